@@ -1,0 +1,82 @@
+// The requests that are sent: a short question, a page of text, and what a coding agent sends late in its work
+// (a long system prompt, a score of tools, a history of calls and results). Always the same bytes.
+
+export const SIZES = ["small", "4 KB", "100 KB"] as const;
+
+export type Size = (typeof SIZES)[number];
+
+export function bodyOf(size: Size, isStream = false): object {
+  return { model: "auto", ...CONTENTS[size](), ...(isStream ? { stream: true } : {}) };
+}
+
+const CONTENTS: Readonly<Record<Size, () => object>> = {
+  small: () => ({ messages: [{ role: "user", content: "What is the capital of France?" }] }),
+  "4 KB": () => ({
+    messages: [
+      { role: "system", content: "You are a careful editor. Answer in plain English." },
+      { role: "user", content: `Summarise the following report in five sentences.\n\n${prose(3_800)}` },
+    ],
+    max_tokens: 400,
+  }),
+  "100 KB": () => ({
+    messages: [{ role: "system", content: prose(24_000) }, ...agentTurns(18), LAST_TURN],
+    tools: Array.from({ length: 20 }, (_, index) => tool(index)),
+    temperature: 0.2,
+  }),
+};
+
+const LAST_TURN = {
+  role: "user",
+  content: "The second test still fails. Find out why the cache keeps the old entry, fix it and run the tests again.",
+};
+
+/** Each turn is a call of a tool and the file it brought back: about 3.4 KB. */
+function agentTurns(count: number): readonly object[] {
+  return Array.from({ length: count }, (_, turn) => {
+    const id = `call_${String(turn).padStart(6, "0")}`;
+    const call = { name: `tool_${turn % 20}`, arguments: JSON.stringify({ path: `src/part-${turn}.ts`, from: 1 }) };
+    return [
+      { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: call }] },
+      { role: "tool", tool_call_id: id, content: code(3_000) },
+    ];
+  }).flat();
+}
+
+function tool(index: number): object {
+  const properties = {
+    path: { type: "string", description: "The file, relative to the root of the project." },
+    from: { type: "integer", minimum: 1, description: "The first line to read." },
+    options: { type: "object", properties: { isRecursive: { type: "boolean" }, pattern: { type: "string" } } },
+  };
+  const parameters = { type: "object", properties, required: ["path"] };
+  return { type: "function", function: { name: `tool_${index}`, description: prose(420), parameters } };
+}
+
+const SENTENCES = [
+  "The committee met on Tuesday and went through the figures of the last quarter.",
+  'Two members asked why the cost of "storage" had grown faster than its use.',
+  "It was agreed that every team names one person who answers for its budget.",
+  "The draft will be sent round before the end of the month, with the changes marked.",
+];
+
+const LINES = [
+  "export function readEntry(cache: Map<string, Entry>, key: string): Entry | null {",
+  "  const entry = cache.get(key);",
+  '  if (entry === undefined || entry.state === "stale") return null;',
+  "  return { ...entry, reads: entry.reads + 1 };",
+  "}",
+  "",
+];
+
+function prose(length: number): string {
+  return repeated(SENTENCES, " ", length);
+}
+
+function code(length: number): string {
+  return repeated(LINES, "\n", length);
+}
+
+function repeated(parts: readonly string[], separator: string, length: number): string {
+  const once = parts.join(separator) + separator;
+  return once.repeat(Math.ceil(length / once.length)).slice(0, length);
+}

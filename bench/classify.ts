@@ -1,0 +1,54 @@
+// The routing decision alone, in this process: reading a body into a question, and deciding it.
+
+import type { Catalog } from "../src/catalog/catalog.ts";
+import { NO_CONSTRAINTS } from "../src/core/decision.ts";
+import { parseBody } from "../src/formats/body.ts";
+import { openaiChat } from "../src/formats/openai-chat.ts";
+import { decide } from "../src/routing/decide.ts";
+import { bodyOf, SIZES, type Size } from "./bodies.ts";
+import { nowUs } from "./marks.ts";
+import { percentile } from "./statistics.ts";
+import { show, type Table } from "./table.ts";
+
+export interface ClassifyPlan {
+  /** How long each of the two steps is measured for each size. */
+  readonly forMs: number;
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+export function measureClassify(catalog: Catalog, plan: ClassifyPlan): Table {
+  return {
+    title: "classify: in process, times in µs",
+    columns: ["body", "bytes", "read p50", "read p99", "decide p50", "decide p99"],
+    rows: SIZES.map((size) => measureSize(size, catalog, plan)),
+    notes: ["read: bytes to a checked request. decide: the request to a decision, with the catalogue that ships."],
+  };
+}
+
+function measureSize(size: Size, catalog: Catalog, { forMs }: ClassifyPlan): string[] {
+  const bytes = Buffer.from(JSON.stringify(bodyOf(size)));
+  const read = () => {
+    const { source, body } = parseBody(bytes);
+    return openaiChat.readRequest(source, body);
+  };
+  const { chat, controls } = read();
+  const question = { chat, controls, constraints: NO_CONSTRAINTS, restingModels: NOBODY };
+  const columns = [read, () => decide(question, catalog)].flatMap((work) => {
+    timeEach(work, forMs / 4);
+    const timesUs = timeEach(work, forMs);
+    return [show(percentile(timesUs, 0.5)), show(percentile(timesUs, 0.99))];
+  });
+  return [size, String(bytes.length), ...columns];
+}
+
+function timeEach(work: () => unknown, forMs: number): readonly number[] {
+  const timesUs: number[] = [];
+  const endsAtUs = nowUs() + forMs * 1000;
+  while (timesUs.length === 0 || nowUs() < endsAtUs) {
+    const startedAt = performance.now();
+    work();
+    timesUs.push((performance.now() - startedAt) * 1000);
+  }
+  return timesUs;
+}

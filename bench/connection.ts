@@ -1,0 +1,104 @@
+// One keep-alive connection of the load generator: writes prepared bytes and finds the end of each answer, and nothing
+// more, since what the generator uses up is taken from the server it shares the machine with.
+
+import { connect, type Socket } from "node:net";
+
+export interface Target {
+  readonly port: number;
+  /** Sent as a bearer key when there is one. */
+  readonly key: string | null;
+}
+
+export interface Reply {
+  readonly status: number;
+}
+
+const HEAD_END = Buffer.from("\r\n\r\n");
+const LAST_CHUNK = "\r\n0\r\n\r\n";
+
+export function prepareRequest({ key }: Target, body: object): Buffer {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const isStream = "stream" in body;
+  const head = [
+    "POST /v1/chat/completions HTTP/1.1",
+    "host: 127.0.0.1",
+    "content-type: application/json",
+    `accept: ${isStream ? "text/event-stream" : "application/json"}`,
+    ...(key === null ? [] : [`authorization: Bearer ${key}`]),
+    `content-length: ${bytes.length}`,
+  ];
+  return Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), bytes]);
+}
+
+export class Connection {
+  readonly #socket: Socket;
+  readonly #onReply: (reply: Reply) => void;
+  readonly #onBytes: (bytes: Buffer) => void;
+  #head: Buffer | null = null;
+  #status = 0;
+  /** Bytes of the body still to come; null while the head is read, -1 when the body is chunked. */
+  #left: number | null = null;
+  #tail = "";
+
+  constructor(socket: Socket, onReply: (reply: Reply) => void, onBytes: (bytes: Buffer) => void = () => {}) {
+    this.#socket = socket;
+    this.#onReply = onReply;
+    this.#onBytes = onBytes;
+    socket.on("data", (bytes) => this.#take(bytes));
+  }
+
+  send(request: Buffer): void {
+    this.#socket.write(request);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(bytes: Buffer): void {
+    this.#onBytes(bytes);
+    if (this.#left !== null) {
+      this.#takeBody(bytes);
+      return;
+    }
+    this.#head = this.#head === null ? bytes : Buffer.concat([this.#head, bytes]);
+    const end = this.#head.indexOf(HEAD_END);
+    if (end < 0) return;
+    const text = this.#head.toString("latin1", 0, end);
+    const body = this.#head.subarray(end + HEAD_END.length);
+    const length = /\r\ncontent-length: *(\d+)/i.exec(text);
+    this.#status = Number(text.slice(9, 12));
+    this.#left = length === null ? -1 : Number(length[1]);
+    this.#head = null;
+    this.#tail = "";
+    this.#takeBody(body);
+  }
+
+  #takeBody(bytes: Buffer): void {
+    if (this.#left === -1) {
+      this.#tail = (this.#tail + bytes.toString("latin1")).slice(-LAST_CHUNK.length);
+      if (this.#tail === LAST_CHUNK) this.#finish();
+      return;
+    }
+    this.#left = (this.#left as number) - bytes.length;
+    if (this.#left === 0) this.#finish();
+  }
+
+  #finish(): void {
+    this.#left = null;
+    this.#onReply({ status: this.#status });
+  }
+}
+
+export function openSocket(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    socket.once("connect", () => {
+      socket.off("error", reject);
+      // A server that goes away shows in the counts: what it owed never comes.
+      socket.on("error", () => {});
+      resolve(socket);
+    });
+    socket.once("error", reject);
+  });
+}

@@ -1,0 +1,198 @@
+// The load generator, a process of its own: as fast as the server goes, at a fixed rate, or as streams.
+
+import { answerParent } from "./child.ts";
+import { Connection, openSocket, prepareRequest, type Reply, type Target } from "./connection.ts";
+import { nowUs, readMarks } from "./marks.ts";
+
+export interface Saturation {
+  readonly target: Target;
+  readonly body: object;
+  readonly connections: number;
+  readonly forMs: number;
+}
+
+export interface FixedRate {
+  readonly target: Target;
+  readonly body: object;
+  readonly perSecond: number;
+  readonly forMs: number;
+}
+
+export interface Streams {
+  readonly target: Target;
+  readonly body: object;
+  readonly connections: number;
+}
+
+export interface StreamTimes {
+  readonly firstTokenUs: readonly number[];
+  /** From the provider's write to our read, of every chunk but the first of each stream. */
+  readonly chunkUs: readonly number[];
+}
+
+export type LoadWork = {
+  saturate(input: Saturation): Promise<{ readonly requests: number; readonly seconds: number }>;
+  holdRate(input: FixedRate): Promise<readonly number[]>;
+  readStreams(input: Streams): Promise<StreamTimes>;
+  /** Opens streams and leaves them open until `closeStreams`. */
+  openStreams(input: Streams): Promise<void>;
+  closeStreams(input: null): void;
+};
+
+const CONNECT_AT_ONCE = 100;
+const RATE_CONNECTIONS = 64;
+const ANSWER_MS_MAX = 30_000;
+
+let openConnections: readonly Connection[] = [];
+
+const work: LoadWork = {
+  saturate,
+  holdRate,
+  readStreams,
+  async openStreams(streams) {
+    openConnections = await openStreams(streams);
+  },
+  closeStreams() {
+    for (const connection of openConnections) connection.close();
+    openConnections = [];
+  },
+};
+answerParent(null, work);
+
+async function saturate({ target, body, connections, forMs }: Saturation) {
+  const request = prepareRequest(target, body);
+  const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(target.port)));
+  let requests = 0;
+  const startedAtUs = nowUs();
+  const endsAtUs = startedAtUs + forMs * 1000;
+  await inTime(
+    Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise<void>((resolve, reject) => {
+            const connection = new Connection(socket, (reply) => {
+              if (reply.status !== 200) reject(unexpected(reply));
+              requests += 1;
+              if (nowUs() < endsAtUs) connection.send(request);
+              else resolve();
+            });
+            connection.send(request);
+          }),
+      ),
+    ),
+  );
+  for (const socket of sockets) socket.destroy();
+  return { requests, seconds: (nowUs() - startedAtUs) / 1e6 };
+}
+
+/**
+ * Requests leave on a timetable whether or not earlier ones have come back, on whichever connection is free; a slow answer
+ * therefore holds back no other. Answers are timed from the moment of sending.
+ */
+async function holdRate({ target, body, perSecond, forMs }: FixedRate): Promise<readonly number[]> {
+  const request = prepareRequest(target, body);
+  const total = Math.round((perSecond * forMs) / 1000);
+  const sockets = await Promise.all(Array.from({ length: RATE_CONNECTIONS }, () => openSocket(target.port)));
+  const timesUs: number[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const finished = new Promise<void>((resolve, reject) => {
+    const free = sockets.map((socket) => {
+      let sentAtUs = 0;
+      const connection = new Connection(socket, (reply) => {
+        if (reply.status !== 200) reject(unexpected(reply));
+        timesUs.push(nowUs() - sentAtUs);
+        free.push(send);
+        if (timesUs.length === total) resolve();
+      });
+      const send = (): void => {
+        sentAtUs = nowUs();
+        connection.send(request);
+      };
+      return send;
+    });
+    const startedAtUs = nowUs();
+    let sent = 0;
+    timer = setInterval(() => {
+      const due = Math.min(total, Math.floor(((nowUs() - startedAtUs) / 1e6) * perSecond) + 1);
+      // With no connection free the server is far behind: what is due then leaves as soon as one is.
+      for (; sent < due && free.length > 0; sent++) free.shift()?.();
+    }, 1);
+  });
+  try {
+    await inTime(finished);
+  } finally {
+    clearInterval(timer);
+    for (const socket of sockets) socket.destroy();
+  }
+  return timesUs;
+}
+
+async function readStreams({ target, body, connections }: Streams): Promise<StreamTimes> {
+  const request = prepareRequest(target, body);
+  const firstTokenUs: number[] = [];
+  const chunkUs: number[] = [];
+  const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(target.port)));
+  await inTime(
+    Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise<void>((resolve, reject) => {
+            let sentAtUs = 0;
+            let isFirst = true;
+            const onReply = (reply: Reply) => (reply.status === 200 ? resolve() : reject(unexpected(reply)));
+            const connection = new Connection(socket, onReply, (bytes) => {
+              const atUs = nowUs();
+              for (const markUs of readMarks(bytes)) {
+                if (isFirst) firstTokenUs.push(atUs - sentAtUs);
+                else chunkUs.push(atUs - markUs);
+                isFirst = false;
+              }
+            });
+            // Spread over some milliseconds, or what is measured is the queue of streams that all begin at once.
+            setTimeout(() => {
+              sentAtUs = nowUs();
+              connection.send(request);
+            }, Math.random() * 50);
+          }),
+      ),
+    ),
+  );
+  for (const socket of sockets) socket.destroy();
+  return { firstTokenUs, chunkUs };
+}
+
+async function openStreams({ target, body, connections }: Streams): Promise<readonly Connection[]> {
+  const request = prepareRequest(target, body);
+  const opened: Connection[] = [];
+  while (opened.length < connections) {
+    const count = Math.min(CONNECT_AT_ONCE, connections - opened.length);
+    opened.push(...(await inTime(Promise.all(Array.from({ length: count }, () => openStream(target, request))))));
+  }
+  return opened;
+}
+
+/** Resolves when the stream has brought its first token. */
+async function openStream(target: Target, request: Buffer): Promise<Connection> {
+  const socket = await openSocket(target.port);
+  return new Promise((resolve, reject) => {
+    const connection: Connection = new Connection(
+      socket,
+      (reply) => reject(new Error(`a stream ended too early, with status ${reply.status}`)),
+      (bytes) => {
+        if (readMarks(bytes).length > 0) resolve(connection);
+      },
+    );
+    connection.send(request);
+  });
+}
+
+function unexpected({ status }: Reply): Error {
+  return new Error(`an answer has status ${status}`);
+}
+
+function inTime<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error("answers did not come in time")), ANSWER_MS_MAX);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,101 @@
+// npm run bench: the chosen benchmarks, or all, as tables. What counts is how the figures of one run compare with each
+// other; the machine decides the rest.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { type ClassifyPlan, measureClassify } from "./classify.ts";
+import { type LatencyPlan, measureLatency } from "./latency.ts";
+import { measureRequests, type RequestsPlan } from "./requests.ts";
+import { type Rig, startRig } from "./rig.ts";
+import { benchSettings } from "./settings.ts";
+import { measureStream, type StreamPlan } from "./stream.ts";
+import { formatTable, type Table } from "./table.ts";
+
+const NAMES = ["requests", "latency", "stream", "classify"] as const;
+
+type Name = (typeof NAMES)[number];
+
+interface Plan {
+  readonly requests: RequestsPlan;
+  readonly latency: LatencyPlan;
+  readonly stream: StreamPlan;
+  readonly classify: ClassifyPlan;
+}
+
+const FULL: Plan = {
+  requests: { rounds: 3, warmUpMs: 1_200, roundMs: 1_000 },
+  latency: { rounds: 3, roundMs: 1_000 },
+  stream: { warmUpRounds: 15, rounds: 3, chunks: 60, openStreams: 1_000 },
+  classify: { forMs: 800 },
+};
+
+const QUICK: Plan = {
+  requests: { rounds: 1, warmUpMs: 400, roundMs: 400 },
+  latency: { rounds: 1, roundMs: 500 },
+  stream: { warmUpRounds: 3, rounds: 1, chunks: 30, openStreams: 200 },
+  classify: { forMs: 100 },
+};
+
+const PROFILES = ".cache/profiles";
+
+const USAGE = `usage: npm run bench -- [--quick] [--profile] [${NAMES.join(" | ")}]...
+  --quick    a look in a few seconds, with wider errors
+  --profile  leaves a CPU profile of the gateway in ${PROFILES}`;
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: { quick: { type: "boolean" }, profile: { type: "boolean" }, help: { type: "boolean" } },
+    allowPositionals: true,
+  });
+  const unknown = positionals.filter((name) => !NAMES.includes(name as Name));
+  if (values.help === true || unknown.length > 0) {
+    console.log(USAGE);
+    return unknown.length > 0 ? 2 : 0;
+  }
+  const names = positionals.length > 0 ? NAMES.filter((name) => positionals.includes(name)) : NAMES;
+  const plan = values.quick === true ? QUICK : FULL;
+  const [{ model = "unknown processor" } = {}] = cpus();
+  console.log(`Node ${process.versions.node}, ${cpus().length} x ${model}\n`);
+  if (names.includes("classify")) print([runClassify(plan.classify)]);
+  const rest = names.filter((name) => name !== "classify");
+  if (rest.length > 0) await runServers(rest, plan, values.profile === true);
+  return 0;
+}
+
+function runClassify(plan: ClassifyPlan): Table {
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-bench-"));
+  try {
+    return measureClassify(benchSettings(folder, 9).catalog, plan);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function runServers(names: readonly Name[], plan: Plan, isProfiled: boolean): Promise<void> {
+  const runs: Readonly<Record<string, (rig: Rig) => Promise<readonly Table[]>>> = {
+    requests: async (rig) => [await measureRequests(rig, plan.requests)],
+    latency: async (rig) => [await measureLatency(rig, plan.latency)],
+    stream: (rig) => measureStream(rig, plan.stream),
+  };
+  const rig = await startRig();
+  try {
+    for (const name of names) {
+      if (isProfiled) await rig.gateway.process.ask("startProfile", null);
+      print((await runs[name]?.(rig)) ?? []);
+      if (isProfiled) await rig.gateway.process.ask("saveProfile", resolve(PROFILES, `${name}.cpuprofile`));
+    }
+  } finally {
+    await rig.close();
+  }
+}
+
+function print(tables: readonly Table[]): void {
+  for (const table of tables) console.log(formatTable(table));
+}
+
+process.exitCode = await main().catch((error: Error) => {
+  console.error(`The benchmarks stopped: ${error.message}`);
+  return 1;
+});

@@ -1,0 +1,55 @@
+// The gateway as it runs in production, log line and metrics included, with a fresh SQLite file and one key.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { Session } from "node:inspector/promises";
+import { dirname } from "node:path";
+import { start } from "../../src/app.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { answerParent, SERVER_WORK, type ServerWork } from "../child.ts";
+import { ADMIN_TOKEN, benchSettings } from "../settings.ts";
+
+export interface GatewayReady {
+  readonly port: number;
+  readonly key: string;
+}
+
+export type GatewayWork = ServerWork & {
+  startProfile(input: null): Promise<void>;
+  /** Writes what was seen since `startProfile` to this file. */
+  saveProfile(file: string): Promise<void>;
+};
+
+const { folder, providerPort } = JSON.parse(process.argv[2] as string) as { folder: string; providerPort: number };
+const settings = benchSettings(folder, providerPort);
+const app = await start(settings, createLog(settings.logLevel));
+if (app.firstKey === null) throw new Error("the fresh store has no first key");
+await topUp(app.url);
+const ready: GatewayReady = { port: Number(new URL(app.url).port), key: app.firstKey };
+const work: GatewayWork = { ...SERVER_WORK, ...createProfiler() };
+answerParent(ready, work);
+
+async function topUp(url: string): Promise<void> {
+  const response = await fetch(`${url}/api/credits/topups`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify({ amountUsd: "100000" }),
+  });
+  if (!response.ok) throw new Error(`the top-up failed: ${await response.text()}`);
+}
+
+function createProfiler(): Pick<GatewayWork, "startProfile" | "saveProfile"> {
+  const session = new Session();
+  return {
+    async startProfile() {
+      session.connect();
+      await session.post("Profiler.enable");
+      await session.post("Profiler.start");
+    },
+    async saveProfile(file) {
+      const { profile } = await session.post("Profiler.stop");
+      session.disconnect();
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, JSON.stringify(profile));
+    },
+  };
+}

@@ -1,0 +1,75 @@
+// A provider that costs next to nothing: bare node:http, a fixed answer, and streams of as many chunks at such a pace as
+// it was told. Each chunk of a stream carries the moment it was sent, so that a reader can tell how long it travelled.
+
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { answerParent, SERVER_WORK, type ServerWork } from "../child.ts";
+import { writeMark } from "../marks.ts";
+
+export interface Pace {
+  readonly chunks: number;
+  readonly everyMs: number;
+}
+
+export type ProviderWork = ServerWork & { pace(input: Pace): void };
+
+const ANSWER = Buffer.from(
+  JSON.stringify({
+    id: "chatcmpl-bench",
+    object: "chat.completion",
+    created: 1_767_225_600,
+    model: "bench",
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content: "The capital of France is Paris, on the Seine." },
+        logprobs: null,
+        finish_reason: "stop",
+      },
+    ],
+    usage: { prompt_tokens: 14, completion_tokens: 11, total_tokens: 25 },
+  }),
+);
+const ANSWER_HEADERS = { "content-type": "application/json", "content-length": String(ANSWER.length) };
+
+let pace: Pace = { chunks: 1, everyMs: 0 };
+
+const server = createServer((request, response) => {
+  request.resume();
+  request.on("end", () => {
+    if (request.headers.accept === "text/event-stream") sendStream(response, pace);
+    else response.writeHead(200, ANSWER_HEADERS).end(ANSWER);
+  });
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, "127.0.0.1", 4096, () => {
+  const work: ProviderWork = {
+    ...SERVER_WORK,
+    pace(wanted) {
+      pace = wanted;
+    },
+  };
+  answerParent((server.address() as AddressInfo).port, work);
+});
+
+function sendStream(response: ServerResponse, { chunks, everyMs }: Pace): void {
+  let sent = 0;
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const timer = setInterval(sendNext, everyMs);
+  response.on("close", () => clearInterval(timer));
+  sendNext();
+
+  function sendNext(): void {
+    response.write(event({ content: `${writeMark()} word` }, null));
+    sent += 1;
+    if (sent < chunks) return;
+    clearInterval(timer);
+    response.end(`${event({}, "stop")}data: [DONE]\n\n`);
+  }
+}
+
+function event(delta: object, finish: string | null): string {
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  const chunk = { id: "chatcmpl-bench", object: "chat.completion.chunk", created: 1_767_225_600, model: "bench" };
+  return `data: ${JSON.stringify({ ...chunk, choices })}\n\n`;
+}

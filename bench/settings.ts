@@ -1,0 +1,27 @@
+// The configuration the gateway is measured with: the catalogue that ships, with the providers of its chains all leading to
+// the mock, so that the chains have the length and the dialects they have in use.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { load } from "../src/config/load.ts";
+import type { Settings } from "../src/config/settings.ts";
+
+export const ADMIN_TOKEN = "bench-admin";
+
+const PROVIDERS = ["openai", "google", "deepseek", "mistral", "groq", "zai", "openrouter"];
+
+/** Writes a configuration file into `folder` and loads it. */
+export function benchSettings(folder: string, providerPort: number): Settings {
+  const baseUrl = `http://127.0.0.1:${providerPort}/v1`;
+  const yaml = [
+    `server: { host: 127.0.0.1, port: 0, drainSeconds: 0, adminToken: ${ADMIN_TOKEN} }`,
+    "limits: { requestsPerMinute: 1000000 }",
+    "logging: { level: info }",
+    "providers:",
+    ...PROVIDERS.map((id) => `  ${id}: { apiKey: bench, baseUrl: "${baseUrl}" }`),
+  ].join("\n");
+  writeFileSync(join(folder, "switchyard.yaml"), yaml);
+  const loaded = load({ flags: {}, env: {}, cwd: folder });
+  if (!loaded.ok) throw new Error(loaded.problems.map(({ place, message }) => `${place}: ${message}`).join("\n"));
+  return loaded.settings;
+}

@@ -1,0 +1,13 @@
+// The few statistics the benchmarks need. Samples are numbers of any unit; the unit of the answer is theirs.
+
+/** The smallest sample that at least `share` (0 to 1) of all samples do not exceed; NaN when there are none. */
+export function percentile(samples: readonly number[], share: number): number {
+  if (samples.length === 0) return Number.NaN;
+  const sorted = Float64Array.from(samples).sort();
+  const rank = Math.ceil(share * sorted.length);
+  return sorted[Math.min(sorted.length, Math.max(1, rank)) - 1] as number;
+}
+
+export function median(samples: readonly number[]): number {
+  return percentile(samples, 0.5);
+}

@@ -1,0 +1,35 @@
+// Results as text: a title, columns of equal width, words to the left and numbers to the right.
+
+export interface Table {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly notes?: readonly string[];
+}
+
+export function formatTable({ title, columns, rows, notes = [] }: Table): string {
+  const widths = columns.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? "").length)));
+  const line = (cells: readonly string[]): string =>
+    widths
+      .map((width, column) => {
+        const cell = cells[column] ?? "";
+        return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+      })
+      .join("  ")
+      .trimEnd();
+  const rule = widths.map((width) => "-".repeat(width)).join("  ");
+  return [title, "", line(columns), rule, ...rows.map(line), ...notes.map((note) => `  ${note}`), ""].join("\n");
+}
+
+/** A number as people read it: no digits that mean nothing, a dash for what was not measured. */
+export function show(value: number): string {
+  if (!Number.isFinite(value)) return "-";
+  const size = Math.abs(value);
+  if (size >= 100) return value.toFixed(0);
+  return value.toFixed(size >= 10 ? 1 : 2);
+}
+
+export function showRatio(value: number, reference: number): string {
+  const ratio = value / reference;
+  return Number.isFinite(ratio) ? `${ratio.toFixed(2)}x` : "-";
+}

@@ -1,0 +1,80 @@
+// Fits what stands between the net's outputs and a decision: the mean load of each kind of task, and how score and
+// shares become a confidence that comes true.
+
+import type { Weights } from "../src/catalog/weights.ts";
+import { CATEGORIES } from "../src/core/decision.ts";
+import { loadOf } from "../src/routing/load.ts";
+import { runNetwork } from "../src/routing/network.ts";
+import { TIER_CUTS } from "../src/routing/outputs.ts";
+import { CALIBRATION, type Scaled, scale } from "../src/routing/scale.ts";
+import type { Example } from "./examples.ts";
+
+/** The weights with the loads of these examples filled in, and no confidence yet. */
+export function withLoads(weights: Weights, examples: readonly Example[]): Weights {
+  const calibration = new Float32Array(CALIBRATION.size);
+  calibration.set(weights.calibration.subarray(0, TIER_CUTS), CALIBRATION.cuts);
+  const sums = new Float64Array(CATEGORIES.length);
+  const counts = new Float64Array(CATEGORIES.length);
+  for (const { category, signals, weight } of examples) {
+    if (category < 0) continue;
+    (sums[category] as number) += loadOf(signals) * weight;
+    (counts[category] as number) += weight;
+  }
+  for (let kind = 0; kind < CATEGORIES.length; kind++) {
+    const count = counts[kind] as number;
+    calibration[CALIBRATION.loads + kind] = count === 0 ? 2 : (sums[kind] as number) / count;
+  }
+  return { ...weights, calibration };
+}
+
+export interface Judged {
+  readonly example: Example;
+  readonly scaled: Scaled;
+}
+
+export function judge(weights: Weights, examples: readonly Example[]): readonly Judged[] {
+  return examples.map((example) => ({
+    example,
+    scaled: scale(runNetwork(weights, example), weights.calibration, example.signals),
+  }));
+}
+
+/** A logistic fit on rows whose tier is known and which the net has not learned from. */
+export function withConfidence(weights: Weights, judged: readonly Judged[]): Weights {
+  const calibration = Float32Array.from(weights.calibration);
+  calibration.set(fitLogistic(judged.flatMap(trialOf)), CALIBRATION.confidence);
+  return { ...weights, calibration };
+}
+
+interface Trial {
+  readonly inputs: readonly [number, number, number];
+  readonly isRight: boolean;
+  readonly weight: number;
+}
+
+function trialOf({ example, scaled }: Judged): readonly Trial[] {
+  const { ladder } = example.row.label;
+  if (ladder === undefined) return [];
+  const inner = Math.max(-0.5, Math.min(4.5, scaled.place));
+  const distance = 0.5 - Math.abs(inner - Math.round(inner));
+  const tier = Math.min(4, Math.floor(scaled.score * 5));
+  return [{ inputs: [1, distance, scaled.share], isRight: tier === ladder, weight: example.weight }];
+}
+
+const ROUNDS = 400;
+const RATE = 1;
+
+function fitLogistic(trials: readonly Trial[]): readonly number[] {
+  const fitted = [0, 0, 0];
+  const total = trials.reduce((sum, { weight }) => sum + weight, 0) || 1;
+  for (let round = 0; round < ROUNDS; round++) {
+    const slopes = [0, 0, 0];
+    for (const { inputs, isRight, weight } of trials) {
+      const raw = inputs.reduce((sum, input, at) => sum + input * (fitted[at] as number), 0);
+      const error = (1 / (1 + Math.exp(-raw)) - (isRight ? 1 : 0)) * weight;
+      for (const [at, input] of inputs.entries()) (slopes[at] as number) += error * input;
+    }
+    for (let at = 0; at < fitted.length; at++) (fitted[at] as number) -= (RATE * (slopes[at] as number)) / total;
+  }
+  return fitted;
+}

@@ -1,0 +1,22 @@
+// Writes our own corpus: labelled prompts, conversations and tool requests, all made from the hand-written
+// templates in this folder. The same seed gives the same file.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Row } from "../rows.ts";
+import { makeRandom } from "../random.ts";
+import { makePrompts, readLists } from "./prompts.ts";
+
+export const CORPUS_SEED = 20_26;
+
+export function generateCorpus(folder: string): readonly Row[] {
+  const random = makeRandom(CORPUS_SEED);
+  const lists = readLists(folder);
+  return [...makePrompts(folder, lists, random)];
+}
+
+/** Rewrites the corpus of the checkout at `root`. */
+export function writeCorpus(root: string): void {
+  const rows = generateCorpus(join(root, "eval/corpus/templates"));
+  writeFileSync(join(root, "eval/corpus/corpus.jsonl"), `${rows.map((row) => JSON.stringify(row)).join("\n")}\n`);
+}

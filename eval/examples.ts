@@ -1,0 +1,103 @@
+// Makes training examples of labelled rows: features once, labels on common scales, weights that keep any one
+// source from drowning the others.
+
+import { CATEGORIES } from "../src/core/decision.ts";
+import { newestAsk } from "../src/routing/ask.ts";
+import { hashText } from "../src/routing/ngrams.ts";
+import { USUAL_TIER } from "../src/routing/scale.ts";
+import { shapeOf } from "../src/routing/shape.ts";
+import { readSignals, type Signals } from "../src/routing/signals.ts";
+import { categoryOf, chatOf, type Label, type Row } from "./rows.ts";
+
+export interface Example {
+  readonly row: Row;
+  readonly signals: Signals;
+  readonly buckets: Int32Array;
+  readonly shape: Float32Array;
+  /** The place among CATEGORIES; -1 where unknown. */
+  readonly category: number;
+  readonly categoryWeight: number;
+  readonly coding: boolean | null;
+  readonly ladder: number | null;
+  readonly ladderWeight: number;
+  /** About -1 to 1, comparable across sources. */
+  readonly difficulty: number | null;
+  readonly weight: number;
+}
+
+/** Our own prompts cover every kind of task, so they count in full whatever their number. */
+const OWN_WEIGHT = 1;
+
+export function makeExamples(rows: readonly Row[]): readonly Example[] {
+  const ranks = rankDifficulties(rows);
+  const counts = new Map<string, number>();
+  for (const { source } of rows) counts.set(source, (counts.get(source) ?? 0) + 1);
+  return rows.map((row, at) => makeExample(row, ranks[at] ?? null, counts.get(row.source) ?? 1));
+}
+
+function makeExample(row: Row, difficulty: number | null, count: number): Example {
+  const { text } = newestAsk(chatOf(row).messages);
+  const signals = readSignals(text);
+  const { label } = row;
+  const category = label.category === undefined ? null : categoryOf(label.category);
+  const usual = category === null || row.tools !== undefined ? null : USUAL_TIER[category];
+  return {
+    row,
+    buckets: hashText(text.toLowerCase()),
+    signals,
+    shape: shapeOf(signals),
+    category: category === null ? -1 : CATEGORIES.indexOf(category),
+    categoryWeight: label.category_alt === undefined ? 1 : 0.6,
+    coding: label.coding ?? null,
+    // Where a source says nothing of the tier, the usual tier of its kind counts, with less weight.
+    ladder: label.ladder ?? usual,
+    ladderWeight: label.ladder === undefined ? 0.3 : 1,
+    difficulty,
+    weight: row.source.startsWith("own-") ? OWN_WEIGHT : Math.min(2, Math.sqrt(600 / count)),
+  };
+}
+
+/** Ranks within the source, from -1 to 1; null where nothing is known. */
+function rankDifficulties(rows: readonly Row[]): readonly (number | null)[] {
+  const bySource = new Map<string, number[]>();
+  rows.forEach((row, at) => {
+    if (hardness(row.label) === null) return;
+    const list = bySource.get(row.source);
+    if (list === undefined) bySource.set(row.source, [at]);
+    else list.push(at);
+  });
+  const ranks: (number | null)[] = rows.map(() => null);
+  for (const places of bySource.values()) {
+    const values = places.map((at) => hardness((rows[at] as Row).label) as number);
+    const sorted = Float64Array.from(values).sort();
+    values.forEach((value, at) => {
+      const middle = (lowerBound(sorted, value) + lowerBound(sorted, value + 1e-9)) / 2;
+      ranks[places[at] as number] = (middle / sorted.length) * 2 - 1;
+    });
+  }
+  return ranks;
+}
+
+/** The source's own scale; else how much a strong model is better at it than weak ones. */
+function hardness({ difficulty, weak_correct, strong_correct, models }: Label): number | null {
+  if (difficulty !== undefined) return difficulty;
+  if (weak_correct === undefined) return null;
+  if (strong_correct !== undefined) return strong_correct - weak_correct + 0.5 * wrongShare(models);
+  return -weak_correct;
+}
+
+function wrongShare(models: Readonly<Record<string, number>> | undefined): number {
+  const scores = Object.values(models ?? {});
+  return scores.length === 0 ? 0 : 1 - scores.reduce((sum, score) => sum + score, 0) / scores.length;
+}
+
+function lowerBound(sorted: Float64Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as number) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,54 @@
+// Training with whole families of sources left out, so that every row is judged by weights that never saw its source.
+
+import type { Weights } from "../src/catalog/weights.ts";
+import { type Judged, judge, withLoads } from "./calibrate.ts";
+import type { Example } from "./examples.ts";
+import { type LearnSettings, learn } from "./learn.ts";
+import { sourceOf } from "./sources.ts";
+
+/** Families that are left out together to save time; none of them covers for another. */
+const TOGETHER: readonly (readonly string[])[] = [
+  ["p3", "mmlu-pro"],
+  ["gsm8k", "xquad"],
+  ["math", "belle"],
+  ["mbpp", "humaneval"],
+  ["spider", "bbh", "chatterbot"],
+  ["clinc", "crux"],
+];
+
+export function familyOf({ row }: Example): string {
+  return sourceOf(row.source).family;
+}
+
+/** Whether the shipped weights may learn from it. */
+export function isLearnable({ row }: Example): boolean {
+  return sourceOf(row.source).isShippable && row.tools === undefined;
+}
+
+export interface FoldsInput {
+  readonly examples: readonly Example[];
+  readonly settings: LearnSettings;
+  readonly progress: (text: string) => void;
+}
+
+/** Judgements of every example of a public source by weights learned without its family. */
+export function judgeUnseen({ examples, settings, progress }: FoldsInput): readonly Judged[] {
+  const foreign = examples.filter((example) => !example.row.source.startsWith("own-"));
+  const left = new Set(foreign.filter(isLearnable).map(familyOf));
+  const folds = TOGETHER.map((fold) => fold.filter((family) => left.has(family))).filter((fold) => fold.length > 0);
+  const judged: Judged[] = [];
+  for (const fold of [[], ...folds]) {
+    const isTested = (example: Example) =>
+      fold.length === 0 ? !left.has(familyOf(example)) : fold.includes(familyOf(example));
+    const tested = foreign.filter(isTested);
+    if (tested.length === 0) continue;
+    progress(`learning without ${fold.join(", ") || "what may not be learned from"}`);
+    const seen = examples.filter((example) => isLearnable(example) && !fold.includes(familyOf(example)));
+    judged.push(...judge(learnAll(seen, settings), tested));
+  }
+  return judged;
+}
+
+export function learnAll(examples: readonly Example[], settings: LearnSettings): Weights {
+  return withLoads(learn(examples, settings), examples);
+}

@@ -1,0 +1,274 @@
+// Learns the weights of the classifier from labelled examples by plain stochastic gradient descent with AdaGrad.
+// The same examples, settings and seed give the same weights.
+
+import type { Weights } from "../src/catalog/weights.ts";
+import { CATEGORIES } from "../src/core/decision.ts";
+import { OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/outputs.ts";
+import { BUCKETS } from "../src/routing/ngrams.ts";
+import { SHAPE_SIZE } from "../src/routing/shape.ts";
+import type { Example } from "./examples.ts";
+import { makeRandom, type Random, shuffle } from "./random.ts";
+
+export interface LearnSettings {
+  readonly seed: number;
+  readonly epochs: number;
+  readonly hidden: number;
+  readonly wordRate: number;
+  readonly netRate: number;
+  /** The share of word features left out at each step, so that no single word is relied on. */
+  readonly wordDropout: number;
+  /** How often all words are left out, so that the shape alone is learned too. */
+  readonly blindShare: number;
+  readonly decay: number;
+  readonly ladderWeight: number;
+  readonly difficultyWeight: number;
+  readonly codingWeight: number;
+}
+
+export const DEFAULT_SETTINGS: LearnSettings = {
+  seed: 1,
+  epochs: 8,
+  hidden: 24,
+  wordRate: 0.12,
+  netRate: 0.02,
+  wordDropout: 0.3,
+  blindShare: 0.1,
+  decay: 1e-4,
+  ladderWeight: 1,
+  difficultyWeight: 1,
+  codingWeight: 1,
+};
+
+const WIDTH = SHAPE_SIZE + OUTPUTS;
+
+/** A block of numbers with the sums of squared gradients AdaGrad keeps for them. */
+interface Block {
+  readonly values: Float32Array;
+  readonly squares: Float32Array;
+}
+
+interface Net {
+  readonly words: Block;
+  readonly inner: Block;
+  readonly innerBias: Block;
+  readonly outer: Block;
+  readonly outerBias: Block;
+  readonly cuts: Block;
+  readonly hidden: number;
+}
+
+interface Pass {
+  readonly kept: Int32Array;
+  keptCount: number;
+  readonly sums: Float32Array;
+  readonly units: Float32Array;
+  readonly outputs: Float32Array;
+  readonly gradient: Float32Array;
+  readonly unitGradient: Float32Array;
+  readonly sumGradient: Float32Array;
+}
+
+export function learn(examples: readonly Example[], settings: LearnSettings = DEFAULT_SETTINGS): Weights {
+  const random = makeRandom(settings.seed);
+  const net = makeNet(settings.hidden, random);
+  const pass = makePass(settings.hidden);
+  const order = examples.map((_, at) => at);
+  for (let epoch = 0; epoch < settings.epochs; epoch++) {
+    shuffle(order, random);
+    const slowing = 1 - (0.8 * epoch) / settings.epochs;
+    for (const at of order) step({ net, pass, example: examples[at] as Example, settings, random, slowing });
+  }
+  return quantise(net);
+}
+
+function makeNet(hidden: number, random: Random): Net {
+  const block = (length: number, spread: number): Block => ({
+    values: Float32Array.from({ length }, () => (random() * 2 - 1) * spread),
+    squares: new Float32Array(length).fill(1e-3),
+  });
+  const net = {
+    words: block(BUCKETS * OUTPUTS, 0),
+    inner: block(hidden * WIDTH, 1 / Math.sqrt(WIDTH)),
+    innerBias: block(hidden, 0),
+    outer: block(OUTPUTS * hidden, 0.3 / Math.sqrt(hidden)),
+    outerBias: block(OUTPUTS, 0),
+    cuts: block(TIER_CUTS, 0),
+    hidden,
+  };
+  // The two spare outputs must not start equal, or they would stay so.
+  for (let row = 0; row < BUCKETS; row++) {
+    for (let out = OUTPUT.spare; out < OUTPUTS; out++) net.words.values[row * OUTPUTS + out] = (random() * 2 - 1) * 0.1;
+  }
+  for (let cut = 0; cut < TIER_CUTS; cut++) net.cuts.values[cut] = cut * 2 - 3;
+  return net;
+}
+
+function makePass(hidden: number): Pass {
+  return {
+    kept: new Int32Array(4096),
+    keptCount: 0,
+    sums: new Float32Array(OUTPUTS),
+    units: new Float32Array(hidden),
+    outputs: new Float32Array(OUTPUTS),
+    gradient: new Float32Array(OUTPUTS),
+    unitGradient: new Float32Array(hidden),
+    sumGradient: new Float32Array(OUTPUTS),
+  };
+}
+
+interface Step {
+  readonly net: Net;
+  readonly pass: Pass;
+  readonly example: Example;
+  readonly settings: LearnSettings;
+  readonly random: Random;
+  readonly slowing: number;
+}
+
+function step(now: Step): void {
+  chooseWords(now);
+  forward(now);
+  lossGradient(now);
+  backward(now);
+}
+
+function chooseWords({ pass, example, settings, random }: Step): void {
+  pass.keptCount = 0;
+  if (random() < settings.blindShare) return;
+  for (const bucket of example.buckets) {
+    if (random() >= settings.wordDropout && pass.keptCount < pass.kept.length) pass.kept[pass.keptCount++] = bucket;
+  }
+}
+
+function forward({ net, pass, example }: Step): void {
+  const { sums, units, outputs } = pass;
+  sums.fill(0);
+  for (let at = 0; at < pass.keptCount; at++) {
+    const row = (pass.kept[at] as number) * OUTPUTS;
+    for (let out = 0; out < OUTPUTS; out++) (sums[out] as number) += net.words.values[row + out] as number;
+  }
+  const scale = pass.keptCount === 0 ? 0 : 1 / Math.sqrt(pass.keptCount);
+  for (let out = 0; out < OUTPUTS; out++) {
+    (sums[out] as number) *= scale;
+    outputs[out] = (sums[out] as number) + (net.outerBias.values[out] as number);
+  }
+  for (let unit = 0; unit < net.hidden; unit++) {
+    let value = net.innerBias.values[unit] as number;
+    const row = unit * WIDTH;
+    for (let at = 0; at < SHAPE_SIZE; at++)
+      value += (net.inner.values[row + at] as number) * (example.shape[at] as number);
+    for (let at = 0; at < OUTPUTS; at++)
+      value += (net.inner.values[row + SHAPE_SIZE + at] as number) * (sums[at] as number);
+    units[unit] = Math.max(0, value);
+    if (value <= 0) continue;
+    for (let out = 0; out < OUTPUTS; out++)
+      (outputs[out] as number) += (net.outer.values[out * net.hidden + unit] as number) * value;
+  }
+}
+
+function lossGradient({ net, pass, example, settings, slowing }: Step): void {
+  const { outputs, gradient } = pass;
+  gradient.fill(0);
+  const { weight } = example;
+  if (example.category >= 0) addCategoryGradient(pass, example.category, weight * example.categoryWeight);
+  if (example.coding !== null) {
+    const error = sigmoid(outputs[OUTPUT.coding] as number) - (example.coding ? 1 : 0);
+    gradient[OUTPUT.coding] = error * weight * settings.codingWeight;
+  }
+  if (example.difficulty !== null) {
+    const error = (outputs[OUTPUT.difficulty] as number) - example.difficulty;
+    gradient[OUTPUT.difficulty] = error * weight * settings.difficultyWeight;
+  }
+  if (example.ladder === null) return;
+  const strength = weight * settings.ladderWeight * example.ladderWeight;
+  for (let cut = 0; cut < TIER_CUTS; cut++) {
+    const above = sigmoid((outputs[OUTPUT.ladder] as number) - (net.cuts.values[cut] as number));
+    const error = (above - (example.ladder > cut ? 1 : 0)) * strength;
+    (gradient[OUTPUT.ladder] as number) += error;
+    update(net.cuts, cut, -error, settings.netRate * slowing);
+  }
+}
+
+function addCategoryGradient({ outputs, gradient }: Pass, category: number, strength: number): void {
+  let highest = Number.NEGATIVE_INFINITY;
+  for (let at = 0; at < CATEGORIES.length; at++) highest = Math.max(highest, outputs[at] as number);
+  let total = 0;
+  for (let at = 0; at < CATEGORIES.length; at++) total += Math.exp((outputs[at] as number) - highest);
+  for (let at = 0; at < CATEGORIES.length; at++) {
+    const share = Math.exp((outputs[at] as number) - highest) / total;
+    gradient[at] = (share - (at === category ? 1 : 0)) * strength;
+  }
+}
+
+function backward({ net, pass, example, settings, slowing }: Step): void {
+  const { gradient, unitGradient, sumGradient, units, sums } = pass;
+  const rate = settings.netRate * slowing;
+  sumGradient.set(gradient);
+  for (let unit = 0; unit < net.hidden; unit++) {
+    if ((units[unit] as number) <= 0) continue;
+    let slope = 0;
+    for (let out = 0; out < OUTPUTS; out++) {
+      const at = out * net.hidden + unit;
+      slope += (net.outer.values[at] as number) * (gradient[out] as number);
+      update(net.outer, at, (gradient[out] as number) * (units[unit] as number), rate);
+    }
+    unitGradient[unit] = slope;
+    const row = unit * WIDTH;
+    for (let at = 0; at < OUTPUTS; at++) {
+      (sumGradient[at] as number) += (net.inner.values[row + SHAPE_SIZE + at] as number) * slope;
+      update(net.inner, row + SHAPE_SIZE + at, slope * (sums[at] as number), rate);
+    }
+    for (let at = 0; at < SHAPE_SIZE; at++) update(net.inner, row + at, slope * (example.shape[at] as number), rate);
+    update(net.innerBias, unit, slope, rate);
+  }
+  for (let out = 0; out < OUTPUTS; out++) update(net.outerBias, out, gradient[out] as number, rate);
+  updateWords(net, pass, settings, slowing);
+}
+
+function updateWords(net: Net, { kept, keptCount, sumGradient }: Pass, settings: LearnSettings, slowing: number): void {
+  if (keptCount === 0) return;
+  const { values, squares } = net.words;
+  const scale = 1 / Math.sqrt(keptCount);
+  const rate = settings.wordRate * slowing;
+  for (let at = 0; at < keptCount; at++) {
+    const row = (kept[at] as number) * OUTPUTS;
+    for (let out = 0; out < OUTPUTS; out++) {
+      const value = values[row + out] as number;
+      const slope = (sumGradient[out] as number) * scale + settings.decay * value;
+      const square = (squares[row + out] as number) + slope * slope;
+      squares[row + out] = square;
+      values[row + out] = value - (rate * slope) / Math.sqrt(square);
+    }
+  }
+}
+
+function update({ values, squares }: Block, at: number, slope: number, rate: number): void {
+  const square = (squares[at] as number) + slope * slope;
+  squares[at] = square;
+  values[at] = (values[at] as number) - (rate * slope) / Math.sqrt(square);
+}
+
+function sigmoid(value: number): number {
+  return 1 / (1 + Math.exp(-value));
+}
+
+function quantise(net: Net): Weights {
+  const { values } = net.words;
+  // The largest thousandth of the weights is clipped: a finer step is worth more than a few outliers.
+  const sizes = Float32Array.from(values.filter((value) => value !== 0).map(Math.abs)).sort();
+  const limit = sizes[Math.floor(sizes.length * 0.999)] ?? 1;
+  const step = limit / 127 || 1;
+  return {
+    buckets: BUCKETS,
+    outputs: OUTPUTS,
+    measures: SHAPE_SIZE,
+    hidden: net.hidden,
+    step,
+    words: Int8Array.from(values, (value) => Math.max(-127, Math.min(127, Math.round(value / step)))),
+    inner: net.inner.values,
+    innerBias: net.innerBias.values,
+    outer: net.outer.values,
+    outerBias: net.outerBias.values,
+    calibration: net.cuts.values,
+  };
+}

@@ -1,0 +1,22 @@
+// @ts-check
+// npm run bench: sets up what is missing, compiles the benchmarks beside a copy of the sources and runs them.
+
+import { join } from "node:path";
+import { compile, copyAssets } from "./setup/build.mjs";
+import { here } from "./setup/surroundings.mjs";
+import { ensureDependencies, runScript } from "./setup.mjs";
+
+await runScript(async () => {
+  const surroundings = here();
+  const { root, run, progress } = surroundings;
+  // Not the whole set-up: the sources are compiled here, exactly as for dist/, together with the benchmarks.
+  await ensureDependencies({ dev: true }, surroundings);
+  const outDir = join(root, ".cache", "bench-dist");
+  await progress.step("compiling the benchmarks", async () => {
+    await compile(surroundings, { project: "tsconfig.bench.json", outDir });
+    copyAssets(root, join(outDir, "src"));
+  });
+  const program = join(outDir, "bench", "main.js");
+  const { code } = await run(process.execPath, [program, ...process.argv.slice(2)], { cwd: root, show: true });
+  process.exitCode = code;
+});

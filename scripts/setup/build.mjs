@@ -1,0 +1,96 @@
+// @ts-check
+// Builds dist/ from src/ when a source changed. The new build takes the old one's place only when it is complete.
+
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { contentPrint, listFiles, quickPrint, readJson } from "./fingerprint.mjs";
+import { SetupError, tail, withSetupLock } from "./surroundings.mjs";
+
+/** @typedef {import("./surroundings.mjs").Surroundings} Surroundings */
+
+const STAMP = ".stamp.json";
+/** At the depth of dist/ itself, since source maps hold relative paths; .gitignore knows the name. */
+const TEMPORARY = ".dist-";
+const SETTINGS = ["package.json", "tsconfig.json", "tsconfig.build.json"];
+
+export async function ensureBuild(/** @type {Surroundings} */ surroundings) {
+  const { root, progress } = surroundings;
+  if (isBuilt(root)) return;
+  await withSetupLock(surroundings, async () => {
+    if (isBuilt(root)) return;
+    await progress.step("building", () => build(surroundings));
+  });
+}
+
+/** Is dist/ the build of these sources? */
+export function isBuilt(/** @type {string} */ root) {
+  const file = join(root, "dist", STAMP);
+  const stamp = readJson(file);
+  if (stamp === null) return false;
+  const inputs = inputsOf(root);
+  const quick = quickPrint(root, inputs);
+  if (stamp.quick === quick) return true;
+  if (stamp.content !== contentPrint(root, inputs)) return false;
+  try {
+    writeFileSync(file, JSON.stringify({ ...stamp, quick }));
+  } catch {
+    // A read-only build is compared by content each time.
+  }
+  return true;
+}
+
+function inputsOf(/** @type {string} */ root) {
+  return [...SETTINGS, ...listFiles(root, "src")];
+}
+
+async function build(/** @type {Surroundings} */ surroundings) {
+  const { root } = surroundings;
+  removeLeftovers(root);
+  // Taken before compiling: a source saved meanwhile makes the build stale, as it should.
+  const inputs = inputsOf(root);
+  const stamp = { quick: quickPrint(root, inputs), content: contentPrint(root, inputs) };
+  const next = join(root, `${TEMPORARY}${process.pid}`);
+  try {
+    await compile(surroundings, { project: "tsconfig.build.json", outDir: next });
+    copyAssets(root, next);
+    writeFileSync(join(next, STAMP), JSON.stringify(stamp));
+    swapIn(root, next);
+  } finally {
+    rmSync(next, { recursive: true, force: true });
+  }
+}
+
+/** Only the holder of the lock builds, so whatever else bears the name was left by a build that was killed. */
+function removeLeftovers(/** @type {string} */ root) {
+  for (const name of readdirSync(root))
+    if (name.startsWith(TEMPORARY)) rmSync(join(root, name), { recursive: true, force: true });
+}
+
+/**
+ * @param {Surroundings} surroundings
+ * @param {{ project: string, outDir: string }} target
+ */
+export async function compile({ root, run }, { project, outDir }) {
+  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+  const { code, output } = await run(process.execPath, [compiler, "-p", project, "--outDir", outDir], { cwd: root });
+  if (code === 0) return;
+  throw new SetupError(`The compiler found errors, so nothing was built:\n${tail(output, 40)}`);
+}
+
+/** What the compiler does not write (SQL, data, plain scripts) goes beside the compiled files as it is. */
+export function copyAssets(/** @type {string} */ root, /** @type {string} */ outDir) {
+  for (const path of listFiles(root, "src")) {
+    if (path.endsWith(".ts")) continue;
+    const target = join(outDir, path.slice("src/".length));
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(join(root, path), target);
+  }
+}
+
+function swapIn(/** @type {string} */ root, /** @type {string} */ next) {
+  const dist = join(root, "dist");
+  const old = `${next}-old`;
+  if (existsSync(dist)) renameSync(dist, old);
+  renameSync(next, dist);
+  rmSync(old, { recursive: true, force: true });
+}

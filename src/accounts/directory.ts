@@ -1,0 +1,145 @@
+// What is known of keys and profiles, in memory, so that a request is admitted without touching the database.
+// Kept true by reading one revision number; when it has moved, everything is read anew.
+
+import type { KeyRecord, KeyStore, Log, Profile, ProfileStore } from "../core/ports.ts";
+
+export interface Directory {
+  keyByHash(hash: string): KeyRecord | undefined;
+  keyById(id: string): KeyRecord | undefined;
+  profile(id: string): Profile | undefined;
+  putKey(key: KeyRecord): void;
+  putProfile(profile: Profile): void;
+  dropProfile(id: string): void;
+  /** Resolves when memory is at least as new as the database was at the time of the call. */
+  catchUp(): Promise<void>;
+  /** Reads everything once, then watches for changes by other processes. */
+  start(): Promise<void>;
+  stop(): void;
+}
+
+export interface DirectoryOptions {
+  readonly keys: KeyStore;
+  readonly profiles: ProfileStore;
+  readonly log: Log;
+  readonly pollMs?: number;
+}
+
+/** Revocations elsewhere must be seen within five seconds. CONTRACT 3. */
+const POLL_MS = 2_000;
+
+export function createDirectory({ keys, profiles, log, pollMs = POLL_MS }: DirectoryOptions): Directory {
+  const memory = createMemory();
+  let seenRevision: number | null = null;
+  let isReachable = true;
+  let timer: NodeJS.Timeout | null = null;
+
+  const check = async (): Promise<void> => {
+    const revision = await keys.revision();
+    if (revision === seenRevision) return;
+    await readEverything(memory, keys, profiles);
+    seenRevision = revision;
+  };
+  const catchUp = oneAtATime(check);
+  const poll = async (): Promise<void> => {
+    try {
+      await catchUp();
+      if (!isReachable) log.info({}, "keys and profiles are read again");
+      isReachable = true;
+    } catch (error) {
+      if (isReachable && timer !== null)
+        log.warn({ err: error }, "keys and profiles cannot be read; those known stay in force");
+      isReachable = false;
+    }
+  };
+
+  return {
+    keyByHash: (hash) => memory.keysByHash.get(hash),
+    keyById: (id) => memory.keysById.get(id),
+    profile: (id) => memory.profiles.get(id),
+    putKey: memory.putKey,
+    putProfile: memory.putProfile,
+    dropProfile: memory.dropProfile,
+    catchUp,
+    start: async () => {
+      await catchUp();
+      timer ??= setInterval(() => void poll(), pollMs).unref();
+    },
+    stop: () => {
+      if (timer !== null) clearInterval(timer);
+      timer = null;
+    },
+  };
+}
+
+interface Memory {
+  keysByHash: Map<string, KeyRecord>;
+  keysById: Map<string, KeyRecord>;
+  profiles: Map<string, Profile>;
+  /** Counts what was changed here, so that a reading begun before a change does not undo it. */
+  changes: number;
+  putKey(key: KeyRecord): void;
+  putProfile(profile: Profile): void;
+  dropProfile(id: string): void;
+}
+
+function createMemory(): Memory {
+  const memory: Memory = {
+    keysByHash: new Map(),
+    keysById: new Map(),
+    profiles: new Map(),
+    changes: 0,
+    putKey: (key) => {
+      memory.changes += 1;
+      memory.keysByHash.set(key.hash, key);
+      memory.keysById.set(key.id, key);
+    },
+    putProfile: (profile) => {
+      memory.changes += 1;
+      memory.profiles.set(profile.id, profile);
+    },
+    dropProfile: (id) => {
+      memory.changes += 1;
+      memory.profiles.delete(id);
+    },
+  };
+  return memory;
+}
+
+async function readEverything(memory: Memory, keys: KeyStore, profiles: ProfileStore): Promise<void> {
+  for (;;) {
+    const changesBefore = memory.changes;
+    // Keys first: a key read here then finds the profile that was made before it.
+    const keyRows = await keys.all();
+    const profileRows = await profiles.all();
+    if (memory.changes !== changesBefore) continue;
+    memory.keysByHash = new Map(keyRows.map((key) => [key.hash, key]));
+    memory.keysById = new Map(keyRows.map((key) => [key.id, key]));
+    memory.profiles = new Map(profileRows.map((profile) => [profile.id, profile]));
+    return;
+  }
+}
+
+/** A flood of unknown keys costs the database this many milliseconds between two readings of one row. */
+const SPACING_MS = 20;
+
+/**
+ * Callers during a run share the next one, not the one under way: that may have read before the caller's cause.
+ * So there is never more than one run at a time, and at most one every SPACING_MS.
+ */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let next: Promise<void> | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  let lastBeganAtMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    next ??= last.then(async () => {
+      const waitMs = lastBeganAtMs + SPACING_MS - performance.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      next = null;
+      lastBeganAtMs = performance.now();
+      const run = work();
+      last = run.catch(() => undefined);
+      return run;
+    });
+    return next;
+  };
+}

@@ -1,0 +1,58 @@
+// Gathers operations while a commit is under way and commits them together. One bad operation does not spoil the others:
+// a batch that fails for another reason than the store being away is tried one by one.
+
+import type { LedgerOp, LedgerOutcome } from "../core/ledger.ts";
+import { StoreUnavailable } from "../core/store-errors.ts";
+
+const BATCH_MAX = 256;
+
+interface Waiting {
+  readonly op: LedgerOp;
+  readonly resolve: (outcome: LedgerOutcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface Batcher {
+  submit(op: LedgerOp): Promise<LedgerOutcome>;
+  /** Resolves when nothing waits. */
+  idle(): Promise<void>;
+}
+
+export function createBatcher(commit: (ops: readonly LedgerOp[]) => Promise<readonly LedgerOutcome[]>): Batcher {
+  let waiting: Waiting[] = [];
+  let running: Promise<void> | null = null;
+
+  async function run(): Promise<void> {
+    // Lets everything that arrives in this turn of the event loop join the first batch.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, BATCH_MAX);
+      waiting = waiting.slice(BATCH_MAX);
+      await runBatch(batch);
+    }
+    running = null;
+  }
+
+  async function runBatch(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await commit(batch.map(({ op }) => op));
+      batch.forEach(({ resolve }, index) => {
+        resolve(outcomes[index] as LedgerOutcome);
+      });
+    } catch (error) {
+      if (batch.length === 1 || error instanceof StoreUnavailable) for (const { reject } of batch) reject(error);
+      else for (const one of batch) await runBatch([one]);
+    }
+  }
+
+  return {
+    submit: (op) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ op, resolve, reject });
+        running ??= run();
+      }),
+    async idle() {
+      while (running !== null) await running;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// Money in, and corrections: amounts read from decimal text, each done once under its idempotency key.
+
+import { createHash, randomBytes } from "node:crypto";
+import { GatewayError } from "../core/errors.ts";
+import type { LedgerList, MoveOutcome, Transaction, Wallet } from "../core/ledger.ts";
+import { formatUsd, type NanoUsd, parseUsd } from "../core/money.ts";
+import type { Ledger } from "./ledger.ts";
+
+export interface Credits {
+  topUp(wanted: Movement): Promise<Transaction>;
+  /** Either sign; taking away more than is available is refused. */
+  adjust(wanted: Movement): Promise<Transaction>;
+  balance(accountId: string): Promise<Wallet>;
+  readonly list: LedgerList["list"];
+}
+
+export interface Movement {
+  readonly accountId: string;
+  readonly amountUsd: string;
+  readonly note: string | null;
+  /** The same key twice moves money once. */
+  readonly idempotencyKey: string | null;
+}
+
+const TOP_UP_MAX = 1_000_000n * 1_000_000_000n;
+
+export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list }: LedgerList): Credits {
+  async function move(
+    wanted: Movement,
+    transactionKind: "topup" | "adjustment",
+    amount: NanoUsd,
+  ): Promise<Transaction> {
+    const { accountId, note } = wanted;
+    const id = movementId(transactionKind, wanted);
+    const outcome = await ledger.move({ id, transactionKind, accountId, amount, note });
+    if (outcome.state === "refused") throw refusal(outcome, wanted);
+    return outcome.transaction;
+  }
+  return {
+    topUp: (wanted) => move(wanted, "topup", readAmount(wanted.amountUsd, { isSigned: false })),
+    adjust: (wanted) => move(wanted, "adjustment", readAmount(wanted.amountUsd, { isSigned: true })),
+    balance: (accountId) => ledger.balance(accountId),
+    list,
+  };
+}
+
+function movementId(kind: string, { accountId, idempotencyKey }: Movement): string {
+  if (idempotencyKey === null) return `${kind}:${randomBytes(12).toString("hex")}`;
+  return `${kind}:${createHash("sha256").update(`${accountId}\n${idempotencyKey}`).digest("hex").slice(0, 32)}`;
+}
+
+function readAmount(text: string, { isSigned }: { isSigned: boolean }): NanoUsd {
+  const isNegative = isSigned && text.startsWith("-");
+  const amount = parseUsd(isNegative ? text.slice(1) : text);
+  if (amount === null || amount === 0n || amount > TOP_UP_MAX) {
+    const message = `The amount must be decimal text in USD above zero, at most ${formatUsd(TOP_UP_MAX)}, such as "25" or "0.50".`;
+    throw new GatewayError("badRequest", message, { code: "invalid_amount", param: "amountUsd" });
+  }
+  return isNegative ? -amount : amount;
+}
+
+function refusal({ reason }: Extract<MoveOutcome, { state: "refused" }>, { amountUsd }: Movement): GatewayError {
+  if (reason === "other-amount") {
+    const message = "This idempotency key was used with another amount.";
+    return new GatewayError("unprocessable", message, { code: "idempotency_key_reused" });
+  }
+  const message =
+    reason === "insufficient"
+      ? `There is less available than ${amountUsd.replace("-", "")} USD.`
+      : "The balance would be larger than a wallet may hold.";
+  return new GatewayError("badRequest", message, { code: "amount_refused", param: "amountUsd" });
+}

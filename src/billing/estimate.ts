@@ -1,0 +1,108 @@
+// How much a request can cost at most, before it is sent: what its hold must cover. Bounds, not guesses: text is counted
+// at two bytes a token, which no tokenizer in use exceeds for real text; pictures and files at a flat worst case.
+
+import type { ChatMessage, ChatRequest, ContentPart } from "../core/chat.ts";
+import type { Model } from "../core/model.ts";
+import { costNano, type NanoUsd, type Price } from "../core/money.ts";
+
+const BYTES_PER_TOKEN = 2;
+const ATTACHMENT_TOKENS = 4_000;
+const OVERHEAD_TOKENS = 32;
+const ATTACHMENT_TOKENS_POSSIBLE = 500_000;
+/** Hosts put words of their own before a prompt, above all where tools are offered. */
+const PREAMBLE_TOKENS_POSSIBLE = 4_000;
+/** Less than this is not worth an answer. */
+const OUTPUT_TOKENS_MIN = 16;
+
+export interface Quote {
+  readonly model: Model;
+  readonly inputTokens: number;
+  /** Per choice. */
+  readonly outputTokens: number;
+  readonly amount: NanoUsd;
+}
+
+export interface QuoteInput {
+  readonly models: readonly Model[];
+  readonly chat: ChatRequest;
+  readonly bodyBytes: number;
+  /** What is assumed when the client gave no cap. */
+  readonly expectedOutputTokens: number;
+  readonly markupPpm: number;
+}
+
+/** What each model of the chain could cost at most. Models without a price are never in a chain. */
+export function quoteChain(input: QuoteInput): readonly Quote[] {
+  const inputTokens = inputTokensMax(input.chat, input.bodyBytes);
+  return input.models.map((model) => {
+    const wanted = input.chat.maxOutputTokens ?? input.expectedOutputTokens;
+    const outputTokens = Math.min(wanted, model.maxOutput);
+    return { model, inputTokens, outputTokens, amount: quote(model, { ...input, inputTokens, outputTokens }) };
+  });
+}
+
+/** The amounts a hold may have, best first: each covers the chain without the models that are dearer. */
+export function holdAmounts(quotes: readonly Quote[]): readonly NanoUsd[] {
+  const amounts = [...new Set(quotes.map(({ amount }) => amount))];
+  return amounts.sort((a, b) => (a > b ? -1 : 1));
+}
+
+/** The least that would buy any answer from any model, when the client left the length open. */
+export function leastUseful(quotes: readonly Quote[], input: QuoteInput): NanoUsd | null {
+  if (input.chat.maxOutputTokens !== null) return null;
+  const amounts = quotes.map(({ model, inputTokens }) =>
+    quote(model, { ...input, inputTokens, outputTokens: OUTPUT_TOKENS_MIN }),
+  );
+  return amounts.reduce((least, amount) => (amount < least ? amount : least));
+}
+
+/** The output cap per choice that an amount covers on a model; null when it does not even cover the least. */
+export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd, input: QuoteInput): number | null {
+  let low = OUTPUT_TOKENS_MIN;
+  let high = model.maxOutput;
+  const fits = (outputTokens: number): boolean => quote(model, { ...input, inputTokens, outputTokens }) <= amount;
+  if (!fits(low)) return null;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** What a provider may report as prompt tokens: above one token a byte, and a long document a part, it cannot be true. */
+export function inputTokensPossible(chat: ChatRequest, bodyBytes: number): number {
+  return (
+    bodyBytes + chat.messages.flatMap(attachmentsOf).length * ATTACHMENT_TOKENS_POSSIBLE + PREAMBLE_TOKENS_POSSIBLE
+  );
+}
+
+function inputTokensMax(chat: ChatRequest, bodyBytes: number): number {
+  const attachments = chat.messages.flatMap(attachmentsOf);
+  const textBytes = Math.max(0, bodyBytes - attachments.reduce((sum, part) => sum + embeddedBytes(part), 0));
+  return Math.ceil(textBytes / BYTES_PER_TOKEN) + attachments.length * ATTACHMENT_TOKENS + OVERHEAD_TOKENS;
+}
+
+function quote(
+  model: Model,
+  { inputTokens, outputTokens, chat, markupPpm }: QuoteInput & { inputTokens: number; outputTokens: number },
+): NanoUsd {
+  const price = model.price as Price;
+  // A cache write may cost more than plain input, so the dearer of the two is what the input can cost at most.
+  const inputPrice = Math.max(price.input, price.cacheWrite ?? 0);
+  const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output: outputTokens * chat.choiceCount };
+  return costNano(buckets, { ...price, input: inputPrice }, markupPpm);
+}
+
+function attachmentsOf({ content }: ChatMessage): readonly ContentPart[] {
+  return Array.isArray(content) ? (content as readonly ContentPart[]).filter(({ type }) => type !== "text") : [];
+}
+
+function embeddedBytes(part: ContentPart): number {
+  let bytes = 0;
+  for (const value of Object.values(part)) {
+    if (typeof value !== "object" || value === null) continue;
+    for (const inner of Object.values(value)) if (typeof inner === "string") bytes += inner.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,136 @@
+// The ledger as a service. Whatever waits is committed together (one fsync for many requests); what could not be settled
+// because the store was away goes to the outbox and is tried until it is done. A failed settlement is never a refund.
+
+import type {
+  HoldOp,
+  HoldOutcome,
+  LedgerOp,
+  LedgerOutcome,
+  LedgerStore,
+  MoveOp,
+  MoveOutcome,
+  SettleOp,
+  SettleOutcome,
+  Wallet,
+} from "../core/ledger.ts";
+import type { Log } from "../core/ports.ts";
+import { StoreUnavailable } from "../core/store-errors.ts";
+import { createBatcher } from "./batcher.ts";
+import type { Outbox } from "./outbox.ts";
+import { post } from "./post.ts";
+
+export interface Ledger {
+  /** Rejects with StoreUnavailable when the store is away; then nothing stays on hold. */
+  hold(op: Omit<HoldOp, "kind">): Promise<HoldOutcome>;
+  /** Never rejects because the store is away: it is then `deferred`, and done later. */
+  settle(op: Omit<SettleOp, "kind">): Promise<SettleOutcome | { readonly state: "deferred" }>;
+  /** Gives a hold back. Never rejects; it is tried until it is done. */
+  release(hold: { readonly holdId: string; readonly accountId: string }): Promise<void>;
+  move(op: Omit<MoveOp, "kind">): Promise<MoveOutcome>;
+  balance(accountId: string): Promise<Wallet>;
+  /** Settles what the outbox kept and releases what dead processes left. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface LedgerOptions {
+  readonly store: LedgerStore;
+  readonly outbox: Outbox;
+  readonly log: Log;
+  /** How long a process may be silent before its holds are released. 0 when it cannot be alive. */
+  readonly ownerSilentMs: number;
+}
+
+const RETRY_MS = 1_000;
+const BEAT_MS = 5_000;
+
+export function createLedger({ store, outbox, log, ownerSilentMs }: LedgerOptions): Ledger {
+  const batcher = createBatcher((ops: readonly LedgerOp[]) => store.commit(ops, post));
+  const submit = <T extends LedgerOutcome>(op: LedgerOp): Promise<T> => batcher.submit(op) as Promise<T>;
+  const releases = new Map<string, LedgerOp>();
+  const timers: NodeJS.Timeout[] = [];
+
+  async function release(op: LedgerOp & { kind: "void" }): Promise<void> {
+    releases.set(op.holdId, op);
+    try {
+      await submit(op);
+      releases.delete(op.holdId);
+    } catch (error) {
+      log.error({ holdId: op.holdId, err: error }, "a hold could not be released; trying again");
+    }
+  }
+
+  async function retry(): Promise<void> {
+    for (const op of await outbox.waiting()) {
+      await submit(op);
+      await outbox.done(op.holdId);
+      log.info({ holdId: op.holdId }, "a deferred settlement is done");
+    }
+    for (const [holdId, op] of releases) {
+      await submit(op);
+      releases.delete(holdId);
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    const orphans = await store.orphans(ownerSilentMs);
+    for (const { id, accountId } of orphans) {
+      await submit({ kind: "void", holdId: id, accountId, isExpiry: true });
+    }
+    if (orphans.length > 0) log.warn({ holds: orphans.length }, "released holds that a dead process left");
+  }
+
+  return {
+    async hold(op) {
+      try {
+        return await submit<HoldOutcome>({ kind: "hold", ...op });
+      } catch (error) {
+        // The commit may have gone through although its answer was lost.
+        void release({ kind: "void", holdId: op.id, accountId: op.accountId, isExpiry: false });
+        throw error;
+      }
+    },
+    async settle(op) {
+      const settlement: SettleOp = { kind: "settle", ...op };
+      try {
+        return await submit<SettleOutcome>(settlement);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        await outbox.add(settlement);
+        log.error({ holdId: op.holdId, err: error }, "the store is away; the settlement is kept and will be done");
+        return { state: "deferred" };
+      }
+    },
+    release: ({ holdId, accountId }) => release({ kind: "void", holdId, accountId, isExpiry: false }),
+    move: (op) => submit<MoveOutcome>({ kind: "move", ...op }),
+    balance: (accountId) => store.balance(accountId),
+    async start() {
+      await store.beat();
+      await retry();
+      await sweep();
+      timers.push(
+        repeat(BEAT_MS, () => store.beat().then(sweep), log),
+        repeat(RETRY_MS, retry, log),
+      );
+    },
+    async stop() {
+      for (const timer of timers) clearInterval(timer);
+      await batcher.idle();
+      await retry().catch((error) => log.error({ err: error }, "settlements stay in the outbox for the next start"));
+    },
+  };
+}
+
+/** Runs again and again, never twice at once, and survives failures. */
+function repeat(everyMs: number, work: () => Promise<void>, log: Log): NodeJS.Timeout {
+  let isRunning = false;
+  return setInterval(() => {
+    if (isRunning) return;
+    isRunning = true;
+    work()
+      .catch((error) => log.debug({ err: error }, "ledger upkeep failed; it is tried again"))
+      .finally(() => {
+        isRunning = false;
+      });
+  }, everyMs).unref();
+}

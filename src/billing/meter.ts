@@ -1,0 +1,58 @@
+// Usage as providers report it, put into disjoint token buckets. What cannot be true counts as missing, and what is missing
+// is estimated from what was delivered, within the bounds of the request.
+
+import type { Usage } from "../core/chat.ts";
+import type { TokenBuckets } from "../core/money.ts";
+
+export interface Metered {
+  readonly buckets: TokenBuckets;
+  readonly isEstimated: boolean;
+}
+
+export interface MeterInput {
+  readonly usage: Usage | null;
+  /** No request can use more than this. */
+  readonly bounds: { readonly inputTokens: number; readonly outputTokens: number };
+  /** Stands in where usage is missing. */
+  readonly estimate: { readonly inputTokens: number; readonly outputTokens: number };
+}
+
+export function meter({ usage, bounds, estimate }: MeterInput): Metered {
+  if (usage !== null && isPossible(usage, bounds)) return { buckets: bucketsOf(usage), isEstimated: false };
+  return {
+    buckets: {
+      input: Math.min(estimate.inputTokens, bounds.inputTokens),
+      cacheRead: 0,
+      cacheWrite: 0,
+      output: Math.min(estimate.outputTokens, bounds.outputTokens),
+    },
+    isEstimated: true,
+  };
+}
+
+function isPossible(usage: Usage, bounds: MeterInput["bounds"]): boolean {
+  return usage.prompt_tokens <= bounds.inputTokens && usage.completion_tokens <= bounds.outputTokens;
+}
+
+/** Chat-completions counts cached tokens inside the prompt, reads and writes alike. */
+export function bucketsOf(usage: Usage): TokenBuckets {
+  const details = usage.prompt_tokens_details as Readonly<Record<string, unknown>> | null | undefined;
+  const cacheRead = Math.min(count(details?.cached_tokens), usage.prompt_tokens);
+  const cacheWrite = Math.min(count(details?.cache_write_tokens), usage.prompt_tokens - cacheRead);
+  return {
+    input: usage.prompt_tokens - cacheRead - cacheWrite,
+    cacheRead,
+    cacheWrite,
+    output: usage.completion_tokens,
+  };
+}
+
+/** Buckets as a client sees them, where the provider reported nothing of use. */
+export function usageOf({ input, cacheRead, cacheWrite, output }: TokenBuckets): Usage {
+  const prompt = input + cacheRead + cacheWrite;
+  return { prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output };
+}
+
+function count(value: unknown): number {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : 0;
+}

@@ -1,0 +1,156 @@
+// The ledger as a pure function: state and operations in, outcomes and changes out. Everything that can go wrong with
+// money is decided here; the store only reads and writes what it is told. It asserts its invariants as it goes.
+
+import type {
+  Hold,
+  HoldOp,
+  HoldOutcome,
+  LedgerChanges,
+  LedgerOp,
+  LedgerOutcome,
+  LedgerState,
+  MoveOp,
+  MoveOutcome,
+  SettleOp,
+  SettleOutcome,
+  VoidOp,
+  VoidOutcome,
+  Wallet,
+} from "../core/ledger.ts";
+import { Draft } from "./draft.ts";
+
+/** The largest balance a wallet may have: far above any use, far below where 64 bits end. */
+export const BALANCE_MAX = 1_000_000_000n * 1_000_000_000n;
+
+export function post(
+  state: LedgerState,
+  ops: readonly LedgerOp[],
+): { outcomes: readonly LedgerOutcome[]; changes: LedgerChanges } {
+  const draft = new Draft(state);
+  const outcomes = ops.map((op) => apply(draft, op));
+  return { outcomes, changes: draft.changes() };
+}
+
+function apply(draft: Draft, op: LedgerOp): LedgerOutcome {
+  switch (op.kind) {
+    case "hold":
+      return hold(draft, op);
+    case "settle":
+      return settle(draft, op);
+    case "void":
+      return release(draft, op);
+    case "move":
+      return move(draft, op);
+  }
+}
+
+function hold(draft: Draft, op: HoldOp): HoldOutcome {
+  const known = draft.hold(op.id);
+  if (known?.state === "open") return { state: "held", amount: known.amount };
+  const wallet = draft.wallet(op.accountId);
+  const available = wallet.posted - wallet.held;
+  const spend = draft.keySpend(op.keyId);
+  const spendable = op.spendLimit === null ? null : op.spendLimit - spend.spent - spend.held;
+  const usable = spendable !== null && spendable < available ? spendable : available;
+  const amount = grantable(op, usable);
+  if (amount === null) return refuse(op, { wallet, available, spendable });
+  draft.putWallet({ ...wallet, held: wallet.held + amount });
+  draft.addHold({
+    id: op.id,
+    accountId: op.accountId,
+    keyId: op.keyId,
+    amount,
+    state: "open",
+    isLimited: op.spendLimit !== null,
+  });
+  if (op.spendLimit !== null) draft.putKeySpend({ ...spend, held: spend.held + amount });
+  return { state: "held", amount };
+}
+
+/** Nothing is granted on an empty wallet, not even for a model that costs nothing. SPEC 1.5 */
+function grantable({ amounts, atLeast }: HoldOp, usable: bigint): bigint | null {
+  if (usable <= 0n) return null;
+  const fitting = amounts.find((amount) => amount <= usable);
+  if (fitting !== undefined) return fitting;
+  return atLeast !== null && atLeast <= usable ? usable : null;
+}
+
+function refuse(
+  op: HoldOp,
+  { wallet, available, spendable }: { wallet: Wallet; available: bigint; spendable: bigint | null },
+): HoldOutcome {
+  const enough = op.atLeast ?? op.amounts.at(-1) ?? 0n;
+  const wouldFit = grantable(op, available) !== null;
+  if (spendable !== null && wouldFit) return { state: "refused", reason: "spend-limit", available: spendable };
+  const isOnHold = wallet.held > 0n && wallet.posted > 0n && wallet.posted >= enough;
+  return { state: "refused", reason: isOnHold ? "on-hold" : "insufficient", available };
+}
+
+/** An expired hold can still be charged, from what is available: a late settlement is no refund. */
+function settle(draft: Draft, op: SettleOp): SettleOutcome {
+  const held = draft.hold(op.holdId);
+  if (held === undefined || (held.state !== "open" && held.state !== "expired")) return { state: "already-resolved" };
+  const wallet = draft.wallet(held.accountId);
+  const freed = held.state === "open" ? held.amount : 0n;
+  const available = wallet.posted - wallet.held + freed;
+  const paid = op.charge < available ? op.charge : available;
+  const absorbed = op.charge - paid;
+  draft.putWallet({ ...wallet, held: wallet.held - freed });
+  draft.resolveHold(held, "settled");
+  countSpend(draft, held, { freed, paid });
+  draft.addTransaction({
+    id: `charge:${op.holdId}`,
+    kind: "charge",
+    accountId: held.accountId,
+    entries: [
+      { book: "wallet", amount: -paid },
+      { book: "absorbed", amount: -absorbed },
+      { book: "revenue", amount: op.charge },
+    ],
+    holdId: op.holdId,
+    note: null,
+  });
+  const { accountId, keyId } = held;
+  draft.addCharge({ holdId: op.holdId, accountId, keyId, usage: op.usage, charge: op.charge, paid, absorbed });
+  if (op.answer !== null) draft.addAnswer(op.answer);
+  return { state: "settled", paid, absorbed };
+}
+
+function release(draft: Draft, op: VoidOp): VoidOutcome {
+  const held = draft.hold(op.holdId);
+  if (held?.state !== "open") return { state: "already-resolved" };
+  const wallet = draft.wallet(held.accountId);
+  draft.putWallet({ ...wallet, held: wallet.held - held.amount });
+  draft.resolveHold(held, op.isExpiry ? "expired" : "voided");
+  countSpend(draft, held, { freed: held.amount, paid: 0n });
+  return { state: "voided" };
+}
+
+function countSpend(draft: Draft, held: Hold, { freed, paid }: { freed: bigint; paid: bigint }): void {
+  if (!held.isLimited) return;
+  const spend = draft.keySpend(held.keyId);
+  draft.putKeySpend({ ...spend, held: spend.held - freed, spent: spend.spent + paid });
+}
+
+function move(draft: Draft, op: MoveOp): MoveOutcome {
+  const known = draft.move(op.id);
+  if (known !== undefined) {
+    const wasSame = known.entries.some(({ book, amount }) => book === "wallet" && amount === op.amount);
+    return wasSame ? { state: "already-moved", transaction: known } : { state: "refused", reason: "other-amount" };
+  }
+  const wallet = draft.wallet(op.accountId);
+  if (wallet.posted - wallet.held + op.amount < 0n) return { state: "refused", reason: "insufficient" };
+  if (wallet.posted + op.amount > BALANCE_MAX) return { state: "refused", reason: "too-large" };
+  const transaction = draft.addTransaction({
+    id: op.id,
+    kind: op.transactionKind,
+    accountId: op.accountId,
+    entries: [
+      { book: "wallet", amount: op.amount },
+      { book: "clearing", amount: -op.amount },
+    ],
+    holdId: null,
+    note: op.note,
+  });
+  return { state: "moved", transaction };
+}

@@ -1,0 +1,82 @@
+// The audit: every wallet computed again from its transactions, every charge from its tokens and prices. It names the
+// first rows that do not fit. Nothing is locked while it runs.
+
+import type { AuditedTransaction, LedgerAudit, LedgerVerdict, WalletCheck } from "../core/audit.ts";
+import type { Wallet } from "../core/ledger.ts";
+import { costNano } from "../core/money.ts";
+import { transactionHash } from "./draft.ts";
+
+const PROBLEMS_MAX = 50;
+
+export async function verifyLedger(audit: LedgerAudit): Promise<LedgerVerdict> {
+  const problems: string[] = [];
+  const checks = await audit.wallets();
+  let transactions = 0;
+  for (const check of checks) {
+    transactions += check.wallet.sequence;
+    problems.push(...heldProblems(check), ...(await chainProblems(check.wallet, audit)));
+    if (problems.length >= PROBLEMS_MAX) break;
+  }
+  problems.push(...(await audit.strays()));
+  return {
+    ok: problems.length === 0,
+    accounts: checks.length,
+    transactions,
+    openHolds: checks.reduce((sum, { openHoldCount }) => sum + openHoldCount, 0),
+    problems: problems.slice(0, PROBLEMS_MAX),
+  };
+}
+
+function heldProblems({ wallet, openHolds }: WalletCheck): readonly string[] {
+  const problems: string[] = [];
+  if (wallet.held !== openHolds) {
+    problems.push(`wallet ${wallet.accountId} says ${wallet.held} on hold, its open holds are ${openHolds}`);
+  }
+  if (wallet.posted - wallet.held < 0n) problems.push(`wallet ${wallet.accountId} is below zero`);
+  return problems;
+}
+
+/** Walks the wallet's chain; stops at the first link that does not fit, because nothing after it can. */
+async function chainProblems(wallet: Wallet, audit: LedgerAudit): Promise<readonly string[]> {
+  let previous = { sequence: 0, hash: "", balance: 0n };
+  while (previous.sequence < wallet.sequence) {
+    const page = await audit.transactions(wallet.accountId, previous.sequence, wallet.sequence);
+    if (page.length === 0) return [`wallet ${wallet.accountId} has no transaction number ${previous.sequence + 1}`];
+    for (const audited of page) {
+      const problem = linkProblem(audited, previous) ?? chargeProblem(audited);
+      if (problem !== null) return [`transaction ${audited.transaction.id}: ${problem}`];
+      const { sequence, hash, balanceAfter } = audited.transaction;
+      previous = { sequence, hash, balance: balanceAfter };
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const fits = wallet.posted === previous.balance && wallet.hash === previous.hash;
+  return fits ? [] : [`wallet ${wallet.accountId} says ${wallet.posted}, its transactions come to ${previous.balance}`];
+}
+
+interface Link {
+  readonly sequence: number;
+  readonly hash: string;
+  readonly balance: bigint;
+}
+
+function linkProblem({ transaction }: AuditedTransaction, previous: Link): string | null {
+  const { sequence, entries, balanceAfter, hash } = transaction;
+  if (sequence !== previous.sequence + 1) return `number ${previous.sequence + 1} is missing before it`;
+  if (entries.reduce((sum, { amount }) => sum + amount, 0n) !== 0n) return "its entries do not sum to zero";
+  const change = entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
+  if (balanceAfter !== previous.balance + change) return "its balance does not follow from the one before";
+  return transactionHash(transaction, previous.hash) === hash ? null : "it was changed after it was booked";
+}
+
+function chargeProblem({ transaction, charge, holdState }: AuditedTransaction): string | null {
+  if (transaction.kind !== "charge") return null;
+  if (charge === null) return "its charge is missing";
+  if (holdState !== "settled") return `its hold is ${holdState ?? "missing"}`;
+  const { usage } = charge;
+  if (costNano(usage.buckets, usage.price, usage.markupPpm) !== charge.charge)
+    return "its charge is not tokens times price";
+  if (charge.paid + charge.absorbed !== charge.charge) return "paid and absorbed do not make up its charge";
+  const paid = transaction.entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
+  return paid === -charge.paid ? null : "its entries do not match its charge";
+}

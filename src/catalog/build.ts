@@ -1,0 +1,234 @@
+// Builds the catalogue from the rows that ship, the rows of a configuration and the providers that are configured.
+// Everything wrong with them is collected; a catalogue comes out only when nothing is.
+
+import type { Model, Provider, ProviderKind } from "../core/model.ts";
+import type { Tier } from "../core/tiers.ts";
+import { type Builtin, readBuiltin } from "./builtin.ts";
+import type { Catalog } from "./catalog.ts";
+import { buildChains, type ChainLists, lowestListing } from "./chains.ts";
+import type { DialectChanges } from "./dialect.ts";
+import { nearest } from "./nearest.ts";
+import { type ModelRow, modelFromRow } from "./rows.ts";
+
+/** The formats the gateway can speak to providers; a kind joins when its codec does. */
+export const SUPPORTED_KINDS: ReadonlySet<ProviderKind> = new Set(["openai", "sandbox"]);
+
+export const SANDBOX_ID = "sandbox";
+
+export const DEFAULT_MARKUP_PPM = 50_000;
+
+/** No request waits longer than these unless the configuration says otherwise. */
+export const DEFAULT_TIMEOUTS = {
+  connectMs: 5_000,
+  firstByteMs: 60_000,
+  idleMs: 120_000,
+  totalMs: 600_000,
+  isFirstByteConfigured: false,
+} as const;
+
+/** A configured provider and how it differs from plain chat-completions. */
+export interface ProviderSetup {
+  readonly provider: Provider;
+  readonly dialect?: DialectChanges;
+}
+
+export interface CatalogInput {
+  readonly builtin?: Builtin;
+  /** False leaves out the models and chains that ship: only what is given here exists. */
+  readonly isBuiltinUsed?: boolean;
+  readonly models?: readonly ModelRow[];
+  /** Chains as written; a tier that is not written keeps the chain that ships. */
+  readonly tiers?: ChainLists;
+  readonly providers?: readonly ProviderSetup[];
+  readonly baseline?: string | null;
+  readonly markupPpm?: number;
+  readonly supportedKinds?: ReadonlySet<ProviderKind>;
+}
+
+/** `at` is a path in the configuration, such as `tiers.NANO[1]`. */
+export interface CatalogProblem {
+  readonly at: string;
+  readonly message: string;
+  readonly suggestion: string | null;
+}
+
+export interface BuiltCatalog {
+  readonly catalog: Catalog | null;
+  readonly problems: readonly CatalogProblem[];
+  readonly warnings: readonly CatalogProblem[];
+}
+
+export interface Findings {
+  readonly problems: CatalogProblem[];
+  readonly warnings: CatalogProblem[];
+}
+
+export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
+  const findings: Findings = { problems: [], warnings: [] };
+  const builtin = input.builtin ?? readBuiltin();
+  const providers = servingProviders(input, findings);
+  const rows = mergeRows({ input, builtin, providers, findings });
+  const models = indexModels({ input, builtin, rows, providers });
+  const chains = buildChains({
+    written: input.tiers ?? {},
+    shipped: shippedChains(input, builtin),
+    models,
+    providers,
+    findings,
+  });
+  const baseline = chooseBaseline({ input, builtin, models, findings });
+  if (findings.problems.length > 0 || baseline === null) return { catalog: null, ...findings };
+  const markupPpm = input.markupPpm ?? DEFAULT_MARKUP_PPM;
+  return { catalog: { models, providers, chains, baseline, markupPpm }, ...findings };
+}
+
+/** The configured providers whose format we speak; the sandbox alone when there is none. */
+function servingProviders(input: CatalogInput, findings: Findings): Map<string, Provider> {
+  const supported = input.supportedKinds ?? SUPPORTED_KINDS;
+  const serving = new Map<string, Provider>();
+  for (const { provider } of input.providers ?? []) {
+    if (supported.has(provider.kind)) {
+      serving.set(provider.id, provider);
+      continue;
+    }
+    findings.warnings.push({
+      at: `providers.${provider.id}`,
+      message: `providers of kind ${provider.kind} cannot be called yet, so the models of ${provider.id} are not routable`,
+      suggestion: null,
+    });
+  }
+  if (serving.size > 0) return serving;
+  if (findings.warnings.length > 0) {
+    const message = "no other provider is configured, so the sandbox simulates every model";
+    findings.warnings.push({ at: "providers", message, suggestion: null });
+  }
+  return new Map([[SANDBOX_ID, sandboxProvider()]]);
+}
+
+/** Whether the sandbox stands in for every vendor: it is the only provider, named or not. */
+function isSandboxAlone(providers: ReadonlyMap<string, Provider>): boolean {
+  return providers.size === 1 && providers.has(SANDBOX_ID);
+}
+
+function sandboxProvider(): Provider {
+  return { id: SANDBOX_ID, kind: "sandbox", baseUrl: "", apiKey: null, headers: {}, timeouts: DEFAULT_TIMEOUTS };
+}
+
+interface RowsInput {
+  readonly input: CatalogInput;
+  readonly builtin: Builtin;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly findings: Findings;
+}
+
+function mergeRows({ input, builtin, providers, findings }: RowsInput): ReadonlyMap<string, ModelRow> {
+  const merged = new Map<string, ModelRow>();
+  if (input.isBuiltinUsed !== false) for (const row of builtin.models) merged.set(row.id, row);
+  const configured = (input.providers ?? []).map((setup) => setup.provider.id);
+  const known = new Set([...builtin.providers.map((row) => row.id), ...configured, SANDBOX_ID]);
+  const seen = new Map<string, number>();
+  for (const [index, row] of (input.models ?? []).entries()) {
+    const at = `models[${index}]`;
+    const earlier = seen.get(row.id);
+    if (earlier === undefined) {
+      seen.set(row.id, index);
+      merged.set(row.id, row);
+    } else {
+      const message = `the model id "${row.id}" is already used by models[${earlier}]`;
+      findings.problems.push({ at: `${at}.id`, message, suggestion: null });
+    }
+    checkProvider({ row, at, known, configured: new Set(configured), providers, findings });
+    if (row.price === undefined) {
+      const message = `${row.id} has no price, so no request is ever routed to it; a free model needs zeros`;
+      findings.warnings.push({ at, message, suggestion: null });
+    }
+  }
+  return merged;
+}
+
+interface ProviderCheck {
+  readonly row: ModelRow;
+  readonly at: string;
+  readonly known: ReadonlySet<string>;
+  readonly configured: ReadonlySet<string>;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly findings: Findings;
+}
+
+function checkProvider({ row, at, known, configured, providers, findings }: ProviderCheck): void {
+  if (!known.has(row.provider)) {
+    findings.problems.push({
+      at: `${at}.provider`,
+      message: `there is no provider "${row.provider}"`,
+      suggestion: nearest(row.provider, known),
+    });
+    return;
+  }
+  if (configured.has(row.provider) || isSandboxAlone(providers)) return;
+  findings.warnings.push({
+    at: `${at}.provider`,
+    message: `the provider ${row.provider} is not configured, so ${row.id} is not routable`,
+    suggestion: null,
+  });
+}
+
+interface ModelsInput {
+  readonly input: CatalogInput;
+  readonly builtin: Builtin;
+  readonly rows: ReadonlyMap<string, ModelRow>;
+  readonly providers: ReadonlyMap<string, Provider>;
+}
+
+function indexModels({ input, builtin, rows, providers }: ModelsInput): ReadonlyMap<string, Model> {
+  const setups = input.providers ?? [];
+  const isSimulated = isSandboxAlone(providers);
+  const dialects = new Map<string, DialectChanges | undefined>(builtin.providers.map((row) => [row.id, row.dialect]));
+  for (const setup of setups) dialects.set(setup.provider.id, setup.dialect);
+  const lists = { ...shippedChains(input, builtin), ...input.tiers };
+  const models = new Map<string, Model>();
+  for (const row of rows.values()) {
+    const tier: Tier = row.tier ?? lowestListing(lists, row.id) ?? "STANDARD";
+    const context = { tier, providerDialect: dialects.get(row.provider), namedDialects: builtin.dialects };
+    const model = modelFromRow(row, context);
+    models.set(row.id, isSimulated ? { ...model, provider: SANDBOX_ID } : model);
+  }
+  return models;
+}
+
+function shippedChains(input: CatalogInput, builtin: Builtin): ChainLists {
+  return input.isBuiltinUsed === false ? {} : builtin.tiers.chains;
+}
+
+interface BaselineInput {
+  readonly input: CatalogInput;
+  readonly builtin: Builtin;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly findings: Findings;
+}
+
+function chooseBaseline({ input, builtin, models, findings }: BaselineInput): Model | null {
+  const at = "routing.baseline";
+  const written = input.baseline ?? null;
+  if (written === null) return models.get(builtin.tiers.baseline) ?? dearest(models);
+  const model = models.get(written);
+  if (model === undefined) {
+    const suggestion = nearest(written, models.keys());
+    findings.problems.push({ at, message: `there is no model "${written}" in the catalogue`, suggestion });
+    return null;
+  }
+  if (model.price === null) {
+    const message = `${written} has no price, so savings cannot be counted against it`;
+    findings.problems.push({ at, message, suggestion: null });
+    return null;
+  }
+  return model;
+}
+
+/** Where the baseline that ships is not in the catalogue, the dearest model takes its place. */
+function dearest(models: ReadonlyMap<string, Model>): Model | null {
+  let found: Model | null = null;
+  for (const model of models.values()) {
+    if (model.price !== null && (found?.price?.output ?? -1) < model.price.output) found = model;
+  }
+  return found;
+}

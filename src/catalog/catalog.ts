@@ -1,0 +1,22 @@
+// The catalogue the router reads: models, chains and the baseline, checked and indexed once at start.
+
+import type { Model, Provider } from "../core/model.ts";
+import type { Tier } from "../core/tiers.ts";
+
+export interface Catalog {
+  /** Every model known, also those whose provider is not configured. */
+  readonly models: ReadonlyMap<string, Model>;
+  /** Configured providers by id. With none configured, the sandbox alone. */
+  readonly providers: ReadonlyMap<string, Provider>;
+  /** The models of each tier in order, all of them routable: priced, with a configured provider. */
+  readonly chains: Readonly<Record<Tier, readonly Model[]>>;
+  /** The model that savings are counted against. */
+  readonly baseline: Model;
+  /** Parts per million on top of provider cost. */
+  readonly markupPpm: number;
+}
+
+/** Whether requests can be sent to this model at all: it has a price and a provider that is configured. */
+export function isRoutable(catalog: Catalog, model: Model): boolean {
+  return model.price !== null && catalog.providers.has(model.provider);
+}

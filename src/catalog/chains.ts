@@ -1,0 +1,91 @@
+// The chains: for each tier the models to try in order, all of them routable.
+
+import type { Model, Provider } from "../core/model.ts";
+import { TIERS, type Tier } from "../core/tiers.ts";
+import { nearest } from "./nearest.ts";
+
+export type ChainLists = Readonly<Partial<Record<Tier, readonly string[]>>>;
+
+export interface ChainProblem {
+  readonly at: string;
+  readonly message: string;
+  readonly suggestion: string | null;
+}
+
+interface ChainsInput {
+  /** What a configuration says; checked word by word. */
+  readonly written: ChainLists;
+  /** What ships; models that are not there are passed over. */
+  readonly shipped: ChainLists;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly findings: { readonly problems: ChainProblem[]; readonly warnings: ChainProblem[] };
+}
+
+/** A tier that was not written and has none of its shipped models gets at most this many others. */
+const FILLED_LENGTH = 4;
+
+export function buildChains(input: ChainsInput): Readonly<Record<Tier, readonly Model[]>> {
+  const chains: Partial<Record<Tier, readonly Model[]>> = {};
+  for (const tier of TIERS) {
+    const written = input.written[tier];
+    chains[tier] = written === undefined ? shippedChain(tier, input) : writtenChain(tier, written, input);
+  }
+  const isEmpty = TIERS.every((tier) => chains[tier]?.length === 0);
+  if (isEmpty) {
+    const names = [...input.providers.keys()].join(", ");
+    const message = `no tier has a model that requests can be routed to (configured: ${names}); list priced models of these providers under models and tiers`;
+    input.findings.problems.push({ at: "tiers", message, suggestion: null });
+  }
+  return chains as Record<Tier, readonly Model[]>;
+}
+
+/** The lowest tier whose chain names this model. */
+export function lowestListing(lists: ChainLists, id: string): Tier | null {
+  return TIERS.find((tier) => lists[tier]?.includes(id)) ?? null;
+}
+
+/**
+ * A user with a single key should have as many tiers as that provider can fill,
+ * so where none of the shipped models is routable, those that belong to the tier take their place, cheapest first.
+ */
+function shippedChain(tier: Tier, input: ChainsInput): readonly Model[] {
+  const routable = (input.shipped[tier] ?? [])
+    .map((id) => input.models.get(id))
+    .filter((model) => model !== undefined)
+    .filter((model) => isServed(model, input));
+  if (routable.length > 0) return routable;
+  return [...input.models.values()]
+    .filter((model) => model.tier === tier && isServed(model, input))
+    .sort((a, b) => blendedPrice(a) - blendedPrice(b))
+    .slice(0, FILLED_LENGTH);
+}
+
+function writtenChain(tier: Tier, ids: readonly string[], input: ChainsInput): readonly Model[] {
+  const chain: Model[] = [];
+  for (const [index, id] of ids.entries()) {
+    const at = `tiers.${tier}[${index}]`;
+    const model = input.models.get(id);
+    if (model === undefined) {
+      const suggestion = nearest(id, input.models.keys());
+      input.findings.problems.push({ at, message: `there is no model "${id}" in the catalogue`, suggestion });
+    } else if (chain.includes(model)) {
+      input.findings.problems.push({ at, message: `"${id}" is listed twice in ${tier}`, suggestion: null });
+    } else if (isServed(model, input)) {
+      chain.push(model);
+    } else {
+      const reason = model.price === null ? "it has no price" : `its provider ${model.provider} is not configured`;
+      input.findings.warnings.push({ at, message: `${id} is left out of ${tier}: ${reason}`, suggestion: null });
+    }
+  }
+  return chain;
+}
+
+function isServed(model: Model, input: ChainsInput): boolean {
+  return model.price !== null && input.providers.has(model.provider);
+}
+
+/** Three input tokens to one of output, the usual weight of a chat; only for putting models in order. */
+function blendedPrice(model: Model): number {
+  return ((model.price?.input ?? 0) * 3 + (model.price?.output ?? 0)) / 4;
+}

@@ -1,0 +1,41 @@
+// The words and flags of a command line. `--name value`, `--name=value`, and `--name` alone for yes.
+
+export interface Arguments {
+  /** The first word; `serve` when there is none. */
+  readonly command: string;
+  readonly words: readonly string[];
+  /** By name without dashes; a flag without a value has the text "true". */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+}
+
+/** Flags that never take the next word as their value. */
+const SWITCHES: ReadonlySet<string> = new Set(["help", "version", "json", "yes", "no-color"]);
+
+/** The two that everybody tries. */
+const SHORT: ReadonlyMap<string, string> = new Map([
+  ["-h", "--help"],
+  ["-v", "--version"],
+]);
+
+export function readArguments(argv: readonly string[]): Arguments {
+  const words: string[] = [];
+  const flags: Record<string, string> = {};
+  for (let position = 0; position < argv.length; position++) {
+    const written = argv[position] as string;
+    const word = SHORT.get(written) ?? written;
+    if (!word.startsWith("--") || word === "--") {
+      words.push(word);
+      continue;
+    }
+    const [name = "", ...value] = word.slice(2).split("=");
+    const next = argv[position + 1];
+    if (value.length > 0) flags[name] = value.join("=");
+    else if (SWITCHES.has(name) || next === undefined || next.startsWith("--")) flags[name] = "true";
+    else {
+      flags[name] = next;
+      position += 1;
+    }
+  }
+  const [command = "serve", ...rest] = words;
+  return { command, words: rest, flags };
+}

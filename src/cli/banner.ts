@@ -1,0 +1,47 @@
+// The first screen: where it is, what it uses, the first key, and one command that works as pasted.
+
+import type { App } from "../app.ts";
+import { readBuiltin } from "../catalog/builtin.ts";
+import type { Settings } from "../config/settings.ts";
+import { VERSION } from "./help.ts";
+
+interface BannerInput {
+  readonly app: Pick<App, "url" | "firstKey">;
+  readonly settings: Settings;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly readyMs: number;
+}
+
+export function banner({ app, settings, readyMs }: BannerInput): string {
+  const store = settings.database.startsWith("sqlite:") ? settings.database : "postgres";
+  const key = app.firstKey ?? "$SWITCHYARD_KEY";
+  const lines = [
+    "",
+    `  switchyard ${VERSION}   node ${process.versions.node}   store ${store}   ready in ${Math.round(readyMs)} ms`,
+    "",
+    `  Base URL    ${app.url}/v1`,
+    `  Providers   ${providersLine(settings)}`,
+    app.firstKey === null
+      ? "  API key     made at the first start; make another with: npx switchyard keys create --name NAME"
+      : `  API key     ${app.firstKey}   (shown this once)`,
+    "",
+    "  Try it:",
+    "",
+    `  curl -s ${app.url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
+    `    -d '{"model":"auto","messages":[{"role":"user","content":"What is the capital of France?"}]}'`,
+    "",
+    "",
+  ];
+  return lines.join("\n");
+}
+
+function providersLine({ catalog }: Settings): string {
+  const providers = [...catalog.providers.values()];
+  if (providers.every(({ kind }) => kind === "sandbox")) {
+    const variables = readBuiltin()
+      .providers.slice(0, 3)
+      .map(({ keyVariable }) => keyVariable);
+    return `sandbox (simulated answers; set ${variables.join(", ")} … for real ones)`;
+  }
+  return providers.map(({ id }) => id).join(", ");
+}

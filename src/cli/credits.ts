@@ -1,0 +1,112 @@
+// Credits as a command, directly on the store: a running server sees the new balance with its next request.
+
+import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
+import { type Credits, createCredits } from "../billing/credits.ts";
+import { createLedger } from "../billing/ledger.ts";
+import { NO_OUTBOX } from "../billing/outbox.ts";
+import { GatewayError } from "../core/errors.ts";
+import type { LedgerLine } from "../core/ledger.ts";
+import { formatUsd } from "../core/money.ts";
+import type { Db } from "../core/ports.ts";
+import { writeBalance, writeLine, writeTransaction } from "../http/api/credits.ts";
+import { createLedgerStore } from "../store/ledger.ts";
+import { createLedgerList } from "../store/ledger-list.ts";
+import { SILENT_LOG } from "../telemetry/log.ts";
+import type { Arguments } from "./arguments.ts";
+import { withKeyRing } from "./key-ring.ts";
+import { loadSettings, printProblems } from "./settings.ts";
+import { formatTable } from "./table.ts";
+import { type Terminal, thisTerminal } from "./terminal.ts";
+import { explainFailure, isOn, splitFlags, textOf, UsageError, unknown } from "./usage.ts";
+
+const SUBCOMMANDS = ["add", "adjust", "balance", "ledger"] as const;
+type Subcommand = (typeof SUBCOMMANDS)[number];
+
+const LEDGER_LINES = 50;
+
+interface Order {
+  readonly kind: Subcommand;
+  readonly amountUsd: string | null;
+  readonly accountId: string;
+  readonly note: string | null;
+  readonly idempotencyKey: string | null;
+  readonly isJson: boolean;
+}
+
+export async function credits(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  try {
+    const { order, config } = readOrder(args);
+    const loaded = loadSettings(config, terminal);
+    if (!loaded.ok) return printProblems(loaded, terminal);
+    return await withKeyRing(loaded.settings.database, async (ring) => {
+      if (order.accountId === DEFAULT_ACCOUNT) await ring.ensureDefaultAccount(terminal.now());
+      else if (!(await ring.hasAccount(order.accountId))) {
+        throw new GatewayError("notFound", `There is no account '${order.accountId}'.`);
+      }
+      return carryOut(order, creditsOf(ring.db), terminal);
+    });
+  } catch (error) {
+    return explainFailure(error, "credits", terminal);
+  }
+}
+
+function readOrder({ words, flags }: Arguments): { order: Order; config: Arguments["flags"] } {
+  const [kind, amount, ...extra] = words;
+  if (kind === undefined) throw new UsageError("Say what to do: credits add, adjust, balance or ledger.");
+  if (!SUBCOMMANDS.includes(kind as Subcommand)) throw unknown({ what: "subcommand", word: kind, known: SUBCOMMANDS });
+  const { own, config } = splitFlags(flags, ["account", "note", "idempotency-key", "json", "no-color"]);
+  const needsAmount = kind === "add" || kind === "adjust";
+  if (needsAmount && amount === undefined) throw new UsageError(`credits ${kind} needs an amount in USD.`);
+  if (extra.length > 0 || (!needsAmount && amount !== undefined)) throw new UsageError("There are too many words.");
+  const order = {
+    kind: kind as Subcommand,
+    amountUsd: amount ?? null,
+    accountId: textOf(own, "account") ?? DEFAULT_ACCOUNT,
+    note: textOf(own, "note"),
+    idempotencyKey: textOf(own, "idempotency-key"),
+    isJson: isOn(own, "json"),
+  };
+  return { order, config };
+}
+
+/** Nothing is started: a command moves money and is gone. */
+function creditsOf(db: Db): Credits {
+  const store = createLedgerStore(db, "command");
+  const ledger = createLedger({ store, outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
+  return createCredits(ledger, createLedgerList(db));
+}
+
+async function carryOut(order: Order, service: Credits, terminal: Terminal): Promise<number> {
+  if (order.kind === "ledger") return showLedger(order, service, terminal);
+  if (order.kind === "balance") return showBalance(order, service, terminal);
+  const movement = { ...order, amountUsd: order.amountUsd as string };
+  const transaction = await (order.kind === "add" ? service.topUp(movement) : service.adjust(movement));
+  if (order.isJson) terminal.out(`${JSON.stringify(writeTransaction(transaction), null, 2)}\n`);
+  else terminal.say(`Done. The balance of '${order.accountId}' is ${formatUsd(transaction.balanceAfter)} USD.\n`);
+  return 0;
+}
+
+async function showBalance({ accountId, isJson }: Order, service: Credits, terminal: Terminal): Promise<number> {
+  const balance = writeBalance(await service.balance(accountId));
+  if (isJson) terminal.out(`${JSON.stringify(balance, null, 2)}\n`);
+  else
+    terminal.out(
+      formatTable(Object.entries(balance).map(([name, amount]) => [name.replace("Usd", ""), `${amount} USD`])),
+    );
+  return 0;
+}
+
+async function showLedger({ accountId, isJson }: Order, service: Credits, terminal: Terminal): Promise<number> {
+  const lines = await service.list(accountId, { limit: LEDGER_LINES, after: null });
+  if (isJson) terminal.out(`${JSON.stringify({ data: lines.map(writeLine) }, null, 2)}\n`);
+  else if (lines.length === 0) terminal.say("Nothing was booked yet. Add credits: switchyard credits add 25\n");
+  else terminal.out(formatTable([["TIME", "KIND", "AMOUNT USD", "BALANCE USD", "FOR"], ...lines.map(rowOf)]));
+  return 0;
+}
+
+function rowOf({ transaction, createdAtMs, model, requestId }: LedgerLine): readonly string[] {
+  const amount = transaction.entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
+  const purpose = model === null ? (transaction.note ?? "") : `${model} ${requestId}`;
+  const time = new Date(createdAtMs).toISOString().slice(0, 19).replace("T", " ");
+  return [time, transaction.kind, formatUsd(amount), formatUsd(transaction.balanceAfter), purpose];
+}

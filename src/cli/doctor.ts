@@ -1,0 +1,67 @@
+// `switchyard doctor`: every check on one line, each with what to do about it.
+
+import { type Check, diagnose } from "../config/doctor.ts";
+import type { Arguments } from "./arguments.ts";
+import { checkNode, liveChecks } from "./live-checks.ts";
+import { BAD_CONFIGURATION, loadSettings } from "./settings.ts";
+import { type Terminal, thisTerminal } from "./terminal.ts";
+import { explainFailure, FAILED, isOn, splitFlags, UsageError } from "./usage.ts";
+
+export async function doctor(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  try {
+    const { own, config } = splitFlags(args.flags, ["json", "no-color"]);
+    if (args.words[0] !== undefined) throw new UsageError(`'${args.words[0]}' is one word too many.`);
+    const isJson = isOn(own, "json");
+    const isColoured = !isOn(own, "no-color") && hasColour(terminal);
+    const loaded = loadSettings(config, terminal);
+    const checks = [checkNode(process.versions.node), ...diagnose(loaded, terminal.env, terminal.now())];
+    if (loaded.ok) checks.push(...(await liveChecks(loaded.settings)));
+    print(checks, { isJson, isColoured, terminal });
+    if (!loaded.ok) return BAD_CONFIGURATION;
+    return checks.some(({ state }) => state === "fail") ? FAILED : 0;
+  } catch (error) {
+    return explainFailure(error, "doctor", terminal);
+  }
+}
+
+/** As no-color.org has it: set and not empty means none. */
+function hasColour({ isScreen, env }: Terminal): boolean {
+  return isScreen && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
+}
+
+interface Printing {
+  readonly isJson: boolean;
+  readonly isColoured: boolean;
+  readonly terminal: Terminal;
+}
+
+function print(checks: readonly Check[], { isJson, isColoured, terminal }: Printing): void {
+  const isOk = checks.every(({ state }) => state !== "fail");
+  if (isJson) {
+    terminal.out(`${JSON.stringify({ ok: isOk, checks }, null, 2)}\n`);
+    return;
+  }
+  terminal.out(checks.map((check) => formatCheck(check, isColoured)).join(""));
+  terminal.say(`\n${summaryOf(checks)}\n`);
+}
+
+const MARKS: Readonly<Record<Check["state"], { readonly mark: string; readonly colour: number }>> = {
+  ok: { mark: "✓", colour: 32 },
+  warn: { mark: "!", colour: 33 },
+  fail: { mark: "✗", colour: 31 },
+};
+
+/** What is fine needs no advice, though programs get it. */
+export function formatCheck({ state, what, fix }: Check, isColoured: boolean): string {
+  const { mark, colour } = MARKS[state];
+  const shown = isColoured ? `\u001B[${colour}m${mark}\u001B[0m` : mark;
+  return `${shown} ${what}\n${fix === null || state === "ok" ? "" : `    ${fix}\n`}`;
+}
+
+function summaryOf(checks: readonly Check[]): string {
+  const failed = checks.filter(({ state }) => state === "fail").length;
+  const warned = checks.filter(({ state }) => state === "warn").length;
+  const warnings = warned === 0 ? "" : `, ${warned} to look at`;
+  if (failed === 0) return `Nothing stands in the way${warnings}. Start it: switchyard serve`;
+  return `${failed} to mend${warnings}.`;
+}

@@ -1,0 +1,157 @@
+// What the program says of itself: help that leads with examples, and its version.
+
+import { optionRows } from "../config/options.ts";
+import type { Arguments } from "./arguments.ts";
+import { readPackage } from "./package.ts";
+import { formatTable } from "./table.ts";
+import { type Terminal, thisTerminal } from "./terminal.ts";
+import { unknown, WRONG_USAGE } from "./usage.ts";
+
+export const VERSION = readPackage().version;
+
+export async function version(_: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  terminal.out(`switchyard ${VERSION}\n`);
+  return 0;
+}
+
+/** `help`, `help COMMAND` and `COMMAND --help`. */
+export async function help({ command, words }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  const topic = command === "help" ? words[0] : command;
+  if (topic === undefined || Object.hasOwn(SUMMARIES, topic)) {
+    terminal.out(PAGES[topic ?? ""]?.() ?? mainPage());
+    return 0;
+  }
+  const { message } = unknown({ what: "command", word: topic, known: Object.keys(SUMMARIES) });
+  terminal.say(`${message} See: switchyard help\n`);
+  return WRONG_USAGE;
+}
+
+/** One line for each command there is. */
+export const SUMMARIES: Readonly<Record<string, string>> = {
+  serve: "Start the gateway; also what happens without a command",
+  keys: "Make, list and revoke API keys",
+  credits: "Add credits, and see balance and ledger",
+  ledger: "Check that every amount fits: ledger verify",
+  doctor: "Check configuration, database, port and providers, and say what to mend",
+  version: "Print the version",
+  help: "Print this, or the page of a command: switchyard help keys",
+};
+
+const PAGES: Readonly<Record<string, () => string>> = { keys: keysPage, doctor: doctorPage };
+
+function mainPage(): string {
+  return page([
+    ["", `switchyard ${VERSION}: one address that sends each request to the cheapest model that is good enough.`],
+    [
+      "Examples",
+      lines([
+        "switchyard                          start on http://127.0.0.1:8787, data in ./data",
+        "OPENAI_API_KEY=… switchyard         the same, with a real provider",
+        "switchyard serve --port 9000        on another port",
+        "switchyard keys create --name app   make an API key",
+        "switchyard doctor                   see what is missing",
+      ]),
+    ],
+    ["Commands", indent(formatTable(Object.entries(SUMMARIES)))],
+    ["Configuration, for serve, keys and doctor", indent(formatTable(configurationRows()))],
+    ["", "A flag wins over its variable, and that over switchyard.yaml. docs/configuration.md has every setting."],
+    EXIT_CODES,
+  ]);
+}
+
+function keysPage(): string {
+  return page([
+    [
+      "",
+      "switchyard keys: make, list and revoke API keys. Works beside a running server, which sees it within seconds.",
+    ],
+    [
+      "Examples",
+      lines([
+        "switchyard keys create --name app",
+        "switchyard keys create --name trial --expires 90d --rpm 60",
+        "KEY=$(switchyard keys create --name ci)",
+        "switchyard keys list --json",
+        "switchyard keys revoke key_0123 --yes",
+      ]),
+    ],
+    [
+      "Subcommands",
+      indent(
+        formatTable([
+          ["create --name NAME", "Make a key and print it, this once"],
+          ["  --profile ID", "Route its requests by this profile"],
+          ["  --rpm N", "Requests per minute it may make"],
+          ["  --expires WHEN", "90d, 12h, 2w, 1y, or a date such as 2030-01-31"],
+          ["list", "All keys, newest first"],
+          ["revoke ID", "End a key for good; --yes to not be asked"],
+        ]),
+      ),
+    ],
+    [
+      "Flags of all three",
+      indent(
+        formatTable([
+          ["--account ID", "Whose keys: default for create, all accounts for list and revoke"],
+          ["--json", "For programs"],
+        ]),
+      ),
+    ],
+    ["", "Configuration flags (--config, --database, …) work here too: switchyard help"],
+    EXIT_CODES,
+  ]);
+}
+
+function doctorPage(): string {
+  return page([
+    [
+      "",
+      "switchyard doctor: checks the configuration, Node, the data folder, the database, the port and the providers.",
+    ],
+    ["Examples", lines(["switchyard doctor", "switchyard doctor --config staging.yaml", "switchyard doctor --json"])],
+    [
+      "Flags",
+      indent(
+        formatTable([
+          ["--json", "For programs"],
+          ["--no-color", "No colour, as with NO_COLOR set"],
+        ]),
+      ),
+    ],
+    ["", "Providers are connected to and asked nothing: it costs nothing. Configuration flags work here too."],
+    EXIT_CODES,
+  ]);
+}
+
+const EXIT_CODES: Section = [
+  "Exit codes",
+  indent(
+    formatTable([
+      ["0", "Fine"],
+      ["1", "Failed"],
+      ["2", "Wrong usage"],
+      ["78", "The configuration has problems"],
+    ]),
+  ),
+];
+
+type Section = readonly [title: string, text: string];
+
+function page(sections: readonly Section[]): string {
+  return sections.map(([title, text]) => (title === "" ? `${text}\n` : `${title}\n${text}`)).join("\n");
+}
+
+function lines(texts: readonly string[]): string {
+  return indent(texts.map((text) => `${text}\n`).join(""));
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, "  ");
+}
+
+function configurationRows(): readonly (readonly string[])[] {
+  return optionRows().flatMap(({ flag, env, help: meaning, shownDefault }) => {
+    if (flag === null) return [];
+    return [[`--${flag}`, env ?? "", `${meaning.replace(/\.$/, "")} (${shownDefault})`]];
+  });
+}

@@ -1,0 +1,118 @@
+// API keys as a command, directly on the store; a server on the same database notices within seconds.
+
+import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
+import { keyStatus } from "../accounts/keys.ts";
+import type { KeyRecord } from "../core/ports.ts";
+import { writeKey } from "../http/api/keys.ts";
+import type { Arguments } from "./arguments.ts";
+import { type CreateOrder, type KeyOrder, type ListOrder, type RevokeOrder, readKeyOrder } from "./key-order.ts";
+import { type KeyRing, withKeyRing } from "./key-ring.ts";
+import { loadSettings, printProblems } from "./settings.ts";
+import { formatTable } from "./table.ts";
+import { type Terminal, thisTerminal } from "./terminal.ts";
+import { explainFailure, FAILED, UsageError } from "./usage.ts";
+
+export async function keys(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  try {
+    const { order, config } = readKeyOrder(args, terminal.now());
+    const loaded = loadSettings(config, terminal);
+    if (!loaded.ok) return printProblems(loaded, terminal);
+    return await withKeyRing(loaded.settings.database, (ring) => carryOut(order, ring, terminal));
+  } catch (error) {
+    return explainFailure(error, "keys", terminal);
+  }
+}
+
+function carryOut(order: KeyOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
+  if (order.kind === "create") return create(order, ring, terminal);
+  return order.kind === "list" ? list(order, ring, terminal) : revoke(order, ring, terminal);
+}
+
+async function create(order: CreateOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
+  const { kind: _, isJson, accountId, ...wanted } = order;
+  const account = accountId ?? DEFAULT_ACCOUNT;
+  if (account === DEFAULT_ACCOUNT) await ring.ensureDefaultAccount(terminal.now());
+  else if (!(await ring.hasAccount(account))) return missing(`account '${account}'`, terminal);
+  const { key, text } = await ring.keys.create({ ...wanted, accountId: account });
+  if (isJson) {
+    printJson({ ...written(key, terminal), key: text }, terminal);
+    return 0;
+  }
+  terminal.say(`Made ${describe(key)}. The key is shown this once; keep it safe.\n`);
+  terminal.out(`${text}\n`);
+  return 0;
+}
+
+async function list({ accountId, isJson }: ListOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
+  if (accountId !== null && !(await ring.hasAccount(accountId))) return missing(`account '${accountId}'`, terminal);
+  const found = (await ring.all()).filter((key) => accountId === null || key.accountId === accountId);
+  if (isJson) {
+    printJson({ data: found.map((key) => written(key, terminal)) }, terminal);
+    return 0;
+  }
+  if (found.length > 0) terminal.out(formatTable([HEADINGS, ...found.map((key) => rowOf(key, terminal.now()))]));
+  else terminal.say("There are no keys yet. Make one: switchyard keys create --name NAME\n");
+  return 0;
+}
+
+async function revoke(order: RevokeOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
+  const { id, accountId, isJson } = order;
+  const key = (await ring.all()).find((candidate) => candidate.id === id);
+  if (key === undefined || (accountId !== null && key.accountId !== accountId)) {
+    return missing(`key '${id}'${accountId === null ? "" : ` in account '${accountId}'`}`, terminal);
+  }
+  if (key.revokedAtMs === null && !order.isConfirmed && !(await isAgreed(key, terminal))) {
+    terminal.say("Nothing was changed.\n");
+    return FAILED;
+  }
+  await ring.keys.revoke(key.accountId, id);
+  const isNew = key.revokedAtMs === null;
+  terminal.say(`${isNew ? "Revoked" : "Revoked already:"} ${describe(key)}.\n`);
+  if (isJson) printJson(written({ ...key, revokedAtMs: key.revokedAtMs ?? terminal.now() }, terminal), terminal);
+  return 0;
+}
+
+async function isAgreed(key: KeyRecord, { ask }: Terminal): Promise<boolean> {
+  if (ask === null) throw new UsageError("keys revoke cannot be undone; add --yes where nobody can be asked.");
+  const answer = await ask(`Revoke ${describe(key)}? Requests with it will be refused, for good. [y/N] `);
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+function missing(what: string, terminal: Terminal): number {
+  terminal.say(`There is no ${what}. See: switchyard keys list\n`);
+  return FAILED;
+}
+
+function describe({ id, name, prefix }: KeyRecord): string {
+  return `${id} (${JSON.stringify(name)}, ${prefix}…)`;
+}
+
+/** As the admin API writes it, and whose it is. */
+function written(key: KeyRecord, terminal: Terminal): object {
+  return { ...writeKey(key, terminal.now()), account: key.accountId };
+}
+
+function printJson(value: object, terminal: Terminal): void {
+  terminal.out(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+const HEADINGS = ["ID", "NAME", "KEY", "STATUS", "ACCOUNT", "PROFILE", "RPM", "EXPIRES", "LAST USED", "CREATED"];
+
+function rowOf(key: KeyRecord, nowMs: number): readonly string[] {
+  return [
+    key.id,
+    key.name,
+    `${key.prefix}…`,
+    keyStatus(key, nowMs),
+    key.accountId,
+    key.profileId ?? "-",
+    String(key.requestsPerMinute ?? "-"),
+    minuteOf(key.expiresAtMs),
+    minuteOf(key.lastUsedAtMs),
+    minuteOf(key.createdAtMs),
+  ];
+}
+
+function minuteOf(ms: number | null): string {
+  return ms === null ? "-" : `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")}Z`;
+}

@@ -1,0 +1,95 @@
+// What `switchyard doctor` can say from the configuration alone; checks that touch the world are added by the command.
+
+import { SANDBOX_ID } from "../catalog/build.ts";
+import { readBuiltin } from "../catalog/builtin.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { ProviderRow } from "../catalog/rows.ts";
+import { TIERS } from "../core/tiers.ts";
+import { type Variables, variableValue } from "./environment.ts";
+import type { Loaded, Problem, Settings } from "./settings.ts";
+
+export interface Check {
+  readonly state: "ok" | "warn" | "fail";
+  readonly what: string;
+  /** What to do about it; null when nothing needs doing. */
+  readonly fix: string | null;
+}
+
+const PRICES_OLD_DAYS = 180;
+const DAY_MS = 86_400_000;
+
+export function diagnose(loaded: Loaded, env: Variables, nowMs: number): readonly Check[] {
+  if (!loaded.ok) return loaded.problems.map((problem) => checkOf("fail", problem));
+  const { settings, sources, warnings } = loaded;
+  return [
+    { state: "ok", what: `Configuration from ${sources.join(", ")}`, fix: null },
+    ...warnings.map((warning) => checkOf("warn", warning)),
+    ...providerChecks(settings.catalog, env),
+    ...tierChecks(settings.catalog),
+    { state: "ok", what: `Savings are counted against ${settings.catalog.baseline.id}`, fix: null },
+    ...priceChecks(settings.catalog, nowMs),
+    databaseCheck(settings),
+  ];
+}
+
+function checkOf(state: "warn" | "fail", problem: Problem): Check {
+  const fix = problem.suggestion === null ? "Correct it at the place named" : `Write ${problem.suggestion}`;
+  return { state, what: `${problem.place}: ${problem.message}`, fix };
+}
+
+function providerChecks(catalog: Catalog, env: Variables): readonly Check[] {
+  const builtin = readBuiltin().providers;
+  const builtinIds = new Set(builtin.map((row) => row.id));
+  const others = [...catalog.providers.keys()].filter((id) => !builtinIds.has(id));
+  return [
+    ...builtin.map((row) => builtinCheck(row, catalog, env)),
+    ...others.map((id): Check => {
+      if (id !== SANDBOX_ID) return { state: "ok", what: `${id}: configured, ${modelCount(catalog, id)}`, fix: null };
+      const what = `${id}: answers are simulated, ${modelCount(catalog, id)}`;
+      return { state: "warn", what, fix: "Set the key of a provider, such as OPENAI_API_KEY" };
+    }),
+  ];
+}
+
+function builtinCheck(row: ProviderRow, catalog: Catalog, env: Variables): Check {
+  if (catalog.providers.has(row.id)) {
+    return { state: "ok", what: `${row.name}: configured, ${modelCount(catalog, row.id)}`, fix: null };
+  }
+  const variable = row.keyVariable;
+  const isSet = variableValue(env, variable) !== null || variableValue(env, `${variable}_FILE`) !== null;
+  if (isSet) return { state: "warn", what: `${row.name}: ${variable} is set, but it cannot be called yet`, fix: null };
+  return { state: "ok", what: `${row.name}: off, ${variable} is not set`, fix: `Set ${variable} to use it` };
+}
+
+function modelCount(catalog: Catalog, provider: string): string {
+  const count = [...catalog.models.values()].filter((model) => model.provider === provider).length;
+  return count === 1 ? "1 model" : `${count} models`;
+}
+
+function tierChecks(catalog: Catalog): readonly Check[] {
+  return TIERS.map((tier): Check => {
+    const ids = catalog.chains[tier].map((model) => model.id);
+    if (ids.length > 0) return { state: "ok", what: `${tier}: ${ids.join(", ")}`, fix: null };
+    const what = `${tier}: no model; its requests go to the next tier that has one`;
+    return { state: "warn", what, fix: `List models under tiers.${tier}, or configure another provider` };
+  });
+}
+
+function priceChecks(catalog: Catalog, nowMs: number): readonly Check[] {
+  const dates = TIERS.flatMap((tier) => catalog.chains[tier]).map((model) => model.priceAsOf);
+  const oldest = dates.filter((date) => date !== "").sort()[0];
+  if (oldest === undefined) return [];
+  const ageDays = Math.floor((nowMs - Date.parse(oldest)) / DAY_MS);
+  const what = `Prices in use date from ${oldest} or later`;
+  if (ageDays <= PRICES_OLD_DAYS) return [{ state: "ok", what, fix: null }];
+  const fix = "Compare them with the vendors' pages and correct them under models";
+  return [{ state: "warn", what: `${what}: the oldest are ${ageDays} days old`, fix }];
+}
+
+/** Names the kind only: an address may hold a password. */
+function databaseCheck({ database }: Settings): Check {
+  if (database.startsWith("sqlite:")) {
+    return { state: "ok", what: `Database: SQLite at ${database.slice("sqlite:".length)}, one process`, fix: null };
+  }
+  return { state: "ok", what: "Database: PostgreSQL", fix: null };
+}

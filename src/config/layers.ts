@@ -1,0 +1,67 @@
+// Settles each option of the table: flags over environment over file over defaults. Every layer is checked, also one that is outweighed.
+
+import { nearest } from "../catalog/nearest.ts";
+import type { Environment, Variables } from "./environment.ts";
+import { type Located, locatedFlag, locatedVariable, nodeAt } from "./located.ts";
+import { OPTIONS, type Option, type OptionName, type OptionValues, optionRows } from "./options.ts";
+import { hidden } from "./readers.ts";
+import type { Report } from "./report.ts";
+
+/** Flags by name without dashes; a flag without a value has the text "true". */
+export type Flags = Readonly<Record<string, string | undefined>>;
+
+export interface Layers {
+  readonly flags: Flags;
+  readonly environment: Environment;
+  readonly file: Located | null;
+  readonly report: Report;
+}
+
+export function settleOptions(layers: Layers): OptionValues {
+  const values: Partial<Record<OptionName, unknown>> = {};
+  for (const [name, row] of Object.entries(OPTIONS)) {
+    values[name as OptionName] = settleOption(row as Option<unknown>, layers);
+  }
+  return values as OptionValues;
+}
+
+export function settleOption<T>(option: Option<T>, { flags, environment, file, report }: Layers): T {
+  const read = option.isSecret ? hidden(option.read) : option.read;
+  const path = option.path ?? "";
+  const variable = option.env === null ? null : environment.read(option.env);
+  const flag = option.flag === null ? undefined : flags[option.flag];
+  const fromFile = option.path === null ? null : nodeAt(file, option.path);
+  const written = [
+    fromFile,
+    variable === null ? null : locatedVariable(variable, path),
+    flag === undefined || option.flag === null ? null : locatedFlag(option.flag, flag, path),
+  ];
+  let value = option.default;
+  for (const node of written) {
+    if (node !== null) value = read(node, report) ?? value;
+  }
+  return value;
+}
+
+export function checkFlags(flags: Flags, report: Report): void {
+  const known = optionRows().flatMap((row) => (row.flag === null ? [] : [row.flag]));
+  for (const flag of Object.keys(flags)) {
+    if (known.includes(flag) || flags[flag] === undefined) continue;
+    const meant = nearest(flag, known);
+    const suggestion = meant === null ? null : `--${meant}`;
+    report.problems.push({ place: `flag --${flag}`, message: "unknown flag", suggestion });
+  }
+}
+
+/** Only a warning, because other programs may have variables with our prefix. */
+export function checkVariables(variables: Variables, report: Report): void {
+  const known = optionRows().flatMap((row) => {
+    if (row.env === null) return [];
+    return row.isSecret ? [row.env, `${row.env}_FILE`] : [row.env];
+  });
+  for (const name of Object.keys(variables)) {
+    if (!name.startsWith("SWITCHYARD_") || known.includes(name)) continue;
+    const message = "unknown variable, ignored";
+    report.warnings.push({ place: `environment ${name}`, message, suggestion: nearest(name, known) });
+  }
+}

@@ -1,0 +1,179 @@
+// Loads the configuration: defaults, file, environment, flags. Reads files and nothing else of the world;
+// everything wrong is found in one go.
+
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { type BuiltCatalog, buildCatalog, type CatalogProblem, SUPPORTED_KINDS } from "../catalog/build.ts";
+import { type Builtin, readBuiltin } from "../catalog/builtin.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { ProviderKind } from "../core/model.ts";
+import { parseLocated } from "./document.ts";
+import { type Environment, openEnvironment, type Variables } from "./environment.ts";
+import { checkFlags, checkVariables, type Flags, settleOption, settleOptions } from "./layers.ts";
+import { type Located, nodeAt } from "./located.ts";
+import { readModels, readTiers } from "./models.ts";
+import { OPTIONS, type OptionValues, optionRows } from "./options.ts";
+import { readProviders } from "./providers.ts";
+import { checkKeys, refuse } from "./readers.ts";
+import { emptyReport, type Report } from "./report.ts";
+import type { Loaded, Problem, Settings } from "./settings.ts";
+
+export const DEFAULT_FILE = "switchyard.yaml";
+
+export interface LoadInput {
+  readonly flags: Flags;
+  readonly env: Variables;
+  readonly cwd: string;
+  readonly supportedKinds?: ReadonlySet<ProviderKind>;
+}
+
+export function load({ flags, env, cwd, supportedKinds = SUPPORTED_KINDS }: LoadInput): Loaded {
+  const report = emptyReport();
+  const builtin = readBuiltin();
+  const secretNames = secretVariables(builtin);
+  const environment = openEnvironment({ variables: env, cwd, secretNames, report });
+  checkFlags(flags, report);
+  checkVariables(env, report);
+  const source = openFile({ flags, environment, cwd, report });
+  const file = source.root;
+  checkSections(file, report);
+  const values = settleOptions({ flags, environment, file, report });
+  const tiers = readTiers(file, report);
+  const built = buildCatalog({
+    builtin,
+    isBuiltinUsed: values.catalog === "builtin",
+    models: readModels({ file, source, report }),
+    tiers,
+    providers: readProviders({ file, builtin, environment, report }),
+    baseline: values.baseline,
+    markupPpm: values.markup,
+    supportedKinds,
+  });
+  addCatalogFindings({ built, file, environment, report });
+  if (report.problems.length > 0 || built.catalog === null) return { ok: false, problems: report.problems };
+  const settings = settingsOf(values, built.catalog, cwd);
+  return { ok: true, settings, sources: sourcesOf(source, environment, flags), warnings: report.warnings };
+}
+
+/** The names of all variables that hold secrets: those of the table and the vendors' keys. */
+export function secretVariables(builtin: Builtin): ReadonlySet<string> {
+  const fromTable = optionRows().flatMap((row) => (row.isSecret && row.env !== null ? [row.env] : []));
+  return new Set([...fromTable, ...builtin.providers.map((row) => row.keyVariable)]);
+}
+
+interface FileInput {
+  readonly flags: Flags;
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly report: Report;
+}
+
+interface SourceFile {
+  /** Null when there is no file. */
+  readonly path: string | null;
+  readonly name: string;
+  /** The day it was last changed, which prices in it count from. */
+  readonly day: string;
+  readonly root: Located | null;
+}
+
+function openFile({ flags, environment, cwd, report }: FileInput): SourceFile {
+  const named = settleOption(OPTIONS.config, { flags, environment, file: null, report });
+  const name = named ?? DEFAULT_FILE;
+  const path = resolve(cwd, name);
+  try {
+    const text = readFileSync(path, "utf8");
+    const day = statSync(path).mtime.toISOString().slice(0, 10);
+    return { path, name, day, root: parseLocated({ text, name, environment, report }) };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
+    if (named === null && code === "ENOENT") return { path: null, name, day: "", root: null };
+    const place = flags.config === undefined ? `environment ${OPTIONS.config.env}` : "flag --config";
+    const message = `the configuration file ${name} cannot be read (${code})`;
+    report.problems.push({ place: named === null ? name : place, message, suggestion: null });
+    return { path: null, name, day: "", root: null };
+  }
+}
+
+/** Keys at the top, and inside the sections that hold options; other sections check their own. */
+function checkSections(file: Located | null, report: Report): void {
+  if (file === null) return;
+  const paths = optionRows().flatMap((row) => (row.path === null ? [] : [row.path.split(".")]));
+  checkKeys(file, [...new Set([...paths.map(([head]) => head as string), "providers", "models", "tiers"])], report);
+  const sections = new Set(paths.filter((steps) => steps.length > 1).map(([head]) => head as string));
+  for (const section of sections) {
+    const node = nodeAt(file, section);
+    if (node === null) continue;
+    if (node.kind !== "mapping") refuse(node, report, "a mapping");
+    const known = paths.filter(([head, key]) => head === section && key !== undefined).map(([, key]) => key as string);
+    checkKeys(node, known, report);
+  }
+}
+
+interface FindingsInput {
+  readonly built: BuiltCatalog;
+  readonly file: Located | null;
+  readonly environment: Environment;
+  readonly report: Report;
+}
+
+/** That no chain is left is only worth saying when nothing else is wrong: it usually follows from it. */
+function addCatalogFindings({ built, file, environment, report }: FindingsInput): void {
+  const baseline = environment.read(OPTIONS.baseline.env as string);
+  const placed = ({ at, message, suggestion }: CatalogProblem): Problem => {
+    const isFromVariable = at === OPTIONS.baseline.path && baseline !== null;
+    return { place: isFromVariable ? baseline.place : (findPlace(file, at) ?? at), message, suggestion };
+  };
+  for (const problem of built.problems) {
+    const isAlone = report.problems.length === 0;
+    if (problem.at !== "tiers" || isAlone) report.problems.push(placed(problem));
+  }
+  report.warnings.push(...built.warnings.map(placed));
+}
+
+/** The place of a path such as `tiers.NANO[1]`, or of its nearest parent that is written in the file. */
+function findPlace(root: Located | null, path: string): string | null {
+  let node = root;
+  let place: string | null = null;
+  for (const [, key, index] of path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)) {
+    if (node?.kind === "sequence" && index !== undefined) node = node.items[Number(index)] ?? null;
+    else if (node?.kind === "mapping" && key !== undefined) node = node.entries.get(key)?.node ?? null;
+    else node = null;
+    if (node === null) return place;
+    place = node.place;
+  }
+  return place;
+}
+
+function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Settings {
+  const dataDir = resolve(cwd, values.data);
+  const { host, port, bodyLimitBytes, corsOrigins, drainSeconds } = values;
+  return {
+    server: { host, port, bodyLimitBytes, corsOrigins, drainSeconds },
+    database:
+      values.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(values.database, cwd),
+    dataDir,
+    redis: values.redis,
+    logLevel: values.logLevel,
+    isRoutingDebugged: values.isRoutingDebugged,
+    adminToken: values.adminToken,
+    limits: { requestsPerMinute: values.requestsPerMinute },
+    logging: { content: values.logContent, retentionDays: values.retentionDays },
+    catalog,
+  };
+}
+
+function absoluteDatabase(database: string, cwd: string): string {
+  const path = /^sqlite:(.+)$/.exec(database)?.[1];
+  if (path === undefined || path === ":memory:") return database;
+  return `sqlite:${resolve(cwd, path)}`;
+}
+
+function sourcesOf(source: SourceFile, environment: Environment, flags: Flags): readonly string[] {
+  const sources = ["defaults"];
+  if (source.path !== null) sources.push(source.name);
+  if (environment.used().length > 0) sources.push(`environment (${environment.used().join(", ")})`);
+  const given = Object.keys(flags).filter((flag) => flags[flag] !== undefined);
+  if (given.length > 0) sources.push(`flags (${given.map((flag) => `--${flag}`).join(", ")})`);
+  return sources;
+}

@@ -1,0 +1,111 @@
+// Reads `models:` and `tiers:` of a configuration into rows of the catalogue.
+
+import type { ChainLists } from "../catalog/chains.ts";
+import type { ModelRow } from "../catalog/rows.ts";
+import { CAPABILITIES, type ToolScores } from "../core/model.ts";
+import { priceFromUsdPerMillion } from "../core/money.ts";
+import { TIERS } from "../core/tiers.ts";
+import { dialectChanges } from "./dialects.ts";
+import { type Located, nodeAt } from "./located.ts";
+import { listOf, number, oneOf, type Reader, refuse, shape, text } from "./readers.ts";
+import type { Report } from "./report.ts";
+
+/** What a model that says nothing is taken for; written out in docs/configuration.md. */
+export const MODEL_DEFAULTS = { context: 128_000, maxOutput: 16_384 } as const;
+
+const TOKENS_MAX = 100_000_000;
+const PRICE_MAX_USD = 1_000_000;
+const RESERVED_ID = "auto";
+const ID = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/;
+
+const tokenCount = number({ min: 1, max: TOKENS_MAX, isWhole: true });
+const score = number({ min: 0, max: 100 });
+const day = text({ test: (value) => /^\d{4}-\d{2}-\d{2}$/.test(value), expected: "a day such as 2026-08-08" });
+const modelId = text({
+  test: (value) => ID.test(value) && value !== RESERVED_ID,
+  expected: `an id of letters, digits and . _ : / @ + - other than "${RESERVED_ID}"`,
+});
+
+const readRow = shape(
+  {
+    id: modelId,
+    provider: text(),
+    name: text(),
+    vendor: text(),
+    upstream: text(),
+    tier: oneOf(TIERS),
+    price: shape({ input: price, output: price, cacheRead: price, cacheWrite: price }, ["input", "output"]),
+    priceAsOf: day,
+    priceSource: text(),
+    context: tokenCount,
+    maxOutput: tokenCount,
+    capabilities: listOf(oneOf(CAPABILITIES)),
+    bfcl: shape(
+      {
+        overall: score,
+        single: score,
+        parallel: score,
+        multi_turn: score,
+        web_search: score,
+        memory: score,
+        optional: score,
+      },
+      ["overall"],
+    ) as Reader<Partial<ToolScores>>,
+    dialect: dialectChanges,
+  },
+  ["id", "provider"],
+);
+
+interface ModelsInput {
+  readonly file: Located | null;
+  /** Where and when the prices were written, for models that do not say. */
+  readonly source: { readonly name: string; readonly day: string };
+  readonly report: Report;
+}
+
+export function readModels({ file, source, report }: ModelsInput): readonly ModelRow[] {
+  const section = nodeAt(file, "models");
+  if (section === null) return [];
+  if (section.kind !== "sequence") {
+    refuse(section, report, "a list of models");
+    return [];
+  }
+  return section.items.map((item, index) => rowOf(item, index, { source, report }));
+}
+
+export function readTiers(file: Located | null, report: Report): ChainLists {
+  const section = nodeAt(file, "tiers");
+  if (section === null) return {};
+  const chain = listOf(text());
+  const readers = { NANO: chain, SIMPLE: chain, LIGHT: chain, STANDARD: chain, COMPLEX: chain };
+  return shape(readers)(section, report) ?? {};
+}
+
+/** A row whose id or provider is broken still takes its place in the list, so that later ones keep their number. */
+function rowOf(item: Located, index: number, { source, report }: Omit<ModelsInput, "file">): ModelRow {
+  const { price: written, bfcl, ...fields } = readRow(item, report) ?? {};
+  const context = fields.context ?? MODEL_DEFAULTS.context;
+  const maxOutput = fields.maxOutput ?? Math.min(MODEL_DEFAULTS.maxOutput, context);
+  const hasPrice = written?.input !== undefined && written.output !== undefined;
+  return {
+    ...fields,
+    id: fields.id ?? `models[${index}]`,
+    provider: fields.provider ?? "sandbox",
+    context,
+    maxOutput,
+    capabilities: fields.capabilities ?? [],
+    priceAsOf: fields.priceAsOf ?? source.day,
+    priceSource: fields.priceSource ?? source.name,
+    ...(hasPrice ? { price: { ...written, input: written.input as number, output: written.output as number } } : {}),
+    ...(bfcl?.overall === undefined ? {} : { bfcl: { ...bfcl, overall: bfcl.overall } }),
+  };
+}
+
+/** USD per million tokens, exact to a millionth. */
+function price(node: Located, report: Report): number | undefined {
+  const usd = number({ min: 0, max: PRICE_MAX_USD })(node, report);
+  if (usd === undefined) return undefined;
+  const isExact = priceFromUsdPerMillion(usd) !== null;
+  return isExact ? usd : refuse(node, report, "USD per million tokens with at most six decimals");
+}

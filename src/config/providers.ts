@@ -1,0 +1,114 @@
+// The providers a configuration switches on: entries under `providers:`, and built-in ones whose key variable is set.
+
+import { DEFAULT_TIMEOUTS, type ProviderSetup, SANDBOX_ID } from "../catalog/build.ts";
+import type { Builtin } from "../catalog/builtin.ts";
+import { mergeDialects } from "../catalog/dialect.ts";
+import { nearest } from "../catalog/nearest.ts";
+import type { ProviderRow } from "../catalog/rows.ts";
+import type { ProviderKind, Timeouts } from "../core/model.ts";
+import { dialectChanges, textMap } from "./dialects.ts";
+import type { Environment } from "./environment.ts";
+import { type Entry, type Located, nodeAt } from "./located.ts";
+import { hidden, number, oneOf, refuse, shape, text } from "./readers.ts";
+import type { Report } from "./report.ts";
+import { baseUrl } from "./urls.ts";
+
+export const PROVIDER_KINDS: readonly ProviderKind[] = ["openai", "anthropic", "sandbox"];
+const TIMEOUT_MAX_MS = 86_400_000;
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+const timeoutMs = number({ min: 1, max: TIMEOUT_MAX_MS, isWhole: true });
+
+const readEntry = shape({
+  kind: oneOf(PROVIDER_KINDS),
+  baseUrl,
+  apiKey: hidden(text({ test: (value) => !/\s/.test(value), expected: "a key without spaces" })),
+  headers: textMap(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "a header's name"),
+  timeouts: shape({ connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs }),
+  dialect: dialectChanges,
+});
+
+interface ProvidersInput {
+  readonly file: Located | null;
+  readonly builtin: Builtin;
+  readonly environment: Environment;
+  readonly report: Report;
+}
+
+export function readProviders(input: ProvidersInput): readonly ProviderSetup[] {
+  const setups = new Map<string, ProviderSetup>();
+  for (const row of input.builtin.providers) {
+    const variable = input.environment.read(row.keyVariable);
+    if (variable !== null) setups.set(row.id, builtinSetup(row, variable.text));
+  }
+  const section = nodeAt(input.file, "providers");
+  if (section === null) return [...setups.values()];
+  if (section.kind !== "mapping") refuse(section, input.report, "a mapping of provider names");
+  else for (const [id, entry] of section.entries) setups.set(id, readProvider(id, entry, input));
+  return [...setups.values()];
+}
+
+function builtinSetup(row: ProviderRow, apiKey: string): ProviderSetup {
+  const { id, kind } = row;
+  const provider = { id, kind, baseUrl: row.baseUrl, apiKey, headers: {}, timeouts: DEFAULT_TIMEOUTS };
+  return { provider, dialect: row.dialect };
+}
+
+/** A broken entry still gives a provider, so that models that name it are not reported as well. */
+function readProvider(id: string, entry: Entry, input: ProvidersInput): ProviderSetup {
+  const row = input.builtin.providers.find((candidate) => candidate.id === id);
+  const emptyEntry: Located = { ...entry.node, kind: "mapping", entries: new Map() };
+  const fields = readEntry(entry.node.kind === "empty" ? emptyEntry : entry.node, input.report) ?? {};
+  const kind = fields.kind ?? row?.kind ?? (id === SANDBOX_ID ? "sandbox" : undefined);
+  const sameKindRow = kind === row?.kind ? row : undefined;
+  const address = fields.baseUrl ?? sameKindRow?.baseUrl;
+  const vendorRow = address === sameKindRow?.baseUrl ? sameKindRow : undefined;
+  const apiKey = chooseKey(vendorRow, fields.apiKey, input.environment);
+  reportMissing({ id, entry, kind, address, apiKey, vendorRow, input });
+  const provider = {
+    id,
+    kind: kind ?? "sandbox",
+    baseUrl: kind === "sandbox" ? "" : (address ?? ""),
+    apiKey,
+    headers: fields.headers ?? {},
+    timeouts: timeoutsOf(fields.timeouts ?? {}),
+  };
+  return { provider, dialect: mergeDialects(sameKindRow?.dialect, fields.dialect) };
+}
+
+/** The environment outweighs the file, but a vendor's key is never sent to an address that is not the vendor's. */
+function chooseKey(vendorRow: ProviderRow | undefined, fileKey: string | undefined, environment: Environment) {
+  const variable = vendorRow === undefined ? null : environment.read(vendorRow.keyVariable);
+  return variable?.text ?? fileKey ?? null;
+}
+
+interface Completeness {
+  readonly id: string;
+  readonly entry: Entry;
+  readonly kind: ProviderKind | undefined;
+  readonly address: string | undefined;
+  readonly apiKey: string | null;
+  readonly vendorRow: ProviderRow | undefined;
+  readonly input: ProvidersInput;
+}
+
+function reportMissing({ id, entry, kind, address, apiKey, vendorRow, input }: Completeness): void {
+  const complain = (message: string, suggestion: string | null = null) =>
+    input.report.problems.push({ place: entry.keyPlace, message, suggestion });
+  const isWritten = (key: string): boolean => nodeAt(entry.node, key) !== null;
+  if (!NAME.test(id)) complain(`a provider's name is made of letters, digits, - and _, got "${id}"`);
+  if (entry.node.kind !== "mapping" && entry.node.kind !== "empty") return;
+  if (kind === undefined && !isWritten("kind")) {
+    const names = input.builtin.providers.map((row) => row.id);
+    const message = `"${id}" is not a built-in provider, so it needs a kind (${PROVIDER_KINDS.join(", ")})`;
+    complain(message, nearest(id, names));
+  }
+  const needsAddress = kind === "openai" || kind === "anthropic";
+  if (needsAddress && address === undefined && !isWritten("baseUrl")) complain(`${id} needs a baseUrl`);
+  if (vendorRow !== undefined && apiKey === null && !isWritten("apiKey")) {
+    complain(`${id} has no key: set ${vendorRow.keyVariable}, or apiKey here`);
+  }
+}
+
+function timeoutsOf(written: Partial<Timeouts>): Timeouts {
+  return { ...DEFAULT_TIMEOUTS, ...written, isFirstByteConfigured: written.firstByteMs !== undefined };
+}

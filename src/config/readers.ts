@@ -1,0 +1,138 @@
+// Readers: each takes a located value and gives a checked one, or reports what is wrong with it and gives nothing.
+
+import { nearest } from "../catalog/nearest.ts";
+import type { Located } from "./located.ts";
+import type { Report } from "./report.ts";
+
+export type Reader<T> = (node: Located, report: Report) => T | undefined;
+
+export interface TextRule {
+  readonly test: (text: string) => boolean;
+  readonly expected: string;
+}
+
+export function text(rule?: TextRule): Reader<string> {
+  return (node, report) => {
+    const isText = node.kind === "scalar" && typeof node.value === "string";
+    if (!isText) return refuse(node, report, rule?.expected ?? "text");
+    const value = node.value as string;
+    if (value === "" || rule?.test(value) === false) return refuse(node, report, rule?.expected ?? "text");
+    return value;
+  };
+}
+
+export interface NumberRule {
+  readonly min: number;
+  readonly max: number;
+  readonly isWhole?: boolean;
+}
+
+export function number(rule: NumberRule): Reader<number> {
+  const kind = rule.isWhole === true ? "a whole number" : "a number";
+  const expected = `${kind} from ${rule.min} to ${rule.max}`;
+  return (node, report) => {
+    const value = numberOf(node);
+    const isGood =
+      value !== null && value >= rule.min && value <= rule.max && (rule.isWhole !== true || Number.isInteger(value));
+    return isGood ? value : refuse(node, report, expected);
+  };
+}
+
+/** Words in any case; a word that is none of them gets the nearest one as a suggestion. */
+export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
+  return (node, report) => {
+    const given = node.kind === "scalar" ? String(node.value) : "";
+    const found = words.find((word) => word.toLowerCase() === given.toLowerCase());
+    if (found !== undefined) return found;
+    return refuse(node, report, `one of ${words.join(", ")}`, nearest(given, words));
+  };
+}
+
+const TRUE_WORDS = new Set(["1", "true", "yes", "on"]);
+const FALSE_WORDS = new Set(["0", "false", "no", "off"]);
+
+export const truth: Reader<boolean> = (node, report) => {
+  if (node.kind === "scalar" && typeof node.value === "boolean") return node.value;
+  const word = node.kind === "scalar" ? String(node.value).toLowerCase() : "";
+  const isBareText = node.kind === "scalar" && node.isBareText;
+  if (isBareText && TRUE_WORDS.has(word)) return true;
+  if (isBareText && FALSE_WORDS.has(word)) return false;
+  const meant = TRUE_WORDS.has(word) ? "true" : FALSE_WORDS.has(word) ? "false" : null;
+  return refuse(node, report, "true or false", meant);
+};
+
+/** Reads the same, but what was written never appears in a message. */
+export function hidden<T>(reader: Reader<T>): Reader<T> {
+  return (node, report) => reader(node.kind === "scalar" ? { ...node, isHidden: true } : node, report);
+}
+
+/** A list, or, where only text can be given (variables, flags), words between commas. */
+export function listOf<T>(reader: Reader<T>): Reader<readonly T[]> {
+  return (node, report) => {
+    const items = itemsOf(node);
+    if (items === null) return refuse(node, report, "a list");
+    return items.map((item) => reader(item, report)).filter((item) => item !== undefined);
+  };
+}
+
+type Shape<S> = { readonly [K in keyof S]?: S[K] extends Reader<infer T> ? T : never };
+
+/** A mapping with exactly these keys. Keys that could not be read are absent from the outcome. */
+export function shape<S extends Readonly<Record<string, Reader<unknown>>>>(
+  readers: S,
+  required: readonly (keyof S & string)[] = [],
+): Reader<Shape<S>> {
+  return (node, report) => {
+    if (node.kind !== "mapping") return refuse(node, report, "a mapping");
+    checkKeys(node, Object.keys(readers), report);
+    const outcome: Record<string, unknown> = {};
+    for (const [key, reader] of Object.entries(readers)) {
+      const entry = node.entries.get(key);
+      const isWritten = entry !== undefined && entry.node.kind !== "empty";
+      const value = isWritten ? reader(entry.node, report) : undefined;
+      if (value !== undefined) outcome[key] = value;
+      if (!isWritten && required.includes(key)) {
+        report.problems.push({ place: node.place, message: `${key} is missing`, suggestion: null });
+      }
+    }
+    return outcome as Shape<S>;
+  };
+}
+
+/** Reports every key of the mapping that nothing reads. */
+export function checkKeys(node: Located, known: readonly string[], report: Report): void {
+  if (node.kind !== "mapping") return;
+  for (const [key, entry] of node.entries) {
+    if (known.includes(key)) continue;
+    const message = `unknown key "${key}"`;
+    report.problems.push({ place: entry.keyPlace, message, suggestion: nearest(key, known) });
+  }
+}
+
+export function refuse(node: Located, report: Report, expected: string, suggestion: string | null = null): undefined {
+  if (node.kind === "broken") return undefined;
+  const message = `expected ${expected}, got ${show(node)}`;
+  report.problems.push({ place: node.place, message, suggestion });
+  return undefined;
+}
+
+function show(node: Located): string {
+  if (node.kind === "mapping") return "a mapping";
+  if (node.kind === "sequence") return "a list";
+  if (node.kind !== "scalar") return "nothing";
+  return node.isHidden ? "something else (not shown)" : JSON.stringify(node.value);
+}
+
+function numberOf(node: Located): number | null {
+  if (node.kind !== "scalar") return null;
+  if (typeof node.value === "number") return Number.isFinite(node.value) ? node.value : null;
+  const isNumeric = node.isBareText && typeof node.value === "string" && /^-?\d+(\.\d+)?$/.test(node.value);
+  return isNumeric ? Number(node.value) : null;
+}
+
+function itemsOf(node: Located): readonly Located[] | null {
+  if (node.kind === "sequence") return node.items;
+  if (node.kind !== "scalar" || !node.isBareText) return null;
+  const words = String(node.value).split(",");
+  return words.map((word) => ({ ...node, value: word.trim() })).filter((item) => item.value !== "");
+}

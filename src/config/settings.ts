@@ -1,0 +1,42 @@
+// What the process runs with: the outcome of loading, complete and checked. CONTRACT: defaults < file < environment < flags.
+
+import type { Catalog } from "../catalog/catalog.ts";
+
+export interface Settings {
+  readonly server: {
+    readonly host: string;
+    readonly port: number;
+    readonly bodyLimitBytes: number;
+    /** Origins that browsers may call from; empty means CORS is off. */
+    readonly corsOrigins: readonly string[];
+    /** How long open streams may run on after SIGTERM. */
+    readonly drainSeconds: number;
+  };
+  /** `sqlite:PATH` (absolute) or `postgres://…`. */
+  readonly database: string;
+  readonly dataDir: string;
+  readonly redis: string | null;
+  readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
+  readonly isRoutingDebugged: boolean;
+  readonly adminToken: string | null;
+  readonly limits: { readonly requestsPerMinute: number };
+  readonly logging: { readonly content: boolean; readonly retentionDays: number };
+  readonly catalog: Catalog;
+}
+
+/** One thing that is wrong with the configuration, where, and what may have been meant. */
+export interface Problem {
+  /** Where it stands: `switchyard.yaml:12:5 models[0].price`, `environment PORT`, `flag --port`. */
+  readonly place: string;
+  readonly message: string;
+  readonly suggestion: string | null;
+}
+
+export type Loaded =
+  | {
+      readonly ok: true;
+      readonly settings: Settings;
+      readonly sources: readonly string[];
+      readonly warnings: readonly Problem[];
+    }
+  | { readonly ok: false; readonly problems: readonly Problem[] };

@@ -1,0 +1,111 @@
+// What routing is asked and what it answers.
+
+import type { ChatRequest } from "./chat.ts";
+import type { Capability, ToolScenario } from "./model.ts";
+import type { NanoUsd } from "./money.ts";
+import type { Tier } from "./tiers.ts";
+
+export const CATEGORIES = [
+  "chitchat",
+  "simple_qa",
+  "math",
+  "coding_general_debugging_refactoring_testing",
+  "reasoning",
+  "creative_writing",
+  "writing",
+  "summarization",
+  "translation",
+  "extraction",
+  "general",
+] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+export const ROUTING_PROFILES = ["auto", "tier", "direct"] as const;
+export type RoutingProfile = (typeof ROUTING_PROFILES)[number];
+
+export type Quality = 0 | 1 | 2;
+
+/** The routing fields of one request, read and checked. `forcedTier` is set when the profile is `tier`. */
+export interface Controls {
+  readonly profile: RoutingProfile;
+  readonly model: string | null;
+  readonly forcedTier: Tier | null;
+  readonly tierFloor: Tier | null;
+  readonly tierCeiling: Tier | null;
+  readonly maxCostUsd: number | null;
+  readonly toolScoreMin: number | null;
+  readonly codeQuality: Quality | null;
+  readonly chatQuality: Quality | null;
+}
+
+export const NO_CONTROLS: Controls = {
+  profile: "auto",
+  model: null,
+  forcedTier: null,
+  tierFloor: null,
+  tierCeiling: null,
+  maxCostUsd: null,
+  toolScoreMin: null,
+  codeQuality: null,
+  chatQuality: null,
+};
+
+/** The saved constraints that a key's profile puts on every request made with it. */
+export interface Constraints {
+  readonly tierFloor: Tier | null;
+  readonly tierCeiling: Tier | null;
+  readonly capabilities: readonly Capability[];
+  readonly maxCostUsd: number | null;
+  readonly toolScoreMin: number | null;
+  readonly codeQuality: Quality | null;
+  readonly chatQuality: Quality | null;
+  readonly allowedModels: readonly string[] | null;
+  readonly blockedModels: readonly string[];
+}
+
+export const NO_CONSTRAINTS: Constraints = {
+  tierFloor: null,
+  tierCeiling: null,
+  capabilities: [],
+  maxCostUsd: null,
+  toolScoreMin: null,
+  codeQuality: null,
+  chatQuality: null,
+  allowedModels: null,
+  blockedModels: [],
+};
+
+export interface RoutingQuestion {
+  readonly chat: ChatRequest;
+  readonly controls: Controls;
+  readonly constraints: Constraints;
+  /** Models whose breaker is open now; they are tried last. */
+  readonly restingModels: ReadonlySet<string>;
+}
+
+/** One model that was looked at; `removedBecause` is null for those in the chain. */
+export interface Candidate {
+  readonly model: string;
+  readonly removedBecause: string | null;
+}
+
+export interface Decision {
+  readonly tier: Tier;
+  readonly confidence: number;
+  readonly model: string;
+  readonly category: Category;
+  readonly method: string;
+  readonly reasoning: string;
+  readonly costEstimate: NanoUsd;
+  readonly baselineCost: NanoUsd;
+  /** Fraction saved against the baseline, 0 to 1. */
+  readonly savings: number;
+  /** Model ids in the order they are tried. */
+  readonly chain: readonly string[];
+  readonly profile: RoutingProfile;
+  readonly historyFloor: Tier | null;
+  readonly toolScenario: ToolScenario | null;
+  readonly toolScore: number | null;
+  readonly candidates: readonly Candidate[];
+  readonly estimatedTokens: { readonly input: number; readonly output: number };
+}

@@ -1,0 +1,48 @@
+// Every error the gateway gives, in one table. An error has a public half (message, code, param)
+// and an internal one (cause), which goes to the log only.
+
+export const ERROR_KINDS = {
+  badRequest: { status: 400, type: "invalid_request_error" },
+  unauthenticated: { status: 401, type: "authentication_error" },
+  noCredit: { status: 402, type: "billing_error" },
+  notFound: { status: 404, type: "not_found_error" },
+  wrongMethod: { status: 405, type: "invalid_request_error" },
+  conflict: { status: 409, type: "invalid_request_error" },
+  tooLarge: { status: 413, type: "invalid_request_error" },
+  wrongMediaType: { status: 415, type: "invalid_request_error" },
+  unprocessable: { status: 422, type: "invalid_request_error" },
+  rateLimited: { status: 429, type: "rate_limit_error" },
+  internal: { status: 500, type: "api_error" },
+  providersFailed: { status: 503, type: "provider_error" },
+  unavailable: { status: 503, type: "provider_error" },
+} as const;
+
+export type ErrorKind = keyof typeof ERROR_KINDS;
+
+export interface ErrorDetails {
+  readonly code?: string;
+  readonly param?: string;
+  readonly retryAfterSeconds?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+export class GatewayError extends Error {
+  readonly kind: ErrorKind;
+  readonly details: ErrorDetails;
+
+  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = "GatewayError";
+    this.kind = kind;
+    this.details = details;
+  }
+
+  get status(): number {
+    return ERROR_KINDS[this.kind].status;
+  }
+
+  get type(): string {
+    return ERROR_KINDS[this.kind].type;
+  }
+}

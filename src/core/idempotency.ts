@@ -1,0 +1,16 @@
+// Requests that carry an Idempotency-Key: the answer is kept and given again instead of a second charge.
+
+export type Begun =
+  /** This request is the first; go on. */
+  | { readonly state: "new" }
+  | { readonly state: "in-flight" }
+  | { readonly state: "other-body" }
+  | { readonly state: "answered"; readonly contentType: string; readonly text: string };
+
+export interface IdempotencyStore {
+  begin(id: string, bodyHash: string): Promise<Begun>;
+  /** Forgets a request that was not answered, so that it can be tried again. */
+  forget(id: string): Promise<void>;
+  /** Removes what is older than this, and what dead processes left unanswered. */
+  sweep(olderThanMs: number, silentMs: number): Promise<void>;
+}

@@ -1,0 +1,194 @@
+// The words of the ledger. A wallet has money posted and part of it on hold; what is available is the difference and is
+// never below zero. Money moves only in transactions whose entries sum to zero.
+
+import type { NanoUsd, Price, TokenBuckets } from "./money.ts";
+
+export interface Wallet {
+  readonly accountId: string;
+  readonly posted: NanoUsd;
+  readonly held: NanoUsd;
+  /** How many transactions the wallet has had, and the hash of the last one: each includes the one before it. */
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+/** `expired`: released because the process that took it had died. */
+export type HoldState = "open" | "settled" | "voided" | "expired";
+
+export interface Hold {
+  readonly id: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly amount: NanoUsd;
+  readonly state: HoldState;
+  /** Whether the key has a spend limit, so that its spending is counted. */
+  readonly isLimited: boolean;
+}
+
+/** What a key with a spend limit has spent and has on hold. */
+export interface KeySpend {
+  readonly keyId: string;
+  readonly spent: NanoUsd;
+  readonly held: NanoUsd;
+}
+
+export type LedgerBook = "wallet" | "clearing" | "revenue" | "absorbed";
+
+export interface Entry {
+  readonly book: LedgerBook;
+  readonly amount: NanoUsd;
+}
+
+export type TransactionKind = "topup" | "adjustment" | "charge";
+
+export interface Transaction {
+  readonly id: string;
+  readonly kind: TransactionKind;
+  readonly accountId: string;
+  readonly sequence: number;
+  readonly entries: readonly Entry[];
+  /** Posted money of the wallet afterwards. */
+  readonly balanceAfter: NanoUsd;
+  readonly holdId: string | null;
+  readonly note: string | null;
+  readonly hash: string;
+}
+
+/** What was used and what it came to, enough to compute the charge again. */
+export interface Usage {
+  readonly requestId: string;
+  readonly model: string;
+  readonly provider: string;
+  readonly buckets: TokenBuckets;
+  readonly isEstimated: boolean;
+  readonly price: Price;
+  readonly markupPpm: number;
+  readonly outcome: "complete" | "client-gone";
+}
+
+export interface HoldOp {
+  readonly kind: "hold";
+  readonly id: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  /** Amounts that would do, best first; the first one that is available is held. */
+  readonly amounts: readonly NanoUsd[];
+  /** When none of them is: whatever is available, if it is at least this. Null when less will not do. */
+  readonly atLeast: NanoUsd | null;
+  readonly spendLimit: NanoUsd | null;
+}
+
+export interface SettleOp {
+  readonly kind: "settle";
+  readonly holdId: string;
+  readonly accountId: string;
+  readonly charge: NanoUsd;
+  readonly usage: Usage;
+  /** The stored answer of an idempotent request, kept in the same transaction as its charge. */
+  readonly answer: StoredAnswer | null;
+}
+
+export interface VoidOp {
+  readonly kind: "void";
+  readonly holdId: string;
+  readonly accountId: string;
+  readonly isExpiry: boolean;
+}
+
+/** Money in from outside (positive) or a correction (either sign). The id makes it happen once. */
+export interface MoveOp {
+  readonly kind: "move";
+  readonly id: string;
+  readonly transactionKind: "topup" | "adjustment";
+  readonly accountId: string;
+  readonly amount: NanoUsd;
+  readonly note: string | null;
+}
+
+export type LedgerOp = HoldOp | SettleOp | VoidOp | MoveOp;
+
+export interface StoredAnswer {
+  readonly idempotencyId: string;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+export type HoldOutcome =
+  | { readonly state: "held"; readonly amount: NanoUsd }
+  | {
+      readonly state: "refused";
+      readonly reason: "insufficient" | "on-hold" | "spend-limit";
+      readonly available: NanoUsd;
+    };
+
+export type SettleOutcome =
+  | { readonly state: "settled"; readonly paid: NanoUsd; readonly absorbed: NanoUsd }
+  | { readonly state: "already-resolved" };
+
+export type VoidOutcome = { readonly state: "voided" | "already-resolved" };
+
+export type MoveOutcome =
+  | { readonly state: "moved" | "already-moved"; readonly transaction: Transaction }
+  | { readonly state: "refused"; readonly reason: "insufficient" | "other-amount" | "too-large" };
+
+export type LedgerOutcome = HoldOutcome | SettleOutcome | VoidOutcome | MoveOutcome;
+
+/** Everything the operations of one batch refer to, as it stands in the store. */
+export interface LedgerState {
+  readonly wallets: ReadonlyMap<string, Wallet>;
+  readonly holds: ReadonlyMap<string, Hold>;
+  readonly keySpends: ReadonlyMap<string, KeySpend>;
+  readonly moves: ReadonlyMap<string, Transaction>;
+}
+
+export interface Charge {
+  readonly holdId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly usage: Usage;
+  readonly charge: NanoUsd;
+  readonly paid: NanoUsd;
+  readonly absorbed: NanoUsd;
+}
+
+/** What a batch changes. */
+export interface LedgerChanges {
+  readonly wallets: readonly Wallet[];
+  readonly newHolds: readonly Hold[];
+  readonly resolvedHolds: readonly Hold[];
+  readonly keySpends: readonly KeySpend[];
+  readonly transactions: readonly Transaction[];
+  readonly charges: readonly Charge[];
+  readonly answers: readonly StoredAnswer[];
+}
+
+export interface LedgerStore {
+  /** Reads what the operations refer to under lock, and writes what `post` makes of it, in one transaction. */
+  commit(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[]>;
+  balance(accountId: string): Promise<Wallet>;
+  /** Open holds of processes other than this one that have been silent for so long, by the database's clock. */
+  orphans(silentMs: number): Promise<readonly Hold[]>;
+  /** Says that this process is alive. */
+  beat(): Promise<void>;
+}
+
+export type Posting = (
+  state: LedgerState,
+  ops: readonly LedgerOp[],
+) => { readonly outcomes: readonly LedgerOutcome[]; readonly changes: LedgerChanges };
+
+/** A transaction as it is shown: with its time, and what it was for. */
+export interface LedgerLine {
+  readonly transaction: Transaction;
+  readonly createdAtMs: number;
+  readonly requestId: string | null;
+  readonly model: string | null;
+}
+
+export interface LedgerList {
+  /** Newest first; `after` is the id of the last line of the page before. */
+  list(
+    accountId: string,
+    page: { readonly limit: number; readonly after: string | null },
+  ): Promise<readonly LedgerLine[]>;
+}

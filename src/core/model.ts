@@ -1,0 +1,95 @@
+// What the catalogue knows of a model and of a provider.
+
+import type { Price } from "./money.ts";
+import type { Tier } from "./tiers.ts";
+
+export const CAPABILITIES = ["tools", "vision", "json", "reasoning", "audio", "files"] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
+export const TOOL_SCENARIOS = ["single", "parallel", "multi_turn", "web_search", "memory", "optional"] as const;
+export type ToolScenario = (typeof TOOL_SCENARIOS)[number];
+
+/** Function-calling scores in per cent, overall and by scenario; a scenario never measured is absent. */
+export type ToolScores = Readonly<{ overall: number } & Partial<Record<ToolScenario, number>>>;
+
+export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+/** How hard a model is asked to think, from nothing to everything. */
+export type Effort = (typeof EFFORTS)[number];
+
+/** How a model's host differs from plain chat-completions. Data of the catalogue, merged from provider and model. */
+export interface Dialect extends Partial<CrossFormatDialect> {
+  /** The name under which an output cap is sent; `as-sent` leaves what the client wrote. */
+  readonly outputCap: "as-sent" | "max_tokens" | "max_completion_tokens";
+  /** Top-level fields the host refuses; dropped before sending. */
+  readonly refuses: readonly string[];
+  /** Top-level fields the host knows by another name. */
+  readonly renames: Readonly<Record<string, string>>;
+  /** Which tool-call ids the host takes. */
+  readonly toolIds: "any" | "alphanumeric-9" | "safe-40";
+  /** Whether the host knows the role `developer`; where not, it is sent as `system`. */
+  readonly hasDeveloperRole: boolean;
+  /** Whether `name` on messages is taken by the host. */
+  readonly takesMessageNames: boolean;
+  /** Whether a stream may be asked for usage with `stream_options`. */
+  readonly takesStreamOptions: boolean;
+}
+
+/** What decides how a request or history made for another format or another model is written for this one. */
+export interface CrossFormatDialect {
+  /** The values of `reasoning_effort` or `output_config.effort` the model takes; low, medium and high when left out. */
+  readonly efforts: readonly Effort[];
+  /** What becomes of `reasoning_content` and its likes in history: `tool-turns` keeps it where tools are called. */
+  readonly reasoningHistory: "keep" | "drop" | "tool-turns";
+  /** Whether tool calls in history must carry a thought signature, be it the placeholder the host accepts. */
+  readonly needsThoughtSignatures: boolean;
+  readonly takesTopK: boolean;
+  readonly takesCacheControl: boolean;
+  /** Messages format: the form in which thinking is asked for. */
+  readonly thinking: "adaptive" | "budget" | "none";
+  /** Messages format: whether the last message may be the beginning of the answer. */
+  readonly takesPrefill: boolean;
+  /** Messages format: whether `role: "system"` may stand among the messages. */
+  readonly takesSystemInMiddle: boolean;
+  /** Messages format: whether `output_config.format` is known. */
+  readonly takesOutputFormat: boolean;
+}
+
+export interface Model {
+  readonly id: string;
+  readonly name: string;
+  /** Who made it: `owned_by` in the models list. */
+  readonly vendor: string;
+  readonly provider: string;
+  readonly upstream: string;
+  readonly price: Price | null;
+  readonly priceAsOf: string;
+  readonly priceSource: string;
+  readonly context: number;
+  readonly maxOutput: number;
+  readonly capabilities: ReadonlySet<Capability>;
+  readonly scores: ToolScores | null;
+  /** The tier it belongs to when it is asked for directly. */
+  readonly tier: Tier;
+  readonly dialect: Dialect;
+}
+
+export type ProviderKind = "openai" | "anthropic" | "sandbox";
+
+export interface Timeouts {
+  readonly connectMs: number;
+  /** Until the first event of a stream; for plain answers it counts only where it was configured. */
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+  readonly isFirstByteConfigured: boolean;
+}
+
+export interface Provider {
+  readonly id: string;
+  readonly kind: ProviderKind;
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  /** Extra headers, sent on every call as they are. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeouts: Timeouts;
+}

@@ -1,0 +1,67 @@
+// Money as integers: amounts in nano-USD (bigint), prices in micro-USD per million tokens
+// (which is pico-USD per token). Floating point appears only where an estimate is shown.
+
+export type NanoUsd = bigint;
+
+/** Integers in micro-USD per million tokens. `null` where the vendor names no such price. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number | null;
+  readonly cacheWrite: number | null;
+}
+
+/** Disjoint buckets: cached tokens are not part of `input`; reasoning is part of `output`. */
+export interface TokenBuckets {
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly output: number;
+}
+
+const PICO_PER_NANO = 1000n;
+const PPM = 1_000_000n;
+const NANO_PER_USD = 1_000_000_000n;
+
+/** The cost of these tokens with the markup (parts per million), rounded up once to whole nano-USD. */
+export function costNano(tokens: TokenBuckets, price: Price, markupPpm: number): NanoUsd {
+  const pico =
+    BigInt(tokens.input) * BigInt(price.input) +
+    BigInt(tokens.cacheRead) * BigInt(price.cacheRead ?? price.input) +
+    BigInt(tokens.cacheWrite) * BigInt(price.cacheWrite ?? Math.ceil(price.input * 1.25)) +
+    BigInt(tokens.output) * BigInt(price.output);
+  return ceilDivide(pico * (PPM + BigInt(markupPpm)), PICO_PER_NANO * PPM);
+}
+
+/** Parses plain decimal text ("12.5") of at most nine decimals; null when it is not that. */
+export function parseUsd(text: string): NanoUsd | null {
+  const match = /^(\d{1,12})(?:\.(\d{1,9}))?$/.exec(text);
+  if (match === null) return null;
+  const fraction = (match[2] ?? "").padEnd(9, "0");
+  return BigInt(match[1] as string) * NANO_PER_USD + BigInt(fraction);
+}
+
+/** Exact decimal text without trailing zeros: 1500000000n is "1.5". */
+export function formatUsd(nano: NanoUsd): string {
+  const sign = nano < 0n ? "-" : "";
+  const absolute = nano < 0n ? -nano : nano;
+  const fraction = (absolute % NANO_PER_USD).toString().padStart(9, "0").replace(/0+$/, "");
+  const whole = (absolute / NANO_PER_USD).toString();
+  return fraction === "" ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
+}
+
+/** For showing and comparing estimates only, never for booking. */
+export function usdNumber(nano: NanoUsd): number {
+  return Number(nano) / 1e9;
+}
+
+/** A price as written by people (USD per million tokens) to its integer form; null when it is not exact. */
+export function priceFromUsdPerMillion(usd: number): number | null {
+  const micro = Math.round(usd * 1e6);
+  const isExact = Math.abs(micro - usd * 1e6) < 1e-3;
+  return Number.isSafeInteger(micro) && micro >= 0 && isExact ? micro : null;
+}
+
+function ceilDivide(numerator: bigint, denominator: bigint): bigint {
+  return (numerator + denominator - 1n) / denominator;
+}

@@ -1,0 +1,109 @@
+// How services know each other: small interfaces, each really implemented by everyone who implements it.
+
+import type { Constraints } from "./decision.ts";
+
+/**
+ * Integers come back as `number` when they are safe integers and as `bigint` beyond that, on both stores alike.
+ * Whoever reads money takes `BigInt(value)`, whoever reads a time or a count takes `Number(value)`.
+ */
+export type SqlValue = string | number | bigint | null;
+export type Row = Readonly<Record<string, SqlValue>>;
+
+export interface Queryable {
+  /** Runs one statement with `$1` placeholders and returns its rows (also of RETURNING). */
+  query(sql: string, params?: readonly SqlValue[]): Promise<readonly Row[]>;
+}
+
+export interface Statement {
+  readonly sql: string;
+  readonly params?: readonly SqlValue[];
+  /** When fewer rows than this are affected (or returned), the whole batch is undone: `BatchRefused`. */
+  readonly expectRows?: number;
+}
+
+/** One portable SQL text on SQLite and PostgreSQL. */
+export interface Db extends Queryable {
+  readonly kind: "sqlite" | "postgres";
+  /**
+   * Commits when `work` resolves, rolls back when it throws or when any of its statements failed.
+   * Inside, only `tx` may be used: on SQLite everything else waits until the transaction ends.
+   */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** One atomic transaction that needs no answers in between. The way to write: SQLite commits many in one fsync. */
+  batch(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
+  /** Applies what is missing and names it. */
+  migrate(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAtMs: number;
+}
+
+export interface AccountStore {
+  insert(account: Account): Promise<void>;
+  get(id: string): Promise<Account | null>;
+  list(page: Page): Promise<readonly Account[]>;
+}
+
+export interface KeyRecord {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  /** The first characters of the key, for people to recognise it by. */
+  readonly prefix: string;
+  /** SHA-256 of the whole key, hex. The key itself is stored nowhere. */
+  readonly hash: string;
+  readonly profileId: string | null;
+  readonly requestsPerMinute: number | null;
+  readonly spendLimitNano: bigint | null;
+  readonly expiresAtMs: number | null;
+  readonly revokedAtMs: number | null;
+  readonly lastUsedAtMs: number | null;
+  readonly createdAtMs: number;
+}
+
+/** Keyset pagination: rows after the one with this id, newest first. */
+export interface Page {
+  readonly limit: number;
+  readonly after: string | null;
+}
+
+export interface KeyStore {
+  insert(key: KeyRecord): Promise<void>;
+  all(): Promise<readonly KeyRecord[]>;
+  byHash(hash: string): Promise<KeyRecord | null>;
+  list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;
+  /** False when the account has no such key. Revoking twice keeps the first time. */
+  revoke(accountId: string, id: string, atMs: number): Promise<boolean>;
+  touch(lastUsedAtMsById: ReadonlyMap<string, number>): Promise<void>;
+  /** A number that moves with every change of a key or a profile, by whichever process; `touch` does not move it. */
+  revision(): Promise<number>;
+}
+
+export interface Profile {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly constraints: Constraints;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface ProfileStore {
+  insert(profile: Profile): Promise<void>;
+  /** False when the account has no such profile. */
+  update(profile: Profile): Promise<boolean>;
+  delete(accountId: string, id: string): Promise<boolean>;
+  all(): Promise<readonly Profile[]>;
+  list(accountId: string, page: Page): Promise<readonly Profile[]>;
+}
+
+export interface Log {
+  debug(fields: object, message?: string): void;
+  info(fields: object, message?: string): void;
+  warn(fields: object, message?: string): void;
+  error(fields: object, message?: string): void;
+}

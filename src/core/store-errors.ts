@@ -1,0 +1,54 @@
+// What a store throws, so that services can tell the cases apart without knowing which store it is.
+
+import { GatewayError } from "./errors.ts";
+
+/** The database cannot be reached, is full or is read-only. Whether a write under way was committed is unknown. */
+export class StoreUnavailable extends GatewayError {
+  constructor(cause: unknown) {
+    super("unavailable", "The service's database is not available at the moment. Try again shortly.", {
+      code: "database_unavailable",
+      retryAfterSeconds: 1,
+      cause,
+    });
+    this.name = "StoreUnavailable";
+  }
+}
+
+/** A row with the same unique value is there already. Nothing was written. */
+export class UniqueViolation extends Error {
+  /** Which statement of a batch it was; 0 outside batches. */
+  readonly statementIndex: number;
+
+  constructor(statementIndex: number, cause: unknown) {
+    super("A row with the same unique value exists.", { cause });
+    this.name = "UniqueViolation";
+    this.statementIndex = statementIndex;
+  }
+}
+
+/** A statement of a batch affected fewer rows than it expected. Nothing of the batch was written. */
+export class BatchRefused extends Error {
+  readonly statementIndex: number;
+  readonly expectedRows: number;
+  readonly affectedRows: number;
+
+  constructor(refusal: { statementIndex: number; expectedRows: number; affectedRows: number }) {
+    const { statementIndex, expectedRows, affectedRows } = refusal;
+    super(`Statement ${statementIndex} of the batch affected ${affectedRows} rows, expected ${expectedRows}.`);
+    this.name = "BatchRefused";
+    this.statementIndex = statementIndex;
+    this.expectedRows = expectedRows;
+    this.affectedRows = affectedRows;
+  }
+}
+
+/** Another process serves from this SQLite file. */
+export class StoreInUse extends Error {
+  constructor(path: string) {
+    super(
+      `Another process is serving from ${path}. Only one may own a SQLite file: stop the other one, ` +
+        "give this one a database of its own, or let both use PostgreSQL.",
+    );
+    this.name = "StoreInUse";
+  }
+}

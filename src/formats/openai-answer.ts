@@ -1,0 +1,104 @@
+// A whole chat-completions answer: read from a provider's bytes, and written for a client with the same bytes
+// apart from the model name, the usage where it was missing, and the added `service` object.
+
+import type { Usage } from "../core/chat.ts";
+import { isObject, type JsonObject } from "./fields.ts";
+import type { AnswerContext, AnswerReading, ProviderFault, ServiceObject, WholeAnswer } from "./format.ts";
+import { scanObject, spliceFields } from "./json-source.ts";
+import { normalFinish } from "./openai-finish.ts";
+import { readUsage } from "./openai-usage.ts";
+
+const ANSWER_DEPTH_MAX = 200;
+
+export function readOpenaiAnswer(bytes: Buffer): AnswerReading {
+  const scan = scanObject(bytes, ANSWER_DEPTH_MAX);
+  const completion = scan.state === "object" ? parseObject(bytes) : null;
+  if (scan.state !== "object" || completion === null) return unreadable("the answer is not a JSON object");
+  if (isObject(completion.error) || typeof completion.error === "string") {
+    return { ok: false, fault: readFault(completion) };
+  }
+  const choices = completion.choices;
+  if (!Array.isArray(choices) || choices.length === 0) return unreadable("the answer has no choices");
+  if (choices.some((choice) => isObject(choice) && choice.finish_reason === "error")) {
+    return unreadable("the provider ended the answer with an error");
+  }
+  const usage = readUsage(completion);
+  const outputText = choices.map(choiceText).join("");
+  if (outputText === "" && (usage?.completion_tokens ?? 0) === 0) return unreadable("the answer is empty");
+  return { ok: true, answer: { completion, source: scan.source, usage, outputText } };
+}
+
+export function writeOpenaiAnswer(
+  answer: WholeAnswer,
+  context: AnswerContext,
+  additions: { service: ServiceObject; usage: Usage | null },
+): Buffer {
+  const { completion } = answer;
+  const changes = new Map<string, string>();
+  if (typeof completion.id !== "string") changes.set("id", JSON.stringify(`chatcmpl-${context.requestId}`));
+  if (completion.object !== "chat.completion") changes.set("object", '"chat.completion"');
+  if (!Number.isInteger(completion.created)) changes.set("created", String(context.createdAtSeconds));
+  changes.set("model", JSON.stringify(context.modelId));
+  const choices = completeChoices(completion.choices as readonly unknown[]);
+  if (choices !== null) changes.set("choices", JSON.stringify(choices));
+  if (additions.usage !== null) changes.set("usage", JSON.stringify(additions.usage));
+  changes.set("service", JSON.stringify(additions.service));
+  return spliceFields(answer.source, changes);
+}
+
+/** A provider's error body in any of its usual shapes. */
+export function readOpenaiError(bytes: Buffer): ProviderFault {
+  const body = parseObject(bytes);
+  return body === null ? { message: bytes.toString("utf8", 0, 300), code: "", param: "" } : readFault(body);
+}
+
+export function readFault(body: JsonObject): ProviderFault {
+  const error = isObject(body.error) ? body.error : body;
+  const message = typeof body.error === "string" ? body.error : error.message;
+  return {
+    message: typeof message === "string" ? message : "",
+    code: String(error.code ?? error.type ?? ""),
+    param: typeof error.param === "string" ? error.param : "",
+  };
+}
+
+function unreadable(message: string): AnswerReading {
+  return { ok: false, fault: { message, code: "unreadable_answer", param: "" } };
+}
+
+function parseObject(bytes: Buffer): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function choiceText(choice: unknown): string {
+  const message = isObject(choice) && isObject(choice.message) ? choice.message : {};
+  const { content, refusal, tool_calls: calls, function_call: call, audio } = message;
+  const texts = [typeof content === "string" ? content : "", typeof refusal === "string" ? refusal : ""];
+  if (Array.isArray(content) && content.length > 0) texts.push(JSON.stringify(content));
+  if (Array.isArray(calls) && calls.length > 0) texts.push(JSON.stringify(calls));
+  if (isObject(call)) texts.push(JSON.stringify(call));
+  if (isObject(audio)) texts.push(String(audio.transcript ?? "audio"));
+  return texts.join("");
+}
+
+/** Choices with what some hosts leave out or name otherwise, or null when they are fine as they are. */
+function completeChoices(choices: readonly unknown[]): readonly unknown[] | null {
+  let isChanged = false;
+  const completed = choices.map((choice, index) => {
+    if (!isObject(choice) || !isObject(choice.message)) return choice;
+    const calls = choice.message.tool_calls;
+    const finish = normalFinish(choice.finish_reason, Array.isArray(calls) && calls.length > 0);
+    const hasIndex = Number.isInteger(choice.index);
+    const hasRole = typeof choice.message.role === "string";
+    if (finish === choice.finish_reason && hasIndex && hasRole) return choice;
+    isChanged = true;
+    const message = hasRole ? choice.message : { role: "assistant", ...choice.message };
+    return { ...choice, index: hasIndex ? choice.index : index, message, finish_reason: finish };
+  });
+  return isChanged ? completed : null;
+}

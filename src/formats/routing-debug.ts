@@ -1,0 +1,52 @@
+// The debug endpoint on the wire: its request read into the same question a live request asks, its decision written. SPEC 2.5, 2.6.
+
+import type { ChatMessage, ChatRequest } from "../core/chat.ts";
+import type { Controls, Decision } from "../core/decision.ts";
+import { usdNumber } from "../core/money.ts";
+import { readChatRequest } from "./chat-request.ts";
+import { readControls } from "./controls.ts";
+import { invalid, type JsonObject, readInteger, readString } from "./fields.ts";
+
+export function readDebugRequest(body: JsonObject): { chat: ChatRequest; controls: Controls } {
+  const prompt = readString(body, "prompt");
+  if (prompt === null || prompt === "") throw invalid("prompt", "'prompt' is required: the user message to classify.");
+  const given = body.messages ?? null;
+  const messages = given === null ? [{ role: "user", content: prompt }] : given;
+  const chat = readChatRequest({ ...body, messages });
+  return {
+    chat: {
+      ...chat,
+      messages: withSystemPrompt(chat.messages, readString(body, "system_prompt")),
+      ...readCap(body, chat),
+    },
+    controls: readControls({ ...body, service_profile: body.service_profile ?? body.profile ?? null }),
+  };
+}
+
+function withSystemPrompt(messages: readonly ChatMessage[], systemPrompt: string | null): readonly ChatMessage[] {
+  return systemPrompt === null ? messages : [{ role: "system", content: systemPrompt }, ...messages];
+}
+
+function readCap(body: JsonObject, chat: ChatRequest): Pick<ChatRequest, "maxOutputTokens"> {
+  const cap = readInteger(body, "max_output_tokens", { min: 1, max: 1e9 });
+  return { maxOutputTokens: cap ?? chat.maxOutputTokens };
+}
+
+export function writeDecision(decision: Decision): JsonObject {
+  return {
+    tier: decision.tier,
+    confidence: decision.confidence,
+    model: decision.model,
+    category: decision.category,
+    method: decision.method,
+    reasoning: decision.reasoning,
+    costEstimate: usdNumber(decision.costEstimate),
+    baselineCost: usdNumber(decision.baselineCost),
+    savings: decision.savings,
+    filteredChain: decision.chain,
+    profile: decision.profile,
+    historyFloor: decision.historyFloor,
+    toolScenario: decision.toolScenario,
+    bfclScore: decision.toolScore,
+  };
+}

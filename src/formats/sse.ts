@@ -1,0 +1,112 @@
+// Server-sent events as they come in the wild: any split, CR, LF or CRLF, comments, several data lines,
+// no blank line at the end. Lines and events are bounded, so a provider cannot fill our memory.
+
+export interface SseEvent {
+  readonly event: string | null;
+  readonly data: string;
+}
+
+export interface SseReader {
+  /** The events completed by these bytes. Throws SseOverflow when a line or event is too long. */
+  push(bytes: Uint8Array): readonly SseEvent[];
+  /** The event left open when the stream ended without a blank line, if any. */
+  end(): readonly SseEvent[];
+}
+
+export class SseOverflow extends Error {
+  constructor(what: string) {
+    super(`a server-sent ${what} is longer than the gateway accepts`);
+    this.name = "SseOverflow";
+  }
+}
+
+const LINE_LENGTH_MAX = 1 << 20;
+const EVENT_LENGTH_MAX = 4 << 20;
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+export function createSseReader(): SseReader {
+  const decoder = new TextDecoder();
+  const event = new EventBuilder();
+  let pieces: string[] = [];
+  let piecesLength = 0;
+  let skipsLineFeed = false;
+
+  function takeLines(text: string): readonly SseEvent[] {
+    const events: SseEvent[] = [];
+    let start = skipsLineFeed && text.charCodeAt(0) === LINE_FEED ? 1 : 0;
+    if (text.length > 0) skipsLineFeed = false;
+    const findLineEnd = lineEndFinder(text);
+    for (let end = findLineEnd(start); end >= 0; end = findLineEnd(start)) {
+      const line = pieces.length === 0 ? text.slice(start, end) : pieces.join("") + text.slice(start, end);
+      if (line.length > LINE_LENGTH_MAX) throw new SseOverflow("line");
+      pieces = [];
+      piecesLength = 0;
+      start = end + 1;
+      if (text.charCodeAt(end) === CARRIAGE_RETURN) {
+        if (start === text.length) skipsLineFeed = true;
+        else if (text.charCodeAt(start) === LINE_FEED) start += 1;
+      }
+      const complete = event.addLine(line);
+      if (complete !== null) events.push(complete);
+    }
+    if (start < text.length) keepRest(text.slice(start));
+    return events;
+  }
+
+  function keepRest(rest: string): void {
+    pieces.push(rest);
+    piecesLength += rest.length;
+    if (piecesLength > LINE_LENGTH_MAX) throw new SseOverflow("line");
+  }
+
+  return {
+    push: (bytes) => takeLines(decoder.decode(bytes, { stream: true })),
+    end() {
+      const events = [...takeLines(decoder.decode()), ...takeLines("\n")];
+      const last = event.addLine("");
+      return last === null ? events : [...events, last];
+    },
+  };
+}
+
+class EventBuilder {
+  #event: string | null = null;
+  #data: string | null = null;
+
+  /** Adds a line; a blank one completes the event. Events without data are none. */
+  addLine(line: string): SseEvent | null {
+    if (line === "") return this.#complete();
+    if (line.startsWith("data:")) this.#addData(fieldValue(line, 5));
+    else if (line.startsWith("event:")) this.#event = fieldValue(line, 6);
+    return null;
+  }
+
+  #addData(value: string): void {
+    this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
+    if (this.#data.length > EVENT_LENGTH_MAX) throw new SseOverflow("event");
+  }
+
+  #complete(): SseEvent | null {
+    const complete = this.#data === null ? null : { event: this.#event, data: this.#data };
+    this.#event = null;
+    this.#data = null;
+    return complete;
+  }
+}
+
+function fieldValue(line: string, from: number): string {
+  return line.charCodeAt(from) === 0x20 ? line.slice(from + 1) : line.slice(from);
+}
+
+/** Remembers where the next CR and LF are, so that each character is searched once. */
+function lineEndFinder(text: string): (from: number) => number {
+  let lineFeed = text.indexOf("\n");
+  let carriageReturn = text.indexOf("\r");
+  return (from) => {
+    if (lineFeed >= 0 && lineFeed < from) lineFeed = text.indexOf("\n", from);
+    if (carriageReturn >= 0 && carriageReturn < from) carriageReturn = text.indexOf("\r", from);
+    if (lineFeed < 0) return carriageReturn;
+    return carriageReturn < 0 ? lineFeed : Math.min(lineFeed, carriageReturn);
+  };
+}

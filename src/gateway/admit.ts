@@ -1,0 +1,56 @@
+// Who is calling, and whether they may now. Runs before the body is read. SPEC 5, 8.1.
+
+import type { Keys, Verification } from "../accounts/keys.ts";
+import type { Admission, Limiter } from "../accounts/limits.ts";
+import { GatewayError } from "../core/errors.ts";
+import type { Caller } from "./call.ts";
+
+export interface Doorkeeper {
+  readonly keys: Keys;
+  readonly limiter: Limiter;
+  readonly requestsPerMinute: number;
+  readonly now: () => number;
+}
+
+export interface Admitted {
+  readonly caller: Caller;
+  readonly admission: Admission;
+}
+
+const BEARER = /^Bearer +(\S+) *$/i;
+
+export function admit(authorization: string | undefined, door: Doorkeeper): Admitted | Promise<Admitted> {
+  const match = BEARER.exec(authorization ?? "");
+  if (match === null) throw unauthenticated();
+  const verification = door.keys.verify(match[1] as string);
+  return verification instanceof Promise
+    ? verification.then((verified) => admitVerified(verified, door))
+    : admitVerified(verification, door);
+}
+
+function admitVerified(verification: Verification, door: Doorkeeper): Admitted {
+  if (verification.state === "profile-deleted") {
+    throw new GatewayError("unauthenticated", "The routing profile of this key was deleted. Use another key.", {
+      code: "profile_deleted",
+    });
+  }
+  if (verification.state === "unknown") throw unauthenticated();
+  const { key, profile } = verification;
+  const limit = key.requestsPerMinute ?? door.requestsPerMinute;
+  return { caller: { key, profile }, admission: door.limiter.admit(key.id, limit, door.now()) };
+}
+
+/** One and the same answer for every key that is not good, so that nothing can be learnt from it. */
+function unauthenticated(): GatewayError {
+  const message =
+    "The API key is missing, malformed, unknown, expired or revoked. Send 'Authorization: Bearer sk-service-…'.";
+  return new GatewayError("unauthenticated", message, { code: "invalid_api_key" });
+}
+
+export function tooManyRequests(admission: Admission): GatewayError {
+  const message = `The limit of ${admission.limit} requests a minute is reached. Wait ${admission.retryAfterSeconds} s.`;
+  return new GatewayError("rateLimited", message, {
+    code: "rate_limit_exceeded",
+    retryAfterSeconds: admission.retryAfterSeconds,
+  });
+}

@@ -1,0 +1,143 @@
+// An answered attempt as the client will receive it: whole, or as a stream. Either way it is booked before its end is sent.
+
+import type { WholeAnswer } from "../formats/format.ts";
+import { serviceHeaders, writeService } from "../formats/service-object.ts";
+import type { Answered } from "./attempt.ts";
+import type { Call } from "./call.ts";
+import { relay } from "./relay.ts";
+import type { Reservation } from "./reserve.ts";
+import type { Services } from "./services.ts";
+import { assess, book, type Delivered } from "./settle.ts";
+import type { OpenStream } from "./try-model.ts";
+
+export type Answer =
+  | { readonly kind: "whole"; readonly headers: HeaderMap; readonly contentType: string; readonly bytes: Buffer }
+  | {
+      readonly kind: "stream";
+      readonly headers: HeaderMap;
+      readonly text: AsyncGenerator<string>;
+      readonly ping: string;
+    };
+
+/** The routing headers; the edge sends them when DEBUG_ROUTING is on. */
+export type HeaderMap = Readonly<Record<string, string>>;
+
+export const JSON_TYPE = "application/json; charset=utf-8";
+export const STREAM_TYPE = "text/event-stream; charset=utf-8";
+
+export interface Ready {
+  readonly call: Call;
+  readonly reservation: Reservation;
+  readonly answered: Answered;
+}
+
+export async function answer(ready: Ready, services: Services): Promise<Answer> {
+  const { whole, stream } = ready.answered;
+  return stream === null ? wholeAnswer(ready, whole, services) : streamAnswer(ready, stream, services);
+}
+
+async function wholeAnswer(ready: Ready, whole: WholeAnswer, services: Services): Promise<Answer> {
+  const { call, reservation, answered } = ready;
+  const { usage, outputText } = whole;
+  const delivered: Delivered = {
+    ...ready,
+    model: answered.model,
+    usage,
+    outputLength: outputText.length,
+    outcome: "complete",
+  };
+  const assessment = assess(delivered, services);
+  const additions = {
+    service: writeService(reservation.decision, assessment),
+    usage: assessment.isUsageEstimated ? assessment.usage : null,
+  };
+  const bytes = call.format.writeAnswer(whole, answerContext(ready, services), additions);
+  await book(
+    delivered,
+    assessment,
+    storedAnswer(call, JSON_TYPE, () => bytes.toString("utf8")),
+    services,
+  );
+  call.trace.ending = "complete";
+  return { kind: "whole", headers: serviceHeaders(reservation.decision, assessment), contentType: JSON_TYPE, bytes };
+}
+
+function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Answer {
+  const { call, reservation, answered } = ready;
+  const { model } = answered;
+  const { decision } = reservation;
+  const expected = { isFallback: model.id !== decision.model, savings: decision.savings, isUsageEstimated: false };
+  const writer = call.format.streamWriter(answerContext(ready, services), {
+    service: writeService(decision, expected),
+    wantsUsage: call.request.chat.wantsUsage,
+  });
+  const text = relay({
+    stream,
+    writer,
+    trace: call.trace,
+    keepsText: call.idempotencyId !== null,
+    ...watchers(ready, services),
+    async finish({ usage, outputLength, textSoFar }) {
+      services.health.succeeded(model.id);
+      const delivered: Delivered = { ...ready, model, usage, outputLength, outcome: "complete" };
+      const assessment = assess(delivered, services);
+      const closing = writer.end(writeService(decision, assessment), assessment.usage);
+      await book(
+        delivered,
+        assessment,
+        storedAnswer(call, STREAM_TYPE, () => textSoFar + closing),
+        services,
+      );
+      return closing;
+    },
+  });
+  return { kind: "stream", headers: serviceHeaders(decision, expected), text, ping: writer.ping };
+}
+
+/** Who broke it pays: a client that leaves pays for what came so far, a provider or we ourselves cost it nothing. */
+function watchers(
+  ready: Ready,
+  services: Services,
+): Pick<Parameters<typeof relay>[0], "onGone" | "onBreak" | "onFault"> {
+  const { call, reservation, answered } = ready;
+  const { model } = answered;
+  const { health, log, ledger } = services;
+  const subject = { requestId: call.requestId, model: model.id, provider: model.provider };
+  return {
+    async onGone({ usage, outputLength }) {
+      const delivered: Delivered = { ...ready, model, usage, outputLength, outcome: "client-gone" };
+      await book(delivered, assess(delivered, services), null, services);
+      await forgetIdempotent(call, services);
+    },
+    /** A model whose streams keep breaking comes to rest like one that does not answer. */
+    async onBreak(reason) {
+      health.failed(model.id, null);
+      log.warn({ ...subject, reason }, "stream broke off");
+      await ledger.release(reservation);
+      await forgetIdempotent(call, services);
+    },
+    async onFault(error) {
+      log.error({ ...subject, err: error }, "stream broke on our side");
+      await ledger.release(reservation);
+      await forgetIdempotent(call, services);
+    },
+  };
+}
+
+function storedAnswer(call: Call, contentType: string, text: () => string) {
+  return call.idempotencyId === null ? null : { idempotencyId: call.idempotencyId, contentType, text: text() };
+}
+
+async function forgetIdempotent({ idempotencyId }: Call, { idempotency }: Services): Promise<void> {
+  if (idempotencyId !== null) await idempotency.forget(idempotencyId);
+}
+
+function answerContext({ call, answered, reservation }: Ready, services: Services) {
+  return {
+    requestId: call.requestId,
+    modelId: answered.model.id,
+    createdAtSeconds: Math.floor(services.now() / 1000),
+    inputTokens: reservation.decision.estimatedTokens.input,
+    request: call.request,
+  };
+}

@@ -1,0 +1,60 @@
+// One request on its way through the gateway, and what is noted about it for the log.
+
+import type { Usage } from "../core/chat.ts";
+import type { Decision } from "../core/decision.ts";
+import type { NanoUsd } from "../core/money.ts";
+import type { KeyRecord, Profile } from "../core/ports.ts";
+import type { ClientFormat, ClientRequest } from "../formats/format.ts";
+
+export interface Caller {
+  readonly key: KeyRecord;
+  readonly profile: Profile | null;
+}
+
+export interface Call {
+  readonly requestId: string;
+  readonly format: ClientFormat;
+  readonly request: ClientRequest;
+  readonly caller: Caller;
+  /** Aborted when the client has gone. */
+  readonly signal: AbortSignal;
+  readonly trace: Trace;
+  /** Where the answer is kept for a repeated request; null when the client sent no Idempotency-Key. */
+  readonly idempotencyId: string | null;
+}
+
+export interface AttemptNote {
+  readonly model: string;
+  readonly provider: string;
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+  readonly outcome: "answered" | "failed" | "client-gone";
+  readonly status: number | null;
+  readonly reason: string | null;
+  readonly droppedFields: readonly string[];
+}
+
+/** Filled in step by step; read once, when the request is over. */
+export interface Trace {
+  decision: Decision | null;
+  attempts: AttemptNote[];
+  answeredBy: string | null;
+  usage: Usage | null;
+  isUsageEstimated: boolean;
+  charge: NanoUsd | null;
+  firstContentAtMs: number | null;
+  ending: "complete" | "client-gone" | "provider-broke" | "gateway-broke" | null;
+}
+
+export function emptyTrace(): Trace {
+  return {
+    decision: null,
+    attempts: [],
+    answeredBy: null,
+    usage: null,
+    isUsageEstimated: false,
+    charge: null,
+    firstContentAtMs: null,
+    ending: null,
+  };
+}

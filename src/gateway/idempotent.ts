@@ -1,0 +1,51 @@
+// The same Idempotency-Key and body twice: the second gets the answer of the first, without a provider and a charge.
+
+import { createHash } from "node:crypto";
+import { GatewayError } from "../core/errors.ts";
+import type { Answer } from "./answer.ts";
+import type { Call } from "./call.ts";
+import { complete } from "./complete.ts";
+import type { Services } from "./services.ts";
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+export async function completeOnce(
+  call: Omit<Call, "idempotencyId">,
+  idempotencyKey: string | null,
+  services: Services,
+): Promise<Answer> {
+  if (idempotencyKey === null) return complete({ ...call, idempotencyId: null }, services);
+  const idempotencyId = idOf(call, idempotencyKey);
+  const begun = await services.idempotency.begin(idempotencyId, digest(call.request.source.bytes));
+  if (begun.state === "answered") return replay(begun.contentType, begun.text);
+  if (begun.state === "in-flight") {
+    const message = "A request with this Idempotency-Key is still running.";
+    throw new GatewayError("conflict", message, { code: "idempotency_key_in_flight", retryAfterSeconds: 1 });
+  }
+  if (begun.state === "other-body") {
+    const message = "This Idempotency-Key was used with another body. Use a new key for a new request.";
+    throw new GatewayError("unprocessable", message, { code: "idempotency_key_reused" });
+  }
+  try {
+    return await complete({ ...call, idempotencyId }, services);
+  } catch (error) {
+    await services.idempotency.forget(idempotencyId);
+    throw error;
+  }
+}
+
+function idOf({ caller, format }: Pick<Call, "caller" | "format">, key: string): string {
+  if (!KEY.test(key)) {
+    const message = "'Idempotency-Key' must be 1 to 255 printable ASCII characters.";
+    throw new GatewayError("badRequest", message, { code: "invalid_idempotency_key" });
+  }
+  return digest(JSON.stringify([caller.key.accountId, format.name, key]));
+}
+
+function replay(contentType: string, text: string): Answer {
+  return { kind: "whole", headers: {}, contentType, bytes: Buffer.from(text) };
+}
+
+function digest(content: string | Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}

@@ -1,0 +1,34 @@
+// When a provider refuses a field of the request: whether the request may go without it, and how.
+
+import type { Dialect, Model } from "../core/model.ts";
+import type { ClientRequest } from "../formats/format.ts";
+
+// Without one of these the answer would not be what was asked for; the next model is tried with it instead.
+const ESSENTIAL: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "stream",
+  "n",
+  "tools",
+  "tool_choice",
+  "functions",
+  "function_call",
+  "response_format",
+]);
+
+export function mayLeaveOut(field: string, { body, chat }: ClientRequest): boolean {
+  // In a stream we ask for usage ourselves, so this one can be refused although the client never sent it.
+  if (field === "stream_options") return chat.isStream;
+  return body[field] !== undefined && !ESSENTIAL.has(field);
+}
+
+/** The model as it is to be addressed without these fields: a cap goes under its other name, so that it still holds. */
+export function avoiding(model: Model, refusedFields: readonly string[]): Model {
+  if (refusedFields.length === 0) return model;
+  const changes: Partial<Dialect> = {
+    ...(refusedFields.includes("max_tokens") ? { outputCap: "max_completion_tokens" } : {}),
+    ...(refusedFields.includes("max_completion_tokens") ? { outputCap: "max_tokens" } : {}),
+    ...(refusedFields.includes("stream_options") ? { takesStreamOptions: false } : {}),
+  };
+  return { ...model, dialect: { ...model.dialect, ...changes } };
+}

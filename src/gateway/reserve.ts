@@ -1,0 +1,109 @@
+// Money set aside before the first byte goes to a provider: one hold for the whole chain. A balance that does not cover
+// the chain covers part of it; one that covers no model at full length may still buy a shorter answer.
+
+import { randomBytes } from "node:crypto";
+import {
+  affordableOutput,
+  holdAmounts,
+  leastUseful,
+  type Quote,
+  type QuoteInput,
+  quoteChain,
+} from "../billing/estimate.ts";
+import type { Decision } from "../core/decision.ts";
+import { GatewayError } from "../core/errors.ts";
+import type { HoldOutcome } from "../core/ledger.ts";
+import type { Model } from "../core/model.ts";
+import { formatUsd, type NanoUsd } from "../core/money.ts";
+import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
+import type { Call } from "./call.ts";
+import type { Services } from "./services.ts";
+
+export interface Reservation {
+  readonly holdId: string;
+  readonly accountId: string;
+  readonly amount: NanoUsd;
+  /** The decision, narrowed to the models that the hold covers. */
+  readonly decision: Decision;
+  /** The output cap per choice to send with each model, where money makes one necessary. */
+  readonly outputCaps: ReadonlyMap<string, number>;
+}
+
+const ON_HOLD_RETRY_SECONDS = 1;
+
+export async function reserve(call: Call, decision: Decision, services: Services): Promise<Reservation> {
+  const { key } = call.caller;
+  const input: QuoteInput = {
+    models: decision.chain.map((id) => services.catalog.models.get(id) as Model),
+    chat: call.request.chat,
+    bodyBytes: call.request.source.bytes.length,
+    expectedOutputTokens: EXPECTED_OUTPUT_TOKENS[decision.tier],
+    markupPpm: services.catalog.markupPpm,
+  };
+  const quotes = quoteChain(input);
+  const amounts = holdAmounts(quotes);
+  const holdId = `${call.requestId}~${randomBytes(4).toString("hex")}`;
+  const { id: keyId, accountId, spendLimitNano: spendLimit } = key;
+  const atLeast = leastUseful(quotes, input);
+  const outcome = await services.ledger.hold({ id: holdId, accountId, keyId, amounts, atLeast, spendLimit });
+  if (outcome.state === "refused") throw noCredit(outcome, atLeast ?? (amounts.at(-1) as NanoUsd));
+  const { amount } = outcome;
+  const covered = quotes.filter((quote) => quote.amount <= amount);
+  if (covered.length > 0) {
+    return { holdId, accountId, amount, decision: narrowed(decision, covered), outputCaps: new Map() };
+  }
+  return { holdId, accountId, amount, ...shortened({ decision, quotes, amount, input }) };
+}
+
+/** The chain without the models that the balance does not cover; the decision says so. */
+function narrowed(decision: Decision, covered: readonly Quote[]): Decision {
+  const isCovered = (id: string): boolean => covered.some(({ model }) => model.id === id);
+  const left = decision.chain.filter((id) => !isCovered(id));
+  if (left.length === 0) return decision;
+  const chain = decision.chain.filter(isCovered);
+  return {
+    ...decision,
+    chain,
+    model: chain[0] as string,
+    reasoning: `${decision.reasoning}; left out because the balance does not cover them: ${left.join(", ")}`,
+  };
+}
+
+interface Shortening {
+  readonly decision: Decision;
+  readonly quotes: readonly Quote[];
+  readonly amount: NanoUsd;
+  readonly input: QuoteInput;
+}
+
+function shortened({ decision, quotes, amount, input }: Shortening): Pick<Reservation, "decision" | "outputCaps"> {
+  const outputCaps = new Map<string, number>();
+  for (const quote of quotes) {
+    const cap = affordableOutput(quote, amount, input);
+    if (cap !== null) outputCaps.set(quote.model.id, cap);
+  }
+  const buying = narrowed(
+    decision,
+    quotes.filter(({ model }) => outputCaps.has(model.id)),
+  );
+  const cap = outputCaps.get(buying.model);
+  const reasoning = `${buying.reasoning}; the balance covers ${cap} tokens of output, so that is the cap`;
+  return { decision: { ...buying, reasoning }, outputCaps };
+}
+
+type Refusal = Extract<HoldOutcome, { state: "refused" }>;
+
+function noCredit({ reason, available }: Refusal, needed: NanoUsd): GatewayError {
+  const amounts = `${formatUsd(needed)} USD needed, ${formatUsd(available > 0n ? available : 0n)} USD available`;
+  if (reason === "on-hold") {
+    const message = `The credits are reserved by requests still running (${amounts}). Try again when they are done.`;
+    return new GatewayError("noCredit", message, { code: "credits_on_hold", retryAfterSeconds: ON_HOLD_RETRY_SECONDS });
+  }
+  if (reason === "spend-limit") {
+    return new GatewayError("noCredit", `The spend limit of this key is reached (${amounts}).`, {
+      code: "spend_limit_reached",
+    });
+  }
+  const message = `Not enough credits (${amounts}). Top up, or send a smaller 'max_tokens'.`;
+  return new GatewayError("noCredit", message, { code: "insufficient_credits" });
+}

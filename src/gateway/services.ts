@@ -1,0 +1,18 @@
+// What the story needs of the services below it; built once by app.ts.
+
+import type { Ledger } from "../billing/ledger.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { IdempotencyStore } from "../core/idempotency.ts";
+import type { Log } from "../core/ports.ts";
+import type { Health } from "../providers/health.ts";
+import type { Registry } from "../providers/registry.ts";
+
+export interface Services {
+  readonly catalog: Catalog;
+  readonly registry: Registry;
+  readonly health: Health;
+  readonly ledger: Ledger;
+  readonly idempotency: IdempotencyStore;
+  readonly log: Log;
+  readonly now: () => number;
+}

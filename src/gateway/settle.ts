@@ -1,0 +1,98 @@
+// What an answer comes to when it ends: the tokens it used (or an estimate), what they cost, what was saved against the
+// baseline; and the booking of it, once.
+
+import { inputTokensPossible } from "../billing/estimate.ts";
+import { meter, usageOf } from "../billing/meter.ts";
+import type { Usage } from "../core/chat.ts";
+import type { StoredAnswer, Usage as UsageRecord } from "../core/ledger.ts";
+import type { Model } from "../core/model.ts";
+import { costNano, type NanoUsd, type Price } from "../core/money.ts";
+import type { Outcome } from "../formats/service-object.ts";
+import { savingsFromUsage } from "../routing/cost.ts";
+import type { Call } from "./call.ts";
+import type { Reservation } from "./reserve.ts";
+import type { Services } from "./services.ts";
+
+const CHARACTERS_PER_TOKEN = 4;
+
+export interface Delivered {
+  readonly call: Call;
+  readonly reservation: Reservation;
+  readonly model: Model;
+  /** What the provider reported, if anything. */
+  readonly usage: Usage | null;
+  /** Characters of text and tool calls that came from the provider. */
+  readonly outputLength: number;
+  readonly outcome: UsageRecord["outcome"];
+}
+
+export interface Assessment extends Outcome {
+  /** As the client sees it. */
+  readonly usage: Usage;
+  readonly charge: NanoUsd;
+  readonly record: UsageRecord;
+}
+
+export function assess(delivered: Delivered, { catalog }: Services): Assessment {
+  const { call, reservation, model, usage, outputLength, outcome } = delivered;
+  const { buckets, isEstimated } = meter({
+    usage,
+    bounds: {
+      inputTokens: inputTokensPossible(call.request.chat, call.request.source.bytes.length),
+      outputTokens: outputTokensMax(delivered),
+    },
+    estimate: {
+      inputTokens: reservation.decision.estimatedTokens.input,
+      outputTokens: Math.ceil(outputLength / CHARACTERS_PER_TOKEN),
+    },
+  });
+  const price = model.price as Price;
+  const { markupPpm } = catalog;
+  return {
+    usage: isEstimated ? usageOf(buckets) : (usage as Usage),
+    isUsageEstimated: isEstimated,
+    isFallback: model.id !== reservation.decision.model,
+    savings: savingsFromUsage({ buckets, model, catalog }),
+    charge: costNano(buckets, price, markupPpm),
+    record: {
+      requestId: call.requestId,
+      model: model.id,
+      provider: model.provider,
+      buckets,
+      isEstimated,
+      price,
+      markupPpm,
+      outcome,
+    },
+  };
+}
+
+function outputTokensMax({ call, reservation, model }: Delivered): number {
+  const { maxOutputTokens, choiceCount } = call.request.chat;
+  const cap = reservation.outputCaps.get(model.id) ?? maxOutputTokens ?? model.maxOutput;
+  return Math.min(cap, model.maxOutput) * choiceCount;
+}
+
+/** Books the charge before the end of the answer is sent. A store that is away only delays it. */
+export async function book(
+  { call, reservation }: Delivered,
+  assessment: Assessment,
+  answer: StoredAnswer | null,
+  { ledger, log }: Services,
+): Promise<void> {
+  const { holdId, accountId } = reservation;
+  const { charge, record } = assessment;
+  call.trace.usage = assessment.usage;
+  call.trace.isUsageEstimated = assessment.isUsageEstimated;
+  call.trace.charge = charge;
+  const booked = await ledger.settle({ holdId, accountId, charge, usage: record, answer });
+  if (booked.state === "settled" && booked.absorbed > 0n) {
+    log.warn(
+      { requestId: call.requestId, absorbedNano: String(booked.absorbed) },
+      "an answer cost more than the balance",
+    );
+  }
+  if (booked.state === "already-resolved") {
+    log.error({ requestId: call.requestId, holdId }, "an answer could not be charged: its hold was resolved before");
+  }
+}

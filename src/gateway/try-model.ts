@@ -1,0 +1,133 @@
+// One attempt on one model: send, read the head of the reply, and either have an answer or a failure.
+// A stream counts as an answer only from its first content on; until then it can still fall back.
+
+import type { Model } from "../core/model.ts";
+import type { ChatChunk, ProviderFormat, StreamReader, WholeAnswer } from "../formats/format.ts";
+import type { Reply, ReplyBody } from "../providers/transport.ts";
+import type { Call } from "./call.ts";
+import type { Failure } from "./failure.ts";
+import { avoiding } from "./refused-field.ts";
+import { readRetryAfterMs } from "./retry-after.ts";
+import type { Services } from "./services.ts";
+
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+const ERROR_BYTES_MAX = 64 * 1024;
+
+/** A stream that has begun: what was read of it so far, and the rest. */
+export interface OpenStream {
+  readonly reader: StreamReader;
+  readonly head: readonly ChatChunk[];
+  readonly body: ReplyBody;
+  readonly isAtEnd: boolean;
+}
+
+/** An answer, whole or as a stream that has begun. */
+export type Reached =
+  | { readonly whole: WholeAnswer; readonly stream: null }
+  | { readonly whole: null; readonly stream: OpenStream };
+
+type Result = { readonly ok: true; readonly answer: Reached } | { readonly ok: false; readonly failure: Failure };
+
+export type Tried = Result & { readonly droppedFields: readonly string[] };
+
+export interface Try {
+  readonly call: Call;
+  readonly model: Model;
+  /** A cap that the client did not ask for but its balance makes necessary. */
+  readonly outputCap: number | null;
+  readonly refusedFields: readonly string[];
+}
+
+export async function tryModel({ call, model, outputCap, refusedFields }: Try, services: Services): Promise<Tried> {
+  const { transport, format } = services.registry.line(model.provider);
+  const { path, body, droppedFields } = format.writeRequest({
+    request: call.request,
+    model: avoiding(model, refusedFields),
+    outputCap,
+    refusedFields,
+  });
+  const isStream = call.request.chat.isStream;
+  const reply = await transport.send({ path, body, isStream, signal: call.signal });
+  const result = await readReply(reply, format, { isStream, nowMs: services.now() });
+  return { ...result, droppedFields };
+}
+
+async function readReply(
+  reply: Reply,
+  format: ProviderFormat,
+  { isStream, nowMs }: { isStream: boolean; nowMs: number },
+): Promise<Result> {
+  if (!reply.ok) return failed({ kind: reply.failure.kind, message: reply.failure.message });
+  if (reply.status < 200 || reply.status > 299) {
+    const bytes = await readAll(reply.body, ERROR_BYTES_MAX);
+    const fault = format.readError(bytes ?? Buffer.alloc(0));
+    const message = `status ${reply.status}${fault.message === "" ? "" : `: ${fault.message.slice(0, 300)}`}`;
+    const retryAfterMs = readRetryAfterMs(reply.headers, nowMs);
+    return failed({ kind: "status", status: reply.status, message, fault, retryAfterMs });
+  }
+  return isStream ? openStream(reply.body, format) : readWhole(reply.body, format);
+}
+
+async function readWhole(body: ReplyBody, format: ProviderFormat): Promise<Result> {
+  const bytes = await readAll(body, ANSWER_BYTES_MAX);
+  if (bytes === null) return failed({ kind: "unreadable", message: "the answer is larger than the gateway accepts" });
+  if (body.failure !== null) return failed(asUnreadable(body.failure));
+  const reading = format.readAnswer(bytes);
+  if (!reading.ok) return failed({ kind: "unreadable", message: reading.fault.message, fault: reading.fault });
+  return { ok: true, answer: { whole: reading.answer, stream: null } };
+}
+
+// Once headers have come a break is no longer a passing fault of the connection: the next model is tried, not this one again.
+function asUnreadable({ kind, message }: NonNullable<ReplyBody["failure"]>): Pick<Failure, "kind" | "message"> {
+  return { kind: kind === "broken" ? "unreadable" : kind, message };
+}
+
+/** Null when it is longer than allowed; the rest is then given up. */
+async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for (let chunk = await body.read(); chunk !== null; chunk = await body.read()) {
+    length += chunk.length;
+    if (length > maxBytes) {
+      body.cancel();
+      return null;
+    }
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+}
+
+/** Reads up to the first content or tool-call delta; nothing reaches the client before that. */
+async function openStream(body: ReplyBody, format: ProviderFormat): Promise<Result> {
+  const reader = format.streamReader();
+  const head: ChatChunk[] = [];
+  let isAtEnd = false;
+  while (!isAtEnd && !reader.progress.hasContent) {
+    const bytes = await body.read();
+    isAtEnd = bytes === null;
+    const chunks = bytes === null ? reader.end() : reader.push(bytes);
+    if (chunks.length > 0) body.eventSeen();
+    head.push(...chunks);
+    if (reader.progress.fault !== null && !reader.progress.hasContent) {
+      body.cancel();
+      return failed({ kind: "unreadable", message: reader.progress.fault.message, fault: reader.progress.fault });
+    }
+    isAtEnd ||= reader.progress.isDone;
+  }
+  const emptiness = reader.progress.hasContent ? null : emptyStreamFailure(body, reader);
+  if (emptiness === null) return { ok: true, answer: { whole: null, stream: { reader, head, body, isAtEnd } } };
+  body.cancel();
+  return failed(emptiness);
+}
+
+// No content but output tokens is a real answer: the reasoning used up the cap.
+function emptyStreamFailure(body: ReplyBody, { progress }: StreamReader): Pick<Failure, "kind" | "message"> | null {
+  if (body.failure !== null) return asUnreadable(body.failure);
+  if (!progress.isFinished) return { kind: "unreadable", message: "the stream ended before it began" };
+  const hasOutput = (progress.usage?.completion_tokens ?? 0) > 0;
+  return hasOutput ? null : { kind: "unreadable", message: "the answer is empty" };
+}
+
+function failed(failure: Pick<Failure, "kind" | "message"> & Partial<Failure>): Result {
+  return { ok: false, failure: { status: null, fault: null, retryAfterMs: null, ...failure } };
+}

@@ -1,0 +1,22 @@
+// /api/accounts.
+
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import type { Account } from "../../core/ports.ts";
+import type { Edge } from "../edge.ts";
+import { bodyReader, isoTime, listPage, Name, pageOf } from "./request.ts";
+
+const NewAccount = Type.Object({ name: Name }, { additionalProperties: false });
+
+export function registerAccounts(api: FastifyInstance, { accounts }: Edge): void {
+  const readNew = bodyReader(NewAccount);
+  api.post("/api/accounts", async (request, reply) => {
+    const account = await accounts.create(readNew(request).name);
+    return reply.code(201).send(writeAccount(account));
+  });
+  api.get("/api/accounts", (request) => listPage(pageOf(request), (page) => accounts.list(page), writeAccount));
+}
+
+function writeAccount({ id, name, createdAtMs }: Account): object {
+  return { id, name, createdAt: isoTime(createdAtMs) };
+}

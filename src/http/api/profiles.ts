@@ -1,0 +1,109 @@
+// /api/profiles: saved constraints that a key puts on its requests.
+
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
+import type { ProfileContent } from "../../accounts/profiles.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import { CAPABILITIES } from "../../core/model.ts";
+import type { Profile } from "../../core/ports.ts";
+import { TIERS } from "../../core/tiers.ts";
+import { invalid } from "../../formats/fields.ts";
+import type { Edge } from "../edge.ts";
+import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf } from "./request.ts";
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
+const tier = Type.Enum([...TIERS]);
+const quality = Type.Union([Type.Literal(0), Type.Literal(1), Type.Literal(2)]);
+const modelIds = Type.Array(Type.String(), { maxItems: 500 });
+
+const ProfileBody = Type.Object(
+  {
+    name: Name,
+    tierFloor: nullable(tier),
+    tierCeiling: nullable(tier),
+    capabilities: nullable(Type.Array(Type.Enum([...CAPABILITIES]))),
+    maxCostUsd: nullable(
+      Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: "^\\d+(\\.\\d+)?$", maxLength: 40 })]),
+    ),
+    bfclMin: nullable(Type.Number({ minimum: 0, maximum: 100 })),
+    codeQuality: nullable(quality),
+    chatQuality: nullable(quality),
+    allowedModels: nullable(modelIds),
+    blockedModels: nullable(modelIds),
+  },
+  { additionalProperties: false },
+);
+
+export function registerProfiles(api: FastifyInstance, edge: Edge): void {
+  const { profiles, services } = edge;
+  const readBody = bodyReader(ProfileBody);
+  const readContent = (request: Parameters<typeof readBody>[0]): ProfileContent =>
+    toContent(readBody(request), services.catalog);
+  api.post("/api/profiles", async (request, reply) => {
+    const content = readContent(request);
+    return reply.code(201).send(writeProfile(await profiles.create(await accountOf(request, edge), content)));
+  });
+  api.get("/api/profiles", async (request) => {
+    const account = await accountOf(request, edge);
+    return listPage(pageOf(request), (page) => profiles.list(account, page), writeProfile);
+  });
+  api.get("/api/profiles/:id", async (request) => {
+    const id = idOf(request, "profile");
+    return writeProfile(found(await profiles.get(await accountOf(request, edge), id), id));
+  });
+  api.put("/api/profiles/:id", async (request) => {
+    const id = idOf(request, "profile");
+    const content = readContent(request);
+    return writeProfile(found(await profiles.update(await accountOf(request, edge), id, content), id));
+  });
+  api.delete("/api/profiles/:id", async (request, reply) => {
+    const id = idOf(request, "profile");
+    if (!(await profiles.delete(await accountOf(request, edge), id))) throw missing("profile", id);
+    return reply.code(204).send();
+  });
+}
+
+function found(profile: Profile | null, id: string): Profile {
+  if (profile === null) throw missing("profile", id);
+  return profile;
+}
+
+function toContent(body: Static<typeof ProfileBody>, { models }: Catalog): ProfileContent {
+  for (const field of ["allowedModels", "blockedModels"] as const) {
+    const stranger = body[field]?.find((id) => !models.has(id));
+    if (stranger !== undefined) throw invalid(field, `There is no model '${stranger}' in the catalogue.`);
+  }
+  return {
+    name: body.name,
+    constraints: {
+      tierFloor: body.tierFloor ?? null,
+      tierCeiling: body.tierCeiling ?? null,
+      capabilities: body.capabilities ?? [],
+      maxCostUsd: body.maxCostUsd === undefined || body.maxCostUsd === null ? null : Number(body.maxCostUsd),
+      toolScoreMin: body.bfclMin ?? null,
+      codeQuality: body.codeQuality ?? null,
+      chatQuality: body.chatQuality ?? null,
+      allowedModels: body.allowedModels ?? null,
+      blockedModels: body.blockedModels ?? [],
+    },
+  };
+}
+
+function writeProfile({ id, name, constraints, createdAtMs, updatedAtMs }: Profile): object {
+  return {
+    id,
+    name,
+    tierFloor: constraints.tierFloor,
+    tierCeiling: constraints.tierCeiling,
+    capabilities: constraints.capabilities,
+    maxCostUsd: constraints.maxCostUsd,
+    bfclMin: constraints.toolScoreMin,
+    codeQuality: constraints.codeQuality,
+    chatQuality: constraints.chatQuality,
+    allowedModels: constraints.allowedModels,
+    blockedModels: constraints.blockedModels,
+    createdAt: isoTime(createdAtMs),
+    updatedAt: isoTime(updatedAtMs),
+  };
+}

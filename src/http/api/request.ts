@@ -1,0 +1,94 @@
+// Reading /api requests: bodies checked against their schema, the account, and the page wanted.
+
+import type { FastifyRequest } from "fastify";
+import { type Static, type TSchema, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
+import { GatewayError } from "../../core/errors.ts";
+import type { Page } from "../../core/ports.ts";
+import { parseBody } from "../../formats/body.ts";
+import { invalid } from "../../formats/fields.ts";
+import { bodyOf } from "../body.ts";
+import type { Edge } from "../edge.ts";
+
+const PAGE_DEFAULT = 50;
+const PAGE_MAX = 500;
+
+/** A reader for bodies of this schema; the schema is compiled once. */
+export function bodyReader<Schema extends TSchema>(schema: Schema): (request: FastifyRequest) => Static<Schema> {
+  const validator = Compile(schema);
+  return (request) => {
+    const { body } = parseBody(bodyOf(request));
+    if (validator.Check(body)) return body as Static<Schema>;
+    const [first] = validator.Errors(body);
+    const place = (first?.instancePath ?? "").slice(1).replaceAll("/", ".");
+    const { additionalProperties, requiredProperties } = (first?.params ?? {}) as FieldLists;
+    const unknown = additionalProperties?.[0];
+    const absent = requiredProperties?.[0];
+    if (unknown !== undefined) throw invalid(unknown, `There is no field '${unknown}'.`);
+    if (absent !== undefined) throw invalid(absent, `'${absent}' is missing.`);
+    throw invalid(place, `${place === "" ? "The body" : `'${place}'`} ${first?.message ?? "is not valid"}.`);
+  };
+}
+
+interface FieldLists {
+  readonly additionalProperties?: readonly string[];
+  readonly requiredProperties?: readonly string[];
+}
+
+/** A name that people read: no control characters, which a terminal would obey and PostgreSQL cannot store. */
+export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f]*$" });
+
+/** The account a call is about: `?account=`, else `default`. */
+export async function accountOf(request: FastifyRequest, { accounts }: Edge): Promise<string> {
+  const wanted = queryOf(request, "account") ?? DEFAULT_ACCOUNT;
+  if (isPlainId(wanted) && (await accounts.get(wanted)) !== null) return wanted;
+  throw new GatewayError("notFound", `There is no account '${wanted}'.`, { param: "account" });
+}
+
+export function pageOf(request: FastifyRequest): Page {
+  const count = Number(queryOf(request, "limit") ?? PAGE_DEFAULT);
+  if (!Number.isInteger(count) || count < 1 || count > PAGE_MAX) {
+    throw new GatewayError("badRequest", `'limit' must be a whole number from 1 to ${PAGE_MAX}.`, { param: "limit" });
+  }
+  const after = queryOf(request, "after");
+  if (after === null || isPlainId(after)) return { limit: count, after };
+  throw new GatewayError("badRequest", "'after' must be the 'next' of a page.", { param: "after" });
+}
+
+/** The id in the path; what cannot be an id is answered like one that is not there. */
+export function idOf(request: FastifyRequest, what: string): string {
+  const { id = "" } = request.params as { id?: string };
+  if (isPlainId(id)) return id;
+  throw missing(what, id);
+}
+
+/** A page of a list: one row more than wanted tells whether there is a next one. */
+export async function listPage<Row extends { readonly id: string }>(
+  page: Page,
+  read: (page: Page) => Promise<readonly Row[]>,
+  write: (row: Row) => object,
+): Promise<{ data: readonly object[]; next: string | null }> {
+  const rows = await read({ ...page, limit: page.limit + 1 });
+  const shown = rows.slice(0, page.limit);
+  return { data: shown.map(write), next: rows.length > page.limit ? (shown.at(-1)?.id ?? null) : null };
+}
+
+export function missing(what: string, id: string): GatewayError {
+  return new GatewayError("notFound", `There is no ${what} '${id}'.`, { param: "id" });
+}
+
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+/** A query parameter; repeated, it is an error rather than a guess. */
+function queryOf(request: FastifyRequest, name: string): string | null {
+  const value = (request.query as Record<string, string | string[] | undefined>)[name] ?? null;
+  if (!Array.isArray(value)) return value;
+  throw new GatewayError("badRequest", `'${name}' is given more than once.`, { param: name });
+}
+
+function isPlainId(text: string): boolean {
+  return /^[\w.-]{1,200}$/.test(text);
+}

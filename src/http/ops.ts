@@ -1,0 +1,28 @@
+// For those who run it: alive, ready, metrics.
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { GatewayError } from "../core/errors.ts";
+import { isAdmin } from "./api/admin.ts";
+import type { Edge } from "./edge.ts";
+
+const LOOPBACK = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/;
+
+export function registerOps(server: FastifyInstance, edge: Edge): void {
+  server.get("/healthz", async () => ({ status: "ok" }));
+  server.get("/readyz", async () => {
+    const reason = await edge.notReadyBecause();
+    if (reason === null) return { status: "ready" };
+    throw new GatewayError("unavailable", `Not ready: ${reason}.`, { code: "not_ready", retryAfterSeconds: 1 });
+  });
+  server.get("/metrics", async (request, reply) => {
+    if (!isFromHere(request) && !isAdmin(request, edge.settings.adminToken)) {
+      throw new GatewayError("unauthenticated", "Metrics are for loopback or the admin token.");
+    }
+    return reply.type(edge.metrics.contentType).send(await edge.metrics.text());
+  });
+}
+
+/** A proxy on this machine is not the caller: what it forwards counts as coming from outside. */
+function isFromHere(request: FastifyRequest): boolean {
+  return LOOPBACK.test(request.socket.remoteAddress ?? "") && request.headers["x-forwarded-for"] === undefined;
+}

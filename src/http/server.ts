@@ -1,0 +1,108 @@
+// The server itself: request ids, body and time limits, one error writer, and the routes put together. No decisions.
+
+import cors from "@fastify/cors";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import type { Settings } from "../config/settings.ts";
+import { GatewayError } from "../core/errors.ts";
+import { registerApi } from "./api/routes.ts";
+import type { Edge } from "./edge.ts";
+import { answerMalformedHttp, sendError, toGatewayError } from "./errors.ts";
+import { registerHome } from "./home.ts";
+import { createMethodTable } from "./methods.ts";
+import { registerOpenapi } from "./openapi.ts";
+import { registerOps } from "./ops.ts";
+import { requestIdOf } from "./request-id.ts";
+import { registerV1 } from "./v1/routes.ts";
+
+const HEADERS_TIMEOUT_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 120_000;
+const KEEP_ALIVE_MS = 75_000;
+/** Room for a header with a key of 100 KB: that is answered with 401 like every other bad key. */
+const HEADERS_MAX_BYTES = 128 * 1024;
+
+export async function createServer(edge: Edge): Promise<FastifyInstance> {
+  const server = fastify({
+    bodyLimit: edge.settings.server.bodyLimitBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: HEADERS_MAX_BYTES, requireHostHeader: false },
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 200 },
+    exposeHeadRoutes: true,
+    // Fastify's own answer while closing has no request id and another shape; ours is in the hook below.
+    return503OnClosing: false,
+    genReqId: requestIdOf,
+    frameworkErrors: (error, request, reply) => sendError(toGatewayError(error), request, reply as FastifyReply),
+    clientErrorHandler: (error, socket) => answerMalformedHttp(error, socket),
+  });
+  server.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id);
+    done(refusedWhileDraining(edge) ?? refusedHost(request) ?? refusedEncoding(request));
+  });
+  // Node would answer an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
+  server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
+  readBodiesAsBytes(server);
+  server.setErrorHandler((error, request, reply) => {
+    const known = toGatewayError(error);
+    if (known.status >= 500)
+      edge.log.error({ requestId: request.id, err: error, cause: known.details.cause }, known.message);
+    return sendError(known, request, reply);
+  });
+  const methods = createMethodTable(server);
+  server.setNotFoundHandler((request, reply) => methods.answerUnmatched(request, reply));
+  await registerRoutes(server, edge);
+  return server;
+}
+
+async function registerRoutes(server: FastifyInstance, edge: Edge): Promise<void> {
+  await registerCors(server, edge.settings);
+  registerHome(server, edge);
+  registerOps(server, edge);
+  registerOpenapi(server);
+  registerV1(server, edge);
+  registerApi(server, edge);
+}
+
+/** Bodies stay bytes: the original travels with the call, and depth is checked before anything is parsed. */
+function readBodiesAsBytes(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+}
+
+/** Checked here and not by Node, whose own answer has no request id. */
+function refusedHost({ raw }: FastifyRequest): GatewayError | undefined {
+  if (raw.headers.host !== undefined || raw.httpVersion !== "1.1") return undefined;
+  return new GatewayError("badRequest", "A request needs a Host header.");
+}
+
+/** A connection that was kept alive can still bring requests; their senders are to go elsewhere. */
+function refusedWhileDraining({ isDraining }: Edge): GatewayError | undefined {
+  if (!isDraining()) return undefined;
+  return new GatewayError("unavailable", "The server is shutting down.", {
+    code: "shutting_down",
+    retryAfterSeconds: 1,
+  });
+}
+
+function refusedEncoding(request: FastifyRequest): GatewayError | undefined {
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (encoding === "identity") return undefined;
+  return new GatewayError("wrongMediaType", "Send the body without Content-Encoding.", {
+    code: "unsupported_encoding",
+  });
+}
+
+const EXPOSED_HEADERS = [
+  "x-request-id",
+  "retry-after",
+  ...["limit", "remaining", "reset"].map((name) => `x-ratelimit-${name}-requests`),
+  ...["model", "tier", "confidence", "profile", "savings", "fallback"].map((name) => `x-service-${name}`),
+];
+
+async function registerCors(server: FastifyInstance, { server: { corsOrigins } }: Settings): Promise<void> {
+  if (corsOrigins.length === 0) return;
+  await server.register(cors, {
+    origin: corsOrigins.includes("*") ? true : [...corsOrigins],
+    methods: ["GET", "POST", "PUT", "DELETE"],
+    exposedHeaders: EXPOSED_HEADERS,
+  });
+}

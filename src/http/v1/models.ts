@@ -1,0 +1,38 @@
+// GET /v1/models and /v1/models/{id}: the models this key can reach. CONTRACT 9.
+
+import type { FastifyInstance } from "fastify";
+import type { Catalog } from "../../catalog/catalog.ts";
+import { NO_CONSTRAINTS } from "../../core/decision.ts";
+import { GatewayError } from "../../core/errors.ts";
+import type { Model } from "../../core/model.ts";
+import { writeModel } from "../../formats/model-list.ts";
+import type { Caller } from "../../gateway/call.ts";
+import { isOffered } from "../../routing/direct.ts";
+import type { Edge } from "../edge.ts";
+
+export function registerModels(server: FastifyInstance, { services: { catalog } }: Edge): void {
+  server.get("/v1/models", async (request) => {
+    const reachable = [...catalog.models.values()].filter((model) =>
+      canReach(model, request.caller as Caller, catalog),
+    );
+    return { object: "list", data: reachable.map((model) => writeModel(model, catalog)) };
+  });
+  server.get<{ Params: { id: string } }>("/v1/models/:id", async (request) => {
+    const model = catalog.models.get(request.params.id);
+    if (model === undefined || !canReach(model, request.caller as Caller, catalog)) {
+      throw new GatewayError(
+        "notFound",
+        `There is no model '${request.params.id}' for this key. GET /v1/models lists them.`,
+        {
+          code: "model_not_found",
+          param: "id",
+        },
+      );
+    }
+    return writeModel(model, catalog);
+  });
+}
+
+function canReach(model: Model, { profile }: Caller, catalog: Catalog): boolean {
+  return isOffered(model, profile?.constraints ?? NO_CONSTRAINTS, catalog);
+}

@@ -1,0 +1,68 @@
+// When a /v1 request is over, however it ended: one log line and the metrics. No prompt, no answer, no key.
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { formatUsd } from "../../core/money.ts";
+import type { Trace } from "../../gateway/call.ts";
+import type { Edge } from "../edge.ts";
+
+export function recordRequest(request: FastifyRequest, reply: FastifyReply, edge: Edge): void {
+  const startedAtMs = edge.now();
+  edge.metrics.begin();
+  // The story hears of the same `close`; it is told first, so that it can note how it ended.
+  reply.raw.once("close", () => setImmediate(record));
+
+  function record(): void {
+    const trace = request.trace as Trace;
+    const durationMs = edge.now() - startedAtMs;
+    const status = reply.raw.headersSent ? reply.raw.statusCode : 499;
+    edge.log.info(logFields(request, trace, { status, durationMs }), "request");
+    edge.metrics.end({
+      route: request.routeOptions.url ?? "unknown",
+      status,
+      tier: trace.decision?.tier ?? "none",
+      model: trace.answeredBy ?? "none",
+      durationMs,
+      firstContentMs: trace.firstContentAtMs === null ? null : trace.firstContentAtMs - startedAtMs,
+      isFallback: isFallback(trace),
+      failedAttempts: trace.attempts.filter(({ outcome }) => outcome === "failed"),
+    });
+  }
+}
+
+function isFallback({ answeredBy, decision }: Trace): boolean {
+  return answeredBy !== null && answeredBy !== decision?.model;
+}
+
+function logFields(request: FastifyRequest, trace: Trace, outcome: { status: number; durationMs: number }): object {
+  const { decision } = trace;
+  return {
+    requestId: request.id,
+    method: request.method,
+    path: request.routeOptions.url ?? request.url,
+    ...outcome,
+    keyId: request.caller?.key.id ?? null,
+    ...(decision === null
+      ? {}
+      : {
+          tier: decision.tier,
+          category: decision.category,
+          profile: decision.profile,
+          model: trace.answeredBy,
+          isFallback: isFallback(trace),
+          usage: trace.usage === null ? null : [trace.usage.prompt_tokens, trace.usage.completion_tokens],
+          chargedUsd: trace.charge === null ? null : formatUsd(trace.charge),
+          ending: trace.ending,
+          attempts: trace.attempts.map(
+            ({ model, provider, outcome: result, status, reason, durationMs, droppedFields }) => ({
+              model,
+              provider,
+              outcome: result,
+              status,
+              reason,
+              durationMs,
+              ...(droppedFields.length > 0 ? { droppedFields } : {}),
+            }),
+          ),
+        }),
+  };
+}

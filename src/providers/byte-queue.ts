@@ -1,0 +1,94 @@
+// Bytes between a connection that pushes and a reader that pulls. It stops the connection when the reader is slow,
+// so that a client which does not read costs bounded memory.
+
+import type { ReplyBody, TransportFailure } from "./transport.ts";
+
+const HIGH_WATER_BYTES = 64 * 1024;
+
+interface Connection {
+  pause(): void;
+  resume(): void;
+  cancel(): void;
+  release(): void;
+  onEventSeen(): void;
+}
+
+export class ByteQueue implements ReplyBody {
+  readonly #connection: Connection;
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #isPaused = false;
+  #isEnded = false;
+  #isReleased = false;
+  #failure: TransportFailure | null = null;
+  #waiting: ((chunk: Buffer | null) => void) | null = null;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  get failure(): TransportFailure | null {
+    return this.#failure;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#isEnded || this.#isReleased) return;
+    if (this.#waiting !== null) {
+      this.#wake(chunk);
+      return;
+    }
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length > HIGH_WATER_BYTES && !this.#isPaused) {
+      this.#isPaused = true;
+      this.#connection.pause();
+    }
+  }
+
+  end(failure: TransportFailure | null): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#failure = failure;
+    if (this.#waiting !== null) this.#wake(null);
+  }
+
+  read(): Promise<Buffer | null> {
+    if (this.#chunks.length > 0) return Promise.resolve(this.#takeAll());
+    if (this.#isEnded) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+
+  eventSeen(): void {
+    this.#connection.onEventSeen();
+  }
+
+  cancel(): void {
+    if (!this.#isEnded) this.#connection.cancel();
+  }
+
+  release(): void {
+    if (this.#isEnded) return;
+    this.#isReleased = true;
+    this.#connection.release();
+    this.#takeAll();
+  }
+
+  #takeAll(): Buffer {
+    const bytes = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    this.#length = 0;
+    if (this.#isPaused && !this.#isEnded) {
+      this.#isPaused = false;
+      this.#connection.resume();
+    }
+    return bytes;
+  }
+
+  #wake(chunk: Buffer | null): void {
+    const wake = this.#waiting;
+    this.#waiting = null;
+    wake?.(chunk);
+  }
+}

@@ -1,0 +1,140 @@
+// The built-in provider: no network, no key, the same answer for the same request. It speaks chat-completions like any
+// other, streams, calls tools, obeys output caps and JSON schemas, and says in its text that it is simulated.
+
+import { isObject, type JsonObject } from "../formats/fields.ts";
+import { estimateTokens } from "../routing/cost.ts";
+import { sandboxMessage } from "./sandbox-message.ts";
+import type { Reply, ReplyBody, Transport, TransportRequest } from "./transport.ts";
+
+const PIECES_PER_READ = 4;
+
+export function createSandbox(): Transport {
+  return { send: (request) => Promise.resolve(answer(request)), close: () => Promise.resolve() };
+}
+
+function answer(request: TransportRequest): Reply {
+  const body = JSON.parse(request.body.toString("utf8")) as JsonObject;
+  const completion = complete(body);
+  const pieces = request.isStream ? streamPieces(completion, body) : [JSON.stringify(writeWhole(completion))];
+  const contentType = request.isStream ? "text/event-stream" : "application/json";
+  return { ok: true, status: 200, headers: { "content-type": contentType }, body: replay(pieces, request.signal) };
+}
+
+interface Completion {
+  readonly model: string;
+  readonly messages: readonly SandboxMessage[];
+  readonly usage: JsonObject;
+}
+
+interface SandboxMessage {
+  readonly content: string | null;
+  readonly toolCall: JsonObject | null;
+  readonly finish: string;
+}
+
+function complete(body: JsonObject): Completion {
+  const cap = [body.max_completion_tokens, body.max_tokens].find((value) => typeof value === "number") ?? Infinity;
+  const count = typeof body.n === "number" ? body.n : 1;
+  const messages = Array.from({ length: count }, () => limit(sandboxMessage(body), cap as number));
+  const promptTokens = estimateTokens(JSON.stringify(body.messages ?? "") + JSON.stringify(body.tools ?? ""));
+  const completionTokens = messages.reduce((sum, message) => sum + countTokens(message), 0);
+  return {
+    model: String(body.model),
+    messages,
+    usage: {
+      prompt_tokens: promptTokens,
+      completion_tokens: completionTokens,
+      total_tokens: promptTokens + completionTokens,
+    },
+  };
+}
+
+function countTokens(message: SandboxMessage): number {
+  return estimateTokens((message.content ?? "") + (message.toolCall === null ? "" : JSON.stringify(message.toolCall)));
+}
+
+/** Cuts a text at the cap, word by word, as a model would. */
+function limit(message: SandboxMessage, capTokens: number): SandboxMessage {
+  if (message.content === null || estimateTokens(message.content) <= capTokens) return message;
+  const words = splitWords(message.content);
+  while (words.length > 1 && estimateTokens(words.join("")) > capTokens) words.pop();
+  return { ...message, content: words.join(""), finish: "length" };
+}
+
+function splitWords(text: string): string[] {
+  return text.match(/\s*\S+\s*$|\s*\S+/g) ?? [text];
+}
+
+function writeWhole(completion: Completion): JsonObject {
+  return {
+    ...envelope(completion, "chat.completion"),
+    choices: completion.messages.map((message, index) => ({
+      index,
+      message: {
+        role: "assistant",
+        content: message.content,
+        ...(message.toolCall === null ? {} : { tool_calls: [message.toolCall] }),
+      },
+      finish_reason: message.finish,
+    })),
+    usage: completion.usage,
+  };
+}
+
+function envelope(completion: Completion, object: string): JsonObject {
+  return { id: null, object, model: completion.model };
+}
+
+function streamPieces(completion: Completion, body: JsonObject): readonly string[] {
+  const chunks: JsonObject[] = [];
+  const base = envelope(completion, "chat.completion.chunk");
+  const push = (index: number, delta: JsonObject, finish: string | null = null): number =>
+    chunks.push({ ...base, choices: [{ index, delta, finish_reason: finish }] });
+  completion.messages.forEach((message, index) => {
+    push(index, { role: "assistant", content: message.content === null ? null : "" });
+    for (const word of splitWords(message.content ?? "")) if (word !== "") push(index, { content: word });
+    if (message.toolCall !== null) pushToolCall(message.toolCall, (delta) => push(index, delta));
+    push(index, {}, message.finish);
+  });
+  const options = body.stream_options;
+  if (isObject(options) && options.include_usage === true) {
+    chunks.push({ ...base, choices: [], usage: completion.usage });
+  }
+  return [...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), "data: [DONE]\n\n"];
+}
+
+function pushToolCall(call: JsonObject, push: (delta: JsonObject) => void): void {
+  const { name, arguments: text } = call.function as { name: string; arguments: string };
+  push({ tool_calls: [{ index: 0, id: call.id, type: "function", function: { name, arguments: "" } }] });
+  const middle = Math.ceil(text.length / 2);
+  for (const part of [text.slice(0, middle), text.slice(middle)]) {
+    if (part !== "") push({ tool_calls: [{ index: 0, function: { arguments: part } }] });
+  }
+}
+
+/** Hands the pieces out a few at a time, each in its own turn of the event loop, so that a stream is a stream. */
+function replay(pieces: readonly string[], signal: AbortSignal): ReplyBody {
+  let position = 0;
+  let isCancelled = false;
+  return {
+    get failure() {
+      return isCancelled || signal.aborted ? ({ kind: "client-gone", message: "the client has gone" } as const) : null;
+    },
+    async read() {
+      if (position > 0) await new Promise((resolve) => setImmediate(resolve));
+      if (isCancelled || signal.aborted || position >= pieces.length) return null;
+      const next = pieces.slice(position, position + PIECES_PER_READ).join("");
+      position += PIECES_PER_READ;
+      return Buffer.from(next);
+    },
+    eventSeen() {
+      // Nothing is timed here.
+    },
+    cancel() {
+      isCancelled = true;
+    },
+    release() {
+      isCancelled = true;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// What a provider looks like to the gateway: a request goes out, a reply with a body that can be read piece by piece comes
+// back. The network and the sandbox both implement it.
+
+export interface TransportRequest {
+  readonly path: string;
+  readonly body: Buffer;
+  readonly isStream: boolean;
+  /** Aborted when the client leaves; the call is then given up at once. */
+  readonly signal: AbortSignal;
+}
+
+export interface TransportFailure {
+  readonly kind: "connect" | "timeout" | "broken" | "client-gone";
+  readonly message: string;
+}
+
+export type Reply =
+  | { readonly ok: true; readonly status: number; readonly headers: ReplyHeaders; readonly body: ReplyBody }
+  | { readonly ok: false; readonly failure: TransportFailure };
+
+export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+export interface ReplyBody {
+  /** The next bytes; null at the end. Check `failure` then: a body can also end because it broke. */
+  read(): Promise<Buffer | null>;
+  readonly failure: TransportFailure | null;
+  /** Tells the timer that an event was understood, which ends the wait for the first one. */
+  eventSeen(): void;
+  /** Gives the rest up and closes the connection. */
+  cancel(): void;
+  /** Nothing more is wanted: what still comes is thrown away, and the connection is kept if the body ends in a moment. */
+  release(): void;
+}
+
+export interface Transport {
+  send(request: TransportRequest): Promise<Reply>;
+  close(): Promise<void>;
+}

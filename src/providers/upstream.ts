@@ -1,0 +1,169 @@
+// The only file that calls a provider over the network. Built on undici's dispatch: the request is made from nothing
+// (no client header passes), redirects are not followed, and a failure is a value.
+
+import type { IncomingHttpHeaders } from "node:http";
+import { type Dispatcher, errors, Pool } from "undici";
+import type { Provider } from "../core/model.ts";
+import { ByteQueue } from "./byte-queue.ts";
+import { AttemptTimer } from "./timer.ts";
+import type { Reply, Transport, TransportRequest } from "./transport.ts";
+
+const KEEP_ALIVE_MS = 30_000;
+const RESPONSE_HEADERS_MAX_BYTES = 16 * 1024;
+
+/** One connection pool for one provider. */
+export function createUpstream(provider: Provider): Transport {
+  const base = new URL(provider.baseUrl);
+  const pool = new Pool(base.origin, {
+    connect: { timeout: provider.timeouts.connectMs },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: RESPONSE_HEADERS_MAX_BYTES,
+  });
+  const basePath = base.pathname.replace(/\/+$/, "");
+  return {
+    send: (request) => send(pool, provider, { ...request, path: `${basePath}${request.path}${base.search}` }),
+    close: () => pool.destroy(),
+  };
+}
+
+function send(pool: Pool, provider: Provider, request: TransportRequest): Promise<Reply> {
+  return new Promise((resolve) => {
+    if (request.signal.aborted) {
+      resolve({ ok: false, failure: { kind: "client-gone", message: "the client has gone" } });
+      return;
+    }
+    const exchange = new Exchange(provider, request, resolve);
+    try {
+      const headers = requestHeaders(provider, request);
+      pool.dispatch({ path: request.path, method: "POST", headers, body: request.body }, exchange);
+    } catch (error) {
+      exchange.fail(error as Error);
+    }
+  });
+}
+
+function requestHeaders(provider: Provider, request: TransportRequest): Record<string, string> {
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: request.isStream ? "text/event-stream" : "application/json",
+    "accept-encoding": "identity",
+    "user-agent": "switchyard",
+    ...provider.headers,
+  };
+  if (provider.apiKey !== null) headers.authorization = `Bearer ${provider.apiKey}`;
+  return headers;
+}
+
+/** One request to a provider from dispatch to the last byte. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #resolve: (reply: Reply) => void;
+  readonly #signal: AbortSignal;
+  readonly #timer: AttemptTimer;
+  readonly #body: ByteQueue;
+  readonly #onClientGone = (): void => this.#abort(new ClientGone());
+  #controller: Dispatcher.DispatchController | null = null;
+  #hasStarted = false;
+  #isOver = false;
+
+  constructor(provider: Provider, request: TransportRequest, resolve: (reply: Reply) => void) {
+    this.#resolve = resolve;
+    this.#signal = request.signal;
+    this.#timer = new AttemptTimer(provider.timeouts, request.isStream, (error) => this.#abort(error));
+    this.#body = new ByteQueue({
+      pause: () => this.#pause(),
+      resume: () => this.#resume(),
+      cancel: () => this.#abort(new ClientGone()),
+      release: () => this.#timer.release(),
+      onEventSeen: () => this.#timer.eventSeen(),
+    });
+    this.#signal.addEventListener("abort", this.#onClientGone, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(new ClientGone());
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.#hasStarted = true;
+    this.#timer.headersSeen();
+    this.#resolve({ ok: true, status, headers, body: this.#body });
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#timer.bytesSeen();
+    this.#body.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#finish();
+    this.#body.end(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(error);
+  }
+
+  // While the reader is slow the silence is ours, not the provider's.
+  #pause(): void {
+    this.#controller?.pause();
+    this.#timer.suspend();
+  }
+
+  #resume(): void {
+    this.#timer.headersSeen();
+    this.#controller?.resume();
+  }
+
+  #abort(error: Error): void {
+    if (this.#isOver) return;
+    this.fail(error);
+    this.#controller?.abort(error);
+  }
+
+  fail(error: Error): void {
+    if (this.#isOver) return;
+    this.#finish();
+    const failure = { kind: failureKind(error), message: error.message };
+    if (this.#hasStarted) this.#body.end(failure);
+    else this.#resolve({ ok: false, failure });
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#timer.stop();
+    this.#signal.removeEventListener("abort", this.#onClientGone);
+  }
+}
+
+class ClientGone extends Error {
+  constructor() {
+    super("the client has gone");
+  }
+}
+
+function failureKind(error: Error & { code?: string }): TransportFailureKind {
+  if (error instanceof ClientGone) return "client-gone";
+  if (error instanceof errors.ConnectTimeoutError) return "connect";
+  if (error.name === "AttemptTimeout") return "timeout";
+  return CONNECT_CODES.has(error.code ?? "") ? "connect" : "broken";
+}
+
+type TransportFailureKind = Extract<Reply, { ok: false }>["failure"]["kind"];
+
+const CONNECT_CODES: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+  "CERT_HAS_EXPIRED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "EPROTO",
+]);

@@ -1,0 +1,91 @@
+// Moves a tier by the rules that are not about the prompt's words: history floor, floors, sliders, ceilings.
+// Where floor and ceiling disagree the ceiling wins. CONTRACT 5.1, 5.2.
+
+import type { Constraints, Controls, Quality } from "../core/decision.ts";
+import { higherTier, lowerTier, type Tier, tierRank } from "../core/tiers.ts";
+
+export interface Placement {
+  readonly tier: Tier;
+  /** The highest tier that may be used at all; null when nothing limits it. */
+  readonly ceiling: Tier | null;
+  /** The steps that changed the tier, in order. */
+  readonly notes: readonly string[];
+}
+
+export interface AutoPlacementInput {
+  readonly tier: Tier;
+  readonly isCoding: boolean;
+  readonly historyFloor: Tier | null;
+  readonly controls: Controls;
+  readonly constraints: Constraints;
+}
+
+type Bound = readonly [Tier | null, string];
+
+export function placeAuto(input: AutoPlacementInput): Placement {
+  const { controls, constraints, isCoding, historyFloor } = input;
+  const floors: readonly Bound[] = [
+    [controls.tierFloor, "requested floor"],
+    [sliderFloor(controls, isCoding), isCoding ? "code quality slider" : "chat quality slider"],
+    [constraints.tierFloor, "profile floor"],
+    [sliderFloor(constraints, isCoding), isCoding ? "profile code quality" : "profile chat quality"],
+  ];
+  const ceilings: readonly Bound[] = [
+    [controls.tierCeiling, "requested ceiling"],
+    [constraints.tierCeiling, "profile ceiling"],
+  ];
+  const steps = [[historyFloor, "history floor"] as Bound, highest(floors)];
+  return applyBounds(input.tier, steps, lowest(ceilings));
+}
+
+/** A forced tier is taken as it is; only what the key's profile allows may change it. */
+export function placeForced(tier: Tier, constraints: Constraints): Placement {
+  const floor: Bound = [constraints.tierFloor, "profile floor"];
+  return applyBounds(tier, [floor], [constraints.tierCeiling, "profile ceiling"]);
+}
+
+/** Whether a key with these constraints may use a model of this tier. */
+export function isTierAllowed(tier: Tier, constraints: Constraints): boolean {
+  return placeForced(tier, constraints).tier === tier;
+}
+
+const CODE_FLOORS = [null, "STANDARD", "COMPLEX"] as const;
+const CHAT_FLOORS = [null, "LIGHT", "STANDARD"] as const;
+
+interface Sliders {
+  readonly codeQuality: Quality | null;
+  readonly chatQuality: Quality | null;
+}
+
+export function sliderFloor(sliders: Sliders, isCoding: boolean): Tier | null {
+  return isCoding ? CODE_FLOORS[sliders.codeQuality ?? 0] : CHAT_FLOORS[sliders.chatQuality ?? 0];
+}
+
+function applyBounds(start: Tier, floors: readonly Bound[], ceiling: Bound): Placement {
+  const notes: string[] = [];
+  let tier = start;
+  for (const [floor, name] of floors) {
+    if (floor === null || tierRank(floor) <= tierRank(tier)) continue;
+    notes.push(`${name} raised ${tier} to ${floor}`);
+    tier = floor;
+  }
+  const [top, name] = ceiling;
+  if (top !== null && tierRank(tier) > tierRank(top)) {
+    notes.push(`${name} lowered ${tier} to ${top}`);
+    tier = top;
+  }
+  return { tier, ceiling: top, notes };
+}
+
+function highest(bounds: readonly Bound[]): Bound {
+  return bounds.reduce((best, bound) => (choose(best[0], bound[0], higherTier) === best[0] ? best : bound));
+}
+
+function lowest(bounds: readonly Bound[]): Bound {
+  return bounds.reduce((best, bound) => (choose(best[0], bound[0], lowerTier) === best[0] ? best : bound));
+}
+
+function choose(a: Tier | null, b: Tier | null, pick: (a: Tier, b: Tier) => Tier): Tier | null {
+  if (a === null || b === null) return a ?? b;
+  return pick(a, b);
+}

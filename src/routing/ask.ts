@@ -1,0 +1,68 @@
+// Finds what the human asks for: the newest message of theirs with real text, without the notes that
+// client programs wrap around it. Linear in the length of the messages; long texts are read at their ends.
+
+import { type ChatMessage, contentText } from "../core/chat.ts";
+
+export interface Ask {
+  readonly text: string;
+  /** Its place among the messages; -1 when no message has any text. */
+  readonly index: number;
+}
+
+const REMINDER_OPEN = "<system-reminder>";
+const REMINDER_CLOSE = "</system-reminder>";
+const HEAD_CHARS = 8192;
+const TAIL_CHARS = 4096;
+
+export function newestAsk(messages: readonly ChatMessage[]): Ask {
+  return askBefore(messages, messages.length) ?? lastInstruction(messages);
+}
+
+/** The newest human request that stands before `end`; null when there is none. */
+export function askBefore(messages: readonly ChatMessage[], end: number): Ask | null {
+  for (let index = end - 1; index >= 0; index--) {
+    const message = messages[index] as ChatMessage;
+    if (message.role !== "user") continue;
+    const text = readableText(message);
+    if (text !== "") return { text, index };
+  }
+  return null;
+}
+
+// Some clients put the whole task into the system message and send no user text at all.
+function lastInstruction(messages: readonly ChatMessage[]): Ask {
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index] as ChatMessage;
+    if (message.role !== "system" && message.role !== "developer") continue;
+    const text = readableText(message);
+    if (text !== "") return { text, index };
+  }
+  return { text: "", index: -1 };
+}
+
+function readableText(message: ChatMessage): string {
+  return readEnds(withoutReminders(contentText(message.content)).trim());
+}
+
+function withoutReminders(text: string): string {
+  let open = text.indexOf(REMINDER_OPEN);
+  if (open < 0) return text;
+  const kept: string[] = [];
+  let from = 0;
+  while (open >= 0) {
+    const close = text.indexOf(REMINDER_CLOSE, open + REMINDER_OPEN.length);
+    // An unclosed tag is the human's own text.
+    if (close < 0) break;
+    kept.push(text.slice(from, open));
+    from = close + REMINDER_CLOSE.length;
+    open = text.indexOf(REMINDER_OPEN, from);
+  }
+  kept.push(text.slice(from));
+  return kept.join("");
+}
+
+// Instructions stand at the beginning or at the end of pasted material, hardly ever in its middle.
+function readEnds(text: string): string {
+  if (text.length <= HEAD_CHARS + TAIL_CHARS) return text;
+  return `${text.slice(0, HEAD_CHARS)}\n${text.slice(-TAIL_CHARS)}`;
+}

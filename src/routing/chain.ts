@@ -1,0 +1,170 @@
+// From a tier to the models that are tried, in order: hard filters, moves to a neighbouring tier, the two soft
+// filters with their full-chain rule, and the order of trying. CONTRACT 5.3 to 5.5.
+
+import { type Catalog, isRoutable } from "../catalog/catalog.ts";
+import type { Candidate, RoutingQuestion } from "../core/decision.ts";
+import { GatewayError } from "../core/errors.ts";
+import type { Model, ToolScenario } from "../core/model.ts";
+import { usdNumber } from "../core/money.ts";
+import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
+import type { Placement } from "./adjust.ts";
+import { estimateCost } from "./cost.ts";
+import { listNeeds, type Need } from "./needs.ts";
+import { toolScoreOf } from "./tools.ts";
+
+export interface Chain {
+  readonly tier: Tier;
+  /** Never empty; the first is the one selected. */
+  readonly models: readonly Model[];
+  readonly candidates: readonly Candidate[];
+  readonly notes: readonly string[];
+}
+
+export interface ChainInput {
+  readonly question: RoutingQuestion;
+  readonly catalog: Catalog;
+  readonly placement: Placement;
+  readonly scenario: ToolScenario | null;
+  readonly inputTokens: number;
+}
+
+export function buildChain(input: ChainInput): Chain {
+  const { question, catalog, placement } = input;
+  const capable = findCapableTier(input);
+  const filtered = applySoftFilters(input, capable);
+  const ordered = orderChain(filtered.models, input.scenario, question.restingModels);
+  const removed = new Map([...capable.removed, ...filtered.removed]);
+  const passedOver = capable.tier === placement.tier ? [] : catalog.chains[placement.tier];
+  return {
+    tier: capable.tier,
+    models: ordered.models,
+    candidates: listCandidates(ordered.models, [...catalog.chains[capable.tier], ...passedOver], removed),
+    notes: [...capable.notes, ...filtered.notes, ...ordered.notes],
+  };
+}
+
+type Removals = ReadonlyMap<string, string>;
+
+interface Step {
+  readonly models: readonly Model[];
+  readonly removed: Removals;
+  readonly notes: readonly string[];
+}
+
+function findCapableTier({ question, catalog, placement, inputTokens }: ChainInput): Step & { readonly tier: Tier } {
+  const needs = listNeeds({ question, catalog, inputTokens });
+  const removed = new Map<string, string>();
+  const order = searchOrder(placement);
+  for (const tier of order) {
+    const models = catalog.chains[tier].filter((model) => {
+      const reason = isRoutable(catalog, model) ? firstReason(needs, model) : "not routable";
+      if (reason !== null) removed.set(model.id, reason);
+      return reason === null;
+    });
+    if (models.length === 0) continue;
+    const lacking = describeNeeds(needs, catalog.chains[placement.tier]);
+    const notes = tier === placement.tier ? [] : [`${placement.tier} has no model with ${lacking}: moved to ${tier}`];
+    return { tier, models, removed, notes };
+  }
+  const offered = order.flatMap((tier) => catalog.chains[tier]);
+  const message = `No available model has what this request needs: ${describeNeeds(needs, offered)}.`;
+  throw new GatewayError("badRequest", message, { code: "no_capable_model" });
+}
+
+/** The tier itself, then upwards as far as the ceiling, then downwards. */
+function searchOrder({ tier, ceiling }: Placement): readonly Tier[] {
+  const rank = tierRank(tier);
+  const top = ceiling === null ? TIERS.length - 1 : tierRank(ceiling);
+  return [...TIERS.slice(rank, Math.max(rank, top) + 1), ...TIERS.slice(0, rank).reverse()];
+}
+
+function firstReason(needs: readonly Need[], model: Model): string | null {
+  for (const need of needs) if (!need.isMetBy(model)) return need.unmet(model);
+  return null;
+}
+
+/** The needs that none of these models meets; when each is met by some model, all of them together. */
+function describeNeeds(needs: readonly Need[], models: readonly Model[]): string {
+  if (needs.length === 0 || models.length === 0) return "a configured provider and a price";
+  const missing = needs.filter((need) => !models.some((model) => need.isMetBy(model)));
+  if (missing.length > 0) return missing.map((need) => need.name).join(", ");
+  return `${needs.map((need) => need.name).join(", ")} together`;
+}
+
+interface SoftFilter {
+  readonly name: string;
+  readonly reason: string;
+  passes(model: Model): boolean;
+}
+
+// SPEC 8.2: when no model passes, the chain is what it was before both filters.
+function applySoftFilters(input: ChainInput, { tier, models }: { tier: Tier; models: readonly Model[] }): Step {
+  const filters = softFilters(input, tier);
+  const removed = new Map<string, string>();
+  const passing = models.filter((model) => {
+    const failed = filters.find((filter) => !filter.passes(model));
+    if (failed !== undefined) removed.set(model.id, failed.reason);
+    return failed === undefined;
+  });
+  if (passing.length > 0) return { models: passing, removed, notes: [] };
+  const impossible = filters.filter((filter) => !models.some((model) => filter.passes(model)));
+  const culprits = (impossible.length > 0 ? impossible : filters).map((filter) => filter.name).join(" and ");
+  return { models, removed: new Map(), notes: [`${culprits} set aside: no model qualifies, full chain used`] };
+}
+
+function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, tier: Tier): readonly SoftFilter[] {
+  const { chat, controls, constraints } = question;
+  const filters: SoftFilter[] = [];
+  const maxCost = pick(Math.min, controls.maxCostUsd, constraints.maxCostUsd);
+  if (maxCost !== null) {
+    filters.push({
+      name: `max cost ${maxCost} USD`,
+      reason: `estimated cost exceeds ${maxCost} USD`,
+      passes: (model) => usdNumber(estimateCost({ chat, inputTokens, tier, model, catalog }).cost) <= maxCost,
+    });
+  }
+  const minScore = pick(Math.max, controls.toolScoreMin, constraints.toolScoreMin);
+  if (minScore !== null && chat.tools.length > 0) {
+    filters.push({
+      name: `minimum function-calling score ${minScore}`,
+      reason: `function-calling score is below ${minScore} or unknown`,
+      passes: (model) => (toolScoreOf(model, scenario) ?? Number.NEGATIVE_INFINITY) >= minScore,
+    });
+  }
+  return filters;
+}
+
+function pick(choose: (a: number, b: number) => number, a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return choose(a, b);
+}
+
+function orderChain(
+  models: readonly Model[],
+  scenario: ToolScenario | null,
+  resting: ReadonlySet<string>,
+): Omit<Step, "removed"> {
+  const scoreOf = (model: Model) => toolScoreOf(model, scenario) ?? -1;
+  const ranked = scenario === null ? models : [...models].sort((a, b) => scoreOf(b) - scoreOf(a));
+  const notes: string[] = [];
+  if (scenario !== null && ranked.some((model, place) => model !== models[place])) {
+    notes.push(`ordered by function-calling score for ${scenario}`);
+  }
+  const awake = ranked.filter((model) => !resting.has(model.id));
+  if (awake.length === ranked.length || awake.length === 0) return { models: ranked, notes };
+  const asleep = ranked.filter((model) => resting.has(model.id));
+  notes.push(`resting after failures, tried last: ${asleep.map((model) => model.id).join(", ")}`);
+  return { models: [...awake, ...asleep], notes };
+}
+
+function listCandidates(chain: readonly Model[], considered: readonly Model[], removed: Removals): Candidate[] {
+  const seen = new Set<string>();
+  const candidates: Candidate[] = [];
+  const chainIds = new Set(chain.map((model) => model.id));
+  for (const { id } of [...chain, ...considered]) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    candidates.push({ model: id, removedBecause: chainIds.has(id) ? null : (removed.get(id) ?? null) });
+  }
+  return candidates;
+}

@@ -1,0 +1,136 @@
+// Token estimates and what they cost: the selected model with the markup, the baseline without, and the saving.
+// Estimates cost microseconds whatever the length: long input is measured by sample.
+
+import type { Catalog } from "../catalog/catalog.ts";
+import type { ChatMessage, ChatRequest, ContentPart } from "../core/chat.ts";
+import type { Model } from "../core/model.ts";
+import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
+import type { Tier } from "../core/tiers.ts";
+
+/** The output length assumed when the client names none. */
+export const EXPECTED_OUTPUT_TOKENS: Readonly<Record<Tier, number>> = {
+  NANO: 60,
+  SIMPLE: 150,
+  LIGHT: 400,
+  STANDARD: 900,
+  COMPLEX: 1800,
+};
+
+export interface Estimate {
+  readonly cost: NanoUsd;
+  readonly baselineCost: NanoUsd;
+  readonly savings: number;
+  readonly output: number;
+}
+
+export interface EstimateInput {
+  readonly chat: ChatRequest;
+  readonly inputTokens: number;
+  readonly tier: Tier;
+  readonly model: Model;
+  readonly catalog: Catalog;
+}
+
+export function estimateCost({ chat, inputTokens, tier, model, catalog }: EstimateInput): Estimate {
+  const asked = chat.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS[tier];
+  const output = Math.ceil(Math.max(0, Math.min(asked, model.maxOutput))) * Math.max(1, chat.choiceCount);
+  const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output };
+  return { ...compare({ buckets, model, catalog }), output };
+}
+
+/** The fraction saved by what was really used, 0 to 1. */
+export function savingsFromUsage(usage: {
+  readonly buckets: TokenBuckets;
+  readonly model: Model;
+  readonly catalog: Catalog;
+}): number {
+  return compare(usage).savings;
+}
+
+function compare({ buckets, model, catalog }: { buckets: TokenBuckets; model: Model; catalog: Catalog }) {
+  const { baseline, markupPpm } = catalog;
+  const cost = model.price === null ? 0n : costNano(buckets, model.price, markupPpm);
+  const baselineCost = baseline.price === null ? 0n : costNano(buckets, baseline.price, 0);
+  const savings = baselineCost === 0n ? 0 : Math.max(0, 1 - Number(cost) / Number(baselineCost));
+  return { cost, baselineCost, savings };
+}
+
+const SAMPLE_CHARS = 2048;
+const SLICES = 8;
+const MESSAGE_TOKENS = 4;
+const TOOL_TOKENS = 8;
+/** Images, sounds and files: their real size depends on the host; this is about one screenshot. */
+const ATTACHMENT_TOKENS = 1000;
+
+export function estimateInputTokens({ messages, tools }: Pick<ChatRequest, "messages" | "tools">): number {
+  const texts: string[] = [];
+  let fixed = 0;
+  for (const message of messages) fixed += MESSAGE_TOKENS + collect(message, texts);
+  for (const tool of tools) {
+    texts.push(tool.name, tool.description);
+    fixed += TOOL_TOKENS + schemaChars(tool.parameters, 0) / 4;
+  }
+  const total = texts.reduce((sum, text) => sum + text.length, 0);
+  const share = total <= SAMPLE_CHARS ? 1 : SAMPLE_CHARS / total;
+  return Math.ceil(texts.reduce((sum, text) => sum + sampledTokens(text, share), fixed));
+}
+
+export function estimateTokens(text: string): number {
+  return Math.ceil(sampledTokens(text, Math.min(1, SAMPLE_CHARS / Math.max(1, text.length))));
+}
+
+function collect(message: ChatMessage, texts: string[]): number {
+  let fixed = 0;
+  if (typeof message.content === "string") texts.push(message.content);
+  else if (Array.isArray(message.content)) {
+    for (const part of message.content as readonly ContentPart[]) {
+      if (typeof part.text === "string") texts.push(part.text);
+      else fixed += ATTACHMENT_TOKENS;
+    }
+  }
+  for (const call of message.tool_calls ?? []) {
+    texts.push(call.function?.name ?? "", call.function?.arguments ?? "");
+  }
+  return fixed;
+}
+
+const SCHEMA_DEPTH_MAX = 32;
+
+function schemaChars(value: unknown, depth: number): number {
+  if (typeof value === "string") return value.length + 3;
+  if (typeof value !== "object" || value === null || depth > SCHEMA_DEPTH_MAX) return 5;
+  let chars = 2;
+  for (const key in value) {
+    const inner = schemaChars((value as Record<string, unknown>)[key], depth + 1);
+    chars += inner + (Array.isArray(value) ? 1 : key.length + 3);
+  }
+  return chars;
+}
+
+function sampledTokens(text: string, share: number): number {
+  if (share >= 1 || text.length < 64) return countTokens(text, 0, text.length);
+  const sliceLength = Math.max(8, Math.floor((text.length * share) / SLICES));
+  const stride = Math.floor(text.length / SLICES);
+  let tokens = 0;
+  for (let slice = 0; slice < SLICES; slice++) {
+    tokens += countTokens(text, slice * stride, slice * stride + sliceLength);
+  }
+  return (tokens / (sliceLength * SLICES)) * text.length;
+}
+
+const ASCII_TOKENS = Float64Array.from({ length: 128 }, (_, code) =>
+  (code >= 97 && code <= 122) || code === 32 ? 0.22 : 0.36,
+);
+
+// Rules of thumb for common tokenizers: about four Latin characters a token, one Han or Kana character,
+// two of other alphabets; digits and signs stand alone more often than letters do.
+function countTokens(text: string, from: number, to: number): number {
+  let tokens = 0;
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 128) tokens += ASCII_TOKENS[code] as number;
+    else if (code < 0x370) tokens += 0.5;
+    else tokens += code >= 0x2e80 ? 0.9 : 0.45;
+  }
+  return tokens;
+}

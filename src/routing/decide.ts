@@ -1,0 +1,69 @@
+// Routing in one screen: the order of the steps and nothing else. Pure: the same question and catalogue
+// give the same decision.
+
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Decision, RoutingQuestion } from "../core/decision.ts";
+import { GatewayError } from "../core/errors.ts";
+import type { Model } from "../core/model.ts";
+import type { Tier } from "../core/tiers.ts";
+import { type Placement, placeAuto, placeForced } from "./adjust.ts";
+import { newestAsk } from "./ask.ts";
+import { buildChain } from "./chain.ts";
+import type { Classification } from "./classification.ts";
+import { classify } from "./classify.ts";
+import { estimateCost, estimateInputTokens } from "./cost.ts";
+import { directChain } from "./direct.ts";
+import { explain } from "./explain.ts";
+import { findHistoryFloor } from "./history.ts";
+import { readSignals } from "./signals.ts";
+import { detectScenario, toolScoreOf } from "./tools.ts";
+
+export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
+  const { chat, controls } = question;
+  const { profile } = controls;
+  const ask = newestAsk(chat.messages);
+  const signals = readSignals(ask.text);
+  const classification = classify({ text: ask.text, signals });
+  const scenario = detectScenario({ chat, text: ask.text, signals, category: classification.category });
+  const historyFloor = profile === "auto" ? findHistoryFloor(chat.messages, ask, signals) : null;
+  const inputTokens = estimateInputTokens(chat);
+  const placement = profile === "direct" ? null : place(question, classification, historyFloor);
+  const chain =
+    placement === null
+      ? directChain(question, catalog)
+      : buildChain({ question, catalog, placement, scenario, inputTokens });
+  const model = chain.models[0] as Model;
+  const estimate = estimateCost({ chat, inputTokens, tier: chain.tier, model, catalog });
+  return {
+    tier: chain.tier,
+    confidence: profile === "auto" ? classification.confidence : 1,
+    model: model.id,
+    category: classification.category,
+    method: profile === "auto" ? classification.method : profile,
+    reasoning: explain({
+      classification,
+      controls,
+      notes: [...(placement?.notes ?? []), ...chain.notes],
+    }),
+    costEstimate: estimate.cost,
+    baselineCost: estimate.baselineCost,
+    savings: estimate.savings,
+    chain: chain.models.map(({ id }) => id),
+    profile,
+    historyFloor,
+    toolScenario: scenario,
+    toolScore: toolScoreOf(model, scenario),
+    candidates: chain.candidates,
+    estimatedTokens: { input: inputTokens, output: estimate.output },
+  };
+}
+
+function place(
+  { controls, constraints }: RoutingQuestion,
+  { tier, isCoding }: Classification,
+  historyFloor: Tier | null,
+): Placement {
+  if (controls.profile === "auto") return placeAuto({ tier, isCoding, historyFloor, controls, constraints });
+  if (controls.forcedTier !== null) return placeForced(controls.forcedTier, constraints);
+  throw new GatewayError("badRequest", "The profile tier needs a tier.", { code: "tier_required" });
+}

@@ -1,0 +1,32 @@
+// The profile `direct`: the one model that was named, when this key may have it. CONTRACT 5.2, 5.6.
+
+import { type Catalog, isRoutable } from "../catalog/catalog.ts";
+import type { Constraints, RoutingQuestion } from "../core/decision.ts";
+import { GatewayError } from "../core/errors.ts";
+import type { Model } from "../core/model.ts";
+import { isTierAllowed } from "./adjust.ts";
+import type { Chain } from "./chain.ts";
+import { constraintNeeds } from "./needs.ts";
+
+export function directChain({ controls, constraints }: RoutingQuestion, catalog: Catalog): Chain {
+  const id = controls.model;
+  if (id === null || id === "" || id === "auto") {
+    const message = "The profile direct needs the id of a model in `model`; the models list has them.";
+    throw new GatewayError("badRequest", message, { code: "model_required", param: "model" });
+  }
+  const model = catalog.models.get(id);
+  if (model === undefined || !isOffered(model, constraints, catalog)) {
+    const message = `The model ${JSON.stringify(id.slice(0, 200))} is not offered to this key. Pick one of the models list, or "auto".`;
+    throw new GatewayError("notFound", message, { code: "model_not_found", param: "model" });
+  }
+  return { tier: model.tier, models: [model], candidates: [{ model: id, removedBecause: null }], notes: [] };
+}
+
+/** Whether a key with these constraints may ask for the model by name. */
+export function isOffered(model: Model, constraints: Constraints, catalog: Catalog): boolean {
+  return (
+    isRoutable(catalog, model) &&
+    isTierAllowed(model.tier, constraints) &&
+    constraintNeeds(constraints).every((need) => need.isMetBy(model))
+  );
+}

@@ -1,0 +1,43 @@
+// The history floor: a short follow-up ("yes, do it", "now in Rust") is as hard as the request it continues.
+// A new, self-contained question inherits nothing.
+
+import type { ChatMessage } from "../core/chat.ts";
+import type { Tier } from "../core/tiers.ts";
+import { type Ask, askBefore } from "./ask.ts";
+import type { Classification } from "./classification.ts";
+import { classify } from "./classify.ts";
+import { readSignals, type Signals } from "./signals.ts";
+
+const FOLLOW_UP_WORDS_MAX = 12;
+const FRAGMENT_WORDS_MAX = 5;
+/** How many earlier requests are looked at before giving up on finding the one that is continued. */
+const LOOK_BACK_MAX = 8;
+
+/** The tier of the earlier request that `ask` continues; null where it stands on its own. */
+export function findHistoryFloor(messages: readonly ChatMessage[], ask: Ask, signals: Signals): Tier | null {
+  if (ask.index <= 0 || !isFollowUp(signals)) return null;
+  let earlier = askBefore(messages, ask.index);
+  for (let looked = 0; earlier !== null && looked < LOOK_BACK_MAX; looked++) {
+    const earlierSignals = readSignals(earlier.text);
+    const classification = classify({ text: earlier.text, signals: earlierSignals });
+    if (isSubstantial(earlierSignals, classification)) return classification.tier;
+    earlier = askBefore(messages, earlier.index);
+  }
+  return null;
+}
+
+export function isFollowUp({ words, cues, questions }: Signals): boolean {
+  if (words === 0 || words > FOLLOW_UP_WORDS_MAX) return false;
+  const isFarewell = cues.thanks + cues.greeting > 0 && cues.backward === 0;
+  if (isFarewell) return cues.proceed > 0 && words > FRAGMENT_WORDS_MAX - 1;
+  if (cues.proceed > 0 || cues.backward > 0) return true;
+  const isQuestion = questions > 0 || cues.question > 0;
+  return words <= FRAGMENT_WORDS_MAX && !isQuestion && cues.smalltalk === 0;
+}
+
+// What reads like a follow-up may still carry a task of its own: "write a parser and test it".
+function isSubstantial(signals: Signals, { category }: Classification): boolean {
+  if (category === "chitchat") return false;
+  const isTask = category !== "general" && category !== "simple_qa";
+  return !isFollowUp(signals) || (isTask && signals.words > FRAGMENT_WORDS_MAX);
+}

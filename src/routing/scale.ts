@@ -1,0 +1,109 @@
+// Puts the outputs of the net on the scale of the tiers: where its kind of task usually stands, moved by what the net
+// heard, by the load of the request and by cues of hard work. Training fits the constants it reads; the weights carry them.
+
+import { CATEGORIES, type Category } from "../core/decision.ts";
+import { loadOf } from "./load.ts";
+import { OUTPUT, TIER_CUTS } from "./outputs.ts";
+import type { Signals } from "./signals.ts";
+
+/** The tier, 0 to 4, that most requests of a kind belong to. */
+export const USUAL_TIER: Readonly<Record<Category, number>> = {
+  chitchat: 0,
+  simple_qa: 1,
+  translation: 2,
+  extraction: 2,
+  summarization: 2,
+  writing: 2,
+  creative_writing: 2,
+  general: 2,
+  math: 2.45,
+  coding_general_debugging_refactoring_testing: 3,
+  reasoning: 2.9,
+};
+
+const KINDS = CATEGORIES.length;
+
+/** How the numbers lie in the weights' calibration. */
+export const CALIBRATION = {
+  cuts: 0,
+  /** The mean load of each kind of task. */
+  loads: TIER_CUTS,
+  /** Offset, slope by distance to the nearest bound, slope by the share of the likeliest kind. */
+  confidence: TIER_CUTS + KINDS,
+  size: TIER_CUTS + KINDS + 3,
+} as const;
+
+const SHARPNESS = 1 / 0.6;
+const MATH = CATEGORIES.indexOf("math");
+/** How far the net's own sense of the tier counts against the usual tier; mathematics spreads over three tiers. */
+const TRUST = 0.25;
+const TRUST_MATH = 0.8;
+const LOAD_SLOPE = 0.2;
+
+export interface Scaled {
+  /** The place on the tiers' scale, about 0 to 4. */
+  readonly place: number;
+  /** 0 to 1; the tiers are a fifth each. */
+  readonly score: number;
+  readonly category: Category;
+  /** The share of the likeliest kind. */
+  readonly share: number;
+  /** What moved the place away from the usual tier of its kind. */
+  readonly moves: { readonly heard: number; readonly load: number; readonly hard: number };
+}
+
+export function scale(outputs: Float32Array, calibration: Float32Array, signals: Signals): Scaled {
+  const shares = sharesOf(outputs);
+  const best = shares.indexOf(Math.max(...shares));
+  const mix = (values: (kind: number) => number) => shares.reduce((sum, share, kind) => sum + share * values(kind), 0);
+  const usual = mix((kind) => USUAL_TIER[CATEGORIES[kind] as Category]);
+  const meanLoad = mix((kind) => calibration[CALIBRATION.loads + kind] as number);
+  const math = shares[MATH] as number;
+  const trust = math * TRUST_MATH + (1 - math) * TRUST;
+  const moves = {
+    heard: trust * (heardTier(outputs[OUTPUT.ladder] as number, calibration) - usual),
+    load: LOAD_SLOPE * (loadOf(signals) - meanLoad),
+    hard: usual < 1.7 ? 0 : hardness(signals),
+  };
+  const place = usual + moves.heard + moves.load + moves.hard;
+  const score = Math.round(Math.max(0.01, Math.min(0.99, (place + 0.5) / 5)) * 1000) / 1000;
+  return { place, score, category: CATEGORIES[best] as Category, share: shares[best] as number, moves };
+}
+
+function sharesOf(outputs: Float32Array): number[] {
+  let highest = Number.NEGATIVE_INFINITY;
+  for (let kind = 0; kind < KINDS; kind++) highest = Math.max(highest, outputs[kind] as number);
+  const shares: number[] = [];
+  let total = 0;
+  for (let kind = 0; kind < KINDS; kind++) {
+    const share = Math.exp(((outputs[kind] as number) - highest) * SHARPNESS);
+    shares.push(share);
+    total += share;
+  }
+  return shares.map((share) => share / total);
+}
+
+/** The ladder output between the cuts it was learned with: 0.5 at the first cut, 3.5 at the last. */
+function heardTier(ladder: number, calibration: Float32Array): number {
+  const cut = (at: number) => calibration[CALIBRATION.cuts + at] as number;
+  if (ladder < cut(0)) return Math.max(-0.5, 0.5 + (ladder - cut(0)) / 2);
+  for (let at = 1; at < TIER_CUTS; at++) {
+    if (ladder < cut(at)) return at - 0.5 + (ladder - cut(at - 1)) / (cut(at) - cut(at - 1));
+  }
+  return Math.min(4.5, TIER_CUTS - 0.5 + (ladder - cut(TIER_CUTS - 1)) / 3);
+}
+
+/** Proofs, designs under constraints and specialist judgement are hard at any length. */
+function hardness({ cues }: Signals): number {
+  const points = 0.3 * cues.proof + 0.14 * cues.design + 0.06 * cues.expert + 0.03 * cues.constraint;
+  return Math.min(1, Math.max(0, points - 0.1));
+}
+
+/** How likely the tier is right: surer far from the bounds, and where one kind of task stands out. */
+export function confidenceOf({ place, share }: Scaled, calibration: Float32Array): number {
+  const [offset, distanceSlope, shareSlope] = calibration.subarray(CALIBRATION.confidence);
+  const inner = Math.max(-0.5, Math.min(4.5, place));
+  const distance = 0.5 - Math.abs(inner - Math.round(inner));
+  const raw = (offset ?? 0) + (distanceSlope ?? 0) * distance + (shareSlope ?? 0) * share;
+  return Math.round((1 / (1 + Math.exp(-raw))) * 100) / 100;
+}

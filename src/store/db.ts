@@ -1,0 +1,38 @@
+// Opens the database that an address names.
+
+import type { Db } from "../core/ports.ts";
+import { openPostgres } from "./postgres.ts";
+import { openSqlite } from "./sqlite.ts";
+
+export interface OpenOptions {
+  /** For the process that serves: refuse (`StoreInUse`) when another one serves from the same SQLite file. */
+  readonly exclusive?: boolean;
+  /** How long SQLite waits for another process's write. */
+  readonly busyTimeoutMs?: number;
+  /** PostgreSQL connections of this process. */
+  readonly poolMax?: number;
+  /** How long one PostgreSQL statement, and getting a connection, may take. */
+  readonly queryTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+  /** Told of connections that broke while idle; they are replaced by themselves. */
+  readonly onConnectionLost?: (error: Error) => void;
+}
+
+/** `sqlite:/absolute/path`, `sqlite::memory:` or `postgres://…`. */
+export function openDb(url: string, options: OpenOptions = {}): Promise<Db> {
+  if (url.startsWith("sqlite:")) {
+    return openSqlite(url.slice("sqlite:".length), {
+      exclusive: options.exclusive ?? false,
+      busyTimeoutMs: options.busyTimeoutMs ?? 5_000,
+    });
+  }
+  if (/^postgres(ql)?:\/\//.test(url)) {
+    return openPostgres(url, {
+      poolMax: options.poolMax ?? 10,
+      queryTimeoutMs: options.queryTimeoutMs ?? 30_000,
+      connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+      onConnectionLost: options.onConnectionLost ?? (() => undefined),
+    });
+  }
+  return Promise.reject(new Error("A database address starts with sqlite: or postgres://."));
+}

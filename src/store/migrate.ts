@@ -1,0 +1,86 @@
+// Numbered SQL files, each applied once in a transaction of its own and recorded by name.
+// The files hold portable SQL; where the stores share no words for a thing, a file stands twice (NAME.sqlite.sql,
+// NAME.postgres.sql) or a comment is marked (/*sqlite …*/). A statement ends with a semicolon at the end of a line.
+
+import { readdirSync, readFileSync } from "node:fs";
+import type { Db, Queryable } from "../core/ports.ts";
+
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Applies what is missing, in order, and returns the names of what it applied. Any number of processes may call it at once. */
+export async function migrate(
+  db: Pick<Db, "kind" | "transaction">,
+  migrations: readonly Migration[] = readMigrations(db.kind),
+): Promise<readonly string[]> {
+  const applied: string[] = [];
+  for (const migration of migrations) {
+    const isNew = await db.transaction(async (tx) => {
+      await guard(db.kind, tx);
+      return apply(tx, migration);
+    });
+    if (isNew) applied.push(migration.name);
+  }
+  return applied;
+}
+
+export interface MigrationDifference {
+  /** Those of the program that the database lacks. */
+  readonly missing: readonly string[];
+  /** Those of the database that the program does not know: a newer version made it. */
+  readonly foreign: readonly string[];
+}
+
+/** Changes nothing. */
+export async function compareMigrations(db: Pick<Db, "kind" | "query">): Promise<MigrationDifference> {
+  const known = readMigrations(db.kind).map(({ name }) => name);
+  // A database that was never migrated has no such table; whether it answers at all is the caller's question.
+  const rows = await db.query("SELECT name FROM schema_migrations ORDER BY name").catch(() => []);
+  const applied = rows.map((row) => String(row.name));
+  return {
+    missing: known.filter((name) => !applied.includes(name)),
+    foreign: applied.filter((name) => !known.includes(name)),
+  };
+}
+
+export function splitStatements(sql: string): readonly string[] {
+  return sql
+    .split(/;[ \t]*$/m)
+    .map((statement) => statement.replace(/^\s*--.*$/gm, "").trim())
+    .filter((statement) => statement !== "");
+}
+
+function readMigrations(kind: Db["kind"]): readonly Migration[] {
+  const folder = new URL("./migrations/", import.meta.url);
+  const names = readdirSync(folder).filter((name) => /^\d{4}_\w+(\.\w+)?\.sql$/.test(name));
+  const ofStore = names.filter((name) => name.split(".").length === 2 || name.endsWith(`.${kind}.sql`));
+  return ofStore.sort().map((name) => ({
+    name: name.split(".", 1)[0] as string,
+    sql: uncommentFor(kind, readFileSync(new URL(name, folder), "utf8")),
+  }));
+}
+
+/** What stands in a comment marked with a store's name is for that store alone. */
+function uncommentFor(kind: Db["kind"], sql: string): string {
+  return sql.replace(/\/\*(\w+) (.*?)\*\//g, (_, store: string, words: string) => (store === kind ? words : ""));
+}
+
+const ADVISORY_LOCK = 7_316_548_201;
+
+/** The one place with SQL of one store: SQLite's BEGIN IMMEDIATE keeps others out, PostgreSQL has to be asked. */
+async function guard(kind: Db["kind"], tx: Queryable): Promise<void> {
+  if (kind === "postgres") await tx.query("SELECT 1 AS held FROM pg_advisory_xact_lock($1)", [ADVISORY_LOCK]);
+}
+
+async function apply(tx: Queryable, migration: Migration): Promise<boolean> {
+  await tx.query(
+    "CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL)",
+  );
+  const known = await tx.query("SELECT name FROM schema_migrations WHERE name = $1", [migration.name]);
+  if (known.length > 0) return false;
+  for (const statement of splitStatements(migration.sql)) await tx.query(statement);
+  await tx.query("INSERT INTO schema_migrations (name, applied_at) VALUES ($1, $2)", [migration.name, Date.now()]);
+  return true;
+}

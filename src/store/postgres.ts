@@ -1,0 +1,154 @@
+// PostgreSQL behind the Db port: a pool that reconnects by itself, and values read as SQLite gives them.
+
+import pg from "pg";
+import type { Db, Queryable, Row, SqlValue, Statement } from "../core/ports.ts";
+import { BatchRefused, StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
+import { migrate } from "./migrate.ts";
+import { runTransaction } from "./transaction.ts";
+
+export interface PostgresOptions {
+  readonly poolMax: number;
+  readonly queryTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly onConnectionLost: (error: Error) => void;
+}
+
+export async function openPostgres(url: string, options: PostgresOptions): Promise<Db> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: "switchyard",
+    max: options.poolMax,
+    query_timeout: options.queryTimeoutMs,
+    connectionTimeoutMillis: options.connectTimeoutMs,
+    keepAlive: true,
+    types: { getTypeParser } as pg.CustomTypesConfig,
+  });
+  // Without a listener a server that goes away would end the process.
+  pool.on("error", options.onConnectionLost);
+  let ending: Promise<void> | null = null;
+
+  const db: Db = {
+    kind: "postgres",
+    query: (sql, params = []) => guarded(async () => (await pool.query<Row>(sql, [...params])).rows),
+    batch: (statements) => (statements.length === 0 ? Promise.resolve([]) : runBatch(pool, statements)),
+    transaction: <T>(work: (tx: Queryable) => Promise<T>) =>
+      withConnection(pool, (loan) => inTransaction(loan, (query) => work({ query }))),
+    migrate: () => migrate(db),
+    close: () => {
+      ending ??= pool.end();
+      return ending;
+    },
+  };
+  try {
+    await db.query("SELECT 1 AS one");
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return db;
+}
+
+const BATCH_TRIES = 4;
+
+/** A batch that lost against others was undone as a whole, so it can simply be run again. */
+async function runBatch(pool: pg.Pool, statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+  for (let tryNumber = 1; ; tryNumber += 1) {
+    try {
+      return await withConnection(pool, (loan) => runOnce(loan, statements));
+    } catch (error) {
+      const isLost = error instanceof pg.DatabaseError && (error.code === "40P01" || error.code === "40001");
+      if (!isLost || tryNumber === BATCH_TRIES) throw error;
+    }
+  }
+}
+
+function runOnce(loan: Loan, statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+  return inTransaction(loan, async () => {
+    const answers: (readonly Row[])[] = [];
+    for (const [statementIndex, { sql, params = [], expectRows = 0 }] of statements.entries()) {
+      const result = await guarded(() => loan.client.query<Row>(sql, [...params]), statementIndex);
+      const affectedRows = result.rowCount ?? 0;
+      if (affectedRows < expectRows) throw new BatchRefused({ statementIndex, expectedRows: expectRows, affectedRows });
+      answers.push(result.rows);
+    }
+    return answers;
+  });
+}
+
+type Query = (sql: string, params?: readonly SqlValue[]) => Promise<readonly Row[]>;
+
+async function inTransaction<T>(loan: Loan, work: (query: Query) => Promise<T>): Promise<T> {
+  const query: Query = (sql, params = []) => guarded(async () => (await loan.client.query<Row>(sql, [...params])).rows);
+  const rollback = async (): Promise<void> => {
+    loan.isBroken = true;
+    await query("ROLLBACK");
+    loan.isBroken = false;
+  };
+  await query("BEGIN");
+  return runTransaction({ query, commit: () => query("COMMIT"), rollback }, (tx) => work(tx.query));
+}
+
+/** A connection for the time of one transaction; a broken one is not put back. */
+interface Loan {
+  readonly client: pg.PoolClient;
+  isBroken: boolean;
+}
+
+async function withConnection<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Promise<T> {
+  const loan: Loan = { client: await guarded(() => pool.connect()), isBroken: false };
+  // While a connection is lent out its errors come here, not to the pool; the statement under way rejects as well.
+  const onError = (): void => {
+    loan.isBroken = true;
+  };
+  loan.client.on("error", onError);
+  try {
+    return await work(loan);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) loan.isBroken = true;
+    throw error;
+  } finally {
+    loan.client.off("error", onError);
+    loan.client.release(loan.isBroken);
+  }
+}
+
+async function guarded<T>(work: () => Promise<T>, statementIndex = 0): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toError(error, statementIndex);
+  }
+}
+
+/** Classes: connection (08P01 is a mistake of ours), resources (also disk full), operator intervention, system error, authorisation; and read-only. */
+const UNAVAILABLE_STATES = /^(08(?!P01)|53|57|58|28|3D|25006)/;
+
+function toError(error: unknown, statementIndex: number): unknown {
+  if (error instanceof pg.DatabaseError) {
+    const state = error.code ?? "";
+    if (state === "23505") return new UniqueViolation(statementIndex, error);
+    return UNAVAILABLE_STATES.test(state) ? new StoreUnavailable(error) : error;
+  }
+  // Whatever else fails in the driver is the connection, save for our own mistakes.
+  return error instanceof TypeError || error instanceof RangeError ? error : new StoreUnavailable(error);
+}
+
+const BOOL = 16;
+const INTEGERS = new Set([20, 21, 23]);
+/** What SUM over BIGINT gives. */
+const NUMERIC = 1700;
+const FLOATS = new Set([700, 701]);
+
+/** Only what SQLite knows too: text, integers (the rule is at SqlValue) and floating point. */
+function getTypeParser(oid: number): (text: string) => SqlValue {
+  if (INTEGERS.has(oid) || oid === NUMERIC) return readNumber;
+  if (FLOATS.has(oid)) return Number;
+  if (oid === BOOL) return (text) => (text === "t" ? 1 : 0);
+  return (text) => text;
+}
+
+function readNumber(text: string): SqlValue {
+  if (!/^-?\d+$/.test(text)) return Number(text);
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
+}

@@ -1,0 +1,63 @@
+// Routing profiles in the database; their constraints are JSON text.
+
+import { type Constraints, NO_CONSTRAINTS } from "../core/decision.ts";
+import type { Db, Profile, ProfileStore, Row } from "../core/ports.ts";
+import { BUMP_REVISION } from "./revision.ts";
+
+export function createProfileStore(db: Db): ProfileStore {
+  return {
+    insert: async (profile) => {
+      const { id, accountId, name, createdAtMs, updatedAtMs } = profile;
+      const params = [id, accountId, name, JSON.stringify(profile.constraints), createdAtMs, updatedAtMs];
+      await db.batch([{ sql: INSERT, params }, BUMP_REVISION]);
+    },
+    update: async (profile) => {
+      const { id, accountId, name, updatedAtMs } = profile;
+      const params = [name, JSON.stringify(profile.constraints), updatedAtMs, accountId, id];
+      const [found] = await db.batch([{ sql: UPDATE, params }, BUMP_REVISION]);
+      return found !== undefined && found.length > 0;
+    },
+    delete: async (accountId, id) => {
+      const [found] = await db.batch([{ sql: DELETE, params: [accountId, id] }, BUMP_REVISION]);
+      return found !== undefined && found.length > 0;
+    },
+    all: async () => (await db.query(`SELECT ${COLUMNS} FROM profiles`)).map(toProfile),
+    list: async (accountId, { limit, after }) => {
+      const rows =
+        after === null
+          ? await db.query(FIRST_PAGE, [accountId, limit])
+          : await db.query(PAGE_AFTER, [accountId, limit, after]);
+      return rows.map(toProfile);
+    },
+  };
+}
+
+const COLUMNS = "id, account_id, name, constraints_json, created_at, updated_at";
+
+const INSERT = `INSERT INTO profiles (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6)`;
+
+const UPDATE = `UPDATE profiles SET name = $1, constraints_json = $2, updated_at = $3
+  WHERE account_id = $4 AND id = $5 RETURNING id`;
+
+const DELETE = "DELETE FROM profiles WHERE account_id = $1 AND id = $2 RETURNING id";
+
+const FIRST_PAGE = `SELECT ${COLUMNS} FROM profiles WHERE account_id = $1
+  ORDER BY created_at DESC, id DESC LIMIT $2`;
+
+const PAGE_AFTER = `SELECT ${COLUMNS} FROM profiles
+  WHERE account_id = $1
+    AND (created_at, id) < (SELECT created_at, id FROM profiles WHERE account_id = $1 AND id = $3)
+  ORDER BY created_at DESC, id DESC LIMIT $2`;
+
+function toProfile(row: Row): Profile {
+  // Constraints saved by an older version lack what was added since; the defaults stand in.
+  const constraints: Constraints = { ...NO_CONSTRAINTS, ...JSON.parse(String(row.constraints_json)) };
+  return {
+    id: String(row.id),
+    accountId: String(row.account_id),
+    name: String(row.name),
+    constraints,
+    createdAtMs: Number(row.created_at),
+    updatedAtMs: Number(row.updated_at),
+  };
+}

@@ -1,0 +1,39 @@
+// What an interactive transaction does around its work, the same on every store.
+
+import type { Queryable, SqlValue } from "../core/ports.ts";
+
+export interface Session extends Queryable {
+  commit(): Promise<unknown>;
+  rollback(): Promise<unknown>;
+}
+
+/**
+ * Commits when `work` resolves. A statement that failed spoils the transaction even when `work` caught the error:
+ * PostgreSQL has it so, and a store where half of it were kept would behave differently.
+ */
+export async function runTransaction<T>(session: Session, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  let failure: { readonly error: unknown } | null = null;
+  const tx: Queryable = {
+    query: async (sql: string, params: readonly SqlValue[] = []) => {
+      if (failure !== null) throw failure.error;
+      try {
+        return await session.query(sql, params);
+      } catch (error) {
+        failure = { error };
+        throw error;
+      }
+    },
+  };
+  let result: T;
+  try {
+    result = await work(tx);
+    const spoiled = failure as { readonly error: unknown } | null;
+    if (spoiled !== null) throw spoiled.error;
+  } catch (error) {
+    // The first error is the one to tell; a connection that cannot roll back is dropped by its owner.
+    await session.rollback().catch(() => undefined);
+    throw error;
+  }
+  await session.commit();
+  return result;
+}

@@ -1,0 +1,72 @@
+// Prometheus metrics. Never labelled by key or request id, so their number stays bounded.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+export interface RequestMetric {
+  readonly route: string;
+  readonly status: number;
+  readonly tier: string;
+  readonly model: string;
+  readonly durationMs: number;
+  readonly firstContentMs: number | null;
+  readonly isFallback: boolean;
+  readonly failedAttempts: readonly { readonly model: string; readonly provider: string }[];
+}
+
+export interface Metrics {
+  begin(): void;
+  end(metric: RequestMetric): void;
+  ledgerProblems(count: number): void;
+  text(): Promise<string>;
+  readonly contentType: string;
+  close(): void;
+}
+
+const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry, prefix: "switchyard_" });
+  const named = (name: string, help: string) => ({ name: `switchyard_${name}`, help, registers });
+  const requests = new Counter({
+    ...named("requests_total", "Requests answered."),
+    labelNames: ["route", "status", "tier", "model"],
+  });
+  const duration = new Histogram({
+    ...named("request_duration_seconds", "From the first byte in to the last byte out."),
+    labelNames: ["route"],
+    buckets: DURATION_SECONDS,
+  });
+  const firstContent = new Histogram({
+    ...named("time_to_first_content_seconds", "From the first byte in to the first content of an answer."),
+    labelNames: ["model"],
+    buckets: DURATION_SECONDS,
+  });
+  const fallbacks = new Counter({
+    ...named("fallbacks_total", "Requests answered by a fallback."),
+    labelNames: ["model"],
+  });
+  const failures = new Counter({
+    ...named("failed_attempts_total", "Attempts on a model that failed."),
+    labelNames: ["provider", "model"],
+  });
+  const inFlight = new Gauge(named("requests_in_flight", "Requests being served now."));
+  const ledgerProblems = new Gauge(named("ledger_problems", "Rows of the ledger that did not fit at the last audit."));
+  ledgerProblems.set(0);
+  return {
+    ledgerProblems: (count) => ledgerProblems.set(count),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    close: () => registry.clear(),
+    begin: () => inFlight.inc(),
+    end(metric) {
+      inFlight.dec();
+      requests.inc({ route: metric.route, status: metric.status, tier: metric.tier, model: metric.model });
+      duration.observe({ route: metric.route }, metric.durationMs / 1000);
+      if (metric.firstContentMs !== null) firstContent.observe({ model: metric.model }, metric.firstContentMs / 1000);
+      if (metric.isFallback) fallbacks.inc({ model: metric.model });
+      for (const { provider, model } of metric.failedAttempts) failures.inc({ provider, model });
+    },
+  };
+}

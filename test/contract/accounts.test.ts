@@ -1,0 +1,210 @@
+// Accounts, keys and profiles on every store, and two processes that share one database.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createAccounts } from "../../src/accounts/accounts.ts";
+import { ensureFirstAccount } from "../../src/accounts/bootstrap.ts";
+import { createDirectory } from "../../src/accounts/directory.ts";
+import { createKeys } from "../../src/accounts/keys.ts";
+import { createProfiles } from "../../src/accounts/profiles.ts";
+import { NO_CONSTRAINTS } from "../../src/core/decision.ts";
+import type { Db, KeyRecord, Log } from "../../src/core/ports.ts";
+import { UniqueViolation } from "../../src/core/store-errors.ts";
+import { createAccountStore } from "../../src/store/accounts.ts";
+import { openDb } from "../../src/store/db.ts";
+import { createKeyStore } from "../../src/store/keys.ts";
+import { createProfileStore } from "../../src/store/profiles.ts";
+import { describeStores } from "../support/stores.ts";
+
+const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** What one process has of keys and profiles. */
+function createProcess(db: Db) {
+  const stores = { accounts: createAccountStore(db), keys: createKeyStore(db), profiles: createProfileStore(db) };
+  const directory = createDirectory({ keys: stores.keys, profiles: stores.profiles, log: quiet, pollMs: 20 });
+  const keys = createKeys({ store: stores.keys, directory, log: quiet });
+  const profiles = createProfiles({ store: stores.profiles, directory });
+  return { ...stores, stores, directory, keys, profiles, accounts: createAccounts({ store: stores.accounts }) };
+}
+
+await describeStores("accounts", ({ url, isShared }) => {
+  let db: Db;
+  let here: ReturnType<typeof createProcess>;
+  let account: string;
+
+  beforeAll(async () => {
+    db = await openDb(url);
+    await db.migrate();
+    here = createProcess(db);
+    await here.directory.catchUp();
+    account = (await here.accounts.create("tests")).id;
+  });
+  afterAll(() => db.close());
+
+  const record = (id: string, createdAtMs: number): KeyRecord => ({
+    id,
+    accountId: account,
+    name: `key ${id}`,
+    prefix: "sk-service-abcde",
+    hash: id.padEnd(64, "0"),
+    profileId: null,
+    requestsPerMinute: null,
+    spendLimitNano: null,
+    expiresAtMs: null,
+    revokedAtMs: null,
+    lastUsedAtMs: null,
+    createdAtMs,
+  });
+
+  test("a key is stored and found with every field", async () => {
+    const full: KeyRecord = {
+      ...record("full", 1_700_000_000_123),
+      profileId: "gone",
+      requestsPerMinute: 60,
+      spendLimitNano: 9_007_199_254_740_993n,
+      expiresAtMs: 4_102_444_800_000,
+      revokedAtMs: 5,
+      lastUsedAtMs: 6,
+    };
+    await here.stores.keys.insert(full);
+    expect(await here.stores.keys.byHash(full.hash)).toEqual(full);
+    expect(await here.stores.keys.byHash("nothing")).toBeNull();
+    expect(await here.stores.keys.all()).toContainEqual(full);
+  });
+
+  test("two keys with one hash, or of an account that is not there, are refused and move no revision", async () => {
+    await here.stores.keys.insert(record("once", 1));
+    const before = await here.stores.keys.revision();
+    const twin = { ...record("twin", 1), hash: record("once", 1).hash };
+    await expect(here.stores.keys.insert(twin)).rejects.toBeInstanceOf(UniqueViolation);
+    await expect(here.stores.keys.insert({ ...record("lone", 1), accountId: "nobody" })).rejects.toThrow();
+    expect(await here.stores.keys.revision()).toBe(before);
+  });
+
+  test("lists go page by page, newest first, without gaps or repeats even at equal times", async () => {
+    const owner = await here.accounts.create("pages");
+    const times = [50, 10, 30, 30, 30, 20, 40];
+    for (const [index, time] of times.entries()) {
+      await here.stores.keys.insert({ ...record(`page${index}`, time), accountId: owner.id });
+    }
+    const seen: KeyRecord[] = [];
+    for (let after: string | null = null; ; ) {
+      const page = await here.stores.keys.list(owner.id, { limit: 2, after });
+      seen.push(...page);
+      if (page.length < 2) break;
+      after = page.at(-1)?.id ?? null;
+    }
+    expect(seen.map((key) => key.createdAtMs)).toEqual([50, 40, 30, 30, 30, 20, 10]);
+    expect(new Set(seen.map((key) => key.id)).size).toBe(times.length);
+    expect(await here.stores.keys.list(owner.id, { limit: 9, after: "no such key" })).toEqual([]);
+    expect(await here.stores.keys.list(account, { limit: 9, after: "page0" })).toEqual([]);
+  });
+
+  test("accounts and profiles are paged in the same way", async () => {
+    const owner = await here.accounts.create("profiles");
+    for (const time of [1, 3, 2]) {
+      await here.stores.profiles.insert({
+        id: `p${time}`,
+        accountId: owner.id,
+        name: "p",
+        constraints: NO_CONSTRAINTS,
+        createdAtMs: time,
+        updatedAtMs: time,
+      });
+    }
+    const first = await here.stores.profiles.list(owner.id, { limit: 2, after: null });
+    const second = await here.stores.profiles.list(owner.id, { limit: 2, after: "p2" });
+    expect([...first, ...second].map((profile) => profile.id)).toEqual(["p3", "p2", "p1"]);
+    const accounts = await here.accounts.list({ limit: 100, after: null });
+    const rest = await here.accounts.list({ limit: 100, after: accounts[0]!.id });
+    expect(rest).toEqual(accounts.slice(1));
+    expect(await here.accounts.get(owner.id)).toEqual(owner);
+    expect(await here.accounts.get("nobody")).toBeNull();
+  });
+
+  test("revoking twice keeps the first time; a stranger's key is not found", async () => {
+    await here.stores.keys.insert(record("revoked", 1));
+    expect(await here.stores.keys.revoke(account, "revoked", 100)).toBe(true);
+    expect(await here.stores.keys.revoke(account, "revoked", 200)).toBe(true);
+    expect((await here.stores.keys.byHash(record("revoked", 1).hash))?.revokedAtMs).toBe(100);
+    expect(await here.stores.keys.revoke("other", "revoked", 300)).toBe(false);
+    expect(await here.stores.keys.revoke(account, "missing", 300)).toBe(false);
+  });
+
+  test("touching writes the newer time only and moves no revision", async () => {
+    await here.stores.keys.insert(record("touched", 1));
+    const before = await here.stores.keys.revision();
+    await here.stores.keys.touch(
+      new Map([
+        ["touched", 500],
+        ["missing", 1],
+      ]),
+    );
+    await here.stores.keys.touch(new Map([["touched", 400]]));
+    await here.stores.keys.touch(new Map());
+    expect((await here.stores.keys.byHash(record("touched", 1).hash))?.lastUsedAtMs).toBe(500);
+    expect(await here.stores.keys.revision()).toBe(before);
+  });
+
+  test("profiles keep their constraints, are changed, and are gone when deleted", async () => {
+    const constraints = { ...NO_CONSTRAINTS, tierFloor: "LIGHT", capabilities: ["tools"], maxCostUsd: 0.01 } as const;
+    const made = await here.profiles.create(account, { name: " careful ", constraints });
+    expect(made.name).toBe("careful");
+    expect(await here.stores.profiles.all()).toContainEqual(made);
+    const changed = await here.profiles.update(account, made.id, { name: "free", constraints: NO_CONSTRAINTS });
+    expect(await here.profiles.get(account, made.id)).toEqual(changed);
+    expect(await here.profiles.get("other", made.id)).toBeNull();
+    expect(await here.profiles.update("other", made.id, { name: "x", constraints })).toBeNull();
+    expect(await here.profiles.delete("other", made.id)).toBe(false);
+    expect(await here.profiles.delete(account, made.id)).toBe(true);
+    expect(await here.profiles.delete(account, made.id)).toBe(false);
+    expect(await here.profiles.get(account, made.id)).toBeNull();
+  });
+
+  test("the first start makes the account and one key, later starts and starts at the same time none", async () => {
+    const texts = await Promise.all(
+      [1, 2, 3].map(() => ensureFirstAccount({ accounts: here.stores.accounts, keys: here.keys })),
+    );
+    const made = texts.filter((text) => text !== null);
+    expect(made).toHaveLength(1);
+    expect(here.keys.verify(made[0]!)).toMatchObject({ state: "ok", key: { name: "first key", accountId: "default" } });
+    expect(await ensureFirstAccount({ accounts: here.stores.accounts, keys: here.keys })).toBeNull();
+    expect((await here.accounts.get("default"))?.id).toBe("default");
+  });
+
+  test.runIf(isShared)("another process sees new keys at once and revocations by polling", async () => {
+    const otherDb = await openDb(url);
+    const there = createProcess(otherDb);
+    await there.directory.start();
+    const { key, text } = await here.keys.create({ accountId: account, name: "shared" });
+    expect(await there.keys.verify(text)).toMatchObject({ state: "ok", key: { id: key.id } });
+    expect(await here.keys.revoke(account, key.id)).toBe(true);
+    expect(here.keys.verify(text)).toEqual({ state: "unknown" });
+    await expect.poll(() => there.keys.verify(text)).toEqual({ state: "unknown" });
+    there.directory.stop();
+    await otherDb.close();
+  });
+
+  test.runIf(isShared)("a profile made and deleted in another process counts here", async () => {
+    const otherDb = await openDb(url);
+    const there = createProcess(otherDb);
+    const profile = await there.profiles.create(account, { name: "theirs", constraints: NO_CONSTRAINTS });
+    const { text } = await here.keys.create({ accountId: account, name: "tied", profileId: profile.id });
+    expect(here.keys.verify(text)).toMatchObject({ state: "ok", profile: { id: profile.id } });
+    await there.profiles.delete(account, profile.id);
+    await here.directory.catchUp();
+    expect(here.keys.verify(text)).toEqual({ state: "profile-deleted" });
+    await otherDb.close();
+  });
+
+  test.runIf(isShared)(
+    "a key of another process that is revoked here before it was ever seen here is refused",
+    async () => {
+      const otherDb = await openDb(url);
+      const there = createProcess(otherDb);
+      const { key, text } = await there.keys.create({ accountId: account, name: "brief" });
+      expect(await here.keys.revoke(account, key.id)).toBe(true);
+      expect(await here.keys.verify(text)).toEqual({ state: "unknown" });
+      await otherDb.close();
+    },
+  );
+});

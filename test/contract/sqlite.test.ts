@@ -1,0 +1,141 @@
+// What is particular to SQLite: one serving process per file, group commit, durability settings, unusable files.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import { StoreInUse, StoreUnavailable } from "../../src/core/store-errors.ts";
+import { openDb } from "../../src/store/db.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "switchyard-sqlite-"));
+const worker = fileURLToPath(new URL("../../src/store/sqlite-worker.mjs", import.meta.url));
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Another process that opens the file as a server would; resolves with what its store said. */
+function openElsewhere(path: string): Promise<{ child: ChildProcess; answer: string }> {
+  const script = `
+    const { Worker } = require("node:worker_threads");
+    const workerData = { path: ${JSON.stringify(path)}, lockPath: ${JSON.stringify(`${path}.lock`)}, busyTimeoutMs: 1000 };
+    new Worker(${JSON.stringify(worker)}, { workerData }).on("message", (m) => console.log(JSON.stringify(m[0])));`;
+  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.stdout.once("data", (chunk: Buffer) => resolve({ child, answer: chunk.toString() }));
+  });
+}
+
+function end(child: ChildProcess): Promise<unknown> {
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  if (child.exitCode !== null || !child.kill("SIGKILL")) return Promise.resolve();
+  return ended;
+}
+
+describe("one serving process per file", () => {
+  test("a second process is refused while this one serves, and let in afterwards", async () => {
+    const path = join(folder, "mine.db");
+    const db = await openDb(`sqlite:${path}`, { exclusive: true });
+    const refused = await openElsewhere(path);
+    expect(refused.answer).toContain('"isInUse":true');
+    await end(refused.child);
+    await db.close();
+    const served = await openElsewhere(path);
+    expect(JSON.parse(served.answer)).toEqual({ id: 0 });
+    await end(served.child);
+  });
+
+  test("this process is refused while another serves; commands still read and write; the lock dies with its owner", async () => {
+    const path = join(folder, "theirs.db");
+    const { child, answer } = await openElsewhere(path);
+    expect(JSON.parse(answer)).toEqual({ id: 0 });
+    await expect(openDb(`sqlite:${path}`, { exclusive: true })).rejects.toBeInstanceOf(StoreInUse);
+    await expect(openDb(`sqlite:${path}`, { exclusive: true })).rejects.toThrow(path);
+    const command = await openDb(`sqlite:${path}`);
+    await command.migrate();
+    expect(await command.query("SELECT value FROM revisions")).toHaveLength(1);
+    await command.close();
+    await end(child);
+    const db = await openDb(`sqlite:${path}`, { exclusive: true });
+    await db.close();
+  });
+
+  test("the lock holds within one process too", async () => {
+    const url = `sqlite:${join(folder, "twice.db")}`;
+    const db = await openDb(url, { exclusive: true });
+    await expect(openDb(url, { exclusive: true })).rejects.toBeInstanceOf(StoreInUse);
+    await db.close();
+  });
+});
+
+describe("durability", () => {
+  test("the file is in WAL mode, fully synchronous, with foreign keys enforced", async () => {
+    const db = await openDb(`sqlite:${join(folder, "settings.db")}`);
+    const read = async (name: string) => Object.values((await db.query(`PRAGMA ${name}`))[0]!)[0];
+    expect(await read("journal_mode")).toBe("wal");
+    expect(await read("synchronous")).toBe(2);
+    expect(await read("foreign_keys")).toBe(1);
+    await db.close();
+  });
+
+  test("what was committed is there after opening anew", async () => {
+    const url = `sqlite:${join(folder, "deep", "er", "kept.db")}`;
+    const first = await openDb(url);
+    await first.query("CREATE TABLE kept (id BIGINT)");
+    await Promise.all(Array.from({ length: 200 }, (_, id) => first.query("INSERT INTO kept VALUES ($1)", [id])));
+    await first.close();
+    const second = await openDb(url);
+    expect((await second.query("SELECT COUNT(*) AS n FROM kept"))[0]!.n).toBe(200);
+    await second.close();
+  });
+
+  test("batches that wait together share commits", async () => {
+    const db = await openDb(`sqlite:${join(folder, "group.db")}`);
+    const watcher = await openDb(`sqlite:${join(folder, "group.db")}`);
+    await db.query("CREATE TABLE kept (id BIGINT)");
+    const dataVersion = async () => Number((await watcher.query("PRAGMA data_version"))[0]!.data_version);
+    const before = await dataVersion();
+    let commitsSeen = 0;
+    let isDone = false;
+    const writes = Promise.all(
+      Array.from({ length: 2_000 }, (_, id) => db.batch([{ sql: "INSERT INTO kept VALUES ($1)", params: [id] }])),
+    ).then(() => {
+      isDone = true;
+    });
+    for (let last = before; !isDone; ) {
+      const version = await dataVersion();
+      if (version !== last) commitsSeen += 1;
+      last = version;
+    }
+    await writes;
+    expect(commitsSeen).toBeLessThan(500);
+    expect((await db.query("SELECT COUNT(*) AS n FROM kept"))[0]!.n).toBe(2_000);
+    await Promise.all([db.close(), watcher.close()]);
+  });
+});
+
+describe("files that cannot serve", () => {
+  test("a file that is no database, and a folder that cannot be made, are unavailable", async () => {
+    const path = join(folder, "text.db");
+    writeFileSync(path, "this is a letter, not a database, and it is long enough to have a header\n".repeat(20));
+    await expect(openDb(`sqlite:${path}`)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(openDb(`sqlite:${join(path, "below", "x.db")}`)).rejects.toBeInstanceOf(StoreUnavailable);
+  });
+
+  test("a writer that waits too long for another is told so", async () => {
+    const url = `sqlite:${join(folder, "busy.db")}`;
+    const [holder, waiter] = await Promise.all([openDb(url), openDb(url, { busyTimeoutMs: 50 })]);
+    await holder.query("CREATE TABLE kept (id BIGINT)");
+    await holder.transaction(async (tx) => {
+      await tx.query("INSERT INTO kept VALUES (1)");
+      await expect(waiter.query("INSERT INTO kept VALUES (2)")).rejects.toBeInstanceOf(StoreUnavailable);
+    });
+    await waiter.query("INSERT INTO kept VALUES (3)");
+    await Promise.all([holder.close(), waiter.close()]);
+  });
+
+  test("an address of no known kind is refused", async () => {
+    await expect(openDb("mysql://localhost/x")).rejects.toThrow(/sqlite: or postgres:/);
+  });
+});

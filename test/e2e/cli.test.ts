@@ -1,0 +1,229 @@
+// The commands as an operator uses them: keys beside a running server, the doctor, and the program as it is started.
+
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { ensureBuild } from "../../scripts/setup.mjs";
+import { start } from "../../src/app.ts";
+import { readArguments } from "../../src/cli/arguments.ts";
+import { doctor } from "../../src/cli/doctor.ts";
+import { keys } from "../../src/cli/keys.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
+import { load } from "../../src/config/load.ts";
+import { SILENT_LOG } from "../../src/telemetry/log.ts";
+import { type RecordedTerminal, recordTerminal } from "../support/terminal.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly said: string;
+}
+
+async function run(command: typeof keys, terminal: RecordedTerminal, line: string): Promise<Ran> {
+  const code = await command(readArguments(line.split(" ")), terminal);
+  return { code, out: terminal.takeOut(), said: terminal.takeSaid() };
+}
+
+describe("keys", () => {
+  test("made, listed and revoked before any server has run", async () => {
+    const terminal = recordTerminal();
+    expect(await run(keys, terminal, "keys list")).toMatchObject({
+      code: 0,
+      out: "",
+      said: expect.stringContaining("no keys yet"),
+    });
+
+    const made = await run(keys, terminal, "keys create --name app --rpm 60 --expires 90d");
+    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^sk-service-\S+\n$/) });
+    expect(made.said).toContain('"app"');
+    expect(made.said).not.toContain(made.out.trim());
+
+    const { data } = JSON.parse((await run(keys, terminal, "keys list --json")).out);
+    expect(data).toMatchObject([{ name: "app", status: "active", requestsPerMinute: 60, account: "default" }]);
+    expect(Date.parse(data[0].expiresAt)).toBeGreaterThan(Date.now() + 89 * 86_400_000);
+
+    const revoked = await run(keys, terminal, `keys revoke ${data[0].id} --yes`);
+    expect(revoked).toMatchObject({ code: 0, out: "", said: expect.stringContaining("Revoked") });
+    const table = (await run(keys, terminal, "keys list")).out.split("\n");
+    expect(table[0]).toMatch(/^ID +NAME +KEY +STATUS/);
+    expect(table[1]).toMatch(/ app .* revoked /);
+    expect(table.join("")).not.toContain(made.out.trim());
+
+    const again = await run(keys, terminal, `keys revoke ${data[0].id}`);
+    expect(again).toMatchObject({ code: 0, said: expect.stringContaining("already") });
+  });
+
+  test("with --json the key's text is in the object, once", async () => {
+    const terminal = recordTerminal();
+    const made = JSON.parse((await run(keys, terminal, "keys create --name app --json")).out);
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^key_/),
+      name: "app",
+      key: expect.stringMatching(/^sk-service-/),
+      expiresAt: null,
+    });
+    expect((await run(keys, terminal, "keys list --json")).out).not.toContain(made.key);
+  });
+
+  test("a running server takes a new key at once and refuses a revoked one within seconds", async () => {
+    const terminal = recordTerminal();
+    const url = await startServer(terminal);
+    const made = JSON.parse((await run(keys, terminal, "keys create --name app --json")).out);
+    expect(await statusWith(url, made.key)).toBe(200);
+
+    await run(keys, terminal, `keys revoke ${made.id} --yes`);
+    await expect.poll(() => statusWith(url, made.key), { timeout: 5_000, interval: 100 }).toBe(401);
+  });
+
+  test.each([
+    ["the answer yes", async () => "yes", 0, "revoked"],
+    ["any other answer", async () => "yikes", 1, "active"],
+    ["nobody to ask", null, 2, "active"],
+  ])("revoking without --yes, with %s", async (_, ask, code, status) => {
+    const terminal = recordTerminal({ ask: ask as Terminal["ask"] });
+    const made = JSON.parse((await run(keys, terminal, "keys create --name app --json")).out);
+    expect((await run(keys, terminal, `keys revoke ${made.id}`)).code).toBe(code);
+    expect(JSON.parse((await run(keys, terminal, "keys list --json")).out).data[0].status).toBe(status);
+  });
+
+  test.each([
+    ["keys revoke key_none --yes", 1, "no key 'key_none'"],
+    ["keys list --account nobody", 1, "no account 'nobody'"],
+    ["keys create --name x --account nobody", 1, "no account 'nobody'"],
+    ["keys create --name x --profile none", 1, 'no profile "none"'],
+    ["keys list --database sqlite:/dev/null/x.db", 1, "database is not available"],
+    ["keys crate", 2, "Did you mean 'create'?"],
+    ["keys list --jsn", 2, "Did you mean '--json'?"],
+    ["keys list --port none", 78, "flag --port"],
+  ])("%s ends with %i", async (line, code, words) => {
+    const ran = await run(keys, recordTerminal(), line);
+    expect(ran).toMatchObject({ code, out: "" });
+    expect(ran.said).toContain(words);
+    expect(ran.said).toMatch(/^[^\n]+\n$/);
+  });
+});
+
+describe("doctor", () => {
+  test("of a folder with nothing in it: the sandbox is named, nothing fails", async () => {
+    const { code, out, said } = await run(doctor, recordTerminal(), `doctor --port ${await freePort()}`);
+    expect(out).not.toContain("✗");
+    expect(code).toBe(0);
+    expect(out).toContain(`✓ Node ${process.versions.node}\n`);
+    expect(out).toMatch(/^! sandbox: answers are simulated/m);
+    expect(out).not.toContain("\u001B[");
+    expect(said).toContain("Nothing stands in the way");
+  });
+
+  test("a provider that cannot be reached fails it", async () => {
+    const env = { OPENAI_API_KEY: "sk-test-secret" };
+    const terminal = recordTerminal({ env });
+    const yaml = `providers:\n  openai:\n    baseUrl: http://127.0.0.1:${await freePort()}/v1\n`;
+    writeFileSync(join(terminal.cwd, "switchyard.yaml"), yaml);
+    const { code, out } = await run(doctor, terminal, "doctor --json --port 0");
+    expect(code).toBe(1);
+    const { ok, checks } = JSON.parse(out);
+    expect(ok).toBe(false);
+    expect(checks.filter(({ state }: { state: string }) => state === "fail")).toMatchObject([
+      { what: expect.stringMatching(/^openai: .*ECONNREFUSED/), fix: expect.any(String) },
+    ]);
+    expect(out).not.toContain("sk-test-secret");
+  });
+
+  test("knows a running server by its port and its database", async () => {
+    const terminal = recordTerminal();
+    const url = await startServer(terminal);
+    const { code, out } = await run(doctor, terminal, `doctor --port ${new URL(url).port}`);
+    expect(out).toContain("a switchyard is running there");
+    expect(out).toContain("Database answers and is up to date");
+    expect(code).toBe(0);
+  });
+
+  test("bad configuration ends with 78 and every problem", async () => {
+    const terminal = recordTerminal({ env: { PORT: "none" } });
+    writeFileSync(join(terminal.cwd, "switchyard.yaml"), "serverr: {}\n");
+    const { code, out } = await run(doctor, terminal, "doctor");
+    expect(code).toBe(78);
+    expect(out).toMatch(/^✗ environment PORT: /m);
+    expect(out).toMatch(/^✗ switchyard.yaml:1:1.*serverr/m);
+  });
+
+  test.each([
+    ["a screen", { isScreen: true }, "doctor --port 0", true],
+    ["NO_COLOR", { isScreen: true, env: { NO_COLOR: "1" } }, "doctor --port 0", false],
+    ["--no-color", { isScreen: true }, "doctor --port 0 --no-color", false],
+    ["a pipe", { isScreen: false }, "doctor --port 0", false],
+  ])("colour with %s", async (_, overrides, line, isColoured) => {
+    expect((await run(doctor, recordTerminal(overrides), line)).out.includes("\u001B[")).toBe(isColoured);
+  });
+
+  test.each(["doctor --jsn", "doctor now"])("%s is wrong usage", async (line) => {
+    expect(await run(doctor, recordTerminal(), line)).toMatchObject({ code: 2, out: "" });
+  });
+});
+
+describe("the program", () => {
+  beforeAll(() => ensureBuild());
+
+  test.each([
+    ["--version", 0, /^switchyard \d+\.\d+\.\d+\n$/, /^$/],
+    ["help", 0, /^switchyard .*\n\nExamples\n/, /^$/],
+    ["srve", 2, /^$/, /^There is no command 'srve'\. Did you mean 'serve'\?/],
+    ["constructor", 2, /^$/, /^There is no command 'constructor'/],
+    ["serve --port none", 78, /^$/, /^flag --port: [^\n]+\n$/],
+    ["keys list --database sqlite::memory:", 0, /^$/, /no keys yet/],
+  ])("switchyard %s ends with %i", async (line, code, out, said) => {
+    const ran = await spawnProgram(line.split(" "));
+    expect(ran.said).toMatch(said);
+    expect(ran.out).toMatch(out);
+    expect(ran.code).toBe(code);
+  });
+});
+
+function spawnProgram(args: readonly string[]): Promise<Ran> {
+  const { cwd } = recordTerminal();
+  const env = { PATH: process.env.PATH, HOME: cwd };
+  const child = spawn(process.execPath, [join(ROOT, "bin/switchyard.mjs"), ...args], { cwd, env });
+  let out = "";
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code: code ?? -1, out, said }));
+  });
+}
+
+/** On the database that commands in the same folder use. */
+async function startServer({ cwd, env }: RecordedTerminal): Promise<string> {
+  const loaded = load({ flags: { port: "0" }, env, cwd });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  const app = await start(loaded.settings, SILENT_LOG);
+  onTestFinished(() => app.stop());
+  return app.url;
+}
+
+async function statusWith(url: string, key: string): Promise<number> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "auto", messages: [{ role: "user", content: "Hello" }] }),
+  });
+  await response.text();
+  return response.status;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

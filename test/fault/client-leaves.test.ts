@@ -1,0 +1,112 @@
+// The client goes away: the provider's connection is closed within a second, nothing more is tried, and the log says so.
+
+import { once } from "node:events";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { type Behaviour, chunk, cutsBody, fails, hangs, sends, streams } from "../support/fake-provider.ts";
+import { type Lab, type OpenRequest, openLab } from "./lab.ts";
+
+const hello = chunk("alpha", { content: "Hello" });
+const role = chunk("alpha", { role: "assistant" });
+const unhandled = vi.fn();
+
+let lab: Lab;
+beforeAll(async () => {
+  process.on("unhandledRejection", unhandled);
+  lab = await openLab({ timeouts: { firstByteMs: 10_000, idleMs: 10_000, totalMs: 20_000 } });
+});
+beforeEach(() => lab.reset());
+afterAll(async () => {
+  await lab.close();
+  process.off("unhandledRejection", unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
+});
+
+const halfBody: Behaviour = ({ response }) => {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.write('{"id":"x",');
+};
+
+const halfError: Behaviour = ({ response }) => {
+  response.writeHead(500, { "content-type": "application/json" });
+  response.write('{"error":');
+};
+
+interface Case {
+  readonly name: string;
+  readonly behaviour: Behaviour;
+  readonly stream: boolean;
+  /** Resolves when the client may leave. */
+  readonly until?: (open: OpenRequest) => Promise<unknown>;
+}
+
+const firstBytes = async (open: OpenRequest): Promise<unknown> => once(await open.response, "data");
+const aMoment = (): Promise<unknown> => lab.gateway.get("/healthz");
+
+const CASES: readonly Case[] = [
+  { name: "while waiting for headers", behaviour: hangs, stream: false, until: aMoment },
+  { name: "while waiting for the headers of a stream", behaviour: hangs, stream: true, until: aMoment },
+  { name: "in the middle of a whole answer", behaviour: halfBody, stream: false, until: aMoment },
+  { name: "in the middle of an error", behaviour: halfError, stream: false, until: aMoment },
+  {
+    name: "after the role, before content",
+    behaviour: streams([role], { ending: "hang" }),
+    stream: true,
+    until: aMoment,
+  },
+  { name: "between chunks", behaviour: streams([role, hello], { ending: "hang" }), stream: true, until: firstBytes },
+];
+
+test.each(CASES)("$name", async ({ name, behaviour, stream, until }) => {
+  lab.provider.on("*", behaviour);
+  const requestId = `leaves-${name.replaceAll(/[^a-z]/g, "-")}`;
+  const received = lab.provider.nextRequest();
+  const open = lab.open(requestId, { stream });
+  const { closed } = await received;
+  await until?.(open);
+  const leftAtMs = performance.now();
+  open.leave();
+  expect(await closed).toEqual({ wasCut: true });
+  expect(performance.now() - leftAtMs).toBeLessThan(1000);
+  const line = await lab.line(requestId);
+  expect(line.ending).toBe("client-gone");
+  expect(lab.provider.requests).toHaveLength(1);
+  expect(line.attempts).toHaveLength(1);
+});
+
+test("during the wait before a second try: there is none", async () => {
+  lab.provider.on("*", fails(429, {}, { "retry-after": "2" }));
+  const received = lab.provider.nextRequest();
+  const open = lab.open("leaves-in-retry-wait");
+  await (await received).closed;
+  await aMoment();
+  const leftAtMs = performance.now();
+  open.leave();
+  const line = await lab.line("leaves-in-retry-wait");
+  expect(performance.now() - leftAtMs).toBeLessThan(1000);
+  expect(line.ending).toBe("client-gone");
+  expect(line.attempts.map(({ outcome }) => outcome)).toEqual(["failed"]);
+  expect(lab.provider.requests).toHaveLength(1);
+});
+
+test("a client that leaves does not count against the model", async () => {
+  for (let round = 0; round < 6; round += 1) {
+    lab.provider.once("alpha", hangs);
+    const received = lab.provider.nextRequest();
+    const open = lab.open(`leaves-often-${round}`);
+    const { closed } = await received;
+    open.leave();
+    await closed;
+    await lab.line(`leaves-often-${round}`);
+  }
+  expect(await (await lab.ask()).json()).toMatchObject({ model: "alpha" });
+});
+
+test("the line of a client that stays says complete", async () => {
+  const response = await lab.ask({ stream: true });
+  await response.text();
+  expect((await lab.line(response.headers.get("x-request-id")!)).ending).toBe("complete");
+  lab.provider.once("alpha", cutsBody, sends(200, "{}"));
+  const whole = await lab.ask();
+  await whole.text();
+  expect(await lab.line(whole.headers.get("x-request-id")!)).toMatchObject({ ending: "complete", model: "beta" });
+});

@@ -1,0 +1,179 @@
+// A gateway in front of a scriptable provider, with short timeouts and a way back to health between tests.
+
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { vi } from "vitest";
+import { TIERS } from "../../src/core/tiers.ts";
+import { type FakeProvider, startFakeProvider } from "../support/fake-provider.ts";
+import { HELLO, startGateway, type TestGateway } from "../support/gateway.ts";
+
+export interface LabOptions {
+  /** Ids in the order of the chain, with their context windows. */
+  readonly models?: Readonly<Record<string, number>>;
+  readonly timeouts?: Readonly<Record<string, number>>;
+  readonly env?: Record<string, string>;
+  /** Models served at another address than the fake provider's. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
+}
+
+export interface RequestLine {
+  readonly requestId: string;
+  readonly status: number;
+  readonly ending: string | null;
+  readonly model: string | null;
+  readonly isFallback: boolean;
+  readonly attempts: readonly {
+    readonly model: string;
+    readonly outcome: string;
+    readonly status: number | null;
+    readonly reason: string | null;
+    readonly droppedFields?: readonly string[];
+  }[];
+}
+
+export interface Lab {
+  readonly provider: FakeProvider;
+  readonly gateway: TestGateway;
+  ask(body?: object): Promise<Response>;
+  /** The line of the log for a request that is over. */
+  line(requestId: string): Promise<RequestLine>;
+  /** Open an exchange of which the test decides when to read and when to leave. */
+  open(requestId: string, body?: object): OpenRequest;
+  /** Forgets every script, request and failure. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OpenRequest {
+  readonly response: Promise<IncomingMessage>;
+  leave(): void;
+}
+
+export const TIMEOUTS = { connectMs: 1000, firstByteMs: 400, idleMs: 400, totalMs: 3000 };
+
+export async function openLab(options: LabOptions = {}): Promise<Lab> {
+  const provider = await startFakeProvider();
+  const models = options.models ?? { alpha: 128_000, beta: 128_000 };
+  const gateway = await startGateway({ yaml: writeYaml(provider.url, models, options), env: options.env ?? {} });
+  return {
+    provider,
+    gateway,
+    ask: (body = {}) => gateway.post("/v1/chat/completions", { ...HELLO, ...body }),
+    line: (requestId) => vi.waitFor(() => findLine(gateway, requestId), { timeout: 5000, interval: 5 }),
+    open: (requestId, body = {}) => openRequest(gateway, requestId, { ...HELLO, ...body }),
+    async reset() {
+      provider.reset();
+      for (const model of Object.keys(models)) {
+        if (options.elsewhere?.[model] !== undefined) continue;
+        const healing = await gateway.post("/v1/chat/completions", { ...HELLO, model, service_profile: "direct" });
+        if (healing.status !== 200) throw new Error(`${model} does not answer: ${await healing.text()}`);
+        await healing.arrayBuffer();
+      }
+      provider.requests.length = 0;
+    },
+    async close() {
+      await gateway.stop();
+      await provider.close();
+    },
+  };
+}
+
+function writeYaml(url: string, models: Readonly<Record<string, number>>, options: LabOptions): string {
+  const ids = Object.keys(models);
+  const timeouts = Object.entries({ ...TIMEOUTS, ...options.timeouts }).map(([name, ms]) => `${name}: ${ms}`);
+  const provider = (id: string, baseUrl: string): string =>
+    `  ${id}: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: { ${timeouts.join(", ")} } }`;
+  return [
+    "catalog: none",
+    "server: { drainSeconds: 5 }",
+    "limits: { requestsPerMinute: 100000 }",
+    "providers:",
+    provider("lab", url),
+    ...Object.entries(options.elsewhere ?? {}).map(([id, baseUrl]) => provider(`at-${id}`, baseUrl)),
+    "models:",
+    ...ids.map((id, index) => {
+      const host = options.elsewhere?.[id] === undefined ? "lab" : `at-${id}`;
+      return `  - { id: ${id}, provider: ${host}, price: { input: ${index + 1}, output: ${index + 3} }, context: ${models[id]}, maxOutput: 4096, capabilities: [tools, vision, json] }`;
+    }),
+    "tiers:",
+    ...TIERS.map((tier) => `  ${tier}: [${ids.join(", ")}]`),
+    `routing: { baseline: ${ids.at(-1)} }`,
+  ].join("\n");
+}
+
+function findLine({ logged }: TestGateway, requestId: string): RequestLine {
+  const found = logged.find(({ message, fields }) => message === "request" && idOf(fields) === requestId);
+  if (found === undefined) throw new Error(`no line for ${requestId} in the log`);
+  return found.fields as RequestLine;
+}
+
+function idOf(fields: object): unknown {
+  return (fields as { requestId?: unknown }).requestId;
+}
+
+function openRequest({ url, key }: TestGateway, requestId: string, body: object): OpenRequest {
+  const request = httpRequest(`${url}/v1/chat/completions`, {
+    method: "POST",
+    agent: false,
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "x-request-id": requestId },
+  });
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    request.once("response", resolve);
+    request.once("error", reject);
+  });
+  // A test that leaves does not look at the error it caused.
+  response.catch(() => undefined);
+  request.end(JSON.stringify(body));
+  return { response, leave: () => void request.destroy() };
+}
+
+export async function errorOf(response: Response): Promise<{ readonly type: string; readonly code: string }> {
+  return ((await response.json()) as { error: { type: string; code: string } }).error;
+}
+
+export interface StreamEvents {
+  /** Parsed `data:` events without [DONE]. */
+  readonly events: readonly StreamEvent[];
+  readonly isDone: boolean;
+  /** The text of all content deltas of the first choice. */
+  readonly text: string;
+  readonly error: { readonly type: string; readonly code: string; readonly message: string } | null;
+}
+
+export interface StreamEvent {
+  readonly id?: string;
+  readonly model?: string;
+  readonly choices?: readonly {
+    readonly index: number;
+    readonly delta: {
+      readonly content?: string | null;
+      readonly role?: string;
+      readonly tool_calls?: readonly object[];
+    };
+    readonly finish_reason: string | null;
+  }[];
+  readonly usage?: object | null;
+  readonly service?: { readonly model: string; readonly fallback: boolean; readonly savingsPct: number };
+  readonly error?: { readonly type: string; readonly code: string; readonly message: string };
+}
+
+export async function readStream(response: Response): Promise<StreamEvents> {
+  return parseStream(await response.text());
+}
+
+export function parseStream(text: string): StreamEvents {
+  const data = text
+    .split("\n\n")
+    .filter((block) => block.startsWith("data: "))
+    .map((block) => block.slice("data: ".length));
+  const events = data.filter((item) => item !== "[DONE]").map((item) => JSON.parse(item) as StreamEvent);
+  return {
+    events,
+    isDone: data.at(-1) === "[DONE]",
+    text: events
+      .flatMap(({ choices }) => choices ?? [])
+      .filter(({ index }) => index === 0)
+      .map(({ delta }) => delta.content ?? "")
+      .join(""),
+    error: events.find(({ error }) => error !== undefined)?.error ?? null,
+  };
+}

@@ -1,0 +1,30 @@
+// The benchmark of the decision runs, measures every size, and measures something.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { bodyOf, SIZES } from "../../../bench/bodies.ts";
+import { measureClassify } from "../../../bench/classify.ts";
+import { benchSettings } from "../../../bench/settings.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "switchyard-test-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("the bodies have about the sizes their names say", () => {
+  const [small = 0, page = 0, agent = 0] = SIZES.map((size) => JSON.stringify(bodyOf(size)).length);
+  expect(small).toBeLessThan(200);
+  expect(page).toBeGreaterThan(3_500);
+  expect(page).toBeLessThan(4_600);
+  expect(agent).toBeGreaterThan(90_000);
+  expect(agent).toBeLessThan(110_000);
+});
+
+test("classify gives a row of positive times for every size", () => {
+  const { rows, columns } = measureClassify(benchSettings(folder, 9).catalog, { forMs: 5 });
+  expect(rows.map(([size]) => size)).toEqual([...SIZES]);
+  for (const row of rows) {
+    expect(row).toHaveLength(columns.length);
+    for (const cell of row.slice(1)) expect(Number(cell)).toBeGreaterThan(0);
+  }
+});

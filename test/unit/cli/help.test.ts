@@ -1,0 +1,68 @@
+// Help names what there is: every command and every flag.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readArguments } from "../../../src/cli/arguments.ts";
+import { help, SUMMARIES, VERSION, version } from "../../../src/cli/help.ts";
+import { optionRows } from "../../../src/config/options.ts";
+import { COMMANDS } from "../../../src/main.ts";
+import { recordTerminal } from "../../support/terminal.ts";
+
+test("the list of commands is the command table", () => {
+  expect(Object.keys(SUMMARIES)).toEqual(Object.keys(COMMANDS));
+});
+
+test("the main page leads with examples and has commands, flags and exit codes", async () => {
+  const page = await pageOf("help");
+  expect(page.indexOf("Examples")).toBeLessThan(page.indexOf("Commands"));
+  for (const [name, summary] of Object.entries(SUMMARIES))
+    expect(page).toMatch(new RegExp(`^  ${name} +${literally(summary)}$`, "m"));
+  for (const { flag, env } of optionRows()) {
+    if (flag !== null) expect(page).toMatch(new RegExp(`^  --${flag} +${env}`, "m"));
+  }
+  for (const code of ["0", "1", "2", "78"]) expect(page).toMatch(new RegExp(`^  ${code} +\\S`, "m"));
+});
+
+test.each([
+  ["help keys", "keys --help"],
+  ["help doctor", "doctor -h"],
+])("%s and %s are the same page", async (first, second) => {
+  const page = await pageOf(first);
+  expect(page).toContain("Examples");
+  expect(page).not.toBe(await pageOf("help"));
+  expect(await pageOf(second)).toBe(page);
+});
+
+test.each(["help serve", "serve --help", "--help", "help version"])("%s is the main page", async (line) => {
+  expect(await pageOf(line)).toBe(await pageOf("help"));
+});
+
+test.each([
+  ["help kyes", "Did you mean 'keys'?"],
+  ["help constructor", "There is no command 'constructor' here."],
+])("%s is wrong usage", async (line, words) => {
+  const terminal = recordTerminal();
+  expect(await help(readArguments(line.split(" ")), terminal)).toBe(2);
+  expect(terminal.takeSaid()).toContain(words);
+  expect(terminal.takeOut()).toBe("");
+});
+
+test("the version is the package's", async () => {
+  const { version: written } = JSON.parse(readFileSync(join(import.meta.dirname, "../../../package.json"), "utf8"));
+  const terminal = recordTerminal();
+  expect(await version(readArguments(["version"]), terminal)).toBe(0);
+  expect(terminal.takeOut()).toBe(`switchyard ${written}\n`);
+  expect(VERSION).toBe(written);
+});
+
+async function pageOf(line: string): Promise<string> {
+  const terminal = recordTerminal();
+  expect(await help(readArguments(line.split(" ")), terminal)).toBe(0);
+  expect(terminal.takeSaid()).toBe("");
+  return terminal.takeOut();
+}
+
+function literally(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

@@ -1,0 +1,65 @@
+// What `keys` was asked for, and what it refuses before opening anything.
+
+import { describe, expect, test } from "vitest";
+import { readArguments } from "../../../src/cli/arguments.ts";
+import { readKeyOrder } from "../../../src/cli/key-order.ts";
+import { UsageError } from "../../../src/cli/usage.ts";
+
+const NOW = Date.parse("2026-03-01T12:00:00Z");
+
+const read = (...argv: string[]) => readKeyOrder(readArguments(["keys", ...argv]), NOW);
+
+test("create with everything, apart from the configuration's flags", () => {
+  const flags = ["--name", " app ", "--profile", "p1", "--rpm", "60", "--expires", "1h", "--account", "a1", "--json"];
+  expect(read("create", ...flags, "--database", "sqlite:/tmp/x.db")).toEqual({
+    order: {
+      kind: "create",
+      name: "app",
+      profileId: "p1",
+      requestsPerMinute: 60,
+      expiresAtMs: NOW + 3_600_000,
+      accountId: "a1",
+      isJson: true,
+    },
+    config: { database: "sqlite:/tmp/x.db" },
+  });
+});
+
+test("create with a name only", () => {
+  expect(read("create", "--name", "app").order).toMatchObject({ profileId: null, expiresAtMs: null, isJson: false });
+});
+
+test("revoke takes the id, before or after its switch", () => {
+  const order = { kind: "revoke", id: "key_1", accountId: null, isConfirmed: true, isJson: false };
+  expect(read("revoke", "--yes", "key_1").order).toEqual(order);
+  expect(read("revoke", "key_1", "--yes").order).toEqual(order);
+});
+
+describe("wrong usage", () => {
+  test.each([
+    ["", "keys create, keys list or keys revoke"],
+    ["crate --name x", "Did you mean 'create'?"],
+    ["constructor", "no subcommand 'constructor'"],
+    ["create --nmae x", "Did you mean '--name'?"],
+    ["create --databse x --name y", "Did you mean '--database'?"],
+    ["list --name x", "no flag '--name'"],
+    ["create --name x --yes", "no flag '--yes'"],
+    ["create", "needs --name"],
+    ["create --name", "--name needs a value"],
+    ["create --name=", "--name needs a value"],
+    ["create app", "Did you mean --name app?"],
+    ["create --name app more", "'more' is one word too many"],
+    ["create --name app --rpm 0", "--rpm is a whole number"],
+    ["create --name app --rpm 1e3", "--rpm is a whole number"],
+    ["create --name app --expires soon", "not 'soon'"],
+    [`create --name ${"x".repeat(201)}`, "at most 200"],
+    ["list all", "'all' is one word too many"],
+    ["list --json=maybe", "--json takes no value"],
+    ["revoke", "needs the id"],
+    ["revoke a b", "'b' is one word too many"],
+  ])("keys %s", (line, words) => {
+    const argv = line === "" ? [] : line.split(" ");
+    expect(() => read(...argv)).toThrow(UsageError);
+    expect(() => read(...argv)).toThrow(words);
+  });
+});

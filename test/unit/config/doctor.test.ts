@@ -1,0 +1,58 @@
+// What the doctor says of a configuration, and that it tells no secrets.
+
+import { describe, expect, it } from "vitest";
+import { readBuiltin } from "../../../src/catalog/builtin.ts";
+import { type Check, diagnose } from "../../../src/config/doctor.ts";
+import { loadIn, WITHOUT_ANTHROPIC, type Workspace } from "./workspace.ts";
+
+const NOW_MS = Date.parse("2026-11-15");
+
+function checks(workspace: Workspace, nowMs = NOW_MS): readonly Check[] {
+  return diagnose(loadIn(workspace), workspace.env ?? {}, nowMs);
+}
+
+function find(list: readonly Check[], start: string): Check | undefined {
+  return list.find((check) => check.what.startsWith(start));
+}
+
+describe("diagnose", () => {
+  it("fails each problem of a configuration that does not load", () => {
+    expect(checks({ yaml: "servr: {}\ncatalog: x\n" })).toEqual([
+      { state: "fail", what: 'switchyard.yaml:1:1 servr: unknown key "servr"', fix: "Write server" },
+      { state: "fail", what: expect.stringContaining("2:10 catalog"), fix: "Correct it at the place named" },
+    ]);
+  });
+
+  it("without configuration warns of the sandbox only", () => {
+    const list = checks({});
+    const warnings = list.filter((check) => check.state !== "ok");
+    expect(warnings).toEqual([{ state: "warn", what: expect.stringContaining("simulated"), fix: expect.any(String) }]);
+    expect(find(list, "Configuration from defaults")).toBeDefined();
+    expect(find(list, "COMPLEX: gemini-3.1-pro-preview, gpt-5.4")?.state).toBe("ok");
+    expect(find(list, "Savings are counted against claude-opus-4-8")).toBeDefined();
+    expect(find(list, "Database: SQLite")).toBeDefined();
+  });
+
+  it("has a line for every built-in provider", () => {
+    const env = { GROQ_API_KEY: "gsk-secret", ANTHROPIC_API_KEY: "sk-secret" };
+    const list = checks({ env, supportedKinds: WITHOUT_ANTHROPIC });
+    for (const row of readBuiltin().providers) expect(find(list, `${row.name}: `)).toBeDefined();
+    expect(find(list, "Groq: ")).toEqual({ state: "ok", what: "Groq: configured, 5 models", fix: null });
+    expect(find(list, "OpenAI: ")?.fix).toBe("Set OPENAI_API_KEY to use it");
+    expect(find(list, "Anthropic: ")?.state).toBe("warn");
+    expect(find(list, "COMPLEX: no model")?.state).toBe("warn");
+    expect(JSON.stringify(list)).not.toContain("secret");
+  });
+
+  it("warns of old prices", () => {
+    expect(find(checks({}), "Prices in use")?.state).toBe("ok");
+    const later = find(checks({}, Date.parse("2027-03-01")), "Prices in use");
+    expect(later).toMatchObject({ state: "warn", what: expect.stringContaining("205 days old") });
+  });
+
+  it("names the kind of a database without its password", () => {
+    const list = checks({ env: { DATABASE_URL: "postgres://u:pw-secret@h/d" } });
+    expect(find(list, "Database: PostgreSQL")).toBeDefined();
+    expect(JSON.stringify(list)).not.toContain("pw-secret");
+  });
+});

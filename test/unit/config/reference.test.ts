@@ -1,0 +1,65 @@
+// docs/configuration.md and .env.example say what the table says. `npx vitest run test/unit/config -u` writes them anew.
+
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { readBuiltin } from "../../../src/catalog/builtin.ts";
+import { OPTIONS, optionRows } from "../../../src/config/options.ts";
+import { configurationPage, environmentExample } from "../../../src/config/reference.ts";
+import { goodLoad } from "./workspace.ts";
+
+const builtin = readBuiltin();
+const PAGE = "../../../docs/configuration.md";
+const EXAMPLE = "../../../.env.example";
+
+function fileText(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), "utf8");
+}
+
+describe("the files", () => {
+  it("are equal to what the table gives", async () => {
+    await expect(configurationPage(builtin)).toMatchFileSnapshot(PAGE);
+    await expect(environmentExample(builtin)).toMatchFileSnapshot(EXAMPLE);
+  });
+
+  it("name every option, variable, flag and provider key", () => {
+    const page = fileText(PAGE);
+    const example = fileText(EXAMPLE);
+    for (const row of optionRows()) {
+      for (const name of [row.path, row.env, row.flag]) if (name !== null) expect(page).toContain(name);
+      if (row.env !== null) expect(example).toContain(`#${row.env}=`);
+      if (row.env !== null && row.isSecret) expect(example).toContain(`#${row.env}_FILE=`);
+    }
+    for (const row of builtin.providers) {
+      expect(page).toContain(row.keyVariable);
+      expect(example).toContain(`#${row.keyVariable}=`);
+    }
+  });
+});
+
+describe("the baseline in the table", () => {
+  it("is the one that ships", () => {
+    expect(OPTIONS.baseline.shownDefault).toBe(builtin.tiers.baseline);
+  });
+});
+
+describe("the example in the page", () => {
+  it("loads without a word", () => {
+    const yaml = /```yaml\n([\s\S]*?)```/.exec(fileText(PAGE))?.[1] as string;
+    const { settings, warnings } = goodLoad({ yaml, env: { OPENAI_API_KEY: "k" } });
+    expect(warnings).toEqual([]);
+    expect(settings.catalog.chains.NANO.map((model) => model.id)).toEqual(["lab-small", "gpt-4.1-nano"]);
+  });
+});
+
+describe("the example of the environment", () => {
+  it("changes nothing when its filled lines are used", () => {
+    const lines = environmentExample(builtin).split("\n");
+    const pairs = lines.filter((line) => /^#[A-Z_]+=/.test(line)).map((line) => line.slice(1).split("="));
+    const env = Object.fromEntries(pairs) as Record<string, string>;
+    expect(Object.keys(env).length).toBeGreaterThan(30);
+    const { catalog: _, ...filled } = goodLoad({ env }).settings;
+    const { catalog: __, ...plain } = goodLoad({}).settings;
+    const places = { dataDir: "", database: "" };
+    expect({ ...filled, ...places }).toEqual({ ...plain, ...places });
+  });
+});

@@ -1,0 +1,122 @@
+// Whole answers: what counts as one, and what a client is given of it.
+
+import { describe, expect, it } from "vitest";
+import { readOpenaiAnswer, readOpenaiError, writeOpenaiAnswer } from "../../../src/formats/openai-answer.ts";
+
+const context = { requestId: "req_1", modelId: "catalogue-id", createdAtSeconds: 1_700_000_000 };
+const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+
+function answer(message: object, extra: object = {}): object {
+  return { choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: "stop" }], ...extra };
+}
+
+function read(body: unknown): ReturnType<typeof readOpenaiAnswer> {
+  return readOpenaiAnswer(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
+}
+
+describe("readOpenaiAnswer", () => {
+  it.each<[string, unknown]>([
+    ["nothing", ""],
+    ["HTML", "<html>502 Bad Gateway</html>"],
+    ["half a body", '{"choices":[{"message":{"content":"x"'],
+    ["an array", []],
+    ["null", "null"],
+    ["no choices", { id: "x" }],
+    ["empty choices", { choices: [] }],
+    ["choices as an object", { choices: {} }],
+    ["an error with status 200", { error: { message: "overloaded", code: 529 } }],
+    ["an error as text", { error: "overloaded" }],
+    ["a finish of error", { choices: [{ index: 0, message: { content: "x" }, finish_reason: "error" }] }],
+    ["no content, no call, no tokens", answer({ content: "" })],
+    ["null content", answer({ content: null })],
+    ["empty tool calls", answer({ content: null, tool_calls: [] })],
+    ["no message", { choices: [{ index: 0, finish_reason: "stop" }] }],
+    ["zero tokens", answer({ content: "" }, { usage: { prompt_tokens: 5, completion_tokens: 0 } })],
+    ["depth", `{"choices":${"[".repeat(300)}${"]".repeat(300)}}`],
+  ])("takes %s for a failed attempt", (_name, body) => {
+    const reading = read(body);
+    expect(reading.ok).toBe(false);
+    if (!reading.ok) expect(reading.fault.message).not.toBe("");
+  });
+
+  it.each<[string, object]>([
+    ["text", answer({ content: "x" })],
+    ["a refusal", answer({ content: null, refusal: "no" })],
+    ["a tool call", answer({ content: null, tool_calls: [{ id: "a", function: { name: "f", arguments: "{}" } }] })],
+    ["an old function call", answer({ content: null, function_call: { name: "f", arguments: "{}" } })],
+    ["sound", answer({ content: null, audio: { id: "a", data: "AAAA" } })],
+    ["parts", answer({ content: [{ type: "text", text: "x" }] })],
+    ["nothing but tokens: reasoning used up the cap", answer({ content: "" }, { usage })],
+  ])("takes %s for an answer", (_name, body) => {
+    expect(read(body).ok).toBe(true);
+  });
+
+  it.each([
+    [{ prompt_tokens: 1, completion_tokens: 2 }, { total_tokens: 3 }],
+    [{ prompt_tokens: 1, completion_tokens: 2, total_tokens: 99 }, { total_tokens: 3 }],
+    [{ prompt_tokens: 7 }, { completion_tokens: 0, total_tokens: 7 }],
+  ])("reads the usage %j", (given, expected) => {
+    const reading = read(answer({ content: "x" }, { usage: given }));
+    expect(reading.ok && reading.answer.usage).toMatchObject(expected);
+  });
+
+  it.each([
+    [{ prompt_tokens: -1, completion_tokens: 2 }],
+    [{ prompt_tokens: 1.5 }],
+    [{ prompt_tokens: "9" }],
+    [{ prompt_tokens: 1e15 }],
+    [{}],
+    [5],
+  ])("takes the impossible usage %j for none", (given) => {
+    const reading = read(answer({ content: "x" }, { usage: given }));
+    expect(reading.ok && reading.answer.usage).toBeNull();
+  });
+});
+
+describe("writeOpenaiAnswer", () => {
+  const write = (body: unknown): Record<string, unknown> => {
+    const reading = read(body);
+    if (!reading.ok) throw new Error(reading.fault.message);
+    return JSON.parse(writeOpenaiAnswer(reading.answer, context, { service: { tier: "NANO" }, usage }).toString());
+  };
+
+  it("fills in what a host left out", () => {
+    expect(write({ choices: [{ message: { content: "x" }, finish_reason: "eos" }] })).toEqual({
+      id: "chatcmpl-req_1",
+      object: "chat.completion",
+      created: 1_700_000_000,
+      model: "catalogue-id",
+      choices: [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }],
+      usage,
+      service: { tier: "NANO" },
+    });
+  });
+
+  it("replaces a host's own `service` and never shows its model name", () => {
+    const written = write({ ...answer({ content: "x" }), model: "internal-name", service: { tier: "X" } });
+    expect(written).toMatchObject({ model: "catalogue-id", service: { tier: "NANO" } });
+    expect(JSON.stringify(written)).not.toContain("internal-name");
+  });
+
+  it("says tool_calls where a host says stop after calling a tool", () => {
+    const calls = [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }];
+    expect(write(answer({ content: null, tool_calls: calls }))).toMatchObject({
+      choices: [{ finish_reason: "tool_calls" }],
+    });
+  });
+});
+
+describe("readOpenaiError", () => {
+  it.each([
+    ['{"error":{"message":"m","code":"c","param":"p"}}', { message: "m", code: "c", param: "p" }],
+    ['{"error":{"message":"m","type":"t","code":null}}', { message: "m", code: "t", param: "" }],
+    ['{"error":"m"}', { message: "m", code: "", param: "" }],
+    ['{"message":"m","type":"t"}', { message: "m", code: "t", param: "" }],
+    ['{"detail":[{"loc":["body","x"]}]}', { message: "", code: "", param: "" }],
+    ["<html>", { message: "<html>", code: "", param: "" }],
+    ["", { message: "", code: "", param: "" }],
+    ["[1]", { message: "[1]", code: "", param: "" }],
+  ])("reads %s", (text, expected) => {
+    expect(readOpenaiError(Buffer.from(text))).toEqual(expected);
+  });
+});

@@ -1,0 +1,84 @@
+// The relay by itself: how it ends when the fault is ours or the reader stops reading.
+
+import { expect, test, vi } from "vitest";
+import { openaiChat } from "../../../src/formats/openai-chat.ts";
+import { emptyTrace } from "../../../src/gateway/call.ts";
+import { relay } from "../../../src/gateway/relay.ts";
+import type { ReplyBody } from "../../../src/providers/transport.ts";
+import { chunk, event } from "../../support/fake-provider.ts";
+
+const SERVICE = {
+  model: "alpha",
+  tier: "LIGHT",
+  profile: "auto",
+  confidence: 1,
+  savingsPct: 0,
+  method: "rules",
+  fallback: false,
+} as const;
+
+function begin(texts: readonly string[], finish: () => Promise<string> | string) {
+  const pieces = texts.map((text) => Buffer.from(text));
+  const body: ReplyBody = {
+    read: () => Promise.resolve(pieces.shift() ?? null),
+    failure: null,
+    eventSeen: vi.fn(),
+    cancel: vi.fn(),
+    release: vi.fn(),
+  };
+  const trace = emptyTrace();
+  const onFault = vi.fn();
+  const onBreak = vi.fn();
+  const writer = openaiChat.streamWriter(
+    { requestId: "req_1", modelId: "alpha", createdAtSeconds: 1 },
+    { service: SERVICE, wantsUsage: false },
+  );
+  const stream = { reader: openaiChat.streamReader(), head: [], body, isAtEnd: false };
+  const onGone = vi.fn();
+  const task = { stream, writer, trace, finish: async () => finish(), keepsText: false, onGone, onBreak, onFault };
+  return { body, trace, onFault, onBreak, onGone, text: relay(task) };
+}
+
+async function readAll(text: AsyncGenerator<string>): Promise<string> {
+  let all = "";
+  for await (const piece of text) all += piece;
+  return all;
+}
+
+const hello = event(chunk("alpha", { content: "Hello" }));
+const finished = `${event(chunk("alpha", {}, "stop"))}data: [DONE]\n\n`;
+
+test("a fault of ours at the end becomes an error event and goes to the log", async () => {
+  const fault = new Error("the ledger is gone");
+  const { text, trace, onFault, body } = begin([hello, finished], () => Promise.reject(fault));
+  const all = await readAll(text);
+  expect(all).toContain('"type":"api_error"');
+  expect(all).not.toMatch(/ledger|\[DONE\]/);
+  expect(onFault).toHaveBeenCalledWith(fault);
+  expect(trace.ending).toBe("gateway-broke");
+  expect(body.cancel).toHaveBeenCalled();
+});
+
+test("a reader that stops reading gives the provider up", async () => {
+  const { text, trace, body } = begin([hello, hello, finished], () => "");
+  for await (const piece of text) if (piece.includes("Hello")) break;
+  expect(trace.ending).toBe("client-gone");
+  expect(body.cancel).toHaveBeenCalled();
+});
+
+test("a complete stream lets the connection go instead of cutting it", async () => {
+  const { text, trace, body } = begin([hello, finished], () => "the end");
+  expect(await readAll(text)).toMatch(/Hello.*the end$/s);
+  expect(trace.ending).toBe("complete");
+  expect(body.release).toHaveBeenCalled();
+  expect(body.cancel).not.toHaveBeenCalled();
+});
+
+test("a provider that breaks off is named with its reason to us, not to the client", async () => {
+  const { text, trace, onBreak } = begin([hello, event({ error: { message: "inner words" } })], () => "");
+  const all = await readAll(text);
+  expect(all).toContain("stream_interrupted");
+  expect(all).not.toContain("inner words");
+  expect(onBreak).toHaveBeenCalledWith("inner words");
+  expect(trace.ending).toBe("provider-broke");
+});

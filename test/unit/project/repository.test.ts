@@ -1,0 +1,201 @@
+// What must hold of the repository as a whole: its lock file, its links, its words, its CI command and its layering rules.
+
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const FILES = repositoryFiles();
+
+describe("package-lock.json", () => {
+  const packages: Record<string, LockEntry> = JSON.parse(read("package-lock.json")).packages;
+
+  test("holds no download addresses, so that any registry serves it", () => {
+    expect(Object.keys(packages).filter((path) => packages[path]?.resolved !== undefined)).toEqual([]);
+    expect(read("package-lock.json")).not.toMatch(/https?:\/\/[^"]*\.tgz/);
+  });
+
+  test("names the optional packages of every platform, without which npm ci refuses it", () => {
+    const missing = Object.entries(packages).flatMap(([path, entry]) =>
+      Object.keys(entry.optionalDependencies ?? {}).filter(
+        (name) =>
+          packages[`node_modules/${name}`] === undefined && packages[`${path}/node_modules/${name}`] === undefined,
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test("agrees with package.json", () => {
+    const manifest = JSON.parse(read("package.json"));
+    expect(packages[""]).toMatchObject({
+      version: manifest.version,
+      dependencies: manifest.dependencies,
+      devDependencies: manifest.devDependencies,
+    });
+  });
+});
+
+describe("files", () => {
+  // Pieces that only make sense on the machine they were written on.
+  const MACHINE_PATH = /(?:^|[\s"'`(=])(?:\/(?:home|root|Users|work)\/[\w.-]+|[A-Z]:\\Users\\)/m;
+  const REGISTRY_ADDRESS = /https?:\/\/[\w.-]*(?:registry|artifactory|verdaccio|npmmirror)[\w.-]*/i;
+
+  test("are found", () => {
+    expect(FILES).toContain("package.json");
+    expect(FILES.length).toBeGreaterThan(50);
+  });
+
+  test.each([
+    ["a path of one machine", MACHINE_PATH],
+    ["the address of a registry", REGISTRY_ADDRESS],
+  ])("mention nowhere %s", (_what, pattern) => {
+    expect(FILES.filter((path) => pattern.test(read(path)))).toEqual([]);
+  });
+
+  test("the patterns do find what they look for", () => {
+    expect(["", "home", "me", "x"].join("/")).toMatch(MACHINE_PATH);
+    expect(`https:/${"/registry.example.org"}`).toMatch(REGISTRY_ADDRESS);
+    expect("https://example.org/home/me").not.toMatch(MACHINE_PATH);
+  });
+});
+
+describe("pages", () => {
+  const pages = FILES.filter((path) => path.endsWith(".md"));
+
+  test.each(pages)("the relative links of %s lead somewhere", (page) => {
+    const broken = relativeLinks(read(page)).filter((link) => !existsSync(join(ROOT, dirname(page), link)));
+    expect(broken).toEqual([]);
+  });
+
+  test("the changelog has a place for what is not released yet", () => {
+    expect(read("CHANGELOG.md")).toMatch(/^## \[Unreleased\]$/m);
+  });
+});
+
+describe(".ci/run", () => {
+  const command = read(".ci/run").trimEnd().split("\n").at(-1)!;
+
+  test("can be executed", () => {
+    expect(statSync(join(ROOT, ".ci/run")).mode & 0o111).toBe(0o111);
+  });
+
+  test("runs the README's test command, which is a script of the package", () => {
+    expect(command).toBe("npm test");
+    expect(codeBlocks(read("README.md")).join("\n")).toMatch(new RegExp(`^(?:\\$ )?${command}(?:\\s+#.*)?$`, "m"));
+    expect(JSON.parse(read("package.json")).scripts.test).toBeDefined();
+  });
+});
+
+describe("the layering rules of biome.json", () => {
+  const REFUSED = [
+    ["src/core/a.ts", "../catalog/catalog.ts"],
+    ["src/core/b.ts", "node:fs"],
+    ["src/catalog/a.ts", "../config/settings.ts"],
+    ["src/config/a.ts", "../routing/decide.ts"],
+    ["src/routing/a.ts", "../formats/format.ts"],
+    ["src/routing/b.ts", "node:crypto"],
+    ["src/formats/a.ts", "../providers/registry.ts"],
+    ["src/formats/b.ts", "undici"],
+    ["src/accounts/a.ts", "../store/keys.ts"],
+    ["src/billing/a.ts", "../accounts/keys.ts"],
+    ["src/providers/a.ts", "../telemetry/log.ts"],
+    ["src/store/a.ts", "../billing/ledger.ts"],
+    ["src/store/deep/a.ts", "../../billing/ledger.ts"],
+    ["src/telemetry/a.ts", "../providers/health.ts"],
+    ["src/gateway/a.ts", "../http/server.ts"],
+    ["src/http/v1/a.ts", "../../cli/serve.ts"],
+    ["src/http/a.ts", "../app.ts"],
+  ] as const;
+  const ALLOWED = [
+    ["src/catalog/ok.ts", "../core/tiers.ts"],
+    ["src/routing/ok.ts", "../catalog/catalog.ts"],
+    ["src/accounts/ok.ts", "../config/settings.ts"],
+    ["src/store/ok.ts", "node:fs"],
+    ["src/gateway/ok.ts", "../providers/registry.ts"],
+    ["src/http/ok.ts", "../gateway/complete.ts"],
+    ["src/cli/ok.ts", "../app.ts"],
+  ] as const;
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-layers-"));
+  let refused: ReadonlySet<string>;
+
+  beforeAll(() => {
+    for (const name of ["biome.json", ".gitignore"]) copyFileSync(join(ROOT, name), join(folder, name));
+    for (const [path, target] of [...REFUSED, ...ALLOWED]) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), `import { thing } from "${target}";\n\nexport const value = thing;\n`);
+    }
+    refused = filesWithRestrictedImports(folder);
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test.each(REFUSED)("%s may not import %s", (path) => {
+    expect(refused).toContain(path);
+  });
+
+  test.each(ALLOWED)("%s may import %s", (path) => {
+    expect(refused).not.toContain(path);
+  });
+
+  test("every folder of src/ has a case here", () => {
+    const covered = new Set([...REFUSED, ...ALLOWED].map(([path]) => path.split("/")[1]));
+    const folders = readdirSync(join(ROOT, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(folders.map((entry) => entry.name).filter((name) => !covered.has(name))).toEqual([]);
+  });
+});
+
+interface LockEntry {
+  readonly resolved?: string;
+  readonly optionalDependencies?: Record<string, string>;
+}
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), "utf8");
+}
+
+/** What git tracks; without git or before the first commit, what stands in the folder. */
+function repositoryFiles(): readonly string[] {
+  const { stdout } = spawnSync("git", ["ls-files", "-z"], { cwd: ROOT, encoding: "utf8" });
+  const tracked = (stdout ?? "").split("\0").filter((path) => path !== "" && existsSync(join(ROOT, path)));
+  return tracked.length > 0 ? tracked : filesBelow("");
+}
+
+function filesBelow(folder: string): string[] {
+  const ignored = /^(?:node_modules|dist|\.dist-.*|data|coverage|\.git|\.cache|\.env|switchyard\.yaml|.*\.log)$/;
+  return readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter((entry) => !ignored.test(entry.name))
+    .flatMap((entry) => {
+      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      return entry.isDirectory() ? filesBelow(path) : [path];
+    });
+}
+
+function relativeLinks(markdown: string): readonly string[] {
+  const text = markdown.replace(/^```.*?^```$/gms, "");
+  const targets = [...text.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g), ...text.matchAll(/^\[[^\]]+\]:\s*(\S+)/gm)];
+  return targets.map((match) => match[1]!.split("#")[0]!).filter((link) => link !== "" && !/^[a-z]+:/i.test(link));
+}
+
+function codeBlocks(markdown: string): readonly string[] {
+  return [...markdown.matchAll(/^```\w*\n(.*?)^```$/gms)].map((match) => match[1]!);
+}
+
+function filesWithRestrictedImports(folder: string): ReadonlySet<string> {
+  const biome = join(ROOT, "node_modules/@biomejs/biome/bin/biome");
+  const args = [biome, "lint", "--only=style/noRestrictedImports", "--max-diagnostics=none", "--reporter=github", "."];
+  const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  const files = [...stdout.matchAll(/noRestrictedImports,file=([^,]+)/g)].map((match) => match[1]!);
+  return new Set(files.map((file) => file.slice(file.indexOf("src/"))));
+}

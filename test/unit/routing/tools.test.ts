@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import type { ChatMessage, Tool } from "../../../src/core/chat.ts";
+import { classify } from "../../../src/routing/classify.ts";
+import { readSignals } from "../../../src/routing/signals.ts";
+import { detectScenario, toolScoreOf } from "../../../src/routing/tools.ts";
+import { makeChat, makeModel, makeTool } from "../../support/catalog.ts";
+
+const WEATHER = makeTool();
+const SEARCH = makeTool({ name: "web_search", description: "Search the web for pages" });
+const MEMORY = makeTool({ name: "core_memory_add", description: "Store a fact" });
+
+function scenarioOf(
+  text: string,
+  tools: readonly Tool[],
+  extra: { toolChoice?: unknown; history?: ChatMessage[] } = {},
+) {
+  const messages: ChatMessage[] = [...(extra.history ?? []), { role: "user", content: text }];
+  const signals = readSignals(text);
+  const chat = makeChat({ messages, tools, toolChoice: extra.toolChoice ?? null });
+  return detectScenario({ chat, text, signals, category: classify({ text, signals }).category });
+}
+
+describe("detectScenario", () => {
+  const call: ChatMessage = {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: "1", function: { name: "get_weather" } }],
+  };
+  const cases: readonly [string, string | null, string, readonly Tool[], Parameters<typeof scenarioOf>[2]?][] = [
+    ["no tools", null, "What is the weather in Paris?", []],
+    ["one call", "single", "What is the weather in Paris?", [WEATHER]],
+    [
+      "several calls",
+      "parallel",
+      "Get the weather in Paris, in Rome, in Oslo and also in Bern, for each city",
+      [WEATHER],
+    ],
+    ["the web", "web_search", "What is the latest news about the election?", [SEARCH]],
+    ["a memory store", "memory", "What did I tell you about my dog?", [MEMORY]],
+    ["a greeting", "optional", "hello there", [WEATHER]],
+    ["unrelated to the tools", "optional", "Prove Fermat's little theorem rigorously", [WEATHER]],
+    ["forbidden to call", "optional", "What is the weather in Paris?", [WEATHER], { toolChoice: "none" }],
+    ["made to call", "single", "Prove Fermat's little theorem rigorously", [WEATHER], { toolChoice: "required" }],
+    ["calls in the history", "multi_turn", "and in Rome?", [WEATHER], { history: [call] }],
+    ["another script proves nothing", "single", "巴黎天气怎么样", [WEATHER]],
+  ];
+  it.each(cases)("%s: %s", (_name, expected, text, tools, extra) => {
+    expect(scenarioOf(text, tools, extra)).toBe(expected);
+  });
+});
+
+describe("toolScoreOf", () => {
+  it("takes the scenario's score, else the overall one, else null", () => {
+    const model = makeModel({ scores: { overall: 50, single: 70 } });
+    expect(toolScoreOf(model, "single")).toBe(70);
+    expect(toolScoreOf(model, "memory")).toBe(50);
+    expect(toolScoreOf(model, null)).toBeNull();
+    expect(toolScoreOf(makeModel(), "single")).toBeNull();
+  });
+});

@@ -1,0 +1,27 @@
+import { readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { openDb } from "../../../src/store/db.ts";
+import { migrate, splitStatements } from "../../../src/store/migrate.ts";
+
+test("splits at semicolons that end a line, and leaves comments out", () => {
+  const sql = "-- first;\nCREATE TABLE a (id TEXT);\n\n-- why; because\nINSERT INTO a VALUES ('x; y'); \n-- the end\n";
+  expect(splitStatements(sql)).toEqual(["CREATE TABLE a (id TEXT)", "INSERT INTO a VALUES ('x; y')"]);
+});
+
+test.each(["sqlite", "postgres"])("the files for %s are numbered without gaps or repeats", (store) => {
+  const files = readdirSync(new URL("../../../src/store/migrations/", import.meta.url));
+  const names = files.filter((name) => name.split(".").length === 2 || name.endsWith(`.${store}.sql`));
+  expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, index) => index + 1));
+});
+
+test("a migration that fails leaves nothing of itself, and those before it stay", async () => {
+  const db = await openDb("sqlite::memory:");
+  const good = { name: "0001_good", sql: "CREATE TABLE good (id TEXT);" };
+  const bad = { name: "0002_bad", sql: "CREATE TABLE half (id TEXT);\nCREATE TABEL other (id TEXT);" };
+  await expect(migrate(db, [good, bad])).rejects.toThrow(/syntax/);
+  const tables = await db.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+  expect(tables.map((row) => row.name)).toEqual(["good", "schema_migrations"]);
+  const mended = { ...bad, sql: "CREATE TABLE half (id TEXT);" };
+  expect(await migrate(db, [good, mended])).toEqual(["0002_bad"]);
+  await db.close();
+});
