@@ -8,11 +8,11 @@ import { show, type Table } from "./table.ts";
 
 export interface LatencyPlan {
   readonly rounds: number;
+  readonly warmUpMs: number;
   readonly roundMs: number;
 }
 
 const PER_SECOND = 200;
-const WARM_UP_MS = 300;
 const MEASURED: readonly Size[] = ["small", "100 KB"];
 
 export async function measureLatency(rig: Rig, plan: LatencyPlan): Promise<Table> {
@@ -31,13 +31,13 @@ interface Measured {
   readonly cpuUs: number[];
 }
 
-async function measureSize(rig: Rig, size: Size, { rounds, roundMs }: LatencyPlan): Promise<string[][]> {
+async function measureSize(rig: Rig, size: Size, { rounds, warmUpMs, roundMs }: LatencyPlan): Promise<string[][]> {
   const all: readonly Measured[] = [rig.direct, rig.proxy, rig.gateway].map((server) => ({
     server,
     timesUs: [],
     cpuUs: [],
   }));
-  for (const { server } of all) await runRound(rig, { server, size, forMs: WARM_UP_MS });
+  for (const { server } of all) await runRound(rig, { server, size, forMs: warmUpMs });
   for (let round = 0; round < rounds; round++) {
     for (const one of all) {
       const { timesUs, cpuUs } = await runRound(rig, { server: one.server, size, forMs: roundMs });

@@ -26,16 +26,16 @@ interface Plan {
 
 const FULL: Plan = {
   requests: { rounds: 3, warmUpMs: 1_200, roundMs: 1_000 },
-  latency: { rounds: 3, roundMs: 1_000 },
+  latency: { rounds: 3, warmUpMs: 300, roundMs: 900 },
   stream: { warmUpRounds: 15, rounds: 3, chunks: 60, openStreams: 1_000 },
   classify: { forMs: 800 },
 };
 
 const QUICK: Plan = {
-  requests: { rounds: 1, warmUpMs: 400, roundMs: 400 },
-  latency: { rounds: 1, roundMs: 500 },
-  stream: { warmUpRounds: 3, rounds: 1, chunks: 30, openStreams: 200 },
-  classify: { forMs: 100 },
+  requests: { rounds: 1, warmUpMs: 300, roundMs: 300 },
+  latency: { rounds: 1, warmUpMs: 100, roundMs: 300 },
+  stream: { warmUpRounds: 3, rounds: 1, chunks: 20, openStreams: null },
+  classify: { forMs: 60 },
 };
 
 const PROFILES = ".cache/profiles";

@@ -10,7 +10,8 @@ export interface StreamPlan {
   readonly warmUpRounds: number;
   readonly rounds: number;
   readonly chunks: number;
-  readonly openStreams: number;
+  /** Null leaves the memory out: it needs servers of its own. */
+  readonly openStreams: number | null;
 }
 
 const CONNECTIONS = 32;
@@ -29,10 +30,11 @@ interface Measured {
 
 export async function measureStream(rig: Rig, plan: StreamPlan): Promise<readonly Table[]> {
   const pace = await measurePace(rig, plan);
+  if (plan.openStreams === null) return [pace];
   // Servers that have worked hold memory they no longer need, and open streams would be put into it.
   const freshRig = await startRig();
   try {
-    return [pace, await measureOpen(freshRig, plan)];
+    return [pace, await measureOpen(freshRig, plan.openStreams)];
   } finally {
     await freshRig.close();
   }
@@ -89,7 +91,7 @@ async function readRound({ load }: Rig, server: Server) {
   return { ...times, cpuUs: after.cpuUs - before.cpuUs };
 }
 
-async function measureOpen(rig: Rig, { openStreams }: StreamPlan): Promise<Table> {
+async function measureOpen(rig: Rig, openStreams: number): Promise<Table> {
   await rig.provider.ask("pace", { chunks: OPEN_CHUNKS, everyMs: OPEN_EVERY_MS });
   const rows: string[][] = [];
   for (const server of [rig.proxy, rig.gateway]) {

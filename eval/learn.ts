@@ -3,8 +3,8 @@
 
 import type { Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
-import { OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/outputs.ts";
 import { BUCKETS } from "../src/routing/ngrams.ts";
+import { OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/outputs.ts";
 import { SHAPE_SIZE } from "../src/routing/shape.ts";
 import type { Example } from "./examples.ts";
 import { makeRandom, type Random, shuffle } from "./random.ts";

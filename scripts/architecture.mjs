@@ -59,7 +59,7 @@ function filesFirst(/** @type {string} */ a, /** @type {string} */ b) {
 }
 
 function describe(/** @type {string} */ root, /** @type {string} */ path) {
-  if (path.endsWith(".json")) return "Data";
+  if (/\.(json|bin)$/.test(path)) return "Data";
   return firstSentence(readFileSync(join(root, path), "utf8"));
 }
 

@@ -3,8 +3,8 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Row } from "../rows.ts";
 import { makeRandom } from "../random.ts";
+import type { Row } from "../rows.ts";
 import { makePrompts, readLists } from "./prompts.ts";
 
 export const CORPUS_SEED = 20_26;

@@ -9,6 +9,7 @@ import { buildChains, type ChainLists, lowestListing } from "./chains.ts";
 import type { DialectChanges } from "./dialect.ts";
 import { nearest } from "./nearest.ts";
 import { type ModelRow, modelFromRow } from "./rows.ts";
+import { readWeights, type Weights } from "./weights.ts";
 
 /** The formats the gateway can speak to providers; a kind joins when its codec does. */
 export const SUPPORTED_KINDS: ReadonlySet<ProviderKind> = new Set(["openai", "sandbox"]);
@@ -16,6 +17,8 @@ export const SUPPORTED_KINDS: ReadonlySet<ProviderKind> = new Set(["openai", "sa
 export const SANDBOX_ID = "sandbox";
 
 export const DEFAULT_MARKUP_PPM = 50_000;
+
+export const DEFAULT_UNSURE_TIER: Tier = "LIGHT";
 
 /** No request waits longer than these unless the configuration says otherwise. */
 export const DEFAULT_TIMEOUTS = {
@@ -42,6 +45,9 @@ export interface CatalogInput {
   readonly providers?: readonly ProviderSetup[];
   readonly baseline?: string | null;
   readonly markupPpm?: number;
+  /** Left out, the weights that ship are read; null routes by rules alone. */
+  readonly weights?: Weights | null;
+  readonly unsureTier?: Tier;
   readonly supportedKinds?: ReadonlySet<ProviderKind>;
 }
 
@@ -78,8 +84,9 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   });
   const baseline = chooseBaseline({ input, builtin, models, findings });
   if (findings.problems.length > 0 || baseline === null) return { catalog: null, ...findings };
-  const markupPpm = input.markupPpm ?? DEFAULT_MARKUP_PPM;
-  return { catalog: { models, providers, chains, baseline, markupPpm }, ...findings };
+  const { markupPpm = DEFAULT_MARKUP_PPM, unsureTier = DEFAULT_UNSURE_TIER } = input;
+  const weights = input.weights === undefined ? readWeights() : input.weights;
+  return { catalog: { models, providers, chains, baseline, markupPpm, weights, unsureTier }, ...findings };
 }
 
 /** The configured providers whose format we speak; the sandbox alone when there is none. */

@@ -2,6 +2,7 @@
 
 import type { Model, Provider } from "../core/model.ts";
 import type { Tier } from "../core/tiers.ts";
+import type { Weights } from "./weights.ts";
 
 export interface Catalog {
   /** Every model known, also those whose provider is not configured. */
@@ -14,6 +15,10 @@ export interface Catalog {
   readonly baseline: Model;
   /** Parts per million on top of provider cost. */
   readonly markupPpm: number;
+  /** What the router's classifier has learned; null leaves it to the rules alone. */
+  readonly weights: Weights | null;
+  /** An auto-routed request whose tier is unsure is not placed below this one. */
+  readonly unsureTier: Tier;
 }
 
 /** Whether requests can be sent to this model at all: it has a price and a provider that is configured. */

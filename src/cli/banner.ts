@@ -1,5 +1,6 @@
 // The first screen: where it is, what it uses, the first key, and one command that works as pasted.
 
+import { relative } from "node:path";
 import type { App } from "../app.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
 import type { Settings } from "../config/settings.ts";
@@ -13,7 +14,7 @@ interface BannerInput {
 }
 
 export function banner({ app, settings, readyMs }: BannerInput): string {
-  const store = settings.database.startsWith("sqlite:") ? settings.database : "postgres";
+  const store = storeName(settings.database);
   const key = app.firstKey ?? "$SWITCHYARD_KEY";
   const lines = [
     "",
@@ -33,6 +34,13 @@ export function banner({ app, settings, readyMs }: BannerInput): string {
     "",
   ];
   return lines.join("\n");
+}
+
+/** A file is shown as seen from here; an address in the network may hold a password and is not shown. */
+function storeName(database: string): string {
+  if (!database.startsWith("sqlite:")) return "postgres";
+  const path = relative(process.cwd(), database.slice("sqlite:".length));
+  return path.startsWith("..") ? database : `sqlite:./${path}`;
 }
 
 function providersLine({ catalog }: Settings): string {

@@ -10,13 +10,16 @@ import { banner } from "./banner.ts";
 import { loadSettings, printProblems } from "./settings.ts";
 
 export async function serve({ flags }: Arguments): Promise<number> {
+  const startedAtMs = performance.now();
   const { "no-color": _, ...config } = flags;
   const loaded = loadSettings(config);
   if (!loaded.ok) return printProblems(loaded);
   const log = createLog(loaded.settings.logLevel);
   const app = await startOrExplain(loaded.settings, log);
   if (app === null) return 1;
-  process.stdout.write(banner({ app, settings: loaded.settings, env: process.env, readyMs: performance.now() }));
+  process.stdout.write(
+    banner({ app, settings: loaded.settings, env: process.env, readyMs: performance.now() - startedAtMs }),
+  );
   for (const { place, message } of loaded.warnings) log.warn({ place }, message);
   await stopSignal(log);
   await app.stop();

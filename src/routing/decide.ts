@@ -23,9 +23,10 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const { profile } = controls;
   const ask = newestAsk(chat.messages);
   const signals = readSignals(ask.text);
-  const classification = classify({ text: ask.text, signals });
+  const classification = classify({ text: ask.text, signals, weights: catalog.weights });
   const scenario = detectScenario({ chat, text: ask.text, signals, category: classification.category });
-  const historyFloor = profile === "auto" ? findHistoryFloor(chat.messages, ask, signals) : null;
+  const historyFloor =
+    profile === "auto" ? findHistoryFloor({ messages: chat.messages, ask, signals, weights: catalog.weights }) : null;
   const inputTokens = estimateInputTokens(chat);
   const placement = profile === "direct" ? null : place(question, classification, historyFloor);
   const chain =

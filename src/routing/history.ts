@@ -1,6 +1,7 @@
 // The history floor: a short follow-up ("yes, do it", "now in Rust") is as hard as the request it continues.
 // A new, self-contained question inherits nothing.
 
+import type { Weights } from "../catalog/weights.ts";
 import type { ChatMessage } from "../core/chat.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Ask, askBefore } from "./ask.ts";
@@ -13,13 +14,21 @@ const FRAGMENT_WORDS_MAX = 5;
 /** How many earlier requests are looked at before giving up on finding the one that is continued. */
 const LOOK_BACK_MAX = 8;
 
+export interface HistoryInput {
+  readonly messages: readonly ChatMessage[];
+  readonly ask: Ask;
+  /** What was measured of the ask. */
+  readonly signals: Signals;
+  readonly weights?: Weights | null;
+}
+
 /** The tier of the earlier request that `ask` continues; null where it stands on its own. */
-export function findHistoryFloor(messages: readonly ChatMessage[], ask: Ask, signals: Signals): Tier | null {
+export function findHistoryFloor({ messages, ask, signals, weights = null }: HistoryInput): Tier | null {
   if (ask.index <= 0 || !isFollowUp(signals)) return null;
   let earlier = askBefore(messages, ask.index);
   for (let looked = 0; earlier !== null && looked < LOOK_BACK_MAX; looked++) {
     const earlierSignals = readSignals(earlier.text);
-    const classification = classify({ text: earlier.text, signals: earlierSignals });
+    const classification = classify({ text: earlier.text, signals: earlierSignals, weights });
     if (isSubstantial(earlierSignals, classification)) return classification.tier;
     earlier = askBefore(messages, earlier.index);
   }

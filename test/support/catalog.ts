@@ -1,6 +1,7 @@
 // Small catalogues, models and routing questions for tests; every field has a plain default that a test may override.
 
 import type { Catalog } from "../../src/catalog/catalog.ts";
+import type { Weights } from "../../src/catalog/weights.ts";
 import type { ChatRequest, Tool } from "../../src/core/chat.ts";
 import {
   type Constraints,
@@ -75,6 +76,7 @@ export interface CatalogOverrides {
   readonly providers?: readonly Provider[];
   readonly baseline?: Model;
   readonly markupPpm?: number;
+  readonly weights?: Weights | null;
 }
 
 export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
@@ -88,6 +90,8 @@ export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
     chains,
     baseline,
     markupPpm: overrides.markupPpm ?? 50_000,
+    weights: overrides.weights ?? null,
+    unsureTier: "LIGHT",
   };
 }
 

@@ -6,7 +6,9 @@ import { classify } from "../../../src/routing/classify.ts";
 import { CUES, LEXICON } from "../../../src/routing/lexicon.ts";
 import { readSignals } from "../../../src/routing/signals.ts";
 
-const read = (text: string) => classify({ text, signals: readSignals(text) });
+const weights = null;
+
+const read = (text: string) => classify({ text, signals: readSignals(text), weights });
 
 describe("tiers", () => {
   const cases: readonly [string, string][] = [

@@ -4,6 +4,8 @@ import { newestAsk } from "../../../src/routing/ask.ts";
 import { findHistoryFloor } from "../../../src/routing/history.ts";
 import { readSignals } from "../../../src/routing/signals.ts";
 
+const weights = null;
+
 const CODING = "Write a python function that merges two sorted linked lists and add unit tests";
 
 function floorOf(...asks: readonly string[]) {
@@ -13,7 +15,7 @@ function floorOf(...asks: readonly string[]) {
   ]);
   const conversation = messages.slice(0, -1);
   const ask = newestAsk(conversation);
-  return findHistoryFloor(conversation, ask, readSignals(ask.text));
+  return findHistoryFloor({ messages: conversation, ask, signals: readSignals(ask.text), weights });
 }
 
 describe("findHistoryFloor", () => {
@@ -61,6 +63,6 @@ describe("findHistoryFloor", () => {
       { role: "tool", content: "edited", tool_call_id: "1" },
     ];
     const ask = newestAsk(messages);
-    expect(findHistoryFloor(messages, ask, readSignals(ask.text))).toBe("STANDARD");
+    expect(findHistoryFloor({ messages, ask, signals: readSignals(ask.text), weights })).toBe("STANDARD");
   });
 });
