@@ -7,13 +7,14 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type ClassifyPlan, measureClassify } from "./classify.ts";
 import { type LatencyPlan, measureLatency } from "./latency.ts";
+import { type LedgerPlan, measureLedger } from "./ledger.ts";
 import { measureRequests, type RequestsPlan } from "./requests.ts";
 import { type Rig, startRig } from "./rig.ts";
 import { benchSettings } from "./settings.ts";
 import { measureStream, type StreamPlan } from "./stream.ts";
 import { formatTable, type Table } from "./table.ts";
 
-const NAMES = ["requests", "latency", "stream", "classify"] as const;
+const NAMES = ["requests", "latency", "stream", "classify", "ledger"] as const;
 
 type Name = (typeof NAMES)[number];
 
@@ -22,6 +23,7 @@ interface Plan {
   readonly latency: LatencyPlan;
   readonly stream: StreamPlan;
   readonly classify: ClassifyPlan;
+  readonly ledger: LedgerPlan;
 }
 
 const FULL: Plan = {
@@ -29,6 +31,7 @@ const FULL: Plan = {
   latency: { rounds: 3, warmUpMs: 300, roundMs: 900 },
   stream: { warmUpRounds: 15, rounds: 3, chunks: 60, openStreams: 1_000 },
   classify: { forMs: 800 },
+  ledger: { warmUpMs: 1_500, forMs: 3_000, concurrent: 64 },
 };
 
 const QUICK: Plan = {
@@ -36,6 +39,7 @@ const QUICK: Plan = {
   latency: { rounds: 1, warmUpMs: 100, roundMs: 300 },
   stream: { warmUpRounds: 3, rounds: 1, chunks: 20, openStreams: null },
   classify: { forMs: 60 },
+  ledger: { warmUpMs: 300, forMs: 500, concurrent: 64 },
 };
 
 const PROFILES = ".cache/profiles";
@@ -59,7 +63,8 @@ async function main(): Promise<number> {
   const [{ model = "unknown processor" } = {}] = cpus();
   console.log(`Node ${process.versions.node}, ${cpus().length} x ${model}\n`);
   if (names.includes("classify")) print([runClassify(plan.classify)]);
-  const rest = names.filter((name) => name !== "classify");
+  if (names.includes("ledger")) print([await measureLedger(plan.ledger)]);
+  const rest = names.filter((name) => name !== "classify" && name !== "ledger");
   if (rest.length > 0) await runServers(rest, plan, values.profile === true);
   return 0;
 }

@@ -27,11 +27,11 @@ export interface LearnSettings {
 
 export const DEFAULT_SETTINGS: LearnSettings = {
   seed: 1,
-  epochs: 8,
+  epochs: 5,
   hidden: 24,
   wordRate: 0.12,
   netRate: 0.02,
-  wordDropout: 0.3,
+  wordDropout: 0.5,
   blindShare: 0.1,
   decay: 1e-4,
   ladderWeight: 1,
@@ -170,7 +170,7 @@ function lossGradient({ net, pass, example, settings, slowing }: Step): void {
   const { outputs, gradient } = pass;
   gradient.fill(0);
   const { weight } = example;
-  if (example.category >= 0) addCategoryGradient(pass, example.category, weight * example.categoryWeight);
+  if (example.category >= 0) addCategoryGradient(pass, example);
   if (example.coding !== null) {
     const error = sigmoid(outputs[OUTPUT.coding] as number) - (example.coding ? 1 : 0);
     gradient[OUTPUT.coding] = error * weight * settings.codingWeight;
@@ -189,14 +189,15 @@ function lossGradient({ net, pass, example, settings, slowing }: Step): void {
   }
 }
 
-function addCategoryGradient({ outputs, gradient }: Pass, category: number, strength: number): void {
-  let highest = Number.NEGATIVE_INFINITY;
-  for (let at = 0; at < CATEGORIES.length; at++) highest = Math.max(highest, outputs[at] as number);
-  let total = 0;
-  for (let at = 0; at < CATEGORIES.length; at++) total += Math.exp((outputs[at] as number) - highest);
-  for (let at = 0; at < CATEGORIES.length; at++) {
-    const share = Math.exp((outputs[at] as number) - highest) / total;
-    gradient[at] = (share - (at === category ? 1 : 0)) * strength;
+/** Without the points of the rules, which are added when routing: as two opinions they transfer better than as one. */
+function addCategoryGradient({ outputs, gradient }: Pass, example: Example): void {
+  const { category, categoryWeight, weight } = example;
+  const point = (kind: number) => outputs[kind] as number;
+  const highest = CATEGORIES.reduce((most, _, kind) => Math.max(most, point(kind)), Number.NEGATIVE_INFINITY);
+  const total = CATEGORIES.reduce((sum, _, kind) => sum + Math.exp(point(kind) - highest), 0);
+  for (let kind = 0; kind < CATEGORIES.length; kind++) {
+    const share = Math.exp(point(kind) - highest) / total;
+    gradient[kind] = (share - (kind === category ? 1 : 0)) * weight * categoryWeight;
   }
 }
 

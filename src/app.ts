@@ -19,6 +19,8 @@ import type { Settings } from "./config/settings.ts";
 import type { LedgerVerdict } from "./core/audit.ts";
 import type { IdempotencyStore } from "./core/idempotency.ts";
 import type { AccountStore, Db, Log } from "./core/ports.ts";
+import type { Services } from "./gateway/services.ts";
+import { createToolLoops } from "./gateway/tool-loops.ts";
 import type { Edge } from "./http/edge.ts";
 import { createServer } from "./http/server.ts";
 import { createHealth } from "./providers/health.ts";
@@ -62,7 +64,17 @@ export async function start(settings: Settings, log: Log): Promise<App> {
     const { ledger, idempotency, credits, verify } = money;
     const edge: Edge = {
       settings,
-      services: { catalog: settings.catalog, registry, health: createHealth(now, log), ledger, idempotency, log, now },
+      services: {
+        catalog: settings.catalog,
+        registry,
+        health: createHealth(now, log),
+        ledger,
+        idempotency,
+        toolLoops: createToolLoops(),
+        log,
+        now,
+        isCutting: drain.isCutting,
+      },
       accounts: createAccounts({ store: people.accountStore }),
       keys: people.keys,
       profiles: people.profiles,
@@ -82,7 +94,7 @@ export async function start(settings: Settings, log: Log): Promise<App> {
       firstKey,
       async stop() {
         drain.begin();
-        await closeServer(server, settings.server.drainSeconds);
+        await closeServer(server, settings.server.drainSeconds, drain.cut);
         await registry.close();
         await money.close();
         await people.close();
@@ -170,10 +182,20 @@ async function openPeople(db: Db, log: Log): Promise<People> {
   };
 }
 
-function createDrain(db: Db): { begin(): void } & Pick<Edge, "isDraining" | "notReadyBecause"> {
+interface Drain extends Pick<Edge, "isDraining" | "notReadyBecause">, Pick<Services, "isCutting"> {
+  begin(): void;
+  cut(): void;
+}
+
+function createDrain(db: Db): Drain {
   let isDraining = false;
+  let isCutting = false;
   return {
     isDraining: () => isDraining,
+    isCutting: () => isCutting,
+    cut() {
+      isCutting = true;
+    },
     begin() {
       isDraining = true;
     },
@@ -188,8 +210,11 @@ function createDrain(db: Db): { begin(): void } & Pick<Edge, "isDraining" | "not
 }
 
 /** Streams that are still running at the deadline are cut; their clients see a broken connection, not a fake end. */
-async function closeServer(server: FastifyInstance, drainSeconds: number): Promise<void> {
-  const deadline = setTimeout(() => server.server.closeAllConnections(), drainSeconds * 1000);
+async function closeServer(server: FastifyInstance, drainSeconds: number, onCut: () => void): Promise<void> {
+  const deadline = setTimeout(() => {
+    onCut();
+    server.server.closeAllConnections();
+  }, drainSeconds * 1000);
   // Node closes the connections that are idle now; those of streams that end later would be kept alive.
   const sweep = setInterval(() => server.server.closeIdleConnections(), IDLE_SWEEP_MS);
   await server.close();

@@ -12,7 +12,7 @@ import { type ModelRow, modelFromRow } from "./rows.ts";
 import { readWeights, type Weights } from "./weights.ts";
 
 /** The formats the gateway can speak to providers; a kind joins when its codec does. */
-export const SUPPORTED_KINDS: ReadonlySet<ProviderKind> = new Set(["openai", "sandbox"]);
+export const SUPPORTED_KINDS: ReadonlySet<ProviderKind> = new Set(["openai", "anthropic", "sandbox"]);
 
 export const SANDBOX_ID = "sandbox";
 

@@ -1,7 +1,7 @@
 // What routing is asked and what it answers.
 
 import type { ChatRequest } from "./chat.ts";
-import type { Capability, ToolScenario } from "./model.ts";
+import type { Capability, ProviderKind, ToolScenario } from "./model.ts";
 import type { NanoUsd } from "./money.ts";
 import type { Tier } from "./tiers.ts";
 
@@ -81,6 +81,10 @@ export interface RoutingQuestion {
   readonly constraints: Constraints;
   /** Models whose breaker is open now; they are tried last. */
   readonly restingModels: ReadonlySet<string>;
+  /** The model that made the tool call whose result this is; it goes on where that is possible. */
+  readonly loopModel?: string | null;
+  /** Set when only a provider of this kind can serve the request, with what makes it so. */
+  readonly nativeKind?: { readonly kind: ProviderKind; readonly because: string } | null;
 }
 
 /** One model that was looked at; `removedBecause` is null for those in the chain. */

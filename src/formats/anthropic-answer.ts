@@ -66,18 +66,18 @@ function outputOf(block: unknown): string {
 export function writeAnthropicAnswer(
   answer: WholeAnswer,
   context: AnswerContext,
-  additions: { service: ServiceObject; usage: Usage },
+  additions: { service: ServiceObject; usage: Usage | null },
 ): Buffer {
   const { native } = answer;
   if (native?.format !== "anthropic") {
-    const message = writeMessage(answer.completion, context, additions.usage);
+    const message = writeMessage(answer.completion, context, (additions.usage ?? answer.usage) as Usage);
     return Buffer.from(JSON.stringify({ ...message, service: additions.service }));
   }
   const changes = new Map([
     ["model", JSON.stringify(context.modelId)],
     ["service", JSON.stringify(additions.service)],
   ]);
-  if (answer.usage === null) changes.set("usage", JSON.stringify(writeAnthropicUsage(additions.usage)));
+  if (additions.usage !== null) changes.set("usage", JSON.stringify(writeAnthropicUsage(additions.usage)));
   return spliceFields(native.source, changes);
 }
 

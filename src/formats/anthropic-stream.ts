@@ -16,6 +16,7 @@ export function createAnthropicStreamReader(): StreamReader {
 
 interface ToolBlock {
   readonly index: number;
+  readonly id: string;
   hasArguments: boolean;
 }
 
@@ -39,6 +40,10 @@ class AnthropicStreamReader implements StreamReader {
       fault: this.#fault,
       outputLength: this.#outputLength,
     };
+  }
+
+  toolCallIds(): readonly string[] {
+    return [...this.#tools.values()].map(({ id }) => id);
   }
 
   push(bytes: Uint8Array): readonly ChatChunk[] {
@@ -120,7 +125,7 @@ class AnthropicStreamReader implements StreamReader {
     if (block.type === "thinking") return this.#say("reasoning_content", block.thinking);
     if (block.type !== "tool_use") return null;
     const whole = isObject(block.input) && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : "";
-    const tool = { index: this.#tools.size, hasArguments: whole !== "" };
+    const tool = { index: this.#tools.size, id: String(block.id), hasArguments: whole !== "" };
     this.#tools.set(index, tool);
     const name = String(block.name);
     this.#outputLength += name.length + whole.length;

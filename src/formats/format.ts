@@ -144,6 +144,8 @@ export interface StreamReader {
   /** To be called once at the end of the body. */
   end(): readonly ChatChunk[];
   readonly progress: StreamProgress;
+  /** The ids of the tool calls begun so far. */
+  toolCallIds(): readonly string[];
 }
 
 export interface StreamProgress {

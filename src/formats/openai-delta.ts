@@ -22,6 +22,7 @@ export interface ChoiceNormaliser {
   readonly hasContent: boolean;
   readonly isFinished: boolean;
   readonly outputLength: number;
+  readonly toolCallIds: readonly string[];
 }
 
 const CONTENT_FIELDS = ["content", "refusal", "reasoning_content", "reasoning"] as const;
@@ -61,6 +62,9 @@ export function createChoiceNormaliser(): ChoiceNormaliser {
     },
     get isFinished() {
       return states.size > 0 && [...states.values()].every((state) => state.isFinished);
+    },
+    get toolCallIds() {
+      return [...states.values()].flatMap((state) => state.toolCallIds);
     },
     get outputLength() {
       return outputLength;

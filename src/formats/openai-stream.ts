@@ -24,7 +24,18 @@ class OpenaiStreamReader implements StreamReader {
 
   get progress(): StreamProgress {
     const { hasContent, isFinished, outputLength } = this.#choices;
-    return { hasContent, isFinished, outputLength, isDone: this.#isDone, usage: this.#usage, fault: this.#fault };
+    return {
+      hasContent,
+      isFinished,
+      outputLength,
+      isDone: this.#isDone,
+      usage: this.#usage,
+      fault: this.#fault,
+    };
+  }
+
+  toolCallIds(): readonly string[] {
+    return this.#choices.toolCallIds;
   }
 
   push(bytes: Uint8Array): readonly ChatChunk[] {

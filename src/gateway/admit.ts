@@ -19,13 +19,26 @@ export interface Admitted {
 
 const BEARER = /^Bearer +(\S+) *$/i;
 
-export function admit(authorization: string | undefined, door: Doorkeeper): Admitted | Promise<Admitted> {
-  const match = BEARER.exec(authorization ?? "");
-  if (match === null) throw unauthenticated();
-  const verification = door.keys.verify(match[1] as string);
+export interface Credentials {
+  readonly authorization: string | undefined;
+  /** The `x-api-key` header, where the path takes it. */
+  readonly apiKey: string | undefined;
+}
+
+export function admit(credentials: Credentials, door: Doorkeeper): Admitted | Promise<Admitted> {
+  const keyText = keyTextOf(credentials);
+  if (keyText === null) throw unauthenticated();
+  const verification = door.keys.verify(keyText);
   return verification instanceof Promise
     ? verification.then((verified) => admitVerified(verified, door))
     : admitVerified(verification, door);
+}
+
+/** Two keys that differ are none: it would be a guess whose request it is. */
+function keyTextOf({ authorization, apiKey }: Credentials): string | null {
+  const bearer = authorization === undefined ? apiKey?.trim() : BEARER.exec(authorization)?.[1];
+  const differs = apiKey !== undefined && bearer !== apiKey.trim();
+  return bearer === undefined || differs ? null : bearer;
 }
 
 function admitVerified(verification: Verification, door: Doorkeeper): Admitted {

@@ -4,6 +4,7 @@ import type { WholeAnswer } from "../formats/format.ts";
 import { serviceHeaders, writeService } from "../formats/service-object.ts";
 import type { Answered } from "./attempt.ts";
 import type { Call } from "./call.ts";
+import { forgetAnswer } from "./forget.ts";
 import { relay } from "./relay.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
@@ -58,6 +59,7 @@ async function wholeAnswer(ready: Ready, whole: WholeAnswer, services: Services)
     storedAnswer(call, JSON_TYPE, () => bytes.toString("utf8")),
     services,
   );
+  services.toolLoops.note(call.caller.key.accountId, toolCallIdsOf(whole), answered.model.id);
   call.trace.ending = "complete";
   return { kind: "whole", headers: serviceHeaders(reservation.decision, assessment), contentType: JSON_TYPE, bytes };
 }
@@ -79,6 +81,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     ...watchers(ready, services),
     async finish({ usage, outputLength, textSoFar }) {
       services.health.succeeded(model.id);
+      services.toolLoops.note(call.caller.key.accountId, stream.reader.toolCallIds(), model.id);
       const delivered: Delivered = { ...ready, model, usage, outputLength, outcome: "complete" };
       const assessment = assess(delivered, services);
       const closing = writer.end(writeService(decision, assessment), assessment.usage);
@@ -94,6 +97,14 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   return { kind: "stream", headers: serviceHeaders(decision, expected), text, ping: writer.ping };
 }
 
+/** For a client that left after a provider had accepted. When it was we who cut it off at the end, it costs nothing. */
+export async function chargeLeaver(left: Omit<Delivered, "outcome">, services: Services): Promise<void> {
+  const delivered: Delivered = { ...left, outcome: "client-gone" };
+  if (!services.isCutting()) return book(delivered, assess(delivered, services), null, services);
+  left.call.trace.ending = "gateway-broke";
+  await services.ledger.release(left.reservation);
+}
+
 /** Who broke it pays: a client that leaves pays for what came so far, a provider or we ourselves cost it nothing. */
 function watchers(
   ready: Ready,
@@ -105,31 +116,33 @@ function watchers(
   const subject = { requestId: call.requestId, model: model.id, provider: model.provider };
   return {
     async onGone({ usage, outputLength }) {
-      const delivered: Delivered = { ...ready, model, usage, outputLength, outcome: "client-gone" };
-      await book(delivered, assess(delivered, services), null, services);
-      await forgetIdempotent(call, services);
+      await chargeLeaver({ call, reservation, model, usage, outputLength }, services);
+      await forgetAnswer(call, services);
     },
     /** A model whose streams keep breaking comes to rest like one that does not answer. */
     async onBreak(reason) {
       health.failed(model.id, null);
       log.warn({ ...subject, reason }, "stream broke off");
       await ledger.release(reservation);
-      await forgetIdempotent(call, services);
+      await forgetAnswer(call, services);
     },
     async onFault(error) {
       log.error({ ...subject, err: error }, "stream broke on our side");
       await ledger.release(reservation);
-      await forgetIdempotent(call, services);
+      await forgetAnswer(call, services);
     },
   };
 }
 
-function storedAnswer(call: Call, contentType: string, text: () => string) {
-  return call.idempotencyId === null ? null : { idempotencyId: call.idempotencyId, contentType, text: text() };
+function toolCallIdsOf({ completion }: WholeAnswer): readonly string[] {
+  const choices = (completion.choices ?? []) as readonly {
+    message?: { tool_calls?: readonly { id?: unknown }[] | null };
+  }[];
+  return choices.flatMap(({ message }) => (message?.tool_calls ?? []).map(({ id }) => String(id)));
 }
 
-async function forgetIdempotent({ idempotencyId }: Call, { idempotency }: Services): Promise<void> {
-  if (idempotencyId !== null) await idempotency.forget(idempotencyId);
+function storedAnswer(call: Call, contentType: string, text: () => string) {
+  return call.idempotencyId === null ? null : { idempotencyId: call.idempotencyId, contentType, text: text() };
 }
 
 function answerContext({ call, answered, reservation }: Ready, services: Services) {

@@ -6,7 +6,7 @@ import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Call } from "./call.ts";
 import { chainError } from "./chain-error.ts";
-import { type Failure, judge, type Verdict } from "./failure.ts";
+import { type Failure, judge, type Received, type Verdict } from "./failure.ts";
 import { mayLeaveOut } from "./refused-field.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
@@ -17,6 +17,19 @@ const ATTEMPTS_FOR_RETRIES = 4;
 const RETRY_WAIT_MS = 100;
 
 export type Answered = { readonly model: Model } & Reached;
+
+/** What a provider had sent when the client left. */
+export type Accepted = { readonly model: Model } & Received;
+
+export class ClientGone extends GatewayError {
+  /** Null when no provider had accepted the request yet. */
+  readonly accepted: Accepted | null;
+
+  constructor(accepted: Accepted | null) {
+    super("badRequest", "The client closed the request.", { code: "client_closed_request" });
+    this.accepted = accepted;
+  }
+}
 
 export async function attempt(call: Call, reservation: Reservation, services: Services): Promise<Answered> {
   const failures: Failure[] = [];
@@ -33,11 +46,11 @@ export async function attempt(call: Call, reservation: Reservation, services: Se
       call.trace.answeredBy = model.id;
       return { model, ...tried.answer };
     }
+    if (call.signal.aborted) throw clientGone(call, model, tried.failure);
     failures.push(tried.failure);
-    if (call.signal.aborted || verdict.next === "none") break;
+    if (verdict.next === "none") break;
     if (verdict.next === "larger-window") windowAbove = model.context;
   }
-  if (call.signal.aborted) throw clientGone(call);
   throw chainError(failures);
 }
 
@@ -81,6 +94,7 @@ async function noteAttempt(attempted: Try, services: Services): Promise<Judged> 
     status: failure === null ? 200 : failure.status,
     reason: failure === null ? null : failure.message,
     droppedFields: tried.droppedFields,
+    conversions: tried.conversions,
   });
   if (tried.ok) {
     // A stream has yet to show that it ends well.
@@ -107,7 +121,7 @@ function reportFailure({ call, model, failure, verdict }: FailedTry, { health, l
   else log.warn(fields, "attempt failed");
 }
 
-function clientGone(call: Call): GatewayError {
+function clientGone(call: Call, model: Model, { kind, received }: Failure): ClientGone {
   call.trace.ending = "client-gone";
-  return new GatewayError("badRequest", "The client closed the request.", { code: "client_closed_request" });
+  return new ClientGone(kind === "client-gone" && received !== undefined ? { model, ...received } : null);
 }

@@ -32,6 +32,8 @@ export interface AttemptNote {
   readonly status: number | null;
   readonly reason: string | null;
   readonly droppedFields: readonly string[];
+  /** What conversion changed or left out for this model, in words. */
+  readonly conversions: readonly string[];
 }
 
 /** Filled in step by step; read once, when the request is over. */

@@ -1,10 +1,10 @@
 // The story of one request, on one screen. (Who is calling was settled by `admit`, before the body was read.)
 
-import type { ChatRequest } from "../core/chat.ts";
-import { type Controls, type Decision, NO_CONSTRAINTS } from "../core/decision.ts";
+import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
+import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
-import { type Answer, answer } from "./answer.ts";
-import { attempt } from "./attempt.ts";
+import { type Answer, answer, chargeLeaver } from "./answer.ts";
+import { attempt, ClientGone } from "./attempt.ts";
 import type { Call, Caller } from "./call.ts";
 import { reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
@@ -19,19 +19,25 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     call.trace.firstContentAtMs = services.now();
     return await answer({ call, reservation, answered }, services);
   } catch (error) {
-    await services.ledger.release(reservation);
+    const accepted = error instanceof ClientGone ? error.accepted : null;
+    if (accepted === null) await services.ledger.release(reservation);
+    else await chargeLeaver({ call, reservation, ...accepted }, services);
     throw error;
   }
 }
 
 /** The decision a request gets, live and in the debug endpoint alike. */
-export function route(request: Question, caller: Caller, { catalog, health }: Services): Decision {
-  const constraints = caller.profile?.constraints ?? NO_CONSTRAINTS;
-  const { chat, controls } = request;
-  return decide({ chat, controls, constraints, restingModels: health.resting() }, catalog);
+export function route(request: Question, caller: Caller, { catalog, health, toolLoops }: Services): Decision {
+  const { chat, controls, format = "openai", nativeNeeds = [] } = request;
+  const question: RoutingQuestion = {
+    chat,
+    controls,
+    constraints: caller.profile?.constraints ?? NO_CONSTRAINTS,
+    restingModels: health.resting(),
+    loopModel: toolLoops.modelOf(caller.key.accountId, chat.messages),
+    nativeKind: nativeNeeds.length === 0 ? null : { kind: format, because: nativeNeeds.join("; ") },
+  };
+  return decide(question, catalog);
 }
 
-interface Question {
-  readonly chat: ChatRequest;
-  readonly controls: Controls;
-}
+type Question = Pick<ClientRequest, "chat" | "controls"> & Partial<Pick<ClientRequest, "format" | "nativeNeeds">>;

@@ -1,14 +1,22 @@
 // What a failed attempt means: whether the same model is tried again, which models may be tried next, and whose
 // fault it is. One row per kind of failure.
 
+import type { Usage } from "../core/chat.ts";
 import type { ProviderFault } from "../formats/format.ts";
 
 export interface Failure {
-  readonly kind: "connect" | "timeout" | "broken" | "status" | "unreadable" | "client-gone";
+  readonly kind: "connect" | "timeout" | "broken" | "status" | "unreadable" | "unconvertible" | "client-gone";
   readonly status: number | null;
   readonly message: string;
   readonly fault: ProviderFault | null;
   readonly retryAfterMs: number | null;
+  /** What had come of an accepted request when its client left. */
+  readonly received?: Received;
+}
+
+export interface Received {
+  readonly usage: Usage | null;
+  readonly outputLength: number;
 }
 
 export interface Verdict {
@@ -23,6 +31,7 @@ const PASSING_FAULT: Verdict = { again: "once", next: "any", blame: "provider" }
 const OPERATOR_FAULT: Verdict = { again: "no", next: "any", blame: "operator" };
 const CLIENT_FAULT: Verdict = { again: "no", next: "none", blame: "client" };
 const TOO_LONG: Verdict = { again: "no", next: "larger-window", blame: "client" };
+const NOT_EXPRESSIBLE: Verdict = { again: "no", next: "any", blame: "client" };
 const REFUSED_FIELD: Verdict = { again: "without-refused-field", next: "any", blame: "client" };
 
 /** A provider that wants a longer pause than this is not waited for while there are other models. */
@@ -33,6 +42,7 @@ const OPERATOR_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404]);
 export function judge(failure: Failure): Verdict {
   if (failure.kind === "client-gone") return CLIENT_FAULT;
   if (failure.kind === "connect" || failure.kind === "broken") return PASSING_FAULT;
+  if (failure.kind === "unconvertible") return NOT_EXPRESSIBLE;
   if (failure.kind === "timeout" || failure.kind === "unreadable") return PROVIDER_FAULT;
   return judgeStatus(failure);
 }

@@ -5,6 +5,7 @@ import { GatewayError } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { complete } from "./complete.ts";
+import { forgetAnswer } from "./forget.ts";
 import type { Services } from "./services.ts";
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -29,7 +30,7 @@ export async function completeOnce(
   try {
     return await complete({ ...call, idempotencyId }, services);
   } catch (error) {
-    await services.idempotency.forget(idempotencyId);
+    await forgetAnswer({ ...call, idempotencyId }, services);
     throw error;
   }
 }

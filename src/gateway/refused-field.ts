@@ -1,6 +1,7 @@
 // When a provider refuses a field of the request: whether the request may go without it, and how.
 
 import type { Dialect, Model } from "../core/model.ts";
+import { BETA_HEADER, PREFILL, THINKING_HISTORY } from "../formats/anthropic-error.ts";
 import type { ClientRequest } from "../formats/format.ts";
 
 // Without one of these the answer would not be what was asked for; the next model is tried with it instead.
@@ -16,10 +17,15 @@ const ESSENTIAL: ReadonlySet<string> = new Set([
   "response_format",
 ]);
 
-export function mayLeaveOut(field: string, { body, chat }: ClientRequest): boolean {
+/** Parts of a request that no top-level field names but that a provider may refuse by themselves. */
+const SEPARABLE: ReadonlySet<string> = new Set([THINKING_HISTORY, PREFILL, BETA_HEADER]);
+
+export function mayLeaveOut(field: string, { body, chat, toChat }: ClientRequest): boolean {
   // In a stream we ask for usage ourselves, so this one can be refused although the client never sent it.
   if (field === "stream_options") return chat.isStream;
-  return body[field] !== undefined && !ESSENTIAL.has(field);
+  if (SEPARABLE.has(field)) return true;
+  // What was converted may have fields that the client never wrote.
+  return (body[field] !== undefined || toChat !== undefined) && !ESSENTIAL.has(field);
 }
 
 /** The model as it is to be addressed without these fields: a cap goes under its other name, so that it still holds. */

@@ -6,6 +6,7 @@ import type { IdempotencyStore } from "../core/idempotency.ts";
 import type { Log } from "../core/ports.ts";
 import type { Health } from "../providers/health.ts";
 import type { Registry } from "../providers/registry.ts";
+import type { ToolLoops } from "./tool-loops.ts";
 
 export interface Services {
   readonly catalog: Catalog;
@@ -13,6 +14,9 @@ export interface Services {
   readonly health: Health;
   readonly ledger: Ledger;
   readonly idempotency: IdempotencyStore;
+  readonly toolLoops: ToolLoops;
   readonly log: Log;
+  /** True once the drain time is over and connections are cut from our side. */
+  readonly isCutting: () => boolean;
   readonly now: () => number;
 }

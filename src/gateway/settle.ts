@@ -2,7 +2,7 @@
 // baseline; and the booking of it, once.
 
 import { inputTokensPossible } from "../billing/estimate.ts";
-import { meter, usageOf } from "../billing/meter.ts";
+import { type Metered, meter, usageOf } from "../billing/meter.ts";
 import type { Usage } from "../core/chat.ts";
 import type { StoredAnswer, Usage as UsageRecord } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
@@ -34,18 +34,8 @@ export interface Assessment extends Outcome {
 }
 
 export function assess(delivered: Delivered, { catalog }: Services): Assessment {
-  const { call, reservation, model, usage, outputLength, outcome } = delivered;
-  const { buckets, isEstimated } = meter({
-    usage,
-    bounds: {
-      inputTokens: inputTokensPossible(call.request.chat, call.request.source.bytes.length),
-      outputTokens: outputTokensMax(delivered),
-    },
-    estimate: {
-      inputTokens: reservation.decision.estimatedTokens.input,
-      outputTokens: Math.ceil(outputLength / CHARACTERS_PER_TOKEN),
-    },
-  });
+  const { call, reservation, model, usage, outcome } = delivered;
+  const { buckets, isEstimated } = measure(delivered);
   const price = model.price as Price;
   const { markupPpm } = catalog;
   return {
@@ -65,6 +55,24 @@ export function assess(delivered: Delivered, { catalog }: Services): Assessment 
       outcome,
     },
   };
+}
+
+function measure(delivered: Delivered): Metered {
+  const { call, reservation, usage, outputLength, outcome } = delivered;
+  const bounds = {
+    inputTokens: inputTokensPossible(call.request.chat, call.request.source.bytes.length),
+    outputTokens: outputTokensMax(delivered),
+  };
+  const outputTokens = Math.min(Math.ceil(outputLength / CHARACTERS_PER_TOKEN), bounds.outputTokens);
+  const hasUncountedOutput = usage?.completion_tokens === 0 && outputLength > 0;
+  const metered = meter({
+    usage: outcome === "complete" && hasUncountedOutput ? null : usage,
+    bounds,
+    estimate: { inputTokens: reservation.decision.estimatedTokens.input, outputTokens },
+  });
+  // Usage that came early in a stream lags behind what was delivered when the client left.
+  if (outcome === "complete" || metered.buckets.output >= outputTokens) return metered;
+  return { buckets: { ...metered.buckets, output: outputTokens }, isEstimated: true };
 }
 
 function outputTokensMax({ call, reservation, model }: Delivered): number {

@@ -1,11 +1,12 @@
 // One attempt on one model: send, read the head of the reply, and either have an answer or a failure.
 // A stream counts as an answer only from its first content on; until then it can still fall back.
 
+import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
-import type { ChatChunk, ProviderFormat, StreamReader, WholeAnswer } from "../formats/format.ts";
+import type { ChatChunk, ProviderFormat, ProviderRequest, StreamReader, WholeAnswer } from "../formats/format.ts";
 import type { Reply, ReplyBody } from "../providers/transport.ts";
 import type { Call } from "./call.ts";
-import type { Failure } from "./failure.ts";
+import type { Failure, Received } from "./failure.ts";
 import { avoiding } from "./refused-field.ts";
 import { readRetryAfterMs } from "./retry-after.ts";
 import type { Services } from "./services.ts";
@@ -28,7 +29,11 @@ export type Reached =
 
 type Result = { readonly ok: true; readonly answer: Reached } | { readonly ok: false; readonly failure: Failure };
 
-export type Tried = Result & { readonly droppedFields: readonly string[] };
+export type Tried = Result & {
+  readonly droppedFields: readonly string[];
+  /** What was changed or left out for this model, in words. */
+  readonly conversions: readonly string[];
+};
 
 export interface Try {
   readonly call: Call;
@@ -38,18 +43,39 @@ export interface Try {
   readonly refusedFields: readonly string[];
 }
 
-export async function tryModel({ call, model, outputCap, refusedFields }: Try, services: Services): Promise<Tried> {
+export async function tryModel(attempted: Try, services: Services): Promise<Tried> {
+  const { call, model } = attempted;
   const { transport, format } = services.registry.line(model.provider);
-  const { path, body, droppedFields } = format.writeRequest({
-    request: call.request,
-    model: avoiding(model, refusedFields),
-    outputCap,
-    refusedFields,
-  });
+  const written = writeRequest(attempted, format);
+  if (written instanceof GatewayError)
+    return { ...failed(asUnconvertible(written)), droppedFields: [], conversions: [] };
+  const { path, body, headers = {}, droppedFields, conversions = [] } = written;
   const isStream = call.request.chat.isStream;
-  const reply = await transport.send({ path, body, isStream, signal: call.signal });
+  const reply = await transport.send({ path, body, headers, isStream, signal: call.signal });
   const result = await readReply(reply, format, { isStream, nowMs: services.now() });
-  return { ...result, droppedFields };
+  return { ...result, droppedFields, conversions };
+}
+
+function writeRequest(
+  { call, model, outputCap, refusedFields }: Try,
+  format: ProviderFormat,
+): ProviderRequest | GatewayError {
+  try {
+    return format.writeRequest({
+      request: call.request,
+      model: avoiding(model, refusedFields),
+      outputCap,
+      refusedFields,
+    });
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+}
+
+function asUnconvertible({ message, details }: GatewayError): Failure {
+  const fault = { message, code: details.code ?? "", param: details.param ?? "" };
+  return { kind: "unconvertible", status: null, message, fault, retryAfterMs: null };
 }
 
 async function readReply(
@@ -71,11 +97,14 @@ async function readReply(
 async function readWhole(body: ReplyBody, format: ProviderFormat): Promise<Result> {
   const bytes = await readAll(body, ANSWER_BYTES_MAX);
   if (bytes === null) return failed({ kind: "unreadable", message: "the answer is larger than the gateway accepts" });
-  if (body.failure !== null) return failed(asUnreadable(body.failure));
+  if (body.failure !== null) return failed({ ...asUnreadable(body.failure), received: NOTHING_YET });
   const reading = format.readAnswer(bytes);
   if (!reading.ok) return failed({ kind: "unreadable", message: reading.fault.message, fault: reading.fault });
   return { ok: true, answer: { whole: reading.answer, stream: null } };
 }
+
+/** A whole answer has no part that could be read. */
+const NOTHING_YET: Received = { usage: null, outputLength: 0 };
 
 // Once headers have come a break is no longer a passing fault of the connection: the next model is tried, not this one again.
 function asUnreadable({ kind, message }: NonNullable<ReplyBody["failure"]>): Pick<Failure, "kind" | "message"> {
@@ -117,7 +146,7 @@ async function openStream(body: ReplyBody, format: ProviderFormat): Promise<Resu
   const emptiness = reader.progress.hasContent ? null : emptyStreamFailure(body, reader);
   if (emptiness === null) return { ok: true, answer: { whole: null, stream: { reader, head, body, isAtEnd } } };
   body.cancel();
-  return failed(emptiness);
+  return failed({ ...emptiness, received: reader.progress });
 }
 
 // No content but output tokens is a real answer: the reasoning used up the cap.

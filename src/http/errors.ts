@@ -5,7 +5,8 @@ import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorKind, GatewayError } from "../core/errors.ts";
 import { writeOpenaiError } from "../formats/openai-error.ts";
-import { newRequestId } from "./request-id.ts";
+import { newRequestId, requestIdHeaders } from "./request-id.ts";
+import { formatOf } from "./wire.ts";
 
 const FRAMEWORK_ERRORS: Readonly<Record<string, { kind: ErrorKind; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { kind: "tooLarge", message: "The body is larger than the server accepts." },
@@ -32,13 +33,13 @@ export function toGatewayError(error: unknown): GatewayError {
 
 export function sendError(error: GatewayError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds, headers } = error.details;
-  reply.header("x-request-id", request.id);
+  reply.headers(requestIdHeaders(request));
   if (retryAfterSeconds !== undefined) reply.header("retry-after", String(retryAfterSeconds));
   if (headers !== undefined) reply.headers(headers);
   return reply
     .code(error.status)
     .type("application/json; charset=utf-8")
-    .send(JSON.stringify(writeOpenaiError(error, request.id)));
+    .send(JSON.stringify(formatOf(request).writeError(error, request.id)));
 }
 
 const MALFORMED: Readonly<Record<string, { status: number; message: string }>> = {

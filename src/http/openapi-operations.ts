@@ -13,6 +13,7 @@ export interface Operation {
   readonly status: string;
   readonly answer: Content | null;
   readonly errors: readonly string[];
+  readonly errorSchema: string;
 }
 
 const V1_ERRORS = ["401", "429", "500"] as const;
@@ -39,6 +40,20 @@ export const OPERATIONS: readonly Operation[] = [
     body: json("ChatCompletionRequest", hello),
     answer: { ...json("ChatCompletion"), "text/event-stream": { schema: { type: "string" } } },
     errors: ["400", "402", "404", "413", "415", "422", "503"],
+  }),
+  v1("createMessage", "post", "/v1/messages", {
+    summary: "The same in Anthropic's Messages format",
+    body: json("MessagesRequest", { model: "auto", max_tokens: 1024, messages: hello.messages }),
+    answer: { ...json("Message"), "text/event-stream": { schema: { type: "string" } } },
+    errors: ["400", "402", "404", "409", "413", "415", "422", "503"],
+    errorSchema: "MessagesError",
+  }),
+  v1("countMessageTokens", "post", "/v1/messages/count_tokens", {
+    summary: "A local estimate of a Messages request's input tokens, free of charge",
+    body: json("MessagesRequest", { model: "auto", messages: hello.messages }),
+    answer: json("TokenCount"),
+    errors: ["400", "413", "415", "422"],
+    errorSchema: "MessagesError",
   }),
   v1("explainRouting", "post", "/v1/routing/debug", {
     summary: "The decision a request would get; no provider call, no charge",
@@ -161,12 +176,12 @@ export const OPERATIONS: readonly Operation[] = [
 type Details = Partial<Operation> & Pick<Operation, "summary">;
 
 function v1(id: string, method: Operation["method"], path: string, details: Details): Operation {
-  const rest = { parameters: [], body: null, status: "200", answer: null, ...details };
+  const rest = { parameters: [], body: null, status: "200", answer: null, errorSchema: "Error", ...details };
   return { id, method, path, security: "apiKey", ...rest, errors: [...(details.errors ?? []), ...V1_ERRORS].sort() };
 }
 
 function api(id: string, method: Operation["method"], path: string, details: Details): Operation {
-  const rest = { parameters: [], body: null, status: "200", answer: null, ...details };
+  const rest = { parameters: [], body: null, status: "200", answer: null, errorSchema: "Error", ...details };
   const bodyErrors = rest.body === null ? [] : ["400", "413", "415"];
   return {
     id,
@@ -191,6 +206,7 @@ function open(id: string, path: string, summary: string): Operation {
     status: "200",
     answer,
     errors: [],
+    errorSchema: "Error",
   };
 }
 

@@ -114,6 +114,28 @@ export const SCHEMAS: Readonly<Record<string, object>> = {
     usage: object({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer }),
     service: { $ref: "#/components/schemas/Service" },
   }),
+  MessagesRequest: {
+    type: "object",
+    required: ["messages"],
+    properties: { model: text, messages, tools, stream: { type: "boolean" }, max_tokens: integer, ...controls },
+    additionalProperties: true,
+  },
+  Message: object({
+    id: text,
+    type: { const: "message" },
+    role: { const: "assistant" },
+    model: text,
+    content: { type: "array", items: { type: "object", required: ["type"] } },
+    stop_reason: nullable(text),
+    usage: object({ input_tokens: integer, output_tokens: integer }),
+    service: { $ref: "#/components/schemas/Service" },
+  }),
+  TokenCount: object({ input_tokens: integer }),
+  MessagesError: object({
+    type: { const: "error" },
+    error: object({ type: text, message: text }),
+    request_id: text,
+  }),
   RoutingDebugRequest: {
     type: "object",
     required: ["prompt"],

@@ -59,16 +59,16 @@ function writeOperation(operation: Operation): object {
     ...(operation.body === null ? {} : { requestBody: { required: true, content: operation.body } }),
     responses: {
       [operation.status]: { description: operation.summary, headers: requestIdHeader(), ...success },
-      ...Object.fromEntries(operation.errors.map((status) => [status, writeError(status)])),
+      ...Object.fromEntries(operation.errors.map((status) => [status, writeError(status, operation.errorSchema)])),
     },
   };
 }
 
-function writeError(status: string): object {
+function writeError(status: string, schema: string): object {
   return {
     description: ERROR_STATUSES[status],
     headers: requestIdHeader(),
-    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+    content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } },
   };
 }
 

@@ -2,6 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { FastifyRequest } from "fastify";
+import { speaksAnthropic } from "./wire.ts";
 
 const PLAIN = /^[A-Za-z0-9_.=-]{1,128}$/;
 const POOL_IDS = 256;
@@ -14,6 +16,12 @@ let position = 0;
 export function requestIdOf(request: Pick<IncomingMessage, "headers">): string {
   const given = request.headers["x-request-id"];
   return typeof given === "string" && PLAIN.test(given) ? given : newRequestId();
+}
+
+/** Anthropic's clients read `request-id`. */
+export function requestIdHeaders(request: Pick<FastifyRequest, "id" | "url" | "headers">): Record<string, string> {
+  const named = { "x-request-id": request.id };
+  return speaksAnthropic(request) ? { ...named, "request-id": request.id } : named;
 }
 
 export function newRequestId(): string {

@@ -11,7 +11,7 @@ import { registerHome } from "./home.ts";
 import { createMethodTable } from "./methods.ts";
 import { registerOpenapi } from "./openapi.ts";
 import { registerOps } from "./ops.ts";
-import { requestIdOf } from "./request-id.ts";
+import { requestIdHeaders, requestIdOf } from "./request-id.ts";
 import { registerV1 } from "./v1/routes.ts";
 
 const HEADERS_TIMEOUT_MS = 15_000;
@@ -35,7 +35,7 @@ export async function createServer(edge: Edge): Promise<FastifyInstance> {
     clientErrorHandler: (error, socket) => answerMalformedHttp(error, socket),
   });
   server.addHook("onRequest", (request, reply, done) => {
-    reply.header("x-request-id", request.id);
+    reply.headers(requestIdHeaders(request));
     done(refusedWhileDraining(edge) ?? refusedHost(request) ?? refusedEncoding(request));
   });
   // Node would answer an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).

@@ -2,6 +2,7 @@
 // looked up here by its kind.
 
 import type { Provider, ProviderKind } from "../core/model.ts";
+import { anthropicMessages } from "../formats/anthropic.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import { openaiChat } from "../formats/openai-chat.ts";
 import { createSandbox } from "./sandbox.ts";
@@ -20,8 +21,9 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-const FORMATS: Readonly<Partial<Record<ProviderKind, ProviderFormat>>> = {
+const FORMATS: Readonly<Record<ProviderKind, ProviderFormat>> = {
   openai: openaiChat,
+  anthropic: anthropicMessages,
   sandbox: openaiChat,
 };
 
@@ -29,7 +31,6 @@ export function createRegistry(providers: ReadonlyMap<string, Provider>): Regist
   const lines = new Map<string, Line>();
   for (const provider of providers.values()) {
     const format = FORMATS[provider.kind];
-    if (format === undefined) continue;
     const transport = provider.kind === "sandbox" ? createSandbox() : createUpstream(provider);
     lines.set(provider.id, { provider, transport, format });
   }

@@ -4,6 +4,8 @@
 export interface TransportRequest {
   readonly path: string;
   readonly body: Buffer;
+  /** Headers that belong to the provider's format. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly isStream: boolean;
   /** Aborted when the client leaves; the call is then given up at once. */
   readonly signal: AbortSignal;

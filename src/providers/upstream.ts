@@ -50,10 +50,14 @@ function requestHeaders(provider: Provider, request: TransportRequest): Record<s
     accept: request.isStream ? "text/event-stream" : "application/json",
     "accept-encoding": "identity",
     "user-agent": "switchyard",
+    ...request.headers,
     ...provider.headers,
   };
-  if (provider.apiKey !== null) headers.authorization = `Bearer ${provider.apiKey}`;
-  return headers;
+  return provider.apiKey === null ? headers : { ...headers, ...credentials(provider.kind, provider.apiKey) };
+}
+
+function credentials(kind: Provider["kind"], apiKey: string): Record<string, string> {
+  return kind === "anthropic" ? { "x-api-key": apiKey } : { authorization: `Bearer ${apiKey}` };
 }
 
 /** One request to a provider from dispatch to the last byte. */

@@ -8,6 +8,8 @@ export interface Placement {
   readonly tier: Tier;
   /** The highest tier that may be used at all; null when nothing limits it. */
   readonly ceiling: Tier | null;
+  /** The lowest tier that was asked for, by request or profile; null when none was. */
+  readonly floor: Tier | null;
   /** The steps that changed the tier, in order. */
   readonly notes: readonly string[];
 }
@@ -74,7 +76,7 @@ function applyBounds(start: Tier, floors: readonly Bound[], ceiling: Bound): Pla
     notes.push(`${name} lowered ${tier} to ${top}`);
     tier = top;
   }
-  return { tier, ceiling: top, notes };
+  return { tier, ceiling: top, floor: floors.at(-1)?.[0] ?? null, notes };
 }
 
 function highest(bounds: readonly Bound[]): Bound {

@@ -32,7 +32,8 @@ export function buildChain(input: ChainInput): Chain {
   const { question, catalog, placement } = input;
   const capable = findCapableTier(input);
   const filtered = applySoftFilters(input, capable);
-  const ordered = orderChain(filtered.models, input.scenario, question.restingModels);
+  const ranked = orderChain(filtered.models, input.scenario, question.restingModels);
+  const ordered = keepLoopModel(ranked, input);
   const removed = new Map([...capable.removed, ...filtered.removed]);
   const passedOver = capable.tier === placement.tier ? [] : catalog.chains[placement.tier];
   return {
@@ -155,6 +156,26 @@ function orderChain(
   const asleep = ranked.filter((model) => resting.has(model.id));
   notes.push(`resting after failures, tried last: ${asleep.map((model) => model.id).join(", ")}`);
   return { models: [...awake, ...asleep], notes };
+}
+
+/** Within a tool loop the model that made the call goes on, as far as floor, ceiling, needs and health allow. */
+function keepLoopModel(ordered: Omit<Step, "removed">, { question, catalog, placement, inputTokens }: ChainInput) {
+  const model = catalog.models.get(question.loopModel ?? "");
+  if (model === undefined || question.restingModels.has(model.id) || ordered.models[0] === model) return ordered;
+  const needs = listNeeds({ question, catalog, inputTokens });
+  const isAllowed =
+    ordered.models.includes(model) || (question.controls.profile === "auto" && isWithin(model.tier, placement));
+  if (!isAllowed || !isRoutable(catalog, model) || firstReason(needs, model) !== null) return ordered;
+  const others = ordered.models.filter((other) => other !== model);
+  return {
+    models: [model, ...others],
+    notes: [...ordered.notes, `stays with ${model.id}, which made the open tool call`],
+  };
+}
+
+function isWithin(tier: Tier, { floor, ceiling }: Placement): boolean {
+  const rank = tierRank(tier);
+  return (floor === null || rank >= tierRank(floor)) && (ceiling === null || rank <= tierRank(ceiling));
 }
 
 function listCandidates(chain: readonly Model[], considered: readonly Model[], removed: Removals): Candidate[] {

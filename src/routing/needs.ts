@@ -21,7 +21,7 @@ export interface NeedsInput {
 export function listNeeds({ question, catalog, inputTokens }: NeedsInput): readonly Need[] {
   const { chat, constraints } = question;
   const own = requestCapabilities(chat, catalog).map((capability) => capabilityNeed(capability, "no"));
-  return [contextNeed(inputTokens), ...own, ...constraintNeeds(constraints)];
+  return [contextNeed(inputTokens), ...own, ...nativeNeeds(question, catalog), ...constraintNeeds(constraints)];
 }
 
 /** What the key's profile asks of any model, whatever the request. */
@@ -45,6 +45,18 @@ export function constraintNeeds(constraints: Constraints): readonly Need[] {
     });
   }
   return needs;
+}
+
+function nativeNeeds({ nativeKind }: RoutingQuestion, { providers }: Catalog): readonly Need[] {
+  if (nativeKind === undefined || nativeKind === null) return [];
+  const { kind, because } = nativeKind;
+  return [
+    {
+      name: `a provider of kind ${kind} (${because})`,
+      isMetBy: (model) => providers.get(model.provider)?.kind === kind,
+      unmet: () => `its provider is not of kind ${kind}: ${because}`,
+    },
+  ];
 }
 
 function contextNeed(inputTokens: number): Need {

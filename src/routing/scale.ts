@@ -4,6 +4,7 @@
 import { CATEGORIES, type Category } from "../core/decision.ts";
 import { loadOf } from "./load.ts";
 import { OUTPUT, TIER_CUTS } from "./outputs.ts";
+import { type Prior, priorOf } from "./prior.ts";
 import type { Signals } from "./signals.ts";
 
 /** The tier, 0 to 4, that most requests of a kind belong to. */
@@ -53,7 +54,7 @@ export interface Scaled {
 }
 
 export function scale(outputs: Float32Array, calibration: Float32Array, signals: Signals): Scaled {
-  const shares = sharesOf(outputs);
+  const shares = sharesOf(outputs, priorOf(signals));
   const best = shares.indexOf(Math.max(...shares));
   const mix = (values: (kind: number) => number) => shares.reduce((sum, share, kind) => sum + share * values(kind), 0);
   const usual = mix((kind) => USUAL_TIER[CATEGORIES[kind] as Category]);
@@ -70,17 +71,15 @@ export function scale(outputs: Float32Array, calibration: Float32Array, signals:
   return { place, score, category: CATEGORIES[best] as Category, share: shares[best] as number, moves };
 }
 
-function sharesOf(outputs: Float32Array): number[] {
-  let highest = Number.NEGATIVE_INFINITY;
-  for (let kind = 0; kind < KINDS; kind++) highest = Math.max(highest, outputs[kind] as number);
-  const shares: number[] = [];
-  let total = 0;
+function sharesOf(outputs: Float32Array, prior: Prior): number[] {
+  const points: number[] = [];
   for (let kind = 0; kind < KINDS; kind++) {
-    const share = Math.exp(((outputs[kind] as number) - highest) * SHARPNESS);
-    shares.push(share);
-    total += share;
+    points.push((outputs[kind] as number) + (kind === prior.kind ? prior.points : 0));
   }
-  return shares.map((share) => share / total);
+  const highest = Math.max(...points);
+  const powers = points.map((point) => Math.exp((point - highest) * SHARPNESS));
+  const total = powers.reduce((sum, power) => sum + power, 0);
+  return powers.map((power) => power / total);
 }
 
 /** The ladder output between the cuts it was learned with: 0.5 at the first cut, 3.5 at the last. */

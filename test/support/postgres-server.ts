@@ -19,10 +19,11 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** `settings` such as `fsync=on` win over those made for quick tests. */
+export async function startPostgres({ settings = [] }: { settings?: readonly string[] } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "switchyard-postgres-"));
   try {
-    return await startIn(folder);
+    return await startIn(folder, settings);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -34,7 +35,7 @@ interface Identity {
   readonly gid?: number;
 }
 
-async function startIn(folder: string): Promise<PostgresServer> {
+async function startIn(folder: string, extraSettings: readonly string[]): Promise<PostgresServer> {
   const identity = await whoRuns();
   if (identity.uid !== undefined && identity.gid !== undefined) await chown(folder, identity.uid, identity.gid);
   const bin = await findBinaries(folder, identity);
@@ -47,7 +48,7 @@ async function startIn(folder: string): Promise<PostgresServer> {
   await run(join(bin, "initdb"), [...initialise, "--locale=C", "--no-sync"], { ...identity, env, cwd: folder });
   const port = await freePort();
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "max_connections=200"];
-  const flags = settings.flatMap((setting) => ["-c", setting]);
+  const flags = [...settings, ...extraSettings].flatMap((setting) => ["-c", setting]);
   const server = spawn(join(bin, "postgres"), ["-D", data, "-p", String(port), ...flags], {
     ...identity,
     env,

@@ -1,59 +1,10 @@
 // POST /v1/chat/completions.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { parseBody } from "../../formats/body.ts";
-import type { ClientFormat } from "../../formats/format.ts";
+import type { FastifyInstance } from "fastify";
 import { openaiChat } from "../../formats/openai-chat.ts";
-import type { Answer } from "../../gateway/answer.ts";
-import type { Caller, Trace } from "../../gateway/call.ts";
-import { completeOnce } from "../../gateway/idempotent.ts";
-import { bodyOf } from "../body.ts";
 import type { Edge } from "../edge.ts";
-import { sendStream } from "../stream.ts";
+import { answerIn } from "./completion.ts";
 
 export function registerChat(server: FastifyInstance, edge: Edge): void {
-  server.post("/v1/chat/completions", (request, reply) => answerWith(openaiChat, { request, reply }, edge));
-}
-
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
-
-async function answerWith(format: ClientFormat, { request, reply }: Exchange, edge: Edge): Promise<FastifyReply> {
-  const { source, body } = parseBody(bodyOf(request));
-  const answer = await completeOnce(
-    {
-      requestId: request.id,
-      format,
-      request: format.readRequest(source, body),
-      caller: request.caller as Caller,
-      signal: abortedWhenGone(reply),
-      trace: request.trace as Trace,
-    },
-    idempotencyKeyOf(request),
-    edge.services,
-  );
-  return send(answer, reply, edge);
-}
-
-async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Promise<FastifyReply> {
-  if (settings.isRoutingDebugged) reply.headers(answer.headers);
-  if (answer.kind === "whole") return reply.type(answer.contentType).send(answer.bytes);
-  await sendStream(reply, answer);
-  return reply;
-}
-
-function idempotencyKeyOf({ headers }: FastifyRequest): string | null {
-  return [headers["idempotency-key"]].flat()[0] ?? null;
-}
-
-/** `close` on the response before its end is the one event that means the client has gone. */
-function abortedWhenGone(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  if (reply.raw.destroyed) controller.abort();
-  reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) controller.abort();
-  });
-  return controller.signal;
+  server.post("/v1/chat/completions", (request, reply) => answerIn(openaiChat, { request, reply }, edge));
 }

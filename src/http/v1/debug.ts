@@ -5,12 +5,16 @@ import { parseBody } from "../../formats/body.ts";
 import { readDebugRequest, writeDecision } from "../../formats/routing-debug.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { route } from "../../gateway/complete.ts";
+import { previewChanges } from "../../gateway/preview.ts";
 import { bodyOf } from "../body.ts";
 import type { Edge } from "../edge.ts";
 
 export function registerDebug(server: FastifyInstance, { services }: Edge): void {
   server.post("/v1/routing/debug", async (request) => {
-    const question = readDebugRequest(parseBody(bodyOf(request)).body);
-    return { decision: writeDecision(route(question, request.caller as Caller, services)) };
+    const { source, body } = parseBody(bodyOf(request));
+    const question = readDebugRequest(body);
+    const decision = route(question, request.caller as Caller, services);
+    const changes = previewChanges({ format: "openai", body, source, ...question }, decision, services);
+    return { decision: { ...writeDecision(decision), ...changes } };
   });
 }

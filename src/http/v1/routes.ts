@@ -4,8 +4,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { admit, type Doorkeeper, tooManyRequests } from "../../gateway/admit.ts";
 import { type Caller, emptyTrace, type Trace } from "../../gateway/call.ts";
 import type { Edge } from "../edge.ts";
+import { speaksAnthropic } from "../wire.ts";
 import { registerChat } from "./chat.ts";
 import { registerDebug } from "./debug.ts";
+import { registerMessages } from "./messages.ts";
 import { registerModels } from "./models.ts";
 import { recordRequest } from "./record.ts";
 
@@ -32,13 +34,16 @@ export function registerV1(server: FastifyInstance, edge: Edge): void {
       await letIn(request, reply, door);
     });
     registerChat(v1, edge);
+    registerMessages(v1, edge);
     registerDebug(v1, edge);
     registerModels(v1, edge);
   });
 }
 
 async function letIn(request: FastifyRequest, reply: FastifyReply, door: Doorkeeper): Promise<void> {
-  const { caller, admission } = await admit(request.headers.authorization, door);
+  const { authorization } = request.headers;
+  const apiKey = speaksAnthropic(request) ? [request.headers["x-api-key"]].flat()[0] : undefined;
+  const { caller, admission } = await admit({ authorization, apiKey }, door);
   request.caller = caller;
   reply.headers({
     "x-ratelimit-limit-requests": String(admission.limit),

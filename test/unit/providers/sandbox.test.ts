@@ -23,7 +23,7 @@ const OTHER = { type: "function", function: { name: "other" } };
 
 async function open(body: object, signal = new AbortController().signal): Promise<ReplyBody> {
   const isStream = (body as { stream?: boolean }).stream === true;
-  const request = { path: "/chat/completions", body: Buffer.from(JSON.stringify(body)), isStream, signal };
+  const request = { path: "/chat/completions", headers: {}, body: Buffer.from(JSON.stringify(body)), isStream, signal };
   const reply = await sandbox.send(request);
   if (!reply.ok || reply.status !== 200) throw new Error("the sandbox always answers");
   return reply.body;

@@ -1,0 +1,108 @@
+// What is kept of a request when it is over, and who keeps it. No prompt and no answer, but for `content`, which is there
+// only when the operator asked for it.
+
+import type { Decision } from "./decision.ts";
+import type { ToolScenario } from "./model.ts";
+import type { NanoUsd, Price, TokenBuckets } from "./money.ts";
+
+export interface AttemptRecord {
+  readonly model: string;
+  readonly provider: string;
+  /** From the beginning of the request. */
+  readonly startMs: number;
+  readonly durationMs: number;
+  readonly outcome: "answered" | "failed" | "client-gone";
+  readonly status: number | null;
+  /** What kind of failure it was; null for an answer. */
+  readonly failure: string | null;
+  /** The provider's own words about it, which may repeat the prompt: kept only with content. */
+  readonly reason: string | null;
+  readonly droppedFields: readonly string[];
+}
+
+/** What an answer came to, enough to compute it again. */
+export interface CostRecord {
+  readonly buckets: TokenBuckets;
+  readonly isEstimated: boolean;
+  readonly price: Price;
+  readonly markupPpm: number;
+  readonly charge: NanoUsd;
+  /** The same tokens at the price of the baseline model, without markup. */
+  readonly baseline: NanoUsd;
+  readonly baselineModel: string;
+  readonly holdId: string;
+}
+
+/** Tool calls of an answer, and how many of them could be used. */
+export interface ToolCallCheck {
+  readonly calls: number;
+  /** The arguments are a JSON object. */
+  readonly parsed: number;
+  /** The name is one of the tools offered. */
+  readonly known: number;
+  /** Both, and every required property is there. */
+  readonly valid: number;
+}
+
+export interface ContentRecord {
+  readonly request: string;
+  readonly isRequestCut: boolean;
+  readonly answer: string;
+  readonly isAnswerCut: boolean;
+}
+
+export type Features = Readonly<Record<string, number>>;
+
+export interface RequestRecord {
+  readonly id: string;
+  /** As in X-Request-Id; a caller may use one twice. */
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly atMs: number;
+  readonly route: string;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly isStream: boolean;
+  readonly decision: Decision | null;
+  readonly attempts: readonly AttemptRecord[];
+  readonly answeredBy: { readonly model: string; readonly provider: string } | null;
+  readonly hold: NanoUsd | null;
+  readonly cost: CostRecord | null;
+  readonly latencyMs: number;
+  readonly firstContentMs: number | null;
+  readonly ending: string | null;
+  /** Numbers for learning later. */
+  readonly features: Features | null;
+  readonly toolCalls: ToolCallCheck | null;
+  readonly content: ContentRecord | null;
+}
+
+export interface RecordStore {
+  /** All or nothing. A batch that was written before, though its answer was lost, is `UniqueViolation`. */
+  write(records: readonly RequestRecord[]): Promise<void>;
+  /** Deletes the oldest records from before that time, at most so many; returns how many. */
+  deleteBefore(atMs: number, most: number): Promise<number>;
+}
+
+const TIME_DIGITS = 9;
+
+/** The beginning of the ids of that millisecond: ids sort as the requests began. */
+export function recordIdAt(atMs: number): string {
+  return `r${Math.max(0, Math.floor(atMs)).toString(36).padStart(TIME_DIGITS, "0")}`;
+}
+
+/** Whether the request counts as failed: refused, unanswered, or broken off by a provider or by us. */
+export function isFailed({ status, ending }: Pick<RequestRecord, "status" | "ending">): boolean {
+  return status >= 400 || ending === "provider-broke" || ending === "gateway-broke";
+}
+
+export function isFallenBack({ answeredBy, decision }: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
+  return answeredBy !== null && answeredBy.model !== decision?.model;
+}
+
+/** Per model and scenario, over all requests ever recorded. */
+export interface ToolCallTally extends ToolCallCheck {
+  readonly model: string;
+  readonly scenario: ToolScenario;
+}

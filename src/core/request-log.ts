@@ -1,0 +1,150 @@
+// Reading back what was recorded: the log of requests, its totals by hour and day, and marks of wrong tiers.
+
+import type { NanoUsd, TokenBuckets } from "./money.ts";
+import type { Page } from "./ports.ts";
+import type { ContentRecord, ToolCallTally } from "./records.ts";
+import type { Tier } from "./tiers.ts";
+
+/** A field that is absent does not filter; null asks for requests that have no such thing. */
+export interface RequestFilter {
+  readonly accountId: string;
+  readonly fromMs?: number;
+  /** Not included itself. */
+  readonly toMs?: number;
+  readonly tier?: string | null;
+  readonly model?: string | null;
+  readonly keyId?: string;
+  readonly category?: string;
+  readonly status?: StatusFilter;
+  readonly isFallback?: boolean;
+  /** The beginning of a request id. */
+  readonly requestIdStart?: string;
+}
+
+export type StatusFilter =
+  | { readonly kind: "exact"; readonly status: number }
+  /** 4 for 400 to 499. */
+  | { readonly kind: "class"; readonly hundreds: number }
+  /** Whatever counts as an error in the totals, broken streams included. */
+  | { readonly kind: "error" };
+
+/** One line of the log. */
+export interface RequestSummary {
+  readonly id: string;
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly atMs: number;
+  readonly route: string;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly isError: boolean;
+  readonly isStream: boolean;
+  readonly tier: string | null;
+  readonly classifiedTier: string | null;
+  readonly category: string | null;
+  readonly profile: string | null;
+  readonly toolScenario: string | null;
+  /** Who answered; null when nobody did. */
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly isFallback: boolean;
+  readonly attempts: number;
+  readonly buckets: TokenBuckets | null;
+  readonly isEstimated: boolean;
+  readonly charge: NanoUsd | null;
+  readonly baseline: NanoUsd | null;
+  readonly latencyMs: number;
+  readonly firstContentMs: number | null;
+  readonly ending: string | null;
+}
+
+export interface StoredRequest {
+  readonly summary: RequestSummary;
+  /** The rest as it was recorded; amounts are decimal text in nano-USD. */
+  readonly detail: Readonly<Record<string, unknown>>;
+  readonly content: ContentRecord | null;
+  readonly feedback: Feedback | null;
+}
+
+/** Somebody's word that a request belonged to another tier. */
+export interface Feedback {
+  readonly tier: Tier;
+  readonly note: string | null;
+  readonly atMs: number;
+}
+
+export interface RequestLog {
+  /** Newest first; `after` is the id of the last line of the page before. */
+  list(filter: RequestFilter, page: Page): Promise<readonly RequestSummary[]>;
+  /** By its own id or by its request id, then the newest; null when the account has no such request. */
+  find(accountId: string, id: string): Promise<StoredRequest | null>;
+  /** Keeps the mark with the features of the request, beyond the time the request itself is kept. */
+  mark(accountId: string, recordId: string, feedback: Feedback): Promise<void>;
+}
+
+export const USAGE_STEPS = ["hour", "day", "total"] as const;
+export type UsageStep = (typeof USAGE_STEPS)[number];
+
+export const USAGE_GROUPS = ["model", "tier", "key", "status"] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+export interface UsageQuery extends Pick<RequestFilter, "accountId" | "tier" | "model" | "keyId"> {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly step: UsageStep;
+  readonly group: UsageGroup | null;
+}
+
+export interface UsageTotals {
+  readonly requests: number;
+  readonly errors: number;
+  readonly fallbacks: number;
+  readonly buckets: TokenBuckets;
+  readonly charge: NanoUsd;
+  readonly baseline: NanoUsd;
+  readonly latencyMsSum: number;
+  /** How many requests fell into each bucket of LATENCY_BOUNDS_MS, the last being those beyond. */
+  readonly latencies: readonly number[];
+  readonly firstContents: readonly number[];
+}
+
+export interface UsageRow extends UsageTotals {
+  readonly startMs: number;
+  /** The model, tier, key or status; null when not grouped, and for requests that have none. */
+  readonly group: string | null;
+}
+
+export interface UsageLog {
+  /** The rows, and the time they really cover: whole hours or days. */
+  read(query: UsageQuery): Promise<{ readonly rows: readonly UsageRow[]; readonly fromMs: number; readonly toMs: number }>;
+}
+
+export interface ToolCallLog {
+  tallies(): Promise<readonly ToolCallTally[]>;
+}
+
+export const LATENCY_BOUNDS_MS: readonly number[] = [
+  10, 20, 35, 50, 75, 100, 150, 250, 400, 600, 1_000, 1_500, 2_500, 4_000, 6_000, 10_000, 20_000, 60_000,
+];
+
+export function latencyBucket(ms: number): number {
+  const found = LATENCY_BOUNDS_MS.findIndex((bound) => ms <= bound);
+  return found < 0 ? LATENCY_BOUNDS_MS.length : found;
+}
+
+/** The value below which that share of the counted lies, within its bucket by proportion; null when nothing was counted. */
+export function percentileMs(counts: readonly number[], share: number): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  const wanted = total * share;
+  let passed = 0;
+  for (const [index, count] of counts.entries()) {
+    if (count > 0 && passed + count >= wanted) {
+      const low = LATENCY_BOUNDS_MS[index - 1] ?? 0;
+      const high = LATENCY_BOUNDS_MS[index] ?? low * 2;
+      return Math.round(low + ((wanted - passed) / count) * (high - low));
+    }
+    passed += count;
+  }
+  return LATENCY_BOUNDS_MS.at(-1) ?? null;
+}

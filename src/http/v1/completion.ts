@@ -1,0 +1,50 @@
+// A completion in either format: the same story, with the format as its one difference.
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { parseBody } from "../../formats/body.ts";
+import type { ClientFormat, ClientHeaders } from "../../formats/format.ts";
+import type { Answer } from "../../gateway/answer.ts";
+import type { Caller, Trace } from "../../gateway/call.ts";
+import { completeOnce } from "../../gateway/idempotent.ts";
+import { bodyOf } from "../body.ts";
+import type { Edge } from "../edge.ts";
+import { sendStream } from "../stream.ts";
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+export async function answerIn(format: ClientFormat, { request, reply }: Exchange, edge: Edge): Promise<FastifyReply> {
+  const { source, body } = parseBody(bodyOf(request));
+  const answer = await completeOnce(
+    {
+      requestId: request.id,
+      format,
+      request: format.readRequest(source, body, request.headers as ClientHeaders),
+      caller: request.caller as Caller,
+      signal: abortedWhenGone(reply),
+      trace: request.trace as Trace,
+    },
+    [request.headers["idempotency-key"]].flat()[0] ?? null,
+    edge.services,
+  );
+  return send(answer, reply, edge);
+}
+
+async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Promise<FastifyReply> {
+  if (settings.isRoutingDebugged) reply.headers(answer.headers);
+  if (answer.kind === "whole") return reply.type(answer.contentType).send(answer.bytes);
+  await sendStream(reply, answer);
+  return reply;
+}
+
+/** `close` on the response before its end is the one event that means the client has gone. */
+function abortedWhenGone(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  if (reply.raw.destroyed) controller.abort();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}

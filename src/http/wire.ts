@@ -1,0 +1,18 @@
+// Which wire format a request speaks, told by its path (and, for the models list, by a header that only Anthropic's
+// clients send). Errors are written in the same format.
+
+import type { FastifyRequest } from "fastify";
+import { anthropicMessages } from "../formats/anthropic.ts";
+import type { ClientFormat } from "../formats/format.ts";
+import { openaiChat } from "../formats/openai-chat.ts";
+
+const MESSAGES = /^\/+v1\/+messages(?:[/?]|$)/;
+const MODELS = /^\/+v1\/+models(?:[/?]|$)/;
+
+export function formatOf(request: Pick<FastifyRequest, "url" | "headers">): ClientFormat {
+  return speaksAnthropic(request) ? anthropicMessages : openaiChat;
+}
+
+export function speaksAnthropic({ url, headers }: Pick<FastifyRequest, "url" | "headers">): boolean {
+  return MESSAGES.test(url) || (MODELS.test(url) && headers["anthropic-version"] !== undefined);
+}
