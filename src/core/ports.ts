@@ -17,9 +17,14 @@ export interface Queryable {
 export interface Statement {
   readonly sql: string;
   readonly params?: readonly SqlValue[];
+  /** SQLite only, in the place of `params`: the statement is run once with each of these. */
+  readonly rows?: readonly (readonly SqlValue[])[];
   /** When fewer rows than this are affected (or returned), the whole batch is undone: `BatchRefused`. */
   readonly expectRows?: number;
 }
+
+/** The rows of each statement, in their order. */
+export type Answers = readonly (readonly Row[])[];
 
 /** One portable SQL text on SQLite and PostgreSQL. */
 export interface Db extends Queryable {
@@ -30,10 +35,20 @@ export interface Db extends Queryable {
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** One atomic transaction that needs no answers in between. The way to write: SQLite commits many in one fsync. */
-  batch(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
+  batch(statements: readonly Statement[]): Promise<Answers>;
+  /**
+   * One transaction in two messages: the reads, then the writes that `decide` makes of their answers. For what is run all
+   * the time: the texts should be few and always the same, so that each is prepared once.
+   */
+  readThenWrite<T>(reads: readonly Statement[], decide: (answers: Answers) => Decided<T>): Promise<T>;
   /** Applies what is missing and names it. */
   migrate(): Promise<readonly string[]>;
   close(): Promise<void>;
+}
+
+export interface Decided<T> {
+  readonly writes: readonly Statement[];
+  readonly result: T;
 }
 
 export interface Account {

@@ -18,6 +18,8 @@ export interface AttemptRecord {
   /** The provider's own words about it, which may repeat the prompt: kept only with content. */
   readonly reason: string | null;
   readonly droppedFields: readonly string[];
+  /** What conversion changed or left out for this model, in words. */
+  readonly conversions: readonly string[];
 }
 
 /** What an answer came to, enough to compute it again. */

@@ -1,7 +1,7 @@
 // PostgreSQL behind the Db port: a pool that reconnects by itself, and values read as SQLite gives them.
 
 import pg from "pg";
-import type { Db, Queryable, Row, SqlValue, Statement } from "../core/ports.ts";
+import type { Answers, Db, Decided, Queryable, Row, SqlValue, Statement } from "../core/ports.ts";
 import { BatchRefused, StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
 import { migrate } from "./migrate.ts";
 import { runTransaction } from "./transaction.ts";
@@ -21,6 +21,8 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
     query_timeout: options.queryTimeoutMs,
     connectionTimeoutMillis: options.connectTimeoutMs,
     keepAlive: true,
+    // Statements that need no answers in between are sent without waiting for each other.
+    pipeline: true,
     types: { getTypeParser } as pg.CustomTypesConfig,
   });
   // Without a listener a server that goes away would end the process.
@@ -33,6 +35,7 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
     batch: (statements) => (statements.length === 0 ? Promise.resolve([]) : runBatch(pool, statements)),
     transaction: <T>(work: (tx: Queryable) => Promise<T>) =>
       withConnection(pool, (loan) => inTransaction(loan, (query) => work({ query }))),
+    readThenWrite: (reads, decide) => retried(pool, (loan) => exchange(loan, reads, decide)),
     migrate: () => migrate(db),
     close: () => {
       ending ??= pool.end();
@@ -48,44 +51,87 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
   return db;
 }
 
-const BATCH_TRIES = 4;
+const TRIES = 4;
 
-/** A batch that lost against others was undone as a whole, so it can simply be run again. */
-async function runBatch(pool: pg.Pool, statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+const runBatch = (pool: pg.Pool, statements: readonly Statement[]): Promise<Answers> =>
+  retried(pool, (loan) => inTransaction(loan, () => send(loan, statements)));
+
+/** What lost against others was undone as a whole, so it can simply be run again. */
+async function retried<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Promise<T> {
   for (let tryNumber = 1; ; tryNumber += 1) {
     try {
-      return await withConnection(pool, (loan) => runOnce(loan, statements));
+      return await withConnection(pool, work);
     } catch (error) {
       const isLost = error instanceof pg.DatabaseError && (error.code === "40P01" || error.code === "40001");
-      if (!isLost || tryNumber === BATCH_TRIES) throw error;
+      if (!isLost || tryNumber === TRIES) throw error;
     }
   }
 }
 
-function runOnce(loan: Loan, statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
-  return inTransaction(loan, async () => {
-    const answers: (readonly Row[])[] = [];
-    for (const [statementIndex, { sql, params = [], expectRows = 0 }] of statements.entries()) {
-      const result = await guarded(() => loan.client.query<Row>(sql, [...params]), statementIndex);
-      const affectedRows = result.rowCount ?? 0;
-      if (affectedRows < expectRows) throw new BatchRefused({ statementIndex, expectedRows: expectRows, affectedRows });
-      answers.push(result.rows);
-    }
-    return answers;
+const BEGIN: Statement = { sql: "BEGIN" };
+const COMMIT: Statement = { sql: "COMMIT" };
+
+async function exchange<T>(
+  loan: Loan,
+  reads: readonly Statement[],
+  decide: (answers: Answers) => Decided<T>,
+): Promise<T> {
+  try {
+    const [, ...answers] = await send(loan, [BEGIN, ...reads.map(named)]);
+    const { writes, result } = decide(answers);
+    await send(loan, writes.map(named));
+    // Not sent along with the writes: a row that was not affected as expected must still undo them.
+    await send(loan, [COMMIT]);
+    return result;
+  } catch (error) {
+    await rollback(loan).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Sends all at once; the first that fails, in their order, is the error. */
+async function send(loan: Loan, statements: readonly NamedStatement[]): Promise<Answers> {
+  const results = await Promise.allSettled(
+    statements.map(({ name, sql, params = [] }) =>
+      loan.client.query<Row>({ ...(name === undefined ? {} : { name }), text: sql, values: params as SqlValue[] }),
+    ),
+  );
+  return results.map((result, statementIndex) => {
+    if (result.status === "rejected") throw toError(result.reason, statementIndex);
+    const expectedRows = statements[statementIndex]?.expectRows ?? 0;
+    const affectedRows = result.value.rowCount ?? 0;
+    if (affectedRows < expectedRows) throw new BatchRefused({ statementIndex, expectedRows, affectedRows });
+    return result.value.rows;
   });
+}
+
+interface NamedStatement extends Statement {
+  readonly name?: string;
+}
+
+const names = new Map<string, string>();
+
+/** A name makes the server keep the prepared statement for as long as the connection lives. */
+function named(statement: Statement): NamedStatement {
+  const name = names.get(statement.sql) ?? `switchyard_${names.size + 1}`;
+  names.set(statement.sql, name);
+  return { ...statement, name };
 }
 
 type Query = (sql: string, params?: readonly SqlValue[]) => Promise<readonly Row[]>;
 
 async function inTransaction<T>(loan: Loan, work: (query: Query) => Promise<T>): Promise<T> {
   const query: Query = (sql, params = []) => guarded(async () => (await loan.client.query<Row>(sql, [...params])).rows);
-  const rollback = async (): Promise<void> => {
-    loan.isBroken = true;
-    await query("ROLLBACK");
-    loan.isBroken = false;
-  };
   await query("BEGIN");
-  return runTransaction({ query, commit: () => query("COMMIT"), rollback }, (tx) => work(tx.query));
+  return runTransaction({ query, commit: () => query("COMMIT"), rollback: () => rollback(loan) }, (tx) =>
+    work(tx.query),
+  );
+}
+
+async function rollback(loan: Loan): Promise<void> {
+  loan.isBroken = true;
+  await guarded(() => loan.client.query("ROLLBACK"));
+  loan.isBroken = false;
 }
 
 /** A connection for the time of one transaction; a broken one is not put back. */
@@ -112,11 +158,11 @@ async function withConnection<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>
   }
 }
 
-async function guarded<T>(work: () => Promise<T>, statementIndex = 0): Promise<T> {
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw toError(error, statementIndex);
+    throw toError(error, 0);
   }
 }
 

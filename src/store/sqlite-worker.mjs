@@ -98,16 +98,13 @@ function takeStep() {
     return true;
   }
   openTransaction = null;
-  answer(message, () => endTransaction(message.kind));
+  answer(message, () => endTransaction(message));
   return true;
 }
 
 function runAlone(message) {
   if (message.kind === "begin") {
-    answer(message, () => {
-      db.exec("BEGIN IMMEDIATE");
-      openTransaction = message.transaction;
-    });
+    answer(message, () => beginTransaction(message));
   } else if (message.kind === "close") {
     db.close();
     lock?.close();
@@ -118,12 +115,28 @@ function runAlone(message) {
   }
 }
 
-function endTransaction(kind) {
+/** Both ends may bring statements along, which saves a message each. */
+function beginTransaction({ transaction, statements: first = [] }) {
+  db.exec("BEGIN IMMEDIATE");
   try {
+    const rows = runBatch(first);
+    openTransaction = transaction;
+    return rows;
+  } catch (error) {
+    abandon();
+    throw error;
+  }
+}
+
+function endTransaction({ kind, statements: last = [] }) {
+  try {
+    const rows = runBatch(last);
     db.exec(kind === "commit" ? "COMMIT" : "ROLLBACK");
+    return rows;
   } catch (error) {
     abandon();
     if (kind === "commit") throw error;
+    return [];
   }
 }
 
@@ -172,7 +185,7 @@ function runBatch(batch) {
   return batch.map((statement, statementIndex) => {
     let result;
     try {
-      result = run(statement);
+      result = statement.rows === undefined ? run(statement) : runEach(statement);
     } catch (error) {
       throw Object.assign(error, { statementIndex });
     }
@@ -183,6 +196,12 @@ function runBatch(batch) {
     }
     return result.rows;
   });
+}
+
+function runEach({ sql, rows }) {
+  let affectedRows = 0;
+  for (const params of rows) affectedRows += run({ sql, params }).affectedRows;
+  return { rows: [], affectedRows };
 }
 
 function run({ sql, params = [] }) {

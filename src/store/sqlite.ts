@@ -4,7 +4,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Db, Queryable, Row, SqlValue, Statement } from "../core/ports.ts";
+import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../core/ports.ts";
 import { BatchRefused, StoreInUse, StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
 import { migrate } from "./migrate.ts";
 import { runTransaction } from "./transaction.ts";
@@ -23,6 +23,10 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
   const thread = startThread({ path, lockPath, busyTimeoutMs: options.busyTimeoutMs });
   await thread.opened;
   let transactionCount = 0;
+  const nextTransaction = (): number => {
+    transactionCount += 1;
+    return transactionCount;
+  };
 
   const db: Db = {
     kind: "sqlite",
@@ -33,8 +37,7 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
     batch: async (statements) =>
       statements.length === 0 ? [] : thread.call({ kind: "batch", isWrite: true, statements }),
     transaction: async <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => {
-      transactionCount += 1;
-      const transaction = transactionCount;
+      const transaction = nextTransaction();
       await thread.call({ kind: "begin", transaction });
       const session = {
         query: async (sql: string, params: readonly SqlValue[] = []) => {
@@ -46,10 +49,29 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
       };
       return runTransaction(session, work);
     },
+    readThenWrite: (reads, decide) => exchange(thread, nextTransaction(), { reads, decide }),
     migrate: () => migrate(db),
     close: () => thread.close(),
   };
   return db;
+}
+
+interface Exchange<T> {
+  readonly reads: readonly Statement[];
+  readonly decide: (answers: Answers) => Decided<T>;
+}
+
+async function exchange<T>(thread: Thread, transaction: number, { reads, decide }: Exchange<T>): Promise<T> {
+  const answers = await thread.call({ kind: "begin", transaction, statements: reads });
+  let decided: Decided<T>;
+  try {
+    decided = decide(answers);
+  } catch (error) {
+    await thread.call({ kind: "rollback", transaction }).catch(() => undefined);
+    throw error;
+  }
+  await thread.call({ kind: "commit", transaction, statements: decided.writes });
+  return decided.result;
 }
 
 /** What joins a group commit; anything else (reads, schema changes) runs by itself. */
@@ -72,18 +94,18 @@ interface Failure {
 
 interface Answer {
   readonly id: number;
-  readonly rows?: readonly (readonly Row[])[];
+  readonly rows?: Answers;
   readonly error?: Failure;
 }
 
 interface Waiter {
-  readonly resolve: (rows: readonly (readonly Row[])[]) => void;
+  readonly resolve: (rows: Answers) => void;
   readonly reject: (error: Error) => void;
 }
 
 interface Thread {
   readonly opened: Promise<unknown>;
-  call(call: Call): Promise<readonly (readonly Row[])[]>;
+  call(call: Call): Promise<Answers>;
   close(): Promise<void>;
 }
 
@@ -94,7 +116,7 @@ function startThread(workerData: { path: string; lockPath: string | null; busyTi
   let lastId = 0;
   let fault: Error | null = null;
 
-  const wait = (id: number): Promise<readonly (readonly Row[])[]> =>
+  const wait = (id: number): Promise<Answers> =>
     new Promise((resolve, reject) => {
       // An idle database keeps no process alive; one that owes an answer does.
       if (waiters.size === 0) worker.ref();
@@ -113,7 +135,7 @@ function startThread(workerData: { path: string; lockPath: string | null; busyTi
   worker.on("error", (error) => fail(error as Error));
   worker.once("exit", () => fail(new Error("the database is closed")));
 
-  const call = (message: Call): Promise<readonly (readonly Row[])[]> => {
+  const call = (message: Call): Promise<Answers> => {
     if (fault !== null) return Promise.reject(new StoreUnavailable(fault));
     lastId += 1;
     const answer = wait(lastId);

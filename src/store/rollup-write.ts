@@ -1,0 +1,101 @@
+// What a batch of records adds to the totals by hour and by day. One row per group, in one order, so that processes that
+// write at once lock rows alike.
+
+import type { Db, Statement } from "../core/ports.ts";
+import { isFailed, isFallenBack, type RequestRecord } from "../core/records.ts";
+import { LATENCY_BOUNDS_MS, latencyBucket } from "../core/request-log.ts";
+import { type Column, insertFromJsonSql } from "./dialect.ts";
+
+export const HOUR_MS = 60 * 60 * 1000;
+export const DAY_MS = 24 * HOUR_MS;
+
+const BUCKETS = Array.from({ length: LATENCY_BOUNDS_MS.length + 1 }, (_, index) => index);
+export const LATENCY_COLUMNS: readonly string[] = BUCKETS.map((index) => `l${index}`);
+export const FIRST_CONTENT_COLUMNS: readonly string[] = BUCKETS.map((index) => `f${index}`);
+
+export const COUNTS = [
+  ...["requests", "errors", "fallbacks", "input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens"],
+  ...["charge", "baseline", "latency_ms"],
+] as const;
+
+const KEY_TEXTS = ["account_id", "span", "model", "tier", "key_id"] as const;
+const KEY_NUMBERS = ["start_at", "status"] as const;
+const SUMS = [...COUNTS, ...LATENCY_COLUMNS, ...FIRST_CONTENT_COLUMNS];
+const FIRST_LATENCY = COUNTS.length;
+const FIRST_FIRST_CONTENT = FIRST_LATENCY + BUCKETS.length;
+
+export interface RollupWriter {
+  statements(records: readonly RequestRecord[]): readonly Statement[];
+}
+
+export function createRollupWriter(kind: Db["kind"]): RollupWriter {
+  const columns: readonly Column[] = [
+    ...KEY_TEXTS.map((name) => ({ name, type: "TEXT" as const })),
+    ...[...KEY_NUMBERS, ...SUMS].map((name) => ({ name, type: "BIGINT" as const })),
+  ];
+  const sql = `${insertFromJsonSql(kind, "request_rollups", columns)}
+    ON CONFLICT (account_id, span, start_at, model, tier, key_id, status) DO UPDATE SET
+    ${SUMS.map((name) => `${name} = request_rollups.${name} + excluded.${name}`).join(", ")}`;
+  return {
+    statements: (records) => [{ sql, params: [JSON.stringify(rowsOf(records))] }],
+  };
+}
+
+/** The money apart, as it is not a plain number. */
+interface Group {
+  readonly key: readonly (string | number)[];
+  readonly sums: number[];
+  charge: bigint;
+  baseline: bigint;
+}
+
+function rowsOf(records: readonly RequestRecord[]): readonly (readonly (string | number)[])[] {
+  const groups = new Map<string, Group>();
+  for (const record of records) {
+    for (const [span, spanMs] of [["hour", HOUR_MS] as const, ["day", DAY_MS] as const]) {
+      add(groupOf(groups, record, span, Math.floor(record.atMs / spanMs) * spanMs), record);
+    }
+  }
+  const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([, { key, sums, charge, baseline }]) => {
+    const row: (string | number)[] = [...key, ...sums];
+    row[key.length + COUNTS.indexOf("charge")] = charge.toString();
+    row[key.length + COUNTS.indexOf("baseline")] = baseline.toString();
+    return row;
+  });
+}
+
+function groupOf(groups: Map<string, Group>, record: RequestRecord, span: string, startAt: number): Group {
+  const { accountId, keyId, status } = record;
+  const model = record.answeredBy?.model ?? "";
+  const tier = record.decision?.tier ?? "";
+  const name = `${accountId}\n${span}\n${startAt}\n${model}\n${tier}\n${keyId}\n${status}`;
+  const known = groups.get(name);
+  if (known !== undefined) return known;
+  const key = [accountId, span, model, tier, keyId, startAt, status];
+  const group = { key, sums: SUMS.map(() => 0), charge: 0n, baseline: 0n };
+  groups.set(name, group);
+  return group;
+}
+
+function add(group: Group, record: RequestRecord): void {
+  const { cost, latencyMs, firstContentMs } = record;
+  const { sums } = group;
+  const counts = [
+    1,
+    isFailed(record) ? 1 : 0,
+    isFallenBack(record) ? 1 : 0,
+    cost?.buckets.input ?? 0,
+    cost?.buckets.cacheRead ?? 0,
+    cost?.buckets.cacheWrite ?? 0,
+    cost?.buckets.output ?? 0,
+    0,
+    0,
+    latencyMs,
+  ];
+  for (const [index, count] of counts.entries()) (sums[index] as number) += count;
+  (sums[FIRST_LATENCY + latencyBucket(latencyMs)] as number) += 1;
+  if (firstContentMs !== null) (sums[FIRST_FIRST_CONTENT + latencyBucket(firstContentMs)] as number) += 1;
+  group.charge += cost?.charge ?? 0n;
+  group.baseline += cost?.baseline ?? 0n;
+}

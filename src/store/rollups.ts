@@ -1,0 +1,75 @@
+// The totals for reading: by hour, by day or over the whole range, and by one of the things they are kept apart by.
+
+import type { Db, Row } from "../core/ports.ts";
+import type { UsageGroup, UsageLog, UsageQuery, UsageRow } from "../core/request-log.ts";
+import { newConditions } from "./requests.ts";
+import { COUNTS, DAY_MS, FIRST_CONTENT_COLUMNS, HOUR_MS, LATENCY_COLUMNS } from "./rollup-write.ts";
+
+/** A total over more than this is taken from days, so that a year costs no more than a week. */
+const HOURLY_TOTAL_MAX_MS = 8 * DAY_MS;
+
+const GROUP_COLUMNS: Readonly<Record<UsageGroup, string>> = {
+  model: "model",
+  tier: "tier",
+  key: "key_id",
+  status: "status",
+};
+
+const SUMS = [...COUNTS, ...LATENCY_COLUMNS, ...FIRST_CONTENT_COLUMNS]
+  .map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`)
+  .join(", ");
+
+export function createUsageLog(db: Db): UsageLog {
+  return {
+    async read(query) {
+      const { span, fromMs, toMs } = coverage(query);
+      const where = newConditions();
+      where.add("account_id = ? AND span = ?", query.accountId, span);
+      where.add("start_at >= ? AND start_at < ?", fromMs, toMs);
+      if (query.tier !== undefined) where.add("tier = ?", query.tier ?? "");
+      if (query.model !== undefined) where.add("model = ?", query.model ?? "");
+      if (query.keyId !== undefined) where.add("key_id = ?", query.keyId);
+      const by = [
+        ...(query.step === "total" ? [] : ["start_at"]),
+        ...(query.group === null ? [] : [GROUP_COLUMNS[query.group]]),
+      ];
+      const order = by.length === 0 ? "" : ` GROUP BY ${by.join(", ")} ORDER BY ${by.join(", ")}`;
+      const sql = `SELECT ${[...by, SUMS].join(", ")} FROM request_rollups WHERE ${where.sql()}${order}`;
+      const rows = await db.query(sql, where.params);
+      const counted = rows.filter((row) => row.requests != null);
+      return { rows: counted.map((row) => toUsage(row, query, fromMs)), fromMs, toMs };
+    },
+  };
+}
+
+function coverage({ fromMs, toMs, step }: UsageQuery): { span: string; fromMs: number; toMs: number } {
+  const isHourly = step === "hour" || (step === "total" && toMs - fromMs <= HOURLY_TOTAL_MAX_MS);
+  const unit = isHourly ? HOUR_MS : DAY_MS;
+  return {
+    span: isHourly ? "hour" : "day",
+    fromMs: Math.floor(fromMs / unit) * unit,
+    toMs: Math.ceil(toMs / unit) * unit,
+  };
+}
+
+function toUsage(row: Row, { step, group }: UsageQuery, fromMs: number): UsageRow {
+  const name = group === null ? "" : String(row[GROUP_COLUMNS[group]]);
+  return {
+    startMs: step === "total" ? fromMs : Number(row.start_at),
+    group: name === "" ? null : name,
+    requests: Number(row.requests),
+    errors: Number(row.errors),
+    fallbacks: Number(row.fallbacks),
+    buckets: {
+      input: Number(row.input_tokens),
+      cacheRead: Number(row.cache_read_tokens),
+      cacheWrite: Number(row.cache_write_tokens),
+      output: Number(row.output_tokens),
+    },
+    charge: BigInt(row.charge as number),
+    baseline: BigInt(row.baseline as number),
+    latencyMsSum: Number(row.latency_ms),
+    latencies: LATENCY_COLUMNS.map((column) => Number(row[column])),
+    firstContents: FIRST_CONTENT_COLUMNS.map((column) => Number(row[column])),
+  };
+}
