@@ -55,12 +55,11 @@ async function findPostgres(): Promise<{ readonly url: string | null; stop(): Pr
 async function measureStore(url: string, folder: string, plan: LedgerPlan): Promise<readonly string[]> {
   const db = await openDb(url);
   await db.migrate();
-  await db.query(
-    "INSERT INTO accounts (id, name, created_at) VALUES ($1, $1, 0) ON CONFLICT (id) DO NOTHING",
-    [ACCOUNT],
-  );
+  await db.query("INSERT INTO accounts (id, name, created_at) VALUES ($1, $1, 0) ON CONFLICT (id) DO NOTHING", [
+    ACCOUNT,
+  ]);
   const store = createLedgerStore(db, "bench");
-  const outbox = createOutbox(join(folder, "outbox.ndjson"), SILENT_LOG);
+  const outbox = createOutbox({ folder, name: "bench", log: SILENT_LOG });
   const ledger = createLedger({ store, outbox, log: SILENT_LOG, ownerSilentMs: 0 });
   await ledger.move({
     id: `topup:${process.hrtime.bigint()}`,

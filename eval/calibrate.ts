@@ -5,26 +5,26 @@ import type { Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
 import { loadOf } from "../src/routing/load.ts";
 import { runNetwork } from "../src/routing/network.ts";
-import { TIER_CUTS } from "../src/routing/outputs.ts";
+import { OUTPUT, TIER_CUTS } from "../src/routing/outputs.ts";
 import { CALIBRATION, type Scaled, scale } from "../src/routing/scale.ts";
 import type { Example } from "./examples.ts";
 
-/** The weights with the loads of these examples filled in, and no confidence yet. */
-export function withLoads(weights: Weights, examples: readonly Example[]): Weights {
+/** The weights with the mean load and difficulty of each kind filled in, and no confidence yet. */
+export function withMeans(weights: Weights, examples: readonly Example[]): Weights {
   const calibration = new Float32Array(CALIBRATION.size);
   calibration.set(weights.calibration.subarray(0, TIER_CUTS), CALIBRATION.cuts);
-  const sums = new Float64Array(CATEGORIES.length);
-  const counts = new Float64Array(CATEGORIES.length);
-  for (const { category, signals, weight } of examples) {
-    if (category < 0) continue;
-    (sums[category] as number) += loadOf(signals) * weight;
-    (counts[category] as number) += weight;
-  }
   for (let kind = 0; kind < CATEGORIES.length; kind++) {
-    const count = counts[kind] as number;
-    calibration[CALIBRATION.loads + kind] = count === 0 ? 2 : (sums[kind] as number) / count;
+    const own = examples.filter(({ category }) => category === kind);
+    const difficulty = (example: Example) => runNetwork(weights, example)[OUTPUT.difficulty] as number;
+    calibration[CALIBRATION.loads + kind] = mean(own, ({ signals }) => loadOf(signals));
+    calibration[CALIBRATION.difficulties + kind] = mean(own, difficulty);
   }
   return { ...weights, calibration };
+}
+
+function mean(examples: readonly Example[], measure: (example: Example) => number): number {
+  const total = examples.reduce((sum, { weight }) => sum + weight, 0) || 1;
+  return examples.reduce((sum, example) => sum + example.weight * measure(example), 0) / total;
 }
 
 export interface Judged {
@@ -37,6 +37,12 @@ export function judge(weights: Weights, examples: readonly Example[]): readonly 
     example,
     scaled: scale(runNetwork(weights, example), weights.calibration, example.signals),
   }));
+}
+
+export function withScenarios(weights: Weights, coefficients: Float32Array): Weights {
+  const calibration = Float32Array.from(weights.calibration);
+  calibration.set(coefficients, CALIBRATION.scenarios);
+  return { ...weights, calibration };
 }
 
 /** A logistic fit on rows whose tier is known and which the net has not learned from. */

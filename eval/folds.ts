@@ -1,7 +1,7 @@
 // Training with whole families of sources left out, so that every row is judged by weights that never saw its source.
 
 import type { Weights } from "../src/catalog/weights.ts";
-import { type Judged, judge, withLoads } from "./calibrate.ts";
+import { type Judged, judge, withMeans } from "./calibrate.ts";
 import type { Example } from "./examples.ts";
 import { type LearnSettings, learn } from "./learn.ts";
 import { sourceOf } from "./sources.ts";
@@ -33,7 +33,7 @@ export interface FoldsInput {
 
 /** Judgements of every example of a public source by weights learned without its family. */
 export function judgeUnseen({ examples, settings, progress }: FoldsInput): readonly Judged[] {
-  const foreign = examples.filter((example) => !example.row.source.startsWith("own-"));
+  const foreign = examples.filter(({ row }) => !row.source.startsWith("own-") && row.tools === undefined);
   const left = new Set(foreign.filter(isLearnable).map(familyOf));
   const folds = TOGETHER.map((fold) => fold.filter((family) => left.has(family))).filter((fold) => fold.length > 0);
   const judged: Judged[] = [];
@@ -50,5 +50,5 @@ export function judgeUnseen({ examples, settings, progress }: FoldsInput): reado
 }
 
 export function learnAll(examples: readonly Example[], settings: LearnSettings): Weights {
-  return withLoads(learn(examples, settings), examples);
+  return withMeans(learn(examples, settings), examples);
 }

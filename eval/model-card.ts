@@ -1,14 +1,94 @@
-// Writes docs/model-card.md after a training run.
+// Writes docs/model-card.md after a training run: what the weights are, what they learned from and how well they do,
+// on sources they have seen and on sources they have not.
 
-import type { Weights } from "../src/catalog/weights.ts";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { encodeWeights, type Weights } from "../src/catalog/weights.ts";
+import { CATEGORIES } from "../src/core/decision.ts";
+import { TIERS, type Tier } from "../src/core/tiers.ts";
+import { confidenceOf } from "../src/routing/scale.ts";
+import { type Judged, judge } from "./calibrate.ts";
+import { type Evaluation, evaluate } from "./evaluate.ts";
 import type { Example } from "./examples.ts";
+import { isLearnable } from "./folds.ts";
 import type { LearnSettings } from "./learn.ts";
+import { writeTable } from "./report.ts";
+import type { Answer } from "./routers.ts";
+import type { Row } from "./rows.ts";
+import { sourceOf } from "./sources.ts";
 
 export interface ModelCardInput {
   readonly root: string;
   readonly examples: readonly Example[];
+  readonly unseen: readonly Judged[];
   readonly weights: Weights;
   readonly settings: LearnSettings;
 }
 
-export function writeModelCard(_input: ModelCardInput): void {}
+export function writeModelCard({ root, examples, unseen, weights, settings }: ModelCardInput): void {
+  const evaluations: Record<string, Evaluation> = {};
+  if (unseen.length > 0) {
+    const foreign = unseen.map(({ example }) => example);
+    evaluations["source left out"] = rate(unseen, weights);
+    evaluations["shipped weights, same rows (seen sources included)"] = rate(judge(weights, foreign), weights);
+  }
+  const own = examples.filter(({ row }) => row.source.startsWith("own-") && row.tools === undefined);
+  evaluations["our own corpus (seen)"] = rate(judge(weights, own), weights);
+  const card = [
+    "# Model card: the router's weights",
+    "Written by `npm run train`. How a decision is made with them is told in [routing.md](routing.md).",
+    describeForm(weights, settings),
+    "## What it learned from",
+    listSources(examples),
+    "## How well it does",
+    "“Source left out” judges every row of a public set by weights that were trained without that set and all sets that share prompts with it. Tool scenarios and times are measured by `npm run eval`.",
+    writeTable(evaluations),
+    "## Known weaknesses",
+    WEAKNESSES,
+  ];
+  writeFileSync(join(root, "docs/model-card.md"), `${card.join("\n\n")}\n`);
+}
+
+function rate(judged: readonly Judged[], weights: Weights): Evaluation {
+  const answers = new Map<Row, Answer>(judged.map((each) => [each.example.row, answerOf(each, weights)]));
+  // What is timed here is a look-up, which says nothing.
+  const untimed = { p50Ms: Number.NaN, p99Ms: Number.NaN };
+  return { ...evaluate((row) => answers.get(row) as Answer, [...answers.keys()]), ...untimed };
+}
+
+function answerOf({ scaled }: Judged, weights: Weights): Answer {
+  const tier = TIERS[Math.min(TIERS.length - 1, Math.floor(scaled.score * TIERS.length))] as Tier;
+  const confidence = confidenceOf(scaled, weights.calibration);
+  return { tier, score: scaled.score, confidence, category: scaled.category, scenario: null, reasoning: "" };
+}
+
+function describeForm(weights: Weights, settings: LearnSettings): string {
+  const { buckets, outputs, measures, hidden } = weights;
+  const bytes = encodeWeights(weights).length;
+  return [
+    `- form: a table of ${buckets} × ${outputs} eight-bit integers for hashed words, word pairs, beginnings and endings of words; beside it a net of ${hidden} units over ${measures} measures of the request's shape`,
+    `- outputs: ${CATEGORIES.length} kinds of task, place on the tier ladder, difficulty within a kind, coding or not`,
+    `- size: ${(bytes / 1e6).toFixed(2)} MB (src/catalog/weights.bin)`,
+    `- training: AdaGrad, ${settings.epochs} passes, seed ${settings.seed}; the same data and seed give the same bytes`,
+  ].join("\n");
+}
+
+function listSources(examples: readonly Example[]): string {
+  const counts = new Map<string, number>();
+  for (const { row } of examples) counts.set(row.source, (counts.get(row.source) ?? 0) + 1);
+  const learnable = new Set(examples.filter(isLearnable).map(({ row }) => row.source));
+  const lines = [...counts].map(([name, count]) => {
+    const { origin, licence, isShippable } = sourceOf(name);
+    const use = learnable.has(name) ? "learned" : isShippable ? "tool scenarios only" : "measured only";
+    return `| ${name} | ${count} | ${origin} | ${licence} | ${use} |`;
+  });
+  return ["| source | rows | origin | licence | use |", "|---|---|---|---|---|", ...lines].join("\n");
+}
+
+const WEAKNESSES = [
+  "- Category labels are conventions: where “advice” ends and “a question” begins differs between sources, and `general` and `creative_writing` are the least reliable kinds.",
+  "- Difficulty within one kind is ranked only a little better than by length; no classifier this small knows which trivia question is obscure.",
+  "- Languages outside the corpus are classified by shape and shared words; expect LIGHT or the unsure tier more often.",
+  "- The tier labels of the ladder are editorial judgements, not measurements.",
+  "- Our corpus is made from templates, so numbers on it are floors for the tests and not estimates.",
+].join("\n");

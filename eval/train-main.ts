@@ -1,17 +1,19 @@
 // npm run train: learns the router's weights from our own corpus and, with --data DIR, from those public sets in DIR
 // whose licences allow it. Writes the weights and the model card.
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeWeights, type Weights } from "../src/catalog/weights.ts";
-import { withConfidence } from "./calibrate.ts";
+import { withConfidence, withScenarios } from "./calibrate.ts";
 import { readOption } from "./command.ts";
 import { writeCorpus } from "./corpus/generate.ts";
-import { type Example, makeExamples } from "./examples.ts";
+import { makeExamples } from "./examples.ts";
 import { isLearnable, judgeUnseen, learnAll } from "./folds.ts";
 import { DEFAULT_SETTINGS, type LearnSettings } from "./learn.ts";
 import { writeModelCard } from "./model-card.ts";
 import { parseRows, type Row, readRows } from "./rows.ts";
+import { fitScenarios } from "./scenarios.ts";
+import { sourceOf } from "./sources.ts";
 
 const WEIGHTS = "src/catalog/weights.bin";
 const CORPUS = "eval/corpus/corpus.jsonl";
@@ -20,11 +22,13 @@ const root = process.cwd();
 const settings: LearnSettings = { ...DEFAULT_SETTINGS, seed: Number(readOption("seed") ?? DEFAULT_SETTINGS.seed) };
 
 writeCorpus(root);
+const progress = (text: string) => console.log(text);
 const examples = makeExamples(loadRows());
-const weights = train(examples);
+const unseen = judgeUnseen({ examples, settings, progress });
+const weights = train();
 writeFileSync(join(root, WEIGHTS), encodeWeights(weights));
-console.log(`wrote ${WEIGHTS}`);
-if (existsSync(join(root, "docs"))) writeModelCard({ root, examples, weights, settings });
+writeModelCard({ root, examples, unseen, weights, settings });
+progress(`wrote ${WEIGHTS} and docs/model-card.md`);
 
 function loadRows(): readonly Row[] {
   const own = parseRows(readFileSync(join(root, CORPUS), "utf8"));
@@ -32,10 +36,9 @@ function loadRows(): readonly Row[] {
   return folder === null ? own : [...own, ...readRows(folder)];
 }
 
-function train(all: readonly Example[]): Weights {
-  const progress = (text: string) => console.log(text);
-  const unseen = judgeUnseen({ examples: all, settings, progress });
+function train(): Weights {
   progress("learning from everything that may be learned from");
-  const learned = learnAll(all.filter(isLearnable), settings);
-  return withConfidence(learned, unseen);
+  const learned = learnAll(examples.filter(isLearnable), settings);
+  const tooled = examples.filter(({ row }) => sourceOf(row.source).isShippable).map(({ row }) => row);
+  return withScenarios(withConfidence(learned, unseen), fitScenarios(tooled));
 }

@@ -1,39 +1,26 @@
 // The only place that constructs things: settings to store to services to server. start() and stop(), nothing at import.
 
-import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { createAccounts, DEFAULT_ACCOUNT } from "./accounts/accounts.ts";
+import { DEFAULT_ACCOUNT } from "./accounts/accounts.ts";
 import { ensureFirstAccount } from "./accounts/bootstrap.ts";
-import { createDirectory } from "./accounts/directory.ts";
-import { createKeys, type Keys } from "./accounts/keys.ts";
 import { createLimiter } from "./accounts/limits.ts";
-import { createProfiles, type Profiles } from "./accounts/profiles.ts";
-import { type Credits, createCredits } from "./billing/credits.ts";
-import { createLedger, type Ledger } from "./billing/ledger.ts";
-import { createOutbox } from "./billing/outbox.ts";
-import { createUpkeep } from "./billing/upkeep.ts";
-import { verifyLedger } from "./billing/verify.ts";
+import type { PasswordCost } from "./accounts/passwords.ts";
+import { openMoney } from "./app-money.ts";
+import { openPeople } from "./app-people.ts";
+import { openRecords } from "./app-records.ts";
+import type { Credits } from "./billing/credits.ts";
+import { readPackage } from "./cli/package.ts";
 import type { Settings } from "./config/settings.ts";
-import type { LedgerVerdict } from "./core/audit.ts";
-import type { IdempotencyStore } from "./core/idempotency.ts";
-import type { AccountStore, Db, Log } from "./core/ports.ts";
+import type { Db, Log } from "./core/ports.ts";
 import type { Services } from "./gateway/services.ts";
 import { createToolLoops } from "./gateway/tool-loops.ts";
 import type { Edge } from "./http/edge.ts";
 import { createServer } from "./http/server.ts";
 import { createHealth } from "./providers/health.ts";
 import { createRegistry } from "./providers/registry.ts";
-import { createAccountStore } from "./store/accounts.ts";
-import { createLedgerAudit } from "./store/audit.ts";
 import { openDb } from "./store/db.ts";
-import { createIdempotencyStore } from "./store/idempotency.ts";
-import { createKeyStore } from "./store/keys.ts";
-import { createLedgerStore } from "./store/ledger.ts";
-import { createLedgerList } from "./store/ledger-list.ts";
-import { createProfileStore } from "./store/profiles.ts";
-import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
 
 const IDLE_SWEEP_MS = 50;
 
@@ -42,11 +29,18 @@ export interface App {
   readonly url: string;
   /** The first key's text, when this start made it. */
   readonly firstKey: string | null;
+  /** Where the first operator chooses a password, as long as there is none. */
+  readonly setupLink: string | null;
   /** Takes no new work, lets what runs finish within the drain time, then closes everything. */
   stop(): Promise<void>;
 }
 
-export async function start(settings: Settings, log: Log): Promise<App> {
+/** For tests, which make many users and have no time. */
+export interface StartOptions {
+  readonly passwordCost?: PasswordCost;
+}
+
+export async function start(settings: Settings, log: Log, options: StartOptions = {}): Promise<App> {
   const now = Date.now;
   const db = await openDb(settings.database, {
     exclusive: true,
@@ -54,14 +48,16 @@ export async function start(settings: Settings, log: Log): Promise<App> {
   });
   try {
     await db.migrate();
-    const people = await openPeople(db, log);
+    const reader = await openReader(db, settings.database);
+    const people = await openPeople(db, log, options.passwordCost);
     const firstKey = await ensureFirstAccount({ accounts: people.accountStore, keys: people.keys });
     const metrics = createMetrics();
-    const money = await openMoney(db, { settings, log, metrics });
+    const money = await openMoney(db, { settings, reader, log, metrics });
     if (firstKey !== null && isSandboxed(settings)) await giveDemoCredits(money.credits);
     const registry = createRegistry(settings.catalog.providers);
     const drain = createDrain(db);
     const { ledger, idempotency, credits, verify } = money;
+    const records = openRecords(db, { settings, reader, log, metrics, now });
     const edge: Edge = {
       settings,
       services: {
@@ -75,30 +71,36 @@ export async function start(settings: Settings, log: Log): Promise<App> {
         now,
         isCutting: drain.isCutting,
       },
-      accounts: createAccounts({ store: people.accountStore }),
-      keys: people.keys,
-      profiles: people.profiles,
+      ...people,
+      isSandbox: isSandboxed(settings),
+      version: readPackage().version,
       limiter: createLimiter(),
       credits,
       verifyLedger: verify,
       metrics,
+      records,
       log,
       now,
       isDraining: drain.isDraining,
       notReadyBecause: drain.notReadyBecause,
     };
+    const setupToken = await people.invitations.prepareSetup();
     const server = await createServer(edge);
     await server.listen({ host: settings.server.host, port: settings.server.port });
+    const url = addressOf(server, settings.server.host);
     return {
-      url: addressOf(server, settings.server.host),
+      url,
       firstKey,
+      setupLink: setupToken === null ? null : `${url}/#/setup?token=${setupToken}`,
       async stop() {
         drain.begin();
         await closeServer(server, settings.server.drainSeconds, drain.cut);
         await registry.close();
+        await records.close();
         await money.close();
         await people.close();
         metrics.close();
+        if (reader !== db) await reader.close();
         await db.close();
       },
     };
@@ -108,43 +110,13 @@ export async function start(settings: Settings, log: Log): Promise<App> {
   }
 }
 
-/** Only one process serves from a SQLite file, so there every other owner is dead. */
-const OWNER_SILENT_MS = 60_000;
-
-interface Money {
-  readonly ledger: Ledger;
-  readonly idempotency: IdempotencyStore;
-  readonly credits: Credits;
-  readonly verify: () => Promise<LedgerVerdict>;
-  close(): Promise<void>;
-}
-
-interface MoneyContext {
-  readonly settings: Settings;
-  readonly log: Log;
-  readonly metrics: Metrics;
-}
-
-async function openMoney(db: Db, { settings, log, metrics }: MoneyContext): Promise<Money> {
-  const owner = `process_${randomBytes(8).toString("hex")}`;
-  const ownerSilentMs = db.kind === "sqlite" ? 0 : OWNER_SILENT_MS;
-  const outbox = createOutbox(join(settings.dataDir, "outbox.ndjson"), log);
-  const ledger = createLedger({ store: createLedgerStore(db, owner), outbox, log, ownerSilentMs });
-  const idempotency = createIdempotencyStore(db, owner);
-  const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(db));
-  const upkeep = createUpkeep({ verify, idempotency, ownerSilentMs, onAudit: metrics.ledgerProblems, log });
-  await ledger.start();
-  await upkeep.start();
-  return {
-    ledger,
-    idempotency,
-    credits: createCredits(ledger, createLedgerList(db)),
-    verify,
-    async close() {
-      upkeep.stop();
-      await ledger.stop();
-    },
-  };
+/**
+ * Pages and audits over many rows read through a connection of their own: on SQLite the one that takes holds would
+ * otherwise wait for them.
+ */
+function openReader(db: Db, database: string): Promise<Db> {
+  const isFile = db.kind === "sqlite" && !database.endsWith(":memory:");
+  return isFile ? openDb(database) : Promise.resolve(db);
 }
 
 function isSandboxed({ catalog }: Settings): boolean {
@@ -155,31 +127,6 @@ function isSandboxed({ catalog }: Settings): boolean {
 async function giveDemoCredits(credits: Credits): Promise<void> {
   const accountId = DEFAULT_ACCOUNT;
   await credits.topUp({ accountId, amountUsd: "5", note: "demo credits", idempotencyKey: "demo credits" });
-}
-
-interface People {
-  readonly accountStore: AccountStore;
-  readonly keys: Keys;
-  readonly profiles: Profiles;
-  close(): Promise<void>;
-}
-
-async function openPeople(db: Db, log: Log): Promise<People> {
-  const keyStore = createKeyStore(db);
-  const profileStore = createProfileStore(db);
-  const directory = createDirectory({ keys: keyStore, profiles: profileStore, log });
-  await directory.start();
-  const keys = createKeys({ store: keyStore, directory, log });
-  keys.start();
-  return {
-    accountStore: createAccountStore(db),
-    keys,
-    profiles: createProfiles({ store: profileStore, directory }),
-    async close() {
-      directory.stop();
-      await keys.stop();
-    },
-  };
 }
 
 interface Drain extends Pick<Edge, "isDraining" | "notReadyBecause">, Pick<Services, "isCutting"> {

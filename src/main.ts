@@ -9,6 +9,9 @@ type Command = (args: Arguments) => Promise<number>;
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./cli/serve.ts")).serve,
   keys: async () => (await import("./cli/keys.ts")).keys,
+  profiles: async () => (await import("./cli/profiles.ts")).profiles,
+  models: async () => (await import("./cli/models.ts")).models,
+  route: async () => (await import("./cli/route.ts")).route,
   credits: async () => (await import("./cli/credits.ts")).credits,
   ledger: async () => (await import("./cli/ledger.ts")).ledger,
   doctor: async () => (await import("./cli/doctor.ts")).doctor,

@@ -5,14 +5,20 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeRandom } from "../random.ts";
 import type { Row } from "../rows.ts";
+import { makeConversations } from "./conversations.ts";
 import { makePrompts, readLists } from "./prompts.ts";
+import { makeToolRows } from "./tools.ts";
 
 export const CORPUS_SEED = 20_26;
+
+const CONVERSATIONS = 160;
 
 export function generateCorpus(folder: string): readonly Row[] {
   const random = makeRandom(CORPUS_SEED);
   const lists = readLists(folder);
-  return [...makePrompts(folder, lists, random)];
+  const prompts = makePrompts(folder, lists, random);
+  const conversations = makeConversations(prompts, CONVERSATIONS, random);
+  return [...prompts, ...conversations, ...makeToolRows(folder, lists, random)];
 }
 
 /** Rewrites the corpus of the checkout at `root`. */

@@ -7,7 +7,7 @@ import { pick, type Random } from "../random.ts";
 import type { Row } from "../rows.ts";
 import { expand, parseLists, type WordLists } from "./grammar.ts";
 
-const SAMPLES_ENGLISH = 26;
+const SAMPLES_ENGLISH = 17;
 const SAMPLES_OTHER = 9;
 
 export function readLists(folder: string): WordLists {
@@ -22,7 +22,12 @@ export function makePrompts(folder: string, lists: WordLists, random: Random): r
     if (name.startsWith("english-")) rows.push(...makeEnglish(text, lists, random));
     if (name.startsWith("languages-")) rows.push(...makeOthers(text, lists, random));
   }
-  return rows;
+  return withoutDoubles(rows);
+}
+
+function withoutDoubles(rows: readonly Row[]): readonly Row[] {
+  const byPrompt = new Map(rows.map((row) => [row.prompt, row]));
+  return [...byPrompt.values()].map((row, at) => ({ ...row, id: `${row.source}-${at}` }));
 }
 
 interface Heading {
@@ -41,7 +46,7 @@ function makeEnglish(text: string, lists: WordLists, random: Random): readonly R
       heading = { category, ladder: Number(ladder), difficulty: Number(difficulty), language: "en" };
     } else if (line.trim() !== "") {
       for (const prompt of sample({ template: line, most: SAMPLES_ENGLISH, lists, random })) {
-        rows.push(makeRow(`english-${rows.length}`, vary(prompt, heading, random), heading));
+        rows.push(makeRow(vary(prompt, heading, random), heading));
       }
     }
   }
@@ -58,7 +63,7 @@ function makeOthers(text: string, lists: WordLists, random: Random): readonly Ro
     const [, category = "", ladder, template = ""] = match;
     const heading = { category, ladder: Number(ladder), difficulty: Number(ladder) * 20, language };
     for (const prompt of sample({ template, most: SAMPLES_OTHER, lists, random })) {
-      rows.push(makeRow(`${language}-${rows.length}`, prompt, heading));
+      rows.push(makeRow(prompt, heading));
     }
   }
   return rows;
@@ -95,7 +100,7 @@ function vary(prompt: string, { category }: Heading, random: Random): string {
   return prompt;
 }
 
-function makeRow(id: string, prompt: string, { category, ladder, difficulty, language }: Heading): Row {
+function makeRow(prompt: string, { category, ladder, difficulty, language }: Heading): Row {
   const label = { category, coding: category === "coding", ladder, difficulty, language };
-  return { id: `own-${id}`, source: language === "en" ? "own-english" : "own-languages", prompt, label };
+  return { id: "", source: language === "en" ? "own-english" : "own-languages", prompt, label };
 }

@@ -1,10 +1,11 @@
 // @ts-check
-// Builds dist/ from src/ when a source changed. The new build takes the old one's place only when it is complete.
+// Builds dist/ from src/ and ui/ when a source changed. The new build takes the old one's place only when it is complete.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { contentPrint, listFiles, quickPrint, readJson } from "./fingerprint.mjs";
 import { SetupError, tail, withSetupLock } from "./surroundings.mjs";
+import { buildUi, uiInputsOf } from "./ui.mjs";
 
 /** @typedef {import("./surroundings.mjs").Surroundings} Surroundings */
 
@@ -40,7 +41,7 @@ export function isBuilt(/** @type {string} */ root) {
 }
 
 function inputsOf(/** @type {string} */ root) {
-  return [...SETTINGS, ...listFiles(root, "src")];
+  return [...SETTINGS, ...listFiles(root, "src"), ...uiInputsOf(root)];
 }
 
 async function build(/** @type {Surroundings} */ surroundings) {
@@ -53,6 +54,7 @@ async function build(/** @type {Surroundings} */ surroundings) {
   try {
     await compile(surroundings, { project: "tsconfig.build.json", outDir: next });
     copyAssets(root, next);
+    await buildUi(surroundings, next);
     writeFileSync(join(next, STAMP), JSON.stringify(stamp));
     swapIn(root, next);
   } finally {

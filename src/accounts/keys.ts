@@ -24,14 +24,23 @@ export interface NewKey {
   readonly id?: string;
 }
 
+export interface MadeKey {
+  readonly key: KeyRecord;
+  readonly text: string;
+}
+
 export interface Keys {
   /** The text is in the answer and nowhere else. */
-  create(wanted: NewKey): Promise<{ readonly key: KeyRecord; readonly text: string }>;
+  create(wanted: NewKey): Promise<MadeKey>;
   /** A value for keys that are known; a promise only when the database has to be asked. Rejects when it cannot be. */
   verify(text: string): Verification | Promise<Verification>;
   list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;
   /** False when the account has no such key. */
   revoke(accountId: string, id: string): Promise<boolean>;
+  /** A new key like the old one, which expires after the grace. Null when the account has no such key. */
+  rotate(accountId: string, id: string, graceMs: number): Promise<MadeKey | null>;
+  /** The keys of the account that have this profile. */
+  ofProfile(accountId: string, profileId: string): Promise<readonly KeyRecord[]>;
   /** Writes the `last used` times gathered since the last call. */
   flush(): Promise<void>;
   start(): void;
@@ -90,6 +99,24 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       else directory.putKey({ ...known, revokedAtMs: known.revokedAtMs ?? atMs });
       return true;
     },
+    rotate: async (accountId, id, graceMs) => {
+      await directory.catchUp();
+      const old = directory.keyById(id);
+      if (old?.accountId !== accountId) return null;
+      const atMs = now();
+      if (keyStatus(old, atMs) !== "active") throw notActive();
+      const text = makeKeyText();
+      const key = await toRecord({ ...old, id: newKeyId() }, { text, directory, atMs });
+      const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, atMs + graceMs);
+      await store.insert(key, { id, expiresAtMs });
+      directory.putKey(key);
+      directory.putKey({ ...old, expiresAtMs });
+      return { key, text };
+    },
+    ofProfile: async (accountId, profileId) => {
+      const keys = (await store.all()).filter((key) => key.accountId === accountId && key.profileId === profileId);
+      return keys.map(lastUsed.overlay);
+    },
     flush: lastUsed.flush,
     start: lastUsed.start,
     stop: lastUsed.stop,
@@ -138,7 +165,7 @@ async function toRecord(wanted: NewKey, { text, directory, atMs }: Making): Prom
   ensure(expiresAtMs === null || expiresAtMs > atMs, "expiresAt", "The expiry must lie in the future.");
   await ensureProfile(directory, accountId, profileId);
   return {
-    id: wanted.id ?? `key_${randomBytes(12).toString("hex")}`,
+    id: wanted.id ?? newKeyId(),
     accountId,
     name,
     prefix: shownPrefix(text),
@@ -151,6 +178,16 @@ async function toRecord(wanted: NewKey, { text, directory, atMs }: Making): Prom
     lastUsedAtMs: null,
     createdAtMs: atMs,
   };
+}
+
+function newKeyId(): string {
+  return `key_${randomBytes(12).toString("hex")}`;
+}
+
+function notActive(): GatewayError {
+  return new GatewayError("conflict", "This key was revoked or has expired: there is nothing to take the place of.", {
+    code: "key_not_active",
+  });
 }
 
 async function ensureProfile(directory: Directory, accountId: string, profileId: string | null): Promise<void> {

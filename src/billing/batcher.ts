@@ -1,5 +1,5 @@
 // Gathers operations while a commit is under way and commits them together. One bad operation does not spoil the others:
-// a batch that fails for another reason than the store being away is tried one by one.
+// a batch that fails for another reason than the store being away is tried again in halves, until the bad one is alone.
 
 import type { LedgerOp, LedgerOutcome } from "../core/ledger.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
@@ -41,7 +41,11 @@ export function createBatcher(commit: (ops: readonly LedgerOp[]) => Promise<read
       });
     } catch (error) {
       if (batch.length === 1 || error instanceof StoreUnavailable) for (const { reject } of batch) reject(error);
-      else for (const one of batch) await runBatch([one]);
+      else {
+        const middle = batch.length >> 1;
+        await runBatch(batch.slice(0, middle));
+        await runBatch(batch.slice(middle));
+      }
     }
   }
 

@@ -37,8 +37,8 @@ export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list }
     return outcome.transaction;
   }
   return {
-    topUp: (wanted) => move(wanted, "topup", readAmount(wanted.amountUsd, { isSigned: false })),
-    adjust: (wanted) => move(wanted, "adjustment", readAmount(wanted.amountUsd, { isSigned: true })),
+    topUp: async (wanted) => move(wanted, "topup", readAmount(wanted.amountUsd, { isSigned: false })),
+    adjust: async (wanted) => move(wanted, "adjustment", readAmount(wanted.amountUsd, { isSigned: true })),
     balance: (accountId) => ledger.balance(accountId),
     list,
   };
@@ -64,6 +64,7 @@ function refusal({ reason }: Extract<MoveOutcome, { state: "refused" }>, { amoun
     const message = "This idempotency key was used with another amount.";
     return new GatewayError("unprocessable", message, { code: "idempotency_key_reused" });
   }
+  if (reason === "no-account") return new GatewayError("notFound", "There is no such account.");
   const message =
     reason === "insufficient"
       ? `There is less available than ${amountUsd.replace("-", "")} USD.`

@@ -1,17 +1,21 @@
 // The state of a batch while it is being posted: what was read, overlaid with what has changed so far.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type {
   Charge,
   Hold,
   HoldState,
   KeySpend,
+  LedgerBook,
   LedgerChanges,
   LedgerState,
   StoredAnswer,
   Transaction,
   Wallet,
 } from "../core/ledger.ts";
+
+/** The largest balance a wallet may have, and the largest charge: far above any use, far below where 64 bits end. */
+export const BALANCE_MAX = 1_000_000_000n * 1_000_000_000n;
 
 type NewTransaction = Omit<Transaction, "sequence" | "balanceAfter" | "hash">;
 
@@ -23,20 +27,25 @@ export class Draft {
   readonly #keySpends = new Map<string, KeySpend>();
   readonly #transactions = new Map<string, Transaction>();
   readonly #charges: Charge[] = [];
-  readonly #answers: StoredAnswer[] = [];
+  readonly #answers: (StoredAnswer & { readonly holdId: string })[] = [];
 
   constructor(state: LedgerState) {
     this.#state = state;
   }
 
+  hasWallet(accountId: string): boolean {
+    return this.#state.wallets.has(accountId);
+  }
+
   wallet(accountId: string): Wallet {
-    const empty = { accountId, posted: 0n, held: 0n, sequence: 0, hash: "" };
-    return this.#wallets.get(accountId) ?? this.#state.wallets.get(accountId) ?? empty;
+    return this.#wallets.get(accountId) ?? this.#state.wallets.get(accountId) ?? emptyWallet(accountId);
   }
 
   putWallet(wallet: Wallet): void {
+    assert(this.hasWallet(wallet.accountId), "a wallet that was not read cannot be written");
     assert(wallet.held >= 0n, "a wallet cannot hold less than nothing");
     assert(wallet.posted - wallet.held >= 0n, "a wallet's available amount cannot be below zero");
+    assert(wallet.posted <= BALANCE_MAX, "a wallet cannot have more than the largest balance");
     this.#wallets.set(wallet.accountId, wallet);
   }
 
@@ -66,25 +75,22 @@ export class Draft {
     return this.#transactions.get(id) ?? this.#state.moves.get(id);
   }
 
-  /** Puts the transaction at the end of its wallet's chain and posts its wallet entry. */
-  addTransaction(wanted: NewTransaction): Transaction {
+  /** Puts the transaction at the end of its wallet's chain and posts its wallet entry. A charge comes with what it was for. */
+  addTransaction(wanted: NewTransaction, charge: Charge | null = null): Transaction {
     assert(wanted.entries.reduce((sum, { amount }) => sum + amount, 0n) === 0n, "entries must sum to zero");
     const wallet = this.wallet(wanted.accountId);
     const change = wanted.entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
     const placed = { ...wanted, sequence: wallet.sequence + 1, balanceAfter: wallet.posted + change };
-    const transaction = { ...placed, hash: transactionHash(placed, wallet.hash) };
+    const transaction = { ...placed, hash: transactionHash(placed, charge, wallet.hash) };
     this.#transactions.set(transaction.id, transaction);
-    const { sequence, balanceAfter: posted, hash } = transaction;
-    this.putWallet({ ...wallet, posted, sequence, hash });
+    if (charge !== null) this.#charges.push(charge);
+    const { sequence, balanceAfter: posted, hash: last } = transaction;
+    this.putWallet({ ...wallet, posted, sequence, hash: last });
     return transaction;
   }
 
-  addCharge(charge: Charge): void {
-    this.#charges.push(charge);
-  }
-
-  addAnswer(answer: StoredAnswer): void {
-    this.#answers.push(answer);
+  addAnswer(answer: StoredAnswer, holdId: string): void {
+    this.#answers.push({ ...answer, holdId });
   }
 
   changes(): LedgerChanges {
@@ -101,27 +107,52 @@ export class Draft {
   }
 }
 
-/** Each transaction's hash includes the one before it, so a changed row breaks the chain of its wallet. */
-export function transactionHash(transaction: Omit<Transaction, "hash">, previousHash: string): string {
+/** Each transaction's hash includes the one before it and its charge, so a changed row breaks the chain of its wallet. */
+export function transactionHash(
+  transaction: Omit<Transaction, "hash">,
+  charge: Charge | null,
+  previousHash: string,
+): string {
   const { id, kind, accountId, sequence, entries, balanceAfter, holdId, note } = transaction;
-  const amounts = entries
-    .filter(({ amount }) => amount !== 0n)
-    .map(({ book, amount }) => `${book}=${amount}`)
-    .sort();
-  const text = JSON.stringify([
-    previousHash,
-    id,
-    kind,
-    accountId,
-    sequence,
-    amounts,
-    String(balanceAfter),
-    holdId,
-    note,
-  ]);
-  return createHash("sha256").update(text).digest("hex");
+  const amounts = BOOKS.map((book) => String(entries.find((entry) => entry.book === book)?.amount ?? 0n));
+  const fields: HashedField[] = [previousHash, id, kind, accountId, sequence, String(balanceAfter), holdId, note];
+  fields.push(entries.filter(({ amount }) => amount !== 0n).length, ...amounts);
+  if (charge !== null) fields.push(...chargeFields(charge));
+  return hash("sha256", JSON.stringify(fields));
 }
 
-function assert(isTrue: boolean, message: string): void {
+type HashedField = string | number | boolean | null;
+
+const BOOKS: readonly LedgerBook[] = ["wallet", "clearing", "revenue", "absorbed"];
+
+function chargeFields({ keyId, usage, charge, paid, absorbed }: Charge): readonly HashedField[] {
+  const { requestId, model, provider, buckets, isEstimated, price, markupPpm, outcome } = usage;
+  return [
+    keyId,
+    requestId,
+    model,
+    provider,
+    isEstimated,
+    outcome,
+    buckets.input,
+    buckets.cacheRead,
+    buckets.cacheWrite,
+    buckets.output,
+    price.input,
+    price.output,
+    price.cacheRead,
+    price.cacheWrite,
+    markupPpm,
+    String(charge),
+    String(paid),
+    String(absorbed),
+  ];
+}
+
+function emptyWallet(accountId: string): Wallet {
+  return { accountId, posted: 0n, held: 0n, sequence: 0, hash: "" };
+}
+
+export function assert(isTrue: boolean, message: string): void {
   if (!isTrue) throw new Error(`ledger invariant: ${message}`);
 }

@@ -1,12 +1,14 @@
 // How much a request can cost at most, before it is sent: what its hold must cover. Bounds, not guesses: text is counted
-// at two bytes a token, which no tokenizer in use exceeds for real text; pictures and files at a flat worst case.
+// at two bytes a token, which no tokenizer in use exceeds for real text; pictures at a flat worst case, other files by size.
 
 import type { ChatMessage, ChatRequest, ContentPart } from "../core/chat.ts";
 import type { Model } from "../core/model.ts";
-import { costNano, type NanoUsd, type Price } from "../core/money.ts";
+import { cacheWritePrice, costNano, longCacheWritePrice, type NanoUsd, type Price } from "../core/money.ts";
 
 const BYTES_PER_TOKEN = 2;
 const ATTACHMENT_TOKENS = 4_000;
+/** Of sound and documents as they are embedded. A page of a document has far more bytes than this for each of its tokens. */
+const EMBEDDED_BYTES_PER_TOKEN = 8;
 const OVERHEAD_TOKENS = 32;
 const ATTACHMENT_TOKENS_POSSIBLE = 500_000;
 /** Hosts put words of their own before a prompt, above all where tools are offered. */
@@ -26,6 +28,8 @@ export interface QuoteInput {
   readonly models: readonly Model[];
   readonly chat: ChatRequest;
   readonly bodyBytes: number;
+  /** Whether the prompt may go into a cache for an hour, which costs more than the usual write. */
+  readonly mayCacheLong?: boolean;
   /** What is assumed when the client gave no cap. */
   readonly expectedOutputTokens: number;
   readonly markupPpm: number;
@@ -33,8 +37,9 @@ export interface QuoteInput {
 
 /** What each model of the chain could cost at most. Models without a price are never in a chain. */
 export function quoteChain(input: QuoteInput): readonly Quote[] {
-  const inputTokens = inputTokensMax(input.chat, input.bodyBytes);
+  const inputTokensAnywhere = inputTokensMax(input.chat, input.bodyBytes);
   return input.models.map((model) => {
+    const inputTokens = Math.min(inputTokensAnywhere, model.context);
     const wanted = input.chat.maxOutputTokens ?? input.expectedOutputTokens;
     const outputTokens = Math.min(wanted, model.maxOutput);
     return { model, inputTokens, outputTokens, amount: quote(model, { ...input, inputTokens, outputTokens }) };
@@ -58,7 +63,7 @@ export function leastUseful(quotes: readonly Quote[], input: QuoteInput): NanoUs
 
 /** The output cap per choice that an amount covers on a model; null when it does not even cover the least. */
 export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd, input: QuoteInput): number | null {
-  let low = OUTPUT_TOKENS_MIN;
+  let low = Math.min(OUTPUT_TOKENS_MIN, model.maxOutput);
   let high = model.maxOutput;
   const fits = (outputTokens: number): boolean => quote(model, { ...input, inputTokens, outputTokens }) <= amount;
   if (!fits(low)) return null;
@@ -78,18 +83,32 @@ export function inputTokensPossible(chat: ChatRequest, bodyBytes: number): numbe
 }
 
 function inputTokensMax(chat: ChatRequest, bodyBytes: number): number {
-  const attachments = chat.messages.flatMap(attachmentsOf);
-  const textBytes = Math.max(0, bodyBytes - attachments.reduce((sum, part) => sum + embeddedBytes(part), 0));
-  return Math.ceil(textBytes / BYTES_PER_TOKEN) + attachments.length * ATTACHMENT_TOKENS + OVERHEAD_TOKENS;
+  let textBytes = bodyBytes;
+  let attachedTokens = 0;
+  for (const part of chat.messages.flatMap(attachmentsOf)) {
+    const bytes = isReadAsText(part) ? 0 : embeddedBytes(part);
+    textBytes -= bytes;
+    attachedTokens += PICTURE.test(part.type)
+      ? ATTACHMENT_TOKENS
+      : Math.max(ATTACHMENT_TOKENS, Math.ceil(bytes / EMBEDDED_BYTES_PER_TOKEN));
+  }
+  return Math.ceil(Math.max(0, textBytes) / BYTES_PER_TOKEN) + attachedTokens + OVERHEAD_TOKENS;
 }
 
 function quote(
   model: Model,
-  { inputTokens, outputTokens, chat, markupPpm }: QuoteInput & { inputTokens: number; outputTokens: number },
+  {
+    inputTokens,
+    outputTokens,
+    chat,
+    markupPpm,
+    mayCacheLong = false,
+  }: QuoteInput & { inputTokens: number; outputTokens: number },
 ): NanoUsd {
   const price = model.price as Price;
-  // A cache write may cost more than plain input, so the dearer of the two is what the input can cost at most.
-  const inputPrice = Math.max(price.input, price.cacheWrite ?? 0);
+  // The dearest bucket is what the input can cost at most; as a rule that is a cache write.
+  const writePrice = mayCacheLong ? longCacheWritePrice(price) : cacheWritePrice(price);
+  const inputPrice = Math.max(price.input, price.cacheRead ?? 0, writePrice);
   const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output: outputTokens * chat.choiceCount };
   return costNano(buckets, { ...price, input: inputPrice }, markupPpm);
 }
@@ -98,11 +117,20 @@ function attachmentsOf({ content }: ChatMessage): readonly ContentPart[] {
   return Array.isArray(content) ? (content as readonly ContentPart[]).filter(({ type }) => type !== "text") : [];
 }
 
+const PICTURE = /image/;
+const MEDIA = /image|audio|video|file|document/;
+const TEXT = /^(data:)?text\b/;
+
+/** A document that is plain text costs what text costs, and so does whatever is not known to be anything else. */
+function isReadAsText(part: ContentPart): boolean {
+  return !MEDIA.test(part.type) || (!PICTURE.test(part.type) && embeddedStrings(part).some((text) => TEXT.test(text)));
+}
+
 function embeddedBytes(part: ContentPart): number {
-  let bytes = 0;
-  for (const value of Object.values(part)) {
-    if (typeof value !== "object" || value === null) continue;
-    for (const inner of Object.values(value)) if (typeof inner === "string") bytes += inner.length;
-  }
-  return bytes;
+  return embeddedStrings(part).reduce((sum, text) => sum + text.length, 0);
+}
+
+function embeddedStrings(part: ContentPart): readonly string[] {
+  const inner = Object.values(part).filter((value) => typeof value === "object" && value !== null);
+  return inner.flatMap((value) => Object.values(value as object).filter((text) => typeof text === "string"));
 }

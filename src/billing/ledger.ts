@@ -18,11 +18,12 @@ import { StoreUnavailable } from "../core/store-errors.ts";
 import { createBatcher } from "./batcher.ts";
 import type { Outbox } from "./outbox.ts";
 import { post } from "./post.ts";
+import { createRecovery } from "./recovery.ts";
 
 export interface Ledger {
   /** Rejects with StoreUnavailable when the store is away; then nothing stays on hold. */
   hold(op: Omit<HoldOp, "kind">): Promise<HoldOutcome>;
-  /** Never rejects because the store is away: it is then `deferred`, and done later. */
+  /** Never rejects: what cannot be booked now is `deferred`, and done later. */
   settle(op: Omit<SettleOp, "kind">): Promise<SettleOutcome | { readonly state: "deferred" }>;
   /** Gives a hold back. Never rejects; it is tried until it is done. */
   release(hold: { readonly holdId: string; readonly accountId: string }): Promise<void>;
@@ -45,40 +46,10 @@ const RETRY_MS = 1_000;
 const BEAT_MS = 5_000;
 
 export function createLedger({ store, outbox, log, ownerSilentMs }: LedgerOptions): Ledger {
-  const batcher = createBatcher((ops: readonly LedgerOp[]) => store.commit(ops, post));
+  const batcher = createBatcher((ops) => store.commit(ops, post));
   const submit = <T extends LedgerOutcome>(op: LedgerOp): Promise<T> => batcher.submit(op) as Promise<T>;
-  const releases = new Map<string, LedgerOp>();
+  const recovery = createRecovery({ store, outbox, log, ownerSilentMs, submit });
   const timers: NodeJS.Timeout[] = [];
-
-  async function release(op: LedgerOp & { kind: "void" }): Promise<void> {
-    releases.set(op.holdId, op);
-    try {
-      await submit(op);
-      releases.delete(op.holdId);
-    } catch (error) {
-      log.error({ holdId: op.holdId, err: error }, "a hold could not be released; trying again");
-    }
-  }
-
-  async function retry(): Promise<void> {
-    for (const op of await outbox.waiting()) {
-      await submit(op);
-      await outbox.done(op.holdId);
-      log.info({ holdId: op.holdId }, "a deferred settlement is done");
-    }
-    for (const [holdId, op] of releases) {
-      await submit(op);
-      releases.delete(holdId);
-    }
-  }
-
-  async function sweep(): Promise<void> {
-    const orphans = await store.orphans(ownerSilentMs);
-    for (const { id, accountId } of orphans) {
-      await submit({ kind: "void", holdId: id, accountId, isExpiry: true });
-    }
-    if (orphans.length > 0) log.warn({ holds: orphans.length }, "released holds that a dead process left");
-  }
 
   return {
     async hold(op) {
@@ -86,7 +57,7 @@ export function createLedger({ store, outbox, log, ownerSilentMs }: LedgerOption
         return await submit<HoldOutcome>({ kind: "hold", ...op });
       } catch (error) {
         // The commit may have gone through although its answer was lost.
-        void release({ kind: "void", holdId: op.id, accountId: op.accountId, isExpiry: false });
+        if (error instanceof StoreUnavailable) recovery.releaseLater({ holdId: op.id, accountId: op.accountId });
         throw error;
       }
     },
@@ -95,28 +66,27 @@ export function createLedger({ store, outbox, log, ownerSilentMs }: LedgerOption
       try {
         return await submit<SettleOutcome>(settlement);
       } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
         await outbox.add(settlement);
-        log.error({ holdId: op.holdId, err: error }, "the store is away; the settlement is kept and will be done");
+        log.error({ holdId: op.holdId, err: error }, "a settlement could not be booked; it is kept and will be");
         return { state: "deferred" };
       }
     },
-    release: ({ holdId, accountId }) => release({ kind: "void", holdId, accountId, isExpiry: false }),
+    release: (hold) => recovery.release(hold),
     move: (op) => submit<MoveOutcome>({ kind: "move", ...op }),
     balance: (accountId) => store.balance(accountId),
     async start() {
-      await store.beat();
-      await retry();
-      await sweep();
+      await recovery.beat();
+      await recovery.retry();
+      await recovery.sweep();
       timers.push(
-        repeat(BEAT_MS, () => store.beat().then(sweep), log),
-        repeat(RETRY_MS, retry, log),
+        repeat(BEAT_MS, () => recovery.beat().then(recovery.sweep), log),
+        repeat(RETRY_MS, recovery.retry, log),
       );
     },
     async stop() {
       for (const timer of timers) clearInterval(timer);
       await batcher.idle();
-      await retry().catch((error) => log.error({ err: error }, "settlements stay in the outbox for the next start"));
+      await recovery.retry().catch((error) => log.error({ err: error }, "the outbox waits for the next start"));
     },
   };
 }

@@ -2,7 +2,7 @@
 // is estimated from what was delivered, within the bounds of the request.
 
 import type { Usage } from "../core/chat.ts";
-import type { TokenBuckets } from "../core/money.ts";
+import { cacheWritePrice, longCacheWritePrice, type Price, type TokenBuckets } from "../core/money.ts";
 
 export interface Metered {
   readonly buckets: TokenBuckets;
@@ -45,6 +45,17 @@ export function bucketsOf(usage: Usage): TokenBuckets {
     cacheWrite,
     output: usage.completion_tokens,
   };
+}
+
+/** What this answer is charged by: cache entries for an hour cost more than the usual ones, so writes are priced by their mix. */
+export function priceFor(usage: Usage, price: Price): Price {
+  const details = usage.prompt_tokens_details as Readonly<Record<string, unknown>> | null | undefined;
+  const written = bucketsOf(usage).cacheWrite;
+  const long = Math.min(count(details?.cache_write_1h_tokens), written);
+  if (long === 0) return price;
+  const usual = cacheWritePrice(price);
+  const mixed = Math.ceil((usual * (written - long) + longCacheWritePrice(price) * long) / written);
+  return { ...price, cacheWrite: mixed };
 }
 
 /** Buckets as a client sees them, where the provider reported nothing of use. */

@@ -2,6 +2,7 @@
 // money is decided here; the store only reads and writes what it is told. It asserts its invariants as it goes.
 
 import type {
+  Charge,
   Hold,
   HoldOp,
   HoldOutcome,
@@ -17,10 +18,7 @@ import type {
   VoidOutcome,
   Wallet,
 } from "../core/ledger.ts";
-import { Draft } from "./draft.ts";
-
-/** The largest balance a wallet may have: far above any use, far below where 64 bits end. */
-export const BALANCE_MAX = 1_000_000_000n * 1_000_000_000n;
+import { assert, BALANCE_MAX, Draft } from "./draft.ts";
 
 export function post(
   state: LedgerState,
@@ -46,7 +44,11 @@ function apply(draft: Draft, op: LedgerOp): LedgerOutcome {
 
 function hold(draft: Draft, op: HoldOp): HoldOutcome {
   const known = draft.hold(op.id);
-  if (known?.state === "open") return { state: "held", amount: known.amount };
+  if (known !== undefined) {
+    // Two requests on one hold would be one answer for nothing.
+    assert(known.state === "open" && known.accountId === op.accountId, "a hold's id cannot be used again");
+    return { state: "held", amount: known.amount };
+  }
   const wallet = draft.wallet(op.accountId);
   const available = wallet.posted - wallet.held;
   const spend = draft.keySpend(op.keyId);
@@ -90,6 +92,8 @@ function refuse(
 function settle(draft: Draft, op: SettleOp): SettleOutcome {
   const held = draft.hold(op.holdId);
   if (held === undefined || (held.state !== "open" && held.state !== "expired")) return { state: "already-resolved" };
+  assert(held.accountId === op.accountId, "a hold is resolved under the account it was taken for");
+  assert(op.charge >= 0n && op.charge <= BALANCE_MAX, "a charge is neither negative nor larger than any balance");
   const wallet = draft.wallet(held.accountId);
   const freed = held.state === "open" ? held.amount : 0n;
   const available = wallet.posted - wallet.held + freed;
@@ -98,27 +102,32 @@ function settle(draft: Draft, op: SettleOp): SettleOutcome {
   draft.putWallet({ ...wallet, held: wallet.held - freed });
   draft.resolveHold(held, "settled");
   countSpend(draft, held, { freed, paid });
-  draft.addTransaction({
-    id: `charge:${op.holdId}`,
-    kind: "charge",
-    accountId: held.accountId,
-    entries: [
-      { book: "wallet", amount: -paid },
-      { book: "absorbed", amount: -absorbed },
-      { book: "revenue", amount: op.charge },
-    ],
-    holdId: op.holdId,
-    note: null,
-  });
   const { accountId, keyId } = held;
-  draft.addCharge({ holdId: op.holdId, accountId, keyId, usage: op.usage, charge: op.charge, paid, absorbed });
-  if (op.answer !== null) draft.addAnswer(op.answer);
+  const charge = { holdId: op.holdId, accountId, keyId, usage: op.usage, charge: op.charge, paid, absorbed };
+  draft.addTransaction(chargeTransaction(charge), charge);
+  if (op.answer !== null) draft.addAnswer(op.answer, op.holdId);
   return { state: "settled", paid, absorbed };
+}
+
+function chargeTransaction({ holdId, accountId, charge, paid, absorbed }: Charge) {
+  return {
+    id: `charge:${holdId}`,
+    kind: "charge" as const,
+    accountId,
+    entries: [
+      { book: "wallet" as const, amount: -paid },
+      { book: "absorbed" as const, amount: -absorbed },
+      { book: "revenue" as const, amount: charge },
+    ],
+    holdId,
+    note: null,
+  };
 }
 
 function release(draft: Draft, op: VoidOp): VoidOutcome {
   const held = draft.hold(op.holdId);
   if (held?.state !== "open") return { state: "already-resolved" };
+  assert(held.accountId === op.accountId, "a hold is resolved under the account it was taken for");
   const wallet = draft.wallet(held.accountId);
   draft.putWallet({ ...wallet, held: wallet.held - held.amount });
   draft.resolveHold(held, op.isExpiry ? "expired" : "voided");
@@ -138,6 +147,7 @@ function move(draft: Draft, op: MoveOp): MoveOutcome {
     const wasSame = known.entries.some(({ book, amount }) => book === "wallet" && amount === op.amount);
     return wasSame ? { state: "already-moved", transaction: known } : { state: "refused", reason: "other-amount" };
   }
+  if (!draft.hasWallet(op.accountId)) return { state: "refused", reason: "no-account" };
   const wallet = draft.wallet(op.accountId);
   if (wallet.posted - wallet.held + op.amount < 0n) return { state: "refused", reason: "insufficient" };
   if (wallet.posted + op.amount > BALANCE_MAX) return { state: "refused", reason: "too-large" };

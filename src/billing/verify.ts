@@ -2,8 +2,8 @@
 // first rows that do not fit. Nothing is locked while it runs.
 
 import type { AuditedTransaction, LedgerAudit, LedgerVerdict, WalletCheck } from "../core/audit.ts";
-import type { Wallet } from "../core/ledger.ts";
-import { costNano } from "../core/money.ts";
+import type { Charge, Wallet } from "../core/ledger.ts";
+import { costNano, type NanoUsd } from "../core/money.ts";
 import { transactionHash } from "./draft.ts";
 
 const PROBLEMS_MAX = 50;
@@ -43,15 +43,17 @@ async function chainProblems(wallet: Wallet, audit: LedgerAudit): Promise<readon
     const page = await audit.transactions(wallet.accountId, previous.sequence, wallet.sequence);
     if (page.length === 0) return [`wallet ${wallet.accountId} has no transaction number ${previous.sequence + 1}`];
     for (const audited of page) {
-      const problem = linkProblem(audited, previous) ?? chargeProblem(audited);
+      const problem = chargeProblem(audited) ?? linkProblem(audited, previous);
       if (problem !== null) return [`transaction ${audited.transaction.id}: ${problem}`];
       const { sequence, hash, balanceAfter } = audited.transaction;
       previous = { sequence, hash, balance: balanceAfter };
     }
     await new Promise((resolve) => setImmediate(resolve));
   }
-  const fits = wallet.posted === previous.balance && wallet.hash === previous.hash;
-  return fits ? [] : [`wallet ${wallet.accountId} says ${wallet.posted}, its transactions come to ${previous.balance}`];
+  if (wallet.posted !== previous.balance) {
+    return [`wallet ${wallet.accountId} says ${wallet.posted}, its transactions come to ${previous.balance}`];
+  }
+  return wallet.hash === previous.hash ? [] : [`wallet ${wallet.accountId} has another hash than its last transaction`];
 }
 
 interface Link {
@@ -60,23 +62,30 @@ interface Link {
   readonly balance: bigint;
 }
 
-function linkProblem({ transaction }: AuditedTransaction, previous: Link): string | null {
+function linkProblem({ transaction, charge }: AuditedTransaction, previous: Link): string | null {
   const { sequence, entries, balanceAfter, hash } = transaction;
   if (sequence !== previous.sequence + 1) return `number ${previous.sequence + 1} is missing before it`;
   if (entries.reduce((sum, { amount }) => sum + amount, 0n) !== 0n) return "its entries do not sum to zero";
   const change = entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
   if (balanceAfter !== previous.balance + change) return "its balance does not follow from the one before";
-  return transactionHash(transaction, previous.hash) === hash ? null : "it was changed after it was booked";
+  return transactionHash(transaction, charge, previous.hash) === hash ? null : "it was changed after it was booked";
 }
 
 function chargeProblem({ transaction, charge, holdState }: AuditedTransaction): string | null {
   if (transaction.kind !== "charge") return null;
-  if (charge === null) return "its charge is missing";
+  if (charge === null) return "its charge is missing or cannot be read";
   if (holdState !== "settled") return `its hold is ${holdState ?? "missing"}`;
-  const { usage } = charge;
-  if (costNano(usage.buckets, usage.price, usage.markupPpm) !== charge.charge)
-    return "its charge is not tokens times price";
+  if (recompute(charge) !== charge.charge) return "its charge is not tokens times price";
   if (charge.paid + charge.absorbed !== charge.charge) return "paid and absorbed do not make up its charge";
   const paid = transaction.entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
   return paid === -charge.paid ? null : "its entries do not match its charge";
+}
+
+/** Null when the tokens or prices are no whole numbers. */
+function recompute({ usage }: Charge): NanoUsd | null {
+  try {
+    return costNano(usage.buckets, usage.price, usage.markupPpm);
+  } catch {
+    return null;
+  }
 }

@@ -72,7 +72,8 @@ export function decodeWeights(bytes: Uint8Array): Weights {
   const [outer, outerBias] = [floats(outputs * hidden), floats(outputs)];
   const calibration = floats(size(5));
   if (bytes.length !== offset + buckets * outputs) throw new Error("the file of router weights is cut short");
-  const words = new Int8Array(bytes.slice(offset).buffer);
+  const words = new Int8Array(buckets * outputs);
+  words.set(bytes.subarray(offset));
   const step = view.getFloat32(24, true);
   return { buckets, outputs, measures, hidden, step, words, inner, innerBias, outer, outerBias, calibration };
 }

@@ -7,7 +7,7 @@ import type { Settings } from "../config/settings.ts";
 import { VERSION } from "./help.ts";
 
 interface BannerInput {
-  readonly app: Pick<App, "url" | "firstKey">;
+  readonly app: Pick<App, "url" | "firstKey" | "setupLink">;
   readonly settings: Settings;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readyMs: number;
@@ -21,6 +21,9 @@ export function banner({ app, settings, readyMs }: BannerInput): string {
     `  switchyard ${VERSION}   node ${process.versions.node}   store ${store}   ready in ${Math.round(readyMs)} ms`,
     "",
     `  Base URL    ${app.url}/v1`,
+    app.setupLink === null
+      ? `  Dashboard   ${app.url}`
+      : `  Dashboard   ${app.setupLink}   (one-time link: choose your password)`,
     `  Providers   ${providersLine(settings)}`,
     app.firstKey === null
       ? "  API key     made at the first start; make another with: npx switchyard keys create --name NAME"

@@ -2,6 +2,8 @@
 
 import { optionRows } from "../config/options.ts";
 import type { Arguments } from "./arguments.ts";
+import { EXIT_CODES, indent, lines, page } from "./help-page.ts";
+import { modelsPage, profilesPage, routePage } from "./help-routing.ts";
 import { readPackage } from "./package.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
@@ -30,6 +32,9 @@ export async function help({ command, words }: Arguments, terminal: Terminal = t
 export const SUMMARIES: Readonly<Record<string, string>> = {
   serve: "Start the gateway; also what happens without a command",
   keys: "Make, list and revoke API keys",
+  profiles: "Make, list, change and delete routing profiles",
+  models: "List models with prices and scores: models list",
+  route: 'Show the decision a prompt would get: route "What is 2+2?"',
   credits: "Add credits, and see balance and ledger",
   ledger: "Check that every amount fits: ledger verify",
   doctor: "Check configuration, database, port and providers, and say what to mend",
@@ -37,7 +42,15 @@ export const SUMMARIES: Readonly<Record<string, string>> = {
   help: "Print this, or the page of a command: switchyard help keys",
 };
 
-const PAGES: Readonly<Record<string, () => string>> = { keys: keysPage, doctor: doctorPage };
+const PAGES: Readonly<Record<string, () => string>> = {
+  keys: keysPage,
+  profiles: profilesPage,
+  models: modelsPage,
+  route: routePage,
+  credits: creditsPage,
+  ledger: ledgerPage,
+  doctor: doctorPage,
+};
 
 function mainPage(): string {
   return page([
@@ -49,6 +62,7 @@ function mainPage(): string {
         "OPENAI_API_KEY=… switchyard         the same, with a real provider",
         "switchyard serve --port 9000        on another port",
         "switchyard keys create --name app   make an API key",
+        'switchyard route "What is 2+2?"       see the decision, free of charge',
         "switchyard doctor                   see what is missing",
       ]),
     ],
@@ -102,6 +116,66 @@ function keysPage(): string {
   ]);
 }
 
+function creditsPage(): string {
+  return page([
+    [
+      "",
+      "switchyard credits: money in, corrections, balance and ledger. A running server sees it with its next request.",
+    ],
+    [
+      "Examples",
+      lines([
+        'switchyard credits add 25 --note "January"',
+        "switchyard credits add 25 --idempotency-key invoice-1234",
+        'switchyard credits adjust -2.50 --note "paid twice"',
+        "switchyard credits balance --json",
+        "switchyard credits ledger --account acc_0123",
+      ]),
+    ],
+    [
+      "Subcommands",
+      indent(
+        formatTable([
+          ["add AMOUNT", "Put USD into the account: decimal text such as 25 or 0.50"],
+          ["adjust AMOUNT", "Correct the balance by AMOUNT, which may be negative"],
+          ["  --note TEXT", "What it was for"],
+          ["  --idempotency-key KEY", "Twice with one key is done once"],
+          ["balance", "What is posted, on hold and available"],
+          ["ledger", "What was booked last, newest first"],
+        ]),
+      ),
+    ],
+    [
+      "Flags of all four",
+      indent(
+        formatTable([
+          ["--account ID", "Whose credits: default when left out"],
+          ["--json", "For programs"],
+        ]),
+      ),
+    ],
+    ["", "Configuration flags (--config, --database, …) work here too: switchyard help"],
+    EXIT_CODES,
+  ]);
+}
+
+function ledgerPage(): string {
+  return page([
+    [
+      "",
+      "switchyard ledger verify: computes every wallet from its entries and every charge from its tokens and prices.",
+    ],
+    ["Examples", lines(["switchyard ledger verify", "switchyard ledger verify --json"])],
+    ["Flags", indent(formatTable([["--json", "For programs"]]))],
+    [
+      "",
+      "Exit code 1 when something does not fit: the first rows that do not are named. It locks nothing and may run beside\na server, from cron say.",
+    ],
+    ["", "Configuration flags (--config, --database, …) work here too: switchyard help"],
+    EXIT_CODES,
+  ]);
+}
+
 function doctorPage(): string {
   return page([
     [
@@ -121,32 +195,6 @@ function doctorPage(): string {
     ["", "Providers are connected to and asked nothing: it costs nothing. Configuration flags work here too."],
     EXIT_CODES,
   ]);
-}
-
-const EXIT_CODES: Section = [
-  "Exit codes",
-  indent(
-    formatTable([
-      ["0", "Fine"],
-      ["1", "Failed"],
-      ["2", "Wrong usage"],
-      ["78", "The configuration has problems"],
-    ]),
-  ),
-];
-
-type Section = readonly [title: string, text: string];
-
-function page(sections: readonly Section[]): string {
-  return sections.map(([title, text]) => (title === "" ? `${text}\n` : `${title}\n${text}`)).join("\n");
-}
-
-function lines(texts: readonly string[]): string {
-  return indent(texts.map((text) => `${text}\n`).join(""));
-}
-
-function indent(text: string): string {
-  return text.replace(/^(?=.)/gm, "  ");
 }
 
 function configurationRows(): readonly (readonly string[])[] {

@@ -17,7 +17,7 @@ export async function liveChecks(settings: Settings): Promise<readonly Check[]> 
     dataCheck(settings.dataDir),
     databaseCheck(settings.database),
     portCheck(settings.server),
-    ...providers.map(providerCheck),
+    ...providers.map((provider) => providerCheck(provider)),
   ];
   return Promise.all(checks);
 }

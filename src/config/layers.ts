@@ -6,6 +6,7 @@ import { type Located, locatedFlag, locatedVariable, nodeAt } from "./located.ts
 import { OPTIONS, type Option, type OptionName, type OptionValues, optionRows } from "./options.ts";
 import { hidden } from "./readers.ts";
 import type { Report } from "./report.ts";
+import type { ShownOption } from "./settings.ts";
 
 /** Flags by name without dashes; a flag without a value has the text "true". */
 export type Flags = Readonly<Record<string, string | undefined>>;
@@ -25,22 +26,52 @@ export function settleOptions(layers: Layers): OptionValues {
   return values as OptionValues;
 }
 
-export function settleOption<T>(option: Option<T>, { flags, environment, file, report }: Layers): T {
+export function settleOption<T>(option: Option<T>, layers: Layers): T {
   const read = option.isSecret ? hidden(option.read) : option.read;
+  let value = option.default;
+  for (const { node } of written(option, layers)) value = read(node, layers.report) ?? value;
+  return value;
+}
+
+/** Every option with its value in words; secrets without. */
+export function showOptions(layers: Omit<Layers, "report">): readonly ShownOption[] {
+  return Object.entries(OPTIONS).map(([name, row]) => showOption(name, row as Option<unknown>, layers));
+}
+
+function showOption(name: string, option: Option<unknown>, layers: Omit<Layers, "report">): ShownOption {
+  const { path, env, flag, isSecret, help, shownDefault } = option;
+  const strongest = written(option, layers).at(-1) ?? null;
+  const text = strongest === null ? shownDefault : textOf(strongest.node);
+  return {
+    ...{ name, path, env, flag, isSecret, help },
+    value: isSecret ? null : text,
+    origin: strongest?.origin ?? "default",
+    place: strongest?.node.place ?? null,
+  };
+}
+
+function textOf(node: Located): string {
+  if (node.kind === "sequence") return node.items.map(textOf).join(", ");
+  return node.kind === "scalar" ? String(node.value) : "";
+}
+
+interface Written {
+  readonly node: Located;
+  readonly origin: Exclude<ShownOption["origin"], "default">;
+}
+
+/** Where the option was given, weakest first. */
+function written(option: Option<unknown>, { flags, environment, file }: Omit<Layers, "report">): readonly Written[] {
   const path = option.path ?? "";
   const variable = option.env === null ? null : environment.read(option.env);
   const flag = option.flag === null ? undefined : flags[option.flag];
   const fromFile = option.path === null ? null : nodeAt(file, option.path);
-  const written = [
-    fromFile,
-    variable === null ? null : locatedVariable(variable, path),
-    flag === undefined || option.flag === null ? null : locatedFlag(option.flag, flag, path),
+  const layers: readonly (readonly [Located | null, Written["origin"]])[] = [
+    [fromFile, "file"],
+    [variable === null ? null : locatedVariable(variable, path), "environment"],
+    [flag === undefined || option.flag === null ? null : locatedFlag(option.flag, flag, path), "flag"],
   ];
-  let value = option.default;
-  for (const node of written) {
-    if (node !== null) value = read(node, report) ?? value;
-  }
-  return value;
+  return layers.flatMap(([node, origin]) => (node === null ? [] : [{ node, origin }]));
 }
 
 export function checkFlags(flags: Flags, report: Report): void {

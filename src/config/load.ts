@@ -9,7 +9,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { ProviderKind } from "../core/model.ts";
 import { parseLocated } from "./document.ts";
 import { type Environment, openEnvironment, type Variables } from "./environment.ts";
-import { checkFlags, checkVariables, type Flags, settleOption, settleOptions } from "./layers.ts";
+import { checkFlags, checkVariables, type Flags, settleOption, settleOptions, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
 import { readModels, readTiers } from "./models.ts";
 import { OPTIONS, type OptionValues, optionRows } from "./options.ts";
@@ -47,11 +47,13 @@ export function load({ flags, env, cwd, supportedKinds = SUPPORTED_KINDS }: Load
     providers: readProviders({ file, builtin, environment, report }),
     baseline: values.baseline,
     markupPpm: values.markup,
+    unsureTier: values.unsureTier,
     supportedKinds,
   });
   addCatalogFindings({ built, file, environment, report });
   if (report.problems.length > 0 || built.catalog === null) return { ok: false, problems: report.problems };
-  const settings = settingsOf(values, built.catalog, cwd);
+  const options = showOptions({ flags, environment, file });
+  const settings = { ...settingsOf(values, built.catalog, cwd), options };
   return { ok: true, settings, sources: sourcesOf(source, environment, flags), warnings: report.warnings };
 }
 
@@ -145,7 +147,7 @@ function findPlace(root: Located | null, path: string): string | null {
   return place;
 }
 
-function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Settings {
+function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options"> {
   const dataDir = resolve(cwd, values.data);
   const { host, port, bodyLimitBytes, corsOrigins, drainSeconds } = values;
   return {

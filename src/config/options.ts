@@ -1,6 +1,7 @@
 // The one table of settings: where each can be given, what it means and how it is checked.
 // Loading, `switchyard doctor`, docs/configuration.md and .env.example all come from it.
 
+import { TIERS, type Tier } from "../core/tiers.ts";
 import { listOf, number, oneOf, type Reader, text, truth } from "./readers.ts";
 import { corsOrigin, databaseUrl, markupPpm, redisUrl } from "./urls.ts";
 
@@ -121,6 +122,13 @@ export const OPTIONS = {
     shownDefault: "0.05",
     read: markupPpm,
     help: "What is charged on top of provider cost, as a fraction of it.",
+  }),
+  unsureTier: option<Tier>({
+    path: "routing.unsureTier",
+    env: "SWITCHYARD_UNSURE_TIER",
+    default: "LIGHT",
+    read: oneOf(TIERS),
+    help: "A request whose tier is a guess is not placed below this one.",
   }),
   isRoutingDebugged: option<boolean>({
     path: "routing.debug",

@@ -22,6 +22,24 @@ export interface Settings {
   readonly limits: { readonly requestsPerMinute: number };
   readonly logging: { readonly content: boolean; readonly retentionDays: number };
   readonly catalog: Catalog;
+  /** Every option of the table as it came out, for people. */
+  readonly options: readonly ShownOption[];
+}
+
+/** One option: its value in words, and where that came from. */
+export interface ShownOption {
+  readonly name: string;
+  /** Its path in the file, its variable and its flag; null where it has none. */
+  readonly path: string | null;
+  readonly env: string | null;
+  readonly flag: string | null;
+  /** Null for a secret, whatever it is. */
+  readonly value: string | null;
+  readonly isSecret: boolean;
+  readonly origin: "default" | "file" | "environment" | "flag";
+  /** File, line and column, the variable, or the flag; null for a default. */
+  readonly place: string | null;
+  readonly help: string;
 }
 
 /** One thing that is wrong with the configuration, where, and what may have been meant. */

@@ -112,4 +112,13 @@ export interface Decision {
   readonly toolScore: number | null;
   readonly candidates: readonly Candidate[];
   readonly estimatedTokens: { readonly input: number; readonly output: number };
+  /** What the classifier said before anything moved the tier. */
+  readonly classifiedTier?: Tier;
+  readonly score?: number;
+  /** Whether the classifier was sure of its tier. */
+  readonly isSure?: boolean;
+  /** What the request itself asked for. */
+  readonly controls?: Controls;
+  /** What was measured of the request: numbers, by name. Kept for learning. */
+  readonly measures?: object;
 }

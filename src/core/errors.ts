@@ -5,6 +5,7 @@ export const ERROR_KINDS = {
   badRequest: { status: 400, type: "invalid_request_error" },
   unauthenticated: { status: 401, type: "authentication_error" },
   noCredit: { status: 402, type: "billing_error" },
+  forbidden: { status: 403, type: "permission_error" },
   notFound: { status: 404, type: "not_found_error" },
   wrongMethod: { status: 405, type: "invalid_request_error" },
   conflict: { status: 409, type: "invalid_request_error" },

@@ -129,7 +129,7 @@ export type VoidOutcome = { readonly state: "voided" | "already-resolved" };
 
 export type MoveOutcome =
   | { readonly state: "moved" | "already-moved"; readonly transaction: Transaction }
-  | { readonly state: "refused"; readonly reason: "insufficient" | "other-amount" | "too-large" };
+  | { readonly state: "refused"; readonly reason: "insufficient" | "other-amount" | "too-large" | "no-account" };
 
 export type LedgerOutcome = HoldOutcome | SettleOutcome | VoidOutcome | MoveOutcome;
 
@@ -159,7 +159,7 @@ export interface LedgerChanges {
   readonly keySpends: readonly KeySpend[];
   readonly transactions: readonly Transaction[];
   readonly charges: readonly Charge[];
-  readonly answers: readonly StoredAnswer[];
+  readonly answers: readonly (StoredAnswer & { readonly holdId: string })[];
 }
 
 export interface LedgerStore {
@@ -186,9 +186,9 @@ export interface LedgerLine {
 }
 
 export interface LedgerList {
-  /** Newest first; `after` is the id of the last line of the page before. */
+  /** Newest first; `after` is the id of the last line of the page before, `from` that of the line to begin with. */
   list(
     accountId: string,
-    page: { readonly limit: number; readonly after: string | null },
+    page: { readonly limit: number; readonly after: string | null; readonly from?: string | null },
   ): Promise<readonly LedgerLine[]>;
 }

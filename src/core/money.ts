@@ -28,9 +28,19 @@ export function costNano(tokens: TokenBuckets, price: Price, markupPpm: number):
   const pico =
     BigInt(tokens.input) * BigInt(price.input) +
     BigInt(tokens.cacheRead) * BigInt(price.cacheRead ?? price.input) +
-    BigInt(tokens.cacheWrite) * BigInt(price.cacheWrite ?? Math.ceil(price.input * 1.25)) +
+    BigInt(tokens.cacheWrite) * BigInt(cacheWritePrice(price)) +
     BigInt(tokens.output) * BigInt(price.output);
   return ceilDivide(pico * (PPM + BigInt(markupPpm)), PICO_PER_NANO * PPM);
+}
+
+export function cacheWritePrice({ input, cacheWrite }: Price): number {
+  return cacheWrite ?? Math.ceil(input * 1.25);
+}
+
+/** An entry that is kept for an hour costs twice the input, unless writing is free. */
+export function longCacheWritePrice(price: Price): number {
+  const usual = cacheWritePrice(price);
+  return usual === 0 ? 0 : Math.max(usual, price.input * 2);
 }
 
 /** Parses plain decimal text ("12.5") of at most nine decimals; null when it is not that. */

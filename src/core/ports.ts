@@ -87,7 +87,8 @@ export interface Page {
 }
 
 export interface KeyStore {
-  insert(key: KeyRecord): Promise<void>;
+  /** The key that it takes the place of expires then, or sooner when it was to; both or neither. */
+  insert(key: KeyRecord, replaced?: { readonly id: string; readonly expiresAtMs: number }): Promise<void>;
   all(): Promise<readonly KeyRecord[]>;
   byHash(hash: string): Promise<KeyRecord | null>;
   list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;

@@ -53,6 +53,7 @@ export interface ContentRecord {
   readonly isAnswerCut: boolean;
 }
 
+/** As they are read back: groups become `group.name`, zeros are left out. */
 export type Features = Readonly<Record<string, number>>;
 
 export interface RequestRecord {
@@ -74,8 +75,8 @@ export interface RequestRecord {
   readonly latencyMs: number;
   readonly firstContentMs: number | null;
   readonly ending: string | null;
-  /** Numbers for learning later. */
-  readonly features: Features | null;
+  /** Numbers for learning later, by name; some of them in groups. */
+  readonly features: object | null;
   readonly toolCalls: ToolCallCheck | null;
   readonly content: ContentRecord | null;
 }

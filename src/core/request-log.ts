@@ -1,8 +1,9 @@
 // Reading back what was recorded: the log of requests, its totals by hour and day, and marks of wrong tiers.
 
+import type { Decision } from "./decision.ts";
 import type { NanoUsd, TokenBuckets } from "./money.ts";
 import type { Page } from "./ports.ts";
-import type { ContentRecord, ToolCallTally } from "./records.ts";
+import type { AttemptRecord, ContentRecord, CostRecord, Features, ToolCallCheck, ToolCallTally } from "./records.ts";
 import type { Tier } from "./tiers.ts";
 
 /** A field that is absent does not filter; null asks for requests that have no such thing. */
@@ -60,10 +61,19 @@ export interface RequestSummary {
 
 export interface StoredRequest {
   readonly summary: RequestSummary;
-  /** The rest as it was recorded; amounts are decimal text in nano-USD. */
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly detail: RequestDetail;
   readonly content: ContentRecord | null;
   readonly feedback: Feedback | null;
+}
+
+/** What the log's line does not say. */
+export interface RequestDetail {
+  readonly decision: Decision | null;
+  readonly attempts: readonly AttemptRecord[];
+  readonly hold: NanoUsd | null;
+  readonly cost: Pick<CostRecord, "price" | "markupPpm" | "baselineModel" | "holdId"> | null;
+  readonly features: Features | null;
+  readonly toolCalls: ToolCallCheck | null;
 }
 
 /** Somebody's word that a request belonged to another tier. */
@@ -116,7 +126,9 @@ export interface UsageRow extends UsageTotals {
 
 export interface UsageLog {
   /** The rows, and the time they really cover: whole hours or days. */
-  read(query: UsageQuery): Promise<{ readonly rows: readonly UsageRow[]; readonly fromMs: number; readonly toMs: number }>;
+  read(
+    query: UsageQuery,
+  ): Promise<{ readonly rows: readonly UsageRow[]; readonly fromMs: number; readonly toMs: number }>;
 }
 
 export interface ToolCallLog {

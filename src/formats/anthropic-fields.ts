@@ -9,7 +9,7 @@ import { isControlField } from "./controls.ts";
 import type { Conversion } from "./conversion.ts";
 import { isEffort, nearestEffort } from "./effort.ts";
 import { isObject, type JsonObject } from "./fields.ts";
-import type { ClientRequest } from "./format.ts";
+import type { Outgoing } from "./format.ts";
 import { closedSchema } from "./json-schema.ts";
 import { hashText } from "./tool-ids.ts";
 
@@ -23,9 +23,7 @@ const CONVERTED: ReadonlySet<string> = new Set([
   ...["parallel_tool_calls", "response_format", "reasoning_effort", "reasoning", "user", "safety_identifier"],
 ]);
 
-export interface FieldsInput {
-  readonly request: ClientRequest;
-  readonly model: Model;
+export interface FieldsInput extends Pick<Outgoing, "request" | "model" | "outputCap"> {
   readonly turns: readonly Turn[];
 }
 
@@ -40,7 +38,7 @@ export function writeFields(input: FieldsInput, conversion: Conversion): Written
   const { request, model } = input;
   const { body, chat } = request;
   if (chat.choiceCount > 1) conversion.refuse("it gives one answer at a time, so 'n' must be 1");
-  const maxTokens = outputCap(body, model);
+  const maxTokens = outputCap(body.max_completion_tokens ?? body.max_tokens, input);
   const tools = writeToolFields(input, conversion);
   const thinking = writeThinking({ ...input, maxTokens, isForced: isForced(tools) }, conversion);
   const format = writeFormat(body, model);
@@ -60,9 +58,13 @@ export function writeFields(input: FieldsInput, conversion: Conversion): Written
   };
 }
 
-function outputCap(body: JsonObject, { maxOutput }: Model): number {
-  const cap = body.max_completion_tokens ?? body.max_tokens;
-  return typeof cap === "number" ? Math.min(cap, maxOutput) : maxOutput;
+/** The format must have a cap: the client's, else what its balance covers, else the model's limit. */
+export function outputCap(
+  asked: unknown,
+  { model, outputCap: covered }: Pick<Outgoing, "model" | "outputCap">,
+): number {
+  const cap = typeof asked === "number" ? asked : (covered ?? model.maxOutput);
+  return Math.min(cap, model.maxOutput);
 }
 
 function isForced({ tool_choice: choice }: JsonObject): boolean {

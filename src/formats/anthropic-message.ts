@@ -6,7 +6,7 @@ import { stopReasonFor } from "./anthropic-stop.ts";
 import { writeAnthropicUsage } from "./anthropic-usage.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 import type { AnswerContext } from "./format.ts";
-import { toolIdFor } from "./tool-ids.ts";
+import { clientToolId } from "./tool-ids.ts";
 import { toolNameRestorer } from "./tool-names.ts";
 
 export function writeMessage(completion: JsonObject, context: AnswerContext, usage: Usage): JsonObject {
@@ -39,13 +39,6 @@ export function messageHead({ requestId, modelId }: AnswerContext): JsonObject {
 
 export function nameRestorer({ request }: AnswerContext): (name: string) => string {
   return toolNameRestorer((request?.chat.tools ?? []).map((tool) => tool.name));
-}
-
-const MADE_UP_ID = /^(call_\d+)?$/;
-
-/** An id the format takes. One made up for a host that gave none must not come back in the next turn for another call. */
-export function clientToolId(id: string, index: number, { requestId }: AnswerContext): string {
-  return toolIdFor(MADE_UP_ID.test(id) ? `toolu_${requestId}_${index}` : id, "safe-40");
 }
 
 /** Some hosts put reasoning into the content, as a part of its own. */

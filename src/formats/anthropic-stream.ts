@@ -28,6 +28,7 @@ class AnthropicStreamReader implements StreamReader {
   #fault: ProviderFault | null = null;
   #hasContent = false;
   #isFinished = false;
+  #isOutputCounted = false;
   #isDone = false;
   #outputLength = 0;
 
@@ -46,16 +47,18 @@ class AnthropicStreamReader implements StreamReader {
     return [...this.#tools.values()].map(({ id }) => id);
   }
 
+  // The start has counted the input already, so that who leaves early pays for what was cached as cached. But the output
+  // is counted only at the end: a finished stream without that count has none that can be true.
+  #usageSoFar(): Usage | null {
+    return this.#isFinished && !this.#isOutputCounted ? null : readAnthropicUsage(this.#usage);
+  }
+
   push(bytes: Uint8Array): readonly ChatChunk[] {
     return this.#readAll(() => this.#sse.push(bytes));
   }
 
   end(): readonly ChatChunk[] {
     return this.#readAll(() => this.#sse.end());
-  }
-
-  #usageSoFar(): Usage | null {
-    return this.#isFinished ? readAnthropicUsage(this.#usage) : null;
   }
 
   #readAll(nextEvents: () => readonly SseEvent[]): readonly ChatChunk[] {
@@ -154,11 +157,12 @@ class AnthropicStreamReader implements StreamReader {
 
   #readMessageDelta(json: JsonObject): JsonObject | null {
     this.#usage = mergeAnthropicUsage(this.#usage, json.usage);
+    this.#isOutputCounted ||= isObject(json.usage) && typeof json.usage.output_tokens === "number";
     const delta = isObject(json.delta) ? json.delta : {};
     if (typeof delta.stop_reason !== "string") return null;
     this.#isFinished = true;
-    // A refusal is an answer, also when it has no words.
-    this.#hasContent ||= delta.stop_reason === "refusal";
+    // A refusal is an answer, also when it has no words; so is the end of a call that only warmed the cache.
+    this.#hasContent ||= delta.stop_reason === "refusal" || delta.stop_reason === "max_tokens";
     const refusal = refusalText(delta);
     return { delta: refusal === null ? {} : { refusal }, finish_reason: finishReasonFor(delta.stop_reason) };
   }

@@ -13,6 +13,8 @@ export interface ThinkingInput {
   readonly turns: readonly Turn[];
   readonly model: Model;
   readonly maxTokens: number;
+  /** Whether the thinking of earlier turns was left out because the provider refused it. */
+  readonly isHistoryStripped?: boolean;
 }
 
 /** Fields to be changed, null for those to be left out; nothing when the model takes the request as it is. */
@@ -36,7 +38,11 @@ export function thinkingForEffort(
 function changedThinking(thinking: JsonObject | null, input: ThinkingInput, conversion: Conversion): JsonObject {
   const { body, turns, model, maxTokens } = input;
   const form = model.dialect.thinking;
-  if (thinking === null || form === undefined || thinking.type === "disabled") return {};
+  if (thinking === null || thinking.type === "disabled") return {};
+  if (form === undefined) {
+    const isRefused = input.isHistoryStripped === true && thinking.type === "enabled" && lacksThinking(turns);
+    return isRefused ? without("thinking", "the open tool call was made without it", conversion) : {};
+  }
   if (form === "none") return without("thinking", "it does not think", conversion);
   if (form === "adaptive") {
     if (thinking.type !== "enabled") return {};

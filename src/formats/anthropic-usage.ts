@@ -18,9 +18,14 @@ export function readAnthropicUsage(usage: unknown): Usage | null {
     prompt_tokens: prompt,
     completion_tokens: output,
     total_tokens: prompt + output,
-    prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
+    prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite, ...longWrites(usage) },
     ...(isCount(details) ? { completion_tokens_details: { reasoning_tokens: details } } : {}),
   };
+}
+
+function longWrites({ cache_creation: creation }: JsonObject): JsonObject {
+  const tokens = isObject(creation) ? countOf(creation.ephemeral_1h_input_tokens) : 0;
+  return tokens > 0 ? { cache_write_1h_tokens: tokens } : {};
 }
 
 /** What a later event of a stream says wins, counter by counter; what it leaves out stays. */

@@ -2,7 +2,8 @@
 // or one converted from chat-completions.
 
 import type { Turn } from "./anthropic-blocks.ts";
-import { writeFields } from "./anthropic-fields.ts";
+import { THINKING_HISTORY } from "./anthropic-error.ts";
+import { outputCap, writeFields } from "./anthropic-fields.ts";
 import { anthropicHeaders } from "./anthropic-headers.ts";
 import { adaptTurns } from "./anthropic-history.ts";
 import { adaptThinking } from "./anthropic-thinking.ts";
@@ -43,13 +44,14 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
     changes.set(name, null);
     conversion.note(`dropped '${name}': the model refuses it`);
   }
-  const cap = body.max_tokens;
-  const maxTokens = typeof cap === "number" ? Math.min(cap, model.maxOutput) : model.maxOutput;
-  if (maxTokens !== cap) changes.set("max_tokens", String(maxTokens));
+  const maxTokens = outputCap(body.max_tokens, outgoing);
+  if (maxTokens !== body.max_tokens) changes.set("max_tokens", String(maxTokens));
   const turns = body.messages as readonly Turn[];
   const adapted = adaptTurns(turns, outgoing, conversion);
   if (adapted !== turns) changes.set("messages", JSON.stringify(adapted));
-  for (const [name, value] of Object.entries(adaptThinking({ body, turns: adapted, model, maxTokens }, conversion))) {
+  const isHistoryStripped = outgoing.refusedFields.includes(THINKING_HISTORY);
+  const wish = { body, turns: adapted, model, maxTokens, isHistoryStripped };
+  for (const [name, value] of Object.entries(adaptThinking(wish, conversion))) {
     if (!refused.includes(name)) changes.set(name, value === null ? null : JSON.stringify(value));
   }
   return { body: spliceFields(request.source, changes), droppedFields: refused };
@@ -58,7 +60,7 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
 function writeConverted(outgoing: Outgoing, conversion: Conversion): Written {
   const { request, model, refusedFields } = outgoing;
   const { system, turns } = writeTurns(request.chat.messages, { model, conversion });
-  const { fields, instructions, dropped } = writeFields({ request, model, turns }, conversion);
+  const { fields, instructions, dropped } = writeFields({ ...outgoing, turns }, conversion);
   const blocks = [...system, ...instructions];
   const body: JsonObject = {
     model: model.upstream,

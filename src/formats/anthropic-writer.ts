@@ -3,12 +3,13 @@
 
 import { writeAnthropicStreamError } from "./anthropic-error.ts";
 import { createBlockWriter, writeAnthropicEvent } from "./anthropic-events.ts";
-import { clientToolId, messageHead, nameRestorer, splitContent } from "./anthropic-message.ts";
+import { messageHead, nameRestorer, splitContent } from "./anthropic-message.ts";
 import { createAnthropicRelay } from "./anthropic-relay.ts";
 import { stopReasonFor } from "./anthropic-stop.ts";
 import { writeAnthropicUsage } from "./anthropic-usage.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 import type { AnswerContext, ChatChunk, ServiceObject, StreamWriter } from "./format.ts";
+import { clientToolId } from "./tool-ids.ts";
 
 export const PING = writeAnthropicEvent({ type: "ping" });
 

@@ -7,6 +7,7 @@ import type { AnswerContext, AnswerReading, ProviderFault, ServiceObject, WholeA
 import { scanObject, spliceFields } from "./json-source.ts";
 import { normalFinish } from "./openai-finish.ts";
 import { readUsage } from "./openai-usage.ts";
+import { clientToolId } from "./tool-ids.ts";
 
 const ANSWER_DEPTH_MAX = 200;
 
@@ -39,7 +40,7 @@ export function writeOpenaiAnswer(
   if (completion.object !== "chat.completion") changes.set("object", '"chat.completion"');
   if (!Number.isInteger(completion.created)) changes.set("created", String(context.createdAtSeconds));
   changes.set("model", JSON.stringify(context.modelId));
-  const choices = completeChoices(completion.choices as readonly unknown[]);
+  const choices = completeChoices(completion.choices as readonly unknown[], context);
   if (choices !== null) changes.set("choices", JSON.stringify(choices));
   if (additions.usage !== null) changes.set("usage", JSON.stringify(additions.usage));
   changes.set("service", JSON.stringify(additions.service));
@@ -87,7 +88,7 @@ function choiceText(choice: unknown): string {
 }
 
 /** Choices with what some hosts leave out or name otherwise, or null when they are fine as they are. */
-function completeChoices(choices: readonly unknown[]): readonly unknown[] | null {
+function completeChoices(choices: readonly unknown[], context: AnswerContext): readonly unknown[] | null {
   let isChanged = false;
   const completed = choices.map((choice, index) => {
     if (!isObject(choice) || !isObject(choice.message)) return choice;
@@ -95,10 +96,24 @@ function completeChoices(choices: readonly unknown[]): readonly unknown[] | null
     const finish = normalFinish(choice.finish_reason, Array.isArray(calls) && calls.length > 0);
     const hasIndex = Number.isInteger(choice.index);
     const hasRole = typeof choice.message.role === "string";
-    if (finish === choice.finish_reason && hasIndex && hasRole) return choice;
+    const completed = completeCalls(calls, context);
+    if (finish === choice.finish_reason && hasIndex && hasRole && completed === calls) return choice;
     isChanged = true;
-    const message = hasRole ? choice.message : { role: "assistant", ...choice.message };
+    const said = completed === calls ? choice.message : { ...choice.message, tool_calls: completed };
+    const message = hasRole ? said : { role: "assistant", ...said };
     return { ...choice, index: hasIndex ? choice.index : index, message, finish_reason: finish };
   });
   return isChanged ? completed : null;
+}
+
+/** The same calls when each has an id and a type, which clients need to answer them. */
+function completeCalls(calls: unknown, context: AnswerContext): unknown {
+  const isWhole = (call: unknown): boolean =>
+    !isObject(call) || (typeof call.id === "string" && call.id !== "" && typeof call.type === "string");
+  if (!Array.isArray(calls) || calls.every(isWhole)) return calls;
+  return calls.map((call: unknown, index) => {
+    if (!isObject(call) || isWhole(call)) return call;
+    const id = typeof call.id === "string" && call.id !== "" ? call.id : clientToolId("", index, context);
+    return { ...call, id, type: call.type ?? "function" };
+  });
 }

@@ -3,9 +3,12 @@
 import type { ChatMessage, ChatRequest } from "../core/chat.ts";
 import type { Controls, Decision } from "../core/decision.ts";
 import { usdNumber } from "../core/money.ts";
+import { readAnthropicRequest } from "./anthropic-request.ts";
 import { readChatRequest } from "./chat-request.ts";
-import { readControls } from "./controls.ts";
+import { isControlField, readControls } from "./controls.ts";
 import { invalid, type JsonObject, readInteger, readString } from "./fields.ts";
+import type { ClientHeaders, ClientRequest } from "./format.ts";
+import type { JsonSource } from "./json-source.ts";
 
 export function readDebugRequest(body: JsonObject): { chat: ChatRequest; controls: Controls } {
   const prompt = readString(body, "prompt");
@@ -21,6 +24,30 @@ export function readDebugRequest(body: JsonObject): { chat: ChatRequest; control
     },
     controls: readControls({ ...body, service_profile: body.service_profile ?? body.profile ?? null }),
   };
+}
+
+/** The same question about a request to `/v1/messages`, whose own fields stand beside those of the debug endpoint. */
+export function readDebugMessages(source: JsonSource, body: JsonObject, headers: ClientHeaders): ClientRequest {
+  const { prompt, system_prompt, max_output_tokens, profile } = body;
+  const { controls } = readDebugRequest({ prompt, profile, ...controlsOf(body) });
+  const asked = {
+    ...withoutDebugFields(body),
+    messages: body.messages ?? [{ role: "user", content: prompt }],
+    system: system_prompt ?? body.system,
+    max_tokens: max_output_tokens ?? body.max_tokens,
+  };
+  return { ...readAnthropicRequest(source, asked, headers), controls };
+}
+
+const DEBUG_FIELDS: ReadonlySet<string> = new Set(["prompt", "system_prompt", "max_output_tokens", "profile"]);
+
+/** What a live request would have of it. */
+export function withoutDebugFields(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !DEBUG_FIELDS.has(name)));
+}
+
+function controlsOf(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name === "model" || isControlField(name)));
 }
 
 function withSystemPrompt(messages: readonly ChatMessage[], systemPrompt: string | null): readonly ChatMessage[] {

@@ -14,6 +14,13 @@ export function toolIdFor(id: string, rule: Dialect["toolIds"]): string {
   return hashText(id, RULES[rule].length);
 }
 
+const MADE_UP_ID = /^(call_\d+)?$/;
+
+/** An id every format takes. One made up for a host that gave none must not come back in a later turn for another call. */
+export function clientToolId(id: string, index: number, { requestId }: { readonly requestId: string }): string {
+  return toolIdFor(MADE_UP_ID.test(id) ? `toolu_${requestId}_${index}` : id, "safe-40");
+}
+
 /** FNV-1a, run on for as many letters as are wanted. Spread, not secrecy, is what counts here. */
 export function hashText(text: string, length: number): string {
   let result = "";

@@ -1,10 +1,10 @@
 // An answered attempt as the client will receive it: whole, or as a stream. Either way it is booked before its end is sent.
 
+import type { Model } from "../core/model.ts";
 import type { WholeAnswer } from "../formats/format.ts";
 import { serviceHeaders, writeService } from "../formats/service-object.ts";
 import type { Answered } from "./attempt.ts";
 import type { Call } from "./call.ts";
-import { forgetAnswer } from "./forget.ts";
 import { relay } from "./relay.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
@@ -47,6 +47,7 @@ async function wholeAnswer(ready: Ready, whole: WholeAnswer, services: Services)
     outputLength: outputText.length,
     outcome: "complete",
   };
+  call.trace.heard?.whole(whole);
   const assessment = assess(delivered, services);
   const additions = {
     service: writeService(reservation.decision, assessment),
@@ -59,7 +60,7 @@ async function wholeAnswer(ready: Ready, whole: WholeAnswer, services: Services)
     storedAnswer(call, JSON_TYPE, () => bytes.toString("utf8")),
     services,
   );
-  services.toolLoops.note(call.caller.key.accountId, toolCallIdsOf(whole), answered.model.id);
+  noteToolCalls(call, toolCallIdsOf(whole), answered.model, services);
   call.trace.ending = "complete";
   return { kind: "whole", headers: serviceHeaders(reservation.decision, assessment), contentType: JSON_TYPE, bytes };
 }
@@ -75,13 +76,13 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   });
   const text = relay({
     stream,
-    writer,
+    writer: call.trace.heard?.listening(writer) ?? writer,
     trace: call.trace,
     keepsText: call.idempotencyId !== null,
     ...watchers(ready, services),
     async finish({ usage, outputLength, textSoFar }) {
       services.health.succeeded(model.id);
-      services.toolLoops.note(call.caller.key.accountId, stream.reader.toolCallIds(), model.id);
+      noteToolCalls(call, stream.reader.toolCallIds(), model, services);
       const delivered: Delivered = { ...ready, model, usage, outputLength, outcome: "complete" };
       const assessment = assess(delivered, services);
       const closing = writer.end(writeService(decision, assessment), assessment.usage);
@@ -117,19 +118,20 @@ function watchers(
   return {
     async onGone({ usage, outputLength }) {
       await chargeLeaver({ call, reservation, model, usage, outputLength }, services);
-      await forgetAnswer(call, services);
+      await forget(call, services);
     },
     /** A model whose streams keep breaking comes to rest like one that does not answer. */
     async onBreak(reason) {
-      health.failed(model.id, null);
+      if (services.isCutting()) call.trace.ending = "gateway-broke";
+      else health.failed(model.id, null);
       log.warn({ ...subject, reason }, "stream broke off");
       await ledger.release(reservation);
-      await forgetAnswer(call, services);
+      await forget(call, services);
     },
     async onFault(error) {
       log.error({ ...subject, err: error }, "stream broke on our side");
       await ledger.release(reservation);
-      await forgetAnswer(call, services);
+      await forget(call, services);
     },
   };
 }
@@ -138,7 +140,22 @@ function toolCallIdsOf({ completion }: WholeAnswer): readonly string[] {
   const choices = (completion.choices ?? []) as readonly {
     message?: { tool_calls?: readonly { id?: unknown }[] | null };
   }[];
-  return choices.flatMap(({ message }) => (message?.tool_calls ?? []).map(({ id }) => String(id)));
+  return choices.flatMap(({ message }) =>
+    (message?.tool_calls ?? []).map(({ id }) => (typeof id === "string" ? id : "")),
+  );
+}
+
+function noteToolCalls(
+  { caller, requestId }: Call,
+  ids: readonly string[],
+  model: Model,
+  { toolLoops }: Services,
+): void {
+  toolLoops.note({ accountId: caller.key.accountId, requestId }, ids, model.id);
+}
+
+async function forget({ idempotencyId }: Call, { idempotency }: Services): Promise<void> {
+  if (idempotencyId !== null) await idempotency.forget(idempotencyId);
 }
 
 function storedAnswer(call: Call, contentType: string, text: () => string) {

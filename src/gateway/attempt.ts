@@ -93,6 +93,7 @@ async function noteAttempt(attempted: Try, services: Services): Promise<Judged> 
     outcome: tried.ok ? "answered" : failure?.kind === "client-gone" ? "client-gone" : "failed",
     status: failure === null ? 200 : failure.status,
     reason: failure === null ? null : failure.message,
+    failure: failure === null ? null : failure.kind,
     droppedFields: tried.droppedFields,
     conversions: tried.conversions,
   });

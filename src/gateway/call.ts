@@ -4,7 +4,9 @@ import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import type { NanoUsd } from "../core/money.ts";
 import type { KeyRecord, Profile } from "../core/ports.ts";
+import type { CostRecord } from "../core/records.ts";
 import type { ClientFormat, ClientRequest } from "../formats/format.ts";
+import type { Heard } from "./heard.ts";
 
 export interface Caller {
   readonly key: KeyRecord;
@@ -31,6 +33,8 @@ export interface AttemptNote {
   readonly outcome: "answered" | "failed" | "client-gone";
   readonly status: number | null;
   readonly reason: string | null;
+  /** The kind of failure; null for an answer. */
+  readonly failure: string | null;
   readonly droppedFields: readonly string[];
   /** What conversion changed or left out for this model, in words. */
   readonly conversions: readonly string[];
@@ -45,7 +49,16 @@ export interface Trace {
   isUsageEstimated: boolean;
   charge: NanoUsd | null;
   firstContentAtMs: number | null;
-  ending: "complete" | "client-gone" | "provider-broke" | "gateway-broke" | null;
+  /** `replayed`: the stored answer of an earlier request was given again. */
+  ending: "complete" | "client-gone" | "provider-broke" | "gateway-broke" | "replayed" | null;
+  request: ClientRequest | null;
+  hold: NanoUsd | null;
+  cost: CostRecord | null;
+  errorCode: string | null;
+  /** Whether the answer's text is to be kept for the record. */
+  keepsContent: boolean;
+  /** What was heard of the answer; null when nobody will ask. */
+  heard: Heard | null;
 }
 
 export function emptyTrace(): Trace {
@@ -58,5 +71,11 @@ export function emptyTrace(): Trace {
     charge: null,
     firstContentAtMs: null,
     ending: null,
+    request: null,
+    hold: null,
+    cost: null,
+    errorCode: null,
+    keepsContent: false,
+    heard: null,
   };
 }

@@ -6,14 +6,17 @@ import { decide } from "../routing/decide.ts";
 import { type Answer, answer, chargeLeaver } from "./answer.ts";
 import { attempt, ClientGone } from "./attempt.ts";
 import type { Call, Caller } from "./call.ts";
+import { listenFor } from "./heard.ts";
 import { reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
 
 export async function complete(call: Call, services: Services): Promise<Answer> {
   const routed = route(call.request, call.caller, services);
   call.trace.decision = routed;
+  call.trace.heard = listenFor({ toolCalls: call.request.chat.tools.length > 0, text: call.trace.keepsContent });
   const reservation = await reserve(call, routed, services);
   call.trace.decision = reservation.decision;
+  call.trace.hold = reservation.amount;
   try {
     const answered = await attempt(call, reservation, services);
     call.trace.firstContentAtMs = services.now();

@@ -62,11 +62,15 @@ function isTooLong(fault: ProviderFault | null): boolean {
   if (fault === null) return false;
   return (
     fault.code === "context_length_exceeded" ||
-    /prompt is too long|maximum context length|context window|too many tokens/i.test(fault.message)
+    /prompt is too long|maximum context length|context (?:window|limit)|too many tokens/i.test(fault.message)
   );
 }
 
+// Anthropic says with a 400 that the operator has not paid, and others may.
+const UNPAID = /credit balance is too low|billing hard limit|exceeded your current quota/i;
+
 function judgeRefusal(fault: ProviderFault | null): Verdict {
+  if (fault !== null && UNPAID.test(fault.message)) return OPERATOR_FAULT;
   const isParameter =
     fault !== null && /unsupported_(parameter|value)|unknown_parameter|extra_forbidden/.test(fault.code);
   return isParameter ? REFUSED_FIELD : CLIENT_FAULT;

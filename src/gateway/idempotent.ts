@@ -5,7 +5,6 @@ import { GatewayError } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { complete } from "./complete.ts";
-import { forgetAnswer } from "./forget.ts";
 import type { Services } from "./services.ts";
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -15,10 +14,14 @@ export async function completeOnce(
   idempotencyKey: string | null,
   services: Services,
 ): Promise<Answer> {
+  call.trace.request = call.request;
   if (idempotencyKey === null) return complete({ ...call, idempotencyId: null }, services);
   const idempotencyId = idOf(call, idempotencyKey);
   const begun = await services.idempotency.begin(idempotencyId, digest(call.request.source.bytes));
-  if (begun.state === "answered") return replay(begun.contentType, begun.text);
+  if (begun.state === "answered") {
+    call.trace.ending = "replayed";
+    return replay(begun.contentType, begun.text);
+  }
   if (begun.state === "in-flight") {
     const message = "A request with this Idempotency-Key is still running.";
     throw new GatewayError("conflict", message, { code: "idempotency_key_in_flight", retryAfterSeconds: 1 });
@@ -30,7 +33,7 @@ export async function completeOnce(
   try {
     return await complete({ ...call, idempotencyId }, services);
   } catch (error) {
-    await forgetAnswer({ ...call, idempotencyId }, services);
+    await services.idempotency.forget(idempotencyId);
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import type { Decision } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { ClientRequest } from "../formats/format.ts";
+import { withoutDebugFields } from "../formats/routing-debug.ts";
 import type { Services } from "./services.ts";
 
 export interface PreviewedChanges {
@@ -15,8 +16,9 @@ export interface PreviewedChanges {
 export function previewChanges(request: ClientRequest, decision: Decision, services: Services): PreviewedChanges {
   const model = services.catalog.models.get(decision.model) as Model;
   const { format } = services.registry.line(model.provider);
+  const asked = { ...request, body: withoutDebugFields(request.body) };
   try {
-    const { droppedFields, conversions = [] } = format.writeRequest({ request, model, refusedFields: [] });
+    const { droppedFields, conversions = [] } = format.writeRequest({ request: asked, model, refusedFields: [] });
     return { droppedFields, conversions };
   } catch (error) {
     if (error instanceof GatewayError) return { droppedFields: [], conversions: [error.message] };

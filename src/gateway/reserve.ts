@@ -37,22 +37,43 @@ export async function reserve(call: Call, decision: Decision, services: Services
     models: decision.chain.map((id) => services.catalog.models.get(id) as Model),
     chat: call.request.chat,
     bodyBytes: call.request.source.bytes.length,
+    mayCacheLong: call.request.source.bytes.includes('"1h"'),
     expectedOutputTokens: EXPECTED_OUTPUT_TOKENS[decision.tier],
     markupPpm: services.catalog.markupPpm,
   };
   const quotes = quoteChain(input);
   const amounts = holdAmounts(quotes);
-  const holdId = `${call.requestId}~${randomBytes(4).toString("hex")}`;
+  const holdId = newHoldId(call.requestId, services.now());
   const { id: keyId, accountId, spendLimitNano: spendLimit } = key;
   const atLeast = leastUseful(quotes, input);
   const outcome = await services.ledger.hold({ id: holdId, accountId, keyId, amounts, atLeast, spendLimit });
   if (outcome.state === "refused") throw noCredit(outcome, atLeast ?? (amounts.at(-1) as NanoUsd));
   const { amount } = outcome;
-  const covered = quotes.filter((quote) => quote.amount <= amount);
-  if (covered.length > 0) {
-    return { holdId, accountId, amount, decision: narrowed(decision, covered), outputCaps: new Map() };
+  const fitted = coverable({ decision, quotes, amount, input });
+  if (fitted.decision !== decision) {
+    const { model, reasoning } = fitted.decision;
+    services.log.info({ requestId: call.requestId, model, reasoning }, "the balance does not cover the whole chain");
   }
-  return { holdId, accountId, amount, ...shortened({ decision, quotes, amount, input }) };
+  return { holdId, accountId, amount, ...fitted };
+}
+
+interface Fitting {
+  readonly decision: Decision;
+  readonly quotes: readonly Quote[];
+  readonly amount: NanoUsd;
+  readonly input: QuoteInput;
+}
+
+/** The decision as far as the hold covers it. */
+function coverable(fitting: Fitting): Pick<Reservation, "decision" | "outputCaps"> {
+  const covered = fitting.quotes.filter((quote) => quote.amount <= fitting.amount);
+  if (covered.length === 0) return shortened(fitting);
+  return { decision: narrowed(fitting.decision, covered), outputCaps: new Map() };
+}
+
+/** Never the same twice, though a caller may name each request alike; in the order of time, so that the store writes it in one place. */
+function newHoldId(requestId: string, nowMs: number): string {
+  return `${nowMs.toString(36)}-${randomBytes(8).toString("hex")}-${requestId}`;
 }
 
 /** The chain without the models that the balance does not cover; the decision says so. */
@@ -69,14 +90,7 @@ function narrowed(decision: Decision, covered: readonly Quote[]): Decision {
   };
 }
 
-interface Shortening {
-  readonly decision: Decision;
-  readonly quotes: readonly Quote[];
-  readonly amount: NanoUsd;
-  readonly input: QuoteInput;
-}
-
-function shortened({ decision, quotes, amount, input }: Shortening): Pick<Reservation, "decision" | "outputCaps"> {
+function shortened({ decision, quotes, amount, input }: Fitting): Pick<Reservation, "decision" | "outputCaps"> {
   const outputCaps = new Map<string, number>();
   for (const quote of quotes) {
     const cap = affordableOutput(quote, amount, input);

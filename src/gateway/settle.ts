@@ -2,7 +2,7 @@
 // baseline; and the booking of it, once.
 
 import { inputTokensPossible } from "../billing/estimate.ts";
-import { type Metered, meter, usageOf } from "../billing/meter.ts";
+import { type Metered, meter, priceFor, usageOf } from "../billing/meter.ts";
 import type { Usage } from "../core/chat.ts";
 import type { StoredAnswer, Usage as UsageRecord } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
@@ -36,7 +36,8 @@ export interface Assessment extends Outcome {
 export function assess(delivered: Delivered, { catalog }: Services): Assessment {
   const { call, reservation, model, usage, outcome } = delivered;
   const { buckets, isEstimated } = measure(delivered);
-  const price = model.price as Price;
+  const listed = model.price as Price;
+  const price = isEstimated || usage === null ? listed : priceFor(usage, listed);
   const { markupPpm } = catalog;
   return {
     usage: isEstimated ? usageOf(buckets) : (usage as Usage),
@@ -86,10 +87,14 @@ export async function book(
   { call, reservation }: Delivered,
   assessment: Assessment,
   answer: StoredAnswer | null,
-  { ledger, log }: Services,
+  { ledger, log, catalog }: Services,
 ): Promise<void> {
   const { holdId, accountId } = reservation;
   const { charge, record } = assessment;
+  const { buckets, isEstimated, price, markupPpm } = record;
+  const baseline = catalog.baseline.price === null ? 0n : costNano(buckets, catalog.baseline.price, 0);
+  const baselineModel = catalog.baseline.id;
+  call.trace.cost = { buckets, isEstimated, price, markupPpm, charge, baseline, baselineModel, holdId };
   call.trace.usage = assessment.usage;
   call.trace.isUsageEstimated = assessment.isUsageEstimated;
   call.trace.charge = charge;

@@ -2,14 +2,21 @@
 // tool loop is open. In memory and bounded; what is forgotten is simply routed anew.
 
 import type { ChatMessage } from "../core/chat.ts";
-import { toolIdFor } from "../formats/tool-ids.ts";
+import { clientToolId, toolIdFor } from "../formats/tool-ids.ts";
+import { askBefore } from "../routing/ask.ts";
 
 const CALLS_MAX = 20_000;
 
 export interface ToolLoops {
-  note(accountId: string, toolCallIds: readonly string[], modelId: string): void;
-  /** The model that made the calls whose results end these messages; null when none is known. */
+  note(call: LoopCall, toolCallIds: readonly string[], modelId: string): void;
+  /** The model that made the calls whose results these messages bring back; null when none is known. */
   modelOf(accountId: string, messages: readonly ChatMessage[]): string | null;
+}
+
+/** Whose calls they are, and the request they were an answer to. */
+interface LoopCall {
+  readonly accountId: string;
+  readonly requestId: string;
 }
 
 export function createToolLoops(): ToolLoops {
@@ -17,8 +24,10 @@ export function createToolLoops(): ToolLoops {
   let recent = new Map<string, string>();
   let older = new Map<string, string>();
   return {
-    note(accountId, toolCallIds, modelId) {
-      for (const id of toolCallIds) recent.set(nameOf(accountId, id), modelId);
+    note({ accountId, requestId }, toolCallIds, modelId) {
+      for (const [index, id] of toolCallIds.entries()) {
+        recent.set(nameOf(accountId, clientToolId(id, index, { requestId })), modelId);
+      }
       if (recent.size < CALLS_MAX) return;
       older = recent;
       recent = new Map();
@@ -39,8 +48,11 @@ function nameOf(accountId: string, toolCallId: string): string {
   return `${accountId}\n${toolIdFor(toolCallId, "safe-40")}`;
 }
 
+/** A loop is open while results are all that came since the call: notes of client programs may stand among them, but no new ask. */
 function openCallIds(messages: readonly ChatMessage[]): readonly string[] {
-  if (messages.at(-1)?.role !== "tool") return [];
-  const caller = messages.findLast(({ role }) => role === "assistant");
-  return (caller?.tool_calls ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
+  const calledAt = messages.findLastIndex(({ role }) => role === "assistant");
+  const hasResult = messages.slice(calledAt + 1).some(({ role }) => role === "tool");
+  const hasNewAsk = (askBefore(messages, messages.length)?.index ?? -1) > calledAt;
+  if (!hasResult || hasNewAsk) return [];
+  return (messages[calledAt]?.tool_calls ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
 }

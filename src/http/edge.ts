@@ -1,15 +1,21 @@
 // What the edge is given by app.ts.
 
 import type { Accounts } from "../accounts/accounts.ts";
+import type { Invitations } from "../accounts/invitations.ts";
 import type { Keys } from "../accounts/keys.ts";
 import type { Limiter } from "../accounts/limits.ts";
 import type { Profiles } from "../accounts/profiles.ts";
+import type { Sessions } from "../accounts/sessions.ts";
+import type { Users } from "../accounts/users.ts";
 import type { Credits } from "../billing/credits.ts";
 import type { Settings } from "../config/settings.ts";
 import type { LedgerVerdict } from "../core/audit.ts";
+import type { DecisionLog } from "../core/decision-log.ts";
 import type { Log } from "../core/ports.ts";
+import type { RequestLog, ToolCallLog, UsageLog } from "../core/request-log.ts";
 import type { Services } from "../gateway/services.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Recorder } from "../telemetry/recorder.ts";
 
 export interface Edge {
   readonly settings: Settings;
@@ -17,13 +23,29 @@ export interface Edge {
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly profiles: Profiles;
+  readonly users: Users;
+  readonly sessions: Sessions;
+  readonly invitations: Invitations;
   readonly limiter: Limiter;
   readonly credits: Credits;
   readonly verifyLedger: () => Promise<LedgerVerdict>;
   readonly metrics: Metrics;
+  readonly records: Records;
+  /** Whether every answer is simulated. */
+  readonly isSandbox: boolean;
+  readonly version: string;
   readonly log: Log;
   readonly now: () => number;
   readonly isDraining: () => boolean;
   /** Why the process cannot take traffic now; null when it can. */
   readonly notReadyBecause: () => Promise<string | null>;
+}
+
+/** What is kept of requests: how it gets in, and how it is read. */
+export interface Records {
+  readonly recorder: Recorder;
+  readonly requests: RequestLog;
+  readonly usage: UsageLog;
+  readonly decisions: DecisionLog;
+  readonly toolCalls: ToolCallLog;
 }

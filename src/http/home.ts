@@ -1,16 +1,22 @@
-// What a person or a probe sees at the address itself.
+// What a program or a probe sees at /v1 itself; at / is the dashboard.
 
 import type { FastifyInstance } from "fastify";
 import type { Edge } from "./edge.ts";
 
-export function registerHome(server: FastifyInstance, { settings }: Edge): void {
-  const isSandbox = [...settings.catalog.providers.values()].every(({ kind }) => kind === "sandbox");
+export function registerHome(server: FastifyInstance, { settings, isSandbox }: Edge): void {
   const card = {
     name: "switchyard",
-    what: "A model-routing gateway. Point an OpenAI client's base URL at /v1 of this address.",
+    what: "A model-routing gateway. Point an OpenAI client's base URL at /v1 of this address, an Anthropic client's at the address itself.",
     providers: isSandbox ? "sandbox (simulated answers)" : [...settings.catalog.providers.keys()],
-    endpoints: ["/v1/chat/completions", "/v1/models", "/v1/routing/debug", "/openapi.json", "/healthz", "/readyz"],
+    endpoints: [
+      "/v1/chat/completions",
+      "/v1/messages",
+      "/v1/models",
+      "/v1/routing/debug",
+      "/openapi.json",
+      "/healthz",
+      "/readyz",
+    ],
   };
-  server.get("/", async () => card);
   server.get("/v1", async () => card);
 }

@@ -27,7 +27,8 @@ export function createMethodTable(server: FastifyInstance): MethodTable {
       const path = normalised(request.url);
       const known = [...paths.values()].filter(({ pattern }) => pattern.test(path));
       const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(", ");
-      if (allow === "")
+      // With a method that is possible here, a route has said itself that there is nothing.
+      if (allow === "" || known.some(({ methods }) => methods.has(request.method)))
         throw new GatewayError("notFound", `There is no ${path} here. GET /openapi.json lists what there is.`);
       reply.header("allow", allow);
       if (request.method !== "OPTIONS") {

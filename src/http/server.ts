@@ -9,9 +9,11 @@ import type { Edge } from "./edge.ts";
 import { answerMalformedHttp, sendError, toGatewayError } from "./errors.ts";
 import { registerHome } from "./home.ts";
 import { createMethodTable } from "./methods.ts";
-import { registerOpenapi } from "./openapi.ts";
+import { registerOpenapi } from "./openapi/document.ts";
 import { registerOps } from "./ops.ts";
 import { requestIdHeaders, requestIdOf } from "./request-id.ts";
+import { isBrowserFacing, SECURITY_HEADERS } from "./security-headers.ts";
+import { registerUi } from "./ui.ts";
 import { registerV1 } from "./v1/routes.ts";
 
 const HEADERS_TIMEOUT_MS = 15_000;
@@ -20,7 +22,12 @@ const KEEP_ALIVE_MS = 75_000;
 /** Room for a header with a key of 100 KB: that is answered with 401 like every other bad key. */
 const HEADERS_MAX_BYTES = 128 * 1024;
 
-export async function createServer(edge: Edge): Promise<FastifyInstance> {
+export interface ServerOptions {
+  /** Where the dashboard's files are; left out, where the build puts them. */
+  readonly uiFolder?: string;
+}
+
+export async function createServer(edge: Edge, options: ServerOptions = {}): Promise<FastifyInstance> {
   const server = fastify({
     bodyLimit: edge.settings.server.bodyLimitBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -36,6 +43,7 @@ export async function createServer(edge: Edge): Promise<FastifyInstance> {
   });
   server.addHook("onRequest", (request, reply, done) => {
     reply.headers(requestIdHeaders(request));
+    if (isBrowserFacing(request.url)) reply.headers(SECURITY_HEADERS);
     done(refusedWhileDraining(edge) ?? refusedHost(request) ?? refusedEncoding(request));
   });
   // Node would answer an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
@@ -45,11 +53,14 @@ export async function createServer(edge: Edge): Promise<FastifyInstance> {
     const known = toGatewayError(error);
     if (known.status >= 500)
       edge.log.error({ requestId: request.id, err: error, cause: known.details.cause }, known.message);
+    // Only /v1 requests have a trace.
+    if (request.trace) request.trace.errorCode = known.details.code ?? known.type;
     return sendError(known, request, reply);
   });
   const methods = createMethodTable(server);
   server.setNotFoundHandler((request, reply) => methods.answerUnmatched(request, reply));
   await registerRoutes(server, edge);
+  await registerUi(server, options.uiFolder);
   return server;
 }
 
@@ -93,6 +104,7 @@ function refusedEncoding(request: FastifyRequest): GatewayError | undefined {
 
 const EXPOSED_HEADERS = [
   "x-request-id",
+  "request-id",
   "retry-after",
   ...["limit", "remaining", "reset"].map((name) => `x-ratelimit-${name}-requests`),
   ...["model", "tier", "confidence", "profile", "savings", "fallback"].map((name) => `x-service-${name}`),

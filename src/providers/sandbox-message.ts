@@ -3,9 +3,12 @@
 
 import { type ChatMessage, contentText } from "../core/chat.ts";
 import { isObject, type JsonObject } from "../formats/fields.ts";
+import { hashText } from "../formats/tool-ids.ts";
+import { newestAsk } from "../routing/ask.ts";
 
 const QUOTE_LENGTH = 120;
 const SCHEMA_DEPTH_MAX = 12;
+const ID_LENGTH = 24;
 
 interface SandboxMessage {
   readonly content: string | null;
@@ -15,14 +18,10 @@ interface SandboxMessage {
 
 export function sandboxMessage(body: JsonObject): SandboxMessage {
   const messages = body.messages as readonly ChatMessage[];
-  const prompt = lastUserText(messages);
+  const prompt = newestAsk(messages).text;
   const tool = chosenTool(body, messages);
-  if (tool !== null) return { content: null, toolCall: callTool(tool, prompt), finish: "tool_calls" };
+  if (tool !== null) return { content: null, toolCall: callTool(tool, prompt, body), finish: "tool_calls" };
   return { content: wantedText(body, messages, prompt), toolCall: null, finish: "stop" };
-}
-
-function lastUserText(messages: readonly ChatMessage[]): string {
-  return contentText(messages.findLast((message) => message.role === "user")?.content).trim();
 }
 
 function chosenTool(body: JsonObject, messages: readonly ChatMessage[]): JsonObject | null {
@@ -42,11 +41,12 @@ function nameOf(holder: JsonObject): unknown {
   return isObject(holder.function) ? holder.function.name : undefined;
 }
 
-function callTool(tool: JsonObject, prompt: string): JsonObject {
+function callTool(tool: JsonObject, prompt: string, { model, messages }: JsonObject): JsonObject {
   const { name, parameters } = tool.function as { name: string; parameters?: unknown };
   const sample = isObject(parameters) ? sampleOf(parameters, prompt, 0) : {};
   return {
-    id: `call_sandbox_${name}`.slice(0, 40),
+    // The same for the same request, another for any other: ids tell whose call a result belongs to.
+    id: `call_${hashText(JSON.stringify([model, name, messages]), ID_LENGTH)}`,
     type: "function",
     function: { name, arguments: JSON.stringify(sample) },
   };

@@ -17,6 +17,8 @@ export interface Placement {
 export interface AutoPlacementInput {
   readonly tier: Tier;
   readonly isCoding: boolean;
+  /** Where the classifier is not sure, the tier it must not go below; null where it is. */
+  readonly unsureFloor: Tier | null;
   readonly historyFloor: Tier | null;
   readonly controls: Controls;
   readonly constraints: Constraints;
@@ -36,7 +38,11 @@ export function placeAuto(input: AutoPlacementInput): Placement {
     [controls.tierCeiling, "requested ceiling"],
     [constraints.tierCeiling, "profile ceiling"],
   ];
-  const steps = [[historyFloor, "history floor"] as Bound, highest(floors)];
+  const steps: readonly Bound[] = [
+    [input.unsureFloor, "not being sure"],
+    [historyFloor, "history floor"],
+    highest(floors),
+  ];
   return applyBounds(input.tier, steps, lowest(ceilings));
 }
 

@@ -9,8 +9,23 @@ export interface Ask {
   readonly index: number;
 }
 
-const REMINDER_OPEN = "<system-reminder>";
-const REMINDER_CLOSE = "</system-reminder>";
+/** What client programs put around a human's words: notes, surroundings, outputs of commands, attached files. */
+const NOTE_TAGS = [
+  "system-reminder",
+  "environment_details",
+  "environment_context",
+  "user_instructions",
+  "local-command-caveat",
+  "local-command-stdout",
+  "local-command-stderr",
+  "command-message",
+  "command-name",
+  "command-output",
+  "user-prompt-submit-hook",
+  "additional_data",
+  "file_contents",
+  "attached_files",
+] as const;
 const HEAD_CHARS = 8192;
 const TAIL_CHARS = 4096;
 
@@ -41,21 +56,26 @@ function lastInstruction(messages: readonly ChatMessage[]): Ask {
 }
 
 function readableText(message: ChatMessage): string {
-  return readEnds(withoutReminders(contentText(message.content)).trim());
+  return readEnds(withoutNotes(contentText(message.content)).trim());
 }
 
-function withoutReminders(text: string): string {
-  let open = text.indexOf(REMINDER_OPEN);
+function withoutNotes(text: string): string {
+  if (!text.includes("</")) return text;
+  return NOTE_TAGS.reduce((rest, tag) => withoutTagged(rest, `<${tag}>`, `</${tag}>`), text);
+}
+
+function withoutTagged(text: string, opening: string, closing: string): string {
+  let open = text.indexOf(opening);
   if (open < 0) return text;
   const kept: string[] = [];
   let from = 0;
   while (open >= 0) {
-    const close = text.indexOf(REMINDER_CLOSE, open + REMINDER_OPEN.length);
+    const close = text.indexOf(closing, open + opening.length);
     // An unclosed tag is the human's own text.
     if (close < 0) break;
     kept.push(text.slice(from, open));
-    from = close + REMINDER_CLOSE.length;
-    open = text.indexOf(REMINDER_OPEN, from);
+    from = close + closing.length;
+    open = text.indexOf(opening, from);
   }
   kept.push(text.slice(from));
   return kept.join("");

@@ -33,7 +33,7 @@ export function buildChain(input: ChainInput): Chain {
   const capable = findCapableTier(input);
   const filtered = applySoftFilters(input, capable);
   const ranked = orderChain(filtered.models, input.scenario, question.restingModels);
-  const ordered = keepLoopModel(ranked, input);
+  const ordered = keepLoopModel(ranked, capable.tier, input);
   const removed = new Map([...capable.removed, ...filtered.removed]);
   const passedOver = capable.tier === placement.tier ? [] : catalog.chains[placement.tier];
   return {
@@ -158,13 +158,15 @@ function orderChain(
   return { models: [...awake, ...asleep], notes };
 }
 
-/** Within a tool loop the model that made the call goes on, as far as floor, ceiling, needs and health allow. */
-function keepLoopModel(ordered: Omit<Step, "removed">, { question, catalog, placement, inputTokens }: ChainInput) {
+/** Within a tool loop the model that made the call goes on, as far as floor, ceiling, filters, needs and health allow. */
+function keepLoopModel(ordered: Omit<Step, "removed">, tier: Tier, input: ChainInput): Omit<Step, "removed"> {
+  const { question, catalog, placement, inputTokens } = input;
   const model = catalog.models.get(question.loopModel ?? "");
   if (model === undefined || question.restingModels.has(model.id) || ordered.models[0] === model) return ordered;
   const needs = listNeeds({ question, catalog, inputTokens });
-  const isAllowed =
-    ordered.models.includes(model) || (question.controls.profile === "auto" && isWithin(model.tier, placement));
+  const isFree = question.controls.profile === "auto" && isWithin(model.tier, placement);
+  const passes = isFree && softFilters(input, tier).every((filter) => filter.passes(model));
+  const isAllowed = ordered.models.includes(model) || passes;
   if (!isAllowed || !isRoutable(catalog, model) || firstReason(needs, model) !== null) return ordered;
   const others = ordered.models.filter((other) => other !== model);
   return {

@@ -9,6 +9,8 @@ export interface Classification {
   readonly score: number;
   /** How likely the tier is the right one, 0 to 1. */
   readonly confidence: number;
+  /** False where the tier is a guess; routing then keeps to the middle. */
+  readonly isSure: boolean;
   readonly category: Category;
   readonly isCoding: boolean;
   /** What spoke for it, strongest first, in plain words. */

@@ -20,15 +20,17 @@ export interface ClassifierInput {
 }
 
 export function classify({ text, signals, weights = null }: ClassifierInput): Classification {
-  if (weights === null || signals.words === 0) return classifyByRules(signals);
+  if (weights === null || isTooShort(signals)) return classifyByRules(signals);
   const outputs = runNetwork(weights, { buckets: hashText(text.toLowerCase()), shape: shapeOf(signals) });
   const scaled = scale(outputs, weights.calibration, signals);
   const { category, score } = scaled;
+  const confidence = confidenceOf(scaled, weights.calibration);
   const ruled = findCategory(signals).category;
   return {
     tier: TIERS[Math.min(TIERS.length - 1, Math.floor(score * TIERS.length))] as Tier,
     score,
-    confidence: confidenceOf(scaled, weights.calibration),
+    confidence,
+    isSure: confidence >= SURE_FROM,
     category,
     isCoding: category === CODING || (outputs[OUTPUT.coding] as number) > 1.5,
     signals: describe(scaled, signals),
@@ -36,11 +38,20 @@ export function classify({ text, signals, weights = null }: ClassifierInput): Cl
   };
 }
 
+/** One or two letters, or none, say nothing the net could have learned. */
+function isTooShort({ letters, foreignLetters, numbers }: Signals): boolean {
+  return letters < 2 && foreignLetters === 0 && numbers < 2;
+}
+
+/** Below this the tier is wrong more often than right. */
+const SURE_FROM = 0.5;
+
 const WORTH_NAMING = 0.12;
 
 function describe({ category, moves }: Scaled, signals: Signals): readonly string[] {
+  const heard = moves.heard + moves.difficulty;
   const reasons: [number, string][] = [
-    [moves.heard, moves.heard > 0 ? "wording of harder requests" : "wording of easier requests"],
+    [heard, heard > 0 ? "wording of harder requests" : "wording of easier requests"],
     [moves.load, moves.load > 0 ? "much to keep in mind" : "little to keep in mind"],
     [moves.hard, hardReason(signals)],
   ];

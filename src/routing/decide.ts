@@ -24,11 +24,17 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const ask = newestAsk(chat.messages);
   const signals = readSignals(ask.text);
   const classification = classify({ text: ask.text, signals, weights: catalog.weights });
-  const scenario = detectScenario({ chat, text: ask.text, signals, category: classification.category });
+  const scenario = detectScenario({
+    chat,
+    text: ask.text,
+    signals,
+    category: classification.category,
+    weights: catalog.weights,
+  });
   const historyFloor =
     profile === "auto" ? findHistoryFloor({ messages: chat.messages, ask, signals, weights: catalog.weights }) : null;
   const inputTokens = estimateInputTokens(chat);
-  const placement = profile === "direct" ? null : place(question, classification, historyFloor);
+  const placement = profile === "direct" ? null : place({ question, classification, historyFloor, catalog });
   const chain =
     placement === null
       ? directChain(question, catalog)
@@ -56,15 +62,28 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     toolScore: toolScoreOf(model, scenario),
     candidates: chain.candidates,
     estimatedTokens: { input: inputTokens, output: estimate.output },
+    classifiedTier: classification.tier,
+    score: classification.score,
+    isSure: classification.isSure,
+    controls,
+    measures: signals,
   };
 }
 
-function place(
-  { controls, constraints }: RoutingQuestion,
-  { tier, isCoding }: Classification,
-  historyFloor: Tier | null,
-): Placement {
-  if (controls.profile === "auto") return placeAuto({ tier, isCoding, historyFloor, controls, constraints });
+interface PlaceInput {
+  readonly question: RoutingQuestion;
+  readonly classification: Classification;
+  readonly historyFloor: Tier | null;
+  readonly catalog: Catalog;
+}
+
+function place({ question, classification, historyFloor, catalog }: PlaceInput): Placement {
+  const { controls, constraints } = question;
+  const { tier, isCoding, isSure } = classification;
+  const unsureFloor = isSure ? null : catalog.unsureTier;
+  if (controls.profile === "auto") {
+    return placeAuto({ tier, isCoding, unsureFloor, historyFloor, controls, constraints });
+  }
   if (controls.forcedTier !== null) return placeForced(controls.forcedTier, constraints);
   throw new GatewayError("badRequest", "The profile tier needs a tier.", { code: "tier_required" });
 }

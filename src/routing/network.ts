@@ -15,15 +15,33 @@ export function runNetwork(weights: Weights, { buckets, shape }: NetworkInput): 
   const result = new Float32Array(outputs);
   for (let out = 0; out < outputs; out++) result[out] = (sums[out] as number) + (outerBias[out] as number);
   const width = measures + outputs;
+  const { places, values, count } = collect(shape, sums);
   for (let unit = 0; unit < hidden; unit++) {
     let value = innerBias[unit] as number;
     const row = unit * width;
-    for (let at = 0; at < measures; at++) value += (inner[row + at] as number) * (shape[at] as number);
-    for (let at = 0; at < outputs; at++) value += (inner[row + measures + at] as number) * (sums[at] as number);
+    for (let at = 0; at < count; at++)
+      value += (inner[row + (places[at] as number)] as number) * (values[at] as number);
     if (value <= 0) continue;
     for (let out = 0; out < outputs; out++) (result[out] as number) += (outer[out * hidden + unit] as number) * value;
   }
   return result;
+}
+
+/** Most measures of a request are zero: what is not is gathered once instead of being multiplied for every unit. */
+function collect(shape: Float32Array, sums: Float32Array) {
+  const places = new Int32Array(shape.length + sums.length);
+  const values = new Float64Array(shape.length + sums.length);
+  let count = 0;
+  for (let at = 0; at < shape.length; at++) {
+    if (shape[at] === 0) continue;
+    places[count] = at;
+    values[count++] = shape[at] as number;
+  }
+  for (let at = 0; at < sums.length; at++) {
+    places[count] = shape.length + at;
+    values[count++] = sums[at] as number;
+  }
+  return { places, values, count };
 }
 
 /** Divided by the root of their number, so that long requests do not shout. */

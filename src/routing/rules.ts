@@ -36,6 +36,7 @@ export function classifyByRules(signals: Signals): Classification {
     tier: TIERS[rank] as Tier,
     score,
     confidence: confidenceOf(score, strength),
+    isSure: strength > 0,
     category,
     isCoding: category === CODING,
     signals: describe(category, effects),

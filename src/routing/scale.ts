@@ -6,6 +6,7 @@ import { loadOf } from "./load.ts";
 import { OUTPUT, TIER_CUTS } from "./outputs.ts";
 import { type Prior, priorOf } from "./prior.ts";
 import type { Signals } from "./signals.ts";
+import { FITTED_SCENARIOS, TOOL_MEASURES } from "./tool-fit.ts";
 
 /** The tier, 0 to 4, that most requests of a kind belong to. */
 export const USUAL_TIER: Readonly<Record<Category, number>> = {
@@ -29,9 +30,13 @@ export const CALIBRATION = {
   cuts: 0,
   /** The mean load of each kind of task. */
   loads: TIER_CUTS,
+  /** The mean of the difficulty output over each kind of task. */
+  difficulties: TIER_CUTS + KINDS,
   /** Offset, slope by distance to the nearest bound, slope by the share of the likeliest kind. */
-  confidence: TIER_CUTS + KINDS,
-  size: TIER_CUTS + KINDS + 3,
+  confidence: TIER_CUTS + 2 * KINDS,
+  /** Coefficients of the tool scenarios. */
+  scenarios: TIER_CUTS + 2 * KINDS + 3,
+  size: TIER_CUTS + 2 * KINDS + 3 + FITTED_SCENARIOS.length * TOOL_MEASURES,
 } as const;
 
 const SHARPNESS = 1 / 0.6;
@@ -39,7 +44,21 @@ const MATH = CATEGORIES.indexOf("math");
 /** How far the net's own sense of the tier counts against the usual tier; mathematics spreads over three tiers. */
 const TRUST = 0.25;
 const TRUST_MATH = 0.8;
-const LOAD_SLOPE = 0.2;
+const LOAD_SLOPE = 0.3;
+/** Loads far from the mean of their kind count less and less. */
+const LOAD_SOFTNESS = 0.35;
+const DIFFICULTY_SLOPE = 0.25;
+
+/** Being short and plainly worded takes a request to the lower edge of its kind's tier, not below; sums may be trivial. */
+const FALL_MAX = 0.45;
+const FALL_MAX_MATH = 1.4;
+
+export interface Moves {
+  readonly heard: number;
+  readonly difficulty: number;
+  readonly load: number;
+  readonly hard: number;
+}
 
 export interface Scaled {
   /** The place on the tiers' scale, about 0 to 4. */
@@ -50,7 +69,7 @@ export interface Scaled {
   /** The share of the likeliest kind. */
   readonly share: number;
   /** What moved the place away from the usual tier of its kind. */
-  readonly moves: { readonly heard: number; readonly load: number; readonly hard: number };
+  readonly moves: Moves;
 }
 
 export function scale(outputs: Float32Array, calibration: Float32Array, signals: Signals): Scaled {
@@ -59,14 +78,18 @@ export function scale(outputs: Float32Array, calibration: Float32Array, signals:
   const mix = (values: (kind: number) => number) => shares.reduce((sum, share, kind) => sum + share * values(kind), 0);
   const usual = mix((kind) => USUAL_TIER[CATEGORIES[kind] as Category]);
   const meanLoad = mix((kind) => calibration[CALIBRATION.loads + kind] as number);
+  const meanDifficulty = mix((kind) => calibration[CALIBRATION.difficulties + kind] as number);
+  const load = loadOf(signals) - meanLoad;
   const math = shares[MATH] as number;
   const trust = math * TRUST_MATH + (1 - math) * TRUST;
   const moves = {
     heard: trust * (heardTier(outputs[OUTPUT.ladder] as number, calibration) - usual),
-    load: LOAD_SLOPE * (loadOf(signals) - meanLoad),
+    load: (LOAD_SLOPE * load) / (1 + LOAD_SOFTNESS * Math.abs(load)),
+    difficulty: DIFFICULTY_SLOPE * ((outputs[OUTPUT.difficulty] as number) - meanDifficulty),
     hard: usual < 1.7 ? 0 : hardness(signals),
   };
-  const place = usual + moves.heard + moves.load + moves.hard;
+  const lowest = -(math * FALL_MAX_MATH + (1 - math) * FALL_MAX);
+  const place = usual + Math.max(lowest, moves.heard + moves.difficulty + moves.load) + moves.hard;
   const score = Math.round(Math.max(0.01, Math.min(0.99, (place + 0.5) / 5)) * 1000) / 1000;
   return { place, score, category: CATEGORIES[best] as Category, share: shares[best] as number, moves };
 }
@@ -94,7 +117,7 @@ function heardTier(ladder: number, calibration: Float32Array): number {
 
 /** Proofs, designs under constraints and specialist judgement are hard at any length. */
 function hardness({ cues }: Signals): number {
-  const points = 0.3 * cues.proof + 0.14 * cues.design + 0.06 * cues.expert + 0.03 * cues.constraint;
+  const points = 0.3 * cues.proof + 0.2 * cues.design + 0.08 * cues.expert + 0.03 * cues.constraint;
   return Math.min(1, Math.max(0, points - 0.1));
 }
 

@@ -2,7 +2,7 @@
 // learned part of the classifier. The order is part of the weights: training and routing share this file.
 
 import { isChitchat, isShortQuestion, taskEvidence } from "./evidence.ts";
-import { CUES } from "./lexicon.ts";
+import { CUES, type Cue } from "./lexicon.ts";
 import type { Signals } from "./signals.ts";
 
 const MEASURES = 26;
@@ -42,8 +42,8 @@ export function shapeOf(signals: Signals): Float32Array {
     isChitchat(signals) ? 1 : 0,
     isShortQuestion(signals) ? 1 : 0,
   ];
-  for (const [at, measure] of measures.entries()) shape[at] = measure;
-  for (const [at, cue] of CUES.entries()) shape[MEASURES + at] = Math.min(1, signals.cues[cue] / 4);
+  shape.set(measures);
+  for (let at = 0; at < CUES.length; at++) shape[MEASURES + at] = Math.min(1, signals.cues[CUES[at] as Cue] / 4);
   for (const [at, [, strength]] of taskEvidence(signals).entries())
     shape[MEASURES + CUES.length + at] = Math.min(1, strength / 4);
   return shape;

@@ -1,36 +1,63 @@
 // Tells in which way the offered tools will be used, so that models can be ordered by how well they do just that.
 // Reads a bounded part of the tool definitions.
 
+import type { Weights } from "../catalog/weights.ts";
 import type { ChatMessage, ChatRequest, Tool } from "../core/chat.ts";
 import type { Category } from "../core/decision.ts";
 import type { Model, ToolScenario } from "../core/model.ts";
+import { CODING } from "./evidence.ts";
+import { CALIBRATION } from "./scale.ts";
 import type { Signals } from "./signals.ts";
+import { fitScenario, measureTools } from "./tool-fit.ts";
 
 export interface ScenarioInput {
   readonly chat: ChatRequest;
   readonly text: string;
   readonly signals: Signals;
   readonly category: Category;
+  readonly weights?: Weights | null;
 }
 
 /** SPEC 2.6: null when no tools are present. */
-export function detectScenario({ chat, text, signals, category }: ScenarioInput): ToolScenario | null {
+export function detectScenario(input: ScenarioInput): ToolScenario | null {
+  const { chat, signals, category } = input;
   const { tools, toolChoice } = chat;
   if (tools.length === 0) return null;
   if (toolChoice === "none") return "optional";
   if (isToolConversation(chat.messages)) return "multi_turn";
-  if (shareOf(tools, isMemoryTool) >= 0.5) return "memory";
+  const memoryShare = shareOf(tools, isMemoryTool);
+  if (memoryShare >= 0.5 || (memoryShare > 0 && isAboutMemory(input.text))) return "memory";
   const isFree = toolChoice === null || toolChoice === undefined || toolChoice === "auto";
   if (isFree && category === "chitchat") return "optional";
   if (needsWeb(tools, signals)) return "web_search";
-  if (isFree && isUnrelated(tools, text)) return "optional";
-  return needsSeveralCalls(text, signals) ? "parallel" : "single";
+  if (isWorkbench(tools) && category === CODING) return "multi_turn";
+  const scenario = byFit(input);
+  return scenario === "optional" && !isFree ? "single" : scenario;
 }
 
 /** The model's score for the scenario, else its overall one; null when it was never measured. */
 export function toolScoreOf(model: Model, scenario: ToolScenario | null): number | null {
   if (scenario === null || model.scores === null) return null;
   return model.scores[scenario] ?? model.scores.overall;
+}
+
+function byFit({ chat, text, signals, weights = null }: ScenarioInput): ToolScenario {
+  // Definitions are mostly English: what is asked in another script cannot be compared with them.
+  if (weights === null || hasOtherScript(text.slice(0, ASK_CHARS))) return byRules(chat.tools, text, signals);
+  const coefficients = weights.calibration.subarray(CALIBRATION.scenarios);
+  return fitScenario(measureTools(chat.tools, text, signals), coefficients);
+}
+
+function byRules(tools: readonly Tool[], text: string, signals: Signals): ToolScenario {
+  if (isUnrelated(tools, text)) return "optional";
+  return needsSeveralCalls(text, signals) ? "parallel" : "single";
+}
+
+/** Tools of a coding agent: what they are used for is never said in the request. */
+function isWorkbench(tools: readonly Tool[]): boolean {
+  const isBench = ({ name }: Tool) =>
+    /^(bash|shell|read|write|edit|grep|glob|apply_?patch|.*_file)/i.test(name.slice(0, 80));
+  return tools.filter(isBench).length >= 3;
 }
 
 const RUNNING_REPLIES = 2;
@@ -52,6 +79,12 @@ function shareOf(tools: readonly Tool[], holds: (tool: Tool) => boolean): number
 
 function isMemoryTool({ name }: Tool): boolean {
   return /memor|remember|recall|forget/i.test(name.slice(0, 80));
+}
+
+function isAboutMemory(text: string): boolean {
+  return /\b(remember|recall|forget|did i (say|tell|mention)|i (said|told you|mentioned)|my (favou?rite|usual))\b/i.test(
+    text.slice(0, ASK_CHARS),
+  );
 }
 
 function isWebTool({ name, description }: Tool): boolean {

@@ -1,6 +1,6 @@
 // The few words of SQL that the two stores do not share.
 
-import type { Db } from "../core/ports.ts";
+import type { Db, SqlValue, Statement } from "../core/ports.ts";
 
 /** The database's own clock, in milliseconds. */
 export function clockSql(kind: Db["kind"]): string {
@@ -30,4 +30,57 @@ export function insertFromJsonSql(kind: Db["kind"], table: string, columns: read
   );
   const source = kind === "sqlite" ? "json_each($1)" : "jsonb_array_elements(CAST($1 AS jsonb)) AS given(value)";
   return `${head} ${values.join(", ")} FROM ${source} WHERE 1 = 1`;
+}
+
+/** `column` is one of a list that is sent as one value, made by `listValue`: the text is the same for every length. */
+export function inListSql(kind: Db["kind"], column: string, place: string): string {
+  return kind === "sqlite"
+    ? `${column} IN (SELECT value FROM json_each(${place}))`
+    : `${column} = ANY (CAST(${place} AS TEXT[]))`;
+}
+
+export function listValue(kind: Db["kind"], values: readonly SqlValue[]): string {
+  return kind === "sqlite" ? JSON.stringify(values) : `{${values.map(writeElement).join(",")}}`;
+}
+
+export interface InsertShape {
+  readonly table: string;
+  /** Each with its type. */
+  readonly columns: Readonly<Record<string, "TEXT" | "BIGINT">>;
+  /** One more column that is the database's clock. */
+  readonly clockColumn: string | null;
+}
+
+/** One INSERT for many rows, with the same text however many: on SQLite run row by row, on PostgreSQL with a list a column. */
+export function insertRows(kind: Db["kind"], shape: InsertShape, rows: readonly (readonly SqlValue[])[]): Statement {
+  const sql = insertSql(kind, shape);
+  if (kind === "sqlite") return { sql, rows };
+  const columns = Object.keys(shape.columns);
+  return {
+    sql,
+    params: columns.map((_, index) =>
+      listValue(
+        kind,
+        rows.map((row) => row[index] ?? null),
+      ),
+    ),
+  };
+}
+
+function insertSql(kind: Db["kind"], { table, columns, clockColumn }: InsertShape): string {
+  const names = Object.keys(columns);
+  const types = Object.values(columns);
+  const into = `INSERT INTO ${table} (${[...names, ...(clockColumn === null ? [] : [clockColumn])].join(", ")})`;
+  const clock = clockColumn === null ? [] : [clockSql(kind)];
+  if (kind === "sqlite")
+    return `${into} VALUES (${[...names.map((_, index) => `$${index + 1}`), ...clock].join(", ")})`;
+  const lists = types.map((type, index) => `CAST($${index + 1} AS ${type}[])`);
+  return `${into} SELECT ${[...names, ...clock].join(", ")} FROM unnest(${lists.join(", ")}) AS rows (${names.join(", ")})`;
+}
+
+function writeElement(value: SqlValue): string {
+  if (value === null) return "NULL";
+  if (typeof value !== "string") return String(value);
+  const isPlain = !value.includes('"') && !value.includes("\\");
+  return isPlain ? `"${value}"` : `"${value.replace(/[\\"]/g, "\\$&")}"`;
 }

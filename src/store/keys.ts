@@ -5,8 +5,13 @@ import { BUMP_REVISION, readRevision } from "./revision.ts";
 
 export function createKeyStore(db: Db): KeyStore {
   return {
-    insert: async (key) => {
-      await db.batch([{ sql: INSERT, params: toParams(key) }, BUMP_REVISION]);
+    insert: async (key, replaced) => {
+      const expire = replaced === undefined ? [] : [replaced.expiresAtMs, key.accountId, replaced.id];
+      await db.batch([
+        { sql: INSERT, params: toParams(key) },
+        ...(expire.length === 0 ? [] : [{ sql: EXPIRE, params: expire, expectRows: 1 }]),
+        BUMP_REVISION,
+      ]);
     },
     all: async () => (await db.query(`SELECT ${COLUMNS} FROM api_keys`)).map(toKey),
     byHash: async (hash) => {
@@ -48,6 +53,9 @@ const PAGE_AFTER = `SELECT ${COLUMNS} FROM api_keys
 
 const REVOKE = `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE account_id = $2 AND id = $3
   RETURNING id`;
+
+const EXPIRE = `UPDATE api_keys SET expires_at = CASE WHEN expires_at < $1 THEN expires_at ELSE $1 END
+  WHERE account_id = $2 AND id = $3 RETURNING id`;
 
 const TOUCH = "UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND COALESCE(last_used_at, 0) < $1";
 

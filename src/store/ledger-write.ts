@@ -1,62 +1,62 @@
-// Writes the changes of a ledger batch: a few statements with many rows each, however many operations the batch has.
+// What a ledger batch changes, as statements: a few with many rows each, their texts the same however many there are.
 
-import type { Charge, Hold, LedgerChanges, Wallet } from "../core/ledger.ts";
-import type { Queryable, SqlValue } from "../core/ports.ts";
+import type { Charge, Hold, LedgerChanges } from "../core/ledger.ts";
+import type { Db, Statement } from "../core/ports.ts";
+import { clockSql, type InsertShape, inListSql, insertRows, listValue } from "./dialect.ts";
 
-interface WriteContext {
-  readonly owner: string;
-  /** SQL for the database's clock. */
-  readonly clock: string;
-  readonly known: ReadonlyMap<string, Wallet>;
+export function writeStatements(kind: Db["kind"], changes: LedgerChanges, owner: string): readonly Statement[] {
+  return [
+    ...walletStatements(changes),
+    ...resolveStatements(kind, changes.resolvedHolds),
+    ...holdStatements(kind, changes.newHolds, owner),
+    ...spendStatements(changes),
+    ...transactionStatements(kind, changes),
+    ...chargeStatements(kind, changes.charges),
+    ...answerStatements(changes),
+  ];
 }
 
-export async function writeChanges(tx: Queryable, changes: LedgerChanges, context: WriteContext): Promise<void> {
-  await writeWallets(tx, changes.wallets, context.known);
-  await resolveHolds(tx, changes.resolvedHolds, context.clock);
-  await insertHolds(tx, changes.newHolds, context);
-  for (const { keyId, spent, held } of changes.keySpends) {
-    await tx.query(
-      `INSERT INTO key_spends (key_id, spent, held) VALUES ($1, $2, $3)
-       ON CONFLICT (key_id) DO UPDATE SET spent = excluded.spent, held = excluded.held`,
-      [keyId, spent, held],
-    );
-  }
-  await insertTransactions(tx, changes, context.clock);
-  await insertCharges(tx, changes.charges, context.clock);
-  for (const { idempotencyId, contentType, text } of changes.answers) {
-    await tx.query("UPDATE idempotent_requests SET content_type = $2, answer_text = $3 WHERE id = $1", [
-      idempotencyId,
-      contentType,
-      text,
-    ]);
-  }
-}
-
-async function writeWallets(tx: Queryable, wallets: readonly Wallet[], known: WriteContext["known"]): Promise<void> {
-  for (const { accountId, posted, held, sequence, hash } of wallets) {
-    const sql = known.has(accountId)
-      ? "UPDATE wallets SET posted = $2, held = $3, sequence = $4, hash = $5 WHERE account_id = $1"
-      : "INSERT INTO wallets (account_id, posted, held, sequence, hash) VALUES ($1, $2, $3, $4, $5)";
-    await tx.query(sql, [accountId, posted, held, sequence, hash]);
-  }
+function walletStatements({ wallets }: LedgerChanges): readonly Statement[] {
+  return wallets.map(({ accountId, posted, held, sequence, hash }) => ({
+    sql: "UPDATE wallets SET posted = $2, held = $3, sequence = $4, hash = $5 WHERE account_id = $1",
+    params: [accountId, posted, held, sequence, hash],
+    expectRows: 1,
+  }));
 }
 
 /** Compare-and-set on the state: a hold that someone else has resolved undoes the whole batch. */
-async function resolveHolds(tx: Queryable, holds: readonly Hold[], clock: string): Promise<void> {
-  for (const state of ["settled", "voided", "expired"] as const) {
+function resolveStatements(kind: Db["kind"], holds: readonly Hold[]): readonly Statement[] {
+  return (["settled", "voided", "expired"] as const).flatMap((state) => {
     const ids = holds.filter((hold) => hold.state === state).map(({ id }) => id);
-    if (ids.length === 0) continue;
-    const places = ids.map((_, index) => `$${index + 1}`).join(", ");
+    if (ids.length === 0) return [];
     const from = state === "settled" ? "state IN ('open', 'expired')" : "state = 'open'";
-    const rows = await tx.query(
-      `UPDATE holds SET state = '${state}', resolved_at = ${clock} WHERE id IN (${places}) AND ${from} RETURNING id`,
-      ids,
-    );
-    if (rows.length !== ids.length) throw new Error("ledger invariant: a hold was resolved by someone else");
-  }
+    const set = `UPDATE holds SET state = '${state}', resolved_at = ${clockSql(kind)}`;
+    return [
+      {
+        sql: `${set} WHERE ${inListSql(kind, "id", "$1")} AND ${from}`,
+        params: [listValue(kind, ids)],
+        expectRows: ids.length,
+      },
+    ];
+  });
 }
 
-async function insertHolds(tx: Queryable, holds: readonly Hold[], { owner, clock }: WriteContext): Promise<void> {
+const HOLDS: InsertShape = {
+  table: "holds",
+  columns: {
+    id: "TEXT",
+    account_id: "TEXT",
+    key_id: "TEXT",
+    amount: "BIGINT",
+    state: "TEXT",
+    is_limited: "BIGINT",
+    owner: "TEXT",
+  },
+  clockColumn: "created_at",
+};
+
+function holdStatements(kind: Db["kind"], holds: readonly Hold[], owner: string): readonly Statement[] {
+  if (holds.length === 0) return [];
   const rows = holds.map(({ id, accountId, keyId, amount, state, isLimited }) => [
     id,
     accountId,
@@ -66,14 +66,43 @@ async function insertHolds(tx: Queryable, holds: readonly Hold[], { owner, clock
     isLimited ? 1 : 0,
     owner,
   ]);
-  const columns = "id, account_id, key_id, amount, state, is_limited, owner, created_at";
-  await insertRows(tx, `INSERT INTO holds (${columns})`, rows, clock);
+  return [insertRows(kind, HOLDS, rows)];
 }
 
-async function insertTransactions(tx: Queryable, { transactions }: LedgerChanges, clock: string): Promise<void> {
-  const rows = transactions.map(({ id, kind, accountId, sequence, balanceAfter, holdId, note, hash }) => [
+function spendStatements({ keySpends }: LedgerChanges): readonly Statement[] {
+  return keySpends.map(({ keyId, spent, held }) => ({
+    sql: `INSERT INTO key_spends (key_id, spent, held) VALUES ($1, $2, $3)
+          ON CONFLICT (key_id) DO UPDATE SET spent = excluded.spent, held = excluded.held`,
+    params: [keyId, spent, held],
+  }));
+}
+
+const TRANSACTIONS: InsertShape = {
+  table: "ledger_transactions",
+  columns: {
+    id: "TEXT",
+    kind: "TEXT",
+    account_id: "TEXT",
+    sequence: "BIGINT",
+    balance_after: "BIGINT",
+    hold_id: "TEXT",
+    note: "TEXT",
+    hash: "TEXT",
+  },
+  clockColumn: "created_at",
+};
+
+const ENTRIES: InsertShape = {
+  table: "ledger_entries",
+  columns: { account_id: "TEXT", sequence: "BIGINT", book: "TEXT", amount: "BIGINT" },
+  clockColumn: null,
+};
+
+function transactionStatements(kind: Db["kind"], { transactions }: LedgerChanges): readonly Statement[] {
+  if (transactions.length === 0) return [];
+  const rows = transactions.map(({ id, kind: what, accountId, sequence, balanceAfter, holdId, note, hash }) => [
     id,
-    kind,
+    what,
     accountId,
     sequence,
     balanceAfter,
@@ -81,15 +110,38 @@ async function insertTransactions(tx: Queryable, { transactions }: LedgerChanges
     note,
     hash,
   ]);
-  const columns = "id, kind, account_id, sequence, balance_after, hold_id, note, hash, created_at";
-  await insertRows(tx, `INSERT INTO ledger_transactions (${columns})`, rows, clock);
   const entries = transactions.flatMap(({ accountId, sequence, entries: own }) =>
     own.filter(({ amount }) => amount !== 0n).map(({ book, amount }) => [accountId, sequence, book, amount]),
   );
-  await insertRows(tx, "INSERT INTO ledger_entries (account_id, sequence, book, amount)", entries, null);
+  return [insertRows(kind, TRANSACTIONS, rows), insertRows(kind, ENTRIES, entries)];
 }
 
-async function insertCharges(tx: Queryable, charges: readonly Charge[], clock: string): Promise<void> {
+const CHARGES: InsertShape = {
+  table: "charges",
+  columns: {
+    hold_id: "TEXT",
+    request_id: "TEXT",
+    account_id: "TEXT",
+    key_id: "TEXT",
+    model: "TEXT",
+    provider: "TEXT",
+    input_tokens: "BIGINT",
+    cache_read_tokens: "BIGINT",
+    cache_write_tokens: "BIGINT",
+    output_tokens: "BIGINT",
+    is_estimated: "BIGINT",
+    price_json: "TEXT",
+    markup_ppm: "BIGINT",
+    outcome: "TEXT",
+    charge: "BIGINT",
+    paid: "BIGINT",
+    absorbed: "BIGINT",
+  },
+  clockColumn: "created_at",
+};
+
+function chargeStatements(kind: Db["kind"], charges: readonly Charge[]): readonly Statement[] {
+  if (charges.length === 0) return [];
   const rows = charges.map(({ holdId, accountId, keyId, usage, charge, paid, absorbed }) => [
     holdId,
     usage.requestId,
@@ -109,27 +161,17 @@ async function insertCharges(tx: Queryable, charges: readonly Charge[], clock: s
     paid,
     absorbed,
   ]);
-  const columns =
-    "hold_id, request_id, account_id, key_id, model, provider, input_tokens, cache_read_tokens, cache_write_tokens, " +
-    "output_tokens, is_estimated, price_json, markup_ppm, outcome, charge, paid, absorbed, created_at";
-  await insertRows(tx, `INSERT INTO charges (${columns})`, rows, clock);
+  return [insertRows(kind, CHARGES, rows)];
 }
 
-/** One INSERT for all rows; `last` is SQL for one more column, the same in each. */
-async function insertRows(
-  tx: Queryable,
-  head: string,
-  rows: readonly (readonly SqlValue[])[],
-  last: string | null,
-): Promise<void> {
-  if (rows.length === 0) return;
-  let place = 0;
-  const tuples = rows.map((row) => {
-    const places = row.map(() => {
-      place += 1;
-      return `$${place}`;
-    });
-    return `(${[...places, ...(last === null ? [] : [last])].join(", ")})`;
-  });
-  await tx.query(`${head} VALUES ${tuples.join(", ")}`, rows.flat());
+/**
+ * Only into the request that this hold was taken for: after a late settlement the key may have been used anew, by another
+ * process. PostgreSQL cannot store the character zero, and no settlement may fail because of it.
+ */
+function answerStatements({ answers }: LedgerChanges): readonly Statement[] {
+  return answers.map(({ holdId, idempotencyId, contentType, text }) => ({
+    sql: `UPDATE idempotent_requests SET content_type = $2, answer_text = $3
+          WHERE id = $1 AND answer_text IS NULL AND owner = (SELECT owner FROM holds WHERE id = $4)`,
+    params: [idempotencyId, contentType, text.replaceAll("\0", ""), holdId],
+  }));
 }

@@ -10,30 +10,31 @@ import type {
   Transaction,
   Wallet,
 } from "../core/ledger.ts";
-import type { Db, Queryable, Row } from "../core/ports.ts";
-import { clockSql, forUpdateSql } from "./dialect.ts";
-import { writeChanges } from "./ledger-write.ts";
+import type { Db, Row, Statement } from "../core/ports.ts";
+import { clockSql, forUpdateSql, inListSql, listValue } from "./dialect.ts";
+import { writeStatements } from "./ledger-write.ts";
 
 /** `owner` names this run of this process: a restart is another owner. */
 export function createLedgerStore(db: Db, owner: string): LedgerStore {
   const clock = clockSql(db.kind);
   return {
-    commit: (ops, post) =>
-      db.transaction(async (tx) => {
-        const state = await readState(tx, ops, db.kind);
-        const { outcomes, changes } = post(state, ops);
-        await writeChanges(tx, changes, { owner, clock, known: state.wallets });
-        return outcomes;
-      }),
+    commit(ops, post) {
+      const reads = readsFor(db.kind, ops);
+      return db.readThenWrite(Object.values(reads), (answers) => {
+        const found = Object.fromEntries(Object.keys(reads).map((name, index) => [name, answers[index] ?? []]));
+        const { outcomes, changes } = post(toState(found), ops);
+        return { writes: writeStatements(db.kind, changes, owner), result: outcomes };
+      });
+    },
     async balance(accountId) {
-      const [row] = await db.query("SELECT * FROM wallets WHERE account_id = $1", [accountId]);
+      const [row] = await db.query(`SELECT ${WALLET} FROM wallets WHERE account_id = $1`, [accountId]);
       return row === undefined ? { accountId, posted: 0n, held: 0n, sequence: 0, hash: "" } : toWallet(row);
     },
     async orphans(silentMs) {
       const rows = await db.query(
-        `SELECT holds.* FROM holds LEFT JOIN processes ON processes.id = holds.owner
-         WHERE holds.state = 'open' AND holds.owner <> $1 AND (processes.seen_at IS NULL OR processes.seen_at <= ${clock} - $2)
-         ORDER BY holds.created_at LIMIT 500`,
+        `SELECT ${HOLD} FROM holds h LEFT JOIN processes p ON p.id = h.owner
+         WHERE h.state = 'open' AND h.owner <> $1 AND (p.seen_at IS NULL OR $2 = 0 OR p.seen_at <= ${clock} - $2)
+         ORDER BY h.created_at LIMIT ${ORPHANS_MAX}`,
         [owner, silentMs],
       );
       return rows.map(toHold);
@@ -47,50 +48,65 @@ export function createLedgerStore(db: Db, owner: string): LedgerStore {
   };
 }
 
-async function readState(tx: Queryable, ops: readonly LedgerOp[], kind: Db["kind"]): Promise<LedgerState> {
-  const accountIds = unique(ops.map(({ accountId }) => accountId));
-  const holdIds = unique(ops.flatMap((op) => (op.kind === "settle" || op.kind === "void" ? [op.holdId] : [])));
-  const newHoldIds = unique(ops.flatMap((op) => (op.kind === "hold" ? [op.id] : [])));
-  const moveIds = unique(ops.flatMap((op) => (op.kind === "move" ? [op.id] : [])));
-  // Wallets first and in order: every batch that touches a wallet or its holds passes this lock.
-  const wallets = await select(tx, "wallets", "account_id", accountIds, ` ORDER BY account_id${forUpdateSql(kind)}`);
-  const holds = await select(tx, "holds", "id", [...holdIds, ...newHoldIds]);
-  const holdRecords = new Map(holds.map((row) => [String(row.id), toHold(row)]));
-  const limitedKeys = unique([
-    ...ops.flatMap((op) => (op.kind === "hold" && op.spendLimit !== null ? [op.keyId] : [])),
-    ...[...holdRecords.values()].flatMap((hold) => (hold.isLimited ? [hold.keyId] : [])),
-  ]);
-  const spends = await select(tx, "key_spends", "key_id", limitedKeys);
+const ORPHANS_MAX = 500;
+const WALLET = "account_id, posted, held, sequence, hash";
+const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited";
+
+type ReadName = "newWallets" | "wallets" | "holds" | "keySpends" | "moves";
+
+/** What has to be read for these operations, in the order in which it must be. */
+function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<Record<ReadName, Statement>>> {
+  const moves = ops.filter((op) => op.kind === "move");
+  const holdIds = ops.flatMap((op) => (op.kind === "hold" ? [op.id] : op.kind === "move" ? [] : [op.holdId]));
+  const limitedKeys = ops.flatMap((op) => (op.kind === "hold" && op.spendLimit !== null ? [op.keyId] : []));
+  const read = (name: ReadName, values: readonly string[], sql: string) =>
+    values.length === 0 ? {} : { [name]: { sql, params: [listValue(kind, unique(values))] } };
+  const movedAccounts = moves.map(({ accountId }) => accountId);
   return {
-    wallets: new Map(wallets.map((row) => [String(row.account_id), toWallet(row)])),
-    holds: holdRecords,
-    keySpends: new Map(spends.map((row) => [String(row.key_id), toKeySpend(row)])),
-    moves: await readMoves(tx, moveIds),
+    // A wallet is made with its first money, for accounts that exist. First, since a row that is not there cannot be locked.
+    ...read(
+      "newWallets",
+      movedAccounts,
+      `INSERT INTO wallets (${WALLET}) SELECT id, 0, 0, 0, '' FROM accounts WHERE ${inListSql(kind, "id", "$1")}
+       ORDER BY id ON CONFLICT (account_id) DO NOTHING`,
+    ),
+    // In order, and before the rest: every batch that touches a wallet or its holds passes this lock.
+    ...read(
+      "wallets",
+      ops.map(({ accountId }) => accountId),
+      `SELECT ${WALLET} FROM wallets WHERE ${inListSql(kind, "account_id", "$1")} ORDER BY account_id${forUpdateSql(kind)}`,
+    ),
+    ...read(
+      "holds",
+      holdIds,
+      `SELECT ${HOLD}, k.spent, k.held FROM holds h
+       LEFT JOIN key_spends k ON h.is_limited = 1 AND k.key_id = h.key_id WHERE ${inListSql(kind, "h.id", "$1")}`,
+    ),
+    ...read(
+      "keySpends",
+      limitedKeys,
+      `SELECT key_id, spent, held FROM key_spends WHERE ${inListSql(kind, "key_id", "$1")}`,
+    ),
+    ...read(
+      "moves",
+      moves.map(({ id }) => id),
+      `SELECT t.*, e.book, e.amount FROM ledger_transactions t JOIN ledger_entries e
+       ON e.account_id = t.account_id AND e.sequence = t.sequence WHERE ${inListSql(kind, "t.id", "$1")}`,
+    ),
   };
 }
 
-async function readMoves(tx: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, Transaction>> {
-  const moves = new Map<string, Transaction>();
-  for (const row of await select(tx, "ledger_transactions", "id", ids)) {
-    const entries = await tx.query("SELECT * FROM ledger_entries WHERE account_id = $1 AND sequence = $2", [
-      row.account_id ?? null,
-      row.sequence ?? null,
-    ]);
-    moves.set(String(row.id), toTransaction(row, entries));
-  }
-  return moves;
-}
-
-async function select(
-  tx: Queryable,
-  table: string,
-  column: string,
-  values: readonly string[],
-  suffix = "",
-): Promise<readonly Row[]> {
-  if (values.length === 0) return [];
-  const places = values.map((_, index) => `$${index + 1}`).join(", ");
-  return tx.query(`SELECT * FROM ${table} WHERE ${column} IN (${places})${suffix}`, values);
+function toState(found: Readonly<Partial<Record<ReadName, readonly Row[]>>>): LedgerState {
+  const { wallets = [], holds = [], keySpends = [], moves = [] } = found;
+  const limited = [...holds.filter(({ spent }) => spent !== null), ...keySpends];
+  const moveIds = unique(moves.map(({ id }) => String(id)));
+  const rowsOf = (id: string): readonly Row[] => moves.filter((row) => row.id === id);
+  return {
+    wallets: new Map(wallets.map((row) => [String(row.account_id), toWallet(row)])),
+    holds: new Map(holds.map((row) => [String(row.id), toHold(row)])),
+    keySpends: new Map(limited.map((row) => [String(row.key_id), toKeySpend(row)])),
+    moves: new Map(moveIds.map((id) => [id, toTransaction(rowsOf(id)[0] as Row, rowsOf(id))])),
+  };
 }
 
 function unique(values: readonly string[]): readonly string[] {

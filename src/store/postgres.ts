@@ -68,7 +68,9 @@ async function retried<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Prom
   }
 }
 
-const BEGIN: Statement = { sql: "BEGIN" };
+// What is run all the time goes by keys. The server keeps the plan it made when the tables were small, and would read all
+// of them, row by row, for as long as the connection lives.
+const BEGIN: Statement = { sql: "BEGIN; SET LOCAL enable_seqscan = off" };
 const COMMIT: Statement = { sql: "COMMIT" };
 
 async function exchange<T>(
@@ -89,13 +91,19 @@ async function exchange<T>(
   }
 }
 
-/** Sends all at once; the first that fails, in their order, is the error. */
-async function send(loan: Loan, statements: readonly NamedStatement[]): Promise<Answers> {
-  const results = await Promise.allSettled(
-    statements.map(({ name, sql, params = [] }) =>
-      loan.client.query<Row>({ ...(name === undefined ? {} : { name }), text: sql, values: params as SqlValue[] }),
-    ),
+/** Sends all in one packet; the first that fails, in their order, is the error. */
+async function send({ client }: Loan, statements: readonly NamedStatement[]): Promise<Answers> {
+  const { stream } = client.connection;
+  stream.cork();
+  const pending = statements.map(({ name, sql, params }) =>
+    client.query<Row>({
+      ...(name === undefined ? {} : { name }),
+      text: sql,
+      ...(params === undefined ? {} : { values: params as SqlValue[] }),
+    }),
   );
+  stream.uncork();
+  const results = await Promise.allSettled(pending);
   return results.map((result, statementIndex) => {
     if (result.status === "rejected") throw toError(result.reason, statementIndex);
     const expectedRows = statements[statementIndex]?.expectRows ?? 0;

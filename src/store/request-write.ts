@@ -1,9 +1,10 @@
 // A batch of request records as a handful of statements: the log's lines, their details, and what they add to the totals.
 
-import type { Decision } from "../core/decision.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Db, SqlValue, Statement } from "../core/ports.ts";
 import { isFailed, isFallenBack, type RecordStore, type RequestRecord, recordIdAt } from "../core/records.ts";
 import { type Column, insertFromJsonSql } from "./dialect.ts";
+import { toDetail } from "./request-detail.ts";
 import { createRollupWriter } from "./rollup-write.ts";
 import { createTallyWriter } from "./tool-call-tallies.ts";
 
@@ -32,9 +33,9 @@ export function createRecordStore(db: Db): RecordStore {
     async write(records) {
       const contents = records.flatMap(toContent);
       const statements: Statement[] = [
-        { sql: insertRequests, params: [JSON.stringify(records.map(toRow))] },
-        { sql: insertDetails, params: [JSON.stringify(records.map((record) => [record.id, writeDetail(record)]))] },
-        ...(contents.length === 0 ? [] : [{ sql: insertContents, params: [JSON.stringify(contents)] }]),
+        { sql: insertRequests, params: [await toJson(records, toRow)] },
+        { sql: insertDetails, params: [await toJson(records, (record) => [record.id, toDetail(record)])] },
+        ...(contents.length === 0 ? [] : [{ sql: insertContents, params: [await toJson(contents, (row) => row)] }]),
         ...rollups.statements(records),
         ...tallies.statements(records),
       ];
@@ -52,6 +53,18 @@ export function createRecordStore(db: Db): RecordStore {
       return oldest.length;
     },
   };
+}
+
+/** About half a millisecond of work each; requests that are being served come in between. */
+const SLICE = 50;
+
+async function toJson<Item>(items: readonly Item[], write: (item: Item) => unknown): Promise<string> {
+  const parts: string[] = [];
+  for (let at = 0; at < items.length; at += SLICE) {
+    if (at > 0) await nextTurn();
+    parts.push(JSON.stringify(items.slice(at, at + SLICE).map(write)).slice(1, -1));
+  }
+  return `[${parts.join(",")}]`;
 }
 
 function columns(...groups: readonly [readonly string[], readonly string[], readonly string[]]): readonly Column[] {
@@ -99,27 +112,6 @@ function toRow(record: RequestRecord): readonly Cell[] {
   ];
 }
 
-function writeDetail({ decision, attempts, hold, cost, features, toolCalls }: RequestRecord): string {
-  return JSON.stringify({
-    decision: decision === null ? null : writeDecision(decision),
-    attempts,
-    holdNano: hold?.toString() ?? null,
-    cost: cost === null ? null : writeCost(cost),
-    features,
-    toolCalls,
-  });
-}
-
-/** Without what the log's line has already. */
-function writeDecision(decision: Decision): object {
-  const { measures: _measures, costEstimate, baselineCost, ...rest } = decision;
-  return { ...rest, costEstimateNano: costEstimate.toString(), baselineCostNano: baselineCost.toString() };
-}
-
-function writeCost({ price, markupPpm, baselineModel, holdId }: NonNullable<RequestRecord["cost"]>): object {
-  return { price, markupPpm, baselineModel, holdId };
-}
-
 function toContent({ id, content }: RequestRecord): readonly (readonly SqlValue[])[] {
   if (content === null) return [];
   const { request, answer, isRequestCut, isAnswerCut } = content;
@@ -128,5 +120,5 @@ function toContent({ id, content }: RequestRecord): readonly (readonly SqlValue[
 
 /** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 function storable(text: string): string {
-  return text.replace(/\u0000|\p{Surrogate}/gu, "\ufffd");
+  return text.replaceAll("\u0000", "\ufffd").replace(/\p{Surrogate}/gu, "\ufffd");
 }

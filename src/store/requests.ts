@@ -6,11 +6,13 @@ import type { Db, Row, SqlValue } from "../core/ports.ts";
 import { type ContentRecord, recordIdAt } from "../core/records.ts";
 import type { Feedback, RequestFilter, RequestLog, RequestSummary, StatusFilter } from "../core/request-log.ts";
 import type { Tier } from "../core/tiers.ts";
+import { readDetail } from "./request-detail.ts";
 
 export function createRequestLog(db: Db): RequestLog {
   return {
     async list(filter, { limit, after }) {
       const where = conditions(filter);
+      if (filter.requestIdStart !== undefined) await addRequestId(db, where, filter);
       if (after !== null) where.add("id < ?", after);
       const rows = await db.query(
         `SELECT * FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT $${where.params.length + 1}`,
@@ -25,9 +27,10 @@ export function createRequestLog(db: Db): RequestLog {
         [];
       if (row === undefined) return null;
       const [rest] = await db.query(REST, [row.id ?? null]);
+      const summary = toSummary(row);
       return {
-        summary: toSummary(row),
-        detail: JSON.parse(String(rest?.detail_json ?? "{}")) as Readonly<Record<string, unknown>>,
+        summary,
+        detail: readDetail(String(rest?.detail_json), summary),
         content: rest?.request_text == null ? null : toContent(rest),
         feedback: rest?.feedback_tier == null ? null : toFeedback(rest),
       };
@@ -36,7 +39,7 @@ export function createRequestLog(db: Db): RequestLog {
       const stored = await this.find(accountId, recordId);
       if (stored === null) return;
       const { summary, detail } = stored;
-      const features = JSON.stringify(detail.features ?? null);
+      const features = JSON.stringify(detail.features);
       await db.query(MARK, [
         summary.id,
         accountId,
@@ -99,7 +102,6 @@ function conditions(filter: RequestFilter): Conditions {
   if (filter.category !== undefined) where.add("category = ?", filter.category);
   if (filter.isFallback !== undefined) where.add(`is_fallback = ${filter.isFallback ? 1 : 0}`);
   if (filter.status !== undefined) addStatus(where, filter.status);
-  if (filter.requestIdStart !== undefined) addRequestId(where, filter.requestIdStart);
   return where;
 }
 
@@ -115,15 +117,25 @@ function addStatus(where: Conditions, filter: StatusFilter): void {
 const ERROR_STATUS = 400;
 /** Behind every character that a request id may have. */
 const LAST = "~";
-/** Shorter beginnings fit most ids: those are found sooner in the order of the log than by the index of request ids. */
-const SELECTIVE_CHARS = 10;
+/** More ids than this are found sooner in the order of the log than by their index and sorted. */
+const FEW = 1_000;
 
-function addRequestId(where: Conditions, start: string): void {
-  const column = start.length < SELECTIVE_CHARS ? "(request_id || '')" : "request_id";
-  where.add(`${column} >= ? AND ${column} < ?`, start, `${start}${LAST}`);
+async function addRequestId(
+  db: Db,
+  where: Conditions,
+  { accountId, requestIdStart = "" }: RequestFilter,
+): Promise<void> {
+  const bounds = [requestIdStart, `${requestIdStart}${LAST}`] as const;
+  const some = await db.query(
+    `SELECT id FROM requests WHERE account_id = $1 AND request_id >= $2 AND request_id < $3 LIMIT ${FEW}`,
+    [accountId, ...bounds],
+  );
+  // An expression keeps the index of request ids out of it.
+  const column = some.length < FEW ? "request_id" : "(request_id || '')";
+  where.add(`${column} >= ? AND ${column} < ?`, ...bounds);
 }
 
-function toSummary(row: Row): RequestSummary {
+export function toSummary(row: Row): RequestSummary {
   return {
     id: String(row.id),
     requestId: String(row.request_id),

@@ -6,6 +6,7 @@
 // savepoint of its own, and are answered after the commit.
 
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { loadDatabaseSync, takeLock } from "./sqlite-open.mjs";
 
 const GROUP_MAX = 512;
 const STATEMENTS_MAX = 500;
@@ -33,34 +34,6 @@ try {
   parentPort.postMessage([{ id: 0 }]);
 } catch (error) {
   parentPort.postMessage([{ id: 0, error: describe(error) }]);
-}
-
-/** Node's own SQLite where it can tell a statement's columns (22.16 and later), else the package with the same API. */
-async function loadDatabaseSync() {
-  const emitWarning = process.emitWarning;
-  // Node 22 and 24 announce on stderr that the module is experimental, at every start.
-  process.emitWarning = () => {};
-  try {
-    const builtin = process.getBuiltinModule("node:sqlite");
-    if (typeof builtin?.StatementSync?.prototype?.columns === "function") return builtin.DatabaseSync;
-  } finally {
-    process.emitWarning = emitWarning;
-  }
-  return (await import("@photostructure/sqlite")).DatabaseSync;
-}
-
-function takeLock(DatabaseSync, file) {
-  const holder = new DatabaseSync(file);
-  try {
-    holder.exec("PRAGMA busy_timeout = 0");
-    holder.exec("PRAGMA locking_mode = EXCLUSIVE");
-    holder.exec("BEGIN EXCLUSIVE");
-    return holder;
-  } catch (error) {
-    holder.close();
-    if (primaryCode(error) === 5) throw Object.assign(error, { isInUse: true });
-    throw error;
-  }
 }
 
 function receive(first) {
@@ -260,8 +233,4 @@ function abandon() {
 function describe(error) {
   const { message, errcode = null, statementIndex = 0, refusal = null, isInUse = false } = error;
   return { message, errcode, statementIndex, refusal, isInUse };
-}
-
-function primaryCode(error) {
-  return (error.errcode ?? 0) & 0xff;
 }

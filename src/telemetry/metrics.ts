@@ -17,6 +17,8 @@ export interface Metrics {
   begin(): void;
   end(metric: RequestMetric): void;
   ledgerProblems(count: number): void;
+  recordsDropped(reason: string, count: number): void;
+  recordsWaiting(count: number): void;
   text(): Promise<string>;
   readonly contentType: string;
   close(): void;
@@ -54,7 +56,14 @@ export function createMetrics(): Metrics {
   const inFlight = new Gauge(named("requests_in_flight", "Requests being served now."));
   const ledgerProblems = new Gauge(named("ledger_problems", "Rows of the ledger that did not fit at the last audit."));
   ledgerProblems.set(0);
+  const recordsDropped = new Counter({
+    ...named("records_dropped_total", "Request records, or their contents, that could not be kept."),
+    labelNames: ["reason"],
+  });
+  const recordsWaiting = new Gauge(named("records_waiting", "Request records that the store has not taken yet."));
   return {
+    recordsDropped: (reason, count) => recordsDropped.inc({ reason }, count),
+    recordsWaiting: (count) => recordsWaiting.set(count),
     ledgerProblems: (count) => ledgerProblems.set(count),
     contentType: registry.contentType,
     text: () => registry.metrics(),

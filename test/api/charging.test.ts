@@ -279,7 +279,7 @@ describe("a client that leaves", () => {
   const firstBytes = async ({ response }: Leavable): Promise<unknown> => once(await response, "data");
   /** A round trip to the gateway, so that what the provider sent has had its turn. */
   const aMoment = async (): Promise<unknown> => {
-    for (let turn = 0; turn < 3; turn += 1) await bank.gateway.get("/healthz");
+    for (let turn = 0; turn < 10; turn += 1) await bank.gateway.get("/healthz");
     return null;
   };
   const sixWords = chunk("alpha", { content: "one two three four five six" });

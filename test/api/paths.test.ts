@@ -169,7 +169,14 @@ describe("methods", () => {
 });
 
 describe("the address itself", () => {
-  it("says what is served", async () => {
-    expect(await (await fetch(gateway.url)).json()).toMatchObject({ name: "switchyard" });
+  it("is the dashboard, or says how to build it", async () => {
+    const answer = await fetch(gateway.url);
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-cache"]);
+    expect(await answer.text()).toMatch(/<!doctype html>|npm run build/i);
+    expect((await fetch(gateway.url, { method: "HEAD" })).status).toBe(200);
+  });
+
+  it("says what is served at /v1", async () => {
+    expect(await (await fetch(`${gateway.url}/v1`)).json()).toMatchObject({ name: "switchyard" });
   });
 });

@@ -66,7 +66,7 @@ describe("the answer", () => {
         confidence: expect.any(Number),
         model: expect.stringMatching(/-0$/),
         category: "simple_qa",
-        method: "rules",
+        method: expect.stringMatching(/^(rules|model|hybrid)$/),
         reasoning: expect.stringMatching(/score -?\d+\.\d\d/),
         costEstimate: expect.any(Number),
         baselineCost: expect.any(Number),
@@ -76,6 +76,8 @@ describe("the answer", () => {
         historyFloor: null,
         toolScenario: null,
         bfclScore: null,
+        droppedFields: [],
+        conversions: [],
       },
     });
     expect(provider.requests).toEqual([]);

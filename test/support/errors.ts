@@ -38,6 +38,7 @@ const TYPES: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
   401: "authentication_error",
   402: "billing_error",
+  403: "permission_error",
   404: "not_found_error",
   405: "invalid_request_error",
   409: "invalid_request_error",

@@ -50,7 +50,8 @@ export interface FakeProvider {
   close(): Promise<void>;
 }
 
-export async function startFakeProvider(): Promise<FakeProvider> {
+/** `otherwise` is what it does for models that no test has said anything about. */
+export async function startFakeProvider(otherwise: Behaviour = answers("ok")): Promise<FakeProvider> {
   const standing = new Map<string, Behaviour>();
   const queued = new Map<string, Behaviour[]>();
   const requests: ReceivedRequest[] = [];
@@ -61,7 +62,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     requests.push(request);
     waiting.shift()?.(request);
     const model = String(request.body?.model);
-    const behaviour = queued.get(model)?.shift() ?? standing.get(model) ?? standing.get("*") ?? answers("ok");
+    const behaviour = queued.get(model)?.shift() ?? standing.get(model) ?? standing.get("*") ?? otherwise;
     await behaviour({ request, response, socket: incoming.socket });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

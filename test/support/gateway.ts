@@ -13,6 +13,10 @@ export const ADMIN_TOKEN = "test-admin-token";
 export interface TestGateway {
   readonly url: string;
   readonly key: string;
+  /** Where the first operator chooses a password. */
+  readonly setupLink: string | null;
+  /** The address of its store. */
+  readonly database: string;
   /** Every log call, in order. */
   readonly logged: readonly { readonly level: string; readonly fields: object; readonly message: string | undefined }[];
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -44,7 +48,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const loaded = load({ flags: {}, env, cwd: folder });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems, null, 2));
   const { log, logged } = recordingLog();
-  const app = await start(loaded.settings, log);
+  const app = await start(loaded.settings, log, { passwordCost: { n: 2 ** 10, r: 8, p: 1 } });
   const key = app.firstKey ?? "";
   const send = (method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Response> =>
     fetch(`${app.url}${path}`, {
@@ -59,6 +63,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   return {
     url: app.url,
     key,
+    setupLink: app.setupLink,
+    database: loaded.settings.database,
     logged,
     post: (path, body, headers = {}) => send("POST", path, body, { authorization: `Bearer ${key}`, ...headers }),
     get: (path, headers = {}) => send("GET", path, undefined, { authorization: `Bearer ${key}`, ...headers }),

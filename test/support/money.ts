@@ -25,16 +25,17 @@ export interface PriceText {
 /** In nano-USD: everything added up exactly, the markup on the sum, rounded up once. */
 export function owed(tokens: Tokens, price: PriceText, markup = "0.05"): bigint {
   const part = (count: number, usdPerMillion: bigint): bigint => BigInt(count) * usdPerMillion;
-  // A price of 12 decimals keeps 1.25 × any price of six exact.
-  const input = decimal(price.input, 12);
+  const input = decimal(price.input, 6);
+  // Prices have six decimals, also the one that stands in for a missing one: the next that is not below 1.25 × input.
+  const write = price.cacheWrite === undefined ? (input * 5n + 3n) / 4n : decimal(price.cacheWrite, 6);
   const sum =
     part(tokens.input, input) +
-    part(tokens.cacheRead ?? 0, price.cacheRead === undefined ? input : decimal(price.cacheRead, 12)) +
-    part(tokens.cacheWrite ?? 0, price.cacheWrite === undefined ? (input * 5n) / 4n : decimal(price.cacheWrite, 12)) +
-    part(tokens.output, decimal(price.output, 12));
+    part(tokens.cacheRead ?? 0, price.cacheRead === undefined ? input : decimal(price.cacheRead, 6)) +
+    part(tokens.cacheWrite ?? 0, write) +
+    part(tokens.output, decimal(price.output, 6));
   const exact = sum * (1_000_000n + decimal(markup, 6));
-  // 12 decimals of the price, 6 of the million, 6 of the markup; 9 of them stay as nano.
-  const unit = 10n ** 15n;
+  // Six decimals of the price, six of the million, six of the markup; nine of them stay as nano.
+  const unit = 10n ** 9n;
   return (exact + unit - 1n) / unit;
 }
 
@@ -50,6 +51,8 @@ export const PRICES = {
   beta: { input: "0.15", output: "0.6" },
   free: { input: "0", output: "0" },
   wide: { input: "0.033333", output: "0.777777" },
+  /** On a provider that speaks the Messages format. */
+  gamma: { input: "3", output: "15", cacheRead: "0.3", cacheWrite: "3.75" },
 } as const satisfies Readonly<Record<string, PriceText>>;
 
 export type ModelId = keyof typeof PRICES;
@@ -143,16 +146,20 @@ export function bankOf(provider: FakeProvider, gateway: TestGateway): Bank {
   };
 }
 
+const TIMEOUTS = "{ connectMs: 2000, firstByteMs: 15000, idleMs: 15000, totalMs: 30000 }";
+
 export function bankYaml(baseUrl: string, { markup, chain = ["alpha", "beta"] }: BankOptions = {}): string {
   const rows = Object.entries(PRICES).map(([id, price]) => {
     const fields = Object.entries(price).map(([name, text]) => `${name}: ${text}`);
     const maxOutput = id === "wide" ? 131_072 : 4096;
-    return `  - { id: ${id}, provider: lab, price: { ${fields.join(", ")} }, context: 1000000, maxOutput: ${maxOutput}, capabilities: [tools, vision, json] }`;
+    return `  - { id: ${id}, provider: ${id === "gamma" ? "anthropic-lab" : "lab"}, price: { ${fields.join(", ")} }, context: 1000000, maxOutput: ${maxOutput}, capabilities: [tools, vision, json] }`;
   });
   return [
     "catalog: none",
     "limits: { requestsPerMinute: 1000000 }",
-    `providers: { lab: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: { connectMs: 2000, firstByteMs: 15000, idleMs: 15000, totalMs: 30000 } } }`,
+    "providers:",
+    `  lab: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: ${TIMEOUTS} }`,
+    `  anthropic-lab: { kind: anthropic, baseUrl: "${baseUrl.replace(/\/v1$/, "")}", apiKey: lab-secret, timeouts: ${TIMEOUTS} }`,
     "models:",
     ...rows,
     "tiers:",

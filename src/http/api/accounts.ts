@@ -4,17 +4,20 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import type { Account } from "../../core/ports.ts";
 import type { Edge } from "../edge.ts";
+import { operatorOnly } from "../guard.ts";
 import { bodyReader, isoTime, listPage, Name, pageOf } from "./request.ts";
 
 const NewAccount = Type.Object({ name: Name }, { additionalProperties: false });
 
 export function registerAccounts(api: FastifyInstance, { accounts }: Edge): void {
   const readNew = bodyReader(NewAccount);
-  api.post("/api/accounts", async (request, reply) => {
+  api.post("/api/accounts", { onRequest: operatorOnly }, async (request, reply) => {
     const account = await accounts.create(readNew(request).name);
     return reply.code(201).send(writeAccount(account));
   });
-  api.get("/api/accounts", (request) => listPage(pageOf(request), (page) => accounts.list(page), writeAccount));
+  api.get("/api/accounts", { onRequest: operatorOnly }, (request) =>
+    listPage(pageOf(request), (page) => accounts.list(page), writeAccount),
+  );
 }
 
 function writeAccount({ id, name, createdAtMs }: Account): object {

@@ -3,17 +3,25 @@
 import type { FastifyInstance } from "fastify";
 import { isRoutable } from "../../catalog/catalog.ts";
 import type { Model } from "../../core/model.ts";
+import type { ToolCallTally } from "../../core/records.ts";
 import { writeModel } from "../../formats/model-list.ts";
 import type { Services } from "../../gateway/services.ts";
+import { toolScoreOf } from "../../routing/tools.ts";
+import { blendScore } from "../../telemetry/tool-calls.ts";
 import type { Edge } from "../edge.ts";
+import { operatorOnly } from "../guard.ts";
 
-export function registerCatalog(api: FastifyInstance, { services }: Edge): void {
+export function registerCatalog(api: FastifyInstance, { services, records }: Edge): void {
   const { catalog } = services;
-  api.get("/api/models", async () => ({
-    data: [...catalog.models.values()].map((model) => writeOperatorModel(model, services)),
-    next: null,
-  }));
-  api.get("/api/providers", async () => ({
+  api.get("/api/models", async () => {
+    const tallies = await records.toolCalls.tallies();
+    const write = (model: Model): object => ({
+      ...writeOperatorModel(model, services),
+      toolCalls: writeToolCalls(model, tallies),
+    });
+    return { data: [...catalog.models.values()].map(write), next: null };
+  });
+  api.get("/api/providers", { onRequest: operatorOnly }, async () => ({
     data: [...catalog.providers.values()].map(({ id, kind, baseUrl, timeouts }) => ({
       id,
       kind,
@@ -38,6 +46,17 @@ function writeOperatorModel(model: Model, services: Services): object {
     isRoutable: isRoutable(services.catalog, model),
     health: services.health.stateOf(model.id),
   };
+}
+
+/** What was seen of the model's tool calls beside its static score, and the two together. */
+function writeToolCalls(model: Model, tallies: readonly ToolCallTally[]): readonly object[] {
+  return tallies
+    .filter((tally) => tally.model === model.id)
+    .map(({ scenario, calls, parsed, known, valid }) => {
+      const score = toolScoreOf(model, scenario);
+      const blendedScore = score === null ? null : blendScore(score, { calls, valid });
+      return { scenario, calls, parsed, known, valid, staticScore: score, blendedScore };
+    });
 }
 
 function modelHealth(model: Model, { health }: Services): object {

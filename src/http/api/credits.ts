@@ -7,12 +7,15 @@ import { GatewayError } from "../../core/errors.ts";
 import type { LedgerLine, Transaction, Wallet } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { Edge } from "../edge.ts";
-import { accountOf, bodyReader, isoTime, listPage, pageOf } from "./request.ts";
+import { operatorOnly } from "../guard.ts";
+import { accountOf, bodyReader, isoTime, listPage, pageOf, queryOf } from "./request.ts";
 
 const Amount = Type.Object(
   {
     amountUsd: Type.String({ maxLength: 40 }),
-    note: Type.Optional(Type.Union([Type.String({ maxLength: 500 }), Type.Null()])),
+    note: Type.Optional(
+      Type.Union([Type.String({ maxLength: 500, pattern: "^[^\\u0000-\\u001f\\u007f]*$" }), Type.Null()]),
+    ),
   },
   { additionalProperties: false },
 );
@@ -27,19 +30,22 @@ export function registerCredits(api: FastifyInstance, edge: Edge): void {
   api.get("/api/credits", async (request) => {
     return writeBalance(await credits.balance(await accountOf(request, edge)));
   });
-  api.post("/api/credits/topups", async (request, reply) =>
+  api.post("/api/credits/topups", { onRequest: operatorOnly }, async (request, reply) =>
     reply.code(201).send(writeTransaction(await credits.topUp(await movementOf(request)))),
   );
-  api.post("/api/credits/adjustments", async (request, reply) =>
+  api.post("/api/credits/adjustments", { onRequest: operatorOnly }, async (request, reply) =>
     reply.code(201).send(writeTransaction(await credits.adjust(await movementOf(request)))),
   );
   api.get("/api/ledger", async (request) => {
     const account = await accountOf(request, edge);
     const read = async (page: Parameters<typeof credits.list>[1]) =>
-      (await credits.list(account, page)).map((line) => ({ id: line.transaction.id, line }));
+      (await credits.list(account, { ...page, from: queryOf(request, "from") })).map((line) => ({
+        id: line.transaction.id,
+        line,
+      }));
     return listPage(pageOf(request), read, ({ line }) => writeLine(line));
   });
-  api.get("/api/ledger/verify", () => edge.verifyLedger());
+  api.get("/api/ledger/verify", { onRequest: operatorOnly }, () => edge.verifyLedger());
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;

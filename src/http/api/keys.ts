@@ -23,6 +23,12 @@ const NewKey = Type.Object(
   { additionalProperties: false },
 );
 
+const GRACE_HOURS_MAX = 30 * 24;
+const Rotation = Type.Object(
+  { graceHours: Type.Optional(Type.Number({ minimum: 0, maximum: GRACE_HOURS_MAX })) },
+  { additionalProperties: false },
+);
+
 export function registerKeys(api: FastifyInstance, edge: Edge): void {
   const readNew = bodyReader(NewKey);
   const show = (key: KeyRecord): object => writeKey(key, edge.now());
@@ -41,6 +47,14 @@ export function registerKeys(api: FastifyInstance, edge: Edge): void {
   api.get("/api/keys", async (request) => {
     const account = await accountOf(request, edge);
     return listPage(pageOf(request), (page) => edge.keys.list(account, page), show);
+  });
+  const readRotation = bodyReader(Rotation);
+  api.post("/api/keys/:id/rotate", async (request, reply) => {
+    const id = idOf(request, "key");
+    const { graceHours = 0 } = readRotation(request);
+    const made = await edge.keys.rotate(await accountOf(request, edge), id, Math.round(graceHours * 3_600_000));
+    if (made === null) throw missing("key", id);
+    return reply.code(201).send({ ...show(made.key), key: made.text });
   });
   api.delete("/api/keys/:id", async (request, reply) => {
     const id = idOf(request, "key");

@@ -4,11 +4,13 @@ import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { ProfileContent } from "../../accounts/profiles.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
+import type { Constraints } from "../../core/decision.ts";
 import { CAPABILITIES } from "../../core/model.ts";
 import type { Profile } from "../../core/ports.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/fields.ts";
 import type { Edge } from "../edge.ts";
+import { writeKey } from "./keys.ts";
 import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf } from "./request.ts";
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
@@ -17,23 +19,23 @@ const tier = Type.Enum([...TIERS]);
 const quality = Type.Union([Type.Literal(0), Type.Literal(1), Type.Literal(2)]);
 const modelIds = Type.Array(Type.String(), { maxItems: 500 });
 
-const ProfileBody = Type.Object(
-  {
-    name: Name,
-    tierFloor: nullable(tier),
-    tierCeiling: nullable(tier),
-    capabilities: nullable(Type.Array(Type.Enum([...CAPABILITIES]))),
-    maxCostUsd: nullable(
-      Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: "^\\d+(\\.\\d+)?$", maxLength: 40 })]),
-    ),
-    bfclMin: nullable(Type.Number({ minimum: 0, maximum: 100 })),
-    codeQuality: nullable(quality),
-    chatQuality: nullable(quality),
-    allowedModels: nullable(modelIds),
-    blockedModels: nullable(modelIds),
-  },
-  { additionalProperties: false },
-);
+const rules = {
+  tierFloor: nullable(tier),
+  tierCeiling: nullable(tier),
+  capabilities: nullable(Type.Array(Type.Enum([...CAPABILITIES]))),
+  maxCostUsd: nullable(
+    Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: "^\\d+(\\.\\d+)?$", maxLength: 40 })]),
+  ),
+  bfclMin: nullable(Type.Number({ minimum: 0, maximum: 100 })),
+  codeQuality: nullable(quality),
+  chatQuality: nullable(quality),
+  allowedModels: nullable(modelIds),
+  blockedModels: nullable(modelIds),
+};
+
+/** Constraints on their own: what a profile would say. */
+export const ConstraintsBody = Type.Object(rules, { additionalProperties: false });
+const ProfileBody = Type.Object({ name: Name, ...rules }, { additionalProperties: false });
 
 export function registerProfiles(api: FastifyInstance, edge: Edge): void {
   const { profiles, services } = edge;
@@ -57,6 +59,13 @@ export function registerProfiles(api: FastifyInstance, edge: Edge): void {
     const content = readContent(request);
     return writeProfile(found(await profiles.update(await accountOf(request, edge), id, content), id));
   });
+  api.get("/api/profiles/:id/keys", async (request) => {
+    const id = idOf(request, "profile");
+    const account = await accountOf(request, edge);
+    found(await profiles.get(account, id), id);
+    const keys = await edge.keys.ofProfile(account, id);
+    return { data: keys.map((key) => writeKey(key, edge.now())), next: null };
+  });
   api.delete("/api/profiles/:id", async (request, reply) => {
     const id = idOf(request, "profile");
     if (!(await profiles.delete(await accountOf(request, edge), id))) throw missing("profile", id);
@@ -69,28 +78,29 @@ function found(profile: Profile | null, id: string): Profile {
   return profile;
 }
 
-function toContent(body: Static<typeof ProfileBody>, { models }: Catalog): ProfileContent {
+function toContent(body: Static<typeof ProfileBody>, catalog: Catalog): ProfileContent {
+  return { name: body.name, constraints: readConstraints(body, catalog) };
+}
+
+export function readConstraints(body: Static<typeof ConstraintsBody>, { models }: Catalog): Constraints {
   for (const field of ["allowedModels", "blockedModels"] as const) {
     const stranger = body[field]?.find((id) => !models.has(id));
     if (stranger !== undefined) throw invalid(field, `There is no model '${stranger}' in the catalogue.`);
   }
   return {
-    name: body.name,
-    constraints: {
-      tierFloor: body.tierFloor ?? null,
-      tierCeiling: body.tierCeiling ?? null,
-      capabilities: body.capabilities ?? [],
-      maxCostUsd: body.maxCostUsd === undefined || body.maxCostUsd === null ? null : Number(body.maxCostUsd),
-      toolScoreMin: body.bfclMin ?? null,
-      codeQuality: body.codeQuality ?? null,
-      chatQuality: body.chatQuality ?? null,
-      allowedModels: body.allowedModels ?? null,
-      blockedModels: body.blockedModels ?? [],
-    },
+    tierFloor: body.tierFloor ?? null,
+    tierCeiling: body.tierCeiling ?? null,
+    capabilities: body.capabilities ?? [],
+    maxCostUsd: body.maxCostUsd === undefined || body.maxCostUsd === null ? null : Number(body.maxCostUsd),
+    toolScoreMin: body.bfclMin ?? null,
+    codeQuality: body.codeQuality ?? null,
+    chatQuality: body.chatQuality ?? null,
+    allowedModels: body.allowedModels ?? null,
+    blockedModels: body.blockedModels ?? [],
   };
 }
 
-function writeProfile({ id, name, constraints, createdAtMs, updatedAtMs }: Profile): object {
+export function writeProfile({ id, name, constraints, createdAtMs, updatedAtMs }: Profile): object {
   return {
     id,
     name,

@@ -10,17 +10,23 @@ import { parseBody } from "../../formats/body.ts";
 import { invalid } from "../../formats/fields.ts";
 import { bodyOf } from "../body.ts";
 import type { Edge } from "../edge.ts";
+import { ownAccountOf } from "../guard.ts";
 
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 500;
 
 /** A reader for bodies of this schema; the schema is compiled once. */
 export function bodyReader<Schema extends TSchema>(schema: Schema): (request: FastifyRequest) => Static<Schema> {
+  const read = valueReader(schema);
+  return (request) => read(parseBody(bodyOf(request)).body);
+}
+
+/** The same for a value that was parsed already. */
+export function valueReader<Schema extends TSchema>(schema: Schema): (value: unknown) => Static<Schema> {
   const validator = Compile(schema);
-  return (request) => {
-    const { body } = parseBody(bodyOf(request));
-    if (validator.Check(body)) return body as Static<Schema>;
-    const [first] = validator.Errors(body);
+  return (value) => {
+    if (validator.Check(value)) return value as Static<Schema>;
+    const [first] = validator.Errors(value);
     const place = (first?.instancePath ?? "").slice(1).replaceAll("/", ".");
     const { additionalProperties, requiredProperties } = (first?.params ?? {}) as FieldLists;
     const unknown = additionalProperties?.[0];
@@ -39,10 +45,16 @@ interface FieldLists {
 /** A name that people read: no control characters, which a terminal would obey and PostgreSQL cannot store. */
 export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f]*$" });
 
-/** The account a call is about: `?account=`, else `default`. */
-export async function accountOf(request: FastifyRequest, { accounts }: Edge): Promise<string> {
-  const wanted = queryOf(request, "account") ?? DEFAULT_ACCOUNT;
-  if (isPlainId(wanted) && (await accounts.get(wanted)) !== null) return wanted;
+/**
+ * The account a call is about: `?account=`, else the user's own, and `default` for the admin token. An owner who names
+ * another account hears what they would hear of one that is not there.
+ */
+export async function accountOf(request: FastifyRequest, { accounts }: Pick<Edge, "accounts">): Promise<string> {
+  const { identity } = request;
+  const wanted = queryOf(request, "account") ?? (identity?.kind === "user" ? identity.user.accountId : DEFAULT_ACCOUNT);
+  const own = ownAccountOf(request);
+  const isAllowed = own === null || own === wanted;
+  if (isAllowed && isPlainId(wanted) && (await accounts.get(wanted)) !== null) return wanted;
   throw new GatewayError("notFound", `There is no account '${wanted}'.`, { param: "account" });
 }
 
@@ -52,9 +64,12 @@ export function pageOf(request: FastifyRequest): Page {
     throw new GatewayError("badRequest", `'limit' must be a whole number from 1 to ${PAGE_MAX}.`, { param: "limit" });
   }
   const after = queryOf(request, "after");
-  if (after === null || isPlainId(after)) return { limit: count, after };
+  if (after === null || CURSOR.test(after)) return { limit: count, after };
   throw new GatewayError("badRequest", "'after' must be the 'next' of a page.", { param: "after" });
 }
+
+/** An id of any list, those of transactions included. */
+const CURSOR = /^[\w.:~=-]{1,300}$/;
 
 /** The id in the path; what cannot be an id is answered like one that is not there. */
 export function idOf(request: FastifyRequest, what: string): string {
@@ -83,7 +98,7 @@ export function isoTime(ms: number | null): string | null {
 }
 
 /** A query parameter; repeated, it is an error rather than a guess. */
-function queryOf(request: FastifyRequest, name: string): string | null {
+export function queryOf(request: FastifyRequest, name: string): string | null {
   const value = (request.query as Record<string, string | string[] | undefined>)[name] ?? null;
   if (!Array.isArray(value)) return value;
   throw new GatewayError("badRequest", `'${name}' is given more than once.`, { param: name });

@@ -1,26 +1,46 @@
-// The /api routes: for automation with the admin token (and, later, the dashboard). CONTRACT 8.
+// The /api routes: for the dashboard by session, and for automation with the admin token. CONTRACT 8.
 
-import type { FastifyInstance } from "fastify";
-import { GatewayError } from "../../core/errors.ts";
+import cookie from "@fastify/cookie";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Edge } from "../edge.ts";
+import { identify } from "../guard.ts";
 import { registerAccounts } from "./accounts.ts";
-import { isAdmin } from "./admin.ts";
 import { registerCatalog } from "./catalog.ts";
 import { registerCredits } from "./credits.ts";
 import { registerKeys } from "./keys.ts";
+import { registerPlayground } from "./playground.ts";
 import { registerProfiles } from "./profiles.ts";
+import { registerReplay } from "./replay.ts";
+import { registerRequests } from "./requests.ts";
+import { registerSession } from "./session.ts";
+import { registerSettings } from "./settings.ts";
+import { registerUsage } from "./usage.ts";
+import { registerUsers } from "./users.ts";
 
 export function registerApi(server: FastifyInstance, edge: Edge): void {
-  server.register(async (api) => {
-    api.addHook("onRequest", async (request) => {
-      if (isAdmin(request, edge.settings.adminToken)) return;
-      const hint = edge.settings.adminToken === null ? " The server has none: set SWITCHYARD_ADMIN_TOKEN." : "";
-      throw new GatewayError("unauthenticated", `This needs 'Authorization: Bearer' with the admin token.${hint}`);
+  server.decorateRequest("identity", null);
+  server.register(async (all) => {
+    // Here and not for the whole server: /v1 has no use for cookies.
+    await all.register(cookie);
+    all.addHook("onRequest", keepNothing);
+    all.register(async (open) => registerSession(open, edge));
+    all.register(async (api) => {
+      api.addHook("onRequest", (request) => identify(request, edge));
+      registerAccounts(api, edge);
+      registerKeys(api, edge);
+      registerProfiles(api, edge);
+      registerReplay(api, edge);
+      registerPlayground(api, edge);
+      registerCredits(api, edge);
+      registerCatalog(api, edge);
+      registerRequests(api, edge);
+      registerUsage(api, edge);
+      registerUsers(api, edge);
+      registerSettings(api, edge);
     });
-    registerAccounts(api, edge);
-    registerKeys(api, edge);
-    registerProfiles(api, edge);
-    registerCredits(api, edge);
-    registerCatalog(api, edge);
   });
+}
+
+async function keepNothing(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  reply.header("cache-control", "no-store");
 }

@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parseBody } from "../../formats/body.ts";
-import type { ClientFormat, ClientHeaders } from "../../formats/format.ts";
+import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import type { Answer } from "../../gateway/answer.ts";
 import type { Caller, Trace } from "../../gateway/call.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
@@ -17,11 +17,23 @@ interface Exchange {
 
 export async function answerIn(format: ClientFormat, { request, reply }: Exchange, edge: Edge): Promise<FastifyReply> {
   const { source, body } = parseBody(bodyOf(request));
+  const clientRequest = format.readRequest(source, body, request.headers as ClientHeaders);
+  return answerRequest({ format, clientRequest, request, reply }, edge);
+}
+
+export interface ReadExchange extends Exchange {
+  readonly format: ClientFormat;
+  readonly clientRequest: ClientRequest;
+}
+
+/** For a request that has been read; who calls and the trace are noted on it. */
+export async function answerRequest(exchange: ReadExchange, edge: Edge): Promise<FastifyReply> {
+  const { format, clientRequest, request, reply } = exchange;
   const answer = await completeOnce(
     {
       requestId: request.id,
       format,
-      request: format.readRequest(source, body, request.headers as ClientHeaders),
+      request: clientRequest,
       caller: request.caller as Caller,
       signal: abortedWhenGone(reply),
       trace: request.trace as Trace,

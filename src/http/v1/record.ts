@@ -1,13 +1,16 @@
-// When a /v1 request is over, however it ended: one log line and the metrics. No prompt, no answer, no key.
+// When a /v1 request is over, however it ended: one log line, the metrics and, for completions, its record. No prompt, no
+// answer, no key.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { formatUsd } from "../../core/money.ts";
 import type { Trace } from "../../gateway/call.ts";
 import type { Edge } from "../edge.ts";
+import { toRecord } from "./request-record.ts";
 
 export function recordRequest(request: FastifyRequest, reply: FastifyReply, edge: Edge): void {
   const startedAtMs = edge.now();
   edge.metrics.begin();
+  (request.trace as Trace).keepsContent = edge.settings.logging.content;
   // The story hears of the same `close`; it is told first, so that it can note how it ended.
   reply.raw.once("close", () => setImmediate(record));
 
@@ -26,6 +29,9 @@ export function recordRequest(request: FastifyRequest, reply: FastifyReply, edge
       isFallback: isFallback(trace),
       failedAttempts: trace.attempts.filter(({ outcome }) => outcome === "failed"),
     });
+    const finish = () => ({ id: edge.records.recorder.newId(startedAtMs), startedAtMs, status, durationMs });
+    const recorded = toRecord(request, trace, finish);
+    if (recorded !== null) edge.records.recorder.add(recorded);
   }
 }
 

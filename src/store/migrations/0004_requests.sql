@@ -46,9 +46,10 @@ CREATE INDEX requests_by_category ON requests (account_id, category, id);
 
 CREATE INDEX requests_by_request_id ON requests (account_id, request_id, id);
 
-CREATE INDEX requests_failed ON requests (account_id, id) WHERE is_error = 1;
+-- The few that people look for; the columns behind the id settle further filters without a look at the row.
+CREATE INDEX requests_failed ON requests (account_id, id, status, tier, key_id) WHERE is_error = 1;
 
-CREATE INDEX requests_fallen_back ON requests (account_id, id) WHERE is_fallback = 1;
+CREATE INDEX requests_fallen_back ON requests (account_id, id, tier, key_id, model) WHERE is_fallback = 1;
 
 -- What only the page of one request shows; apart, so that the log itself stays narrow.
 CREATE TABLE request_details (

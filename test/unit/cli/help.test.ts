@@ -26,6 +26,8 @@ test("the main page leads with examples and has commands, flags and exit codes",
 
 test.each([
   ["help keys", "keys --help"],
+  ["help credits", "credits --help"],
+  ["help ledger", "ledger -h"],
   ["help doctor", "doctor -h"],
 ])("%s and %s are the same page", async (first, second) => {
   const page = await pageOf(first);

@@ -41,7 +41,8 @@ describe("without any configuration", () => {
     const loaded = load({ flags: {}, env: {}, cwd });
     expect(loaded).toMatchObject({ ok: true, sources: ["defaults"], warnings: [] });
     if (!loaded.ok) return;
-    const { catalog, ...settings } = loaded.settings;
+    const { catalog, options, ...settings } = loaded.settings;
+    expect(new Set(options.map(({ origin }) => origin))).toEqual(new Set(["default"]));
     expect(settings).toEqual({
       server: { host: "127.0.0.1", port: 8787, bodyLimitBytes: 33_554_432, corsOrigins: [], drainSeconds: 30 },
       database: `sqlite:${resolve(cwd, "data/switchyard.db")}`,
@@ -198,6 +199,14 @@ describe("secrets in files", () => {
     expect(plain.sources.at(-1)).toContain("OPENAI_API_KEY_FILE");
     const yaml = `providers: { openai: { apiKey: \${OPENAI_API_KEY} } }`;
     expect(goodLoad({ files, env, yaml }).settings.catalog.providers.get("openai")?.apiKey).toBe("sk-file");
+  });
+});
+
+describe("the unsure tier", () => {
+  it("is LIGHT unless file or variable say otherwise", () => {
+    expect(goodLoad({}).settings.catalog.unsureTier).toBe("LIGHT");
+    const env = { SWITCHYARD_UNSURE_TIER: "STANDARD" };
+    expect(goodLoad({ env }).settings.catalog.unsureTier).toBe("STANDARD");
   });
 });
 

@@ -11,6 +11,7 @@ import { FORMATS } from "./anthropic-exchange.ts";
 const TYPES: Readonly<Record<number, string>> = {
   401: "authentication_error",
   402: "billing_error",
+  403: "permission_error",
   404: "not_found_error",
   429: "rate_limit_error",
   500: "api_error",

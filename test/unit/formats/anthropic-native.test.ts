@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import { toolIdFor } from "../../../src/formats/tool-ids.ts";
-import { contextFor, eventsIn, FORMATS, type Json, relay, SERVICE, send, toSse } from "./anthropic-exchange.ts";
+import { makeModel } from "../../support/catalog.ts";
+import { contextFor, eventsIn, FORMATS, type Json, read, relay, SERVICE, send, toSse } from "./anthropic-exchange.ts";
 
 const { anthropic } = FORMATS;
 const NATIVE = [anthropic, anthropic] as const;
@@ -185,20 +186,71 @@ describe("headers", () => {
   });
 });
 
+describe("a cap that money demands", () => {
+  const message = { messages: [{ role: "user", content: "hi" }] };
+  it.each([
+    ["is sent where the client gave none", {}, 40, 40],
+    ["does not raise the client's own", { max_tokens: 20 }, 40, 20],
+    ["is not needed", {}, null, 16_384],
+  ])("%s", (_name, fields, outputCap, expected) => {
+    for (const format of [anthropic, FORMATS.openai]) {
+      const request = read(format, { ...message, ...fields });
+      const sent = anthropic.writeRequest({ request, model: makeModel({}), outputCap, refusedFields: [] });
+      expect(JSON.parse(sent.body.toString()).max_tokens).toBe(expected);
+    }
+  });
+});
+
+describe("refused thinking history", () => {
+  const turns = [
+    { role: "user", content: "hi" },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "x", signature: "s" },
+        { type: "tool_use", id: "t", name: "f", input: {} },
+      ],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "y" }] },
+  ];
+  const body = { max_tokens: 4000, thinking: { type: "enabled", budget_tokens: 2000 }, messages: turns };
+
+  it("also gives up thinking itself inside the tool loop, which the provider would refuse without it", () => {
+    const { json } = send(NATIVE, body, { refusedFields: ["messages.thinking"] });
+    expect(json).not.toHaveProperty("thinking");
+    expect(JSON.stringify(json.messages)).not.toContain("signature");
+  });
+
+  it("leaves thinking on for an ask of its own", () => {
+    const asked = {
+      ...body,
+      messages: [...turns, { role: "assistant", content: "so" }, { role: "user", content: "and?" }],
+    };
+    expect(send(NATIVE, asked, { refusedFields: ["messages.thinking"] }).json).toHaveProperty("thinking");
+  });
+});
+
 describe("an answer", () => {
   it("keeps every byte but the model, and gets the service object", () => {
     const inner =
       '"content":[ {"type":"text","text":"\\u00e9","citations":null} ],"usage":{"input_tokens":1.0,"output_tokens":2},"novel":1e2';
     const reading = anthropic.readAnswer(Buffer.from(`{"id":"msg_1","type":"message","model":"claude-real",${inner}}`));
     if (!reading.ok) throw new Error(reading.fault.message);
-    const bytes = anthropic.writeAnswer(reading.answer, contextFor(), {
-      service: SERVICE,
-      usage: { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 },
-    });
+    const bytes = anthropic.writeAnswer(reading.answer, contextFor(), { service: SERVICE, usage: null });
     expect(bytes.toString()).toBe(
       `{"id":"msg_1","type":"message","model":"model",${inner},"service":${JSON.stringify(SERVICE)}}`,
     );
     expect(reading.answer.usage).toMatchObject({ prompt_tokens: 1, completion_tokens: 2 });
+  });
+
+  it("gets usage where the provider's own is missing or cannot be true", () => {
+    const reading = anthropic.readAnswer(Buffer.from('{"model":"claude-real","content":[{"type":"text","text":"a"}]}'));
+    if (!reading.ok) throw new Error(reading.fault.message);
+    const usage = { prompt_tokens: 9, completion_tokens: 8, total_tokens: 17 };
+    const message = JSON.parse(
+      anthropic.writeAnswer(reading.answer, contextFor(), { service: SERVICE, usage }).toString(),
+    );
+    expect(message.usage).toMatchObject({ input_tokens: 9, output_tokens: 8 });
   });
 });
 

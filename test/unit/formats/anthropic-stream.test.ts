@@ -70,7 +70,16 @@ describe("any split of the bytes", () => {
 
 describe("progress", () => {
   it.each<[string, readonly Json[], object]>([
-    ["nothing yet after the start", [START], { hasContent: false, isFinished: false, usage: null }],
+    [
+      "the input is counted from the start on",
+      [START],
+      { hasContent: false, isFinished: false, usage: { prompt_tokens: 6 } },
+    ],
+    [
+      "an end that does not count the output leaves no usage",
+      [START, { type: "message_delta", delta: { stop_reason: "end_turn" } }],
+      { isFinished: true, usage: null },
+    ],
     ["a ping is not content", [START, { type: "ping" }], { hasContent: false }],
     [
       "an empty text block is not content",
@@ -88,6 +97,11 @@ describe("progress", () => {
     [
       "a refusal without a word is an answer",
       [START, { type: "message_delta", delta: { stop_reason: "refusal" } }],
+      { hasContent: true, isFinished: true },
+    ],
+    [
+      "the end of a call that only warms the cache is an answer",
+      [START, { type: "message_delta", delta: { stop_reason: "max_tokens" }, usage: { output_tokens: 0 } }],
       { hasContent: true, isFinished: true },
     ],
     [

@@ -120,3 +120,22 @@ describe("readOpenaiError", () => {
     expect(readOpenaiError(Buffer.from(text))).toEqual(expected);
   });
 });
+
+describe("tool calls that lack what clients need", () => {
+  it("get an id of their own and a type; whole ones stay as they are", () => {
+    const called = { function: { name: "f", arguments: "{}" } };
+    const calls = [
+      { ...called },
+      { ...called, id: "", type: "function" },
+      { ...called, id: "call_a", type: "function" },
+    ];
+    const reading = read(answer({ tool_calls: calls }));
+    if (!reading.ok) throw new Error(reading.fault.message);
+    const bytes = writeOpenaiAnswer(reading.answer, context, { service: {}, usage });
+    expect(JSON.parse(bytes.toString()).choices[0].message.tool_calls).toEqual([
+      { ...called, id: "toolu_req_1_0", type: "function" },
+      { ...called, id: "toolu_req_1_1", type: "function" },
+      { ...called, id: "call_a", type: "function" },
+    ]);
+  });
+});

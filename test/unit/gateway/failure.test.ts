@@ -54,6 +54,8 @@ test.each([
   [fault("context_length_exceeded"), TOO_LONG],
   [fault("invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum"), TOO_LONG],
   [fault("", "This model's maximum context length is 8192 tokens."), TOO_LONG],
+  [fault("", "input length and `max_tokens` exceed context limit: 190000 + 64000 > 200000"), TOO_LONG],
+  [fault("invalid_request_error", "Your credit balance is too low to access the Anthropic API."), OPERATOR],
   [fault("unsupported_parameter"), REFUSED_FIELD],
   [fault("unsupported_value"), REFUSED_FIELD],
   [fault("unknown_parameter"), REFUSED_FIELD],

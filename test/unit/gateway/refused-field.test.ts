@@ -21,6 +21,26 @@ describe("mayLeaveOut", () => {
     expect(mayLeaveOut(field, request)).toBe(isAllowed);
   });
 
+  test.each<readonly [string, object, boolean]>([
+    ["thinking", {}, true],
+    ["metadata", {}, true],
+    ["output_config", {}, true],
+    ["output_config", { response_format: { type: "json_schema" } }, false],
+    ["system", {}, false],
+  ])("%s, written by conversion for %j: %s", (field, fields, isAllowed) => {
+    expect(mayLeaveOut(field, { ...request, format: "openai", body: { ...body, ...fields } })).toBe(isAllowed);
+  });
+
+  test.each<readonly [string, object, boolean]>([
+    ["system", { system: "Be brief." }, false],
+    ["output_config", { output_config: { effort: "low" } }, true],
+    ["output_config", { output_config: { effort: "low", format: {} } }, false],
+    ["context_management", { context_management: {} }, true],
+    ["mcp_servers", { mcp_servers: [] }, false],
+  ])("%s of a Messages request with %j: %s", (field, fields, isAllowed) => {
+    expect(mayLeaveOut(field, { ...request, format: "anthropic", body: fields })).toBe(isAllowed);
+  });
+
   test("stream_options in a stream, since we add it", () => {
     expect(mayLeaveOut("stream_options", { ...request, chat: makeChat({ isStream: true }) })).toBe(true);
   });

@@ -20,6 +20,7 @@ interface Case {
 
 const place = ({ tier = "LIGHT", isCoding = false, historyFloor = null, controls, constraints }: Case) =>
   placeAuto({
+    unsureFloor: null,
     tier,
     isCoding,
     historyFloor,

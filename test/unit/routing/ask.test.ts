@@ -16,6 +16,12 @@ describe("newestAsk", () => {
       "What does <system-reminder> mean?",
       0,
     ],
+    [
+      "without other notes of client programs",
+      [user("<command-name>/x</command-name>Fix it<environment_details>\n# Files</environment_details>")],
+      "Fix it",
+      0,
+    ],
     ["a message of reminders only is passed over", [user("Real"), user(note("noise"))], "Real", 0],
     ["tool results are passed over", [user("Ask"), { role: "tool", content: "result", tool_call_id: "1" }], "Ask", 0],
     [

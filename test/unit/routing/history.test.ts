@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { readWeights } from "../../../src/catalog/weights.ts";
 import type { ChatMessage } from "../../../src/core/chat.ts";
 import { newestAsk } from "../../../src/routing/ask.ts";
 import { findHistoryFloor } from "../../../src/routing/history.ts";
 import { readSignals } from "../../../src/routing/signals.ts";
 
-const weights = null;
+const weights = readWeights();
 
 const CODING = "Write a python function that merges two sorted linked lists and add unit tests";
 

@@ -1,21 +1,30 @@
 // GET /openapi.json: the contract, built once from the table of operations.
 
 import type { FastifyInstance } from "fastify";
-import { OPERATIONS, type Operation } from "./openapi-operations.ts";
-import { SCHEMAS } from "./openapi-schemas.ts";
+import { SESSION_COOKIE } from "../guard.ts";
+import type { Operation } from "./operation.ts";
+import { OPERATIONS } from "./operations.ts";
+import { SCHEMAS } from "./schemas.ts";
 
 const ERROR_STATUSES: Readonly<Record<string, string>> = {
   "400": "A field is wrong.",
-  "401": "The key or token is not good.",
+  "401": "The key or token is not good, or nobody is signed in.",
   "402": "Not enough credit.",
+  "403": "The signed-in user may not do this, or a page of another site asked.",
   "404": "There is no such thing here.",
-  "409": "The same idempotency key is in flight.",
+  "409": "It does not fit what is there already, or the same idempotency key is in flight.",
   "413": "The body is too large.",
   "415": "The body is not JSON.",
   "422": "The messages are missing or malformed.",
   "429": "The per-minute limit is reached; see Retry-After.",
   "500": "A fault of ours.",
   "503": "Every provider of the chain failed, or the server is not ready.",
+};
+
+const SECURITY: Readonly<Record<NonNullable<Operation["security"]> | "none", readonly object[]>> = {
+  none: [],
+  apiKey: [{ apiKey: [] }],
+  adminToken: [{ adminToken: [] }, { session: [] }],
 };
 
 export function registerOpenapi(server: FastifyInstance): void {
@@ -44,6 +53,7 @@ export function openapiDocument(): object {
       securitySchemes: {
         apiKey: { type: "http", scheme: "bearer", description: "An API key: sk-service-…" },
         adminToken: { type: "http", scheme: "bearer", description: "The value of SWITCHYARD_ADMIN_TOKEN." },
+        session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE, description: "Set by signing in." },
       },
     },
   };
@@ -54,7 +64,7 @@ function writeOperation(operation: Operation): object {
   return {
     operationId: operation.id,
     summary: operation.summary,
-    security: operation.security === null ? [] : [{ [operation.security]: [] }],
+    security: SECURITY[operation.security ?? "none"],
     ...(operation.parameters.length > 0 ? { parameters: operation.parameters } : {}),
     ...(operation.body === null ? {} : { requestBody: { required: true, content: operation.body } }),
     responses: {

@@ -1,0 +1,24 @@
+// npm run eval: measures our router and the baselines on our own corpus or, with --data DIR, on the labelled rows there.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildCatalog } from "../src/catalog/build.ts";
+import { readOption } from "./command.ts";
+import { type Evaluation, evaluate } from "./evaluate.ts";
+import { writeConfusion, writeMistakes, writeTable } from "./report.ts";
+import { makeRouters } from "./routers.ts";
+import { parseRows, readRows } from "./rows.ts";
+
+const folder = readOption("data");
+const rows =
+  folder === null ? parseRows(readFileSync(join(process.cwd(), "eval/corpus/corpus.jsonl"), "utf8")) : readRows(folder);
+const { catalog } = buildCatalog();
+if (catalog === null) throw new Error("the catalogue that ships is broken");
+
+const evaluations: Record<string, Evaluation> = {};
+for (const [name, router] of Object.entries(makeRouters(catalog))) evaluations[name] = evaluate(router, rows);
+const ours = evaluations.ours as Evaluation;
+console.log(`${rows.length} rows from ${folder ?? "our own corpus"}\n\n${writeTable(evaluations)}\n`);
+if (ours.category !== null) console.log(`categories:\n${writeConfusion(ours.category)}\n`);
+if (ours.scenario !== null) console.log(`tool scenarios:\n${writeConfusion(ours.scenario)}\n`);
+console.log(`worst mistakes:\n${writeMistakes(ours, Number(readOption("mistakes") ?? 20))}`);

@@ -1,0 +1,62 @@
+// Fits which of single, parallel and optional a tool request is, from the measures of routing/tool-fit.ts:
+// a multinomial logistic regression by plain gradient descent.
+
+import { readSignals } from "../src/routing/signals.ts";
+import { FITTED_SCENARIOS, measureTools, TOOL_MEASURES } from "../src/routing/tool-fit.ts";
+import { chatOf, type Row } from "./rows.ts";
+
+const ROUNDS = 600;
+const RATE = 2;
+const DECAY = 1e-3;
+
+interface Trial {
+  readonly measures: Float32Array;
+  readonly scenario: number;
+  weight: number;
+}
+
+/** One row of coefficients per scenario. */
+export function fitScenarios(rows: readonly Row[]): Float32Array {
+  const trials = rows.flatMap(trialOf);
+  balance(trials);
+  const total = trials.reduce((sum, { weight }) => sum + weight, 0) || 1;
+  const fitted = new Float32Array(FITTED_SCENARIOS.length * TOOL_MEASURES);
+  for (let round = 0; round < ROUNDS; round++) {
+    const slopes = new Float64Array(fitted.length);
+    for (const trial of trials) addSlopes(slopes, fitted, trial);
+    for (let at = 0; at < fitted.length; at++) {
+      (fitted[at] as number) -= RATE * ((slopes[at] as number) / total + DECAY * (fitted[at] as number));
+    }
+  }
+  return fitted;
+}
+
+function trialOf(row: Row): readonly Trial[] {
+  const scenario = (FITTED_SCENARIOS as readonly (string | undefined)[]).indexOf(row.label.scenario);
+  if (scenario < 0) return [];
+  const measures = measureTools(chatOf(row).tools, row.prompt, readSignals(row.prompt));
+  return [{ measures, scenario, weight: 1 }];
+}
+
+function balance(trials: readonly Trial[]): void {
+  const counts = FITTED_SCENARIOS.map((_, at) => trials.filter(({ scenario }) => scenario === at).length);
+  for (const trial of trials) {
+    trial.weight = Math.sqrt(trials.length / FITTED_SCENARIOS.length / (counts[trial.scenario] as number));
+  }
+}
+
+function addSlopes(slopes: Float64Array, fitted: Float32Array, { measures, scenario, weight }: Trial): void {
+  const points = FITTED_SCENARIOS.map((_, at) => {
+    let sum = 0;
+    for (let m = 0; m < TOOL_MEASURES; m++) sum += (fitted[at * TOOL_MEASURES + m] as number) * (measures[m] as number);
+    return sum;
+  });
+  const highest = Math.max(...points);
+  const powers = points.map((point) => Math.exp(point - highest));
+  const total = powers.reduce((sum, power) => sum + power, 0);
+  for (const [at, power] of powers.entries()) {
+    const error = (power / total - (at === scenario ? 1 : 0)) * weight;
+    for (let m = 0; m < TOOL_MEASURES; m++)
+      (slopes[at * TOOL_MEASURES + m] as number) += error * (measures[m] as number);
+  }
+}

@@ -1,0 +1,6 @@
+// @ts-check
+// npm run train: learns the router's weights anew and writes them with the model card (`npm run train -- --data DIR`).
+
+import { runEval } from "./setup/eval.mjs";
+
+await runEval("train-main.js");

@@ -1,0 +1,111 @@
+// One-time links that make users: the set-up link for the first operator, and invitations. Each works once.
+
+import { randomBytes } from "node:crypto";
+import { GatewayError } from "../core/errors.ts";
+import type { Invitation, InvitationStore, User, UserRole, UserStore } from "../core/people.ts";
+import type { Page } from "../core/ports.ts";
+import { UniqueViolation } from "../core/store-errors.ts";
+import { DEFAULT_ACCOUNT } from "./accounts.ts";
+import { checkPassword, type Passwords } from "./passwords.ts";
+import { hashToken, makeToken } from "./token.ts";
+import { normalisedEmail } from "./users.ts";
+
+export interface Invitations {
+  /** A fresh set-up token while there is no operator; null afterwards. Those made before stay good. */
+  prepareSetup(): Promise<string | null>;
+  setUp(given: { readonly token: string; readonly email: string; readonly password: string }): Promise<User>;
+  /** The token is in the answer and nowhere else. */
+  invite(wanted: NewInvitation): Promise<{ readonly invitation: Invitation; readonly token: string }>;
+  accept(given: { readonly token: string; readonly password: string }): Promise<User>;
+  list(page: Page): Promise<readonly Invitation[]>;
+  delete(id: string): Promise<boolean>;
+}
+
+export interface NewInvitation {
+  readonly email: string;
+  readonly role: UserRole;
+  readonly accountId: string;
+}
+
+export interface InvitationsOptions {
+  readonly store: InvitationStore;
+  readonly users: UserStore;
+  readonly passwords: Passwords;
+  readonly now?: () => number;
+}
+
+export const INVITATION_MS = 7 * 86_400_000;
+
+export function createInvitations({ store, users, passwords, now = Date.now }: InvitationsOptions): Invitations {
+  const issue = async (wanted: Omit<Invitation, "id" | "hash" | "createdAtMs">) => {
+    const token = makeToken();
+    const id = `invitation_${randomBytes(12).toString("hex")}`;
+    const invitation = { ...wanted, id, hash: hashToken(token) as string, createdAtMs: now() };
+    await store.insert(invitation);
+    return { invitation, token };
+  };
+  const find = async (token: string, kind: Invitation["kind"]): Promise<Invitation> => {
+    const hash = hashToken(token);
+    const invitation = hash === null ? null : await store.byHash(hash);
+    if (invitation?.kind !== kind || (invitation.expiresAtMs ?? Number.POSITIVE_INFINITY) <= now()) throw usedUp();
+    return invitation;
+  };
+  const redeem = async (invitation: Invitation, email: string, password: string): Promise<User> => {
+    checkPassword(password, email, "password");
+    const { role, accountId } = invitation;
+    const id = `user_${randomBytes(12).toString("hex")}`;
+    const passwordHash = await passwords.hash(password);
+    const user: User = { id, email, role, accountId, passwordHash, createdAtMs: now(), lastSignInAtMs: null };
+    if (!(await unlessTaken(store.redeem(invitation, user)))) throw usedUp();
+    return user;
+  };
+  return {
+    prepareSetup: async () => {
+      if (await users.hasOperator()) return null;
+      const wanted = { kind: "setup", email: "", role: "operator", accountId: DEFAULT_ACCOUNT } as const;
+      return (await issue({ ...wanted, expiresAtMs: null })).token;
+    },
+    setUp: async ({ token, email, password }) => {
+      const invitation = await find(token, "setup");
+      if (await users.hasOperator()) throw usedUp();
+      return redeem(invitation, readEmail(email), password);
+    },
+    invite: async (wanted) => {
+      const email = readEmail(wanted.email);
+      if ((await users.byEmail(email)) !== null) throw taken();
+      return issue({ ...wanted, kind: "invitation", email, expiresAtMs: now() + INVITATION_MS });
+    },
+    accept: async ({ token, password }) => {
+      const invitation = await find(token, "invitation");
+      return redeem(invitation, invitation.email, password);
+    },
+    list: (page) => store.list(page),
+    delete: (id) => store.delete(id),
+  };
+}
+
+function readEmail(text: string): string {
+  const email = normalisedEmail(text);
+  if (email !== null) return email;
+  throw new GatewayError("badRequest", "'email' must be an e-mail address.", { param: "email" });
+}
+
+async function unlessTaken(redeemed: Promise<boolean>): Promise<boolean> {
+  try {
+    return await redeemed;
+  } catch (error) {
+    throw error instanceof UniqueViolation ? taken() : error;
+  }
+}
+
+function taken(): GatewayError {
+  return new GatewayError("conflict", "There is a user with this e-mail address already.", {
+    code: "email_taken",
+    param: "email",
+  });
+}
+
+function usedUp(): GatewayError {
+  const message = "This link is not valid: it was used, withdrawn or has expired. Ask for a new one.";
+  return new GatewayError("badRequest", message, { code: "invalid_token", param: "token" });
+}

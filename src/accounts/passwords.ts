@@ -1,0 +1,121 @@
+// Passwords: which are good enough, how they are kept and compared. scrypt runs off the event loop, a few at a time: its
+// threads are also those that look up host names for providers.
+
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+import { GatewayError } from "../core/errors.ts";
+
+export interface Passwords {
+  hash(password: string): Promise<string>;
+  /** Without a stored hash it takes as long and answers false, so that nobody learns which users there are. */
+  isRight(password: string, stored: string | null): Promise<boolean>;
+}
+
+/** What scrypt spends on one password. */
+export interface PasswordCost {
+  readonly n: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** 32 MB and about a quarter of a second. Stored with each hash, so that it can be raised later. */
+const COST: PasswordCost = { n: 2 ** 15, r: 8, p: 3 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+const RUNNING_MAX = 2;
+const WAITING_MAX = 100;
+
+export function createPasswords(cost: PasswordCost = COST): Passwords {
+  const takeTurn = createTurns();
+  const nobody = writeHash(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+  return {
+    hash: async (password) => {
+      const salt = randomBytes(SALT_BYTES);
+      return writeHash(cost, salt, await takeTurn(() => derive(password, salt, cost)));
+    },
+    isRight: async (password, stored) => {
+      const { salt, hash, ...kept } = readHash(stored ?? nobody);
+      const derived = await takeTurn(() => derive(password, salt, kept));
+      return timingSafeEqual(derived, hash) && stored !== null;
+    },
+  };
+}
+
+function derive(password: string, salt: Buffer, { n, r, p }: PasswordCost): Promise<Buffer> {
+  const options: ScryptOptions = { N: n, r, p, maxmem: 256 * n * r };
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize("NFKC"), salt, HASH_BYTES, options, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    );
+  });
+}
+
+function writeHash({ n, r, p }: PasswordCost, salt: Buffer, hash: Buffer): string {
+  return ["scrypt", n, r, p, salt.toString("base64url"), hash.toString("base64url")].join("$");
+}
+
+function readHash(text: string): PasswordCost & { readonly salt: Buffer; readonly hash: Buffer } {
+  const [, n, r, p, salt = "", hash = ""] = text.split("$");
+  return {
+    n: Number(n),
+    r: Number(r),
+    p: Number(p),
+    salt: Buffer.from(salt, "base64url"),
+    hash: Buffer.from(hash, "base64url"),
+  };
+}
+
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= RUNNING_MAX) {
+      if (waiting.length >= WAITING_MAX) {
+        throw new GatewayError("unavailable", "Too many people sign in at this moment.", { retryAfterSeconds: 5 });
+      }
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else running += 1;
+    try {
+      return await work();
+    } finally {
+      // The place goes to the next in line, if there is one.
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}
+
+const LENGTH_MIN = 12;
+const LENGTH_MAX = 1024;
+const DISTINCT_MIN = 5;
+/** What people use when twelve characters are asked for. */
+const COMMON =
+  /^(?:passwor[dt]|pa[s$]{2}w[o0]rd|qwert[yz]|asdf|admin|administrator|letmein|welcome|iloveyou|changeme|switchyard|secret|dashboard|operator|12345678?9?0?|abc|monkey|dragon|football|baseball|sunshine|princess|trustno1|uiop|hjkl)+[\d!@#$%^&*._-]*$/i;
+const RUNS = [
+  "abcdefghijklmnopqrstuvwxyz",
+  "01234567890123456789",
+  "qwertyuiopasdfghjklzxcvbnm",
+  "qwertzuiopasdfghjklyxcvbnm",
+];
+
+/** Throws when it is too easy to guess. */
+export function checkPassword(password: string, email: string, param: string): void {
+  const length = [...password].length;
+  const folded = password.toLowerCase();
+  const name = email.split("@", 1)[0] as string;
+  ensure(length >= LENGTH_MIN, param, `A password has at least ${LENGTH_MIN} characters.`);
+  ensure(length <= LENGTH_MAX, param, `A password has at most ${LENGTH_MAX} characters.`);
+  const isCommon = COMMON.test(password) || RUNS.some((run) => run.includes(folded) || reversed(run).includes(folded));
+  const isMonotonous = new Set(folded).size < DISTINCT_MIN;
+  ensure(!isCommon && !isMonotonous, param, "This password is among the first that would be tried. Choose another.");
+  const isName = folded === email || (name.length > 3 && folded.replaceAll(name, "").length < LENGTH_MIN / 2);
+  ensure(!isName, param, "A password is not the e-mail address with a few characters around it.");
+}
+
+function reversed(text: string): string {
+  return [...text].reverse().join("");
+}
+
+function ensure(isMet: boolean, param: string, message: string): void {
+  if (!isMet) throw new GatewayError("badRequest", message, { code: "weak_password", param });
+}

@@ -1,0 +1,52 @@
+// Dashboard sessions: opened at sign-in, found again by their token, ended. They live in the database, so that they
+// survive a restart and count on every process.
+
+import type { Session, SessionStore, User } from "../core/people.ts";
+import { hashToken, makeToken } from "./token.ts";
+
+export interface SignedIn {
+  readonly user: User;
+  readonly session: Session;
+}
+
+export interface Sessions {
+  /** The token is in the answer and nowhere else. */
+  open(user: User): Promise<string>;
+  /** Null when there is no such session, or it is over. */
+  find(token: string): Promise<SignedIn | null>;
+  end(token: string): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+/** Ends when it was not used for this long, */
+export const SESSION_IDLE_MS = 14 * DAY_MS;
+/** and in any case after this. */
+export const SESSION_MAX_MS = 90 * DAY_MS;
+/** That it is in use is written down this often. */
+const TOUCH_MS = 10 * 60_000;
+
+export function createSessions({ store, now = Date.now }: { store: SessionStore; now?: () => number }): Sessions {
+  return {
+    open: async (user) => {
+      const token = makeToken();
+      const atMs = now();
+      const session = { hash: hashToken(token) as string, userId: user.id, createdAtMs: atMs, seenAtMs: atMs };
+      await store.insert(session, atMs - SESSION_IDLE_MS);
+      return token;
+    },
+    find: async (token) => {
+      const hash = hashToken(token);
+      const found = hash === null ? null : await store.find(hash);
+      if (found === null) return null;
+      const atMs = now();
+      const { createdAtMs, seenAtMs } = found.session;
+      if (atMs >= seenAtMs + SESSION_IDLE_MS || atMs >= createdAtMs + SESSION_MAX_MS) return null;
+      if (atMs >= seenAtMs + TOUCH_MS) await store.touch(found.session.hash, atMs);
+      return found;
+    },
+    end: async (token) => {
+      const hash = hashToken(token);
+      if (hash !== null) await store.delete(hash);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// The part of app.ts that constructs who may do what: accounts, keys and profiles, users, sessions and invitations.
+
+import { type Accounts, createAccounts } from "./accounts/accounts.ts";
+import { createDirectory } from "./accounts/directory.ts";
+import { createInvitations, type Invitations } from "./accounts/invitations.ts";
+import { createKeys, type Keys } from "./accounts/keys.ts";
+import { createPasswords, type PasswordCost } from "./accounts/passwords.ts";
+import { createProfiles, type Profiles } from "./accounts/profiles.ts";
+import { createSessions, type Sessions } from "./accounts/sessions.ts";
+import { createUsers, type Users } from "./accounts/users.ts";
+import type { AccountStore, Db, Log } from "./core/ports.ts";
+import { createAccountStore } from "./store/accounts.ts";
+import { createInvitationStore } from "./store/invitations.ts";
+import { createKeyStore } from "./store/keys.ts";
+import { createProfileStore } from "./store/profiles.ts";
+import { createSessionStore } from "./store/sessions.ts";
+import { createUserStore } from "./store/users.ts";
+
+export interface People {
+  readonly accountStore: AccountStore;
+  readonly accounts: Accounts;
+  readonly keys: Keys;
+  readonly profiles: Profiles;
+  readonly users: Users;
+  readonly sessions: Sessions;
+  readonly invitations: Invitations;
+  close(): Promise<void>;
+}
+
+/** Started; `close` writes what waits. */
+export async function openPeople(db: Db, log: Log, passwordCost?: PasswordCost): Promise<People> {
+  const keyStore = createKeyStore(db);
+  const profileStore = createProfileStore(db);
+  const userStore = createUserStore(db);
+  const accountStore = createAccountStore(db);
+  const passwords = createPasswords(passwordCost);
+  const directory = createDirectory({ keys: keyStore, profiles: profileStore, log });
+  await directory.start();
+  const keys = createKeys({ store: keyStore, directory, log });
+  keys.start();
+  return {
+    accountStore,
+    accounts: createAccounts({ store: accountStore }),
+    keys,
+    profiles: createProfiles({ store: profileStore, directory }),
+    users: createUsers({ store: userStore, passwords }),
+    sessions: createSessions({ store: createSessionStore(db) }),
+    invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
+    async close() {
+      directory.stop();
+      await keys.stop();
+    },
+  };
+}

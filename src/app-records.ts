@@ -1,0 +1,50 @@
+// The part of app.ts that constructs what keeps and reads records of requests.
+
+import type { Settings } from "./config/settings.ts";
+import type { Db, Log } from "./core/ports.ts";
+import type { Records } from "./http/edge.ts";
+import { createDecisionLog } from "./store/decisions.ts";
+import { createRecordStore } from "./store/request-write.ts";
+import { createRequestLog } from "./store/requests.ts";
+import { createUsageLog } from "./store/rollups.ts";
+import { createToolCallLog } from "./store/tool-call-tallies.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
+import { createRecorder } from "./telemetry/recorder.ts";
+import { createRetention } from "./telemetry/retention.ts";
+
+export interface RecordsContext {
+  readonly settings: Pick<Settings, "logging">;
+  /** For reading pages, beside the connection that writes. */
+  readonly reader: Db;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "recordsDropped" | "recordsWaiting">;
+  readonly now: () => number;
+}
+
+/** Started; `close` writes what waits. */
+export function openRecords(
+  db: Db,
+  { settings, reader, log, metrics, now }: RecordsContext,
+): Records & { close(): Promise<void> } {
+  const store = createRecordStore(db);
+  const recorder = createRecorder({
+    store,
+    log,
+    onDrop: metrics.recordsDropped,
+    onDepth: metrics.recordsWaiting,
+  });
+  const retention = createRetention({ store, days: settings.logging.retentionDays, now, log });
+  recorder.start();
+  retention.start();
+  return {
+    recorder,
+    requests: createRequestLog(reader),
+    usage: createUsageLog(reader),
+    decisions: createDecisionLog(reader),
+    toolCalls: createToolCallLog(reader),
+    async close() {
+      await retention.stop();
+      await recorder.stop();
+    },
+  };
+}

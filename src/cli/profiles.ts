@@ -1,0 +1,181 @@
+// Routing profiles as a command, directly on the store; a server on the same database notices within seconds.
+
+import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
+import { createDirectory } from "../accounts/directory.ts";
+import { createProfiles, type Profiles } from "../accounts/profiles.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { type Constraints, NO_CONSTRAINTS } from "../core/decision.ts";
+import { GatewayError } from "../core/errors.ts";
+import type { Db, KeyRecord, Profile } from "../core/ports.ts";
+import { writeProfile } from "../http/api/profiles.ts";
+import { createKeyStore } from "../store/keys.ts";
+import { createProfileStore } from "../store/profiles.ts";
+import { SILENT_LOG } from "../telemetry/log.ts";
+import type { Arguments } from "./arguments.ts";
+import { type KeyRing, withKeyRing } from "./key-ring.ts";
+import { type ProfileOrder, readProfileOrder } from "./profile-order.ts";
+import { loadSettings, printProblems } from "./settings.ts";
+import { formatTable } from "./table.ts";
+import { type Terminal, thisTerminal } from "./terminal.ts";
+import { explainFailure, FAILED, UsageError } from "./usage.ts";
+
+export async function profiles(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  try {
+    const { order, config } = readProfileOrder(args);
+    const loaded = loadSettings(config, terminal);
+    if (!loaded.ok) return printProblems(loaded, terminal);
+    const { database, catalog } = loaded.settings;
+    return await withKeyRing(database, async (ring) => {
+      if (order.accountId === DEFAULT_ACCOUNT) await ring.ensureDefaultAccount(terminal.now());
+      else if (!(await ring.hasAccount(order.accountId))) {
+        throw new GatewayError("notFound", `There is no account '${order.accountId}'.`);
+      }
+      return carryOut(order, { ring, service: profilesOf(ring.db), catalog, terminal });
+    });
+  } catch (error) {
+    return explainFailure(error, "profiles", terminal);
+  }
+}
+
+/** Nothing is started: a command asks the database itself. */
+export function profilesOf(db: Db): Profiles {
+  const store = createProfileStore(db);
+  const directory = createDirectory({ keys: createKeyStore(db), profiles: store, log: SILENT_LOG });
+  return createProfiles({ store, directory });
+}
+
+/** By its id, or by its name where only one has it. */
+export async function findProfile(service: Profiles, accountId: string, named: string): Promise<Profile | null> {
+  const all = await allOf(service, accountId);
+  const found = all.filter(({ id, name }) => id === named || name === named);
+  if (found.length > 1) throw new UsageError(`${found.length} profiles are called '${named}'; say which by its id.`);
+  return found[0] ?? null;
+}
+
+const PAGE = 500;
+
+async function allOf(service: Profiles, accountId: string): Promise<readonly Profile[]> {
+  const all: Profile[] = [];
+  for (;;) {
+    const page = await service.list(accountId, { limit: PAGE, after: all.at(-1)?.id ?? null });
+    all.push(...page);
+    if (page.length < PAGE) return all;
+  }
+}
+
+interface Surroundings {
+  readonly ring: KeyRing;
+  readonly service: Profiles;
+  readonly catalog: Catalog;
+  readonly terminal: Terminal;
+}
+
+async function carryOut(order: ProfileOrder, surroundings: Surroundings): Promise<number> {
+  if (order.kind === "list") return list(order, surroundings);
+  const profile = await findProfile(surroundings.service, order.accountId, order.named);
+  if (order.kind === "set") return set(order, profile, surroundings);
+  if (profile === null) {
+    surroundings.terminal.say(`There is no profile '${order.named}'. See: switchyard profiles list\n`);
+    return FAILED;
+  }
+  return order.kind === "show" ? show(order, profile, surroundings) : remove(order, profile, surroundings);
+}
+
+async function list({ accountId, isJson }: ProfileOrder, { service, terminal }: Surroundings): Promise<number> {
+  const all = await allOf(service, accountId);
+  if (isJson) printJson({ data: all.map(writeProfile) }, terminal);
+  else if (all.length === 0) terminal.say("There are no profiles yet. Make one: switchyard profiles set NAME\n");
+  else terminal.out(formatTable([["ID", "NAME", "RULES"], ...all.map((each) => [each.id, each.name, rulesOf(each)])]));
+  return 0;
+}
+
+async function show(order: ProfileOrder, profile: Profile, { ring, terminal }: Surroundings): Promise<number> {
+  if (order.isJson) {
+    printJson(writeProfile(profile), terminal);
+    return 0;
+  }
+  const keys = await keysOf(ring, profile);
+  const rows = [["id", profile.id], ["name", profile.name], ...describe(profile.constraints)];
+  terminal.out(formatTable([...rows, ["keys", keys.map(({ name }) => name).join(", ") || "none"]]));
+  return 0;
+}
+
+async function set(
+  order: Extract<ProfileOrder, { kind: "set" }>,
+  known: Profile | null,
+  { service, catalog, terminal }: Surroundings,
+): Promise<number> {
+  const { named, accountId, changes, isJson } = order;
+  const stranger = [...(changes.allowedModels ?? []), ...(changes.blockedModels ?? [])].find(
+    (id) => !catalog.models.has(id),
+  );
+  if (stranger !== undefined) throw new UsageError(`There is no model '${stranger}'. See: switchyard models list`);
+  const constraints = { ...(known?.constraints ?? NO_CONSTRAINTS), ...changes };
+  const saved =
+    known === null
+      ? await service.create(accountId, { name: named, constraints })
+      : await service.update(accountId, known.id, { name: known.name, constraints });
+  if (saved === null) throw new Error("The profile was deleted meanwhile.");
+  if (isJson) printJson(writeProfile(saved), terminal);
+  else terminal.say(`${known === null ? "Made" : "Changed"} ${nameOf(saved)}: ${rulesOf(saved)}.\n`);
+  return 0;
+}
+
+async function remove(
+  { accountId, isConfirmed, isJson }: Extract<ProfileOrder, { kind: "delete" }>,
+  profile: Profile,
+  { ring, service, terminal }: Surroundings,
+): Promise<number> {
+  const keys = await keysOf(ring, profile);
+  if (!isConfirmed && !(await isAgreed(profile, keys, terminal))) {
+    terminal.say("Nothing was changed.\n");
+    return FAILED;
+  }
+  await service.delete(accountId, profile.id);
+  const refused = keys.length === 0 ? "" : ` Refused from now on: ${keys.map(({ name }) => name).join(", ")}.`;
+  terminal.say(`Deleted ${nameOf(profile)}.${refused}\n`);
+  if (isJson) printJson(writeProfile(profile), terminal);
+  return 0;
+}
+
+async function keysOf(ring: KeyRing, { id }: Profile): Promise<readonly KeyRecord[]> {
+  return (await ring.all()).filter(({ profileId, revokedAtMs }) => profileId === id && revokedAtMs === null);
+}
+
+async function isAgreed(profile: Profile, keys: readonly KeyRecord[], { ask }: Terminal): Promise<boolean> {
+  if (ask === null) throw new UsageError("profiles delete cannot be undone; add --yes where nobody can be asked.");
+  const impact = keys.length === 0 ? "" : ` Keys that will be refused: ${keys.map(({ name }) => name).join(", ")}.`;
+  return /^y(es)?$/i.test((await ask(`Delete ${nameOf(profile)}?${impact} [y/N] `)).trim());
+}
+
+function nameOf({ id, name }: Profile): string {
+  return `${id} (${JSON.stringify(name)})`;
+}
+
+function rulesOf({ constraints }: Profile): string {
+  return (
+    describe(constraints)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(", ") || "no rules"
+  );
+}
+
+/** The rules that say something. */
+function describe(constraints: Constraints): readonly [string, string][] {
+  const rows: readonly (readonly [string, unknown])[] = [
+    ["floor", constraints.tierFloor],
+    ["ceiling", constraints.tierCeiling],
+    ["needs", constraints.capabilities.join(" ")],
+    ["max-cost", constraints.maxCostUsd],
+    ["bfcl-min", constraints.toolScoreMin],
+    ["code-quality", constraints.codeQuality],
+    ["chat-quality", constraints.chatQuality],
+    ["allow", constraints.allowedModels?.join(" ") ?? null],
+    ["block", constraints.blockedModels.join(" ")],
+  ];
+  return rows.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, String(value)]]));
+}
+
+function printJson(value: object, terminal: Terminal): void {
+  terminal.out(`${JSON.stringify(value, null, 2)}\n`);
+}

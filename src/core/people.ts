@@ -1,0 +1,67 @@
+// Who signs in to the dashboard: users, their sessions, and the one-time links that make users. Tokens are known here by
+// their hashes only.
+
+import type { Page } from "./ports.ts";
+
+export const USER_ROLES = ["operator", "owner"] as const;
+/** An operator sees every account, an owner their own. */
+export type UserRole = (typeof USER_ROLES)[number];
+
+export interface User {
+  readonly id: string;
+  /** In lower case; unique. */
+  readonly email: string;
+  readonly role: UserRole;
+  readonly accountId: string;
+  /** With its salt and parameters; see accounts/passwords.ts. */
+  readonly passwordHash: string;
+  readonly createdAtMs: number;
+  readonly lastSignInAtMs: number | null;
+}
+
+export interface UserStore {
+  hasOperator(): Promise<boolean>;
+  byEmail(email: string): Promise<User | null>;
+  list(page: Page): Promise<readonly User[]>;
+  /** Ends all sessions of the user but the one kept, in the same transaction. */
+  setPassword(id: string, passwordHash: string, keptSession: string): Promise<void>;
+  /** With the sessions. Never deletes the last operator, whoever else tries at the same moment. */
+  delete(id: string): Promise<"deleted" | "missing" | "last-operator">;
+}
+
+export interface Session {
+  readonly hash: string;
+  readonly userId: string;
+  readonly createdAtMs: number;
+  readonly seenAtMs: number;
+}
+
+export interface SessionStore {
+  /** Notes the sign-in with the user, and forgets sessions that were not seen since `staleBeforeMs`. */
+  insert(session: Session, staleBeforeMs: number): Promise<void>;
+  find(hash: string): Promise<{ readonly session: Session; readonly user: User } | null>;
+  touch(hash: string, seenAtMs: number): Promise<void>;
+  delete(hash: string): Promise<void>;
+}
+
+export interface Invitation {
+  readonly id: string;
+  readonly hash: string;
+  readonly kind: "setup" | "invitation";
+  /** Empty for the kind `setup`: whoever holds that link says who they are. */
+  readonly email: string;
+  readonly role: UserRole;
+  readonly accountId: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+}
+
+export interface InvitationStore {
+  insert(invitation: Invitation): Promise<void>;
+  byHash(hash: string): Promise<Invitation | null>;
+  /** Those of the kind `invitation`. */
+  list(page: Page): Promise<readonly Invitation[]>;
+  delete(id: string): Promise<boolean>;
+  /** Makes the user and uses the link up, both or neither. False when it was used up meanwhile. */
+  redeem(invitation: Invitation, user: User): Promise<boolean>;
+}

@@ -1,0 +1,80 @@
+// The filters of the log and of its totals, read from the query: what does not fit is refused, not ignored.
+
+import type { FastifyRequest } from "fastify";
+import { CATEGORIES } from "../../core/decision.ts";
+import type { RequestFilter, StatusFilter } from "../../core/request-log.ts";
+import { isTier, TIERS } from "../../core/tiers.ts";
+import { invalid } from "../../formats/fields.ts";
+import { queryOf } from "./request.ts";
+
+/** Asks for requests that have no tier, or that no model answered. */
+const NONE = "none";
+
+type Narrowing = Omit<RequestFilter, "accountId">;
+
+export function filterOf(request: FastifyRequest): Narrowing {
+  const status = queryOf(request, "status");
+  const category = queryOf(request, "category");
+  const fallback = queryOf(request, "fallback");
+  const start = queryOf(request, "q");
+  const [fromMs, toMs] = [timeOf(request, "from"), timeOf(request, "to")];
+  return {
+    ...groupFilterOf(request),
+    ...(fromMs === null ? {} : { fromMs }),
+    ...(toMs === null ? {} : { toMs }),
+    ...(status === null ? {} : { status: statusOf(status) }),
+    ...(category === null ? {} : { category: oneOf("category", category, CATEGORIES) }),
+    ...(fallback === null ? {} : { isFallback: oneOf("fallback", fallback, ["true", "false"]) === "true" }),
+    ...(start === null || start === "" ? {} : { requestIdStart: requestIdStartOf(start) }),
+  };
+}
+
+/** What the totals can be narrowed by, too. */
+export function groupFilterOf(request: FastifyRequest): Pick<Narrowing, "tier" | "model" | "keyId"> {
+  const tier = queryOf(request, "tier");
+  const model = queryOf(request, "model");
+  const key = queryOf(request, "key");
+  return {
+    ...(tier === null ? {} : { tier: tierOf(tier) }),
+    ...(model === null ? {} : { model: model === NONE ? null : storable("model", model) }),
+    ...(key === null ? {} : { keyId: storable("key", key) }),
+  };
+}
+
+export function timeOf(request: FastifyRequest, name: "from" | "to"): number | null {
+  const text = queryOf(request, name);
+  if (text === null) return null;
+  const ms = Date.parse(text);
+  if (Number.isInteger(ms) && ms >= 0 && /^\d{4}-/.test(text)) return ms;
+  throw invalid(name, `'${name}' must be a time in ISO 8601, such as 2026-01-31T00:00:00Z.`);
+}
+
+export function oneOf<Word extends string>(name: string, given: string, words: readonly Word[]): Word {
+  const found = words.find((word) => word === given);
+  if (found !== undefined) return found;
+  throw invalid(name, `'${name}' must be one of ${words.join(", ")}.`);
+}
+
+function tierOf(text: string): string | null {
+  if (text === NONE) return null;
+  if (isTier(text)) return text;
+  throw invalid("tier", `'tier' must be one of ${TIERS.join(", ")} or ${NONE}.`);
+}
+
+function statusOf(text: string): StatusFilter {
+  if (text === "error") return { kind: "error" };
+  if (/^[1-5]xx$/i.test(text)) return { kind: "class", hundreds: Number(text[0]) };
+  if (/^[1-5]\d\d$/.test(text)) return { kind: "exact", status: Number(text) };
+  throw invalid("status", "'status' must be a status such as 402, a class such as 4xx, or error.");
+}
+
+function requestIdStartOf(text: string): string {
+  if (/^[\w.=-]{1,200}$/.test(text)) return text;
+  throw invalid("q", "'q' must be the beginning of a request id.");
+}
+
+/** PostgreSQL cannot even compare with text that has a NUL in it. */
+function storable(name: string, text: string): string {
+  if (text.length <= 300 && !text.includes("\u0000")) return text;
+  throw invalid(name, `'${name}' is not the id of one.`);
+}

@@ -1,0 +1,95 @@
+// A recorded request on the wire: a line of the log, and the whole of it.
+
+import type { Decision } from "../../core/decision.ts";
+import { formatUsd, type NanoUsd, type Price } from "../../core/money.ts";
+import type { AttemptRecord } from "../../core/records.ts";
+import type { Feedback, RequestSummary, StoredRequest } from "../../core/request-log.ts";
+import { isoTime } from "./request.ts";
+
+export function writeSummary(request: RequestSummary): Record<string, unknown> {
+  const { charge, baseline } = request;
+  return {
+    id: request.id,
+    requestId: request.requestId,
+    createdAt: isoTime(request.atMs),
+    route: request.route,
+    status: request.status,
+    error: request.isError,
+    errorCode: request.errorCode,
+    stream: request.isStream,
+    key: request.keyId,
+    tier: request.tier,
+    classifiedTier: request.classifiedTier,
+    category: request.category,
+    profile: request.profile,
+    toolScenario: request.toolScenario,
+    model: request.model,
+    provider: request.provider,
+    fallback: request.isFallback,
+    attempts: request.attempts,
+    tokens: request.buckets,
+    usageEstimated: request.isEstimated,
+    chargeUsd: usd(charge),
+    baselineUsd: usd(baseline),
+    savedUsd: usd(charge === null || baseline === null ? null : baseline - charge),
+    latencyMs: request.latencyMs,
+    firstContentMs: request.firstContentMs,
+    ending: request.ending,
+  };
+}
+
+export function writeStored({ summary, detail, content, feedback }: StoredRequest): object {
+  const { attempts: attemptCount, ...line } = writeSummary(summary);
+  const { decision, attempts, hold, cost, features, toolCalls } = detail;
+  return {
+    ...line,
+    attemptCount,
+    attempts,
+    decision: decision === null ? null : writeDecision(decision),
+    overheadMs: overheadMs(summary, attempts),
+    money: {
+      holdUsd: usd(hold),
+      chargeUsd: line.chargeUsd,
+      baselineUsd: line.baselineUsd,
+      savedUsd: line.savedUsd,
+      baselineModel: cost?.baselineModel ?? null,
+      price: cost === null ? null : writePrice(cost.price),
+      markup: cost === null ? null : cost.markupPpm / 1e6,
+      ledgerId: cost === null ? null : `charge:${cost.holdId}`,
+    },
+    features,
+    toolCalls,
+    content,
+    feedback: feedback === null ? null : writeFeedback(feedback),
+  };
+}
+
+export function writeFeedback({ tier, note, atMs }: Feedback): object {
+  return { tier, note, createdAt: isoTime(atMs) };
+}
+
+function writeDecision({ costEstimate, baselineCost, toolScore, ...rest }: Decision): object {
+  return {
+    ...rest,
+    bfclScore: toolScore,
+    costEstimateUsd: usd(costEstimate),
+    baselineCostUsd: usd(baselineCost),
+  };
+}
+
+/** USD per million tokens, as people write it. */
+function writePrice(price: Price): object {
+  return Object.fromEntries(Object.entries(price).map(([name, micro]) => [name, micro === null ? null : micro / 1e6]));
+}
+
+/** What the gateway itself took until the first content, providers and pauses between tries left out. */
+function overheadMs({ firstContentMs }: RequestSummary, attempts: readonly AttemptRecord[]): number | null {
+  const last = attempts.at(-1);
+  const first = attempts[0];
+  if (firstContentMs === null || first === undefined || last === undefined) return null;
+  return Math.max(0, firstContentMs - (last.startMs + last.durationMs - first.startMs));
+}
+
+function usd(amount: NanoUsd | null): string | null {
+  return amount === null ? null : formatUsd(amount);
+}

@@ -1,0 +1,75 @@
+// GET /api/usage: totals by hour, by day or over the whole range, from the rollups.
+
+import type { FastifyInstance } from "fastify";
+import { formatUsd } from "../../core/money.ts";
+import {
+  percentileMs,
+  USAGE_GROUPS,
+  USAGE_STEPS,
+  type UsageQuery,
+  type UsageRow,
+  type UsageStep,
+} from "../../core/request-log.ts";
+import { invalid } from "../../formats/fields.ts";
+import type { Edge } from "../edge.ts";
+import { accountOf, isoTime, queryOf } from "./request.ts";
+import { groupFilterOf, oneOf, timeOf } from "./request-filter.ts";
+import { caughtUp } from "./requests.ts";
+
+const HOUR_MS = 60 * 60 * 1000;
+const DEFAULT_RANGE_MS: Readonly<Record<UsageStep, number>> = {
+  hour: 24 * HOUR_MS,
+  day: 30 * 24 * HOUR_MS,
+  total: 24 * HOUR_MS,
+};
+/** So that an answer stays a page and not a book. */
+const HOURLY_RANGE_MAX_MS = 62 * 24 * HOUR_MS;
+
+export function registerUsage(api: FastifyInstance, edge: Edge): void {
+  const { records } = edge;
+  api.get("/api/usage", async (request) => {
+    const step = oneOf("by", queryOf(request, "by") ?? "day", USAGE_STEPS);
+    const group = queryOf(request, "group");
+    const toMs = timeOf(request, "to") ?? edge.now();
+    const query: UsageQuery = {
+      ...groupFilterOf(request),
+      accountId: await accountOf(request, edge),
+      fromMs: timeOf(request, "from") ?? toMs - DEFAULT_RANGE_MS[step],
+      toMs,
+      step,
+      group: group === null ? null : oneOf("group", group, USAGE_GROUPS),
+    };
+    checkRange(query);
+    await caughtUp(records);
+    const { rows, fromMs, toMs: endMs } = await records.usage.read(query);
+    return { data: rows.map(writeUsage), next: null, from: isoTime(fromMs), to: isoTime(endMs), by: step, group };
+  });
+}
+
+function checkRange({ fromMs, toMs, step }: UsageQuery): void {
+  if (fromMs >= toMs) throw invalid("from", "'from' must be before 'to'.");
+  if (step === "hour" && toMs - fromMs > HOURLY_RANGE_MAX_MS) {
+    throw invalid("by", "By the hour, the range may be 62 days at most; ask by day.");
+  }
+}
+
+function writeUsage(row: UsageRow): object {
+  const { requests, charge, baseline, latencies, firstContents } = row;
+  return {
+    start: isoTime(row.startMs),
+    group: row.group,
+    requests,
+    errors: row.errors,
+    fallbacks: row.fallbacks,
+    tokens: row.buckets,
+    chargeUsd: formatUsd(charge),
+    baselineUsd: formatUsd(baseline),
+    savedUsd: formatUsd(baseline - charge),
+    latency: {
+      averageMs: Math.round(row.latencyMsSum / Math.max(1, requests)),
+      p50Ms: percentileMs(latencies, 0.5),
+      p95Ms: percentileMs(latencies, 0.95),
+    },
+    firstContent: { p50Ms: percentileMs(firstContents, 0.5), p95Ms: percentileMs(firstContents, 0.95) },
+  };
+}

@@ -1,0 +1,109 @@
+// The schemas of /api on what an account has: keys, profiles, credits, and the catalogue.
+
+import { CAPABILITIES } from "../../core/model.ts";
+import { toolCalls } from "./request-schemas.ts";
+import { integer, nullable, object, quality, text, tier, time } from "./schema.ts";
+import { model } from "./v1-schemas.ts";
+
+export const key = {
+  id: text,
+  name: text,
+  prefix: text,
+  status: { type: "string", enum: ["active", "revoked", "expired"] },
+  profile: nullable(text),
+  requestsPerMinute: nullable(integer),
+  spendLimitUsd: nullable(text),
+  expiresAt: nullable(time),
+  revokedAt: nullable(time),
+  lastUsedAt: nullable(time),
+  createdAt: time,
+};
+
+export const profile = {
+  name: { type: "string", minLength: 1, maxLength: 200 },
+  tierFloor: nullable(tier),
+  tierCeiling: nullable(tier),
+  capabilities: { type: ["array", "null"], items: { type: "string", enum: CAPABILITIES } },
+  maxCostUsd: { type: ["number", "string", "null"] },
+  bfclMin: nullable({ type: "number", minimum: 0, maximum: 100 }),
+  codeQuality: nullable(quality),
+  chatQuality: nullable(quality),
+  allowedModels: { type: ["array", "null"], items: text },
+  blockedModels: { type: ["array", "null"], items: text },
+};
+
+const transaction = {
+  id: text,
+  kind: { type: "string", enum: ["topup", "adjustment", "charge"] },
+  amountUsd: text,
+  balanceAfterUsd: text,
+  note: nullable(text),
+};
+
+const health = object({ isResting: { type: "boolean" }, consecutiveFailures: integer });
+
+export const API_SCHEMAS: Readonly<Record<string, object>> = {
+  CatalogModel: object({
+    ...model,
+    provider: text,
+    upstream: text,
+    tier,
+    capabilities: { type: "array", items: text },
+    priceSource: text,
+    isRoutable: { type: "boolean" },
+    health,
+    toolCalls,
+  }),
+  Provider: object({
+    id: text,
+    kind: text,
+    baseUrl: text,
+    timeouts: { type: "object" },
+    models: { type: "array", items: { type: "object" } },
+  }),
+  Credits: object({ postedUsd: text, heldUsd: text, availableUsd: text }),
+  Amount: {
+    type: "object",
+    required: ["amountUsd"],
+    additionalProperties: false,
+    properties: { amountUsd: { type: "string", description: "Decimal text in USD." }, note: nullable(text) },
+  },
+  Transaction: object(transaction),
+  LedgerLine: object({
+    ...transaction,
+    entries: { type: "array", items: object({ book: text, amountUsd: text }) },
+    requestId: nullable(text),
+    model: nullable(text),
+    createdAt: time,
+  }),
+  LedgerVerdict: object({
+    ok: { type: "boolean" },
+    accounts: integer,
+    transactions: integer,
+    openHolds: integer,
+    problems: { type: "array", items: text },
+  }),
+  NewAccount: object({ name: { type: "string", minLength: 1, maxLength: 200 } }),
+  Account: object({ id: text, name: text, createdAt: time }),
+  NewKey: {
+    type: "object",
+    required: ["name"],
+    additionalProperties: false,
+    properties: {
+      name: { type: "string", minLength: 1, maxLength: 200 },
+      profile: nullable(text),
+      requestsPerMinute: nullable({ type: "integer", minimum: 1 }),
+      spendLimitUsd: nullable(text),
+      expiresAt: nullable(time),
+    },
+  },
+  Rotation: {
+    type: "object",
+    additionalProperties: false,
+    properties: { graceHours: { type: "number", minimum: 0, maximum: 720, default: 0 } },
+  },
+  Key: object(key),
+  CreatedKey: object({ ...key, key: { type: "string", pattern: "^sk-service-" } }),
+  NewProfile: { type: "object", required: ["name"], additionalProperties: false, properties: profile },
+  Profile: object({ id: text, ...profile, createdAt: time, updatedAt: time }),
+};

@@ -1,0 +1,70 @@
+// The operations on recorded requests: the log, one request, marks, export and totals.
+
+import { CATEGORIES } from "../../core/decision.ts";
+import { USAGE_GROUPS, USAGE_STEPS } from "../../core/request-log.ts";
+import { TIERS } from "../../core/tiers.ts";
+import { account, api, idInPath, json, type Operation, page, paging } from "./operation.ts";
+
+const from = query("from", { type: "string", format: "date-time" }, "Requests that began at this time or later.");
+const to = query("to", { type: "string", format: "date-time" }, "Requests that began before this time.");
+const groupFilters = [
+  query("tier", { type: "string", enum: [...TIERS, "none"] }, "`none`: refused before a tier was found."),
+  query("model", { type: "string" }, "The model that answered; `none`: nobody did."),
+  query("key", { type: "string" }, "The id of a key."),
+];
+const filters = [
+  from,
+  to,
+  ...groupFilters,
+  query("status", { type: "string" }, "A status (402), a class (4xx), or `error`: those and broken streams."),
+  query("fallback", { type: "boolean" }, "Whether another model than the one selected answered."),
+  query("category", { type: "string", enum: CATEGORIES }, "What kind of request it was."),
+  query("q", { type: "string" }, "The beginning of a request id."),
+];
+
+export const REQUEST_OPERATIONS: readonly Operation[] = [
+  api("listRequests", "get", "/api/requests", {
+    summary: "Recorded requests, newest first",
+    parameters: [account, ...filters, ...paging],
+    answer: page("RequestLine"),
+    errors: ["400"],
+  }),
+  api("exportRequests", "get", "/api/requests/export", {
+    summary: "Every recorded request that the filter lets through, streamed",
+    parameters: [
+      account,
+      query("format", { type: "string", enum: ["ndjson", "csv"], default: "ndjson" }, ""),
+      ...filters,
+    ],
+    answer: { "application/x-ndjson": { schema: { type: "string" } }, "text/csv": { schema: { type: "string" } } },
+    errors: ["400"],
+  }),
+  api("getRequest", "get", "/api/requests/{id}", {
+    summary: "One request as a whole, by its own id or its X-Request-Id",
+    parameters: [idInPath, account],
+    answer: json("RecordedRequest"),
+  }),
+  api("markRequest", "post", "/api/requests/{id}/feedback", {
+    summary: "Say which tier a request should have had; a second mark replaces the first",
+    parameters: [idInPath, account],
+    body: json("NewFeedback", { tier: "COMPLEX", note: "a proof" }),
+    answer: json("MarkedRequest"),
+  }),
+  api("getUsage", "get", "/api/usage", {
+    summary: "Totals by hour, day or over the range; hours and days are whole and in UTC",
+    parameters: [
+      account,
+      from,
+      to,
+      query("by", { type: "string", enum: USAGE_STEPS, default: "day" }, ""),
+      query("group", { type: "string", enum: USAGE_GROUPS }, "One row for each of these."),
+      ...groupFilters,
+    ],
+    answer: json("UsagePage"),
+    errors: ["400"],
+  }),
+];
+
+function query(name: string, schema: object, description: string): object {
+  return { name, in: "query", schema, ...(description === "" ? {} : { description }) };
+}

@@ -1,0 +1,142 @@
+// The schemas of recorded requests and their totals.
+
+import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
+import { TOOL_SCENARIOS } from "../../core/model.ts";
+import { USAGE_STEPS } from "../../core/request-log.ts";
+import { integer, nullable, number, object, text, tier, time } from "./schema.ts";
+
+const boolean = { type: "boolean" };
+const scenario = { type: "string", enum: TOOL_SCENARIOS };
+const texts = { type: "array", items: text };
+
+const tokens = object({ input: integer, cacheRead: integer, cacheWrite: integer, output: integer });
+const percentiles = { p50Ms: nullable(integer), p95Ms: nullable(integer) };
+const checks = { calls: integer, parsed: integer, known: integer, valid: integer };
+
+/** On a model: what was seen of its tool calls, by scenario. */
+export const toolCalls = {
+  type: "array",
+  items: object({ scenario, ...checks, staticScore: nullable(number), blendedScore: nullable(number) }),
+};
+
+const line = {
+  id: text,
+  requestId: text,
+  createdAt: time,
+  route: text,
+  status: integer,
+  error: boolean,
+  errorCode: nullable(text),
+  stream: boolean,
+  key: text,
+  tier: nullable(tier),
+  classifiedTier: nullable(tier),
+  category: nullable({ type: "string", enum: CATEGORIES }),
+  profile: nullable({ type: "string", enum: ROUTING_PROFILES }),
+  toolScenario: nullable(scenario),
+  model: nullable(text),
+  provider: nullable(text),
+  fallback: boolean,
+  attempts: integer,
+  tokens: nullable(tokens),
+  usageEstimated: boolean,
+  chargeUsd: nullable(text),
+  baselineUsd: nullable(text),
+  savedUsd: nullable(text),
+  latencyMs: integer,
+  firstContentMs: nullable(integer),
+  ending: nullable({
+    type: "string",
+    enum: ["complete", "client-gone", "provider-broke", "gateway-broke", "replayed"],
+  }),
+};
+
+const attempt = object({
+  model: text,
+  provider: text,
+  startMs: integer,
+  durationMs: integer,
+  outcome: { type: "string", enum: ["answered", "failed", "client-gone"] },
+  status: nullable(integer),
+  failure: nullable(text),
+  reason: nullable(text),
+  droppedFields: texts,
+  conversions: texts,
+});
+
+const decision = object({
+  tier,
+  confidence: number,
+  model: text,
+  category: text,
+  method: text,
+  reasoning: text,
+  costEstimateUsd: text,
+  baselineCostUsd: text,
+  savings: number,
+  chain: texts,
+  profile: text,
+  historyFloor: nullable(tier),
+  toolScenario: nullable(scenario),
+  bfclScore: nullable(number),
+  candidates: { type: "array", items: object({ model: text, removedBecause: nullable(text) }) },
+  estimatedTokens: object({ input: integer, output: integer }),
+});
+
+const money = object({
+  holdUsd: nullable(text),
+  chargeUsd: nullable(text),
+  baselineUsd: nullable(text),
+  savedUsd: nullable(text),
+  baselineModel: nullable(text),
+  price: { type: ["object", "null"], description: "USD per million tokens, as pinned for this request." },
+  markup: nullable(number),
+  ledgerId: nullable(text),
+});
+
+const feedback = { tier, note: nullable(text), createdAt: time };
+
+const usage = object({
+  start: time,
+  group: nullable(text),
+  requests: integer,
+  errors: integer,
+  fallbacks: integer,
+  tokens,
+  chargeUsd: text,
+  baselineUsd: text,
+  savedUsd: text,
+  latency: object({ averageMs: integer, ...percentiles }),
+  firstContent: object(percentiles),
+});
+
+export const REQUEST_SCHEMAS: Readonly<Record<string, object>> = {
+  RequestLine: object(line),
+  RecordedRequest: object({
+    ...line,
+    attemptCount: integer,
+    attempts: { type: "array", items: attempt },
+    decision: nullable(decision),
+    overheadMs: nullable(integer),
+    money,
+    features: { type: ["object", "null"], additionalProperties: number },
+    toolCalls: nullable(object(checks)),
+    content: nullable(object({ request: text, isRequestCut: boolean, answer: text, isAnswerCut: boolean })),
+    feedback: nullable(object(feedback)),
+  }),
+  NewFeedback: {
+    type: "object",
+    required: ["tier"],
+    additionalProperties: false,
+    properties: { tier, note: nullable({ type: "string", maxLength: 1000 }) },
+  },
+  MarkedRequest: object({ id: text, requestId: text, decidedTier: nullable(tier), ...feedback }),
+  UsagePage: object({
+    data: { type: "array", items: usage },
+    next: { type: "null" },
+    from: time,
+    to: time,
+    by: { type: "string", enum: USAGE_STEPS },
+    group: nullable(text),
+  }),
+};

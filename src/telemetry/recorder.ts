@@ -1,0 +1,182 @@
+// Request records on their way to the store: gathered in a bounded queue, written in batches off the request's path. What
+// cannot be kept is counted with its reason, never lost in silence.
+
+import { randomBytes } from "node:crypto";
+import type { Log } from "../core/ports.ts";
+import { type RecordStore, type RequestRecord, recordIdAt } from "../core/records.ts";
+import { StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
+
+/** `content-full`: the record was kept, its prompt and answer were not. */
+export type DropReason = "queue-full" | "content-full" | "refused" | "stopped";
+
+export interface RecorderOptions {
+  readonly store: RecordStore;
+  readonly log: Log;
+  readonly onDrop: (reason: DropReason, count: number) => void;
+  readonly onDepth?: (waiting: number) => void;
+  readonly queueMax?: number;
+  readonly batchMax?: number;
+  readonly flushMs?: number;
+  readonly retryMs?: number;
+  /** Characters of prompts and answers that may wait. */
+  readonly contentMax?: number;
+}
+
+export interface Recorder {
+  newId(atMs: number): string;
+  /** Takes a moment, whatever the store does. */
+  add(record: RequestRecord): void;
+  /** Resolves when everything added before is written, or the store is found to be away. */
+  flush(): Promise<void>;
+  start(): void;
+  /** Writes what waits; what the store does not take now is dropped and counted. */
+  stop(): Promise<void>;
+}
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  return new BatchingRecorder(options);
+}
+
+class BatchingRecorder implements Recorder {
+  readonly #options: Required<RecorderOptions>;
+  readonly #newId = createIdMaker();
+  #queue: RequestRecord[] = [];
+  /** Batches that were begun; a batch that may have been written already is only ever tried again as it is. */
+  #begun: (readonly RequestRecord[])[] = [];
+  #contentLength = 0;
+  #running: Promise<void> | null = null;
+  #awayUntilMs = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: RecorderOptions) {
+    this.#options = {
+      onDepth: () => undefined,
+      queueMax: 10_000,
+      batchMax: 500,
+      flushMs: 250,
+      retryMs: 1_000,
+      contentMax: 64 * 1024 * 1024,
+      ...options,
+    };
+  }
+
+  newId(atMs: number): string {
+    return this.#newId(atMs);
+  }
+
+  add(record: RequestRecord): void {
+    const { queueMax, batchMax, onDrop } = this.#options;
+    if (this.#waiting() >= queueMax) {
+      onDrop("queue-full", 1);
+      return;
+    }
+    this.#queue.push(this.#withinContentRoom(record));
+    if (this.#queue.length >= batchMax && this.#running === null && Date.now() >= this.#awayUntilMs) void this.flush();
+  }
+
+  async flush(): Promise<void> {
+    this.#running ??= this.#writeAll().finally(() => {
+      this.#running = null;
+    });
+    await this.#running;
+  }
+
+  start(): void {
+    const { flushMs } = this.#options;
+    this.#timer ??= setInterval(() => {
+      if (this.#waiting() > 0 && Date.now() >= this.#awayUntilMs) void this.flush();
+    }, flushMs).unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    // A request that has just ended is recorded in the next turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    await this.flush();
+    await this.flush();
+    const lost = this.#waiting();
+    if (lost === 0) return;
+    this.#options.onDrop("stopped", lost);
+    this.#options.log.error({ records: lost }, "request records are lost: the store was away at the end");
+  }
+
+  #waiting(): number {
+    return this.#begun.reduce((sum, batch) => sum + batch.length, this.#queue.length);
+  }
+
+  #withinContentRoom(record: RequestRecord): RequestRecord {
+    const length = contentLength(record);
+    if (length === 0) return record;
+    if (this.#contentLength + length > this.#options.contentMax) {
+      this.#options.onDrop("content-full", 1);
+      return { ...record, content: null };
+    }
+    this.#contentLength += length;
+    return record;
+  }
+
+  async #writeAll(): Promise<void> {
+    const { batchMax, onDepth } = this.#options;
+    while (this.#waiting() > 0) {
+      if (this.#begun.length === 0) {
+        this.#begun.push(this.#queue.slice(0, batchMax));
+        this.#queue = this.#queue.slice(batchMax);
+      }
+      if (!(await this.#writeFirst())) break;
+    }
+    onDepth(this.#waiting());
+  }
+
+  /** False when the store is away. */
+  async #writeFirst(): Promise<boolean> {
+    const batch = this.#begun[0] as readonly RequestRecord[];
+    try {
+      await this.#options.store.write(batch);
+      this.#done(batch);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) {
+        this.#awayUntilMs = Date.now() + this.#options.retryMs;
+        this.#options.log.warn({ err: error, records: this.#waiting() }, "request records wait for the store");
+        return false;
+      }
+      // Its ids are there: it was written, only the answer was lost.
+      if (error instanceof UniqueViolation) this.#done(batch);
+      else this.#split(batch, error);
+    }
+    return true;
+  }
+
+  #done(batch: readonly RequestRecord[]): void {
+    this.#begun = this.#begun.filter((each) => each !== batch);
+    for (const record of batch) this.#contentLength -= contentLength(record);
+  }
+
+  /** One record that the store refuses must not take the others with it. */
+  #split(batch: readonly RequestRecord[], error: unknown): void {
+    if (batch.length > 1) {
+      const middle = Math.ceil(batch.length / 2);
+      this.#begun.splice(0, 1, batch.slice(0, middle), batch.slice(middle));
+      return;
+    }
+    this.#done(batch);
+    this.#options.onDrop("refused", 1);
+    this.#options.log.error({ err: error, requestId: batch[0]?.requestId }, "a request record was refused");
+  }
+}
+
+function contentLength({ content }: RequestRecord): number {
+  return content === null ? 0 : content.request.length + content.answer.length;
+}
+
+const COUNTER_MAX = 36 ** 4;
+
+/** Unique over processes and restarts: the time, a name of this recorder, and a counter. */
+function createIdMaker(): (atMs: number) => string {
+  const name = randomBytes(5).toString("hex");
+  let counter = 0;
+  return (atMs) => {
+    counter = (counter + 1) % COUNTER_MAX;
+    return `${recordIdAt(atMs)}${name}${counter.toString(36).padStart(4, "0")}`;
+  };
+}

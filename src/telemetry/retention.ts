@@ -1,0 +1,63 @@
+// Deletes request records that are older than they may be, a few at a time, so that nobody waits for it.
+
+import { setTimeout as wait } from "node:timers/promises";
+import type { Log } from "../core/ports.ts";
+import type { RecordStore } from "../core/records.ts";
+
+const EVERY_MS = 10 * 60 * 1000;
+const FIRST_MS = 5_000;
+const STEP_ROWS = 500;
+const STEP_PAUSE_MS = 50;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export interface RetentionOptions {
+  readonly store: Pick<RecordStore, "deleteBefore">;
+  readonly days: number;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+export interface Retention {
+  /** One round: until nothing is too old, or until stopped. */
+  sweep(): Promise<number>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export function createRetention({ store, days, now, log }: RetentionOptions): Retention {
+  const timers: NodeJS.Timeout[] = [];
+  let isStopped = false;
+  let running: Promise<number> | null = null;
+
+  async function deleteAll(): Promise<number> {
+    let deleted = 0;
+    for (let step = STEP_ROWS; step === STEP_ROWS && !isStopped; ) {
+      step = await store.deleteBefore(now() - days * DAY_MS, STEP_ROWS);
+      deleted += step;
+      if (step === STEP_ROWS) await wait(STEP_PAUSE_MS);
+    }
+    if (deleted > 0) log.info({ records: deleted, days }, "deleted old request records");
+    return deleted;
+  }
+  async function sweep(): Promise<number> {
+    running ??= deleteAll().finally(() => {
+      running = null;
+    });
+    return running;
+  }
+  const quietly = (): void => {
+    sweep().catch((error) => log.warn({ err: error }, "old request records could not be deleted; tried again later"));
+  };
+
+  return {
+    sweep,
+    start() {
+      timers.push(setTimeout(quietly, FIRST_MS).unref(), setInterval(quietly, EVERY_MS).unref());
+    },
+    async stop() {
+      isStopped = true;
+      for (const timer of timers) clearTimeout(timer);
+      await running?.catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,211 @@
+// /api/credits and /api/ledger: money in as decimal text, once per key, and every entry to be seen. CONTRACT 8.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectError } from "../support/errors.ts";
+import { ADMIN_TOKEN, HELLO } from "../support/gateway.ts";
+import { type Bank, type LedgerLine, openBank } from "../support/money.ts";
+
+let bank: Bank;
+let accounts = 0;
+beforeAll(async () => {
+  bank = await openBank();
+});
+afterAll(() => bank.close());
+
+/** An account of its own for each test. */
+async function newAccount(): Promise<string> {
+  accounts += 1;
+  const answer = await bank.gateway.api("POST", "/api/accounts", { name: `account ${accounts}` });
+  return ((await answer.json()) as { id: string }).id;
+}
+
+function post(path: string, body: unknown, idempotencyKey?: string): Promise<Response> {
+  return fetch(`${bank.gateway.url}${path}`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${ADMIN_TOKEN}`,
+      "content-type": "application/json",
+      ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+    },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+}
+
+async function balanceOf(account: string): Promise<unknown> {
+  return (await bank.gateway.api("GET", `/api/credits?account=${account}`)).json();
+}
+
+const amounts = (postedUsd: string): object => ({ postedUsd, heldUsd: "0", availableUsd: postedUsd });
+
+describe("a top-up", () => {
+  test("is an entry, and the balance has it", async () => {
+    const account = await newAccount();
+    expect(await balanceOf(account)).toEqual(amounts("0"));
+    const answer = await post(`/api/credits/topups?account=${account}`, { amountUsd: "12.50", note: "January" });
+    expect(answer.status).toBe(201);
+    expect(await answer.json()).toEqual({
+      id: expect.stringMatching(/^topup:/),
+      kind: "topup",
+      amountUsd: "12.5",
+      balanceAfterUsd: "12.5",
+      note: "January",
+    });
+    expect(await balanceOf(account)).toEqual(amounts("12.5"));
+  });
+
+  test("twice with one key is done once, also at the same moment", async () => {
+    const account = await newAccount();
+    const send = () => post(`/api/credits/topups?account=${account}`, { amountUsd: "3" }, "invoice-1");
+    const first = await (await send()).json();
+    const again = await Promise.all(Array.from({ length: 10 }, async () => (await send()).json()));
+    for (const answer of again) expect(answer).toEqual(first);
+    expect(await balanceOf(account)).toEqual(amounts("3"));
+  });
+
+  test("one key with another amount is refused", async () => {
+    const account = await newAccount();
+    await post(`/api/credits/topups?account=${account}`, { amountUsd: "3" }, "k");
+    const other = await post(`/api/credits/topups?account=${account}`, { amountUsd: "4" }, "k");
+    await expectError(other, { status: 422, code: "idempotency_key_reused" });
+    expect(await balanceOf(account)).toEqual(amounts("3"));
+  });
+
+  test("one key in two accounts is two top-ups", async () => {
+    const [one, two] = [await newAccount(), await newAccount()];
+    for (const account of [one, two]) await post(`/api/credits/topups?account=${account}`, { amountUsd: "3" }, "k");
+    expect([await balanceOf(one), await balanceOf(two)]).toEqual([amounts("3"), amounts("3")]);
+  });
+
+  test.each(["a b", "x".repeat(256), ""])("with the key %j is 400", async (key) => {
+    const answer = await post("/api/credits/topups", { amountUsd: "1" }, key);
+    await expectError(answer, { status: 400, code: "invalid_idempotency_key" });
+  });
+
+  test("to an account that is not there is 404", async () => {
+    const answer = await post("/api/credits/topups?account=acc_none", { amountUsd: "1" });
+    await expectError(answer, { status: 404 });
+  });
+
+  test("without the admin token is refused", async () => {
+    const answer = await bank.gateway.post("/api/credits/topups", { amountUsd: "1" });
+    expect(answer.status).toBe(401);
+  });
+});
+
+const NOT_AMOUNTS: readonly unknown[] = [
+  1,
+  0.5,
+  null,
+  "",
+  "0",
+  "0.000",
+  "-1",
+  "+1",
+  "1e3",
+  "1E3",
+  "1.",
+  ".5",
+  "1,5",
+  "1 ",
+  "0x10",
+  "NaN",
+  "Infinity",
+  "١",
+  "0.0000000001",
+  "1000000.000000001",
+  "9999999999999",
+  "1".repeat(41),
+];
+
+test.each(NOT_AMOUNTS)("an amount of %j is refused", async (amountUsd) => {
+  const account = await newAccount();
+  for (const path of ["topups", "adjustments"]) {
+    if (path === "adjustments" && amountUsd === "-1") continue;
+    const answer = await post(`/api/credits/${path}?account=${account}`, { amountUsd });
+    await expectError(answer, { status: 400, param: "amountUsd" });
+  }
+  expect(await balanceOf(account)).toEqual(amounts("0"));
+});
+
+test.each<readonly [string, unknown]>([
+  ["no body", ""],
+  ["not JSON", "{"],
+  ["no amount", {}],
+  ["a field too many", { amountUsd: "1", amount: 1 }],
+  ["a note that is no text", { amountUsd: "1", note: 5 }],
+  ["a note with control characters", { amountUsd: "1", note: "a\u0000b" }],
+  ["an amount that JSON would round", '{"amountUsd":0.1000000000000000055}'],
+])("a body with %s is refused", async (_, body) => {
+  expect((await post("/api/credits/topups", body)).status).toBe(400);
+});
+
+test("amounts beyond the exact range of floating point stay exact", async () => {
+  const account = await newAccount();
+  for (let round = 0; round < 12; round += 1) {
+    const answer = await post(`/api/credits/topups?account=${account}`, { amountUsd: "999999.999999999" });
+    expect(answer.status).toBe(201);
+  }
+  expect(await balanceOf(account)).toEqual(amounts("11999999.999999988"));
+  expect(await (await bank.gateway.api("GET", "/api/ledger/verify")).json()).toMatchObject({ ok: true });
+});
+
+describe("an adjustment", () => {
+  test("takes away at most what is there", async () => {
+    const account = await newAccount();
+    await post(`/api/credits/topups?account=${account}`, { amountUsd: "5" });
+    const path = `/api/credits/adjustments?account=${account}`;
+    expect((await post(path, { amountUsd: "-1.25", note: "paid twice" })).status).toBe(201);
+    expect(await balanceOf(account)).toEqual(amounts("3.75"));
+    const tooMuch = await post(path, { amountUsd: "-3.750000001" });
+    await expectError(tooMuch, { status: 400, code: "amount_refused", param: "amountUsd" });
+    expect((await post(path, { amountUsd: "-3.75" })).status).toBe(201);
+    expect((await post(path, { amountUsd: "2" })).status).toBe(201);
+    expect(await balanceOf(account)).toEqual(amounts("2"));
+  });
+
+  test("is done once per key, apart from top-ups with the same key", async () => {
+    const account = await newAccount();
+    await post(`/api/credits/topups?account=${account}`, { amountUsd: "5" }, "k");
+    for (let round = 0; round < 3; round += 1) {
+      await post(`/api/credits/adjustments?account=${account}`, { amountUsd: "-1" }, "k");
+    }
+    expect(await balanceOf(account)).toEqual(amounts("4"));
+  });
+});
+
+describe("the ledger", () => {
+  test("is read page by page, newest first, each line once", async () => {
+    const account = await newAccount();
+    for (let number = 1; number <= 7; number += 1) {
+      await post(`/api/credits/topups?account=${account}`, { amountUsd: String(number) });
+    }
+    const seen: string[] = [];
+    let next: string | null = null;
+    do {
+      const after: string = next === null ? "" : `&after=${next}`;
+      const answer = await bank.gateway.api("GET", `/api/ledger?account=${account}&limit=3${after}`);
+      expect(answer.status).toBe(200);
+      const page = (await answer.json()) as { data: readonly LedgerLine[]; next: string | null };
+      seen.push(...page.data.map(({ amountUsd }) => amountUsd));
+      next = page.next;
+    } while (next !== null);
+    expect(seen).toEqual(["7", "6", "5", "4", "3", "2", "1"]);
+  });
+
+  test("shows both sides of a charge, with request and model", async () => {
+    const answer = await bank.gateway.post("/v1/chat/completions", HELLO, { "x-request-id": "x".repeat(128) });
+    expect(answer.status).toBe(200);
+    const page = await bank.gateway.api("GET", "/api/ledger?limit=1");
+    const { data, next } = (await page.json()) as { data: readonly LedgerLine[]; next: string };
+    expect(data).toMatchObject([{ kind: "charge", model: "alpha", requestId: "x".repeat(128) }]);
+    const sides = Object.fromEntries(data[0]!.entries.map(({ book, amountUsd }) => [book, amountUsd]));
+    expect(sides.wallet).toBe(`-${sides.revenue}`);
+    const before = await bank.gateway.api("GET", `/api/ledger?limit=1&after=${next}`);
+    expect(((await before.json()) as { data: readonly LedgerLine[] }).data).toMatchObject([{ kind: "topup" }]);
+  });
+
+  test.each(["!", "%00", "a%20b"])("a page after %j is refused", async (after) => {
+    const answer = await bank.gateway.api("GET", `/api/ledger?after=${after}`);
+    await expectError(answer, { status: 400, param: "after" });
+  });
+});

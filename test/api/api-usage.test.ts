@@ -1,0 +1,70 @@
+// /api/usage: totals that agree with the log, by any step and group.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { HELLO, startGateway, type TestGateway } from "../support/gateway.ts";
+
+interface Usage {
+  readonly data: readonly { readonly group: string | null; readonly requests: number; readonly chargeUsd: string }[];
+  readonly from: string;
+  readonly to: string;
+}
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+  for (const body of [HELLO, HELLO, { ...HELLO, stream: true }, {}]) {
+    await (await gateway.post("/v1/chat/completions", body)).text();
+  }
+});
+afterAll(() => gateway.stop());
+
+const usage = async (query: string): Promise<Usage> =>
+  (await (await gateway.api("GET", `/api/usage${query}`)).json()) as Usage;
+
+it("counts every recorded request, refused ones too", async () => {
+  const { data } = await usage("?by=total");
+  expect(data).toEqual([
+    expect.objectContaining({
+      requests: 4,
+      errors: 1,
+      fallbacks: 0,
+      latency: { averageMs: expect.any(Number), p50Ms: expect.any(Number), p95Ms: expect.any(Number) },
+    }),
+  ]);
+  const log = (await (await gateway.api("GET", "/api/requests")).json()) as { data: { chargeUsd: string | null }[] };
+  const charged = log.data.reduce((sum, { chargeUsd }) => sum + Number(chargeUsd ?? 0), 0);
+  expect(Number(data[0]?.chargeUsd)).toBeCloseTo(charged, 9);
+  expect(charged).toBeGreaterThan(0);
+});
+
+it.each(["hour", "day", "total"])("by %s adds up to the same, whatever the group", async (by) => {
+  for (const group of ["model", "tier", "key", "status"]) {
+    const { data } = await usage(`?by=${by}&group=${group}`);
+    expect(data.reduce((sum, { requests }) => sum + requests, 0)).toBe(4);
+  }
+  const { data } = await usage(`?by=${by}&group=status`);
+  expect(data.map(({ group, requests }) => [group, requests])).toEqual([
+    ["200", 3],
+    ["422", 1],
+  ]);
+});
+
+it("says which time it covers", async () => {
+  const { from, to, data } = await usage("?by=hour&from=2026-01-01T10:20:00Z&to=2026-01-01T12:30:00Z");
+  expect([from, to, data]).toEqual(["2026-01-01T10:00:00.000Z", "2026-01-01T13:00:00.000Z", []]);
+});
+
+describe("a question that does not fit", () => {
+  it.each([
+    ["by", "?by=week"],
+    ["group", "?group=category"],
+    ["from", "?from=2026-02-01&to=2026-01-01"],
+    ["by", "?by=hour&from=2024-01-01&to=2026-01-01"],
+    ["tier", "?tier=HUGE"],
+    ["account", "?account=nobody"],
+  ])("in %s is refused: %s", async (param, query) => {
+    const answer = await gateway.api("GET", `/api/usage${query}`);
+    expect(answer.status).toBe(param === "account" ? 404 : 400);
+    expect(await answer.json()).toMatchObject({ error: { param } });
+  });
+});

@@ -1,0 +1,151 @@
+// Every page, as it must be whatever it shows: accessible in both themes, narrow, small, quiet, and without jumps.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { UI_FOLDER } from "../../src/http/ui.ts";
+import { hasBrowser, sendTraffic, setStage } from "./stage.ts";
+
+const SCRIPT_MAX_BYTES = 60 * 1024;
+const STYLE_MAX_BYTES = 12 * 1024;
+const SHIFT_MAX = 0.1;
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+describe.skipIf(!hasBrowser)("every page", () => {
+  const { gateway, visit } = setStage();
+  let paths: readonly string[] = [];
+  beforeAll(async () => {
+    await sendTraffic(gateway());
+    await gateway().api("POST", "/api/profiles", { name: "prod", tierFloor: "SIMPLE" });
+    const { data } = (await (await gateway().api("GET", "/api/requests?limit=5")).json()) as { data: { id: string }[] };
+    const request = data[4]?.id;
+    const sheets = ["", "?tab=attempts", "?tab=cost", "?tab=payload"].map((tab) => `/requests/${request}${tab}`);
+    const others = ["/requests", "/keys?new=1", "/profiles", "/profiles/new", "/credits", "/models?model=gpt-5-nano"];
+    paths = ["/?live=off", "/playground", "/settings", "/keys", "/nothing-here", ...others, ...sheets];
+  });
+
+  test.each(["light", "dark"] as const)(
+    "has no serious fault for axe, %s",
+    async (colorScheme) => {
+      const { page, troubles } = await visit("/settings", { colorScheme, reducedMotion: "reduce" });
+      const faults: string[] = [];
+      for (const path of paths) {
+        await show(page, path);
+        for (const fault of await faultsOf(page)) faults.push(`${path}: ${fault}`);
+      }
+      expect(faults).toEqual([]);
+      expect(troubles).toEqual([]);
+    },
+    60_000,
+  );
+
+  test("scrolls only downwards at 320 pixels", async () => {
+    const { page } = await visit("/settings", { viewport: { width: 320, height: 640 } });
+    const wide: string[] = [];
+    for (const path of paths) {
+      await show(page, path);
+      const beyond = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+      if (beyond > 0) wide.push(`${path}: ${beyond} px`);
+    }
+    expect(wide).toEqual([]);
+  }, 60_000);
+
+  test("opens without jumping", async () => {
+    const { page } = await visit("/settings");
+    for (const path of ["/?live=off", "/requests", "/keys", "/models"]) {
+      await page.goto(gateway().url + path);
+      await page.evaluate(WATCH_SHIFTS);
+      await settled(page);
+      const shift = await page.evaluate<number>("window.shifted");
+      expect(shift, path).toBeLessThan(SHIFT_MAX);
+    }
+  }, 30_000);
+
+  test("can be reached, opened and left by keyboard alone", async () => {
+    const { page } = await visit("/settings");
+    await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").pressSequentially("reques");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Requests" }).waitFor();
+    await page.locator(".requests tbody tr").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.getByRole("tab", { name: "Decision" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.waitForURL(/\/requests$/);
+    await page.keyboard.press("g");
+    await page.keyboard.press("k");
+    await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+    await page.keyboard.press("n");
+    await page.getByRole("dialog", { name: "New key" }).waitFor();
+    for (let step = 0; step < 12; step += 1) await page.keyboard.press("Tab");
+    const isInside = "document.activeElement === document.body || document.activeElement.closest('dialog') !== null";
+    expect(await page.evaluate<boolean>(isInside)).toBe(true);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "New key" }).waitFor({ state: "detached" });
+  });
+
+  test("shows every chart as a table too", async () => {
+    const { page } = await visit("/?live=off");
+    await page.locator("figure.chart").nth(5).waitFor();
+    const toggles = page.getByRole("button", { name: /as a table$/ });
+    expect(await toggles.count()).toBe(6);
+    for (const toggle of await toggles.all()) await toggle.click();
+    expect(await page.locator(".chart-table table").count()).toBe(6);
+  });
+
+  test("fits into its budget of script and style", () => {
+    const size = (ending: string): number =>
+      filesOf(UI_FOLDER)
+        .filter((file) => file.endsWith(ending))
+        .reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
+    expect(size(".js")).toBeLessThanOrEqual(SCRIPT_MAX_BYTES);
+    expect(size(".css")).toBeLessThanOrEqual(STYLE_MAX_BYTES);
+  });
+});
+
+/** Goes there without loading the page anew, as links do. */
+async function show(page: Page, path: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, "", ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent("popstate"))`,
+  );
+  await settled(page);
+}
+
+/** Nothing is loading any more, and whatever appears has appeared. */
+async function settled(page: Page): Promise<void> {
+  await page.locator("h1, .empty h3").first().waitFor();
+  await page.locator(".skeleton, .stale").first().waitFor({ state: "detached" });
+}
+
+const WATCH_SHIFTS = `window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });`;
+
+interface AxeFault {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+async function faultsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  const faults = await page.evaluate<readonly AxeFault[]>(
+    "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then((r) => r.violations)",
+  );
+  return faults
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(
+      ({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 160)} (${nodes.length}) ${nodes[0]?.failureSummary ?? ""}`,
+    );
+}
+
+function filesOf(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
+}

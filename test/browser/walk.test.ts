@@ -1,0 +1,178 @@
+// What a reviewer would try, in a real browser against a real gateway with the sandbox as its provider.
+
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { EMAIL, hasBrowser, PASSWORD, sendTraffic, setStage } from "./stage.ts";
+
+const HELLO_BODY = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
+
+describe.skipIf(!hasBrowser)("the dashboard", () => {
+  const { gateway, visit } = setStage({ yaml: "logging: { content: true }" });
+
+  test("is set up through the link, counts the first request by itself and shows why it went where", async () => {
+    const { page, troubles } = await visit("/");
+    await page.getByText("Waiting for the first request").waitFor();
+    await gateway().post("/v1/chat/completions", HELLO_BODY);
+    await page.getByText(/^Received:/).waitFor();
+    await page.getByRole("link", { name: "See why" }).click();
+    await page.getByRole("tab", { name: "Decision", selected: true }).waitFor();
+    expect(await page.locator(".ladder .final").count()).toBe(2);
+    expect(troubles).toEqual([]);
+  });
+
+  test("signs in with the password, and not with another", async () => {
+    const { page } = await visit("/keys", { isSignedIn: false });
+    await page.getByLabel("E-mail").fill(EMAIL);
+    await page.getByLabel("Password").fill("not the password");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").filter({ hasText: "wrong" }).waitFor();
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+    await page.getByLabel(`Signed in as ${EMAIL}`).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+  });
+
+  test("shows a key once, asks before it is closed uncopied, and the key works", async () => {
+    const { page } = await visit("/keys");
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("walker");
+    await page.getByRole("button", { name: "Create key" }).click();
+    const key = await page.getByLabel("The key", { exact: true }).inputValue();
+    expect(key).toMatch(/^sk-service-/);
+    await page.keyboard.press("Escape");
+    await page.getByText("Close all the same?").waitFor();
+    await page.getByRole("button", { name: "Back to the key" }).click();
+    expect(await page.getByLabel("Example call: curl").inputValue()).toContain(key);
+    const authorization = `Bearer ${key}`;
+    expect((await gateway().post("/v1/chat/completions", HELLO_BODY, { authorization })).status).toBe(200);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Close without it" }).click();
+    await page.reload();
+    await page.getByText("walker").waitFor();
+    expect(await page.content()).not.toContain(key);
+    await page.getByRole("button", { name: "Revoke walker" }).click();
+    await page.getByText("1 request in the last 24 hours").waitFor();
+    await page.getByLabel("Type “walker” to confirm").fill("walker");
+    await page.getByRole("button", { name: "Revoke", exact: true }).click();
+    await page.getByText("“walker” is revoked.").waitFor();
+    expect((await gateway().post("/v1/chat/completions", HELLO_BODY, { authorization })).status).toBe(401);
+  });
+
+  test("decides while one types, and a shared link brings it back", async () => {
+    const { page } = await visit("/playground");
+    const final = page.locator(".ladder .final span");
+    await page.getByLabel("Prompt", { exact: true }).fill("Hi!");
+    await final.waitFor();
+    await page.getByLabel("Lowest tier").selectOption("COMPLEX");
+    await page.locator('.ladder .final[data-tier="COMPLEX"]').waitFor();
+    await page.getByText(/raised \w+ to COMPLEX/).waitFor();
+    const { page: other } = await visit(new URL(page.url()).pathname + new URL(page.url()).hash);
+    await other.locator('.ladder .final[data-tier="COMPLEX"]').waitFor();
+    expect(await other.getByLabel("Prompt", { exact: true }).inputValue()).toBe("Hi!");
+    await page.getByRole("button", { name: /^Run for about/ }).click();
+    await page.getByText(/charged, .* estimated/).waitFor();
+    await page.getByRole("link", { name: "See the request" }).click();
+    await page.getByRole("tab", { name: "Decision" }).waitFor();
+    await page.getByRole("link", { name: "Open in playground" }).click();
+    await page.waitForURL(/\/playground/);
+    expect(await page.getByLabel("Prompt", { exact: true }).inputValue()).toBe("Hi!");
+  });
+
+  describe("with traffic", () => {
+    beforeAll(() => sendTraffic(gateway()));
+
+    test("filters in the address, opens a request beside the list, and Back works", async () => {
+      const { page } = await visit("/requests");
+      await page.getByLabel("status", { exact: true }).selectOption("error");
+      await page.waitForURL(/status=error/);
+      await expect.poll(() => page.locator(".requests tbody tr").count()).toBe(2);
+      await page.keyboard.press("j");
+      await page.keyboard.press("Escape");
+      await page.locator(".requests tbody tr").first().click();
+      await page.waitForURL(/\/requests\/r\w+\?.*status=error/);
+      const first = page.url();
+      await page.keyboard.press("j");
+      await page.waitForURL(({ href }) => href !== first);
+      await page.keyboard.press("Escape");
+      await page.waitForURL(/\/requests\?status=error/);
+      await page.getByLabel("category", { exact: true }).selectOption("translation");
+      await page.getByText("No requests match these 2 filters").waitFor();
+      await page.goBack();
+      await expect.poll(() => page.locator(".requests tbody tr").count()).toBe(2);
+    });
+
+    test("goes from the savings to a request to its ledger entry", async () => {
+      const { page } = await visit("/?live=off");
+      await page.locator(".tile", { hasText: "Saved" }).locator("a.big").click();
+      await page.waitForURL(/\/requests/);
+      await page.locator(".requests tbody tr", { hasText: "COMPLEX" }).first().click();
+      await page.getByRole("tab", { name: "Cost" }).click();
+      await page.getByRole("link", { name: "Ledger entry" }).click();
+      await page.locator(".ledger tr.chosen").waitFor();
+      await page.goBack();
+      await page.getByRole("tab", { name: "Cost", selected: true }).waitFor();
+    });
+
+    test("shows what callers wrote as text", async () => {
+      const { page, troubles } = await visit("/requests");
+      await openAny(page, "payload", "<img src=x onerror=alert(1)>");
+      expect(await page.locator("img").count()).toBe(0);
+      expect(troubles).toEqual([]);
+    });
+
+    test("names the keys that a deleted profile takes down", async () => {
+      const made = await gateway().api("POST", "/api/profiles", { name: "strict", tierCeiling: "SIMPLE" });
+      const { id } = (await made.json()) as { id: string };
+      const keyed = await gateway().api("POST", "/api/keys", { name: "strict caller", profile: id });
+      const { key } = (await keyed.json()) as { key: string };
+      const { page } = await visit(`/profiles/${id}`);
+      await page.getByText(/Of the last \d+ requests/).waitFor();
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("dialog").getByText("strict caller").waitFor();
+      await page.getByRole("button", { name: "Delete profile" }).click();
+      await page.getByText("“strict” is deleted.").waitFor();
+      const authorization = `Bearer ${key}`;
+      expect((await gateway().post("/v1/chat/completions", HELLO_BODY, { authorization })).status).toBe(401);
+    });
+
+    test("keeps what it shows while the gateway cannot be reached, and recovers", async () => {
+      const { page, context } = await visit("/requests?tail=on");
+      await page.locator(".requests tbody tr").first().waitFor();
+      await context.setOffline(true);
+      await page.getByText("Reconnecting…").first().waitFor({ timeout: 15_000 });
+      expect(await page.locator(".requests tbody tr").count()).toBeGreaterThan(0);
+      await context.setOffline(false);
+      await page.getByText("Reconnecting…").first().waitFor({ state: "detached", timeout: 10_000 });
+    });
+
+    test("says on every page that the money is out, and a top-up mends it", async () => {
+      const balance = (await (await gateway().api("GET", "/api/credits")).json()) as { availableUsd: string };
+      await gateway().api("POST", "/api/credits/adjustments", { amountUsd: `-${balance.availableUsd}` });
+      expect((await gateway().post("/v1/chat/completions", HELLO_BODY)).status).toBe(402);
+      const { page } = await visit("/models");
+      await page.getByRole("alert").getByRole("link", { name: "Add credits" }).click();
+      await page.getByLabel("Amount, USD").fill("3");
+      await page.getByRole("button", { name: "Add $3" }).click();
+      await page.getByText("$3.00 added.").waitFor();
+      expect((await gateway().post("/v1/chat/completions", HELLO_BODY)).status).toBe(200);
+    });
+  });
+});
+
+/** Opens requests one after the other until one shows that text. */
+async function openAny(page: Page, tab: string, text: string): Promise<void> {
+  await page.locator(".requests tbody tr").first().click();
+  await page.getByRole("tab", { name: new RegExp(tab, "i") }).click();
+  for (let step = 0; step < 12; step += 1) {
+    await page.locator(".sheet [role=tabpanel]").waitFor();
+    const shown = (await page.locator(".sheet textarea").all()).map((area) => area.inputValue());
+    if ((await Promise.all(shown)).some((value) => value.includes(text))) return;
+    const before = page.url();
+    await page.keyboard.press("j");
+    await page.waitForURL(({ href }) => href !== before);
+    await page.locator(".sheet .shown").waitFor();
+  }
+  throw new Error(`No request shows ${text}`);
+}

@@ -1,0 +1,101 @@
+// Users, sessions and one-time links, the same on every store: what happens once happens once, also at the same moment.
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Invitation, User } from "../../src/core/people.ts";
+import type { Db } from "../../src/core/ports.ts";
+import { UniqueViolation } from "../../src/core/store-errors.ts";
+import { createAccountStore } from "../../src/store/accounts.ts";
+import { openDb } from "../../src/store/db.ts";
+import { createInvitationStore } from "../../src/store/invitations.ts";
+import { createSessionStore } from "../../src/store/sessions.ts";
+import { createUserStore } from "../../src/store/users.ts";
+import { describeStores } from "../support/stores.ts";
+
+function user(name: string, role: User["role"] = "owner", createdAtMs = 1): User {
+  const email = `${name}@example.com`;
+  return { id: `user_${name}`, email, role, accountId: "a", passwordHash: "h", createdAtMs, lastSignInAtMs: null };
+}
+
+function invitation(name: string, wanted: Partial<Invitation> = {}): Invitation {
+  const kind = { kind: "invitation", email: `${name}@example.com`, role: "owner" } as const;
+  return { id: `i_${name}`, hash: `hash ${name}`, ...kind, accountId: "a", createdAtMs: 1, expiresAtMs: 9, ...wanted };
+}
+
+await describeStores("people", ({ url }) => {
+  let db: Db;
+  beforeAll(async () => {
+    db = await openDb(url);
+    await db.migrate();
+    await createAccountStore(db).insert({ id: "a", name: "a", createdAtMs: 1 });
+  });
+  afterAll(() => db.close());
+  const users = () => createUserStore(db);
+  const sessions = () => createSessionStore(db);
+  const invitations = () => createInvitationStore(db);
+
+  it("of several set-up links one makes an operator, and then there is none", async () => {
+    const links = ["s1", "s2", "s3"].map((name) => invitation(name, { kind: "setup", email: "", role: "operator" }));
+    for (const link of links) await invitations().insert(link);
+    expect(await users().hasOperator()).toBe(false);
+    expect(await invitations().list({ limit: 9, after: null })).toEqual([]);
+    const made = await Promise.all(links.map((link, at) => invitations().redeem(link, user(`s${at}`, "operator"))));
+    expect(made.filter(Boolean)).toHaveLength(1);
+    expect(await users().hasOperator()).toBe(true);
+    expect(await Promise.all(links.map(({ hash }) => invitations().byHash(hash)))).toEqual([null, null, null]);
+  });
+
+  it("an invitation is redeemed once, and not at all when the address is taken", async () => {
+    const link = invitation("ada");
+    await invitations().insert(link);
+    expect(await invitations().byHash(link.hash)).toEqual(link);
+    expect(await invitations().list({ limit: 9, after: null })).toEqual([link]);
+    const tries = ["ada", "ada2", "ada3"].map((name) => invitations().redeem(link, user(name)));
+    expect((await Promise.all(tries)).filter(Boolean)).toHaveLength(1);
+    const second = invitation("again");
+    await invitations().insert(second);
+    const [taken] = (await users().list({ limit: 1, after: null })) as [User];
+    await expect(invitations().redeem(second, { ...user("x"), email: taken.email })).rejects.toThrow(UniqueViolation);
+    expect(await invitations().byHash(second.hash)).toEqual(second);
+    expect([await invitations().delete(second.id), await invitations().delete(second.id)]).toEqual([true, false]);
+  });
+
+  it("sessions are found with their user, touched, and swept when stale", async () => {
+    const [one] = (await users().list({ limit: 1, after: null })) as [User];
+    const session = (hash: string, seenAtMs: number) => ({ hash, userId: one.id, createdAtMs: 5, seenAtMs });
+    await sessions().insert(session("old", 10), 0);
+    await sessions().insert(session("new", 20), 0);
+    expect(await sessions().find("new")).toEqual({
+      session: session("new", 20),
+      user: { ...one, lastSignInAtMs: 5 },
+    });
+    await sessions().touch("new", 30);
+    await sessions().touch("new", 25);
+    expect((await sessions().find("new"))?.session.seenAtMs).toBe(30);
+    await sessions().insert(session("newest", 40), 11);
+    expect(await sessions().find("old")).toBeNull();
+    await users().setPassword(one.id, "changed", "newest");
+    expect(await sessions().find("new")).toBeNull();
+    expect((await sessions().find("newest"))?.user.passwordHash).toBe("changed");
+    await sessions().delete("newest");
+    expect(await sessions().find("newest")).toBeNull();
+  });
+
+  it("two operators who delete each other leave one, and the last one stays", async () => {
+    const link = invitation("second", { role: "operator" });
+    await invitations().insert(link);
+    await invitations().redeem(link, user("second", "operator", 2));
+    const all = await users().list({ limit: 99, after: null });
+    const operators = all.filter(({ role }) => role === "operator").map(({ id }) => id);
+    expect(operators).toHaveLength(2);
+    const outcomes = await Promise.all(operators.map((id) => users().delete(id)));
+    expect(outcomes.sort()).toEqual(["deleted", "last-operator"]);
+    expect(await users().delete("user_nobody")).toBe("missing");
+  });
+
+  it("lists page by page, newest first", async () => {
+    const first = await users().list({ limit: 1, after: null });
+    const rest = await users().list({ limit: 9, after: first[0]?.id ?? "" });
+    const all = await users().list({ limit: 9, after: null });
+    expect([...first, ...rest]).toEqual(all);
+  });
+});

@@ -1,0 +1,275 @@
+// Records of requests on every store: what goes in comes out, filters and totals agree with plain counting, and a batch is
+// written once.
+
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Decision } from "../../src/core/decision.ts";
+import type { Db } from "../../src/core/ports.ts";
+import { isFailed, isFallenBack, type RecordStore, type RequestRecord } from "../../src/core/records.ts";
+import type { RequestFilter, RequestLog, UsageLog, UsageTotals } from "../../src/core/request-log.ts";
+import { UniqueViolation } from "../../src/core/store-errors.ts";
+import { openDb } from "../../src/store/db.ts";
+import { createRecordStore } from "../../src/store/request-write.ts";
+import { createRequestLog } from "../../src/store/requests.ts";
+import { createUsageLog } from "../../src/store/rollups.ts";
+import { createToolCallLog } from "../../src/store/tool-call-tallies.ts";
+import { makeRecord, NOON, variedRecord } from "../support/records.ts";
+import { describeStores } from "../support/stores.ts";
+
+const COUNT = 400;
+const HOUR = 3_600_000;
+const PAGE = { limit: 50, after: null };
+
+await describeStores("request records", ({ url }) => {
+  let db: Db;
+  let store: RecordStore;
+  let log: RequestLog;
+  let usage: UsageLog;
+  const varied = Array.from({ length: COUNT }, (_, n) => variedRecord(n));
+  beforeAll(async () => {
+    db = await openDb(url);
+    await db.migrate();
+    store = createRecordStore(db);
+    log = createRequestLog(db);
+    usage = createUsageLog(db);
+    await store.write(varied.slice(0, 150));
+    await store.write(varied.slice(150));
+  });
+  afterAll(() => db.close());
+
+  describe("one request", () => {
+    test("comes out as it went in, found by either id", async () => {
+      const record = varied[40] as RequestRecord;
+      const stored = await log.find("default", record.id);
+      expect(stored?.summary).toMatchObject({
+        id: record.id,
+        requestId: record.requestId,
+        keyId: "key_0",
+        atMs: record.atMs,
+        tier: "NANO",
+        classifiedTier: "SIMPLE",
+        model: "model-5",
+        provider: "lab",
+        buckets: { input: 10, cacheRead: 3, cacheWrite: 2, output: 20 },
+        charge: 1_200n,
+        baseline: 9_000n,
+      });
+      const { measures: _measures, ...decision } = record.decision as Decision;
+      expect(stored?.detail).toEqual({
+        decision,
+        attempts: record.attempts,
+        hold: 5_000n,
+        cost: { price: record.cost?.price, baselineModel: "beta", markupPpm: 50_000, holdId: "hold" },
+        features: { messages: 1, score: 0.42, "measures.words": 7 },
+        toolCalls: null,
+      });
+      expect(stored).toMatchObject({ content: null, feedback: null });
+      expect(await log.find("default", record.requestId)).toEqual(stored);
+    });
+
+    test("of another account is not there", async () => {
+      const other = varied[49] as RequestRecord;
+      expect(other.accountId).toBe("other");
+      expect(await log.find("default", other.id)).toBeNull();
+      expect(await log.find("default", other.requestId)).toBeNull();
+      expect((await log.find("other", other.id))?.summary.id).toBe(other.id);
+    });
+
+    test("whose request id was used twice is the newest by that id, and both by their own", async () => {
+      const [first, second] = [1, 2].map((n) => makeRecord({ requestId: "twice", accountId: "twins", atMs: NOON + n }));
+      await store.write([first, second] as RequestRecord[]);
+      expect((await log.find("twins", "twice"))?.summary.id).toBe(second?.id);
+      expect((await log.find("twins", first?.id as string))?.summary.id).toBe(first?.id);
+    });
+
+    test("keeps awkward content and amounts whole", async () => {
+      const content = {
+        request: 'a "quoted" \\ line\nand \u{1f600} and NUL \u0000 and half \ud83d',
+        isRequestCut: true,
+        answer: "Ünï 漢字",
+        isAnswerCut: false,
+      };
+      const cost = { ...(makeRecord().cost as NonNullable<RequestRecord["cost"]>), charge: 9_007_199_254_740_993n };
+      const record = makeRecord({ content, cost, accountId: "awkward" });
+      await store.write([record]);
+      const stored = await log.find("awkward", record.id);
+      expect(stored?.summary.charge).toBe(9_007_199_254_740_993n);
+      expect(stored?.content).toEqual({
+        ...content,
+        request: 'a "quoted" \\ line\nand \u{1f600} and NUL \ufffd and half \ufffd',
+      });
+    });
+  });
+
+  describe("the log", () => {
+    const filters: readonly [string, Partial<RequestFilter>, (record: RequestRecord) => boolean][] = [
+      ["nothing", {}, () => true],
+      ["a tier", { tier: "COMPLEX" }, ({ decision }) => decision?.tier === "COMPLEX"],
+      ["no tier", { tier: null }, ({ decision }) => decision === null],
+      ["a model", { model: "model-3" }, ({ answeredBy }) => answeredBy?.model === "model-3"],
+      ["no model", { model: null }, ({ answeredBy }) => answeredBy === null],
+      ["a key", { keyId: "key_4" }, ({ keyId }) => keyId === "key_4"],
+      ["a category", { category: "math" }, ({ decision }) => decision?.category === "math"],
+      ["a status", { status: { kind: "exact", status: 402 } }, ({ status }) => status === 402],
+      ["a good status", { status: { kind: "exact", status: 200 } }, ({ status }) => status === 200],
+      ["a class", { status: { kind: "class", hundreds: 5 } }, ({ status }) => status >= 500],
+      ["a good class", { status: { kind: "class", hundreds: 2 } }, ({ status }) => status === 200],
+      ["errors", { status: { kind: "error" } }, isFailed],
+      ["fallbacks", { isFallback: true }, isFallenBack],
+      ["no fallbacks", { isFallback: false }, (record) => !isFallenBack(record)],
+      ["from a time", { fromMs: NOON + 300_000 }, ({ atMs }) => atMs >= NOON + 300_000],
+      ["up to a time", { toMs: NOON + 20_000 }, ({ atMs }) => atMs < NOON + 20_000],
+      ["a request id", { requestIdStart: (varied[7] as RequestRecord).requestId }, ({ id }) => id === varied[7]?.id],
+      ["the beginning of every id", { requestIdStart: "req_" }, () => true],
+      [
+        "several",
+        { tier: "LIGHT", keyId: "key_2", status: { kind: "error" } },
+        (record) => record.decision?.tier === "LIGHT" && record.keyId === "key_2" && isFailed(record),
+      ],
+    ];
+
+    test.each(filters)("filtered by %s is what plain filtering gives, newest first", async (_what, filter, matches) => {
+      const expected = varied.filter((record) => record.accountId === "default" && matches(record)).map(({ id }) => id);
+      const found = await log.list({ accountId: "default", ...filter }, { limit: 500, after: null });
+      expect(found.map(({ id }) => id)).toEqual(expected.reverse());
+    });
+
+    test("comes in pages that neither repeat nor leave out", async () => {
+      const ids: string[] = [];
+      let after: string | null = null;
+      do {
+        const page = await log.list({ accountId: "default" }, { limit: 37, after });
+        ids.push(...page.map(({ id }) => id));
+        after = page.length < 37 ? null : (page.at(-1)?.id ?? null);
+      } while (after !== null);
+      expect(ids).toEqual([...new Set(ids)].sort().reverse());
+      expect(ids).toHaveLength(varied.filter(({ accountId }) => accountId === "default").length);
+    });
+  });
+
+  describe("totals", () => {
+    const sum = (records: readonly RequestRecord[]): Partial<UsageTotals> => ({
+      requests: records.length,
+      errors: records.filter(isFailed).length,
+      fallbacks: records.filter(isFallenBack).length,
+      charge: records.reduce((total, { cost }) => total + (cost?.charge ?? 0n), 0n),
+      baseline: records.reduce((total, { cost }) => total + (cost?.baseline ?? 0n), 0n),
+      latencyMsSum: records.reduce((total, { latencyMs }) => total + latencyMs, 0),
+    });
+    const own = varied.filter(({ accountId }) => accountId === "default");
+    const range = { accountId: "default", fromMs: NOON, toMs: NOON + COUNT * 1_000 };
+
+    test("over the range are what plain adding gives", async () => {
+      const { rows } = await usage.read({ ...range, step: "total", group: null });
+      expect(rows).toHaveLength(1);
+      expect(rows[0]).toMatchObject({ ...sum(own), startMs: NOON, group: null });
+      expect(rows[0]?.latencies.reduce((a, b) => a + b)).toBe(own.length);
+      expect(rows[0]?.firstContents.reduce((a, b) => a + b)).toBe(
+        own.filter(({ firstContentMs }) => firstContentMs !== null).length,
+      );
+    });
+
+    test.each([
+      ["model", (record: RequestRecord) => record.answeredBy?.model ?? null],
+      ["tier", (record: RequestRecord) => record.decision?.tier ?? null],
+      ["key", (record: RequestRecord) => record.keyId],
+      ["status", (record: RequestRecord) => String(record.status)],
+    ] as const)("by %s are, too", async (group, groupOf) => {
+      for (const step of ["hour", "day"] as const) {
+        const { rows } = await usage.read({ ...range, step, group });
+        const names = new Set(own.map(groupOf));
+        expect(new Set(rows.map((row) => row.group))).toEqual(names);
+        for (const row of rows) {
+          expect(row).toMatchObject(sum(own.filter((record) => groupOf(record) === row.group)));
+        }
+      }
+    });
+
+    test("say which whole hours or days they cover, and nothing of other times", async () => {
+      const fromMs = NOON + 90_000;
+      const hourly = await usage.read({ ...range, fromMs, toMs: fromMs + 1, step: "hour", group: null });
+      expect([hourly.fromMs, hourly.toMs]).toEqual([NOON, NOON + HOUR]);
+      const later = await usage.read({
+        ...range,
+        fromMs: NOON + HOUR,
+        toMs: NOON + 9 * HOUR,
+        step: "hour",
+        group: null,
+      });
+      expect(later.rows).toEqual([]);
+      const none = await usage.read({ ...range, accountId: "nobody", step: "total", group: null });
+      expect(none.rows).toEqual([]);
+    });
+
+    test("narrow to a key, a model or a tier", async () => {
+      const { rows } = await usage.read({ ...range, step: "total", group: null, keyId: "key_3", tier: "STANDARD" });
+      const expected = own.filter(({ keyId, decision }) => keyId === "key_3" && decision?.tier === "STANDARD");
+      expect(rows[0]).toMatchObject(sum(expected));
+    });
+  });
+
+  test("a batch is written whole or not at all, and not twice", async () => {
+    const batch = [1, 2].map(() => makeRecord({ accountId: "once" }));
+    await store.write(batch);
+    await expect(store.write([makeRecord({ accountId: "once" }), ...batch])).rejects.toBeInstanceOf(UniqueViolation);
+    expect(await log.list({ accountId: "once" }, PAGE)).toHaveLength(2);
+    const query = { accountId: "once", fromMs: NOON, toMs: NOON + HOUR, step: "total", group: null } as const;
+    expect((await usage.read(query)).rows[0]?.requests).toBe(2);
+  });
+
+  test("two writers at once lose nothing", async () => {
+    const batches = Array.from({ length: 6 }, () =>
+      Array.from({ length: 20 }, () => makeRecord({ accountId: "race" })),
+    );
+    await Promise.all(batches.map((batch) => store.write(batch)));
+    const query = { accountId: "race", fromMs: NOON, toMs: NOON + HOUR, step: "total", group: null } as const;
+    expect((await usage.read(query)).rows[0]?.requests).toBe(120);
+  });
+
+  test("a mark is kept, replaced, and outlives the request with its features; totals do as well", async () => {
+    const record = makeRecord({ accountId: "old", atMs: NOON - 90 * 24 * HOUR, features: { messages: 3 } });
+    await store.write([record]);
+    await log.mark("old", record.id, { tier: "NANO", note: "too dear", atMs: 5 });
+    await log.mark("old", record.id, { tier: "COMPLEX", note: null, atMs: 6 });
+    expect((await log.find("old", record.id))?.feedback).toEqual({ tier: "COMPLEX", note: null, atMs: 6 });
+    await log.mark("stranger", record.id, { tier: "NANO", note: null, atMs: 7 });
+    expect(await store.deleteBefore(NOON - 24 * HOUR, 500)).toBe(1);
+    expect(await log.find("old", record.id)).toBeNull();
+    const [mark] = await db.query("SELECT * FROM request_feedback WHERE id = $1", [record.id]);
+    expect(mark).toMatchObject({ tier: "COMPLEX", decided_tier: "LIGHT", features_json: '{"messages":3}' });
+    const query = { accountId: "old", fromMs: record.atMs, toMs: record.atMs + 1, step: "hour", group: null } as const;
+    expect((await usage.read(query)).rows[0]?.requests).toBe(1);
+  });
+
+  test("old records go in small steps, with everything of theirs, and nothing else goes", async () => {
+    const content = { request: "q", isRequestCut: false, answer: "a", isAnswerCut: false };
+    const old = Array.from({ length: 5 }, (_, n) => makeRecord({ accountId: "steps", atMs: 1_000 + n, content }));
+    const young = makeRecord({ accountId: "steps" });
+    await store.write([...old, young]);
+    expect([await store.deleteBefore(NOON - HOUR, 2), await store.deleteBefore(NOON - HOUR, 2)]).toEqual([2, 2]);
+    expect([await store.deleteBefore(NOON - HOUR, 2), await store.deleteBefore(NOON - HOUR, 2)]).toEqual([1, 0]);
+    expect((await log.list({ accountId: "steps" }, PAGE)).map(({ id }) => id)).toEqual([young.id]);
+    for (const table of ["request_details", "request_contents"]) {
+      const rows = await db.query(`SELECT id FROM ${table} WHERE id < $1`, ["r0000001"]);
+      expect(rows).toEqual([]);
+    }
+  });
+
+  test("usable tool calls add up per model and scenario", async () => {
+    const decision = {
+      ...(makeRecord().decision as NonNullable<RequestRecord["decision"]>),
+      toolScenario: "single" as const,
+    };
+    const checks = fc.sample(
+      fc.record({ calls: fc.integer({ min: 1, max: 5 }), parsed: fc.nat(5), known: fc.nat(5), valid: fc.nat(5) }),
+      20,
+    );
+    const records = checks.map((toolCalls) => makeRecord({ decision, toolCalls, accountId: "tools" }));
+    await store.write(records.slice(0, 10));
+    await store.write(records.slice(10));
+    const total = (name: "calls" | "valid") => checks.reduce((sum, check) => sum + check[name], 0);
+    expect(await createToolCallLog(db).tallies()).toEqual([
+      expect.objectContaining({ model: "alpha", scenario: "single", calls: total("calls"), valid: total("valid") }),
+    ]);
+  });
+});

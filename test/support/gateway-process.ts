@@ -1,0 +1,102 @@
+// A gateway in a process of its own, from the build, so that it can be killed and so that several can share a database.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { ADMIN_TOKEN } from "./gateway.ts";
+
+export interface GatewayProcess {
+  readonly url: string;
+  /** The first key's text, when this start made it. */
+  readonly firstKey: string | null;
+  /** SIGKILL, and the end of the process. */
+  kill(): Promise<void>;
+  /** SIGTERM, and the exit code. */
+  stop(): Promise<number | null>;
+  api(method: string, path: string, body?: object): Promise<Response>;
+}
+
+export interface ProcessOptions {
+  /** Where switchyard.yaml and the data are. */
+  readonly folder: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A process that has loaded everything and waits to be told to serve. */
+export interface Spare {
+  serve(): Promise<GatewayProcess>;
+  discard(): Promise<void>;
+}
+
+const PROGRAM = join(import.meta.dirname, "serve.mjs");
+
+export function startGatewayProcess(options: ProcessOptions): Promise<GatewayProcess> {
+  return whenReady(launch(options, []));
+}
+
+export function prepareGatewayProcess(options: ProcessOptions): Spare {
+  const child = launch(options, ["spare"]);
+  return {
+    serve() {
+      child.stdin?.write("go\n");
+      return whenReady(child);
+    },
+    discard: () => end(child, "SIGKILL").then(() => undefined),
+  };
+}
+
+function launch({ folder, env = {} }: ProcessOptions, words: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [PROGRAM, ...words], {
+    cwd: folder,
+    stdio: ["pipe", "pipe", "pipe"],
+    env: {
+      PATH: process.env.PATH,
+      PORT: "0",
+      LOG_LEVEL: "error",
+      SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
+      SWITCHYARD_DRAIN_SECONDS: "2",
+      ...env,
+    },
+  });
+}
+
+async function whenReady(child: ChildProcess): Promise<GatewayProcess> {
+  const said = await untilSaid(child, /Base URL +(\S+)\/v1[\s\S]*Try it/);
+  const url = /Base URL +(\S+)\/v1/.exec(said)?.[1] ?? "";
+  return {
+    url,
+    firstKey: /API key +(sk-service-\S+)/.exec(said)?.[1] ?? null,
+    kill: () => end(child, "SIGKILL").then(() => undefined),
+    stop: () => end(child, "SIGTERM"),
+    api: (method, path, body) =>
+      fetch(`${url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${ADMIN_TOKEN}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+  };
+}
+
+function untilSaid(child: ChildProcess, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    const hear = (text: Buffer): void => {
+      if (said.length < 100_000) said += text.toString("utf8");
+      if (pattern.test(said)) resolve(said);
+    };
+    child.stdout?.on("data", hear);
+    child.stderr?.on("data", hear);
+    child.once("exit", (code) => reject(new Error(`the gateway ended with ${code}: ${said}`)));
+  });
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  const [code] = await exited;
+  return code as number | null;
+}

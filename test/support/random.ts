@@ -1,0 +1,32 @@
+// Random numbers that a seed repeats, for tests whose failures must be had again.
+
+export interface Random {
+  /** 0 up to, not including, 1. */
+  next(): number;
+  /** A whole number below `limit`. */
+  below(limit: number): number;
+  pick<T>(choices: readonly T[]): T;
+}
+
+/** The seed is SWITCHYARD_TEST_SEED when that is set, so that a run that failed can be had again. */
+export function seedOf(fallback: number): number {
+  return Number(process.env.SWITCHYARD_TEST_SEED ?? fallback);
+}
+
+/** How many times the usual amount of work; SWITCHYARD_TEST_SCALE=10 for ten times. */
+export function scaled(amount: number): number {
+  return Math.max(1, Math.round(amount * Number(process.env.SWITCHYARD_TEST_SCALE ?? 1)));
+}
+
+/** Mulberry32: 32 bits of state, good enough to vary tests with. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (limit: number): number => Math.floor(next() * limit);
+  return { next, below, pick: (choices) => choices[below(choices.length)] as (typeof choices)[number] };
+}

@@ -1,0 +1,161 @@
+// Passwords: what is kept of them, which are refused, and how often one may be wrong.
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ATTEMPT_WINDOW_MS, createAttempts } from "../../../src/accounts/attempts.ts";
+import { checkPassword, createPasswords } from "../../../src/accounts/passwords.ts";
+import { createSessions, SESSION_IDLE_MS, SESSION_MAX_MS } from "../../../src/accounts/sessions.ts";
+import { createUsers } from "../../../src/accounts/users.ts";
+import type { Session, User } from "../../../src/core/people.ts";
+
+const passwords = createPasswords({ n: 16, r: 8, p: 1 });
+
+describe("a stored password", () => {
+  it("is right for itself alone, salted anew each time, with its parameters", async () => {
+    const [one, two] = [await passwords.hash("correct horse"), await passwords.hash("correct horse")];
+    expect(one).toMatch(/^scrypt\$16\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
+    expect(one).not.toBe(two);
+    expect(await passwords.isRight("correct horse", one)).toBe(true);
+    expect(await passwords.isRight("correct horsf", one)).toBe(false);
+    expect(await passwords.isRight("correct horse", null)).toBe(false);
+  });
+
+  it("is compared with the parameters it was made with, and however its accents are typed", async () => {
+    const dear = createPasswords({ n: 32, r: 4, p: 2 });
+    expect(await passwords.isRight("caf\u00e9 au lait!", await dear.hash("cafe\u0301 au lait!"))).toBe(true);
+  });
+
+  it("many at once all get their turn", async () => {
+    const stored = await passwords.hash("many at once");
+    const answers = await Promise.all(Array.from({ length: 40 }, () => passwords.isRight("many at once", stored)));
+    expect(answers.every(Boolean)).toBe(true);
+  });
+
+  it("too many at once are refused rather than queued for ever", async () => {
+    const slow = createPasswords({ n: 2 ** 12, r: 8, p: 1 });
+    const all = await Promise.allSettled(Array.from({ length: 130 }, () => slow.isRight("x", null)));
+    expect(all.filter(({ status }) => status === "rejected").length).toBeGreaterThan(0);
+  });
+});
+
+describe("a new password", () => {
+  it.each(["violet anchor teapot", "Tr0ub4dor&3-extra", "пароль-длинный-1", "xxxxabcdefgh1234"])(
+    "%j is good",
+    (password) => {
+      expect(() => checkPassword(password, "ada@example.com", "password")).not.toThrow();
+    },
+  );
+
+  it.each([
+    "short",
+    "eleven char",
+    "passwordpassword",
+    "Password123456",
+    "switchyard2026",
+    "abcdefghijkl",
+    "zyxwvutsrqponm",
+    "123456789012",
+    "aaaaaaaaaaaab",
+    "ada.lovelace1",
+    "ada.lovelace@example.com",
+  ])("%j is refused", (password) => {
+    expect(() => checkPassword(password, "ada.lovelace@example.com", "password")).toThrow();
+  });
+});
+
+describe("attempts", () => {
+  it("never let more through in a window than the limit, whatever comes", () => {
+    const event = fc.record({ name: fc.constantFrom("a", "b"), pauseMs: fc.integer({ min: 0, max: 90_000 }) });
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+        let nowMs = 0;
+        const attempts = createAttempts(() => nowMs);
+        const passed: Record<string, number[]> = { a: [], b: [] };
+        for (const { name, pauseMs } of events) {
+          nowMs += pauseMs;
+          if (attempts.begin([{ name, most: 3 }]) === 0) passed[name]?.push(nowMs);
+        }
+        for (const times of Object.values(passed)) {
+          // A window begins with the first attempt after the last one ended; no four in a row fit into half of one.
+          for (let at = 6; at < times.length; at++) {
+            expect((times[at] as number) - (times[at - 6] as number)).toBeGreaterThanOrEqual(ATTEMPT_WINDOW_MS);
+          }
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("say how long to wait, and forgive a success", () => {
+    let nowMs = 0;
+    const attempts = createAttempts(() => nowMs);
+    const limits = [{ name: "x", most: 2 }];
+    expect(attempts.begin(limits)).toBe(0);
+    attempts.forgive(limits);
+    expect([attempts.begin(limits), attempts.begin(limits)]).toEqual([0, 0]);
+    nowMs = 1_000;
+    expect(attempts.begin(limits)).toBe(ATTEMPT_WINDOW_MS / 1000 - 1);
+    nowMs = ATTEMPT_WINDOW_MS;
+    expect(attempts.begin(limits)).toBe(0);
+  });
+});
+
+const ADA: User = {
+  id: "user_ada",
+  email: "ada@example.com",
+  role: "operator",
+  accountId: "default",
+  passwordHash: "",
+  createdAtMs: 0,
+  lastSignInAtMs: null,
+};
+
+describe("signing in", () => {
+  it("works the password of nobody as hard as that of somebody", async () => {
+    const asked: (string | null)[] = [];
+    const watching = {
+      hash: passwords.hash,
+      isRight: async (_: string, stored: string | null) => {
+        asked.push(stored);
+        return false;
+      },
+    };
+    const store = { byEmail: async (email: string) => (email === ADA.email ? { ...ADA, passwordHash: "h" } : null) };
+    const users = createUsers({ store: store as never, passwords: watching });
+    for (const email of [" ADA@example.com", "nobody@example.com", "no address"]) {
+      await expect(users.signIn({ email, password: "x", address: "::1" })).rejects.toMatchObject({
+        details: { code: "wrong_credentials" },
+      });
+    }
+    expect(asked).toEqual(["h", null, null]);
+  });
+});
+
+describe("a session", () => {
+  it("slides for two weeks at a time, but not beyond ninety days", async () => {
+    let nowMs = 0;
+    const kept = new Map<string, Session>();
+    const store = {
+      insert: async (session: Session) => void kept.set(session.hash, session),
+      find: async (hash: string) => {
+        const session = kept.get(hash);
+        return session === undefined ? null : { session, user: ADA };
+      },
+      touch: async (hash: string, seenAtMs: number) =>
+        void kept.set(hash, { ...(kept.get(hash) as Session), seenAtMs }),
+      delete: async (hash: string) => void kept.delete(hash),
+    };
+    const sessions = createSessions({ store, now: () => nowMs });
+    const token = await sessions.open(ADA);
+    expect([...kept.keys()]).not.toContain(token);
+    while (nowMs + SESSION_IDLE_MS - 1 < SESSION_MAX_MS) {
+      nowMs += SESSION_IDLE_MS - 1;
+      expect((await sessions.find(token))?.user).toBe(ADA);
+    }
+    nowMs = SESSION_MAX_MS;
+    expect(await sessions.find(token)).toBeNull();
+    const idle = await sessions.open(ADA);
+    nowMs += SESSION_IDLE_MS;
+    expect(await sessions.find(idle)).toBeNull();
+  });
+});

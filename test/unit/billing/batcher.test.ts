@@ -1,0 +1,60 @@
+// Group commit: what waits goes together, one bad operation is alone with its error, a store that is away fails all.
+
+import { expect, test } from "vitest";
+import { createBatcher } from "../../../src/billing/batcher.ts";
+import type { LedgerOp, LedgerOutcome } from "../../../src/core/ledger.ts";
+import { StoreUnavailable } from "../../../src/core/store-errors.ts";
+import { release } from "../../support/ledger.ts";
+
+const voided: LedgerOutcome = { state: "voided" };
+
+function recording(isBad: (op: LedgerOp) => boolean = () => false, error: Error = new Error("bad")) {
+  const sizes: number[] = [];
+  const batcher = createBatcher(async (ops) => {
+    sizes.push(ops.length);
+    await Promise.resolve();
+    if (ops.some(isBad)) throw error;
+    return ops.map(() => voided);
+  });
+  return { batcher, sizes };
+}
+
+const ops = (count: number) => Array.from({ length: count }, (_, index) => release(`hold-${index}`));
+
+test("what arrives in one turn, and what arrives during a commit, goes together", async () => {
+  const { batcher, sizes } = recording();
+  const first = ops(5).map(batcher.submit);
+  await first[0];
+  await Promise.all([...first, ...ops(7).map(batcher.submit)]);
+  expect(sizes).toEqual([5, 7]);
+});
+
+test("a batch has an upper size", async () => {
+  const { batcher, sizes } = recording();
+  await Promise.all(ops(600).map(batcher.submit));
+  expect(sizes).toEqual([256, 256, 88]);
+});
+
+test("a bad operation is found in few commits, and only it is refused", async () => {
+  const { batcher, sizes } = recording((op) => op.kind === "void" && op.holdId === "hold-37");
+  const results = await Promise.allSettled(ops(64).map(batcher.submit));
+  expect(results.map(({ status }, index) => [status, index]).filter(([status]) => status === "rejected")).toEqual([
+    ["rejected", 37],
+  ]);
+  expect(sizes.length).toBeLessThanOrEqual(1 + 2 * Math.log2(64));
+});
+
+test("a store that is away is not asked again for each of them", async () => {
+  const { batcher, sizes } = recording(() => true, new StoreUnavailable(new Error("away")));
+  const results = await Promise.allSettled(ops(10).map(batcher.submit));
+  expect(results.every(({ status }) => status === "rejected")).toBe(true);
+  expect(sizes).toEqual([10]);
+});
+
+test("it is idle when everything was answered, also after failures", async () => {
+  const { batcher } = recording(() => true);
+  const answers = Promise.allSettled(ops(3).map(batcher.submit));
+  await batcher.idle();
+  await answers;
+  await batcher.idle();
+});

@@ -1,0 +1,143 @@
+// What a hold must cover: a bound on every answer within the cap, and the longest answer that an amount buys.
+
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  affordableOutput,
+  holdAmounts,
+  inputTokensPossible,
+  leastUseful,
+  type QuoteInput,
+  quoteChain,
+} from "../../../src/billing/estimate.ts";
+import type { ChatRequest, ContentPart } from "../../../src/core/chat.ts";
+import type { Model } from "../../../src/core/model.ts";
+import { costNano } from "../../../src/core/money.ts";
+
+function modelOf(changes: Partial<Model>): Model {
+  const price = { input: 3_000_000, output: 15_000_000, cacheRead: 300_000, cacheWrite: null };
+  return { id: "m", price, context: 200_000, maxOutput: 8_000, ...changes } as Model;
+}
+
+function chatOf(changes: Partial<ChatRequest> = {}): ChatRequest {
+  return { messages: [], maxOutputTokens: null, choiceCount: 1, ...changes } as ChatRequest;
+}
+
+function inputOf(changes: Partial<QuoteInput>): QuoteInput {
+  return {
+    models: [modelOf({})],
+    chat: chatOf(),
+    bodyBytes: 1_000,
+    expectedOutputTokens: 500,
+    markupPpm: 50_000,
+    ...changes,
+  };
+}
+
+const arbitraryPrice = fc.record({
+  input: fc.integer({ min: 0, max: 75_000_000 }),
+  output: fc.integer({ min: 0, max: 200_000_000 }),
+  cacheRead: fc.option(fc.integer({ min: 0, max: 75_000_000 })),
+  cacheWrite: fc.option(fc.integer({ min: 0, max: 150_000_000 })),
+});
+
+const arbitraryInput = fc
+  .record({
+    price: arbitraryPrice,
+    cap: fc.option(fc.integer({ min: 1, max: 20_000 })),
+    choiceCount: fc.integer({ min: 1, max: 8 }),
+    bodyBytes: fc.integer({ min: 2, max: 300_000 }),
+    maxOutput: fc.integer({ min: 1, max: 16_000 }),
+    context: fc.integer({ min: 1_000, max: 200_000 }),
+    markupPpm: fc.integer({ min: 0, max: 500_000 }),
+  })
+  .map(({ price, cap, choiceCount, bodyBytes, maxOutput, context, markupPpm }) =>
+    inputOf({
+      models: [modelOf({ price, maxOutput, context })],
+      chat: chatOf({ maxOutputTokens: cap, choiceCount }),
+      bodyBytes,
+      markupPpm,
+    }),
+  );
+
+test("no answer within the cap costs more than the quote, whichever way its input was cached", () => {
+  const shares = fc.tuple(...[0, 1, 2, 3].map(() => fc.double({ min: 0, max: 1, noNaN: true })));
+  fc.assert(
+    fc.property(arbitraryInput, shares, (input, [read = 0, write = 0, used = 0, answered = 0]) => {
+      const [quote] = quoteChain(input);
+      const { model, inputTokens, outputTokens, amount } = quote!;
+      const prompt = Math.floor(used * inputTokens);
+      const cacheRead = Math.floor(read * prompt);
+      const cacheWrite = Math.floor(write * (prompt - cacheRead));
+      const output = Math.floor(answered * outputTokens * input.chat.choiceCount);
+      const buckets = { input: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output };
+      expect(costNano(buckets, model.price!, input.markupPpm) <= amount).toBe(true);
+    }),
+  );
+});
+
+test("the affordable output is the longest that the amount covers, and never longer than the model's", () => {
+  fc.assert(
+    fc.property(arbitraryInput, fc.bigInt({ min: 0n, max: 2_000_000_000n }), (input, amount) => {
+      const [quote] = quoteChain(input);
+      const cap = affordableOutput(quote!, amount, input);
+      const costOf = (outputTokens: number) =>
+        quoteChain({
+          ...input,
+          chat: { ...input.chat, maxOutputTokens: outputTokens },
+        })[0]!.amount;
+      const { maxOutput } = quote!.model;
+      const isLongest =
+        cap === null
+          ? costOf(Math.min(16, maxOutput)) > amount
+          : cap <= maxOutput && costOf(cap) <= amount && (cap === maxOutput || costOf(cap + 1) > amount);
+      expect(isLongest).toBe(true);
+    }),
+  );
+});
+
+test("the hold's amounts go down, without repetition, from the dearest model of the chain", () => {
+  const price = (input: number) => ({ input, output: input, cacheRead: null, cacheWrite: 0 });
+  const models = [3, 9, 3, 1].map((input) => modelOf({ price: price(input * 1_000_000) }));
+  const amounts = holdAmounts(quoteChain(inputOf({ models })));
+  expect(amounts).toHaveLength(3);
+  expect(amounts).toEqual([...amounts].sort((a, b) => (a > b ? -1 : 1)));
+});
+
+test("a shorter answer will do only where the client left the length open", () => {
+  const open = inputOf({});
+  const capped = inputOf({ chat: chatOf({ maxOutputTokens: 100 }) });
+  expect(leastUseful(quoteChain(capped), capped)).toBeNull();
+  expect(leastUseful(quoteChain(open), open)! < quoteChain(open)[0]!.amount).toBe(true);
+});
+
+test("the cap counts once for each choice, and never beyond what the model can write", () => {
+  const tokens = (chat: Partial<ChatRequest>) => quoteChain(inputOf({ chat: chatOf(chat) }))[0]!;
+  expect(tokens({ maxOutputTokens: 100_000 }).outputTokens).toBe(8_000);
+  const [one, three] = [tokens({ maxOutputTokens: 1_000 }), tokens({ maxOutputTokens: 1_000, choiceCount: 3 })];
+  expect(three.amount - one.amount).toBe(2_000n * 15_000n + (2_000n * 15_000n * 5n) / 100n);
+});
+
+const letters = "x".repeat(80_000);
+
+test.each<[string, ContentPart, number]>([
+  ["a picture at a flat rate", { type: "image_url", image_url: { url: `data:image/png;base64,${letters}` } }, 4_000],
+  ["a document by its size", { type: "file", file: { file_data: `data:application/pdf;base64,${letters}` } }, 10_004],
+  ["sound by its size", { type: "input_audio", input_audio: { data: letters, format: "wav" } }, 10_001],
+  ["a small document at the flat rate", { type: "file", file: { file_id: "file-1" } }, 4_000],
+  ["a document of plain text as text", { type: "document", source: { type: "text", data: letters } }, 44_000],
+  ["text in a file as text", { type: "file", file: { file_data: `data:text/plain;base64,${letters}` } }, 44_000],
+  ["something unknown as text", { type: "other", other: { of: letters } }, 44_000],
+])("%s", (_, part, expected) => {
+  const chat = chatOf({ messages: [{ role: "user", content: [part] }] });
+  const bodyBytes = JSON.stringify(part).length;
+  const { inputTokens } = quoteChain(inputOf({ chat, bodyBytes }))[0]!;
+  expect(Math.abs(inputTokens - expected)).toBeLessThan(150);
+});
+
+test("no more input is held than the model can read, and more than a token a byte is not believed", () => {
+  const { inputTokens } = quoteChain(inputOf({ bodyBytes: 10_000_000 }))[0]!;
+  expect(inputTokens).toBe(200_000);
+  expect(inputTokensPossible(chatOf(), 1_000)).toBeGreaterThanOrEqual(1_000);
+  expect(inputTokensPossible(chatOf(), 1_000)).toBeLessThan(10_000);
+});

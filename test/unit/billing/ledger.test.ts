@@ -1,0 +1,163 @@
+// The service around the ledger: what it does when the store is away, answers late, or refuses one operation for good.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createLedger, type Ledger } from "../../../src/billing/ledger.ts";
+import { createOutbox } from "../../../src/billing/outbox.ts";
+import type { LedgerOp, LedgerStore } from "../../../src/core/ledger.ts";
+import { StoreUnavailable } from "../../../src/core/store-errors.ts";
+import { SILENT_LOG } from "../../../src/telemetry/log.ts";
+import { createMemoryLedger, hold, type MemoryLedger, problemsOf, settle, topUp } from "../../support/ledger.ts";
+
+let folder: string;
+let memory: MemoryLedger;
+let fault: (op: LedgerOp, moment: "before" | "after") => Error | null;
+let ledger: Ledger;
+
+const AWAY = new StoreUnavailable(new Error("away"));
+
+function open(name: string, options: { ownerSilentMs?: number; store?: Partial<LedgerStore> } = {}): Ledger {
+  const own = memory.as(name);
+  const store: LedgerStore = {
+    ...own,
+    async commit(ops, post) {
+      for (const op of ops) {
+        const error = fault(op, "before");
+        if (error !== null) throw error;
+      }
+      const outcomes = await own.commit(ops, post);
+      for (const op of ops) {
+        const error = fault(op, "after");
+        if (error !== null) throw error;
+      }
+      return outcomes;
+    },
+    ...options.store,
+  };
+  const outbox = createOutbox({ folder, name, log: SILENT_LOG });
+  return createLedger({ store, outbox, log: SILENT_LOG, ownerSilentMs: options.ownerSilentMs ?? 0 });
+}
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  folder = mkdtempSync(join(tmpdir(), "switchyard-ledger-"));
+  memory = createMemoryLedger();
+  fault = () => null;
+  ledger = open("one");
+  await ledger.start();
+  await ledger.move(topUp("t", 100n));
+});
+afterEach(async () => {
+  fault = () => null;
+  await ledger.stop();
+  expect(await problemsOf(memory)).toEqual([]);
+  vi.useRealTimers();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const untilRetried = (): Promise<unknown> => vi.advanceTimersByTimeAsync(1_000);
+const wallet = () => memory.wallets.get("a");
+
+test("a hold whose commit was lost on the way back is released, and the request refused", async () => {
+  fault = (op, moment) => (op.kind === "hold" && moment === "after" ? AWAY : null);
+  await expect(ledger.hold(hold("h", 10n))).rejects.toBe(AWAY);
+  expect(wallet()?.held).toBe(10n);
+  await untilRetried();
+  await vi.waitFor(() => expect(wallet()?.held).toBe(0n));
+  expect(memory.holds.get("h")?.state).toBe("voided");
+});
+
+test.each(["before", "after"] as const)("a settlement that fails %s its commit is done once", async (when) => {
+  await ledger.hold(hold("h", 10n));
+  fault = (op, moment) => (op.kind === "settle" && moment === when ? AWAY : null);
+  expect(await ledger.settle(settle("h", 7))).toEqual({ state: "deferred" });
+  await untilRetried();
+  fault = () => null;
+  await untilRetried();
+  await vi.waitFor(() => expect(wallet()).toMatchObject({ posted: 93n, held: 0n }));
+});
+
+test("releasing a hold whose settlement waits does not make it a refund", async () => {
+  await ledger.hold(hold("h", 10n));
+  fault = (op) => (op.kind === "settle" ? AWAY : null);
+  await ledger.settle(settle("h", 7));
+  await ledger.release({ holdId: "h", accountId: "a" });
+  expect(memory.holds.get("h")?.state).toBe("open");
+  fault = () => null;
+  await untilRetried();
+  await vi.waitFor(() => expect(wallet()).toMatchObject({ posted: 93n, held: 0n }));
+});
+
+test("a settlement that cannot be booked stays, and keeps back no other", async () => {
+  for (const id of ["bad", "good", "other"]) await ledger.hold(hold(id, 10n));
+  fault = (op) => (op.kind === "settle" && op.holdId === "bad" ? new Error("no such thing") : null);
+  expect(await ledger.settle(settle("bad", 7))).toEqual({ state: "deferred" });
+  const away = fault;
+  fault = (op, moment) => (op.kind === "settle" ? AWAY : away(op, moment));
+  expect(await ledger.settle(settle("good", 7))).toEqual({ state: "deferred" });
+  fault = away;
+  await untilRetried();
+  await vi.waitFor(() => expect(memory.charges.has("good")).toBe(true));
+  expect(await ledger.settle(settle("other", 7))).toMatchObject({ state: "settled" });
+  expect(memory.holds.get("bad")?.state).toBe("open");
+});
+
+test("a release is tried until it is done", async () => {
+  await ledger.hold(hold("h", 10n));
+  fault = () => AWAY;
+  await ledger.release({ holdId: "h", accountId: "a" });
+  fault = () => null;
+  await untilRetried();
+  await vi.waitFor(() => expect(wallet()?.held).toBe(0n));
+});
+
+test("the next process settles what the outbox kept before it releases what was left", async () => {
+  await ledger.hold(hold("paid", 10n));
+  await ledger.hold(hold("left", 10n));
+  fault = () => AWAY;
+  await ledger.settle(settle("paid", 7));
+  fault = () => null;
+  const next = open("two");
+  await next.start();
+  expect(wallet()).toMatchObject({ posted: 93n, held: 0n });
+  expect(memory.holds.get("left")?.state).toBe("expired");
+  await next.stop();
+});
+
+test("more orphans than one look finds are all released", async () => {
+  for (let number = 0; number < 30; number += 1) await ledger.hold(hold(`h${number}`, 1n));
+  const orphans: LedgerStore["orphans"] = async () => (await memory.as("two").orphans(0)).slice(0, 7);
+  const next = open("two", { store: { orphans } });
+  await next.start();
+  expect(wallet()?.held).toBe(0n);
+  await next.stop();
+});
+
+test("where others may be alive, nobody's holds are released by one that has only just come, or just come back", async () => {
+  await ledger.hold(hold("h", 10n));
+  let isAway = false;
+  const beat = async (): Promise<void> => {
+    if (isAway) throw AWAY;
+  };
+  const clock = vi.spyOn(performance, "now");
+  clock.mockReturnValue(0);
+  const other = open("two", { ownerSilentMs: 60_000, store: { beat } });
+  await other.start();
+  const beatAt = async (ms: number): Promise<void> => {
+    clock.mockReturnValue(ms);
+    await vi.advanceTimersByTimeAsync(5_000);
+  };
+  await beatAt(59_000);
+  isAway = true;
+  await beatAt(64_000);
+  isAway = false;
+  await beatAt(70_000);
+  await beatAt(129_000);
+  expect(memory.holds.get("h")?.state).toBe("open");
+  await beatAt(131_000);
+  await vi.waitFor(() => expect(memory.holds.get("h")?.state).toBe("expired"));
+  clock.mockRestore();
+  await other.stop();
+});

@@ -1,0 +1,224 @@
+// The ledger as a state machine: laws over random histories, and the cases that matter each by itself.
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createBatcher } from "../../../src/billing/batcher.ts";
+import { BALANCE_MAX } from "../../../src/billing/draft.ts";
+import { post } from "../../../src/billing/post.ts";
+import type { LedgerOp, LedgerOutcome } from "../../../src/core/ledger.ts";
+import {
+  createMemoryLedger,
+  hold,
+  type MemoryLedger,
+  problemsOf,
+  release,
+  runEach,
+  settle,
+  topUp,
+} from "../../support/ledger.ts";
+import { history, SCALE } from "../../support/ledger-history.ts";
+
+async function play(...ops: LedgerOp[]): Promise<{ ledger: MemoryLedger; last: LedgerOutcome | null }> {
+  const ledger = createMemoryLedger();
+  const outcomes = await runEach(ledger, ops);
+  return { ledger, last: outcomes.at(-1) ?? null };
+}
+
+function contents({ wallets, holds, keySpends, transactions, charges }: MemoryLedger): unknown {
+  return structuredClone([wallets, holds, keySpends, transactions, charges]);
+}
+
+const DONE = new Set(["held", "settled", "voided", "moved", "already-moved"]);
+
+describe("laws", () => {
+  test("after every step: nothing below zero, held is what is open, entries sum to zero, chains and charges fit", async () => {
+    await fc.assert(
+      fc.asyncProperty(history, async (ops) => {
+        const ledger = createMemoryLedger();
+        for (const op of ops) {
+          await runEach(ledger, [op]);
+          expect(await problemsOf(ledger)).toEqual([]);
+        }
+      }),
+      { numRuns: 150 * SCALE },
+    );
+  });
+
+  test("an operation that is repeated changes nothing", async () => {
+    await fc.assert(
+      fc.asyncProperty(history, async (ops) => {
+        const ledger = createMemoryLedger();
+        const outcomes = await runEach(ledger, ops);
+        const before = contents(ledger);
+        // What was refused, or had no hold yet, may be done when it is tried again; what was done is not done twice.
+        const done = ops.filter((_, index) => DONE.has(outcomes[index]?.state ?? ""));
+        await runEach(ledger, done);
+        expect(contents(ledger)).toEqual(before);
+      }),
+      { numRuns: 150 * SCALE },
+    );
+  });
+
+  test("a batch does what its operations do one after the other, and one that is bad spoils no other", async () => {
+    await fc.assert(
+      fc.asyncProperty(history, async (ops) => {
+        const [single, batched] = [createMemoryLedger(), createMemoryLedger()];
+        const expected = await runEach(single, ops);
+        const batcher = createBatcher((batch) => batched.commit(batch, post));
+        const outcomes = await Promise.all(ops.map((op) => batcher.submit(op).catch(() => null)));
+        expect(outcomes).toEqual(expected);
+        expect([...batched.wallets]).toEqual([...single.wallets]);
+        expect([...batched.holds.values()]).toEqual([...single.holds.values()]);
+      }),
+      { numRuns: 150 * SCALE },
+    );
+  });
+
+  test("money is neither made nor lost: what came in is there, or was paid for a charge", async () => {
+    await fc.assert(
+      fc.asyncProperty(history, async (ops) => {
+        const ledger = createMemoryLedger();
+        await runEach(ledger, ops);
+        for (const { accountId, posted } of ledger.wallets.values()) {
+          const own = [...ledger.transactions.values()].filter((one) => one.accountId === accountId);
+          const moved = own.filter(({ kind }) => kind !== "charge").flatMap(({ entries }) => entries);
+          const movedIn = moved.reduce((sum, { book, amount }) => sum + (book === "wallet" ? amount : 0n), 0n);
+          const charges = [...ledger.charges.values()].filter((one) => one.accountId === accountId);
+          expect(posted).toBe(movedIn - charges.reduce((sum, { paid }) => sum + paid, 0n));
+          expect(charges.every(({ charge, paid, absorbed }) => paid + absorbed === charge && absorbed >= 0n)).toBe(
+            true,
+          );
+        }
+      }),
+      { numRuns: 100 * SCALE },
+    );
+  });
+});
+
+describe("holds", () => {
+  test.each([
+    ["the first amount that fits is held", [100n, 60n, 40n], null, { state: "held", amount: 60n }],
+    ["less than all of them when that will do", [100n, 90n], 70n, { state: "held", amount: 80n }],
+    ["not less than the least", [100n], 81n, { state: "refused", reason: "insufficient", available: 80n }],
+    ["exactly what is there", [80n], null, { state: "held", amount: 80n }],
+    ["nothing, where nothing is asked for", [0n], null, { state: "held", amount: 0n }],
+  ])("%s", async (_, amounts, atLeast, outcome) => {
+    const { last } = await play(topUp("t", 80n), hold("h", 0n, { amounts, atLeast }));
+    expect(last).toEqual(outcome);
+  });
+
+  test("an empty wallet holds nothing, not even nothing; nor does one that was never made", async () => {
+    const { last } = await play(hold("h", 0n));
+    expect(last).toEqual({ state: "refused", reason: "insufficient", available: 0n });
+    const { ledger } = await play(topUp("t", 5n), hold("h", 5n), hold("i", 0n));
+    expect([...ledger.holds.keys()]).toEqual(["h"]);
+  });
+
+  test("credits that others hold are on hold, not insufficient", async () => {
+    const { last } = await play(topUp("t", 10n), hold("h", 8n), hold("i", 5n));
+    expect(last).toEqual({ state: "refused", reason: "on-hold", available: 2n });
+    const { last: tooMuch } = await play(topUp("t", 10n), hold("h", 8n), hold("i", 50n));
+    expect(tooMuch).toMatchObject({ reason: "insufficient" });
+  });
+
+  test("an id that was used for another hold is refused without a second hold", async () => {
+    const used = [topUp("t", 10n), hold("h", 4n), release("h"), hold("h", 4n)] as const;
+    const { ledger, last } = await play(...used);
+    expect(last).toBeNull();
+    expect(ledger.wallets.get("a")?.held).toBe(0n);
+    const { last: ofAnother } = await play(
+      topUp("t", 9n),
+      topUp("u", 9n, "b"),
+      hold("h", 4n),
+      hold("h", 4n, { accountId: "b" }),
+    );
+    expect(ofAnother).toBeNull();
+  });
+});
+
+describe("spend limits", () => {
+  const limited = { spendLimit: 10n };
+
+  test("what a key has spent and holds counts against its limit", async () => {
+    const start = [topUp("t", 100n), hold("h", 6n, limited)];
+    expect((await play(...start, hold("i", 5n, limited))).last).toEqual({
+      state: "refused",
+      reason: "spend-limit",
+      available: 4n,
+    });
+    expect((await play(...start, hold("i", 4n, limited))).last).toMatchObject({ state: "held" });
+    expect((await play(...start, settle("h", 2), hold("i", 8n, limited))).last).toMatchObject({ state: "held" });
+    expect((await play(...start, release("h"), hold("i", 10n, limited))).last).toMatchObject({ state: "held" });
+  });
+
+  test("another key of the account is not bound by it", async () => {
+    const { last } = await play(topUp("t", 100n), hold("h", 10n, limited), hold("i", 50n, { keyId: "other" }));
+    expect(last).toMatchObject({ state: "held" });
+  });
+});
+
+describe("settling", () => {
+  test.each([
+    ["less than the hold: the rest returns", 50n, 20, { paid: 20n, absorbed: 0n }, 80n],
+    ["more than the hold: from what is free", 50n, 70, { paid: 70n, absorbed: 0n }, 30n],
+    ["more than there is: the rest is absorbed", 50n, 130, { paid: 100n, absorbed: 30n }, 0n],
+    ["nothing", 50n, 0, { paid: 0n, absorbed: 0n }, 100n],
+  ])("%s", async (_, amount, tokens, paid, posted) => {
+    const { ledger, last } = await play(topUp("t", 100n), hold("h", amount), settle("h", tokens));
+    expect(last).toEqual({ state: "settled", ...paid });
+    expect(ledger.wallets.get("a")).toMatchObject({ posted, held: 0n });
+    expect(await problemsOf(ledger)).toEqual([]);
+  });
+
+  test("what others hold is not touched, however much an answer cost", async () => {
+    const { ledger, last } = await play(topUp("t", 100n), hold("h", 10n), hold("i", 60n), settle("h", 90));
+    expect(last).toEqual({ state: "settled", paid: 40n, absorbed: 50n });
+    expect(ledger.wallets.get("a")).toMatchObject({ posted: 60n, held: 60n });
+  });
+
+  test("a hold that expired can still be charged, once; one that was given back cannot", async () => {
+    const start = [topUp("t", 100n), hold("h", 10n)];
+    expect((await play(...start, release("h", { isExpiry: true }), settle("h", 7))).last).toMatchObject({ paid: 7n });
+    const twice = await play(...start, release("h", { isExpiry: true }), settle("h", 7), settle("h", 7));
+    expect(twice.last).toEqual({ state: "already-resolved" });
+    expect(twice.ledger.wallets.get("a")?.posted).toBe(93n);
+    expect((await play(...start, release("h"), settle("h", 7))).last).toEqual({ state: "already-resolved" });
+    expect((await play(...start, settle("h", 7), release("h"))).last).toEqual({ state: "already-resolved" });
+    expect((await play(settle("nothing", 7))).last).toEqual({ state: "already-resolved" });
+  });
+
+  test("a charge below zero or beyond every balance is refused and changes nothing", async () => {
+    for (const charge of [-1n, BALANCE_MAX + 1n]) {
+      const { ledger, last } = await play(topUp("t", 100n), hold("h", 10n), settle("h", 1, { charge }));
+      expect(last).toBeNull();
+      expect(ledger.wallets.get("a")).toMatchObject({ posted: 100n, held: 10n });
+    }
+  });
+
+  test("a settlement under the name of another account moves nothing", async () => {
+    const { ledger } = await play(
+      topUp("t", 10n),
+      topUp("u", 10n, "b"),
+      hold("h", 5n),
+      settle("h", 5, { accountId: "b" }),
+    );
+    expect(ledger.wallets.get("b")?.posted).toBe(10n);
+    expect(await problemsOf(ledger)).toEqual([]);
+  });
+});
+
+describe("moves", () => {
+  test.each([
+    ["up to the largest balance", [topUp("t", BALANCE_MAX)], "moved"],
+    ["not above it", [topUp("t", BALANCE_MAX), topUp("u", 1n)], "too-large"],
+    ["the same twice is once", [topUp("t", 5n), topUp("t", 5n)], "already-moved"],
+    ["the same id with another amount", [topUp("t", 5n), topUp("t", 6n)], "other-amount"],
+    ["taking what is there", [topUp("t", 5n), topUp("u", -5n)], "moved"],
+    ["not what is on hold", [topUp("t", 5n), hold("h", 1n), topUp("u", -5n)], "insufficient"],
+    ["not to an account that is not there", [topUp("t", 5n, "nobody")], "no-account"],
+  ])("%s", async (_, ops, outcome) => {
+    const { ledger, last } = await play(...(ops as LedgerOp[]));
+    expect(last?.state === "refused" && "reason" in last ? last.reason : last?.state).toBe(outcome);
+    expect(await problemsOf(ledger)).toEqual([]);
+  });
+});

@@ -1,0 +1,164 @@
+// profiles, models and route: what they print, what they keep, and how they end.
+
+import { describe, expect, it } from "vitest";
+import { type Arguments, readArguments } from "../../../src/cli/arguments.ts";
+import { keys } from "../../../src/cli/keys.ts";
+import { models } from "../../../src/cli/models.ts";
+import { profiles } from "../../../src/cli/profiles.ts";
+import { route } from "../../../src/cli/route.ts";
+import type { Terminal } from "../../../src/cli/terminal.ts";
+import { type RecordedTerminal, recordTerminal } from "../../support/terminal.ts";
+
+type Command = (args: Arguments, terminal: Terminal) => Promise<number>;
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly said: string;
+}
+
+async function run(command: Command, words: readonly string[], terminal: RecordedTerminal): Promise<Ran> {
+  const code = await command(readArguments(["x", ...words]), terminal);
+  return { code, out: terminal.takeOut(), said: terminal.takeSaid() };
+}
+
+describe("profiles", () => {
+  it("are made, changed rule by rule, shown, listed and deleted", async () => {
+    const terminal = recordTerminal();
+    const go = (...words: string[]): Promise<Ran> => run(profiles, words, terminal);
+    expect((await go("list")).said).toContain("There are no profiles yet");
+    const made = await go(
+      "set",
+      "cheap",
+      "--ceiling",
+      "light",
+      "--max-cost",
+      "0.002",
+      "--needs",
+      "tools,json",
+      "--json",
+    );
+    expect(made.code).toBe(0);
+    const profile = JSON.parse(made.out) as { id: string };
+    expect(profile).toMatchObject({
+      name: "cheap",
+      tierCeiling: "LIGHT",
+      maxCostUsd: 0.002,
+      capabilities: ["tools", "json"],
+    });
+    const changed = await go("set", "cheap", "--max-cost", "none", "--block", "gpt-4o-mini", "--code-quality", "1");
+    expect(changed.said).toBe(
+      `Changed ${profile.id} ("cheap"): ceiling LIGHT, needs tools json, code-quality 1, block gpt-4o-mini.\n`,
+    );
+    expect(JSON.parse((await go("show", profile.id, "--json")).out)).toMatchObject({
+      maxCostUsd: null,
+      codeQuality: 1,
+    });
+    await run(keys, ["create", "--name", "app", "--profile", profile.id], terminal);
+    expect((await go("show", "cheap")).out).toMatch(/^keys +app$/m);
+    expect((await go("list")).out).toContain("ceiling LIGHT");
+    expect(await go("delete", "cheap")).toMatchObject({ code: 2, said: expect.stringContaining("--yes") });
+    expect((await go("delete", "cheap", "--yes")).said).toContain("Refused from now on: app.");
+    expect(await go("show", "cheap")).toMatchObject({ code: 1, said: expect.stringContaining("no profile 'cheap'") });
+  });
+
+  it("are deleted only when somebody agrees, who is told what breaks", async () => {
+    const questions: string[] = [];
+    const ask = async (question: string): Promise<string> => {
+      questions.push(question);
+      return questions.length === 1 ? "n" : "y";
+    };
+    const terminal = recordTerminal({ ask });
+    await run(profiles, ["set", "mine"], terminal);
+    expect(await run(profiles, ["delete", "mine"], terminal)).toMatchObject({
+      code: 1,
+      said: "Nothing was changed.\n",
+    });
+    expect((await run(profiles, ["delete", "mine"], terminal)).code).toBe(0);
+    expect(questions[0]).toMatch(/^Delete profile_\w+ \("mine"\)\?/);
+  });
+
+  it.each([
+    [[], "Say what to do"],
+    [["lsit"], "Did you mean 'list'?"],
+    [["set"], "needs the name"],
+    [["list", "extra"], "one word too many"],
+    [["set", "p", "--floor", "HUGE"], "--floor is one of NANO"],
+    [["set", "p", "--max-cost", "-1"], "--max-cost is a number"],
+    [["set", "p", "--bfcl-min", "101"], "from 0 to 100"],
+    [["set", "p", "--chat-quality", "3"], "0, 1 or 2"],
+    [["set", "p", "--needs", "wings"], "--needs is one of"],
+    [["set", "p", "--allow", "no-such-model"], "There is no model 'no-such-model'"],
+    [["set", "p", "--flor", "NANO"], "Did you mean '--floor'?"],
+    [["show", "p", "--yes"], "There is no flag '--yes'"],
+  ])("%j is wrong usage", async (words, said) => {
+    const ran = await run(profiles, words, recordTerminal());
+    expect(ran).toMatchObject({ code: 2, out: "", said: expect.stringContaining(said) });
+  });
+
+  it("of an account that is not there are a failure", async () => {
+    const ran = await run(profiles, ["list", "--account", "nobody"], recordTerminal());
+    expect(ran).toMatchObject({ code: 1, said: expect.stringContaining("no account 'nobody'") });
+  });
+});
+
+describe("models", () => {
+  it("lists the catalogue, and a tier in the order it is tried", async () => {
+    const terminal = recordTerminal();
+    const all = await run(models, ["list"], terminal);
+    expect(all.out).toMatch(/^ID +PROVIDER +TIER/);
+    expect(all.said).toMatch(/\d+ models; \d+ can be used/);
+    const light = await run(models, ["list", "--tier", "light", "--json"], terminal);
+    const { data } = JSON.parse(light.out) as { data: { id: string; tier: string }[] };
+    expect(data.length).toBeGreaterThan(1);
+    const table = await run(models, ["list", "--tier", "LIGHT"], terminal);
+    expect(
+      table.out
+        .split("\n")
+        .slice(1, 1 + data.length)
+        .map((line) => line.split(" ")[0]),
+    ).toEqual(data.map(({ id }) => id));
+  });
+
+  it.each([[[]], [["check"]], [["list", "x"]], [["list", "--tier", "HUGE"]]])("%j is wrong usage", async (words) => {
+    expect(await run(models, words, recordTerminal())).toMatchObject({ code: 2, out: "" });
+  });
+});
+
+describe("route", () => {
+  it("prints the decision as a card", async () => {
+    const { code, out } = await run(route, ["What is 2+2?"], recordTerminal());
+    expect(code).toBe(0);
+    for (const label of ["Tier", "Model", "Category", "Decided by", "Why", "Cost", "Chain"]) {
+      expect(out).toMatch(new RegExp(`^ {2}${label} +\\S`, "m"));
+    }
+  });
+
+  it("takes the controls and a saved profile", async () => {
+    const terminal = recordTerminal();
+    const decided = async (...flags: string[]): Promise<{ decision: Record<string, unknown> }> =>
+      JSON.parse((await run(route, ["Hi there", "--json", ...flags], terminal)).out);
+    expect((await decided("--floor", "complex")).decision).toMatchObject({ tier: "COMPLEX", profile: "auto" });
+    expect((await decided("--tier", "LIGHT")).decision).toMatchObject({ tier: "LIGHT", profile: "tier" });
+    expect((await decided("--model", "gpt-4o-mini")).decision).toMatchObject({
+      model: "gpt-4o-mini",
+      profile: "direct",
+    });
+    await run(profiles, ["set", "high", "--floor", "STANDARD"], terminal);
+    expect((await decided("--profile", "high")).decision).toMatchObject({ tier: "STANDARD" });
+  });
+
+  it.each([
+    [[], 2, "Say what to route"],
+    [["Hi", "--max-cost", "much"], 2, "--max-cost is a number"],
+    [["Hi", "--profile", "none-such"], 2, "no profile 'none-such'"],
+    [["Hi", "--floor", "HUGE"], 1, "must be one of NANO"],
+    [["Hi", "--model", "none-such"], 1, "not offered"],
+  ])("%j ends with %s", async (words, code, said) => {
+    expect(await run(route, words, recordTerminal())).toMatchObject({
+      code,
+      out: "",
+      said: expect.stringContaining(said),
+    });
+  });
+});

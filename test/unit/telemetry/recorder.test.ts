@@ -1,0 +1,174 @@
+// The recorder: batches, bounds, an absent store, and what is done about records that the store refuses.
+
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Log } from "../../../src/core/ports.ts";
+import type { RecordStore, RequestRecord } from "../../../src/core/records.ts";
+import { StoreUnavailable, UniqueViolation } from "../../../src/core/store-errors.ts";
+import { createRecorder, type RecorderOptions } from "../../../src/telemetry/recorder.ts";
+import { makeRecord, NOON } from "../../support/records.ts";
+
+const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+function setUp(options: Partial<RecorderOptions> = {}) {
+  const batches: (readonly RequestRecord[])[] = [];
+  const dropped: [string, number][] = [];
+  const state = { fail: null as ((batch: readonly RequestRecord[]) => Error | null) | null };
+  const store: RecordStore = {
+    async write(batch) {
+      const failure = state.fail?.(batch) ?? null;
+      if (failure !== null) throw failure;
+      batches.push(batch);
+    },
+    deleteBefore: async () => 0,
+  };
+  const recorder = createRecorder({
+    store,
+    log: SILENT,
+    onDrop: (reason, count) => void dropped.push([reason, count]),
+    ...options,
+  });
+  return { recorder, batches, dropped, state, ids: () => batches.flat().map(({ id }) => id) };
+}
+
+const records = (count: number): readonly RequestRecord[] => Array.from({ length: count }, () => makeRecord());
+
+afterEach(() => void vi.useRealTimers());
+
+describe("batches", () => {
+  it("are written after the interval, all at once", async () => {
+    vi.useFakeTimers();
+    const { recorder, batches } = setUp();
+    recorder.start();
+    for (const record of records(3)) recorder.add(record);
+    await vi.advanceTimersByTimeAsync(249);
+    expect(batches).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(2);
+    expect(batches.map(({ length }) => length)).toEqual([3]);
+  });
+
+  it("are written sooner when one is full, and never hold more than that", async () => {
+    const { recorder, batches, ids } = setUp({ batchMax: 10 });
+    const all = records(25);
+    for (const record of all) recorder.add(record);
+    await recorder.flush();
+    expect(batches.map(({ length }) => length)).toEqual([10, 10, 5]);
+    expect(ids()).toEqual(all.map(({ id }) => id));
+  });
+
+  it("are not begun by adding: the caller is not made to wait", () => {
+    const { recorder, batches } = setUp();
+    recorder.add(makeRecord());
+    expect(batches).toHaveLength(0);
+  });
+});
+
+describe("a queue that is full", () => {
+  it("drops the newest and counts them", async () => {
+    const { recorder, dropped, state, ids } = setUp({ queueMax: 4, batchMax: 2 });
+    state.fail = () => new StoreUnavailable(new Error("away"));
+    const all = records(7);
+    for (const record of all) recorder.add(record);
+    expect(dropped).toEqual([
+      ["queue-full", 1],
+      ["queue-full", 1],
+      ["queue-full", 1],
+    ]);
+    state.fail = null;
+    await recorder.flush();
+    await recorder.flush();
+    expect(ids()).toEqual(all.slice(0, 4).map(({ id }) => id));
+  });
+
+  it("of contents lets the content go and keeps the record", async () => {
+    const { recorder, dropped, batches } = setUp({ contentMax: 10 });
+    const content = { request: "12345", isRequestCut: false, answer: "678", isAnswerCut: false };
+    recorder.add(makeRecord({ content }));
+    recorder.add(makeRecord({ content }));
+    await recorder.flush();
+    expect(dropped).toEqual([["content-full", 1]]);
+    expect(batches.flat().map((record) => record.content)).toEqual([content, null]);
+    recorder.add(makeRecord({ content }));
+    await recorder.flush();
+    expect(batches.flat().at(-1)?.content).toEqual(content);
+  });
+});
+
+describe("a store that is away", () => {
+  it("gets everything when it is back, in order", async () => {
+    vi.useFakeTimers();
+    const { recorder, state, ids, dropped } = setUp({ batchMax: 2 });
+    state.fail = () => new StoreUnavailable(new Error("away"));
+    recorder.start();
+    const all = records(5);
+    for (const record of all) recorder.add(record);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(ids()).toEqual([]);
+    state.fail = null;
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(ids()).toEqual(all.map(({ id }) => id));
+    expect(dropped).toEqual([]);
+  });
+
+  it("may have written a batch whose answer was lost: it is not written twice", async () => {
+    const { recorder, state, batches, dropped } = setUp();
+    const tried: (readonly string[])[] = [];
+    state.fail = (batch) => {
+      tried.push(batch.map(({ id }) => id));
+      return tried.length === 1 ? new StoreUnavailable(new Error("lost")) : new UniqueViolation(0, null);
+    };
+    recorder.add(makeRecord());
+    await recorder.flush();
+    recorder.add(makeRecord());
+    state.fail = (batch) => {
+      tried.push(batch.map(({ id }) => id));
+      return tried.length === 2 ? new UniqueViolation(0, null) : null;
+    };
+    await recorder.flush();
+    expect(tried[1]).toEqual(tried[0]);
+    expect(batches.map(({ length }) => length)).toEqual([1]);
+    expect(dropped).toEqual([]);
+  });
+
+  it("at the end costs what still waits, and that is counted", async () => {
+    const { recorder, state, dropped } = setUp();
+    state.fail = () => new StoreUnavailable(new Error("away"));
+    for (const record of records(3)) recorder.add(record);
+    await recorder.stop();
+    expect(dropped).toEqual([["stopped", 3]]);
+  });
+});
+
+it("one record that the store refuses does not take the others with it", async () => {
+  const { recorder, state, ids, dropped } = setUp();
+  const all = records(9);
+  const bad = all[4] as RequestRecord;
+  state.fail = (batch) => (batch.includes(bad) ? new Error("no such character") : null);
+  for (const record of all) recorder.add(record);
+  await recorder.flush();
+  expect(ids().sort()).toEqual(
+    all
+      .filter((record) => record !== bad)
+      .map(({ id }) => id)
+      .sort(),
+  );
+  expect(dropped).toEqual([["refused", 1]]);
+});
+
+it("stop writes what waits, also what was added in the same turn", async () => {
+  const { recorder, ids } = setUp();
+  const late = makeRecord();
+  setImmediate(() => recorder.add(late));
+  const early = makeRecord();
+  recorder.add(early);
+  await recorder.stop();
+  expect(ids()).toEqual([early.id, late.id]);
+});
+
+it("ids are unique and sort by time", () => {
+  const { recorder } = setUp();
+  const other = setUp().recorder;
+  const ids = Array.from({ length: 2_000 }, (_, index) => recorder.newId(NOON + Math.floor(index / 10)));
+  expect(new Set([...ids, ...ids.map((_, index) => other.newId(NOON + index))]).size).toBe(4_000);
+  expect([...ids].sort()).toEqual(ids);
+  expect(ids[0]).toMatch(/^r[0-9a-z]{23}$/);
+});

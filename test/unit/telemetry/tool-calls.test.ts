@@ -1,0 +1,56 @@
+// What counts as a usable tool call, and what that does to a score.
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Tool } from "../../../src/core/chat.ts";
+import { shortToolName } from "../../../src/formats/tool-names.ts";
+import { blendScore, checkToolCalls } from "../../../src/telemetry/tool-calls.ts";
+
+const TOOLS: readonly Tool[] = [
+  { name: "weather", description: "", parameters: { type: "object", required: ["city"] } },
+  { name: "now", description: "", parameters: null },
+  { name: `long.${"x".repeat(80)}`, description: "", parameters: null },
+];
+
+describe("a tool call", () => {
+  it.each([
+    ["fits", "weather", '{"city":"Rome"}', { parsed: 1, known: 1, valid: 1 }],
+    ["lacks what is required", "weather", '{"town":"Rome"}', { parsed: 1, known: 1, valid: 0 }],
+    ["is cut off", "weather", '{"city":"Ro', { parsed: 0, known: 1, valid: 0 }],
+    ["has arguments that are a list", "weather", '["Rome"]', { parsed: 0, known: 1, valid: 0 }],
+    ["names no tool that was offered", "wether", '{"city":"Rome"}', { parsed: 1, known: 0, valid: 0 }],
+    ["needs no arguments and has none", "now", "", { parsed: 1, known: 1, valid: 1 }],
+    ["tries the prototype", "weather", '{"toString":1}', { parsed: 1, known: 1, valid: 0 }],
+  ])("that %s", (_what, name, text, expected) => {
+    expect(checkToolCalls([{ name, arguments: text }], TOOLS)).toEqual({ calls: 1, ...expected });
+  });
+
+  it("may use the shorter name that the provider was given", () => {
+    const name = `long.${"x".repeat(80)}`;
+    expect(shortToolName(name)).not.toBe(name);
+    for (const given of [name, shortToolName(name)]) {
+      expect(checkToolCalls([{ name: given, arguments: "{}" }], TOOLS).valid).toBe(1);
+    }
+  });
+});
+
+describe("the blended score", () => {
+  it("stays between half of the static score and all of it", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 100, noNaN: true }), fc.nat(10_000), fc.nat(10_000), (score, a, b) => {
+        const blended = blendScore(score, { calls: Math.max(a, b), valid: Math.min(a, b) });
+        expect(blended).toBeGreaterThanOrEqual(score * 0.5 - 0.01);
+        expect(blended).toBeLessThanOrEqual(score + 0.01);
+      }),
+    );
+  });
+
+  it.each([
+    [80, 0, 0, 80],
+    [80, 500, 500, 80],
+    [80, 50, 25, 60],
+    [80, 1_000_000, 0, 40],
+  ])("of %d with %d calls, %d of them valid, is %d", (score, calls, valid, expected) => {
+    expect(blendScore(score, { calls, valid })).toBe(expected);
+  });
+});

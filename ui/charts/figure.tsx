@@ -1,0 +1,94 @@
+// The frame of every chart: title, the trend in words, and the same numbers as a table.
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+
+export interface NumberTable {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+export function Figure({
+  title,
+  trend,
+  table,
+  actions,
+  legend,
+  children,
+}: {
+  readonly title: string;
+  /** One sentence for those who do not see the picture, and for those who do. */
+  readonly trend: ComponentChildren;
+  readonly table: NumberTable;
+  readonly actions?: ComponentChildren;
+  readonly legend?: ComponentChildren;
+  readonly children: ComponentChildren;
+}) {
+  const [isTable, setTable] = useState(false);
+  return (
+    <figure class="card chart">
+      <figcaption>
+        <div class="chart-head">
+          <h2>{title}</h2>
+          <div class="chart-actions">
+            {actions}
+            <button
+              type="button"
+              class="button quiet small"
+              aria-pressed={isTable}
+              aria-label={`${title} as a table`}
+              onClick={() => setTable(!isTable)}
+            >
+              {isTable ? "Chart" : "Table"}
+            </button>
+          </div>
+        </div>
+        <p class="faint">{trend}</p>
+        {!isTable && legend}
+      </figcaption>
+      {isTable ? <Numbers title={title} table={table} /> : <div class="chart-box">{children}</div>}
+    </figure>
+  );
+}
+
+function Numbers({ title, table }: { readonly title: string; readonly table: NumberTable }) {
+  return (
+    <section class="chart-table" tabIndex={0} aria-label={`${title}, numbers`}>
+      <table>
+        <thead>
+          <tr>
+            {table.head.map((name, index) => (
+              <th key={name} scope="col" class={index > 0 ? "number" : ""}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row) => (
+            <tr key={row[0]}>
+              {row.map((cell, index) => (
+                <td key={table.head[index]} class={index > 0 ? "number" : ""}>
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+export function Legend({ entries }: { readonly entries: readonly { readonly name: string; readonly mark: string }[] }) {
+  return (
+    <ul class="legend">
+      {entries.map(({ name, mark }) => (
+        <li key={name}>
+          <i class={`mark ${mark}`} aria-hidden="true" />
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}

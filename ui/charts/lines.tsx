@@ -1,0 +1,69 @@
+// Lines over time, optionally with the area between the first two filled: what was spent and what it would have cost.
+
+import { type Frame, Plot, type PlotProps } from "./plot.tsx";
+
+export interface Line {
+  readonly name: string;
+  /** The class that colours it. */
+  readonly mark: string;
+  readonly values: readonly (number | null)[];
+}
+
+type Shape = Pick<PlotProps, "label" | "times" | "step" | "format" | "onPick" | "onZoom"> & {
+  readonly lines: readonly Line[];
+  readonly isFilledBetween?: boolean;
+};
+
+export function LineChart({ lines, isFilledBetween = false, ...props }: Shape) {
+  return (
+    <Plot
+      {...props}
+      values={lines.flatMap(({ values }) => values.filter((value) => value !== null))}
+      tell={(index) =>
+        lines.map(({ name, values }) => [name, values[index] == null ? "–" : props.format(values[index] as number)])
+      }
+      draw={(frame) => (
+        <g>
+          {isFilledBetween && <Between frame={frame} lines={lines} />}
+          {lines.map((line) => (
+            <g key={line.name} class={`line ${line.mark}`}>
+              <path d={pathOf(frame, line.values)} />
+              {line.values.map((value, index) =>
+                value !== null && isAlone(line.values, index) ? (
+                  <circle key={props.times[index]} cx={middle(frame, index)} cy={frame.y(value)} r={2.5} />
+                ) : null,
+              )}
+            </g>
+          ))}
+        </g>
+      )}
+    />
+  );
+}
+
+function Between({ frame, lines }: { readonly frame: Frame; readonly lines: readonly Line[] }) {
+  const [first, second] = lines;
+  if (first === undefined || second === undefined) return null;
+  const there = first.values.map((value, index) => `${middle(frame, index)} ${frame.y(value ?? 0)}`);
+  const back = second.values.map((value, index) => `${middle(frame, index)} ${frame.y(value ?? 0)}`).reverse();
+  return <path class="between" d={`M${[...there, ...back].join("L")}Z`} />;
+}
+
+/** Gaps where there is nothing: a missing hour is not an hour of zero. */
+function pathOf(frame: Frame, values: readonly (number | null)[]): string {
+  return values
+    .map((value, index) => {
+      if (value === null) return "";
+      const command = index === 0 || values[index - 1] == null ? "M" : "L";
+      return `${command}${middle(frame, index).toFixed(1)} ${frame.y(value).toFixed(1)}`;
+    })
+    .join("");
+}
+
+function isAlone(values: readonly (number | null)[], index: number): boolean {
+  return values[index - 1] == null && values[index + 1] == null;
+}
+
+function middle(frame: Frame, index: number): number {
+  return frame.x(index) + frame.slotPx / 2;
+}

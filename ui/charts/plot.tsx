@@ -1,0 +1,163 @@
+// The plane that lines and bars are drawn on: axes, a mark at the pointer with the numbers there, a click that opens what
+// is behind them, and dragging to zoom.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { fullTimeLabel, type Scale, timeLabel, valueScale } from "./scale.ts";
+
+export const PLOT_HEIGHT_PX = 168;
+const LEFT_PX = 52;
+const BOTTOM_PX = 22;
+const TOP_PX = 8;
+const LABEL_EVERY_PX = 74;
+const DRAG_PX = 8;
+
+export interface Frame {
+  readonly widthPx: number;
+  readonly slotPx: number;
+  readonly y: Scale;
+  /** The left edge of a step. */
+  x(index: number): number;
+}
+
+export interface PlotProps {
+  readonly label: string;
+  readonly times: readonly number[];
+  readonly step: "hour" | "day";
+  /** Everything that must be within the axis. */
+  readonly values: readonly number[];
+  readonly format: (value: number) => string;
+  readonly heightPx?: number;
+  /** Only whole numbers on the axis: half a request is none. */
+  readonly isWhole?: boolean;
+  /** The lines of the box at the pointer. */
+  readonly tell: (index: number) => readonly (readonly [string, string])[];
+  readonly onPick?: (index: number) => void;
+  readonly onZoom?: (first: number, last: number) => void;
+}
+
+export function Plot({ draw, ...props }: PlotProps & { readonly draw: (frame: Frame) => ComponentChildren }) {
+  const { times, values, heightPx = PLOT_HEIGHT_PX } = props;
+  const [box, widthPx] = useWidth();
+  const plotPx = Math.max(10, widthPx - LEFT_PX);
+  const slotPx = plotPx / Math.max(1, times.length);
+  const frame: Frame = {
+    widthPx: plotPx,
+    slotPx,
+    y: valueScale(values, heightPx, props.isWhole),
+    x: (index) => index * slotPx,
+  };
+  const pointer = usePointer(frame, props);
+  return (
+    <div class="plot" ref={box}>
+      <svg
+        role="img"
+        aria-label={props.label}
+        width={widthPx}
+        height={heightPx + TOP_PX + BOTTOM_PX}
+        class={props.onPick === undefined ? "" : "pickable"}
+        {...pointer.events}
+      >
+        <title>{props.label}</title>
+        <g transform={`translate(${LEFT_PX} ${TOP_PX})`}>
+          <Axes {...props} frame={frame} heightPx={heightPx} />
+          {pointer.band !== null && (
+            <rect class="zoom" x={pointer.band[0]} width={pointer.band[1] - pointer.band[0]} y={0} height={heightPx} />
+          )}
+          {pointer.index !== null && (
+            <rect class="hover" x={frame.x(pointer.index)} width={slotPx} y={0} height={heightPx} />
+          )}
+          {widthPx > 0 && draw(frame)}
+        </g>
+      </svg>
+      {pointer.index !== null && <Tip {...props} index={pointer.index} frame={frame} />}
+    </div>
+  );
+}
+
+function Axes({ frame, times, step, format, heightPx }: PlotProps & { frame: Frame; heightPx: number }) {
+  const every = Math.max(1, Math.ceil(LABEL_EVERY_PX / frame.slotPx));
+  return (
+    <g class="axes">
+      {frame.y.ticks.map((tick) => (
+        <g key={tick}>
+          <line class={tick === 0 ? "zero" : ""} x1={0} x2={frame.widthPx} y1={frame.y(tick)} y2={frame.y(tick)} />
+          <text x={-8} y={frame.y(tick) + 4} text-anchor="end">
+            {format(tick)}
+          </text>
+        </g>
+      ))}
+      {times.map((time, index) =>
+        index % every === 0 && frame.x(index) + 24 < frame.widthPx ? (
+          <text key={time} x={frame.x(index)} y={heightPx + 17}>
+            {timeLabel(time, step)}
+          </text>
+        ) : null,
+      )}
+    </g>
+  );
+}
+
+function Tip({ index, frame, times, step, tell }: PlotProps & { index: number; frame: Frame }) {
+  const at = LEFT_PX + frame.x(index) + frame.slotPx / 2;
+  const isRight = at > (frame.widthPx + LEFT_PX) / 2;
+  const style = isRight ? { right: `${frame.widthPx + LEFT_PX - at + 12}px` } : { left: `${at + 12}px` };
+  return (
+    <div class="tip" style={style} aria-hidden="true">
+      <b>{fullTimeLabel(times[index] ?? 0, step)} UTC</b>
+      {tell(index).map(([name, value]) => (
+        <span key={name}>
+          {name} <em>{value}</em>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function usePointer(frame: Frame, { times, onPick, onZoom }: PlotProps) {
+  const [index, setIndex] = useState<number | null>(null);
+  const [band, setBand] = useState<readonly [number, number] | null>(null);
+  const startedAt = useRef<number | null>(null);
+  const xOf = (event: PointerEvent & { currentTarget: Element }): number =>
+    event.clientX - event.currentTarget.getBoundingClientRect().left - LEFT_PX;
+  const indexAt = (x: number): number => Math.max(0, Math.min(times.length - 1, Math.floor(x / frame.slotPx)));
+  return {
+    index,
+    band,
+    events: {
+      onPointerDown: (event: PointerEvent & { currentTarget: Element }) => {
+        startedAt.current = xOf(event);
+      },
+      onPointerMove: (event: PointerEvent & { currentTarget: Element }) => {
+        const x = xOf(event);
+        setIndex(x < 0 ? null : indexAt(x));
+        const from = startedAt.current;
+        const isDragged = onZoom !== undefined && from !== null && Math.abs(x - from) > DRAG_PX;
+        setBand(isDragged ? [Math.max(0, Math.min(x, from)), Math.max(x, from)] : null);
+      },
+      onPointerLeave: () => {
+        setIndex(null);
+        setBand(null);
+        startedAt.current = null;
+      },
+      onPointerUp: (event: PointerEvent & { currentTarget: Element }) => {
+        if (band !== null) onZoom?.(indexAt(band[0]), indexAt(band[1]));
+        else if (xOf(event) >= 0) onPick?.(indexAt(xOf(event)));
+        startedAt.current = null;
+        setBand(null);
+      },
+    },
+  };
+}
+
+function useWidth() {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (box.current === null) return;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  return [box, width] as const;
+}

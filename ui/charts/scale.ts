@@ -1,0 +1,54 @@
+// Where values lie on a chart, and which round numbers its axes name.
+
+export interface Scale {
+  (value: number): number;
+  readonly ticks: readonly number[];
+}
+
+/** From the lowest to the highest value, widened to round numbers; zero is always in it. */
+export function valueScale(values: readonly number[], heightPx: number, isWhole = false): Scale {
+  const low = Math.min(0, ...values);
+  const high = Math.max(0, ...values);
+  const wanted = roundStep((high - low || 1) / 4);
+  const step = isWhole ? Math.max(1, Math.ceil(wanted)) : wanted;
+  const bottom = Math.floor(low / step) * step;
+  const top = Math.max(Math.ceil(high / step) * step, bottom + step);
+  const place = (value: number): number => heightPx - ((value - bottom) / (top - bottom)) * heightPx;
+  const ticks = Array.from({ length: Math.round((top - bottom) / step) + 1 }, (_, index) => bottom + index * step);
+  return Object.assign(place, { ticks });
+}
+
+function roundStep(wanted: number): number {
+  const power = 10 ** Math.floor(Math.log10(wanted));
+  const factor = [1, 2, 2.5, 5, 10].find((each) => each * power >= wanted) ?? 10;
+  return factor * power;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+export function stepMs(step: "hour" | "day"): number {
+  return step === "hour" ? HOUR_MS : DAY_MS;
+}
+
+/** The beginning of every hour or day of the range, whether or not something happened in it. */
+export function timesOf({ fromMs, toMs }: { fromMs: number; toMs: number }, step: "hour" | "day"): readonly number[] {
+  const size = stepMs(step);
+  const first = Math.floor(fromMs / size) * size;
+  const number = Math.max(1, Math.ceil((toMs - first) / size));
+  return Array.from({ length: number }, (_, index) => first + index * size);
+}
+
+export function timeLabel(ms: number, step: "hour" | "day"): string {
+  const at = new Date(ms);
+  const day = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;
+  if (step === "day") return day;
+  return at.getUTCHours() === 0 ? day : `${String(at.getUTCHours()).padStart(2, "0")}:00`;
+}
+
+export function fullTimeLabel(ms: number, step: "hour" | "day"): string {
+  const at = new Date(ms);
+  const day = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;
+  return step === "day" ? day : `${day} ${String(at.getUTCHours()).padStart(2, "0")}:00`;
+}

@@ -1,0 +1,103 @@
+// Numbers and times as people read them; the exact value belongs into the `title`.
+
+const UTC = new Intl.DateTimeFormat("en-GB", {
+  timeZone: "UTC",
+  year: "numeric",
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+
+/** `$12.40`, `$0.0182`, `$0.000124`: two decimals from a dollar on, three significant digits below. */
+export function usd(amount: number | string | null | undefined): string {
+  if (amount === null || amount === undefined) return "–";
+  const value = Number(amount);
+  const sign = value < 0 ? "−" : "";
+  const size = Math.abs(value);
+  if (size === 0) return "$0";
+  if (size >= 1)
+    return `${sign}$${size.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+  const decimals = Math.min(9, Math.max(2, 2 - Math.floor(Math.log10(size))));
+  return `${sign}$${trimZeros(size.toFixed(decimals))}`;
+}
+
+/** A balance that small charges are seen to move: up to six decimals. */
+export function balance(amount: string | number): string {
+  const value = Number(amount);
+  const text = Math.abs(value).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+  return `${value < 0 ? "−" : ""}$${text}`;
+}
+
+function trimZeros(text: string): string {
+  return text.replace(/(\.\d\d\d*?)0+$/, "$1");
+}
+
+/** `999`, `12.4k`, `3.1M`. */
+export function count(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  if (Math.abs(value) < 10_000) return value.toLocaleString("en-US", { maximumFractionDigits: 1 });
+  if (Math.abs(value) < 1_000_000) return `${trimOne(value / 1_000)}k`;
+  return `${trimOne(value / 1_000_000)}M`;
+}
+
+function trimOne(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
+}
+
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined || !Number.isFinite(share)) return "–";
+  const value = share * 100;
+  const text = Math.abs(value) >= 10 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
+  return `${text.replace("-", "−")} %`;
+}
+
+export function duration(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return "–";
+  if (ms > 0 && ms < 1) return `${ms.toFixed(2)} ms`;
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}
+
+const STEPS: readonly (readonly [number, string])[] = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1_000, "s"],
+];
+
+export function ago(iso: string | null | undefined, nowMs = Date.now()): string {
+  if (iso === null || iso === undefined) return "never";
+  const ms = nowMs - Date.parse(iso);
+  if (ms < 0) return `in ${span(-ms)}`;
+  return ms < 5_000 ? "just now" : `${span(ms)} ago`;
+}
+
+export function span(ms: number): string {
+  const [unitMs, unit] = STEPS.find(([size]) => ms >= size) ?? [1_000, "s"];
+  return `${Math.max(1, Math.round(ms / unitMs))} ${unit}`;
+}
+
+export function utc(at: string | number | null | undefined): string {
+  return at === null || at === undefined ? "" : `${UTC.format(new Date(at))} UTC`;
+}
+
+export function clock(ms: number): string {
+  return new Date(ms).toISOString().slice(11, 19);
+}
+
+export function plural(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
+}
+
+/** Micro-dollars and the like as they came: for titles. */
+export function exact(amount: string | number | null | undefined): string {
+  return amount === null || amount === undefined ? "" : `${amount} USD`;
+}
+
+/** `coding_general_debugging_refactoring_testing` is one category whose name lists what is in it. */
+export function categoryName(category: string): string {
+  return category.replace(/_general.*$/, "").replaceAll("_", " ");
+}

@@ -1,0 +1,28 @@
+// Keys that work anywhere on the page, unless somebody is typing.
+
+import { useEffect, useRef } from "preact/hooks";
+
+export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+
+/** By `event.key`; `mod+k` is ⌘K or Ctrl+K, which also works while typing. */
+export function useShortcuts(shortcuts: Shortcuts): void {
+  const latest = useRef(shortcuts);
+  latest.current = shortcuts;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const hasModifier = event.metaKey || event.ctrlKey;
+      const name = hasModifier ? `mod+${event.key.toLowerCase()}` : event.key;
+      const act = latest.current[name];
+      if (act === undefined || event.altKey || document.querySelector("dialog[open]") !== null) return;
+      if (!hasModifier && event.key !== "Escape" && isTyping(event.target)) return;
+      act(event);
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
+}

@@ -1,0 +1,118 @@
+// ⌘K: pages, keys, profiles, models, actions, and any request by its id.
+
+import { useId, useState } from "preact/hooks";
+import { useLoad } from "../api.ts";
+import { go, hrefTo } from "../router.ts";
+import { setTheme } from "../theme.ts";
+import type { Key, List, Model, Profile } from "../types.ts";
+import { Dialog } from "./dialog.tsx";
+
+interface Entry {
+  readonly id: string;
+  readonly label: string;
+  readonly kind: string;
+  act(): void;
+}
+
+const SHOWN_MAX = 12;
+const REQUEST_ID = /^[\w.=-]{8,}$/;
+
+export const PAGES = [
+  { path: "/", label: "Overview", key: "o" },
+  { path: "/requests", label: "Requests", key: "r" },
+  { path: "/playground", label: "Playground", key: "p" },
+  { path: "/keys", label: "Keys", key: "k" },
+  { path: "/profiles", label: "Profiles", key: "f" },
+  { path: "/credits", label: "Credits", key: "c" },
+  { path: "/models", label: "Models", key: "m" },
+  { path: "/settings", label: "Settings", key: "s" },
+] as const;
+
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const [words, setWords] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const listId = useId();
+  const found = useEntries(words).slice(0, SHOWN_MAX);
+  const act = (entry: Entry | undefined): void => {
+    if (entry === undefined) return;
+    onClose();
+    entry.act();
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0) {
+      event.preventDefault();
+      setChosen((chosen + step + found.length) % Math.max(1, found.length));
+    }
+    if (event.key === "Enter") act(found[chosen]);
+  };
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Page, key, model, action or request id"
+        aria-expanded="true"
+        aria-controls={listId}
+        aria-activedescendant={found[chosen] === undefined ? undefined : `${listId}-${chosen}`}
+        placeholder="Page, key, model, action or request id"
+        autofocus
+        value={words}
+        onInput={(event) => {
+          setWords(event.currentTarget.value);
+          setChosen(0);
+        }}
+        onKeyDown={onKey}
+      />
+      <div id={listId} class="palette" role="listbox" aria-label="Results">
+        {found.map((entry, index) => (
+          <div
+            key={entry.id}
+            id={`${listId}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            onPointerMove={() => setChosen(index)}
+            onPointerUp={() => act(entry)}
+          >
+            <span>{entry.label}</span>
+            <small>{entry.kind}</small>
+          </div>
+        ))}
+        {found.length === 0 && <p class="faint">Nothing of that name.</p>}
+      </div>
+    </Dialog>
+  );
+}
+
+function useEntries(words: string): readonly Entry[] {
+  const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=200").data?.data ?? [];
+  const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
+  const to = (kind: string, label: string, href: string): Entry => ({
+    id: `${kind} ${href}`,
+    kind,
+    label,
+    act: () => go(href),
+  });
+  const themed = (["light", "dark", "system"] as const).map((name) => ({
+    id: name,
+    kind: "action",
+    label: `Theme: ${name}`,
+    act: () => setTheme(name),
+  }));
+  const all = [
+    ...PAGES.map(({ path, label }) => to("page", label, hrefTo(path))),
+    to("action", "Create a key", hrefTo("/keys", { new: "1" })),
+    to("action", "Add credits", hrefTo("/credits", { new: "1" })),
+    to("action", "New profile", hrefTo("/profiles/new")),
+    ...themed,
+    ...keys.map(({ id, name }) => to("requests of key", name, hrefTo("/requests", { key: id }))),
+    ...profiles.map(({ id, name }) => to("profile", name, hrefTo(`/profiles/${id}`))),
+    ...models.map(({ id }) => to("model", id, hrefTo("/models", { model: id }))),
+  ];
+  const wanted = words.trim().toLowerCase();
+  const found = all.filter(({ label }) => label.toLowerCase().includes(wanted));
+  if (!REQUEST_ID.test(words.trim())) return found;
+  return [...found, to("request", words.trim(), hrefTo(`/requests/${encodeURIComponent(words.trim())}`))];
+}

@@ -1,0 +1,39 @@
+// A panel beside a list, about one of its rows. The list stays usable; on a phone the panel covers it.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+export function Sheet({
+  label,
+  header,
+  children,
+  footer,
+  onClose,
+}: {
+  readonly label: string;
+  readonly header: ComponentChildren;
+  readonly children: ComponentChildren;
+  readonly footer?: ComponentChildren;
+  readonly onClose: () => void;
+}) {
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const opener = document.activeElement;
+    panel.current?.focus();
+    return () => {
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
+  }, []);
+  return (
+    <section class="sheet" ref={panel} tabIndex={-1} aria-label={label}>
+      <header>
+        <div class="grow">{header}</div>
+        <button type="button" class="button quiet icon" aria-label="Close (Escape)" onClick={onClose}>
+          ✕
+        </button>
+      </header>
+      <div class="sheet-body">{children}</div>
+      {footer !== undefined && <footer>{footer}</footer>}
+    </section>
+  );
+}

@@ -1,0 +1,85 @@
+// The dashboard: decides whether to set up, sign in or show a page.
+
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/controls.css";
+import "./styles/parts.css";
+import "./styles/layers.css";
+import "./styles/page.css";
+import "./styles/top.css";
+import "./styles/shell.css";
+import "./styles/charts.css";
+import "./styles/chart-parts.css";
+import "./styles/tables.css";
+import "./styles/sheet.css";
+import "./styles/overview.css";
+import "./styles/pages.css";
+import "./styles/phone.css";
+import type { ComponentType } from "preact";
+import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { isSignedOut, useRepeat } from "./api.ts";
+import { Failed } from "./kit/states.tsx";
+import { Credits } from "./pages/credits.tsx";
+import { Keys } from "./pages/keys.tsx";
+import { Models } from "./pages/models.tsx";
+import { NotFound } from "./pages/not-found.tsx";
+import { Overview } from "./pages/overview.tsx";
+import { Playground } from "./pages/playground.tsx";
+import { Profiles } from "./pages/profiles.tsx";
+import { Requests } from "./pages/requests.tsx";
+import { Settings } from "./pages/settings.tsx";
+import { Invited, SetUp, SignIn } from "./pages/sign-in.tsx";
+import { advanceRange } from "./range.ts";
+import { place, startRouter } from "./router.ts";
+import { loadSession, session, sessionError } from "./session.ts";
+import { Shell } from "./shell.tsx";
+
+const PAGES: Readonly<Record<string, ComponentType>> = {
+  "": Overview,
+  requests: Requests,
+  playground: Playground,
+  keys: Keys,
+  profiles: Profiles,
+  credits: Credits,
+  models: Models,
+  settings: Settings,
+};
+const RANGE_MOVES_MS = 30_000;
+
+function App() {
+  const name = place.value.path.split("/")[1] ?? "";
+  useRepeat(RANGE_MOVES_MS, advanceRange);
+  useEffect(() => {
+    void loadSession();
+  }, []);
+  if (session.value === null) {
+    if (sessionError.value === null) return null;
+    return (
+      <main class="gate">
+        <Failed error={sessionError.value} onRetry={() => void loadSession()} />
+      </main>
+    );
+  }
+  const { user, setupNeeded } = session.value;
+  const invitation = linkToken("invite");
+  if (invitation !== null) return <Invited token={invitation} />;
+  if (user === null && (setupNeeded || linkToken("setup") !== null)) return <SetUp token={linkToken("setup") ?? ""} />;
+  if (user === null || isSignedOut.value) return <SignIn />;
+  const Page = PAGES[name] ?? NotFound;
+  return (
+    <Shell>
+      <Page key={place.value.query.get("account")} />
+    </Shell>
+  );
+}
+
+/** One-time links carry their token behind the `#`, where no server log sees it. */
+function linkToken(kind: "setup" | "invite"): string | null {
+  const [path, query] = place.value.hash.slice(1).split("?");
+  return path === `/${kind}` ? new URLSearchParams(query).get("token") : null;
+}
+
+startRouter();
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);

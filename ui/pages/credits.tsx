@@ -1,0 +1,207 @@
+// Credits: what is there, what is on hold, how long it lasts, and every entry of the ledger with the balance after it.
+
+import { useEffect, useState } from "preact/hooks";
+import { type ApiError, call, useLoad } from "../api.ts";
+import { ago, balance, exact, usd, utc } from "../format.ts";
+import { useShortcuts } from "../keyboard.ts";
+import { Button, ButtonLink } from "../kit/button.tsx";
+import { Dialog } from "../kit/dialog.tsx";
+import { TextField } from "../kit/field.tsx";
+import { PageHead } from "../kit/page.tsx";
+import { Empty, Problem, Shown } from "../kit/states.tsx";
+import { tell } from "../kit/toast.tsx";
+import { hrefTo, hrefWith, place, setQuery } from "../router.ts";
+import { isOperator } from "../session.ts";
+import type { Credits as Balance, LedgerEntry, List, Usage } from "../types.ts";
+
+const WEEK_MS = 7 * 86_400_000;
+const BALANCE_EVERY_MS = 10_000;
+
+export function Credits() {
+  const { query } = place.value;
+  const credits = useLoad<Balance>("/api/credits", { everyMs: BALANCE_EVERY_MS });
+  const after = query.get("after");
+  const entry = query.get("entry");
+  const start = after !== null ? `&after=${after}` : entry !== null ? `&from=${encodeURIComponent(entry)}` : "";
+  const ledger = useLoad<List<LedgerEntry>>(`/api/ledger?limit=50${start}`);
+  const add = (): void => {
+    if (isOperator()) setQuery({ new: "1" });
+  };
+  useShortcuts({ n: add });
+  return (
+    <>
+      <PageHead title="Credits" purpose="Money in, money out. Entries are only ever added, never changed.">
+        {isOperator() && (
+          <Button kind="primary" onClick={add}>
+            Add credits
+          </Button>
+        )}
+      </PageHead>
+      <Shown load={credits} rows={3}>
+        {(data) => <Balances credits={data} />}
+      </Shown>
+      <section class="card">
+        <h2>Ledger</h2>
+        <Shown load={ledger} rows={10}>
+          {({ data, next }) =>
+            data.length === 0 ? (
+              <Empty title="No entry yet">Top-ups and charges appear here as they happen.</Empty>
+            ) : (
+              <>
+                <Ledger entries={data} />
+                <nav class="row pages" aria-label="Pages of the ledger">
+                  {(after !== null || entry !== null) && (
+                    <ButtonLink href={hrefWith({ after: null, entry: null })}>Newest</ButtonLink>
+                  )}
+                  {next !== null && <ButtonLink href={hrefWith({ after: next })}>Older</ButtonLink>}
+                </nav>
+              </>
+            )
+          }
+        </Shown>
+      </section>
+      {query.get("new") !== null && <TopUp onClose={() => setQuery({ new: null }, { replace: true })} />}
+    </>
+  );
+}
+
+function Balances({ credits }: { readonly credits: Balance }) {
+  const [from] = useState(() => new Date(Date.now() - WEEK_MS).toISOString());
+  const usage = useLoad<List<Usage>>(`/api/usage?by=total&from=${from}`);
+  const week = Number(usage.data?.data[0]?.chargeUsd ?? 0);
+  const days = week === 0 ? null : Number(credits.availableUsd) / (week / 7);
+  return (
+    <section class="tiles three" aria-label="Balance">
+      <article class="card tile">
+        <h2>Available</h2>
+        <p class={`big ${Number(credits.availableUsd) <= 0 ? "bad" : ""}`} title={exact(credits.availableUsd)}>
+          {usd(credits.availableUsd)}
+        </p>
+        <p class="faint">of {usd(credits.postedUsd)} posted</p>
+      </article>
+      <article class="card tile">
+        <h2>On hold</h2>
+        <p class="big" title={exact(credits.heldUsd)}>
+          {usd(credits.heldUsd)}
+        </p>
+        <p class="faint">for requests that are running; what is not used comes back</p>
+      </article>
+      <article class="card tile">
+        <h2>Runway</h2>
+        <p class="big">{days === null ? "–" : runway(days)}</p>
+        <p class="faint">
+          {week === 0 ? "nothing spent in the last 7 days" : `at the last 7 days' rate of ${usd(week / 7)} a day`}
+        </p>
+      </article>
+    </section>
+  );
+}
+
+function runway(days: number): string {
+  if (days <= 0) return "none";
+  if (days > 3_650) return "over 10 years";
+  return days < 2 ? `${Math.round(days * 24)} hours` : `${Math.floor(days).toLocaleString("en-US")} days`;
+}
+
+function Ledger({ entries }: { readonly entries: readonly LedgerEntry[] }) {
+  const marked = place.value.query.get("entry");
+  const rowOf = (id: string): string => `entry-${id}`;
+  useEffect(() => {
+    if (marked !== null) document.getElementById(`entry-${marked}`)?.scrollIntoView({ block: "center" });
+  }, [marked]);
+  return (
+    <div class="table-box">
+      <table class="rows ledger">
+        <caption class="hidden">Ledger entries, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Kind</th>
+            <th scope="col">About</th>
+            <th scope="col" class="number">
+              Amount
+            </th>
+            <th scope="col" class="number">
+              Balance after
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <tr key={entry.id} id={rowOf(entry.id)} class={entry.id === marked ? "chosen" : ""}>
+              <td data-cell="time" title={utc(entry.createdAt)}>
+                {ago(entry.createdAt)}
+              </td>
+              <td data-cell="kind">{entry.kind}</td>
+              <td data-cell="about" class="cut">
+                {entry.requestId === null ? (
+                  (entry.note ?? "")
+                ) : (
+                  <a href={hrefTo(`/requests/${encodeURIComponent(entry.requestId)}`, { tab: "cost" })}>
+                    {entry.model ?? entry.requestId}
+                  </a>
+                )}
+              </td>
+              <td
+                data-cell="amount"
+                class={`number ${Number(entry.amountUsd) > 0 ? "good" : ""}`}
+                title={exact(entry.amountUsd)}
+              >
+                {Number(entry.amountUsd) > 0 ? "+" : ""}
+                {usd(entry.amountUsd)}
+              </td>
+              <td data-cell="balance" class="number" title={exact(entry.balanceAfterUsd)}>
+                {balance(entry.balanceAfterUsd)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const AMOUNTS = ["5", "25", "100", "500"];
+
+function TopUp({ onClose }: { readonly onClose: () => void }) {
+  const [amount, setAmount] = useState("25");
+  const [note, setNote] = useState("");
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  // One per dialog: a second press after a lost answer adds nothing twice.
+  const [idempotencyKey] = useState(() => `dashboard-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const body = { amountUsd: amount.trim(), note: note.trim() || null };
+      await call("POST", "/api/credits/topups", { body, headers: { "idempotency-key": idempotencyKey } });
+      tell(`${usd(amount)} added.`);
+      onClose();
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+    setBusy(false);
+  };
+  return (
+    <Dialog title="Add credits" onClose={onClose}>
+      <form onSubmit={submit}>
+        <p class="row">
+          {AMOUNTS.map((each) => (
+            <Button key={each} isPressed={amount === each} onClick={() => setAmount(each)}>
+              ${each}
+            </Button>
+          ))}
+        </p>
+        <TextField label="Amount, USD" value={amount} onInput={setAmount} isRequired isFocused />
+        <TextField label="Note" value={note} onInput={setNote} placeholder="optional, kept in the ledger" />
+        <Problem error={error} />
+        <footer>
+          <Button kind="primary" type="submit" isBusy={isBusy}>
+            Add {usd(Number(amount) || 0)}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,143 @@
+// Why a request went where it went: the ladder of tiers, what was heard in the prompt, what moved it, and every model
+// that was looked at with the reason it stayed or fell. The same panel in the log and in the playground.
+
+import type { ComponentChildren } from "preact";
+import { categoryName, duration, percent, usd } from "../format.ts";
+import { TierLadder } from "../kit/tier.tsx";
+import { hrefTo } from "../router.ts";
+import type { Candidate, Decision } from "../types.ts";
+
+export function DecisionPanel({
+  decision,
+  answeredBy,
+  routedMs,
+}: {
+  readonly decision: Decision;
+  /** Who answered in the end, where that is known. */
+  readonly answeredBy?: string | null;
+  readonly routedMs?: number | null;
+}) {
+  const heard = parseReasoning(decision.reasoning);
+  const classified = decision.classifiedTier ?? heard.tier;
+  return (
+    <div class="decision">
+      <TierLadder classified={classified} final={decision.tier} />
+      <p class="verdict">
+        <b class="model">{decision.model}</b>
+        <span class="faint">
+          estimated {usd(decision.costEstimateUsd)}, baseline {usd(decision.baselineCostUsd)}
+        </span>
+        <b class={decision.savings > 0 ? "good" : "faint"}>{percent(decision.savings)} saved</b>
+      </p>
+      <dl class="facts">
+        <Fact name="Decided by">{METHODS[decision.method] ?? decision.method}</Fact>
+        <Fact name="Category">{categoryName(decision.category)}</Fact>
+        <Fact name="Confidence">{percent(decision.confidence)}</Fact>
+        {heard.score !== null && decision.profile === "auto" && (
+          <Fact name="Score">
+            {heard.score} <span class="faint">falls into {heard.tier}</span>
+          </Fact>
+        )}
+        <Fact name="Tokens, estimated">
+          {decision.estimatedTokens.input} in, {decision.estimatedTokens.output} out
+        </Fact>
+        {decision.toolScenario !== null && (
+          <Fact name="Tools">
+            {decision.toolScenario.replaceAll("_", " ")}, function-calling score {decision.bfclScore ?? "unknown"}
+          </Fact>
+        )}
+        {decision.historyFloor !== null && <Fact name="Conversation">not below {decision.historyFloor}</Fact>}
+        {routedMs != null && <Fact name="Routed in">{duration(routedMs)}</Fact>}
+      </dl>
+      {heard.signals.length > 0 && (
+        <ul class="chips" aria-label="Signals">
+          {heard.signals.map((signal) => (
+            <li key={signal} class="chip">
+              {signal}
+            </li>
+          ))}
+        </ul>
+      )}
+      {heard.steps.length > 0 && (
+        <ol class="steps" aria-label="What changed the decision, in order">
+          {heard.steps.map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+        </ol>
+      )}
+      <Chain decision={decision} answeredBy={answeredBy ?? null} />
+    </div>
+  );
+}
+
+const METHODS: Readonly<Record<string, string>> = {
+  rules: "the rules alone",
+  model: "the trained classifier",
+  hybrid: "classifier and rules agreeing",
+  tier: "the caller: tier as asked",
+  direct: "the caller: model as asked",
+};
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Chain({ decision, answeredBy }: { readonly decision: Decision; readonly answeredBy: string | null }) {
+  const removed = decision.candidates.filter(({ removedBecause }) => removedBecause !== null);
+  return (
+    <div class="chain">
+      <h3>Tried in this order</h3>
+      <ol>
+        {decision.chain.map((model) => (
+          <li key={model}>
+            <a href={hrefTo("/models", { model })}>{model}</a>
+            {model === answeredBy && <span class="chip good">answered</span>}
+          </li>
+        ))}
+      </ol>
+      {removed.length > 0 && <Removed removed={removed} />}
+    </div>
+  );
+}
+
+function Removed({ removed }: { readonly removed: readonly Candidate[] }) {
+  return (
+    <>
+      <h3>Looked at and left out</h3>
+      <ul class="removed">
+        {removed.map(({ model, removedBecause }) => (
+          <li key={model}>
+            <s>{model}</s> <span class="faint">{removedBecause}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface Heard {
+  readonly score: string | null;
+  readonly tier: string | null;
+  readonly signals: readonly string[];
+  readonly steps: readonly string[];
+}
+
+/** The reasoning is one line of text, "score 0.31 (SIMPLE): word, word; step; step"; what does not fit stays a step. */
+export function parseReasoning(text: string): Heard {
+  const parts = text.split("; ");
+  const at = parts.findIndex((part) => part.startsWith("score "));
+  const match = /^score (-?[\d.]+) \((\w+)\): (.*)$/s.exec(parts[at] ?? "");
+  if (match === null) return { score: null, tier: null, signals: [], steps: parts.filter((part) => part !== "") };
+  const [, score = null, tier = null, signals = ""] = match;
+  return {
+    score,
+    tier,
+    signals: signals.split(", ").filter((signal) => signal !== ""),
+    steps: parts.filter((_, index) => index !== at),
+  };
+}

@@ -1,0 +1,90 @@
+// One model: where its numbers come from, where it stands in each tier's chain, and how to ask for it by name.
+
+import { TOOL_SCENARIOS } from "../../src/core/model.ts";
+import { count, percent, usd } from "../format.ts";
+import { useShortcuts } from "../keyboard.ts";
+import { ButtonLink } from "../kit/button.tsx";
+import { CopyButton } from "../kit/copy.tsx";
+import { Sheet } from "../kit/sheet.tsx";
+import { KEY_PLACE, Snippets } from "../kit/snippets.tsx";
+import { hrefTo } from "../router.ts";
+import { Health, perMillion, type SeenModel } from "./model-facts.tsx";
+
+export function ModelSheet({ model, onClose }: { readonly model: SeenModel; readonly onClose: () => void }) {
+  useShortcuts({ Escape: onClose });
+  return (
+    <Sheet
+      label={`Model ${model.id}`}
+      onClose={onClose}
+      header={
+        <>
+          <h2 class="row">
+            <code class="cut">{model.id}</code>
+            <CopyButton text={model.id} />
+          </h2>
+          <p class="row faint">
+            <Health model={model} /> {model.name} by {model.owned_by}, served by {model.provider}
+          </p>
+        </>
+      }
+      footer={<ButtonLink href={hrefTo("/requests", { model: model.id })}>Its requests</ButtonLink>}
+    >
+      <Facts model={model} />
+      <h3>Function calling</h3>
+      <Scores model={model} />
+      <h3>Ask for it by name</h3>
+      <Snippets
+        label="Direct call"
+        call={{ key: KEY_PLACE, body: { model: model.id, messages: [{ role: "user", content: "Hello" }] } }}
+      />
+    </Sheet>
+  );
+}
+
+function Facts({ model }: { readonly model: SeenModel }) {
+  const { tiers, priceAsOf } = model.service;
+  const facts: readonly (readonly [string, string])[] = [
+    ["Input", `${usd(perMillion(model.pricing.prompt))} per million tokens`],
+    ["Output", `${usd(perMillion(model.pricing.completion))} per million tokens`],
+    ["Price as of", `${priceAsOf}, ${model.priceSource}`],
+    ["Context", `${count(model.context_length)} tokens, ${count(model.max_output_tokens)} out`],
+    ["In the chains of", tiers.length === 0 ? "none: by name only" : tiers.join(", ")],
+    ["Can", model.capabilities.join(", ") || "text only"],
+    ["Traffic, 24 h", `${percent(model.share)}, ${count(model.usage?.requests ?? 0)} requests`],
+    ["Errors, 24 h", count(model.usage?.errors ?? 0)],
+  ];
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Scores({ model }: { readonly model: SeenModel }) {
+  const scores = model.service.bfcl;
+  if (scores === null) return <p class="faint">Never measured; it is not used where a score is asked for.</p>;
+  const rows = [
+    ["overall", scores.overall] as const,
+    ...TOOL_SCENARIOS.map((scenario) => [scenario.replaceAll("_", " "), scores[scenario]] as const),
+  ];
+  return (
+    <dl class="scores">
+      {rows.map(([name, score]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <span class="ranked-track" aria-hidden="true">
+              <i style={{ width: `${score ?? 0}%` }} />
+            </span>
+            {score ?? "–"}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,131 @@
+// The charts of the overview about requests: tiers, errors, fallbacks.
+
+import { TIERS } from "../../src/core/tiers.ts";
+import type { Load } from "../api.ts";
+import { BarChart } from "../charts/bars.tsx";
+import { Figure, Legend } from "../charts/figure.tsx";
+import { fullTimeLabel, timesOf } from "../charts/scale.ts";
+import { count, percent } from "../format.ts";
+import type { Range } from "../range.ts";
+import type { List, Usage } from "../types.ts";
+import { byGroup, perStep, sum } from "../usage.ts";
+import { opens, type Series, subtitle } from "./overview-range.ts";
+
+export function TierMix({ range, tiers }: { readonly range: Range; readonly tiers: Load<List<Usage>> }) {
+  const times = timesOf(range, range.step);
+  const groups = byGroup(tiers.data);
+  const total = sum(tiers.data?.data ?? [], ({ requests }) => requests);
+  const stacks = TIERS.map((tier) => ({
+    name: tier,
+    mark: `tier-${tier}`,
+    values: perStep(range, groups.get(tier) ?? [], ({ requests }) => requests, 0),
+  }));
+  const shares = TIERS.map((tier) => sum(groups.get(tier) ?? [], ({ requests }) => requests) / (total || 1));
+  const most = TIERS[shares.indexOf(Math.max(...shares))];
+  return (
+    <Figure
+      title="Tier mix"
+      trend={
+        total === 0
+          ? subtitle(range)
+          : `${subtitle(range)}. Most requests (${percent(Math.max(...shares))}) were ${most}.`
+      }
+      table={{
+        head: ["Time, UTC", ...TIERS],
+        rows: times.map((time, index) => [
+          fullTimeLabel(time, range.step),
+          ...stacks.map(({ values }) => count(values[index])),
+        ]),
+      }}
+      legend={<Legend entries={TIERS.map((tier) => ({ name: tier, mark: `tier-${tier}` }))} />}
+    >
+      <BarChart
+        label="Share of requests by tier over time"
+        times={times}
+        step={range.step}
+        format={count}
+        isShare
+        stacks={stacks}
+        {...opens(range, {})}
+      />
+    </Figure>
+  );
+}
+
+const KINDS: readonly (readonly [string, string, (status: number) => boolean])[] = [
+  ["402 no credits", "warn", (status) => status === 402],
+  ["429 limits", "caution", (status) => status === 429],
+  ["other 4xx", "muted", (status) => status >= 400 && status < 500 && status !== 402 && status !== 429],
+  ["5xx and broken", "bad", () => true],
+];
+
+export function StatusChart({ range, statuses }: { readonly range: Range; readonly statuses: Load<List<Usage>> }) {
+  const times = timesOf(range, range.step);
+  const stacks = KINDS.map(([name, mark], kind) => {
+    const rows = (statuses.data?.data ?? []).filter(({ group }) => kindOf(Number(group)) === kind);
+    const values = times.map((time) =>
+      sum(
+        rows.filter(({ start }) => Date.parse(start) === time),
+        ({ errors }) => errors,
+      ),
+    );
+    return { name, mark, values };
+  });
+  const total = sum(statuses.data?.data ?? [], ({ errors }) => errors);
+  return (
+    <Figure
+      title="Errors"
+      trend={`${subtitle(range)}. ${total === 0 ? "None." : `${count(total)} in all.`}`}
+      table={{
+        head: ["Time, UTC", ...stacks.map(({ name }) => name)],
+        rows: times.map((time, index) => [
+          fullTimeLabel(time, range.step),
+          ...stacks.map(({ values }) => count(values[index])),
+        ]),
+      }}
+      legend={<Legend entries={stacks} />}
+    >
+      <BarChart
+        label="Errors by kind over time"
+        times={times}
+        step={range.step}
+        format={count}
+        stacks={stacks}
+        {...opens(range, { status: "error" })}
+      />
+    </Figure>
+  );
+}
+
+function kindOf(status: number): number {
+  return KINDS.findIndex(([, , isIt]) => isIt(status));
+}
+
+export function FallbackChart({ range, series, models }: Series & { readonly models: Load<List<Usage>> }) {
+  const times = timesOf(range, range.step);
+  const rows = series.data?.data ?? [];
+  const values = perStep(range, rows, ({ fallbacks }) => fallbacks, 0);
+  const total = sum(rows, ({ fallbacks }) => fallbacks);
+  const [top] = [...(models.data?.data ?? [])].sort((a, b) => b.fallbacks - a.fallbacks);
+  const helped =
+    top === undefined || top.fallbacks === 0 ? "" : ` ${top.group} stepped in most (${count(top.fallbacks)}).`;
+  return (
+    <Figure
+      title="Fallbacks"
+      trend={`${subtitle(range)}. ${total === 0 ? "First choices answered everything." : `${count(total)} in all.${helped}`}`}
+      table={{
+        head: ["Time, UTC", "Fallbacks"],
+        rows: times.map((time, index) => [fullTimeLabel(time, range.step), count(values[index])]),
+      }}
+    >
+      <BarChart
+        label="Requests answered by a fallback over time"
+        times={times}
+        step={range.step}
+        format={count}
+        stacks={[{ name: "fallbacks", mark: "caution", values }]}
+        {...opens(range, { fallback: "true" })}
+      />
+    </Figure>
+  );
+}

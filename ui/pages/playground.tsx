@@ -1,0 +1,132 @@
+// Type a prompt and see where it would go and why, as you type. No provider is called until you say so.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useLoad } from "../api.ts";
+import { Button, ButtonLink } from "../kit/button.tsx";
+import { copyText } from "../kit/copy.tsx";
+import { Dialog } from "../kit/dialog.tsx";
+import { PageHead } from "../kit/page.tsx";
+import { KEY_PLACE, Snippets } from "../kit/snippets.tsx";
+import { Empty, Problem } from "../kit/states.tsx";
+import { tell } from "../kit/toast.tsx";
+import { hrefTo, place } from "../router.ts";
+import type { List, Profile } from "../types.ts";
+import { DecisionPanel } from "./decision.tsx";
+import { type Answer, type Asked, useDecision } from "./playground-ask.ts";
+import { Controls, Examples, Prompt } from "./playground-form.tsx";
+import { Run } from "./playground-run.tsx";
+import { type Bench, benchFragment, benchFrom, chatBodyOf, rulesOf, writeFragment } from "./playground-state.ts";
+
+export function Playground() {
+  const [bench, setBench] = useBench();
+  const [isCopying, setCopying] = useState(false);
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=200").data?.data ?? [];
+  const first = useDecision(bench, bench.profileId);
+  const second = useDecision(bench, bench.otherId);
+  const set = (change: Partial<Bench>): void => setBench({ ...bench, ...change });
+  const share = async (): Promise<void> => {
+    tell(
+      (await copyText(location.href)) ? "Link copied. It holds everything; nothing is stored." : "Copy the address.",
+    );
+  };
+  return (
+    <>
+      <PageHead title="Playground" purpose="Where would this go, and why? No provider called, no credits used.">
+        <Button isPressed={bench.otherId !== null} onClick={() => set({ otherId: bench.otherId === null ? "" : null })}>
+          Compare
+        </Button>
+        <Button onClick={() => setCopying(true)}>Copy as…</Button>
+        <Button onClick={share}>Share</Button>
+        <ButtonLink href={`${hrefTo("/profiles/new")}${writeFragment(rulesOf(bench))}`}>Save as profile</ButtonLink>
+      </PageHead>
+      {bench.from !== null && bench.prompt === "" && (
+        <p class="notice">
+          Opened from request <a href={hrefTo(`/requests/${bench.from}`)}>{bench.from}</a>. Its prompt was not kept, so
+          type one.
+        </p>
+      )}
+      <div class="bench">
+        <div class="bench-form">
+          <Prompt bench={bench} set={set} />
+          <Examples set={set} />
+          <Controls bench={bench} set={set} profiles={profiles} />
+        </div>
+        <div class={bench.otherId === null ? "bench-out" : "bench-out two"}>
+          <Outcome asked={first} bench={bench} />
+          {bench.otherId !== null && <Outcome asked={second} bench={bench} isOther />}
+          <Run bench={bench} estimateUsd={first.answer?.estimate.costUsd ?? null} />
+        </div>
+      </div>
+      {isCopying && (
+        <Dialog title="Copy as" onClose={() => setCopying(false)} isWide>
+          <Snippets label="This request" call={{ key: KEY_PLACE, body: chatBodyOf(bench) }} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** The bench lives in the fragment: a reload, a bookmark and Back find it again. */
+function useBench() {
+  const [bench, setBench] = useState<Bench>(() => benchFrom(place.value.hash));
+  const written = useRef(place.value.hash);
+  const { hash, path, query } = place.value;
+  useEffect(() => {
+    if (hash === written.current) return;
+    written.current = hash;
+    setBench(benchFrom(hash));
+  }, [hash]);
+  useEffect(() => {
+    const next = benchFragment(bench);
+    if (next === written.current) return;
+    written.current = next;
+    const search = query.toString();
+    history.replaceState(null, "", `${path}${search === "" ? "" : `?${search}`}${next}`);
+  }, [bench, path, query]);
+  return [bench, setBench] as const;
+}
+
+function Outcome({
+  asked,
+  bench,
+  isOther = false,
+}: {
+  readonly asked: Asked;
+  readonly bench: Bench;
+  readonly isOther?: boolean;
+}) {
+  const title = bench.otherId === null ? "Decision" : isOther ? "With the other profile" : "With the first profile";
+  return (
+    <section class={asked.isStale ? "card stale" : "card"} aria-label={title} aria-live="polite">
+      <h2>{title}</h2>
+      <Problem error={asked.error} />
+      {asked.answer === null ? (
+        <Empty title="Type a prompt">The decision appears here as you type.</Empty>
+      ) : (
+        <Told answer={asked.answer} />
+      )}
+    </section>
+  );
+}
+
+function Told({ answer }: { readonly answer: Answer }) {
+  const { decision, estimate, candidates, classifiedTier, tookMs } = answer;
+  const changes = [...(decision.conversions ?? []), ...(decision.droppedFields ?? []).map((field) => `drops ${field}`)];
+  return (
+    <>
+      <DecisionPanel
+        routedMs={tookMs}
+        decision={{
+          ...decision,
+          classifiedTier,
+          chain: decision.filteredChain,
+          candidates,
+          costEstimateUsd: estimate.costUsd,
+          baselineCostUsd: estimate.baselineCostUsd,
+          estimatedTokens: { input: estimate.inputTokens, output: estimate.outputTokens },
+        }}
+      />
+      {changes.length > 0 && <p class="faint">Written for this model: {changes.join(", ")}</p>}
+    </>
+  );
+}

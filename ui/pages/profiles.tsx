@@ -1,0 +1,128 @@
+// Profiles: saved rules that a key puts on its requests.
+
+import { useState } from "preact/hooks";
+import { useLoad } from "../api.ts";
+import { ago, plural, usd, utc } from "../format.ts";
+import { useShortcuts } from "../keyboard.ts";
+import { ButtonLink } from "../kit/button.tsx";
+import { PageHead } from "../kit/page.tsx";
+import { Empty, Shown } from "../kit/states.tsx";
+import { go, hrefTo, place } from "../router.ts";
+import type { Key, List, Profile, Rules } from "../types.ts";
+import { readFragment } from "./playground-state.ts";
+import { ProfileEditor } from "./profile-editor.tsx";
+
+export const NO_RULES: Rules = {
+  tierFloor: null,
+  tierCeiling: null,
+  capabilities: [],
+  maxCostUsd: null,
+  bfclMin: null,
+  codeQuality: null,
+  chatQuality: null,
+  allowedModels: null,
+  blockedModels: [],
+};
+
+export function Profiles() {
+  const id = place.value.path.split("/")[2] ?? "";
+  if (id === "new") return <NewProfile />;
+  return id === "" ? <ProfileList /> : <SavedProfile id={id} />;
+}
+
+function ProfileList() {
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500");
+  const keys = useLoad<List<Key>>("/api/keys?limit=500").data?.data ?? [];
+  useShortcuts({ n: () => go(hrefTo("/profiles/new")) });
+  return (
+    <>
+      <PageHead title="Profiles" purpose="Rules for routing that are saved once and tied to keys.">
+        <ButtonLink kind="primary" href={hrefTo("/profiles/new")}>
+          New profile
+        </ButtonLink>
+      </PageHead>
+      <Shown load={profiles} rows={5}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty
+              title="No profile yet"
+              action={<ButtonLink href={hrefTo("/profiles/new")}>Make the first one</ButtonLink>}
+            >
+              A profile holds a lowest and highest tier, a cost cap, allowed models and the like. A key with a profile
+              cannot step over it.
+            </Empty>
+          ) : (
+            <ul class="cards">
+              {data.map((profile) => (
+                <ProfileCard
+                  key={profile.id}
+                  profile={profile}
+                  keys={keys.filter((key) => key.profile === profile.id)}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </>
+  );
+}
+
+function ProfileCard({ profile, keys }: { readonly profile: Profile; readonly keys: readonly Key[] }) {
+  const active = keys.filter(({ status }) => status === "active");
+  return (
+    <li class="card">
+      <h2>
+        <a href={hrefTo(`/profiles/${profile.id}`)}>{profile.name}</a>
+      </h2>
+      <ul class="chips">
+        {chipsOf(profile).map((chip) => (
+          <li key={chip} class="chip">
+            {chip}
+          </li>
+        ))}
+      </ul>
+      <p class="faint">
+        <span title={active.map(({ name }) => name).join(", ")}>{plural(active.length, "key")}</span> · changed{" "}
+        <time title={utc(profile.updatedAt)}>{ago(profile.updatedAt)}</time>
+      </p>
+    </li>
+  );
+}
+
+const QUALITIES = ["fast", "balanced", "best"];
+
+export function chipsOf(rules: Rules): readonly string[] {
+  const chips = [
+    rules.tierFloor === null ? null : `at least ${rules.tierFloor}`,
+    rules.tierCeiling === null ? null : `at most ${rules.tierCeiling}`,
+    rules.maxCostUsd === null ? null : `max. ${usd(rules.maxCostUsd)}`,
+    rules.bfclMin === null ? null : `tool score ≥ ${rules.bfclMin}`,
+    rules.codeQuality === null ? null : `code: ${QUALITIES[rules.codeQuality]}`,
+    rules.chatQuality === null ? null : `chat: ${QUALITIES[rules.chatQuality]}`,
+    ...rules.capabilities.map((capability) => `needs ${capability}`),
+    rules.allowedModels === null ? null : `only ${plural(rules.allowedModels.length, "model")}`,
+    rules.blockedModels.length === 0 ? null : `not ${plural(rules.blockedModels.length, "model")}`,
+  ].filter((chip) => chip !== null);
+  return chips.length === 0 ? ["no rules"] : chips;
+}
+
+function NewProfile() {
+  const [start] = useState<Rules>(() => ({
+    ...NO_RULES,
+    ...(readFragment(place.value.hash) as Partial<Rules> | null),
+  }));
+  return <ProfileEditor saved={null} start={{ name: "", ...start }} />;
+}
+
+function SavedProfile({ id }: { readonly id: string }) {
+  const load = useLoad<Profile>(`/api/profiles/${encodeURIComponent(id)}`);
+  return (
+    <Shown load={load} rows={10}>
+      {(profile) => {
+        const { id: _id, createdAt: _created, updatedAt, ...content } = profile;
+        return <ProfileEditor key={updatedAt} saved={profile} start={content} />;
+      }}
+    </Shown>
+  );
+}

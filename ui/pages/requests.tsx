@@ -1,0 +1,150 @@
+// The log: a histogram over the newest requests, filters in the address, and one request beside the list.
+
+import { useEffect, useState } from "preact/hooks";
+import { useLoad, withAccount } from "../api.ts";
+import { useShortcuts } from "../keyboard.ts";
+import { Button, ButtonLink } from "../kit/button.tsx";
+import { Check } from "../kit/field.tsx";
+import { PageHead, RangePicker } from "../kit/page.tsx";
+import { Empty, Shown } from "../kit/states.tsx";
+import { currentRange, type Range, rangeQuery } from "../range.ts";
+import { go, hrefTo, hrefWith, place, setQuery } from "../router.ts";
+import type { List, RequestLine } from "../types.ts";
+import { RequestSheet } from "./request-sheet.tsx";
+import { Filters, filterNames, filterQuery } from "./requests-filters.tsx";
+import { RequestHistogram } from "./requests-histogram.tsx";
+import { RequestTable } from "./requests-table.tsx";
+
+const TAIL_MS = 3_000;
+const PAGE_ROWS = 50;
+
+export function Requests() {
+  const { path, query } = place.value;
+  const openId = decodeURIComponent(path.split("/")[2] ?? "") || null;
+  const range = currentRange();
+  const isTailed = query.get("tail") === "on";
+  const after = query.get("after");
+  const filter = filterQuery(query);
+  const list = useLoad<List<RequestLine>>(
+    `/api/requests?limit=${PAGE_ROWS}&${rangeQuery(range)}${filter}${after === null ? "" : `&after=${after}`}`,
+    isTailed && after === null ? { everyMs: TAIL_MS } : {},
+  );
+  const rows = list.data?.data ?? [];
+  const chosen = useRowKeys(rows, openId);
+  return (
+    <>
+      <PageHead title="Requests" purpose="Every request, where it was routed, why, and what it cost.">
+        <Export range={range} filter={filter} />
+        <RangePicker />
+      </PageHead>
+      <RequestHistogram range={range} />
+      <Filters>
+        <Check
+          label="live"
+          isOn={isTailed}
+          onChange={(isOn) => setQuery({ tail: isOn ? "on" : null, after: null }, { replace: true })}
+        />
+      </Filters>
+      <div class={openId === null ? "with-sheet" : "with-sheet open"}>
+        <Shown load={list} rows={12}>
+          {({ data, next }) =>
+            data.length === 0 ? (
+              <Nothing range={range} />
+            ) : (
+              <>
+                <RequestTable rows={data} openId={openId} chosenId={chosen} />
+                <Pages after={after} next={next} />
+              </>
+            )
+          }
+        </Shown>
+        {openId !== null && <RequestSheet key={openId} id={openId} onClose={close} />}
+      </div>
+    </>
+  );
+}
+
+function close(): void {
+  const query = place.value.query.toString();
+  go(query === "" ? "/requests" : `/requests?${query}`);
+}
+
+/** J and K move; with the sheet open they move the sheet. */
+function useRowKeys(rows: readonly RequestLine[], openId: string | null): string | null {
+  const [chosen, setChosen] = useState<string | null>(openId);
+  useEffect(() => {
+    if (openId !== null) setChosen(openId);
+  }, [openId]);
+  const open = (id: string, replace: boolean): void => {
+    const query = place.value.query.toString();
+    go(`/requests/${encodeURIComponent(id)}${query === "" ? "" : `?${query}`}`, { replace });
+  };
+  const move = (step: number): void => {
+    const at = rows.findIndex(({ id, requestId }) => id === chosen || requestId === chosen);
+    const next = rows[Math.max(0, Math.min(rows.length - 1, at + step))];
+    if (next === undefined) return;
+    setChosen(next.id);
+    if (openId !== null) open(next.id, true);
+    else document.querySelector(`[data-row="${next.id}"]`)?.scrollIntoView({ block: "nearest" });
+  };
+  useShortcuts({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => {
+      const isOnControl = document.activeElement instanceof HTMLElement && document.activeElement.closest("a, button");
+      if (chosen !== null && openId === null && !isOnControl) open(chosen, false);
+    },
+    Escape: () => {
+      if (openId !== null) close();
+    },
+  });
+  return chosen;
+}
+
+function Export({ range, filter }: { readonly range: Range; readonly filter: string }) {
+  const href = (format: string): string =>
+    withAccount(`/api/requests/export?format=${format}&${rangeQuery(range)}${filter}`);
+  return (
+    <>
+      <ButtonLink href={href("csv")} download="requests.csv">
+        CSV
+      </ButtonLink>
+      <ButtonLink href={href("ndjson")} download="requests.ndjson">
+        JSON
+      </ButtonLink>
+    </>
+  );
+}
+
+function Nothing({ range }: { readonly range: Range }) {
+  const names = filterNames(place.value.query);
+  if (names.length === 0) {
+    return (
+      <Empty
+        title={`No requests in this range (${range.label.toLowerCase()})`}
+        action={
+          <ButtonLink href={hrefWith({ range: "30d", from: null, to: null, after: null })}>Look at 30 days</ButtonLink>
+        }
+      >
+        Requests appear here as soon as a key is used. <a href={hrefTo("/keys")}>Keys</a>
+      </Empty>
+    );
+  }
+  const cleared = Object.fromEntries([...names, "after"].map((name) => [name, null]));
+  return (
+    <Empty
+      title={`No requests match ${names.length === 1 ? "this filter" : `these ${names.length} filters`}`}
+      action={<Button onClick={() => setQuery(cleared)}>Clear filters</Button>}
+    />
+  );
+}
+
+function Pages({ after, next }: { readonly after: string | null; readonly next: string | null }) {
+  if (after === null && next === null) return null;
+  return (
+    <nav class="row pages" aria-label="Pages of the list">
+      {after !== null && <ButtonLink href={hrefWith({ after: null })}>Newest</ButtonLink>}
+      {next !== null && <ButtonLink href={hrefWith({ after: next })}>Older</ButtonLink>}
+    </nav>
+  );
+}

@@ -1,0 +1,170 @@
+// Who may sign in: users, invitations by link, and the accounts they belong to. For operators.
+
+import { useState } from "preact/hooks";
+import { type ApiError, call, useLoad } from "../api.ts";
+import { ago, utc } from "../format.ts";
+import { Button } from "../kit/button.tsx";
+import { CopyBlock } from "../kit/copy.tsx";
+import { SelectField, TextField } from "../kit/field.tsx";
+import { Section } from "../kit/page.tsx";
+import { Problem, Shown } from "../kit/states.tsx";
+import { tell } from "../kit/toast.tsx";
+import { session } from "../session.ts";
+import type { Account, List } from "../types.ts";
+
+interface Person {
+  readonly id: string;
+  readonly email: string;
+  readonly role: string;
+  readonly accountId: string;
+}
+
+interface UserRow extends Person {
+  readonly lastSignInAt: string | null;
+}
+
+interface InvitationRow extends Person {
+  readonly expiresAt: string;
+  readonly link?: string;
+}
+
+export function Access() {
+  const users = useLoad<List<UserRow>>("/api/users?limit=200");
+  const invitations = useLoad<List<InvitationRow>>("/api/invitations?limit=200").data?.data ?? [];
+  const accounts = useLoad<List<Account>>("/api/accounts?limit=200").data?.data ?? [];
+  const nameOf = (id: string): string => accounts.find((account) => account.id === id)?.name ?? id;
+  const remove = async (path: string, said: string): Promise<void> => {
+    await call("DELETE", path).then(
+      () => tell(said),
+      (problem: unknown) => tell((problem as ApiError).message),
+    );
+  };
+  return (
+    <Section title="Users and accounts">
+      <Shown load={users} rows={3}>
+        {({ data }) => (
+          <ul class="plain-list">
+            {data.map((user) => (
+              <li key={user.id} class="row">
+                <span class="grow cut">{user.email}</span>
+                <span class="chip">{user.role}</span>
+                <span class="faint">{user.role === "owner" ? nameOf(user.accountId) : "all accounts"}</span>
+                <span class="faint" title={utc(user.lastSignInAt)}>
+                  {ago(user.lastSignInAt)}
+                </span>
+                {user.id !== session.value?.user?.id && (
+                  <Button
+                    kind="quiet"
+                    label={`Remove ${user.email}`}
+                    onClick={() => void remove(`/api/users/${user.id}`, `${user.email} is removed.`)}
+                  >
+                    Remove
+                  </Button>
+                )}
+              </li>
+            ))}
+            {invitations.map((each) => (
+              <li key={each.id} class="row">
+                <span class="grow cut">{each.email}</span>
+                <span class="chip">invited as {each.role}</span>
+                <span class="faint" title={utc(each.expiresAt)}>
+                  ends {ago(each.expiresAt)}
+                </span>
+                <Button
+                  kind="quiet"
+                  label={`Withdraw the invitation of ${each.email}`}
+                  onClick={() => void remove(`/api/invitations/${each.id}`, "Withdrawn.")}
+                >
+                  Withdraw
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+      <InviteForm accounts={accounts} />
+      <AccountForm />
+    </Section>
+  );
+}
+
+function InviteForm({ accounts }: { readonly accounts: readonly Account[] }) {
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState("owner");
+  const [accountId, setAccountId] = useState("default");
+  const [link, setLink] = useState<string | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setError(null);
+    await call<InvitationRow>("POST", "/api/invitations", { body: { email, role, accountId } }).then(
+      (made) => setLink(made.link ?? null),
+      (problem: unknown) => setError(problem as ApiError),
+    );
+  };
+  return (
+    <details>
+      <summary>Invite somebody</summary>
+      <form onSubmit={submit}>
+        <TextField label="E-mail" type="email" value={email} onInput={setEmail} isRequired />
+        <div class="pair">
+          <SelectField
+            label="Role"
+            value={role}
+            options={[
+              { value: "owner", label: "owner: one account" },
+              { value: "operator", label: "operator: everything" },
+            ]}
+            onChange={setRole}
+          />
+          <SelectField
+            label="Account"
+            value={accountId}
+            options={accounts.map(({ id, name }) => ({ value: id, label: name }))}
+            onChange={setAccountId}
+          />
+        </div>
+        <Problem error={error} />
+        <Button type="submit">Make the link</Button>
+        {link !== null && (
+          <>
+            <p>Send this link; it works once and is not shown again.</p>
+            <CopyBlock text={link} label="Invitation link" />
+          </>
+        )}
+      </form>
+    </details>
+  );
+}
+
+function AccountForm() {
+  const [name, setName] = useState("");
+  const [error, setError] = useState<ApiError | null>(null);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setError(null);
+    try {
+      await call("POST", "/api/accounts", { body: { name: name.trim() } });
+      tell(`Account “${name.trim()}” is made. Choose it at the top.`);
+      setName("");
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+  };
+  return (
+    <details>
+      <summary>New account</summary>
+      <form onSubmit={submit}>
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          isRequired
+          hint="Keys, credits and profiles of its own."
+        />
+        <Problem error={error} />
+        <Button type="submit">Make it</Button>
+      </form>
+    </details>
+  );
+}

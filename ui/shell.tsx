@@ -1,0 +1,220 @@
+// What stands around every page: the rail, the top bar with balance and search, the notice when money is out, and the
+// keys that work everywhere.
+
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import { useLoad } from "./api.ts";
+import { usd } from "./format.ts";
+import { type Shortcuts, useShortcuts } from "./keyboard.ts";
+import { Dialog } from "./kit/dialog.tsx";
+import { PAGES, Palette } from "./kit/palette.tsx";
+import { Toasts } from "./kit/toast.tsx";
+import { go, hrefTo, place, setQuery } from "./router.ts";
+import { isOperator, session, signOut } from "./session.ts";
+import { setTheme, theme } from "./theme.ts";
+import type { Account, Credits, List } from "./types.ts";
+
+const BALANCE_EVERY_MS = 15_000;
+const CHORD_MS = 1_200;
+
+export function Shell({ children }: { readonly children: ComponentChildren }) {
+  const isPaletteOpen = useSignal(false);
+  const isHelpOpen = useSignal(false);
+  const chordAt = useRef(0);
+  const shortcuts: Record<string, (event: KeyboardEvent) => void> = {
+    "mod+k": (event) => {
+      event.preventDefault();
+      isPaletteOpen.value = true;
+    },
+    "?": () => {
+      isHelpOpen.value = true;
+    },
+    "/": (event) => {
+      const field = document.querySelector<HTMLElement>("[data-filter], .filters input, .filters select");
+      if (field === null) return;
+      event.preventDefault();
+      field.focus();
+    },
+    g: () => {
+      chordAt.current = Date.now();
+    },
+    ...chords(() => Date.now() - chordAt.current < CHORD_MS),
+  };
+  useShortcuts(shortcuts);
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <Rail
+        onMore={() => {
+          isPaletteOpen.value = true;
+        }}
+      />
+      <TopBar
+        onSearch={() => {
+          isPaletteOpen.value = true;
+        }}
+      />
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      {isPaletteOpen.value && <Palette onClose={() => (isPaletteOpen.value = false)} />}
+      {isHelpOpen.value && <Help onClose={() => (isHelpOpen.value = false)} />}
+      <Toasts />
+    </div>
+  );
+}
+
+/** `g` and then a letter; a page may use the letter for itself otherwise. */
+function chords(isArmed: () => boolean): Shortcuts {
+  return Object.fromEntries(
+    PAGES.map(({ key, path }) => [
+      key,
+      () => {
+        if (isArmed()) go(hrefTo(path));
+      },
+    ]),
+  );
+}
+
+function Rail({ onMore }: { readonly onMore: () => void }) {
+  const current = `/${place.value.path.split("/")[1] ?? ""}`;
+  return (
+    <nav class="rail" aria-label="Pages">
+      <a class="brand" href={hrefTo("/")}>
+        <Mark />
+        Switchyard
+      </a>
+      {PAGES.map(({ path, label }) => (
+        <a key={path} href={hrefTo(path)} aria-current={current === path ? "page" : undefined} data-page={label}>
+          {label}
+        </a>
+      ))}
+      <button type="button" class="more" onClick={onMore}>
+        More
+      </button>
+      <p class="rail-foot faint">
+        <a href="/docs">API reference</a>
+        <span>{session.value?.version}</span>
+      </p>
+    </nav>
+  );
+}
+
+export function Mark() {
+  return (
+    <svg class="brand-mark" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="7" />
+      <path d="M6 22h20M6 22c8 0 8-12 20-12" />
+      <circle cx="6" cy="22" r="2.6" />
+    </svg>
+  );
+}
+
+const THEMES = { system: "light", light: "dark", dark: "system" } as const;
+const THEME_MARKS = { system: "◐", light: "☀", dark: "☾" } as const;
+
+function TopBar({ onSearch }: { readonly onSearch: () => void }) {
+  const credits = useLoad<Credits>("/api/credits", { everyMs: BALANCE_EVERY_MS });
+  const isBroke = credits.data !== null && Number(credits.data.availableUsd) <= 0;
+  return (
+    <>
+      <header class="top">
+        <button type="button" class="search" onClick={onSearch}>
+          <span>Search or go to…</span>
+          <kbd>⌘K</kbd>
+        </button>
+        <AccountPicker />
+        {session.value?.sandbox === true && (
+          <span class="chip" title="No provider key is set, so a built-in provider makes up the answers.">
+            sandbox
+          </span>
+        )}
+        <a class={`chip balance ${isBroke ? "bad" : ""}`} href={hrefTo("/credits")} title={credits.data?.availableUsd}>
+          <span class="hidden">Balance </span>
+          {usd(credits.data?.availableUsd)}
+        </a>
+        <button
+          type="button"
+          class="button quiet icon"
+          aria-label={`Theme: ${theme.value}. Change`}
+          onClick={() => setTheme(THEMES[theme.value])}
+        >
+          {THEME_MARKS[theme.value]}
+        </button>
+        <UserMenu />
+      </header>
+      {isBroke && (
+        <p class="banner" role="alert">
+          The balance is used up. Requests answer 402 until you add credits; nothing was charged in part.{" "}
+          <a href={hrefTo("/credits", { new: "1" })}>Add credits</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function AccountPicker() {
+  const accounts = useLoad<List<Account>>(isOperator() ? "/api/accounts?limit=200" : null).data?.data ?? [];
+  if (accounts.length < 2) return null;
+  return (
+    <select
+      aria-label="Account"
+      value={place.value.query.get("account") ?? "default"}
+      onChange={(event) => setQuery({ account: event.currentTarget.value, after: null, key: null })}
+    >
+      {accounts.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function UserMenu() {
+  const email = session.value?.user?.email ?? "";
+  return (
+    <details class="menu">
+      <summary class="button quiet" aria-label={`Signed in as ${email}`}>
+        {email.slice(0, 1).toUpperCase() || "?"}
+      </summary>
+      <div class="menu-body">
+        <p class="faint">{email}</p>
+        <a href={hrefTo("/settings")}>Settings</a>
+        <button type="button" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      </div>
+    </details>
+  );
+}
+
+const HELP = [
+  ["⌘K or Ctrl+K", "Go to a page, key, model or request"],
+  ["g then o r p k f c m s", "Overview, Requests, Playground, Keys, proFiles, Credits, Models, Settings"],
+  ["/", "To the first filter"],
+  ["j k", "Next and previous row"],
+  ["Enter · Esc", "Open the row · close it"],
+  ["n", "New key, profile or top-up on their pages"],
+  ["?", "This list"],
+] as const;
+
+function Help({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl class="facts">
+        {HELP.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

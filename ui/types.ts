@@ -1,0 +1,182 @@
+// What the gateway's /api answers, as far as the dashboard reads it. Amounts are decimal text in USD, times ISO 8601.
+
+import type { Capability, ToolScores } from "../src/core/model.ts";
+import type { TokenBuckets } from "../src/core/money.ts";
+import type { AttemptRecord, ContentRecord, ToolCallCheck } from "../src/core/records.ts";
+
+export interface List<Row> {
+  readonly data: readonly Row[];
+  readonly next: string | null;
+}
+
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface Key {
+  readonly id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly status: string;
+  readonly profile: string | null;
+  readonly requestsPerMinute: number | null;
+  readonly spendLimitUsd: string | null;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+  readonly lastUsedAt: string | null;
+  readonly createdAt: string;
+}
+
+export interface NewKey extends Key {
+  /** Its text, this once. */
+  readonly key: string;
+}
+
+export interface Rules {
+  readonly tierFloor: string | null;
+  readonly tierCeiling: string | null;
+  readonly capabilities: readonly Capability[];
+  readonly maxCostUsd: number | null;
+  readonly bfclMin: number | null;
+  readonly codeQuality: number | null;
+  readonly chatQuality: number | null;
+  readonly allowedModels: readonly string[] | null;
+  readonly blockedModels: readonly string[];
+}
+
+export interface Profile extends Rules {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface Credits {
+  readonly postedUsd: string;
+  readonly heldUsd: string;
+  readonly availableUsd: string;
+}
+
+export interface LedgerEntry {
+  readonly id: string;
+  readonly kind: string;
+  readonly amountUsd: string;
+  readonly balanceAfterUsd: string;
+  readonly note: string | null;
+  readonly requestId: string | null;
+  readonly model: string | null;
+  readonly createdAt: string;
+  readonly entries: readonly { readonly book: string; readonly amountUsd: string }[];
+}
+
+export interface Model {
+  readonly id: string;
+  readonly name: string;
+  readonly owned_by: string;
+  readonly context_length: number;
+  readonly max_output_tokens: number;
+  readonly pricing: { readonly prompt: string | null; readonly completion: string | null };
+  readonly service: { readonly tiers: readonly string[]; readonly bfcl: ToolScores | null; readonly priceAsOf: string };
+  readonly provider: string;
+  readonly tier: string;
+  readonly capabilities: readonly Capability[];
+  readonly priceSource: string;
+  readonly isRoutable: boolean;
+  readonly health: { readonly isResting: boolean; readonly consecutiveFailures: number };
+}
+
+export interface Latency {
+  readonly averageMs?: number;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+}
+
+export interface Usage {
+  readonly start: string;
+  readonly group: string | null;
+  readonly requests: number;
+  readonly errors: number;
+  readonly fallbacks: number;
+  readonly tokens: TokenBuckets;
+  readonly chargeUsd: string;
+  readonly baselineUsd: string;
+  readonly savedUsd: string;
+  readonly latency: Latency;
+  readonly firstContent: Latency;
+}
+
+export interface RequestLine {
+  readonly id: string;
+  readonly requestId: string;
+  readonly createdAt: string;
+  readonly route: string;
+  readonly status: number;
+  readonly error: boolean;
+  readonly errorCode: string | null;
+  readonly stream: boolean;
+  readonly key: string;
+  readonly tier: string | null;
+  readonly classifiedTier: string | null;
+  readonly category: string | null;
+  readonly profile: string | null;
+  readonly toolScenario: string | null;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly fallback: boolean;
+  readonly attempts: number;
+  readonly tokens: TokenBuckets | null;
+  readonly usageEstimated: boolean;
+  readonly chargeUsd: string | null;
+  readonly baselineUsd: string | null;
+  readonly savedUsd: string | null;
+  readonly latencyMs: number;
+  readonly firstContentMs: number | null;
+  readonly ending: string | null;
+}
+
+export interface Candidate {
+  readonly model: string;
+  readonly removedBecause: string | null;
+}
+
+export interface Decision {
+  readonly tier: string;
+  readonly classifiedTier?: string | null;
+  readonly score?: number | null;
+  readonly confidence: number;
+  readonly model: string;
+  readonly category: string;
+  readonly method: string;
+  readonly reasoning: string;
+  readonly chain: readonly string[];
+  readonly profile: string;
+  readonly historyFloor: string | null;
+  readonly toolScenario: string | null;
+  readonly bfclScore: number | null;
+  readonly savings: number;
+  readonly costEstimateUsd: string | null;
+  readonly baselineCostUsd: string | null;
+  readonly candidates: readonly Candidate[];
+  readonly estimatedTokens: { readonly input: number; readonly output: number };
+}
+
+export interface RequestDetail extends Omit<RequestLine, "attempts"> {
+  readonly attemptCount: number;
+  readonly attempts: readonly AttemptRecord[];
+  readonly decision: Decision | null;
+  readonly overheadMs: number | null;
+  readonly money: {
+    readonly holdUsd: string | null;
+    readonly chargeUsd: string | null;
+    readonly baselineUsd: string | null;
+    readonly savedUsd: string | null;
+    readonly baselineModel: string | null;
+    readonly price: Readonly<Record<string, number | null>> | null;
+    readonly markup: number | null;
+    readonly ledgerId: string | null;
+  };
+  readonly toolCalls: ToolCallCheck | null;
+  readonly content: ContentRecord | null;
+  readonly feedback: { readonly tier: string; readonly note: string | null; readonly createdAt: string } | null;
+}
