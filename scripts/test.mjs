@@ -12,6 +12,7 @@ import { runScript, setUp } from "./setup.mjs";
 
 const LINT = { name: "lint", bin: "@biomejs/biome/bin/biome", args: ["check", "--error-on-warnings", "."] };
 const TYPES = { name: "types", bin: "typescript/bin/tsc", args: ["--noEmit", "-p", "tsconfig.json"] };
+const UI_TYPES = { name: "dashboard types", bin: "typescript/bin/tsc", args: ["--noEmit", "-p", "ui/tsconfig.json"] };
 
 await runScript(async () => {
   await setUp({ dev: true });
@@ -20,9 +21,9 @@ await runScript(async () => {
   process.exitCode = code;
 });
 
-/** Both read the sources only, so they share the time; the first that fails gives the exit code. */
+/** All read the sources only, so they share the time; the first that fails gives the exit code. */
 async function checkSources() {
-  const codes = await Promise.all([LINT, TYPES].map(check));
+  const codes = await Promise.all([LINT, TYPES, UI_TYPES].map(check));
   return codes.find((code) => code !== 0) ?? 0;
 }
 

@@ -5,6 +5,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Settings } from "../config/settings.ts";
 import { GatewayError } from "../core/errors.ts";
 import { registerApi } from "./api/routes.ts";
+import { registerDocs } from "./docs.ts";
 import type { Edge } from "./edge.ts";
 import { answerMalformedHttp, sendError, toGatewayError } from "./errors.ts";
 import { registerHome } from "./home.ts";
@@ -69,6 +70,7 @@ async function registerRoutes(server: FastifyInstance, edge: Edge): Promise<void
   registerHome(server, edge);
   registerOps(server, edge);
   registerOpenapi(server);
+  registerDocs(server);
   registerV1(server, edge);
   registerApi(server, edge);
 }

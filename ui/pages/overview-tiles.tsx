@@ -70,6 +70,9 @@ const TILES: readonly Tile[] = [
   },
 ];
 
+/** A change beyond this says nothing but that there was next to nothing before. */
+const TOLD_MAX = 10;
+
 export function Tiles({ range, total, before, series }: OverviewData) {
   return (
     <section class="tiles" aria-label="Key numbers">
@@ -148,7 +151,7 @@ function Change({
   const arrow = change > 0 ? "▲" : change < 0 ? "▼" : "";
   return (
     <span class={tone} title={`${tile.show(before)} in the same time before`}>
-      {arrow} {percent(Math.abs(change))}
+      {arrow} {Math.abs(change) < TOLD_MAX ? percent(Math.abs(change)) : "a lot"}
     </span>
   );
 }

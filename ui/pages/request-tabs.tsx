@@ -51,12 +51,7 @@ function Attempt({ attempt, endMs }: { readonly attempt: AttemptRecord; readonly
       <div class="track" aria-hidden="true">
         <i class={isGood ? "good" : "bad"} style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%` }} />
       </div>
-      {attempt.failure !== null && (
-        <p class="bad">
-          {attempt.failure}
-          {attempt.reason !== null && `: ${attempt.reason}`}
-        </p>
-      )}
+      {attempt.failure !== null && <p class="bad">{attempt.reason ?? attempt.failure}</p>}
       {changes.length > 0 && <p class="faint">{changes.join(", ")}</p>}
     </li>
   );

@@ -70,7 +70,7 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
           class="button quiet"
           onClick={() => setQuery(Object.fromEntries([...names, "after"].map((name) => [name, null])))}
         >
-          Clear {names.length}
+          Clear filters
         </button>
       )}
     </search>

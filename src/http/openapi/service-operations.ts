@@ -12,4 +12,8 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     errors: ["401"],
   },
   open("getContract", "/openapi.json", "This document"),
+  {
+    ...open("readDocs", "/docs", "This contract as a page"),
+    answer: { "text/html": { schema: { type: "string" } } },
+  },
 ];

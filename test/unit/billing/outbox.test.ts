@@ -65,7 +65,7 @@ test.each([1, 10, 200])(
     await outbox.add(settle("h", 5));
     appendFileSync(
       fileOf("one"),
-      JSON.stringify({ settle: settle("torn", 5, { charge: 0n, ...{ charge: undefined } }) }).slice(0, length),
+      readFileSync(fileOf("one"), "utf8").trim().replaceAll('"h"', '"torn"').slice(0, length),
     );
     await outbox.add(settle("i", 5));
     expect(await ids(open("two"))).toEqual(["h", "i"]);
@@ -79,7 +79,7 @@ test("a process that starts beside a living one takes the file over, and what th
   expect(await ids(two)).toEqual(["h"]);
   await one.add(settle("i", 5));
   await one.done(["h"]);
-  expect((await ids(open("three"))).sort()).toEqual(["h", "i"]);
+  expect([...(await ids(open("three")))].sort()).toEqual(["h", "i"]);
 });
 
 test("two that start at once have each settlement between them", async () => {

@@ -169,6 +169,37 @@ describe("the build", () => {
   });
 });
 
+describe("the dashboard", () => {
+  const built = () => ran.filter((command) => command.includes("vite"));
+  beforeEach(() => write("ui/main.tsx", "// Page.\n"));
+
+  test("is built beside the server, compressed, and taken over while nothing of it changes", async () => {
+    await ensureBuild(surroundings());
+    write("src/main.ts", "// Other.\n");
+    await ensureBuild(surroundings());
+    expect(built()).toHaveLength(1);
+    expect(readdirSync(join(root, "dist/ui")).sort()).toEqual([
+      ...[".stamp.json", "index.html", "index.html.br", "index.html.gz"],
+    ]);
+  });
+
+  test("is stale when one of its files changed", async () => {
+    await ensureBuild(surroundings());
+    write("ui/main.tsx", "// Other page.\n");
+    expect(isBuilt(root)).toBe(false);
+    await ensureBuild(surroundings());
+    expect(built()).toHaveLength(2);
+  });
+
+  test("that cannot be built leaves the old build", async () => {
+    await ensureBuild(surroundings());
+    write("ui/main.tsx", "// Broken.\n");
+    const failing = surroundings({ vite: async () => ({ code: 1, output: "main.tsx: no such thing" }) });
+    await expect(ensureBuild(failing)).rejects.toThrow("main.tsx: no such thing");
+    expect(existsSync(join(root, "dist/ui/index.html"))).toBe(true);
+  });
+});
+
 describe("the whole set-up", () => {
   test("installs, builds, and has nothing to do or say the second time", async () => {
     await setUp({}, surroundings());
@@ -272,12 +303,13 @@ describe("running a program", () => {
   });
 });
 
-function surroundings(programs: { npm?: typeof npm; tsc?: typeof tsc } = {}) {
+function surroundings(programs: { npm?: typeof npm; tsc?: typeof tsc; vite?: typeof vite } = {}) {
   return {
     root,
     progress: createProgress({ write: (text: string) => said.push(text) }),
     run: (_command: string, args: readonly string[]) => {
       ran.push(args.join(" "));
+      if (args.includes("build")) return (programs.vite ?? vite)(args);
       return args.includes("ci") ? (programs.npm ?? npm)() : (programs.tsc ?? tsc)(args);
     },
   };
@@ -306,6 +338,14 @@ async function tsc(args: readonly string[]) {
   mkdirSync(outDir, { recursive: true });
   for (const name of readdirSync(join(root, "src")).filter((file) => file.endsWith(".ts")))
     writeFileSync(join(outDir, name.replace(/\.ts$/, ".js")), read(`src/${name}`));
+  return { code: 0, output: "" };
+}
+
+async function vite(args: readonly string[]) {
+  await new Promise(setImmediate);
+  const outDir = args[args.indexOf("--outDir") + 1]!;
+  mkdirSync(outDir, { recursive: true });
+  writeFileSync(join(outDir, "index.html"), "<!doctype html>");
   return { code: 0, output: "" };
 }
 

@@ -1,0 +1,116 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { WRITERS } from "../../../ui/kit/snippet-text.ts";
+import {
+  benchFragment,
+  benchFrom,
+  chatBodyOf,
+  EMPTY_BENCH,
+  questionOf,
+  rulesOf,
+} from "../../../ui/pages/playground-state.ts";
+import { parseReasoning } from "../../../ui/pages/reasoning.ts";
+
+describe("the bench", () => {
+  test("survives its own link, whatever was typed", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.string(), (prompt, system) => {
+        const bench = {
+          ...EMPTY_BENCH,
+          prompt,
+          system,
+          floor: "LIGHT",
+          turns: [{ role: "user" as const, content: prompt }],
+        };
+        expect(benchFrom(benchFragment(bench))).toEqual(bench);
+      }),
+    );
+  });
+
+  test.each(["", "#s=", "#s=!!", "#/setup?token=x", "#s=bm90IGpzb24"])("is empty for the fragment %j", (hash) => {
+    expect(benchFrom(hash)).toEqual(EMPTY_BENCH);
+  });
+
+  test("asks what it would send", () => {
+    const bench = { ...EMPTY_BENCH, prompt: "Hi", system: "Be brief.", ceiling: "LIGHT", maxCost: "0.01", code: "2" };
+    expect(questionOf(bench, "profile_1")).toEqual({
+      prompt: "Hi",
+      system_prompt: "Be brief.",
+      service_tier_ceiling: "LIGHT",
+      service_max_cost: 0.01,
+      service_code_quality: 2,
+      profileId: "profile_1",
+    });
+    expect(chatBodyOf(bench)).toEqual({
+      model: "auto",
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "Hi" },
+      ],
+      service_tier_ceiling: "LIGHT",
+      service_max_cost: 0.01,
+      service_code_quality: 2,
+    });
+  });
+
+  test("becomes the rules of a profile", () => {
+    const bench = { ...EMPTY_BENCH, mode: "tier" as const, tier: "SIMPLE", bfcl: "80" };
+    expect(rulesOf(bench)).toMatchObject({ tierFloor: "SIMPLE", tierCeiling: "SIMPLE", bfclMin: 80, maxCostUsd: null });
+  });
+});
+
+describe("the reasoning", () => {
+  test("is taken apart into score, signals and steps", () => {
+    expect(
+      parseReasoning("score 0.68 (STANDARD): a coding task, short; requested floor raised LIGHT to STANDARD"),
+    ).toEqual({
+      score: "0.68",
+      tier: "STANDARD",
+      signals: ["a coding task", "short"],
+      steps: ["requested floor raised LIGHT to STANDARD"],
+    });
+  });
+
+  test("of another shape stays as it is", () => {
+    expect(parseReasoning("something else")).toEqual({
+      score: null,
+      tier: null,
+      signals: [],
+      steps: ["something else"],
+    });
+  });
+});
+
+describe("snippets", () => {
+  const call = {
+    origin: "https://gate.example",
+    key: "sk-service-x",
+    body: { model: "auto", messages: [], stream: true },
+  };
+
+  test("for the shell keep quotes inside their argument", () => {
+    const text = WRITERS.curl?.({ ...call, body: { messages: [{ role: "user", content: "it's" }] } }) ?? "";
+    expect(text).toContain(`"content":"it'\\''s"`);
+  });
+
+  test("for Python use its own words, but not inside strings", () => {
+    const text = WRITERS.Python?.({
+      ...call,
+      body: { ...call.body, user: "true or null", service_tier_floor: "LIGHT" },
+    });
+    expect(text).toContain("stream=True,");
+    expect(text).toContain('user="true or null",');
+    expect(text).toContain('extra_body={"service_tier_floor":"LIGHT"},');
+  });
+
+  test("for Anthropic's client move the system prompt out of the messages", () => {
+    const messages = [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Hi" },
+    ];
+    const text = WRITERS.Anthropic?.({ ...call, body: { model: "auto", messages } }) ?? "";
+    expect(text).toContain('baseURL: "https://gate.example"');
+    expect(text).toContain('"system": "Be brief."');
+    expect(text).not.toContain('"role": "system"');
+  });
+});

@@ -1,0 +1,23 @@
+// The reasoning of a decision, taken apart again into score, signals and steps.
+
+export interface Heard {
+  readonly score: string | null;
+  readonly tier: string | null;
+  readonly signals: readonly string[];
+  readonly steps: readonly string[];
+}
+
+/** The reasoning is one line of text, "score 0.31 (SIMPLE): word, word; step; step"; what does not fit stays a step. */
+export function parseReasoning(text: string): Heard {
+  const parts = text.split("; ");
+  const at = parts.findIndex((part) => part.startsWith("score "));
+  const match = /^score (-?[\d.]+) \((\w+)\): (.*)$/s.exec(parts[at] ?? "");
+  if (match === null) return { score: null, tier: null, signals: [], steps: parts.filter((part) => part !== "") };
+  const [, score = null, tier = null, signals = ""] = match;
+  return {
+    score,
+    tier,
+    signals: signals.split(", ").filter((signal) => signal !== ""),
+    steps: parts.filter((_, index) => index !== at),
+  };
+}
