@@ -6,6 +6,7 @@ import { cpus, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type ClassifyPlan, measureClassify } from "./classify.ts";
+import { type DashboardPlan, measureDashboard } from "./dashboard.ts";
 import { type LatencyPlan, measureLatency } from "./latency.ts";
 import { type LedgerPlan, measureLedger } from "./ledger.ts";
 import { measureRequests, type RequestsPlan } from "./requests.ts";
@@ -14,9 +15,12 @@ import { benchSettings } from "./settings.ts";
 import { measureStream, type StreamPlan } from "./stream.ts";
 import { formatTable, type Table } from "./table.ts";
 
-const NAMES = ["requests", "latency", "stream", "classify", "ledger"] as const;
+const NAMES = ["requests", "latency", "stream", "classify", "ledger", "dashboard"] as const;
 
 type Name = (typeof NAMES)[number];
+
+/** Those that need no provider and no load from another process. */
+const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard"]);
 
 interface Plan {
   readonly requests: RequestsPlan;
@@ -24,6 +28,7 @@ interface Plan {
   readonly stream: StreamPlan;
   readonly classify: ClassifyPlan;
   readonly ledger: LedgerPlan;
+  readonly dashboard: DashboardPlan;
 }
 
 const FULL: Plan = {
@@ -32,6 +37,7 @@ const FULL: Plan = {
   stream: { warmUpRounds: 15, rounds: 3, chunks: 60, openStreams: 1_000 },
   classify: { forMs: 800 },
   ledger: { warmUpMs: 1_500, forMs: 3_000, concurrent: 64 },
+  dashboard: { rows: 200_000, rounds: 30 },
 };
 
 const QUICK: Plan = {
@@ -40,23 +46,31 @@ const QUICK: Plan = {
   stream: { warmUpRounds: 3, rounds: 1, chunks: 20, openStreams: null },
   classify: { forMs: 60 },
   ledger: { warmUpMs: 300, forMs: 500, concurrent: 64 },
+  dashboard: { rows: 10_000, rounds: 10 },
 };
 
 const PROFILES = ".cache/profiles";
 
-const USAGE = `usage: npm run bench -- [--quick] [--profile] [${NAMES.join(" | ")}]...
+const USAGE = `usage: npm run bench -- [--quick] [--profile] [--rows N] [${NAMES.join(" | ")}]...
   --quick    a look in a few seconds, with wider errors
-  --profile  leaves a CPU profile of the gateway in ${PROFILES}`;
+  --profile  leaves a CPU profile of the gateway in ${PROFILES}
+  --rows N   how many requests the dashboard is measured with`;
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
-    options: { quick: { type: "boolean" }, profile: { type: "boolean" }, help: { type: "boolean" } },
+    options: {
+      quick: { type: "boolean" },
+      profile: { type: "boolean" },
+      rows: { type: "string" },
+      help: { type: "boolean" },
+    },
     allowPositionals: true,
   });
   const unknown = positionals.filter((name) => !NAMES.includes(name as Name));
-  if (values.help === true || unknown.length > 0) {
+  const isWrong = unknown.length > 0 || !/^[1-9]\d{2,7}$/.test(values.rows ?? "100");
+  if (values.help === true || isWrong) {
     console.log(USAGE);
-    return unknown.length > 0 ? 2 : 0;
+    return isWrong ? 2 : 0;
   }
   const names = positionals.length > 0 ? NAMES.filter((name) => positionals.includes(name)) : NAMES;
   const plan = values.quick === true ? QUICK : FULL;
@@ -64,7 +78,10 @@ async function main(): Promise<number> {
   console.log(`Node ${process.versions.node}, ${cpus().length} x ${model}\n`);
   if (names.includes("classify")) print([runClassify(plan.classify)]);
   if (names.includes("ledger")) print([await measureLedger(plan.ledger)]);
-  const rest = names.filter((name) => name !== "classify" && name !== "ledger");
+  if (names.includes("dashboard")) {
+    print(await measureDashboard({ ...plan.dashboard, rows: Number(values.rows ?? plan.dashboard.rows) }));
+  }
+  const rest = names.filter((name) => !ALONE.has(name));
   if (rest.length > 0) await runServers(rest, plan, values.profile === true);
   return 0;
 }

@@ -3,7 +3,6 @@
 
 import type { Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
-import { loadOf } from "../src/routing/load.ts";
 import { runNetwork } from "../src/routing/network.ts";
 import { OUTPUT, TIER_CUTS } from "../src/routing/outputs.ts";
 import { CALIBRATION, type Scaled, scale } from "../src/routing/scale.ts";
@@ -16,7 +15,7 @@ export function withMeans(weights: Weights, examples: readonly Example[]): Weigh
   for (let kind = 0; kind < CATEGORIES.length; kind++) {
     const own = examples.filter(({ category }) => category === kind);
     const difficulty = (example: Example) => runNetwork(weights, example)[OUTPUT.difficulty] as number;
-    calibration[CALIBRATION.loads + kind] = mean(own, ({ signals }) => loadOf(signals));
+    calibration[CALIBRATION.loads + kind] = mean(own, ({ signals }) => signals.load);
     calibration[CALIBRATION.difficulties + kind] = mean(own, difficulty);
   }
   return { ...weights, calibration };

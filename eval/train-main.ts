@@ -1,5 +1,5 @@
 // npm run train: learns the router's weights from our own corpus and, with --data DIR, from those public sets in DIR
-// whose licences allow it. Writes the weights and the model card.
+// whose licences allow it; --feedback FILE adds marks of wrong tiers. Writes the weights and the model card.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { withConfidence, withScenarios } from "./calibrate.ts";
 import { readOption } from "./command.ts";
 import { writeCorpus } from "./corpus/generate.ts";
 import { makeExamples } from "./examples.ts";
+import { parseMarks, withMarks } from "./feedback.ts";
 import { isLearnable, judgeUnseen, learnAll } from "./folds.ts";
 import { DEFAULT_SETTINGS, type LearnSettings } from "./learn.ts";
 import { writeModelCard } from "./model-card.ts";
@@ -19,7 +20,10 @@ const WEIGHTS = "src/catalog/weights.bin";
 const CORPUS = "eval/corpus/corpus.jsonl";
 
 const root = process.cwd();
-const settings: LearnSettings = { ...DEFAULT_SETTINGS, seed: Number(readOption("seed") ?? DEFAULT_SETTINGS.seed) };
+const settings: LearnSettings = {
+  ...DEFAULT_SETTINGS,
+  seed: Number(readOption("seed") ?? DEFAULT_SETTINGS.seed),
+};
 
 writeCorpus(root);
 const progress = (text: string) => console.log(text);
@@ -40,5 +44,7 @@ function train(): Weights {
   progress("learning from everything that may be learned from");
   const learned = learnAll(examples.filter(isLearnable), settings);
   const tooled = examples.filter(({ row }) => sourceOf(row.source).isShippable).map(({ row }) => row);
-  return withScenarios(withConfidence(learned, unseen), fitScenarios(tooled));
+  const marks = readOption("feedback");
+  const fitted = withScenarios(withConfidence(learned, unseen), fitScenarios(tooled));
+  return marks === null ? fitted : withMarks(fitted, parseMarks(readFileSync(marks, "utf8")));
 }

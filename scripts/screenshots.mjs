@@ -1,5 +1,5 @@
 // @ts-check
-// npm run screenshots: makes docs/images/*.png anew from a gateway with a week of made-up traffic.
+// npm run screenshots: makes docs/images/*.png anew from a gateway with two weeks of made-up traffic.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

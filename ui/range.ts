@@ -54,8 +54,11 @@ export function rangeQuery({ fromMs, toMs }: { readonly fromMs: number; readonly
   return `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
 }
 
+/** Begins with a whole hour or day, as the totals do: tiles, charts and lists then count the same requests. */
 function build(name: Range["name"], label: string, fromMs: number, toMs: number): Range {
-  return { name, label, fromMs, toMs, step: toMs - fromMs > DAILY_FROM_MS ? "day" : "hour" };
+  const step = toMs - fromMs > DAILY_FROM_MS ? "day" : "hour";
+  const unitMs = step === "day" ? LENGTH_MS["24h"] : LENGTH_MS["1h"];
+  return { name, label, fromMs: Math.floor(fromMs / unitMs) * unitMs, toMs, step };
 }
 
 function asName(text: string | null): RangeName {

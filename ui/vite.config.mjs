@@ -5,6 +5,9 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
+// Tests build it too, and their NODE_ENV would bring the development variants of the libraries along.
+process.env.NODE_ENV = "production";
+
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   base: "/",

@@ -1,5 +1,5 @@
 // @ts-check
-// A gateway with a week behind it, for pictures: the clock is set back and moved on hour by hour while callers call.
+// A gateway with two weeks behind it, for pictures: the clock is set back and moved on hour by hour while callers call.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,8 @@ import { ROOT } from "../setup/surroundings.mjs";
 import { startProviders } from "./provider.mjs";
 
 const HOUR_MS = 3_600_000;
-const HOURS = 7 * 24;
+/** Two weeks, so that the last one has something to be compared with. */
+const HOURS = 14 * 24;
 const ADMIN = "screenshots-only";
 const PROVIDERS = ["openai", "google", "deepseek", "mistral", "groq", "together", "zai", "qwen", "openrouter"];
 const PROMPTS = [
@@ -28,7 +29,7 @@ const WEATHER = {
   function: { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } },
 };
 
-/** Starts it, lives through the week, and leaves the clock at now. */
+/** Starts it, lives through the weeks, and leaves the clock at now. */
 export async function startDemo() {
   const providers = await startProviders();
   const folder = mkdtempSync(join(tmpdir(), "switchyard-screenshots-"));
@@ -39,7 +40,7 @@ export async function startDemo() {
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const app = await start(loaded.settings, silent);
-  await liveThroughTheWeek({ url: app.url, clock, failing: providers.failing, firstKey: app.firstKey });
+  await liveThroughTheWeeks({ url: app.url, clock, failing: providers.failing, firstKey: app.firstKey });
   return {
     url: app.url,
     setupLink: app.setupLink,
@@ -72,7 +73,7 @@ function setBack(/** @type {number} */ ms) {
 }
 
 /** @param {{ url: string, clock: { forwardMs(ms: number): void }, failing: Set<string>, firstKey: string }} demo */
-async function liveThroughTheWeek({ url, clock, failing, firstKey }) {
+async function liveThroughTheWeeks({ url, clock, failing, firstKey }) {
   const api = async (/** @type {string} */ path, /** @type {object} */ body) => {
     const headers = { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" };
     const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
@@ -94,8 +95,9 @@ async function liveThroughTheWeek({ url, clock, failing, firstKey }) {
     // Deepseek has a bad afternoon two days ago.
     if (hour >= HOURS - 40 && hour < HOURS - 34) failing.add("deepseek");
     else failing.delete("deepseek");
-    const busy = 2 + Math.round(6 * Math.max(0, Math.sin(((hour % 24) / 24) * Math.PI * 2 - 1.2)));
-    await Promise.all(Array.from({ length: busy + Math.floor(Math.random() * 3) }, () => ask(url, keys)));
+    const busy =
+      1 + Math.round((3 + (hour / HOURS) * 3) * Math.max(0, Math.sin(((hour % 24) / 24) * Math.PI * 2 - 1.2)));
+    await Promise.all(Array.from({ length: busy + Math.floor(Math.random() * 2) }, () => ask(url, keys)));
     clock.forwardMs(HOUR_MS);
   }
 }

@@ -2,6 +2,7 @@
 
 import { optionRows } from "../config/options.ts";
 import type { Arguments } from "./arguments.ts";
+import { demoPage } from "./help-demo.ts";
 import { EXIT_CODES, indent, lines, page } from "./help-page.ts";
 import { modelsPage, profilesPage, routePage } from "./help-routing.ts";
 import { readPackage } from "./package.ts";
@@ -37,6 +38,7 @@ export const SUMMARIES: Readonly<Record<string, string>> = {
   route: 'Show the decision a prompt would get: route "What is 2+2?"',
   credits: "Add credits, and see balance and ledger",
   ledger: "Check that every amount fits: ledger verify",
+  demo: "Fill a fresh database with a month of made-up traffic, to see the dashboard alive",
   doctor: "Check configuration, database, port and providers, and say what to mend",
   version: "Print the version",
   help: "Print this, or the page of a command: switchyard help keys",
@@ -49,6 +51,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   route: routePage,
   credits: creditsPage,
   ledger: ledgerPage,
+  demo: demoPage,
   doctor: doctorPage,
 };
 

@@ -2,7 +2,7 @@
 // heard, by the load of the request and by cues of hard work. Training fits the constants it reads; the weights carry them.
 
 import { CATEGORIES, type Category } from "../core/decision.ts";
-import { loadOf } from "./load.ts";
+import { CODING } from "./evidence.ts";
 import { OUTPUT, TIER_CUTS } from "./outputs.ts";
 import { type Prior, priorOf } from "./prior.ts";
 import type { Signals } from "./signals.ts";
@@ -18,7 +18,7 @@ export const USUAL_TIER: Readonly<Record<Category, number>> = {
   writing: 2,
   creative_writing: 2,
   general: 2,
-  math: 2.45,
+  math: 2.8,
   coding_general_debugging_refactoring_testing: 3,
   reasoning: 2.9,
 };
@@ -36,22 +36,32 @@ export const CALIBRATION = {
   confidence: TIER_CUTS + 2 * KINDS,
   /** Coefficients of the tool scenarios. */
   scenarios: TIER_CUTS + 2 * KINDS + 3,
-  size: TIER_CUTS + 2 * KINDS + 3 + FITTED_SCENARIOS.length * TOOL_MEASURES,
+  /** How far marks of wrong tiers have moved each kind of task; zero without any. */
+  shifts: TIER_CUTS + 2 * KINDS + 3 + FITTED_SCENARIOS.length * TOOL_MEASURES,
+  size: TIER_CUTS + 3 * KINDS + 3 + FITTED_SCENARIOS.length * TOOL_MEASURES,
 } as const;
 
 const SHARPNESS = 1 / 0.6;
 const MATH = CATEGORIES.indexOf("math");
-/** How far the net's own sense of the tier counts against the usual tier; mathematics spreads over three tiers. */
-const TRUST = 0.25;
-const TRUST_MATH = 0.8;
-const LOAD_SLOPE = 0.3;
-/** Loads far from the mean of their kind count less and less. */
-const LOAD_SOFTNESS = 0.35;
-const DIFFICULTY_SLOPE = 0.25;
+const CODE = CATEGORIES.indexOf(CODING);
+/** What the net says of a source it has never seen is right only in part; what is counted transfers better. */
+const DIFFICULTY_SLOPE = 0.08;
 
-/** Being short and plainly worded takes a request to the lower edge of its kind's tier, not below; sums may be trivial. */
-const FALL_MAX = 0.45;
-const FALL_MAX_MATH = 1.4;
+interface Steepness {
+  /** How far the net's own sense of the tier counts against the usual tier. */
+  readonly trust: number;
+  readonly loadSlope: number;
+  /** Loads far from the mean of their kind count less and less. */
+  readonly loadSoftness: number;
+  /** How far below its usual tier a request falls for being short and plainly worded before the fall is slowed. */
+  readonly fall: number;
+}
+
+/** Mathematics spreads over three tiers, code over hardly more than one. */
+const STEEPNESS_MATH: Steepness = { trust: 0.35, loadSlope: 1.1, loadSoftness: 0.35, fall: 1.5 };
+const STEEPNESS_CODE: Steepness = { trust: 0.05, loadSlope: 0.3, loadSoftness: 0.4, fall: 0.45 };
+const STEEPNESS: Steepness = { trust: 0.2, loadSlope: 0.5, loadSoftness: 0.25, fall: 0.4 };
+const SLOWED_FALL = 0.08;
 
 export interface Moves {
   readonly heard: number;
@@ -76,22 +86,47 @@ export function scale(outputs: Float32Array, calibration: Float32Array, signals:
   const shares = sharesOf(outputs, priorOf(signals));
   const best = shares.indexOf(Math.max(...shares));
   const mix = (values: (kind: number) => number) => shares.reduce((sum, share, kind) => sum + share * values(kind), 0);
-  const usual = mix((kind) => USUAL_TIER[CATEGORIES[kind] as Category]);
+  const usualOf = (kind: number) => USUAL_TIER[CATEGORIES[kind] as Category];
+  const usual = mix((kind) => usualOf(kind) + (calibration[CALIBRATION.shifts + kind] as number));
   const meanLoad = mix((kind) => calibration[CALIBRATION.loads + kind] as number);
   const meanDifficulty = mix((kind) => calibration[CALIBRATION.difficulties + kind] as number);
-  const load = loadOf(signals) - meanLoad;
-  const math = shares[MATH] as number;
-  const trust = math * TRUST_MATH + (1 - math) * TRUST;
+  const load = signals.load - meanLoad;
+  const { trust, loadSlope, loadSoftness, fall } = steepnessOf(shares[MATH] as number, shares[CODE] as number);
   const moves = {
     heard: trust * (heardTier(outputs[OUTPUT.ladder] as number, calibration) - usual),
-    load: (LOAD_SLOPE * load) / (1 + LOAD_SOFTNESS * Math.abs(load)),
+    load: (loadSlope * load) / (1 + loadSoftness * Math.abs(load)),
     difficulty: DIFFICULTY_SLOPE * ((outputs[OUTPUT.difficulty] as number) - meanDifficulty),
     hard: usual < 1.7 ? 0 : hardness(signals),
   };
-  const lowest = -(math * FALL_MAX_MATH + (1 - math) * FALL_MAX);
-  const place = usual + Math.max(lowest, moves.heard + moves.difficulty + moves.load) + moves.hard;
+  const place = usual + slowed(moves, fall) + moves.hard;
   const score = Math.round(Math.max(0.01, Math.min(0.99, (place + 0.5) / 5)) * 1000) / 1000;
-  return { place, score, category: CATEGORIES[best] as Category, share: shares[best] as number, moves };
+  return {
+    place,
+    score,
+    category: CATEGORIES[best] as Category,
+    share: shares[best] as number,
+    moves,
+  };
+}
+
+/** A proof is not easier for being asked in a few words: the harder the cues, the less a request falls. */
+function slowed({ heard, difficulty, load, hard }: Moves, fall: number): number {
+  const move = heard + difficulty + load;
+  if (move >= 0) return move;
+  const fallen = move * Math.max(0, 1 - 2 * hard);
+  return fallen < -fall ? SLOWED_FALL * (fallen + fall) - fall : fallen;
+}
+
+function steepnessOf(math: number, code: number): Steepness {
+  const other = 1 - math - code;
+  const mix = (name: keyof Steepness) =>
+    math * STEEPNESS_MATH[name] + code * STEEPNESS_CODE[name] + other * STEEPNESS[name];
+  return {
+    trust: mix("trust"),
+    loadSlope: mix("loadSlope"),
+    loadSoftness: mix("loadSoftness"),
+    fall: mix("fall"),
+  };
 }
 
 function sharesOf(outputs: Float32Array, prior: Prior): number[] {
@@ -117,7 +152,7 @@ function heardTier(ladder: number, calibration: Float32Array): number {
 
 /** Proofs, designs under constraints and specialist judgement are hard at any length. */
 function hardness({ cues }: Signals): number {
-  const points = 0.3 * cues.proof + 0.2 * cues.design + 0.08 * cues.expert + 0.03 * cues.constraint;
+  const points = 0.42 * cues.proof + 0.2 * cues.design + 0.08 * cues.expert + 0.03 * cues.constraint;
   return Math.min(1, Math.max(0, points - 0.1));
 }
 

@@ -3,6 +3,7 @@
 
 import { codesOf, DIGIT, kindOf, LETTER, OTHER, UNSPACED } from "./characters.ts";
 import { CUES, type Cue, LEXICON } from "./lexicon.ts";
+import { measureLoad } from "./load.ts";
 import { countMarks } from "./marks.ts";
 
 export interface Signals {
@@ -28,6 +29,8 @@ export interface Signals {
   readonly letters: number;
   /** Letters beyond the English alphabet. */
   readonly foreignLetters: number;
+  /** How much has to be kept in mind at once. */
+  readonly load: number;
   readonly cues: Readonly<Record<Cue, number>>;
 }
 
@@ -81,6 +84,7 @@ export function readSignals(text: string): Signals {
     brackets,
     commas,
     singles,
+    load: measureLoad(lower, codes),
     cues,
     hasFence: lower.includes("```"),
     hasStackTrace: STACK_TRACES.some((trace) => lower.includes(trace)),
@@ -116,7 +120,14 @@ function countWords(
     const weight = at < OPENING ? 2 : at < STRETCH || at > tailStart ? 1 : 0.25;
     for (const entry of entries) if (isAt(codes, at, entry)) (hits[entry.cue] as number) += weight;
   }
-  return { words, numbers, singles, letters, foreignLetters, cues: nameHits(hits) };
+  return {
+    words,
+    numbers,
+    singles,
+    letters,
+    foreignLetters,
+    cues: nameHits(hits),
+  };
 }
 
 function isAt(codes: Uint16Array, at: number, entry: Entry): boolean {
@@ -151,7 +162,12 @@ function indexEntries(): ReadonlyMap<number, readonly Entry[]> {
       const codes = codesOf(isMarked ? word.slice(0, -1) : word);
       const key = entryKey(codes, 0);
       const compared = (codes[0] as number) < LATIN_END && kindOf(codes[2] ?? 0) === LETTER ? 3 : 2;
-      const entry = { codes, compared, isStem: isMarked || kindOf(codes[0] as number) === UNSPACED, cue };
+      const entry = {
+        codes,
+        compared,
+        isStem: isMarked || kindOf(codes[0] as number) === UNSPACED,
+        cue,
+      };
       const bucket = index.get(key);
       if (bucket === undefined) index.set(key, [entry]);
       else bucket.push(entry);

@@ -24,6 +24,7 @@ export function fitScenario(measures: Float32Array, coefficients: Float32Array):
 }
 
 const ASK_CHARS = 1600;
+const WORDS_MAX = 240;
 const TOOLS_MAX = 24;
 const DESCRIPTION_CHARS = 300;
 const FIELDS_MAX = 16;
@@ -42,6 +43,28 @@ const JOINING = words(
 );
 const ASKING = words("calculate find get what how book search retrieve tell show check order play compute");
 
+/** Words that name the same thing in a request and in a tool: each line counts as its first word. */
+const CONCEPTS = conceptsOf(
+  "weather rain raining rainy snow sunny windy forecast umbrella humidity",
+  "flight fly flying plane airline airport",
+  "package parcel shipment shipping delivery tracking",
+  "currency euro euros dollars usd eur yen pounds rupees francs exchange",
+  "restaurant eat dinner lunch food cuisine diner",
+  "music song songs jazz listen album playlist track playback",
+  "calendar appointment meeting schedule event",
+  "stock stocks shares trading ticker",
+  "mail email inbox",
+  "alarm wake timer remind reminder",
+  "image picture photo png jpg jpeg pixels",
+  "thermostat heating degrees warmer colder",
+  "hotel stay accommodation lodging",
+  "ticket bug issue",
+  "product products buy shop shopping cheap cheapest",
+  "directions route drive driving navigate",
+  "movie movies film films cinema",
+  "recipe recipes cook cooking ingredients",
+);
+
 interface Fit {
   readonly nameShare: number;
   readonly hits: number;
@@ -51,12 +74,17 @@ interface Fit {
 
 export function measureTools(tools: readonly Tool[], text: string, signals: Signals): Float32Array {
   const ask = text.slice(0, ASK_CHARS);
-  const said = (ask.toLowerCase().match(/[a-z]{3,24}/g) ?? []).slice(0, 240);
+  const said = wordsOf(ask);
   const telling = said.filter((word) => !COMMON.has(word));
   const stems = new Set(telling.map(stemOf));
   const fits = tools.slice(0, TOOLS_MAX).map((tool) => fitOf(tool, stems));
   fits.sort((a, b) => b.nameShare + b.hits * 0.05 - (a.nameShare + a.hits * 0.05));
-  const best = fits[0] ?? { nameShare: 0, hits: 0, required: 0, hasList: false };
+  const best = fits[0] ?? {
+    nameShare: 0,
+    hits: 0,
+    required: 0,
+    hasList: false,
+  };
   const plain = ask.replace(/\[[^\]]{0,400}\]|\([^)]{0,400}\)/g, " ");
   const values = signals.numbers + (ask.match(/'[^']{1,80}'|"[^"]{1,80}"/g) ?? []).length;
   const repeats = said.filter((word) => ASKING.has(word)).length;
@@ -83,6 +111,16 @@ export function measureTools(tools: readonly Tool[], text: string, signals: Sign
   );
 }
 
+/** Whether the request says at least half of what a tool's name does ("play some jazz": `play_music`). */
+export function namesTool(tools: readonly Tool[], text: string): boolean {
+  const stems = new Set(wordsOf(text.slice(0, ASK_CHARS)).map(stemOf));
+  return tools.slice(0, TOOLS_MAX).some((tool) => fitOf(tool, stems).nameShare >= 0.5);
+}
+
+function wordsOf(ask: string): readonly string[] {
+  return (ask.toLowerCase().match(/[a-z]{3,24}/g) ?? []).slice(0, WORDS_MAX);
+}
+
 function fitOf({ name, description, parameters }: Tool, stems: ReadonlySet<string>): Fit {
   const parts = splitName(name).filter((part) => !GENERIC.has(part));
   const named = parts.filter((part) => stems.has(stemOf(part))).length;
@@ -101,7 +139,12 @@ function fitOf({ name, description, parameters }: Tool, stems: ReadonlySet<strin
   const hasList = fields
     .slice(0, FIELDS_MAX)
     .some(([, field]) => (field as { type?: unknown } | null)?.type === "array");
-  return { nameShare: parts.length === 0 ? 0 : named / parts.length, hits, required, hasList };
+  return {
+    nameShare: parts.length === 0 ? 0 : named / parts.length,
+    hits,
+    required,
+    hasList,
+  };
 }
 
 function splitName(name: string): readonly string[] {
@@ -110,7 +153,13 @@ function splitName(name: string): readonly string[] {
 }
 
 function stemOf(word: string): string {
-  return word.slice(0, STEM_CHARS);
+  const stem = word.slice(0, STEM_CHARS);
+  return CONCEPTS.get(stem) ?? stem;
+}
+
+function conceptsOf(...groups: readonly string[]): ReadonlyMap<string, string> {
+  const lists = groups.map((group) => group.split(" ").map((word) => word.slice(0, STEM_CHARS)));
+  return new Map(lists.flatMap(([first = "", ...others]) => others.map((stem) => [stem, first] as const)));
 }
 
 function words(...lines: readonly string[]): ReadonlySet<string> {

@@ -8,7 +8,7 @@ import type { Model, ToolScenario } from "../core/model.ts";
 import { CODING } from "./evidence.ts";
 import { CALIBRATION } from "./scale.ts";
 import type { Signals } from "./signals.ts";
-import { fitScenario, measureTools } from "./tool-fit.ts";
+import { fitScenario, measureTools, namesTool } from "./tool-fit.ts";
 
 export interface ScenarioInput {
   readonly chat: ChatRequest;
@@ -28,7 +28,7 @@ export function detectScenario(input: ScenarioInput): ToolScenario | null {
   const memoryShare = shareOf(tools, isMemoryTool);
   if (memoryShare >= 0.5 || (memoryShare > 0 && isAboutMemory(input.text))) return "memory";
   const isFree = toolChoice === null || toolChoice === undefined || toolChoice === "auto";
-  if (isFree && category === "chitchat") return "optional";
+  if (isFree && category === "chitchat" && !namesTool(tools, input.text)) return "optional";
   if (needsWeb(tools, signals)) return "web_search";
   if (isWorkbench(tools) && category === CODING) return "multi_turn";
   const scenario = byFit(input);

@@ -16,7 +16,7 @@ type Shape = Pick<PlotProps, "label" | "times" | "step" | "format" | "onPick" | 
 };
 
 const BAR_GAP = 0.18;
-const BAR_MAX_PX = 36;
+const BAR_MAX_PX = 56;
 
 export function BarChart({ stacks, isShare = false, ...props }: Shape) {
   const totals = props.times.map((_, index) => stacks.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));

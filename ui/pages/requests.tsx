@@ -1,6 +1,7 @@
 // The log: a histogram over the newest requests, filters in the address, and one request beside the list.
 
-import { useEffect, useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { useLoad, withAccount } from "../api.ts";
 import { useShortcuts } from "../keyboard.ts";
 import { Button, ButtonLink } from "../kit/button.tsx";
@@ -71,19 +72,20 @@ function close(): void {
 
 /** J and K move; with the sheet open they move the sheet. */
 function useRowKeys(rows: readonly RequestLine[], openId: string | null): string | null {
-  const [chosen, setChosen] = useState<string | null>(openId);
+  // A signal, because keys pressed in quick succession must each see what the one before chose.
+  const chosen = useSignal<string | null>(openId);
   useEffect(() => {
-    if (openId !== null) setChosen(openId);
-  }, [openId]);
+    if (openId !== null) chosen.value = openId;
+  }, [openId, chosen]);
   const open = (id: string, replace: boolean): void => {
     const query = place.value.query.toString();
     go(`/requests/${encodeURIComponent(id)}${query === "" ? "" : `?${query}`}`, { replace });
   };
   const move = (step: number): void => {
-    const at = rows.findIndex(({ id, requestId }) => id === chosen || requestId === chosen);
+    const at = rows.findIndex(({ id, requestId }) => id === chosen.value || requestId === chosen.value);
     const next = rows[Math.max(0, Math.min(rows.length - 1, at + step))];
     if (next === undefined) return;
-    setChosen(next.id);
+    chosen.value = next.id;
     if (openId !== null) open(next.id, true);
     else document.querySelector(`[data-row="${next.id}"]`)?.scrollIntoView({ block: "nearest" });
   };
@@ -92,13 +94,13 @@ function useRowKeys(rows: readonly RequestLine[], openId: string | null): string
     k: () => move(-1),
     Enter: () => {
       const isOnControl = document.activeElement instanceof HTMLElement && document.activeElement.closest("a, button");
-      if (chosen !== null && openId === null && !isOnControl) open(chosen, false);
+      if (chosen.value !== null && openId === null && !isOnControl) open(chosen.value, false);
     },
     Escape: () => {
       if (openId !== null) close();
     },
   });
-  return chosen;
+  return chosen.value;
 }
 
 function Export({ range, filter }: { readonly range: Range; readonly filter: string }) {

@@ -2,6 +2,13 @@
 
 import { account, api, idempotencyKey, idInPath, json, type Operation, page, paging } from "./operation.ts";
 
+const beginning = {
+  name: "from",
+  in: "query",
+  schema: { type: "string" },
+  description: "The id of the entry to begin with.",
+};
+
 export const API_OPERATIONS: readonly Operation[] = [
   api("createAccount", "post", "/api/accounts", {
     summary: "Make an account",
@@ -93,7 +100,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   }),
   api("listLedger", "get", "/api/ledger", {
     summary: "What was booked, newest first",
-    parameters: [account, ...paging],
+    parameters: [account, ...paging, beginning],
     answer: page("LedgerLine"),
   }),
   api("verifyLedger", "get", "/api/ledger/verify", {

@@ -28,6 +28,7 @@ test.each([
   ["help keys", "keys --help"],
   ["help credits", "credits --help"],
   ["help ledger", "ledger -h"],
+  ["help demo", "demo --help"],
   ["help doctor", "doctor -h"],
 ])("%s and %s are the same page", async (first, second) => {
   const page = await pageOf(first);

@@ -31,7 +31,7 @@ describe("mayLeaveOut", () => {
     expect(mayLeaveOut(field, { ...request, format: "openai", body: { ...body, ...fields } })).toBe(isAllowed);
   });
 
-  test.each<readonly [string, object, boolean]>([
+  test.each<readonly [string, Record<string, unknown>, boolean]>([
     ["system", { system: "Be brief." }, false],
     ["output_config", { output_config: { effort: "low" } }, true],
     ["output_config", { output_config: { effort: "low", format: {} } }, false],

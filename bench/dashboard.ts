@@ -1,0 +1,163 @@
+// The calls behind the pages of the dashboard, on a store full of made-up traffic: how long each takes over HTTP, one at a
+// time, from this process. On a SQLite file and, where SWITCHYARD_TEST_POSTGRES names a server, on PostgreSQL.
+
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import pg from "pg";
+import { type App, start } from "../src/app.ts";
+import { fillWithDemo } from "../src/cli/demo-fill.ts";
+import { load } from "../src/config/load.ts";
+import { openDb } from "../src/store/db.ts";
+import { SILENT_LOG } from "../src/telemetry/log.ts";
+import { ADMIN_TOKEN } from "./settings.ts";
+import { percentile } from "./statistics.ts";
+import { show, type Table } from "./table.ts";
+
+export interface DashboardPlan {
+  readonly rows: number;
+  readonly rounds: number;
+}
+
+const BUDGET_MS = 300;
+const DAYS = 30;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const PAGE_ROWS = 50;
+
+export async function measureDashboard(plan: DashboardPlan): Promise<readonly Table[]> {
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-bench-"));
+  try {
+    const tables = [await measureStore("SQLite file", `sqlite:${join(folder, "bench.db")}`, folder, plan)];
+    const server = process.env.SWITCHYARD_TEST_POSTGRES ?? "";
+    if (server !== "") tables.push(await onPostgres(server, (url) => measureStore("PostgreSQL", url, folder, plan)));
+    return tables;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** In a database of its own, dropped afterwards. */
+async function onPostgres<T>(server: string, work: (url: string) => Promise<T>): Promise<T> {
+  const name = `bench_${randomBytes(6).toString("hex")}`;
+  await administer(server, `CREATE DATABASE ${name}`);
+  try {
+    const url = new URL(server);
+    url.pathname = `/${name}`;
+    return await work(url.href);
+  } finally {
+    await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  }
+}
+
+async function administer(server: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+async function measureStore(store: string, database: string, folder: string, plan: DashboardPlan): Promise<Table> {
+  const nowMs = Date.now();
+  const fillSeconds = await fill(database, plan.rows, nowMs);
+  const app = await startGateway(database, folder);
+  try {
+    const rows: string[][] = [];
+    for (const [page, path] of await callsOf(app, nowMs)) {
+      const timesMs = await timed(app, path, plan.rounds);
+      const p95 = percentile(timesMs, 0.95);
+      rows.push([page, show(percentile(timesMs, 0.5)), show(p95), p95 <= BUDGET_MS ? "yes" : "NO"]);
+    }
+    return {
+      title: `dashboard: ${plan.rows} requests of ${DAYS} days, ${store}`,
+      columns: ["call", "p50 ms", "p95 ms", `within ${BUDGET_MS}`],
+      rows,
+      notes: [
+        `${plan.rounds} calls each, one at a time. Filled in ${show(fillSeconds)} s; load average ${show(loadavg()[0] ?? Number.NaN)}.`,
+      ],
+    };
+  } finally {
+    await app.stop();
+  }
+}
+
+async function fill(database: string, requests: number, nowMs: number): Promise<number> {
+  const startedAt = performance.now();
+  const db = await openDb(database);
+  try {
+    await db.migrate();
+    await fillWithDemo(db, { requests, days: DAYS, seed: 1, nowMs, onProgress: () => {} });
+    // A server that has been up for a while has done so by itself.
+    if (db.kind === "postgres") await db.query("ANALYZE");
+  } finally {
+    await db.close();
+  }
+  return (performance.now() - startedAt) / 1000;
+}
+
+function startGateway(database: string, folder: string): Promise<App> {
+  const flags = { database, data: folder, port: "0" };
+  // Records are kept longer than they are old, so that nothing is deleted while it is measured.
+  const env = { SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN, SWITCHYARD_RETENTION_DAYS: "90" };
+  const loaded = load({ flags, env, cwd: folder });
+  if (!loaded.ok) throw new Error(loaded.problems.map(({ place, message }) => `${place}: ${message}`).join("\n"));
+  return start(loaded.settings, SILENT_LOG);
+}
+
+async function callsOf(app: App, nowMs: number): Promise<readonly (readonly [string, string])[]> {
+  const time = (daysAgo: number): string => encodeURIComponent(new Date(nowMs - daysAgo * DAY_MS).toISOString());
+  const month = `from=${time(DAYS)}&to=${time(0)}`;
+  const requests = `/api/requests?limit=${PAGE_ROWS}`;
+  const id = (await firstOf(app, `${requests}&to=${time(DAYS / 2)}`)).id;
+  const model = (await firstOf(app, `${requests}&tier=COMPLEX`)).model;
+  return [
+    ["overview: 24 hours by hour", `/api/usage?by=hour&from=${time(1)}&to=${time(0)}`],
+    ["overview: 7 days by hour and tier", `/api/usage?by=hour&group=tier&from=${time(7)}&to=${time(0)}`],
+    ["overview: month by day and model", `/api/usage?by=day&group=model&${month}`],
+    ["overview: month by key, total", `/api/usage?by=total&group=key&${month}`],
+    ["overview: newest errors", `/api/requests?status=error&limit=5&${month}`],
+    ["requests: first page", `${requests}&${month}`],
+    ["requests: a tier", `${requests}&${month}&tier=COMPLEX`],
+    ["requests: a model", `${requests}&${month}&model=${encodeURIComponent(model)}`],
+    ["requests: a key and fallbacks", `${requests}&${month}&key=key_demo_batch&fallback=true`],
+    ["requests: status 402", `${requests}&${month}&status=402`],
+    ["requests: a category of a tier", `${requests}&${month}&category=translation&tier=NANO`],
+    ["requests: beginning of an id", `${requests}&q=req_7`],
+    ["requests: deep page", `${requests}&${month}&after=${id}`],
+    ["requests: month histogram by hour", `/api/usage?by=hour&group=status&${month}`],
+    ["request: one", `/api/requests/${id}`],
+    ["models: list", "/api/models"],
+    ["models: month by model, total", `/api/usage?by=total&group=model&${month}`],
+    ["keys: list", "/api/keys?limit=500"],
+    ["credits: balance", "/api/credits"],
+    ["credits: ledger page", `/api/ledger?limit=${PAGE_ROWS}`],
+  ];
+}
+
+async function firstOf(app: App, path: string): Promise<{ readonly id: string; readonly model: string }> {
+  const { data } = JSON.parse(await get(app, path)) as { data: { id: string; model: string | null }[] };
+  const found = data.find(({ model }) => model !== null);
+  if (found === undefined) throw new Error(`nothing was found at ${path}`);
+  return { id: found.id, model: found.model ?? "" };
+}
+
+async function timed(app: App, path: string, rounds: number): Promise<readonly number[]> {
+  const timesMs: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const startedAt = performance.now();
+    await get(app, path);
+    timesMs.push(performance.now() - startedAt);
+  }
+  return timesMs;
+}
+
+async function get(app: App, path: string): Promise<string> {
+  const response = await fetch(`${app.url}${path}`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text.slice(0, 200)}`);
+  return text;
+}

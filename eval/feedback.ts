@@ -1,0 +1,55 @@
+// Learns from marks of wrong tiers: how far, for each kind of task, the place on the ladder has to move. Marks carry
+// numbers and labels only, no text, so the net itself stays as it is.
+
+import type { Weights } from "../src/catalog/weights.ts";
+import { CATEGORIES, type Category } from "../src/core/decision.ts";
+import { TIERS, type Tier, tierRank } from "../src/core/tiers.ts";
+import { CALIBRATION } from "../src/routing/scale.ts";
+
+export interface Mark {
+  readonly category: Category;
+  /** Where somebody says the request belonged. */
+  readonly tier: Tier;
+  /** What the classifier said, 0 to 1. */
+  readonly score: number;
+}
+
+/** One JSON object per line: `{"tier", "category", "features": {"score"}}`; whatever else it holds is not read. */
+export function parseMarks(text: string): readonly Mark[] {
+  return text.split("\n").flatMap((line, at) => (line.trim() === "" ? [] : [readMark(line, at + 1)]));
+}
+
+function readMark(line: string, number: number): Mark {
+  const { tier, category, features } = JSON.parse(line) as Record<string, unknown>;
+  const score = (features as { score?: unknown } | null | undefined)?.score;
+  const isMark = isOneOf(TIERS, tier) && isOneOf(CATEGORIES, category) && typeof score === "number";
+  if (!isMark) throw new Error(`line ${number} of the feedback needs a tier, a category and features.score`);
+  return { tier, category, score };
+}
+
+function isOneOf<T extends string>(words: readonly T[], value: unknown): value is T {
+  return (words as readonly unknown[]).includes(value);
+}
+
+/** So many marks of a kind have to agree before half of what they ask for is done: most requests are never marked. */
+const HALF_TRUST = 20;
+/** Marks move a kind by at most so many tiers. */
+const SHIFT_MAX = 0.6;
+
+export function withMarks(weights: Weights, marks: readonly Mark[]): Weights {
+  const calibration = Float32Array.from(weights.calibration);
+  for (const [kind, category] of CATEGORIES.entries()) {
+    const wanted = marks.filter((mark) => mark.category === category).map(missOf);
+    const shift = wanted.reduce((sum, miss) => sum + miss, 0) / (wanted.length + HALF_TRUST);
+    calibration[CALIBRATION.shifts + kind] = Math.max(-SHIFT_MAX, Math.min(SHIFT_MAX, shift));
+  }
+  return { ...weights, calibration };
+}
+
+/** How far the place was from the nearest edge of the tier it should have had. */
+function missOf({ tier, score }: Mark): number {
+  const lowest = tierRank(tier);
+  const place = score * TIERS.length;
+  if (place < lowest) return lowest - place;
+  return Math.min(0, lowest + 1 - place);
+}

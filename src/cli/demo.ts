@@ -1,0 +1,84 @@
+// `switchyard demo`: a month of made-up traffic in a fresh store, to see the dashboard alive and to measure it by.
+
+import type { Arguments } from "./arguments.ts";
+import { type DemoFilled, type DemoPlan, fillWithDemo, OLDER_NOTE } from "./demo-fill.ts";
+import { withKeyRing } from "./key-ring.ts";
+import { loadSettings, printProblems } from "./settings.ts";
+import { type Terminal, thisTerminal } from "./terminal.ts";
+import { explainFailure, FAILED, isOn, splitFlags, textOf, UsageError } from "./usage.ts";
+
+const DEFAULTS = { requests: 5_000, days: 30, seed: 1 } as const;
+const MOST = { requests: 10_000_000, days: 3_650, seed: 2 ** 31 } as const;
+
+interface Order {
+  readonly plan: Pick<DemoPlan, "requests" | "days" | "seed">;
+  readonly isConfirmed: boolean;
+  readonly isJson: boolean;
+}
+
+export async function demo(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  try {
+    const { order, config } = readOrder(args);
+    const loaded = loadSettings(config, terminal);
+    if (!loaded.ok) return printProblems(loaded, terminal);
+    return await withKeyRing(loaded.settings.database, async ({ db }) => {
+      const [some] = await db.query("SELECT id FROM requests LIMIT 1");
+      if (some !== undefined && !order.isConfirmed) {
+        terminal.say(
+          "This database has requests already, and made-up ones could not be told from them. Nothing was changed. " +
+            "Name another with --database, or add --yes.\n",
+        );
+        return FAILED;
+      }
+      const onProgress = progressOn(terminal, order.plan.requests);
+      const filled = await fillWithDemo(db, { ...order.plan, nowMs: terminal.now(), onProgress });
+      report(filled, order, terminal);
+      return 0;
+    });
+  } catch (error) {
+    return explainFailure(error, "demo", terminal);
+  }
+}
+
+function readOrder({ words, flags }: Arguments): { order: Order; config: Arguments["flags"] } {
+  if (words.length > 0) throw new UsageError(`demo takes flags only, not '${words[0]}'.`);
+  const { own, config } = splitFlags(flags, ["requests", "days", "seed", "yes", "json", "no-color"]);
+  const count = (name: keyof typeof DEFAULTS): number => {
+    const text = textOf(own, name);
+    if (text === null) return DEFAULTS[name];
+    const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+    if (value >= 1 && value <= MOST[name]) return value;
+    throw new UsageError(`--${name} is a whole number from 1 to ${MOST[name]}, not '${text}'.`);
+  };
+  const plan = { requests: count("requests"), days: count("days"), seed: count("seed") };
+  return { order: { plan, isConfirmed: isOn(own, "yes"), isJson: isOn(own, "json") }, config };
+}
+
+function progressOn(terminal: Terminal, total: number): (written: number) => void {
+  if (!terminal.isScreen) return () => {};
+  let shown = -1;
+  return (written) => {
+    const percent = Math.floor((written / total) * 100);
+    if (percent === shown) return;
+    shown = percent;
+    terminal.say(`\rMaking up traffic: ${percent} %${percent === 100 ? "\n" : ""}`);
+  };
+}
+
+function report(filled: DemoFilled, { plan, isJson }: Order, terminal: Terminal): void {
+  if (isJson) {
+    terminal.out(`${JSON.stringify({ ...plan, ...filled }, null, 2)}\n`);
+    return;
+  }
+  const { requests, chargedUsd, booked, olderUsd, balanceUsd, key } = filled;
+  terminal.say(`Made up ${requests} requests of the last ${plan.days} days for ${chargedUsd} USD in play money.\n`);
+  terminal.say(
+    olderUsd === null
+      ? `All ${booked} charges are in the ledger, with the time of now.\n`
+      : `The newest ${booked} charges are in the ledger, with the time of now; the others are one correction of ${olderUsd} USD, "${OLDER_NOTE}".\n`,
+  );
+  terminal.say(`The balance is ${balanceUsd} USD. Look at it: switchyard serve, on the same database.\n`);
+  if (key === null) return;
+  terminal.say('The key "production" is shown this once:\n');
+  terminal.out(`${key}\n`);
+}
