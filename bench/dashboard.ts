@@ -116,7 +116,7 @@ async function callsOf(app: App, nowMs: number): Promise<readonly (readonly [str
   const model = (await firstOf(app, `${requests}&tier=COMPLEX`)).model;
   return [
     ["overview: 24 hours by hour", `/api/usage?by=hour&from=${time(1)}&to=${time(0)}`],
-    ["overview: 7 days by hour and tier", `/api/usage?by=hour&group=tier&from=${time(7)}&to=${time(0)}`],
+    ["overview: 4 days by hour and tier", `/api/usage?by=hour&group=tier&from=${time(4)}&to=${time(0)}`],
     ["overview: month by day and model", `/api/usage?by=day&group=model&${month}`],
     ["overview: month by key, total", `/api/usage?by=total&group=key&${month}`],
     ["overview: newest errors", `/api/requests?status=error&limit=5&${month}`],
@@ -128,7 +128,8 @@ async function callsOf(app: App, nowMs: number): Promise<readonly (readonly [str
     ["requests: a category of a tier", `${requests}&${month}&category=translation&tier=NANO`],
     ["requests: beginning of an id", `${requests}&q=req_7`],
     ["requests: deep page", `${requests}&${month}&after=${id}`],
-    ["requests: month histogram by hour", `/api/usage?by=hour&group=status&${month}`],
+    ["requests: month histogram by day", `/api/usage?by=day&${month}`],
+    ["no page: month by hour and status", `/api/usage?by=hour&group=status&${month}`],
     ["request: one", `/api/requests/${id}`],
     ["models: list", "/api/models"],
     ["models: month by model, total", `/api/usage?by=total&group=model&${month}`],
