@@ -90,6 +90,6 @@ const WEAKNESSES = [
   "- Difficulty within one kind is ranked only a little better than by length; no classifier this small knows which trivia question is obscure.",
   "- Languages outside the corpus are classified by shape and shared words; expect LIGHT or the unsure tier more often.",
   "- The tier labels of the ladder are editorial judgements, not measurements.",
-  "- The scale that turns outputs into a score has a few constants that were chosen on the left-out figures of difficulty, ladder and APGR themselves, so those three are optimistic; on sources nobody has looked at expect a little less.
-- Our corpus is made from templates, so numbers on it are floors for the tests and not estimates.",
+  "- The scale that turns outputs into a score has a few constants that were chosen on the left-out figures of difficulty, ladder and APGR themselves, so those three are optimistic; on sources nobody has looked at expect a little less.",
+  "- Our corpus is made from templates, so numbers on it are floors for the tests and not estimates.",
 ].join("\n");

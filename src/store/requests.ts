@@ -11,9 +11,8 @@ import { readDetail } from "./request-detail.ts";
 export function createRequestLog(db: Db): RequestLog {
   return {
     async list(filter, { limit, after }) {
-      const where = conditions(filter);
+      const where = conditions(filter, after);
       if (filter.requestIdStart !== undefined) await addRequestId(db, where, filter);
-      if (after !== null) where.add("id < ?", after);
       const rows = await db.query(
         `SELECT * FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT $${where.params.length + 1}`,
         [...where.params, limit],
@@ -91,11 +90,12 @@ export function newConditions(): Conditions {
   };
 }
 
-function conditions(filter: RequestFilter): Conditions {
+function conditions(filter: RequestFilter, after: string | null): Conditions {
   const where = newConditions();
   where.add("account_id = ?", filter.accountId);
   if (filter.fromMs !== undefined) where.add("id >= ?", recordIdAt(filter.fromMs));
-  if (filter.toMs !== undefined) where.add("id < ?", recordIdAt(filter.toMs));
+  const end = firstOf(filter.toMs === undefined ? null : recordIdAt(filter.toMs), after);
+  if (end !== null) where.add("id < ?", end);
   if (filter.tier !== undefined) where.add("tier = ?", filter.tier ?? "");
   if (filter.model !== undefined) where.add("model = ?", filter.model ?? "");
   if (filter.keyId !== undefined) where.add("key_id = ?", filter.keyId);
@@ -103,6 +103,12 @@ function conditions(filter: RequestFilter): Conditions {
   if (filter.isFallback !== undefined) where.add(`is_fallback = ${filter.isFallback ? 1 : 0}`);
   if (filter.status !== undefined) addStatus(where, filter.status);
   return where;
+}
+
+/** One bound instead of two: of two, SQLite may seek by the far one and walk from there. */
+function firstOf(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
 }
 
 /** Errors are few and have an index of their own, which is used where the words `is_error = 1` stand. */
