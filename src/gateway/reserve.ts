@@ -1,7 +1,7 @@
 // Money set aside before the first byte goes to a provider: one hold for the whole chain. A balance that does not cover
 // the chain covers part of it; one that covers no model at full length may still buy a shorter answer.
 
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import {
   affordableOutput,
   holdAmounts,
@@ -73,7 +73,7 @@ function coverable(fitting: Fitting): Pick<Reservation, "decision" | "outputCaps
 
 /** Never the same twice, though a caller may name each request alike; in the order of time, so that the store writes it in one place. */
 function newHoldId(requestId: string, nowMs: number): string {
-  return `${nowMs.toString(36)}-${randomBytes(8).toString("hex")}-${requestId}`;
+  return `${nowMs.toString(36)}-${randomUUID()}-${requestId}`;
 }
 
 /** The chain without the models that the balance does not cover; the decision says so. */
