@@ -1,6 +1,6 @@
 // Keys that work anywhere on the page, unless somebody is typing.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
@@ -8,7 +8,8 @@ export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>
 export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
-  useEffect(() => {
+  // Before the page is painted: what can be seen can be steered.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const hasModifier = event.metaKey || event.ctrlKey;
       const name = hasModifier ? `mod+${event.key.toLowerCase()}` : event.key;
