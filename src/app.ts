@@ -10,7 +10,7 @@ import { openMoney } from "./app-money.ts";
 import { openPeople } from "./app-people.ts";
 import { openRecords } from "./app-records.ts";
 import type { Credits } from "./billing/credits.ts";
-import { readPackage } from "./cli/package.ts";
+import { readPackage } from "./config/package.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Db, Log } from "./core/ports.ts";
 import type { Services } from "./gateway/services.ts";

@@ -1,11 +1,11 @@
 // What the program says of itself: help that leads with examples, and its version.
 
 import { optionRows } from "../config/options.ts";
+import { readPackage } from "../config/package.ts";
 import type { Arguments } from "./arguments.ts";
 import { demoPage } from "./help-demo.ts";
 import { EXIT_CODES, indent, lines, page } from "./help-page.ts";
 import { modelsPage, profilesPage, routePage } from "./help-routing.ts";
-import { readPackage } from "./package.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
 import { unknown, WRONG_USAGE } from "./usage.ts";

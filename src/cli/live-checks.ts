@@ -3,12 +3,12 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Check } from "../config/doctor.ts";
+import { readPackage } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/ports.ts";
 import { openDb } from "../store/db.ts";
 import { compareMigrations } from "../store/migrate.ts";
 import { portCheck, providerCheck } from "./network-checks.ts";
-import { readPackage } from "./package.ts";
 import { reasonOf } from "./usage.ts";
 
 export async function liveChecks(settings: Settings): Promise<readonly Check[]> {
