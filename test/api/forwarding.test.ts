@@ -1,10 +1,10 @@
 // What a provider receives: the client's own bytes without the gateway's fields, and nothing of the client's headers.
 // SPEC 1.3, 4 rule 4.
 
-import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type FakeProvider, startFakeProvider } from "../support/fake-provider.ts";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../support/gateway.ts";
+import { fc } from "../support/property.ts";
 
 let provider: FakeProvider;
 let gateway: TestGateway;

@@ -1,10 +1,10 @@
 // POST /v1/routing/debug: the decision, without a provider call. SPEC 2.5, 2.6.
 
-import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { TIERS } from "../../src/core/tiers.ts";
 import { type FakeProvider, fails, startFakeProvider } from "../support/fake-provider.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { fc } from "../support/property.ts";
 import { readStream } from "../support/streams.ts";
 
 let provider: FakeProvider;

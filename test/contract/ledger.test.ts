@@ -1,7 +1,6 @@
 // The ledger on every store: the same history gives what the pure ledger gives, the database itself refuses what must
 // never be, and processes that write at once never spend more than there is.
 
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createBatcher } from "../../src/billing/batcher.ts";
 import { post } from "../../src/billing/post.ts";
@@ -15,6 +14,7 @@ import { createLedgerStore } from "../../src/store/ledger.ts";
 import { createLedgerList } from "../../src/store/ledger-list.ts";
 import { createMemoryLedger, hold, release, runEach, settle, topUp } from "../support/ledger.ts";
 import { history, SCALE } from "../support/ledger-history.ts";
+import { fc } from "../support/property.ts";
 import { describeStores } from "../support/stores.ts";
 
 let worlds = 0;

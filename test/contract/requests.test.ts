@@ -1,7 +1,6 @@
 // Records of requests on every store: what goes in comes out, filters and totals agree with plain counting, and a batch is
 // written once.
 
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Decision } from "../../src/core/decision.ts";
 import type { Db } from "../../src/core/ports.ts";
@@ -13,6 +12,7 @@ import { createRecordStore } from "../../src/store/request-write.ts";
 import { createRequestLog } from "../../src/store/requests.ts";
 import { createUsageLog } from "../../src/store/rollups.ts";
 import { createToolCallLog } from "../../src/store/tool-call-tallies.ts";
+import { fc } from "../support/property.ts";
 import { makeRecord, NOON, variedRecord } from "../support/records.ts";
 import { describeStores } from "../support/stores.ts";
 

@@ -1,11 +1,11 @@
 // What every store must do behind the Db port.
 
-import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Db } from "../../src/core/ports.ts";
 import { BatchRefused, UniqueViolation } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import { fc } from "../support/property.ts";
 import { describeStores } from "../support/stores.ts";
 
 await describeStores("store", ({ url, isShared }) => {

@@ -1,9 +1,9 @@
 // Random histories of the ledger: few accounts, keys and ids, so that repetitions, collisions, late and double settlements
 // and spending above the balance all happen.
 
-import fc from "fast-check";
 import type { LedgerOp } from "../../src/core/ledger.ts";
 import { hold, release, settle, topUp } from "./ledger.ts";
+import { fc } from "./property.ts";
 
 const accountId = fc.constantFrom("a", "b", "nobody");
 const holdId = fc.integer({ min: 0, max: 9 }).map((number) => `hold-${number}`);

@@ -5,11 +5,15 @@ export interface Scale {
   readonly ticks: readonly number[];
 }
 
+/** Below it there is nothing to see, and dividing by it would leave the numbers that a double can hold. */
+const SMALLEST_SPAN = 1e-12;
+
 /** From the lowest to the highest value, widened to round numbers; zero is always in it. */
 export function valueScale(values: readonly number[], heightPx: number, isWhole = false): Scale {
   const low = Math.min(0, ...values);
   const high = Math.max(0, ...values);
-  const wanted = roundStep((high - low || 1) / 4);
+  const span = high - low;
+  const wanted = roundStep((span > SMALLEST_SPAN ? span : 1) / 4);
   const step = isWhole ? Math.max(1, Math.ceil(wanted)) : wanted;
   const bottom = Math.floor(low / step) * step;
   const top = Math.max(Math.ceil(high / step) * step, bottom + step);

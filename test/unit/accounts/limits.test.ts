@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createLimiter } from "../../../src/accounts/limits.ts";
+import { fc } from "../../support/property.ts";
 
 const START_MS = 1_700_000_000_000;
 

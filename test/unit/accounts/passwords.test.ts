@@ -1,12 +1,12 @@
 // Passwords: what is kept of them, which are refused, and how often one may be wrong.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ATTEMPT_WINDOW_MS, createAttempts } from "../../../src/accounts/attempts.ts";
 import { checkPassword, createPasswords } from "../../../src/accounts/passwords.ts";
 import { createSessions, SESSION_IDLE_MS, SESSION_MAX_MS } from "../../../src/accounts/sessions.ts";
 import { createUsers } from "../../../src/accounts/users.ts";
 import type { Session, User } from "../../../src/core/people.ts";
+import { fc } from "../../support/property.ts";
 
 const passwords = createPasswords({ n: 16, r: 8, p: 1 });
 

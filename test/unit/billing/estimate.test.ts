@@ -1,6 +1,5 @@
 // What a hold must cover: a bound on every answer within the cap, and the longest answer that an amount buys.
 
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   affordableOutput,
@@ -13,6 +12,7 @@ import {
 import type { ChatRequest, ContentPart } from "../../../src/core/chat.ts";
 import type { Model } from "../../../src/core/model.ts";
 import { costNano } from "../../../src/core/money.ts";
+import { fc } from "../../support/property.ts";
 
 function modelOf(changes: Partial<Model>): Model {
   const price = { input: 3_000_000, output: 15_000_000, cacheRead: 300_000, cacheWrite: null };

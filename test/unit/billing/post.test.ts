@@ -1,6 +1,5 @@
 // The ledger as a state machine: laws over random histories, and the cases that matter each by itself.
 
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createBatcher } from "../../../src/billing/batcher.ts";
 import { BALANCE_MAX } from "../../../src/billing/draft.ts";
@@ -17,6 +16,7 @@ import {
   topUp,
 } from "../../support/ledger.ts";
 import { history, SCALE } from "../../support/ledger-history.ts";
+import { fc } from "../../support/property.ts";
 
 async function play(...ops: LedgerOp[]): Promise<{ ledger: MemoryLedger; last: LedgerOutcome | null }> {
   const ledger = createMemoryLedger();

@@ -1,8 +1,8 @@
 // The word that was probably meant.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nearest } from "../../../src/catalog/nearest.ts";
+import { fc } from "../../support/property.ts";
 
 const WORDS = ["host", "port", "bodyLimitBytes", "corsOrigins", "claude-opus-4-8", "gpt-5.4-mini"];
 

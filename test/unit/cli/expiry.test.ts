@@ -1,8 +1,8 @@
 // Expiries as people write them.
 
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseExpiry } from "../../../src/cli/expiry.ts";
+import { fc } from "../../support/property.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 const HOUR_MS = 3_600_000;

@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { load } from "../../../src/config/load.ts";
+import { fc } from "../../support/property.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-layers-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

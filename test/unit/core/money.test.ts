@@ -1,8 +1,8 @@
 // Money is exact: integers in, integers out, one rounding, up.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { costNano, formatUsd, parseUsd, priceFromUsdPerMillion, usdNumber } from "../../../src/core/money.ts";
+import { fc } from "../../support/property.ts";
 
 const count = fc.nat(10_000_000);
 const price = fc.integer({ min: 0, max: 1_000_000_000 });

@@ -1,9 +1,9 @@
 // Percentiles from counted buckets, and ids that carry their time.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { recordIdAt } from "../../../src/core/records.ts";
 import { LATENCY_BOUNDS_MS, latencyBucket, percentileMs } from "../../../src/core/request-log.ts";
+import { fc } from "../../support/property.ts";
 
 const counted = (values: readonly number[]): number[] => {
   const counts = [...LATENCY_BOUNDS_MS, 0].map(() => 0);

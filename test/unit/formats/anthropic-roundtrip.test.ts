@@ -1,7 +1,7 @@
 // What both formats can say survives the way there and back.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fc } from "../../support/property.ts";
 import { answer, FORMATS, type Json, send } from "./anthropic-exchange.ts";
 
 const { openai, anthropic } = FORMATS;

@@ -1,7 +1,7 @@
 // The provider's Messages stream: read the same however it is cut, honest about how it ended.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fc } from "../../support/property.ts";
 import { FORMATS, type Json, readStream, toSse } from "./anthropic-exchange.ts";
 
 const { anthropic } = FORMATS;

@@ -1,9 +1,9 @@
 // The stream an Anthropic client reads: one order of events whatever comes from the provider, and nothing lost in it.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/core/errors.ts";
 import { createBlockWriter } from "../../../src/formats/anthropic-events.ts";
+import { fc } from "../../support/property.ts";
 import { contextFor, eventsIn, FORMATS, type Json, SERVICE } from "./anthropic-exchange.ts";
 
 const { openai, anthropic } = FORMATS;

@@ -1,6 +1,5 @@
 // The routing fields on the wire, read into controls, and the decision written back. SPEC 2.2 to 2.6.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NO_CONTROLS } from "../../../src/core/decision.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
@@ -9,6 +8,7 @@ import { readDebugRequest, writeDecision } from "../../../src/formats/routing-de
 import { serviceHeaders, writeService } from "../../../src/formats/service-object.ts";
 import { decide } from "../../../src/routing/decide.ts";
 import { makeCatalog, makeQuestion } from "../../support/catalog.ts";
+import { fc } from "../../support/property.ts";
 
 describe("readControls", () => {
   it("of an empty body is no control at all", () => {

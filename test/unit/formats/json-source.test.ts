@@ -1,8 +1,8 @@
 // Splicing fields of an object in its bytes means the same as changing the parsed object.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type JsonSource, rawValue, scanObject, spliceFields } from "../../../src/formats/json-source.ts";
+import { fc } from "../../support/property.ts";
 
 type Json = Record<string, unknown>;
 

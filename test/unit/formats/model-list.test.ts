@@ -1,9 +1,9 @@
 // The prices of the models list are exact: USD per token with the markup, as decimal text.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { writeModel } from "../../../src/formats/model-list.ts";
 import { makeCatalog, makeModel } from "../../support/catalog.ts";
+import { fc } from "../../support/property.ts";
 
 interface Listed {
   readonly pricing: Readonly<Record<string, string | null>>;

@@ -1,12 +1,12 @@
 // Streams read from a provider and written for a client: the same chunks however the bytes are cut, and an honest end.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/core/errors.ts";
 import type { ChatChunk } from "../../../src/formats/format.ts";
 import { createOpenaiStreamReader } from "../../../src/formats/openai-stream.ts";
 import { createOpenaiStreamWriter } from "../../../src/formats/openai-writer.ts";
 import { chunk, event } from "../../support/fake-provider.ts";
+import { fc } from "../../support/property.ts";
 
 const context = { requestId: "req_1", modelId: "catalogue-id", createdAtSeconds: 1_700_000_000 };
 const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };

@@ -1,8 +1,8 @@
 // Server-sent events: any split of any stream gives the same events.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSseReader, type SseEvent, SseOverflow } from "../../../src/formats/sse.ts";
+import { fc } from "../../support/property.ts";
 
 function read(pieces: readonly Uint8Array[]): SseEvent[] {
   const reader = createSseReader();

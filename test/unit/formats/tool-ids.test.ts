@@ -1,8 +1,8 @@
 // Tool-call ids made valid for a host.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toolIdFor } from "../../../src/formats/tool-ids.ts";
+import { fc } from "../../support/property.ts";
 
 describe.each([
   ["alphanumeric-9", /^[A-Za-z0-9]{9}$/],

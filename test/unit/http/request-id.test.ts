@@ -1,8 +1,8 @@
 // Request ids: the caller's own when short and plain, else fresh and never the same twice.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { newRequestId, requestIdOf } from "../../../src/http/request-id.ts";
+import { fc } from "../../support/property.ts";
 
 describe("requestIdOf", () => {
   it("keeps what is short and plain and replaces the rest", () => {

@@ -1,8 +1,8 @@
 // The queue between a connection that pushes and a reader that pulls.
 
-import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { ByteQueue } from "../../../src/providers/byte-queue.ts";
+import { fc } from "../../support/property.ts";
 
 const HIGH_WATER = 64 * 1024;
 

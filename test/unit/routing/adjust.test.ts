@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type Constraints,
@@ -9,6 +8,7 @@ import {
 } from "../../../src/core/decision.ts";
 import { TIERS, type Tier, tierRank } from "../../../src/core/tiers.ts";
 import { isTierAllowed, placeAuto, placeForced, sliderFloor } from "../../../src/routing/adjust.ts";
+import { fc } from "../../support/property.ts";
 
 interface Case {
   readonly tier?: Tier;

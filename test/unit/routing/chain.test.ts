@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/core/errors.ts";
 import type { Capability, Model } from "../../../src/core/model.ts";
@@ -11,6 +10,7 @@ import {
   makeTool,
   type QuestionOverrides,
 } from "../../support/catalog.ts";
+import { fc } from "../../support/property.ts";
 
 const price = (usdPerMillion: number) => ({
   input: usdPerMillion * 1e6,

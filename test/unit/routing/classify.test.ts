@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readWeights } from "../../../src/catalog/weights.ts";
 import { CATEGORIES } from "../../../src/core/decision.ts";
@@ -6,6 +5,7 @@ import { TIERS, tierRank } from "../../../src/core/tiers.ts";
 import { classify } from "../../../src/routing/classify.ts";
 import { CUES, LEXICON } from "../../../src/routing/lexicon.ts";
 import { readSignals } from "../../../src/routing/signals.ts";
+import { fc } from "../../support/property.ts";
 
 const weights = readWeights();
 

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TIERS } from "../../../src/core/tiers.ts";
 import {
@@ -9,6 +8,7 @@ import {
   savingsFromUsage,
 } from "../../../src/routing/cost.ts";
 import { makeCatalog, makeChat, makeModel, makeTool } from "../../support/catalog.ts";
+import { fc } from "../../support/property.ts";
 
 const price = (input: number, output: number) => ({ input, output, cacheRead: null, cacheWrite: null });
 

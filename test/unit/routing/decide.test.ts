@@ -1,5 +1,4 @@
 import { performance } from "node:perf_hooks";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isRoutable } from "../../../src/catalog/catalog.ts";
 import type { ChatMessage } from "../../../src/core/chat.ts";
@@ -7,6 +6,7 @@ import { GatewayError } from "../../../src/core/errors.ts";
 import { TIERS, tierRank } from "../../../src/core/tiers.ts";
 import { decide } from "../../../src/routing/decide.ts";
 import { makeCatalog, makeModel, makeQuestion, makeTool, type QuestionOverrides } from "../../support/catalog.ts";
+import { fc } from "../../support/property.ts";
 
 const catalog = makeCatalog({
   models: [

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readSignals } from "../../../src/routing/signals.ts";
+import { fc } from "../../support/property.ts";
 
 const loadOf = (text: string) => readSignals(text).load;
 

@@ -1,6 +1,5 @@
 // Past requests under another profile: without rules nothing changes, and rules do what they do to live requests.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Constraints, NO_CONSTRAINTS, NO_CONTROLS, type RoutingQuestion } from "../../../src/core/decision.ts";
 import type { PastRequest } from "../../../src/core/decision-log.ts";
@@ -8,6 +7,7 @@ import { TIERS } from "../../../src/core/tiers.ts";
 import { decide } from "../../../src/routing/decide.ts";
 import { reroute } from "../../../src/routing/reroute.ts";
 import { makeCatalog, makeChat, makeModel } from "../../support/catalog.ts";
+import { fc } from "../../support/property.ts";
 
 const price = (input: number) => ({ input: input * 1e6, output: input * 3e6, cacheRead: null, cacheWrite: null });
 const catalog = makeCatalog({

@@ -1,10 +1,10 @@
 // What counts as a usable tool call, and what that does to a score.
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Tool } from "../../../src/core/chat.ts";
 import { shortToolName } from "../../../src/formats/tool-names.ts";
 import { blendScore, checkToolCalls } from "../../../src/telemetry/tool-calls.ts";
+import { fc } from "../../support/property.ts";
 
 const TOOLS: readonly Tool[] = [
   { name: "weather", description: "", parameters: { type: "object", required: ["city"] } },

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { timeLabel, timesOf, valueScale } from "../../../ui/charts/scale.ts";
+import { fc } from "../../support/property.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -17,6 +17,11 @@ describe("the scale of values", () => {
         expect(scale.ticks.length).toBeLessThanOrEqual(8);
       }),
     );
+  });
+
+  test("stays on the chart for a value too small to see", () => {
+    expect(valueScale([-5e-324], 100)(-5e-324)).toBeCloseTo(0);
+    expect(valueScale([5e-324], 100)(5e-324)).toBeCloseTo(100);
   });
 
   test("names whole numbers only where things are counted", () => {

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { WRITERS } from "../../../ui/kit/snippet-text.ts";
 import {
@@ -10,6 +9,7 @@ import {
   rulesOf,
 } from "../../../ui/pages/playground-state.ts";
 import { parseReasoning } from "../../../ui/pages/reasoning.ts";
+import { fc } from "../../support/property.ts";
 
 describe("the bench", () => {
   test("survives its own link, whatever was typed", () => {
