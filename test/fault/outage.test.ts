@@ -3,7 +3,6 @@
 
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -12,6 +11,7 @@ import { expectError } from "../support/errors.ts";
 import { answers, chunk, fails, streams, USAGE } from "../support/fake-provider.ts";
 import { type Bank, openBank, owed, PRICES } from "../support/money.ts";
 import { createTestDatabase } from "../support/postgres.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
 
 // A lock of another process is waited for; five seconds, as it is in earnest, would be long here.
 vi.mock("../../src/store/db.ts", async (original) => {
@@ -153,37 +153,13 @@ const database = await createTestDatabase();
 
 describe.skipIf(database === null)("PostgreSQL gone", () => {
   behaves(async () => {
-    const target = new URL(database!.url);
-    const sockets = new Set<Socket>();
-    let isAway = false;
-    const proxy: Server = createServer((client) => {
-      if (isAway) return void client.destroy();
-      const server = connect(Number(target.port), target.hostname);
-      for (const [from, to] of [
-        [client, server],
-        [server, client],
-      ] as const) {
-        sockets.add(from);
-        from.pipe(to);
-        from.on("error", () => to.destroy());
-        from.on("close", () => to.destroy());
-      }
-    });
-    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    const url = new URL(database!.url);
-    url.port = String((proxy.address() as { port: number }).port);
+    const proxy = await startTcpProxy(database!.url);
     return {
-      url: url.href,
-      async takeAway() {
-        isAway = true;
-        for (const socket of sockets) socket.destroy();
-        sockets.clear();
-      },
-      async bringBack() {
-        isAway = false;
-      },
+      url: proxy.url,
+      takeAway: () => proxy.goAway("close"),
+      bringBack: () => proxy.comeBack(),
       async close() {
-        proxy.close();
+        await proxy.close();
         await database!.drop();
       },
     };
