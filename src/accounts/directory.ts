@@ -36,8 +36,7 @@ export function createDirectory({ keys, profiles, log, pollMs = POLL_MS }: Direc
   const check = async (): Promise<void> => {
     const revision = await keys.revision();
     if (revision === seenRevision) return;
-    await readEverything(memory, keys, profiles);
-    seenRevision = revision;
+    seenRevision = await readEverything(memory, { keys, profiles, revision });
   };
   const catchUp = oneAtATime(check);
   const poll = async (): Promise<void> => {
@@ -105,17 +104,29 @@ function createMemory(): Memory {
   return memory;
 }
 
-async function readEverything(memory: Memory, keys: KeyStore, profiles: ProfileStore): Promise<void> {
-  for (;;) {
+interface Reading extends Pick<DirectoryOptions, "keys" | "profiles"> {
+  /** As it was before the reading began. */
+  readonly revision: number;
+}
+
+/** Answers with the revision that memory is true to now. */
+async function readEverything(memory: Memory, { keys, profiles, revision }: Reading): Promise<number> {
+  for (let seen = revision; ; ) {
     const changesBefore = memory.changes;
     // Keys first: a key read here then finds the profile that was made before it.
     const keyRows = await keys.all();
     const profileRows = await profiles.all();
-    if (memory.changes !== changesBefore) continue;
+    const profilesById = new Map(profileRows.map((profile) => [profile.id, profile]));
+    // Unless, between the two readings, the key was moved elsewhere and its profile deleted.
+    const hasOrphan = keyRows.some(({ profileId }) => profileId !== null && !profilesById.has(profileId));
+    const newest = hasOrphan ? await keys.revision() : seen;
+    const isWhole = newest === seen && memory.changes === changesBefore;
+    seen = newest;
+    if (!isWhole) continue;
     memory.keysByHash = new Map(keyRows.map((key) => [key.hash, key]));
     memory.keysById = new Map(keyRows.map((key) => [key.id, key]));
-    memory.profiles = new Map(profileRows.map((profile) => [profile.id, profile]));
-    return;
+    memory.profiles = profilesById;
+    return seen;
   }
 }
 

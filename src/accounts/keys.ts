@@ -1,10 +1,11 @@
-// API keys: made, listed, revoked, and verified on every request from memory.
+// API keys: made, listed, changed, revoked, and verified on every request from memory.
 
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
-import type { KeyRecord, KeyStore, Log, Page, Profile } from "../core/ports.ts";
+import type { KeyChange, KeyRecord, KeyStore, Log, Page, Profile } from "../core/ports.ts";
 import type { Directory } from "./directory.ts";
-import { hashKeyText, isKeyShaped, makeKeyText, shownPrefix } from "./key-text.ts";
+import { checkedChange, type NewKey, newKeyId, toRecord } from "./key-rules.ts";
+import { hashKeyText, isKeyShaped, makeKeyText } from "./key-text.ts";
 import { createLastUsed } from "./last-used.ts";
 import { createUnknownKeys } from "./unknown-keys.ts";
 
@@ -12,17 +13,6 @@ export type Verification =
   | { readonly state: "ok"; readonly key: KeyRecord; readonly profile: Profile | null }
   | { readonly state: "unknown" }
   | { readonly state: "profile-deleted" };
-
-export interface NewKey {
-  readonly accountId: string;
-  readonly name: string;
-  readonly profileId?: string | null;
-  readonly requestsPerMinute?: number | null;
-  readonly spendLimitNano?: bigint | null;
-  readonly expiresAtMs?: number | null;
-  /** Left out, a random one. A fixed one lets a caller make a key exactly once: the second time is a UniqueViolation. */
-  readonly id?: string;
-}
 
 export interface MadeKey {
   readonly key: KeyRecord;
@@ -35,6 +25,8 @@ export interface Keys {
   /** A value for keys that are known; a promise only when the database has to be asked. Rejects when it cannot be. */
   verify(text: string): Verification | Promise<Verification>;
   list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;
+  /** What is left out stays. Null when the account has no such key; a key that is over cannot be changed. */
+  change(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;
   /** False when the account has no such key. */
   revoke(accountId: string, id: string): Promise<boolean>;
   /** A new key like the old one, which expires after the grace. Null when the account has no such key. */
@@ -90,6 +82,11 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       return unknownKeys.has(hash) ? UNKNOWN : lookUp(hash);
     },
     list: async (accountId, page) => (await store.list(accountId, page)).map(lastUsed.overlay),
+    change: async (accountId, id, change) => {
+      const key = await changeKey({ store, directory, atMs: now() }, { accountId, id, change });
+      if (key !== null) directory.putKey(key);
+      return key === null ? null : lastUsed.overlay(key);
+    },
     revoke: async (accountId, id) => {
       const atMs = now();
       const isFound = await store.revoke(accountId, id, atMs);
@@ -104,7 +101,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       const old = directory.keyById(id);
       if (old?.accountId !== accountId) return null;
       const atMs = now();
-      if (keyStatus(old, atMs) !== "active") throw notActive();
+      if (keyStatus(old, atMs) !== "active") throw notActive("there is nothing to take the place of");
       const text = makeKeyText();
       const key = await toRecord({ ...old, id: newKeyId() }, { text, directory, atMs });
       const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, atMs + graceMs);
@@ -121,6 +118,29 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
     start: lastUsed.start,
     stop: lastUsed.stop,
   };
+}
+
+interface Changing {
+  readonly store: KeyStore;
+  readonly directory: Directory;
+  readonly atMs: number;
+}
+
+interface WantedChange {
+  readonly accountId: string;
+  readonly id: string;
+  readonly change: KeyChange;
+}
+
+async function changeKey({ store, directory, atMs }: Changing, wanted: WantedChange): Promise<KeyRecord | null> {
+  const { accountId, id, change } = wanted;
+  await directory.catchUp();
+  const old = directory.keyById(id);
+  if (old?.accountId !== accountId) return null;
+  const checked = await checkedChange(change, { accountId, directory, atMs });
+  const changed = keyStatus(old, atMs) === "active" ? await store.update(accountId, id, checked) : null;
+  if (changed === null) throw notActive("it cannot be changed");
+  return changed;
 }
 
 export type KeyStatus = "active" | "revoked" | "expired";
@@ -146,61 +166,8 @@ function judgeKey(key: KeyRecord, directory: Directory, atMs: number): Verificat
   return { state: "ok", key, profile };
 }
 
-interface Making {
-  readonly text: string;
-  readonly directory: Directory;
-  readonly atMs: number;
-}
-
-async function toRecord(wanted: NewKey, { text, directory, atMs }: Making): Promise<KeyRecord> {
-  const { accountId, profileId = null, requestsPerMinute = null, spendLimitNano = null, expiresAtMs = null } = wanted;
-  const name = wanted.name.trim();
-  ensure(name.length >= 1 && name.length <= 200, "name", "A key's name has 1 to 200 characters.");
-  ensure(
-    requestsPerMinute === null || (Number.isSafeInteger(requestsPerMinute) && requestsPerMinute >= 1),
-    "requestsPerMinute",
-    "The per-minute limit is a whole number of at least 1.",
-  );
-  ensure(spendLimitNano === null || spendLimitNano >= 0n, "spendLimitUsd", "A spend limit is not negative.");
-  ensure(expiresAtMs === null || expiresAtMs > atMs, "expiresAt", "The expiry must lie in the future.");
-  await ensureProfile(directory, accountId, profileId);
-  return {
-    id: wanted.id ?? newKeyId(),
-    accountId,
-    name,
-    prefix: shownPrefix(text),
-    hash: hashKeyText(text),
-    profileId,
-    requestsPerMinute,
-    spendLimitNano,
-    expiresAtMs,
-    revokedAtMs: null,
-    lastUsedAtMs: null,
-    createdAtMs: atMs,
-  };
-}
-
-function newKeyId(): string {
-  return `key_${randomBytes(12).toString("hex")}`;
-}
-
-function notActive(): GatewayError {
-  return new GatewayError("conflict", "This key was revoked or has expired: there is nothing to take the place of.", {
+function notActive(consequence: string): GatewayError {
+  return new GatewayError("conflict", `This key was revoked or has expired: ${consequence}. Make a new one.`, {
     code: "key_not_active",
   });
-}
-
-async function ensureProfile(directory: Directory, accountId: string, profileId: string | null): Promise<void> {
-  if (profileId === null) return;
-  // Another process may have made the profile a moment ago.
-  if (directory.profile(profileId) === undefined) await directory.catchUp();
-  ensure(
-    directory.profile(profileId)?.accountId === accountId,
-    "profile",
-    `The account has no profile "${profileId}". Create it first, or leave the profile out.`,
-  );
-}
-
-function ensure(isMet: boolean, param: string, message: string): void {
-  if (!isMet) throw new GatewayError("badRequest", message, { param });
 }

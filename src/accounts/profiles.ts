@@ -15,8 +15,11 @@ export interface Profiles {
   create(accountId: string, content: ProfileContent): Promise<Profile>;
   /** Replaces name and constraints. Null when the account has no such profile. */
   update(accountId: string, id: string, content: ProfileContent): Promise<Profile | null>;
-  /** Keys that refer to it stay and are refused from then on. False when the account has no such profile. */
-  delete(accountId: string, id: string): Promise<boolean>;
+  /**
+   * Its keys stay and are refused from then on, unless they are given another profile (or none, for null) in the same
+   * step. False when the account has no such profile.
+   */
+  delete(accountId: string, id: string, keysTo?: string | null): Promise<boolean>;
   get(accountId: string, id: string): Promise<Profile | null>;
   list(accountId: string, page: Page): Promise<readonly Profile[]>;
 }
@@ -54,14 +57,23 @@ export function createProfiles({ store, directory, now = Date.now }: ProfilesOpt
       directory.putProfile(profile);
       return profile;
     },
-    delete: async (accountId, id) => {
-      const isFound = await store.delete(accountId, id);
-      if (isFound) directory.dropProfile(id);
-      return isFound;
+    delete: async (accountId, id, keysTo) => {
+      if (keysTo === id) throw noHeir(keysTo);
+      const outcome = await store.delete(accountId, id, keysTo);
+      if (outcome === "heir-missing") throw noHeir(String(keysTo));
+      // With its keys moved, memory takes both over at once: a key is never without the one and not yet with the other.
+      if (outcome === "deleted" && keysTo !== undefined) await directory.catchUp();
+      else if (outcome === "deleted") directory.dropProfile(id);
+      return outcome === "deleted";
     },
     get,
     list: (accountId, page) => store.list(accountId, page),
   };
+}
+
+function noHeir(id: string): GatewayError {
+  const message = `The keys cannot be moved to '${id}': the account has no other profile of that id. Nothing was changed.`;
+  return new GatewayError("badRequest", message, { param: "keysTo" });
 }
 
 function checked(content: ProfileContent): ProfileContent {

@@ -80,6 +80,11 @@ export interface KeyRecord {
   readonly createdAtMs: number;
 }
 
+/** What of a key may be changed after it was made; what is left out stays. */
+export type KeyChange = Partial<
+  Pick<KeyRecord, "name" | "profileId" | "requestsPerMinute" | "spendLimitNano" | "expiresAtMs">
+>;
+
 /** Keyset pagination: rows after the one with this id, newest first. */
 export interface Page {
   readonly limit: number;
@@ -90,8 +95,9 @@ export interface KeyStore {
   /** The key that it takes the place of expires then, or sooner when it was to; both or neither. */
   insert(key: KeyRecord, replaced?: { readonly id: string; readonly expiresAtMs: number }): Promise<void>;
   all(): Promise<readonly KeyRecord[]>;
-  byHash(hash: string): Promise<KeyRecord | null>;
   list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;
+  /** The key as it is then; null when the account has none such that is not revoked. */
+  update(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;
   /** False when the account has no such key. Revoking twice keeps the first time. */
   revoke(accountId: string, id: string, atMs: number): Promise<boolean>;
   touch(lastUsedAtMsById: ReadonlyMap<string, number>): Promise<void>;
@@ -112,7 +118,11 @@ export interface ProfileStore {
   insert(profile: Profile): Promise<void>;
   /** False when the account has no such profile. */
   update(profile: Profile): Promise<boolean>;
-  delete(accountId: string, id: string): Promise<boolean>;
+  /**
+   * With `keysTo`, its keys have that profile of the account from then on (or none, for null): both or neither, so that
+   * no key is refused in between. `heir-missing` when the account has no such profile.
+   */
+  delete(accountId: string, id: string, keysTo?: string | null): Promise<"deleted" | "missing" | "heir-missing">;
   all(): Promise<readonly Profile[]>;
   list(accountId: string, page: Page): Promise<readonly Profile[]>;
 }

@@ -116,7 +116,7 @@ async function registerCors(server: FastifyInstance, { server: { corsOrigins } }
   if (corsOrigins.length === 0) return;
   await server.register(cors, {
     origin: corsOrigins.includes("*") ? true : [...corsOrigins],
-    methods: ["GET", "POST", "PUT", "DELETE"],
+    methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
     exposedHeaders: EXPOSED_HEADERS,
   });
 }

@@ -14,16 +14,24 @@ export function createKeyStore(db: Db): KeyStore {
       ]);
     },
     all: async () => (await db.query(`SELECT ${COLUMNS} FROM api_keys`)).map(toKey),
-    byHash: async (hash) => {
-      const [row] = await db.query(`SELECT ${COLUMNS} FROM api_keys WHERE hash = $1`, [hash]);
-      return row === undefined ? null : toKey(row);
-    },
     list: async (accountId, { limit, after }) => {
       const rows =
         after === null
           ? await db.query(FIRST_PAGE, [accountId, limit])
           : await db.query(PAGE_AFTER, [accountId, limit, after]);
       return rows.map(toKey);
+    },
+    update: async (accountId, id, change) => {
+      const changed = CHANGEABLE.filter(([field]) => change[field] !== undefined);
+      const [found] = await db.batch([
+        {
+          sql: updateSql(changed.map(([, column]) => column)),
+          params: [accountId, id, ...changed.map(([field]) => change[field] ?? null)],
+        },
+        BUMP_REVISION,
+      ]);
+      const row = found?.[0];
+      return row === undefined ? null : toKey(row);
     },
     revoke: async (accountId, id, atMs) => {
       const [found] = await db.batch([{ sql: REVOKE, params: [atMs, accountId, id] }, BUMP_REVISION]);
@@ -53,6 +61,19 @@ const PAGE_AFTER = `SELECT ${COLUMNS} FROM api_keys
 
 const REVOKE = `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE account_id = $2 AND id = $3
   RETURNING id`;
+
+const CHANGEABLE = [
+  ["name", "name"],
+  ["profileId", "profile_id"],
+  ["requestsPerMinute", "requests_per_minute"],
+  ["spendLimitNano", "spend_limit_nano"],
+  ["expiresAtMs", "expires_at"],
+] as const;
+
+function updateSql(columns: readonly string[]): string {
+  const changes = columns.map((column, index) => `${column} = $${index + 3}`).join(", ");
+  return `UPDATE api_keys SET ${changes} WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL RETURNING ${COLUMNS}`;
+}
 
 const EXPIRE = `UPDATE api_keys SET expires_at = CASE WHEN expires_at < $1 THEN expires_at ELSE $1 END
   WHERE account_id = $2 AND id = $3 RETURNING id`;

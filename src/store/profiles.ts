@@ -2,6 +2,8 @@
 
 import { type Constraints, NO_CONSTRAINTS } from "../core/decision.ts";
 import type { Db, Profile, ProfileStore, Row } from "../core/ports.ts";
+import { BatchRefused } from "../core/store-errors.ts";
+import { forUpdateSql } from "./dialect.ts";
 import { BUMP_REVISION } from "./revision.ts";
 
 export function createProfileStore(db: Db): ProfileStore {
@@ -17,9 +19,19 @@ export function createProfileStore(db: Db): ProfileStore {
       const [found] = await db.batch([{ sql: UPDATE, params }, BUMP_REVISION]);
       return found !== undefined && found.length > 0;
     },
-    delete: async (accountId, id) => {
-      const [found] = await db.batch([{ sql: DELETE, params: [accountId, id] }, BUMP_REVISION]);
-      return found !== undefined && found.length > 0;
+    delete: async (accountId, id, keysTo) => {
+      const move = keysTo === undefined ? [] : [{ sql: MOVE_KEYS, params: [keysTo, accountId, id] }];
+      // Locked, so that it is not deleted itself before this is done.
+      const hold =
+        keysTo == null ? [] : [{ sql: HEIR + forUpdateSql(db.kind), params: [accountId, keysTo], expectRows: 1 }];
+      const deleted = { sql: DELETE, params: [accountId, id] };
+      try {
+        const answers = await db.batch([...hold, ...move, deleted, BUMP_REVISION]);
+        return answers.at(-2)?.length === 1 ? "deleted" : "missing";
+      } catch (error) {
+        if (error instanceof BatchRefused) return "heir-missing";
+        throw error;
+      }
     },
     all: async () => (await db.query(`SELECT ${COLUMNS} FROM profiles`)).map(toProfile),
     list: async (accountId, { limit, after }) => {
@@ -31,6 +43,12 @@ export function createProfileStore(db: Db): ProfileStore {
     },
   };
 }
+
+const HEIR = "SELECT id FROM profiles WHERE account_id = $1 AND id = $2";
+
+/** Not for a profile that is gone already: nothing may happen then. */
+const MOVE_KEYS = `UPDATE api_keys SET profile_id = $1 WHERE account_id = $2 AND profile_id = $3
+  AND EXISTS (SELECT 1 FROM profiles WHERE profiles.account_id = $2 AND profiles.id = $3)`;
 
 const COLUMNS = "id, account_id, name, constraints_json, created_at, updated_at";
 

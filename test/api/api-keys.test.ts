@@ -90,6 +90,63 @@ describe("a new key", () => {
   });
 });
 
+describe("changing", () => {
+  const patch = (id: string, body: unknown): Promise<Response> => gateway.api("PATCH", `/api/keys/${id}`, body);
+
+  it("changes what is named, leaves the rest, and null takes a limit away", async () => {
+    const { id, key, ...old } = await create({ name: "before", requestsPerMinute: 9, spendLimitUsd: "3" });
+    const answer = await patch(id, { name: " after ", spendLimitUsd: null, expiresAt: "2099-01-02T03:04:05.678Z" });
+    expect(answer.status).toBe(200);
+    const changed = { ...old, id, name: "after", spendLimitUsd: null, expiresAt: "2099-01-02T03:04:05.678Z" };
+    expect(await answer.json()).toEqual(changed);
+    expect(await listed(id)).toEqual(changed);
+    expect((await gateway.post("/v1/chat/completions", HELLO, { authorization: `Bearer ${key}` })).status).toBe(200);
+  });
+
+  it("counts with the next request: a lower limit, and a profile that was gone", async () => {
+    const { id: profile } = (await (await gateway.api("POST", "/api/profiles", { name: "p" })).json()) as Key;
+    const { id, key } = await create({ name: "tied", profile });
+    const call = async (): Promise<number> =>
+      (await gateway.post("/v1/chat/completions", HELLO, { authorization: `Bearer ${key}` })).status;
+    await gateway.api("DELETE", `/api/profiles/${profile}`);
+    expect(await call()).toBe(401);
+    expect((await patch(id, { profile: null })).status).toBe(200);
+    expect(await call()).toBe(200);
+    expect((await patch(id, { requestsPerMinute: 1 })).status).toBe(200);
+    expect(await call()).toBe(429);
+  });
+
+  it.each<[unknown, string | null]>([
+    [{}, ""],
+    [{ name: "" }, "name"],
+    [{ name: null }, "name"],
+    [{ profile: "profile_nothing" }, "profile"],
+    [{ requestsPerMinute: 0 }, "requestsPerMinute"],
+    [{ spendLimitUsd: "-1" }, "spendLimitUsd"],
+    [{ expiresAt: "2001-01-01T00:00:00Z" }, "expiresAt"],
+    [{ accountId: "other" }, "accountId"],
+    [{ id: "key_other" }, "id"],
+    [{ key: "sk-service-mine" }, "key"],
+    [{ hash: "00" }, "hash"],
+    [{ prefix: "x" }, "prefix"],
+    [{ status: "active" }, "status"],
+    [{ revokedAt: null }, "revokedAt"],
+    [{ lastUsedAt: null }, "lastUsedAt"],
+    [{ createdAt: null }, "createdAt"],
+  ])("%j is refused and changes nothing", async (body, param) => {
+    const { id, key: _, ...made } = await create({ name: "firm" });
+    await expectError(await patch(id, body), { status: 400, ...(param === "" ? {} : { param }) });
+    expect(await listed(id)).toEqual({ id, ...made });
+  });
+
+  it("of a revoked key is 409, of none 404", async () => {
+    const { id } = await create({ name: "over" });
+    await gateway.api("DELETE", `/api/keys/${id}`);
+    await expectError(await patch(id, { name: "back" }), { status: 409, code: "key_not_active" });
+    await expectError(await patch("key_nothing", { name: "x" }), { status: 404, param: "id" });
+  });
+});
+
 describe("revoking", () => {
   it("is 204, shows in the list, and twice is no error", async () => {
     const { id } = await create({ name: "short" });

@@ -32,10 +32,12 @@ async function idOf(answer: Response): Promise<string> {
 describe("an owner", () => {
   const calls: readonly (readonly [string, string, object?])[] = [
     ["DELETE", "/api/keys/KEY"],
+    ["PATCH", "/api/keys/KEY", { name: "stolen" }],
     ["POST", "/api/keys/KEY/rotate", { graceHours: 1 }],
     ["GET", "/api/profiles/PROFILE"],
     ["PUT", "/api/profiles/PROFILE", { name: "stolen" }],
     ["DELETE", "/api/profiles/PROFILE"],
+    ["DELETE", "/api/profiles/PROFILE?keysTo=none"],
     ["GET", "/api/profiles/PROFILE/keys"],
     ["POST", "/api/playground/decide", { prompt: "Hi", profileId: "PROFILE" }],
     ["POST", "/api/playground/run", { prompt: "Hi", profileId: "PROFILE" }],
@@ -88,11 +90,26 @@ describe("an owner", () => {
     }
   });
 
+  it("cannot give a key of theirs another account's profile", async () => {
+    const key = await idOf(await owner.call("POST", "/api/keys", { name: "curious" }));
+    const profile = await idOf(await owner.call("POST", "/api/profiles", { name: "own" }));
+    for (const id of [theirs.profile, "profile_0"]) {
+      const changed = await owner.call("PATCH", `/api/keys/${key}`, { profile: id });
+      const { message } = await expectError(changed, { status: 400, param: "profile" });
+      expect(message).toContain(`The account has no profile "${id}".`);
+      const deleted = await owner.call("DELETE", `/api/profiles/${profile}?keysTo=${id}`);
+      await expectError(deleted, { status: 400, param: "keysTo" });
+    }
+    await owner.call("DELETE", `/api/keys/${key}`);
+    await owner.call("DELETE", `/api/profiles/${profile}`);
+  });
+
   it("works in their own account without naming it", async () => {
     const key = await owner.call("POST", "/api/keys", { name: "mine" });
     expect(key.status).toBe(201);
     const { data } = (await (await owner.call("GET", "/api/keys")).json()) as { data: { name: string }[] };
-    expect(data.map(({ name }) => name)).toEqual(["mine"]);
+    expect(data.map(({ name }) => name)).toContain("mine");
+    expect(data.map(({ name }) => name)).not.toContain("secret project");
     expect(await (await owner.call("GET", "/api/credits")).json()).toMatchObject({ availableUsd: "0" });
     expect(await (await owner.call("GET", "/api/requests")).json()).toEqual({ data: [], next: null });
     expect((await owner.call("GET", "/api/models")).status).toBe(200);

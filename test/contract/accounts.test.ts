@@ -55,6 +55,8 @@ await describeStores("accounts", ({ url, isShared }) => {
     createdAtMs,
   });
 
+  const stored = async (id: string) => (await here.stores.keys.all()).find((key) => key.id === id);
+
   test("a key is stored and found with every field", async () => {
     const full: KeyRecord = {
       ...record("full", 1_700_000_000_123),
@@ -66,8 +68,6 @@ await describeStores("accounts", ({ url, isShared }) => {
       lastUsedAtMs: 6,
     };
     await here.stores.keys.insert(full);
-    expect(await here.stores.keys.byHash(full.hash)).toEqual(full);
-    expect(await here.stores.keys.byHash("nothing")).toBeNull();
     expect(await here.stores.keys.all()).toContainEqual(full);
   });
 
@@ -125,9 +125,28 @@ await describeStores("accounts", ({ url, isShared }) => {
     await here.stores.keys.insert(record("revoked", 1));
     expect(await here.stores.keys.revoke(account, "revoked", 100)).toBe(true);
     expect(await here.stores.keys.revoke(account, "revoked", 200)).toBe(true);
-    expect((await here.stores.keys.byHash(record("revoked", 1).hash))?.revokedAtMs).toBe(100);
+    expect((await stored("revoked"))?.revokedAtMs).toBe(100);
     expect(await here.stores.keys.revoke("other", "revoked", 300)).toBe(false);
     expect(await here.stores.keys.revoke(account, "missing", 300)).toBe(false);
+  });
+
+  test("a change writes what it names and nothing else; a stranger's or revoked key is not changed", async () => {
+    const old = { ...record("changed", 1), profileId: "old", requestsPerMinute: 5, spendLimitNano: 7n, expiresAtMs: 9 };
+    await here.stores.keys.insert(old);
+    const before = await here.stores.keys.revision();
+    expect(await here.stores.keys.update(account, "changed", { name: "new", spendLimitNano: null })).toEqual({
+      ...old,
+      name: "new",
+      spendLimitNano: null,
+    });
+    const rest = { profileId: null, requestsPerMinute: 6, spendLimitNano: 9_007_199_254_740_993n, expiresAtMs: null };
+    expect(await here.stores.keys.update(account, "changed", rest)).toEqual({ ...old, name: "new", ...rest });
+    expect(await stored("changed")).toEqual({ ...old, name: "new", ...rest });
+    expect(await here.stores.keys.revision()).toBeGreaterThan(before);
+    expect(await here.stores.keys.update("other", "changed", { name: "stolen" })).toBeNull();
+    expect(await here.stores.keys.update(account, "missing", { name: "x" })).toBeNull();
+    await here.stores.keys.revoke(account, "changed", 100);
+    expect(await here.stores.keys.update(account, "changed", { name: "too late" })).toBeNull();
   });
 
   test("touching writes the newer time only and moves no revision", async () => {
@@ -141,7 +160,7 @@ await describeStores("accounts", ({ url, isShared }) => {
     );
     await here.stores.keys.touch(new Map([["touched", 400]]));
     await here.stores.keys.touch(new Map());
-    expect((await here.stores.keys.byHash(record("touched", 1).hash))?.lastUsedAtMs).toBe(500);
+    expect((await stored("touched"))?.lastUsedAtMs).toBe(500);
     expect(await here.stores.keys.revision()).toBe(before);
   });
 
@@ -158,6 +177,25 @@ await describeStores("accounts", ({ url, isShared }) => {
     expect(await here.profiles.delete(account, made.id)).toBe(true);
     expect(await here.profiles.delete(account, made.id)).toBe(false);
     expect(await here.profiles.get(account, made.id)).toBeNull();
+  });
+
+  test("a deleted profile's keys move in the same step, within the account, or nothing happens", async () => {
+    const make = (name: string, owner = account) => here.profiles.create(owner, { name, constraints: NO_CONSTRAINTS });
+    const stranger = await make("theirs", (await here.accounts.create("strangers")).id);
+    const [old, heir] = [await make("old"), await make("heir")];
+    const { key, text } = await here.keys.create({ accountId: account, name: "tied", profileId: old.id });
+    for (const wrong of ["profile_nothing", stranger.id, old.id]) {
+      await expect(here.profiles.delete(account, old.id, wrong)).rejects.toMatchObject({
+        details: { param: "keysTo" },
+      });
+    }
+    expect(here.keys.verify(text)).toMatchObject({ state: "ok", profile: { id: old.id } });
+    expect(await here.profiles.delete(account, old.id, heir.id)).toBe(true);
+    expect(here.keys.verify(text)).toMatchObject({ state: "ok", profile: { id: heir.id } });
+    expect(await here.profiles.delete(account, old.id, heir.id)).toBe(false);
+    expect(await here.profiles.delete(account, heir.id, null)).toBe(true);
+    expect(here.keys.verify(text)).toMatchObject({ state: "ok", profile: null });
+    expect((await stored(key.id))?.profileId).toBeNull();
   });
 
   test("the first start makes the account and one key, later starts and starts at the same time none", async () => {
@@ -183,6 +221,31 @@ await describeStores("accounts", ({ url, isShared }) => {
     there.directory.stop();
     await otherDb.close();
   });
+
+  test.runIf(isShared)(
+    "a key changed elsewhere, and one moved off a deleted profile, count here by polling",
+    async () => {
+      const otherDb = await openDb(url);
+      const there = createProcess(otherDb);
+      await there.directory.start();
+      const [old, heir] = await Promise.all(
+        ["old", "heir"].map((name) => here.profiles.create(account, { name, constraints: NO_CONSTRAINTS })),
+      );
+      const { key, text } = await here.keys.create({ accountId: account, name: "moving", profileId: old!.id });
+      expect(await there.keys.verify(text)).toMatchObject({ state: "ok", profile: { id: old!.id } });
+      await here.keys.change(account, key.id, { requestsPerMinute: 3 });
+      await expect.poll(() => there.keys.verify(text)).toMatchObject({ key: { requestsPerMinute: 3 } });
+      await here.profiles.delete(account, old!.id, heir!.id);
+      // Never refused on the way from the one profile to the other.
+      for (let profile = old!.id; profile !== heir!.id; await new Promise(setImmediate)) {
+        const verification = await there.keys.verify(text);
+        expect(verification.state).toBe("ok");
+        profile = (verification as { profile: { id: string } }).profile.id;
+      }
+      there.directory.stop();
+      await otherDb.close();
+    },
+  );
 
   test.runIf(isShared)("a profile made and deleted in another process counts here", async () => {
     const otherDb = await openDb(url);

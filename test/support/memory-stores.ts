@@ -22,13 +22,18 @@ export function createMemoryStores() {
       await reach();
       return [...keyRows.values()];
     },
-    byHash: async (hash) => {
-      await reach();
-      return [...keyRows.values()].find((key) => key.hash === hash) ?? null;
-    },
     list: async (accountId) => {
       await reach();
       return [...keyRows.values()].filter((key) => key.accountId === accountId);
+    },
+    update: async (accountId, id, change) => {
+      await reach();
+      const key = keyRows.get(id);
+      if (key?.accountId !== accountId || key.revokedAtMs !== null) return null;
+      const changed = { ...key, ...change };
+      keyRows.set(id, changed);
+      state.revision += 1;
+      return changed;
     },
     revoke: async (accountId, id, atMs) => {
       await reach();
@@ -61,10 +66,13 @@ export function createMemoryStores() {
       state.revision += 1;
       return isFound;
     },
-    delete: async (_accountId, id) => {
+    delete: async (_accountId, id, keysTo) => {
       await reach();
+      if (typeof keysTo === "string" && !profileRows.has(keysTo)) return "heir-missing";
       state.revision += 1;
-      return profileRows.delete(id);
+      const moved = keysTo === undefined ? [] : [...keyRows.values()].filter(({ profileId }) => profileId === id);
+      for (const key of moved) keyRows.set(key.id, { ...key, profileId: keysTo ?? null });
+      return profileRows.delete(id) ? "deleted" : "missing";
     },
     all: async () => {
       await reach();

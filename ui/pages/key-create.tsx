@@ -1,22 +1,14 @@
 // Making a key: what it may do, then its text, this once. Closing without having copied it asks first.
 
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, call, useLoad } from "../api.ts";
+import { type ApiError, call } from "../api.ts";
 import { Button } from "../kit/button.tsx";
 import { CopyBlock } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
-import { SelectField, TextField } from "../kit/field.tsx";
 import { helloBody, Snippets } from "../kit/snippets.tsx";
 import { Problem } from "../kit/states.tsx";
-import type { List, NewKey, Profile } from "../types.ts";
-
-const DAY_MS = 86_400_000;
-const EXPIRIES = [
-  { value: "", label: "never" },
-  { value: "30", label: "in 30 days" },
-  { value: "90", label: "in 90 days" },
-  { value: "365", label: "in a year" },
-];
+import type { NewKey } from "../types.ts";
+import { EXPIRIES, KeyFields, type KeyWishes, keyBody, NO_WISHES } from "./key-fields.tsx";
 
 export function KeyCreation({
   onClose,
@@ -39,50 +31,22 @@ export function KeyCreation({
 }
 
 function KeyForm({ onDone }: { readonly onDone: (key: NewKey) => void }) {
-  const profiles = useLoad<List<Profile>>("/api/profiles?limit=200").data?.data ?? [];
-  const [name, setName] = useState("");
-  const [profile, setProfile] = useState("");
-  const [days, setDays] = useState("");
-  const [perMinute, setPerMinute] = useState("");
-  const [limit, setLimit] = useState("");
+  const [wishes, setWishes] = useState<KeyWishes>(NO_WISHES);
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
-    const body = {
-      name: name.trim(),
-      profile: profile || null,
-      expiresAt: days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
-      requestsPerMinute: perMinute === "" ? null : Number(perMinute),
-      spendLimitUsd: limit === "" ? null : limit,
-    };
+    const body = keyBody(wishes);
     await call<NewKey>("POST", "/api/keys", { body }).then(onDone, (problem: unknown) => setError(problem as ApiError));
     setBusy(false);
   };
-  const none = { value: "", label: "none: routed freely" };
-  const choices = profiles.map((each) => ({ value: each.id, label: each.name }));
   return (
     <form onSubmit={submit}>
-      <TextField label="Name" value={name} onInput={setName} placeholder="checkout service" isRequired isFocused />
-      <div class="pair">
-        <SelectField label="Profile" value={profile} options={[none, ...choices]} onChange={setProfile} />
-        <SelectField label="Expires" value={days} options={EXPIRIES} onChange={setDays} />
-      </div>
-      <div class="pair">
-        <TextField
-          label="Requests per minute"
-          type="number"
-          min="1"
-          value={perMinute}
-          onInput={setPerMinute}
-          placeholder="gateway's limit"
-        />
-        <TextField label="Spend limit, USD" value={limit} onInput={setLimit} placeholder="none" />
-      </div>
+      <KeyFields wishes={wishes} onChange={setWishes} expiries={EXPIRIES} />
       <Problem error={error} />
       <footer>
-        <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={name.trim() === ""}>
+        <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={wishes.name.trim() === ""}>
           Create key
         </Button>
       </footer>

@@ -11,6 +11,7 @@ import { Empty, Shown } from "../kit/states.tsx";
 import { hrefTo, place, setQuery } from "../router.ts";
 import type { Key, List, Profile, Usage } from "../types.ts";
 import { KeyCreation } from "./key-create.tsx";
+import { KeyEdit } from "./key-edit.tsx";
 import { Revocation, Rotation } from "./key-end.tsx";
 
 const MONTH_MS = 30 * 86_400_000;
@@ -66,6 +67,7 @@ function KeyTable({
   readonly usage: readonly Usage[];
   readonly profiles: readonly Profile[];
 }) {
+  const [editing, setEditing] = useState<Key | null>(null);
   const [rotating, setRotating] = useState<Key | null>(null);
   const [revoking, setRevoking] = useState<Key | null>(null);
   return (
@@ -99,12 +101,14 @@ function KeyTable({
               row={key}
               usage={usage.find(({ group }) => group === key.id) ?? null}
               profile={key.profile === null ? null : (profiles.find(({ id }) => id === key.profile) ?? null)}
+              onEdit={() => setEditing(key)}
               onRotate={() => setRotating(key)}
               onRevoke={() => setRevoking(key)}
             />
           ))}
         </tbody>
       </table>
+      {editing !== null && <KeyEdit target={editing} onClose={() => setEditing(null)} />}
       {rotating !== null && <Rotation target={rotating} onClose={() => setRotating(null)} />}
       {revoking !== null && <Revocation target={revoking} onClose={() => setRevoking(null)} />}
     </div>
@@ -115,12 +119,14 @@ function KeyRow({
   row,
   usage,
   profile,
+  onEdit,
   onRotate,
   onRevoke,
 }: {
   readonly row: Key;
   readonly usage: Usage | null;
   readonly profile: Profile | null;
+  readonly onEdit: () => void;
   readonly onRotate: () => void;
   readonly onRevoke: () => void;
 }) {
@@ -155,6 +161,9 @@ function KeyRow({
       <td data-cell="actions" class="actions">
         {isActive && (
           <>
+            <Button kind="quiet" label={`Change ${row.name}`} onClick={onEdit}>
+              Change
+            </Button>
             <Button kind="quiet" label={`Rotate ${row.name}`} onClick={onRotate}>
               Rotate
             </Button>
@@ -181,7 +190,7 @@ function ProfileName({ row, profile }: { readonly row: Key; readonly profile: Pr
   if (row.profile === null) return <span class="faint">none</span>;
   if (profile === null) {
     return (
-      <span class="bad" title="Calls with this key answer 401 until it is replaced.">
+      <span class="bad" title="Calls with this key answer 401 until it is given another profile, or none.">
         deleted profile
       </span>
     );

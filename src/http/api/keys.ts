@@ -1,27 +1,25 @@
-// /api/keys: made (the text is shown this once), listed, revoked.
+// /api/keys: made (the text is shown this once), listed, changed, replaced, revoked.
 
 import type { FastifyInstance } from "fastify";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { keyStatus } from "../../accounts/keys.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
-import type { KeyRecord } from "../../core/ports.ts";
+import type { KeyChange, KeyRecord } from "../../core/ports.ts";
 import type { Edge } from "../edge.ts";
 import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf } from "./request.ts";
 
 const optional = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
 
-const NewKey = Type.Object(
-  {
-    name: Name,
-    profile: optional(Type.String()),
-    requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-    spendLimitUsd: optional(Type.String({ maxLength: 40 })),
-    expiresAt: optional(Type.String({ maxLength: 40 })),
-  },
-  { additionalProperties: false },
-);
+const limits = {
+  profile: optional(Type.String()),
+  requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  spendLimitUsd: optional(Type.String({ maxLength: 40 })),
+  expiresAt: optional(Type.String({ maxLength: 40 })),
+};
+const NewKey = Type.Object({ name: Name, ...limits }, { additionalProperties: false });
+const Change = Type.Object({ name: Type.Optional(Name), ...limits }, { additionalProperties: false, minProperties: 1 });
 
 const GRACE_HOURS_MAX = 30 * 24;
 const Rotation = Type.Object(
@@ -48,6 +46,14 @@ export function registerKeys(api: FastifyInstance, edge: Edge): void {
     const account = await accountOf(request, edge);
     return listPage(pageOf(request), (page) => edge.keys.list(account, page), show);
   });
+  const readChange = bodyReader(Change);
+  api.patch("/api/keys/:id", async (request) => {
+    const id = idOf(request, "key");
+    const change = toChange(readChange(request), edge.now());
+    const changed = await edge.keys.change(await accountOf(request, edge), id, change);
+    if (changed === null) throw missing("key", id);
+    return show(changed);
+  });
   const readRotation = bodyReader(Rotation);
   api.post("/api/keys/:id/rotate", async (request, reply) => {
     const id = idOf(request, "key");
@@ -61,6 +67,18 @@ export function registerKeys(api: FastifyInstance, edge: Edge): void {
     if (!(await edge.keys.revoke(await accountOf(request, edge), id))) throw missing("key", id);
     return reply.code(204).send();
   });
+}
+
+/** A field that is absent stays as it is; null takes a limit away. */
+function toChange(body: Static<typeof Change>, nowMs: number): KeyChange {
+  const { name, profile, requestsPerMinute, spendLimitUsd, expiresAt } = body;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(profile === undefined ? {} : { profileId: profile }),
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+    ...(spendLimitUsd === undefined ? {} : { spendLimitNano: readAmount(spendLimitUsd, "spendLimitUsd") }),
+    ...(expiresAt === undefined ? {} : { expiresAtMs: readFuture(expiresAt, nowMs) }),
+  };
 }
 
 function readAmount(text: string | null, param: string): NanoUsd | null {

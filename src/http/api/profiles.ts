@@ -1,6 +1,6 @@
 // /api/profiles: saved constraints that a key puts on its requests.
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import type { ProfileContent } from "../../accounts/profiles.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
@@ -11,7 +11,7 @@ import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/fields.ts";
 import type { Edge } from "../edge.ts";
 import { writeKey } from "./keys.ts";
-import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf } from "./request.ts";
+import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf, queryOf } from "./request.ts";
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
@@ -68,9 +68,16 @@ export function registerProfiles(api: FastifyInstance, edge: Edge): void {
   });
   api.delete("/api/profiles/:id", async (request, reply) => {
     const id = idOf(request, "profile");
-    if (!(await profiles.delete(await accountOf(request, edge), id))) throw missing("profile", id);
+    const account = await accountOf(request, edge);
+    if (!(await profiles.delete(account, id, keysToOf(request)))) throw missing("profile", id);
     return reply.code(204).send();
   });
+}
+
+/** `?keysTo=`: another profile for its keys, or `none` for no profile. Left out, they keep the one that is gone. */
+function keysToOf(request: FastifyRequest): string | null | undefined {
+  const wanted = queryOf(request, "keysTo") ?? undefined;
+  return wanted === "none" ? null : wanted;
 }
 
 function found(profile: Profile | null, id: string): Profile {

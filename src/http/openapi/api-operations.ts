@@ -9,6 +9,14 @@ const beginning = {
   description: "The id of the entry to begin with.",
 };
 
+const keysTo = {
+  name: "keysTo",
+  in: "query",
+  schema: { type: "string" },
+  description:
+    "The profile that its keys have from then on, or `none`. Left out, they keep the deleted one and get 401.",
+};
+
 export const API_OPERATIONS: readonly Operation[] = [
   api("createAccount", "post", "/api/accounts", {
     summary: "Make an account",
@@ -28,6 +36,13 @@ export const API_OPERATIONS: readonly Operation[] = [
     summary: "The keys of an account",
     parameters: [account, ...paging],
     answer: page("Key"),
+  }),
+  api("changeKey", "patch", "/api/keys/{id}", {
+    summary: "Change a key's name, profile or limits; what is left out stays, null takes a limit away",
+    parameters: [idInPath, account],
+    body: json("KeyChange", { profile: null, requestsPerMinute: 120 }),
+    answer: json("Key"),
+    errors: ["409"],
   }),
   api("revokeKey", "delete", "/api/keys/{id}", {
     summary: "Revoke a key",
@@ -72,8 +87,8 @@ export const API_OPERATIONS: readonly Operation[] = [
     answer: page("Key"),
   }),
   api("deleteProfile", "delete", "/api/profiles/{id}", {
-    summary: "Delete a profile; its keys are refused from then on",
-    parameters: [idInPath, account],
+    summary: "Delete a profile; its keys are refused from then on, unless they are moved in the same step",
+    parameters: [idInPath, account, keysTo],
     status: "204",
     answer: null,
   }),

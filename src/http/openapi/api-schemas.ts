@@ -19,6 +19,14 @@ export const key = {
   createdAt: time,
 };
 
+const keyContent = {
+  name: { type: "string", minLength: 1, maxLength: 200 },
+  profile: nullable(text),
+  requestsPerMinute: nullable({ type: "integer", minimum: 1 }),
+  spendLimitUsd: nullable(text),
+  expiresAt: nullable(time),
+};
+
 export const profile = {
   name: { type: "string", minLength: 1, maxLength: 200 },
   tierFloor: nullable(tier),
@@ -85,18 +93,8 @@ export const API_SCHEMAS: Readonly<Record<string, object>> = {
   }),
   NewAccount: object({ name: { type: "string", minLength: 1, maxLength: 200 } }),
   Account: object({ id: text, name: text, createdAt: time }),
-  NewKey: {
-    type: "object",
-    required: ["name"],
-    additionalProperties: false,
-    properties: {
-      name: { type: "string", minLength: 1, maxLength: 200 },
-      profile: nullable(text),
-      requestsPerMinute: nullable({ type: "integer", minimum: 1 }),
-      spendLimitUsd: nullable(text),
-      expiresAt: nullable(time),
-    },
-  },
+  NewKey: { type: "object", required: ["name"], additionalProperties: false, properties: keyContent },
+  KeyChange: { type: "object", minProperties: 1, additionalProperties: false, properties: keyContent },
   Rotation: {
     type: "object",
     additionalProperties: false,

@@ -4,7 +4,7 @@ export type Content = Readonly<Record<string, object>>;
 
 export interface Operation {
   readonly id: string;
-  readonly method: "get" | "post" | "put" | "delete";
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
   readonly path: string;
   readonly summary: string;
   readonly security: "apiKey" | "adminToken" | null;

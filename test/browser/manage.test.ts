@@ -1,0 +1,67 @@
+// What an operator changes: keys and their profiles, in a real browser.
+
+import { describe, expect, test } from "vitest";
+import { hasBrowser, setStage } from "./stage.ts";
+
+const HELLO_BODY = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
+
+describe.skipIf(!hasBrowser)("an operator", () => {
+  const { gateway, visit } = setStage();
+
+  const make = async (path: string, body: object): Promise<{ id: string; key: string }> =>
+    (await (await gateway().api("POST", path, body)).json()) as { id: string; key: string };
+  const callWith = async (key: string): Promise<number> =>
+    (await gateway().post("/v1/chat/completions", HELLO_BODY, { authorization: `Bearer ${key}` })).status;
+
+  test("changes a key's name, profile and limits without a new key", async () => {
+    const profile = await make("/api/profiles", { name: "calm", tierCeiling: "SIMPLE" });
+    const { key } = await make("/api/keys", { name: "app", requestsPerMinute: 60 });
+    const { page } = await visit("/keys");
+    await page.getByRole("button", { name: "Change app" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("shop");
+    await dialog.getByLabel("Profile").selectOption(profile.id);
+    await dialog.getByLabel("Requests per minute").fill("1");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("“shop” is changed.").waitFor();
+    const row = page.getByRole("row", { name: /shop/ });
+    await row.getByRole("link", { name: "calm" }).waitFor();
+    await row.getByText("1/min").waitFor();
+    expect([await callWith(key), await callWith(key)]).toEqual([200, 429]);
+  });
+
+  test("moves the keys of a profile that is deleted, and their calls go on", async () => {
+    const heir = await make("/api/profiles", { name: "heir" });
+    const { id } = await make("/api/profiles", { name: "strict", tierCeiling: "SIMPLE" });
+    const { key } = await make("/api/keys", { name: "strict caller", profile: id });
+    const { page } = await visit(`/profiles/${id}`);
+    await page.getByRole("button", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("1 key uses it").waitFor();
+    await dialog.getByLabel("Move its keys to").selectOption(heir.id);
+    await dialog.getByRole("button", { name: "Move keys and delete" }).click();
+    await page.getByText("“strict” is deleted. 1 key moved.").waitFor();
+    expect(await callWith(key)).toBe(200);
+    await page.goto(`${gateway().url}/keys`);
+    await page
+      .getByRole("row", { name: /strict caller/ })
+      .getByRole("link", { name: "heir" })
+      .waitFor();
+  });
+
+  test("mends a key whose profile is gone", async () => {
+    const { id } = await make("/api/profiles", { name: "brief" });
+    const { key } = await make("/api/keys", { name: "orphan", profile: id });
+    await gateway().api("DELETE", `/api/profiles/${id}`);
+    expect(await callWith(key)).toBe(401);
+    const { page } = await visit("/keys");
+    await page
+      .getByRole("row", { name: /orphan.*deleted profile/ })
+      .getByRole("button", { name: /Change/ })
+      .click();
+    await page.getByRole("dialog").getByLabel("Profile").selectOption("");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("“orphan” is changed.").waitFor();
+    expect(await callWith(key)).toBe(200);
+  });
+});

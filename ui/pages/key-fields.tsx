@@ -1,0 +1,84 @@
+// What a key may do, as a form: for one that is made and for one that is changed.
+
+import { useLoad } from "../api.ts";
+import { type Option, SelectField, TextField } from "../kit/field.tsx";
+import type { List, Profile } from "../types.ts";
+
+export interface KeyWishes {
+  readonly name: string;
+  readonly profile: string;
+  /** Days from now; empty for never, KEEP for what it has. */
+  readonly days: string;
+  readonly perMinute: string;
+  readonly limit: string;
+}
+
+export const NO_WISHES: KeyWishes = { name: "", profile: "", days: "", perMinute: "", limit: "" };
+export const KEEP = "keep";
+export const EXPIRIES: readonly Option[] = [
+  { value: "", label: "never" },
+  { value: "30", label: "in 30 days" },
+  { value: "90", label: "in 90 days" },
+  { value: "365", label: "in a year" },
+];
+const DAY_MS = 86_400_000;
+
+export function keyBody({ name, profile, days, perMinute, limit }: KeyWishes): object {
+  return {
+    name: name.trim(),
+    profile: profile || null,
+    requestsPerMinute: perMinute === "" ? null : Number(perMinute),
+    spendLimitUsd: limit.trim() === "" ? null : limit.trim(),
+    ...(days === KEEP
+      ? {}
+      : { expiresAt: days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString() }),
+  };
+}
+
+export function KeyFields({
+  wishes,
+  onChange,
+  expiries,
+}: {
+  readonly wishes: KeyWishes;
+  readonly onChange: (wishes: KeyWishes) => void;
+  readonly expiries: readonly Option[];
+}) {
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
+  const choices = profiles.map(({ id, name }) => ({ value: id, label: name }));
+  const isGone = wishes.profile !== "" && !choices.some(({ value }) => value === wishes.profile);
+  const gone = isGone ? [{ value: wishes.profile, label: "a profile that is deleted" }] : [];
+  const set = (field: keyof KeyWishes) => (value: string) => onChange({ ...wishes, [field]: value });
+  return (
+    <>
+      <TextField
+        label="Name"
+        value={wishes.name}
+        onInput={set("name")}
+        placeholder="checkout service"
+        isRequired
+        isFocused
+      />
+      <div class="pair">
+        <SelectField
+          label="Profile"
+          value={wishes.profile}
+          options={[{ value: "", label: "none: routed freely" }, ...gone, ...choices]}
+          onChange={set("profile")}
+        />
+        <SelectField label="Expires" value={wishes.days} options={expiries} onChange={set("days")} />
+      </div>
+      <div class="pair">
+        <TextField
+          label="Requests per minute"
+          type="number"
+          min="1"
+          value={wishes.perMinute}
+          onInput={set("perMinute")}
+          placeholder="gateway's limit"
+        />
+        <TextField label="Spend limit, USD" value={wishes.limit} onInput={set("limit")} placeholder="none" />
+      </div>
+    </>
+  );
+}
