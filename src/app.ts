@@ -6,6 +6,7 @@ import { DEFAULT_ACCOUNT } from "./accounts/accounts.ts";
 import { ensureFirstAccount } from "./accounts/bootstrap.ts";
 import { createLimiter } from "./accounts/limits.ts";
 import type { PasswordCost } from "./accounts/passwords.ts";
+import { createDrain, type StopOptions } from "./app-drain.ts";
 import { openMoney } from "./app-money.ts";
 import { openPeople } from "./app-people.ts";
 import { openRecords } from "./app-records.ts";
@@ -13,7 +14,7 @@ import type { Credits } from "./billing/credits.ts";
 import { readPackage } from "./config/package.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Db, Log } from "./core/ports.ts";
-import type { Services } from "./gateway/services.ts";
+import { createOpenCalls } from "./gateway/open-calls.ts";
 import { createToolLoops } from "./gateway/tool-loops.ts";
 import type { Edge } from "./http/edge.ts";
 import { createServer } from "./http/server.ts";
@@ -21,8 +22,6 @@ import { createHealth } from "./providers/health.ts";
 import { createRegistry } from "./providers/registry.ts";
 import { openDb } from "./store/db.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
-
-const IDLE_SWEEP_MS = 50;
 
 export interface App {
   /** `http://host:port`, with the port really in use. */
@@ -32,7 +31,9 @@ export interface App {
   /** Where the first operator chooses a password, as long as there is none. */
   readonly setupLink: string | null;
   /** Takes no new work, lets what runs finish within the drain time, then closes everything. */
-  stop(): Promise<void>;
+  stop(options?: StopOptions): Promise<void>;
+  /** Ends the waiting of a stop that is under way; what still runs gets an error and costs nothing. */
+  hurry(): void;
 }
 
 /** For tests, which make many users and have no time. */
@@ -55,7 +56,8 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
     const money = await openMoney(db, { settings, reader, log, metrics });
     if (firstKey !== null && isSandboxed(settings)) await giveDemoCredits(money.credits);
     const registry = createRegistry(settings.catalog.providers);
-    const drain = createDrain(db);
+    const openCalls = createOpenCalls();
+    const drain = createDrain({ settings, db, openCalls, log });
     const { ledger, idempotency, credits, verify } = money;
     const records = openRecords(db, { settings, reader, log, metrics, now });
     const edge: Edge = {
@@ -69,7 +71,7 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
         toolLoops: createToolLoops(),
         log,
         now,
-        isCutting: drain.isCutting,
+        isCutting: openCalls.isCutting,
       },
       ...people,
       isSandbox: isSandboxed(settings),
@@ -81,8 +83,8 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
       records,
       log,
       now,
-      isDraining: drain.isDraining,
-      notReadyBecause: drain.notReadyBecause,
+      openCalls,
+      ...drain,
     };
     const setupToken = await people.invitations.prepareSetup();
     const server = await createServer(edge);
@@ -92,13 +94,11 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
       url,
       firstKey,
       setupLink: setupToken === null ? null : `${url}/#/setup?token=${setupToken}`,
-      async stop() {
-        drain.begin();
-        await closeServer(server, settings.server.drainSeconds, drain.cut);
+      hurry: drain.hurry,
+      async stop(stopOptions = {}) {
+        await drain.run(server, stopOptions);
         await registry.close();
-        await records.close();
-        await money.close();
-        await people.close();
+        for (const part of [records, money, people]) await part.close();
         metrics.close();
         if (reader !== db) await reader.close();
         await db.close();
@@ -127,46 +127,6 @@ function isSandboxed({ catalog }: Settings): boolean {
 async function giveDemoCredits(credits: Credits): Promise<void> {
   const accountId = DEFAULT_ACCOUNT;
   await credits.topUp({ accountId, amountUsd: "5", note: "demo credits", idempotencyKey: "demo credits" });
-}
-
-interface Drain extends Pick<Edge, "isDraining" | "notReadyBecause">, Pick<Services, "isCutting"> {
-  begin(): void;
-  cut(): void;
-}
-
-function createDrain(db: Db): Drain {
-  let isDraining = false;
-  let isCutting = false;
-  return {
-    isDraining: () => isDraining,
-    isCutting: () => isCutting,
-    cut() {
-      isCutting = true;
-    },
-    begin() {
-      isDraining = true;
-    },
-    async notReadyBecause() {
-      if (isDraining) return "shutting down";
-      return db.query("SELECT 1 AS one").then(
-        () => null,
-        () => "the database does not answer",
-      );
-    },
-  };
-}
-
-/** Streams that are still running at the deadline are cut; their clients see a broken connection, not a fake end. */
-async function closeServer(server: FastifyInstance, drainSeconds: number, onCut: () => void): Promise<void> {
-  const deadline = setTimeout(() => {
-    onCut();
-    server.server.closeAllConnections();
-  }, drainSeconds * 1000);
-  // Node closes the connections that are idle now; those of streams that end later would be kept alive.
-  const sweep = setInterval(() => server.server.closeIdleConnections(), IDLE_SWEEP_MS);
-  await server.close();
-  clearInterval(sweep);
-  clearTimeout(deadline);
 }
 
 function addressOf(server: FastifyInstance, host: string): string {

@@ -1,4 +1,4 @@
-// The server as a command: start, say where it is, and stop cleanly on SIGTERM or SIGINT.
+// The server as a command: start, say where it is, and stop cleanly on a signal.
 
 import { performance } from "node:perf_hooks";
 import { type App, start } from "../app.ts";
@@ -21,8 +21,7 @@ export async function serve({ flags }: Arguments): Promise<number> {
     banner({ app, settings: loaded.settings, env: process.env, readyMs: performance.now() - startedAtMs }),
   );
   for (const { place, message } of loaded.warnings) log.warn({ place }, message);
-  await stopSignal(log);
-  await app.stop();
+  await stopped(app, log);
   log.info({}, "stopped");
   log.flush();
   return 0;
@@ -45,17 +44,27 @@ function explain(error: NodeJS.ErrnoException, { server }: Settings): string {
   return `${error.message}${cause}`;
 }
 
-/** Resolves at the first signal. A second one means now. */
-function stopSignal(log: ProcessLog): Promise<void> {
-  return new Promise((resolve) => {
-    let hasBegun = false;
+/** npm passes on a Ctrl-C that the terminal has already sent to everybody; that is one signal, not two. */
+const SAME_SIGNAL_MS = 250;
+
+/**
+ * Resolves when everything is closed. Only SIGTERM comes from something that balances traffic, so only it is followed by a
+ * lame-duck time. A second signal means now: nobody is waited for, but what has been answered is still booked.
+ */
+function stopped(app: App, log: ProcessLog): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let first: { readonly signal: string; readonly atMs: number } | null = null;
     const onSignal = (signal: string): void => {
-      if (hasBegun) process.exit(1);
-      hasBegun = true;
-      log.info({ signal }, "stopping: no new requests, open ones may finish");
-      resolve();
+      const atMs = performance.now();
+      if (first === null) {
+        first = { signal, atMs };
+        log.info({ signal }, "stopping: open requests may finish; a second signal cuts them off");
+        app.stop({ isLameDuck: signal === "SIGTERM" }).then(resolve, reject);
+      } else if (signal !== first.signal || atMs - first.atMs > SAME_SIGNAL_MS) {
+        log.warn({ signal }, "stopping now");
+        app.hurry();
+      }
     };
-    process.on("SIGTERM", onSignal);
-    process.on("SIGINT", onSignal);
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, onSignal);
   });
 }

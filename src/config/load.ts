@@ -149,9 +149,9 @@ function findPlace(root: Located | null, path: string): string | null {
 
 function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options"> {
   const dataDir = resolve(cwd, values.data);
-  const { host, port, bodyLimitBytes, corsOrigins, drainSeconds } = values;
+  const { host, port, bodyLimitBytes, corsOrigins, lameDuckSeconds, drainSeconds } = values;
   return {
-    server: { host, port, bodyLimitBytes, corsOrigins, drainSeconds },
+    server: { host, port, bodyLimitBytes, corsOrigins, lameDuckSeconds, drainSeconds },
     database:
       values.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(values.database, cwd),
     dataDir,

@@ -73,12 +73,19 @@ export const OPTIONS = {
     read: listOf(corsOrigin),
     help: "Origins whose pages may call the gateway from a browser; with commas between them in the variable.",
   }),
+  lameDuckSeconds: option<number>({
+    path: "server.lameDuckSeconds",
+    env: "SWITCHYARD_LAME_DUCK_SECONDS",
+    default: 5,
+    read: number({ min: 0, max: 600, isWhole: true }),
+    help: "How long requests are still taken after SIGTERM, while /readyz already says 503: the time a balancer needs to notice.",
+  }),
   drainSeconds: option<number>({
     path: "server.drainSeconds",
     env: "SWITCHYARD_DRAIN_SECONDS",
-    default: 30,
+    default: 600,
     read: number({ min: 0, max: 3600, isWhole: true }),
-    help: "How long open streams may run on after a stop signal.",
+    help: "How long open streams may run on after that. What still runs then ends with an error and costs nothing.",
   }),
   data: option<string>({
     env: "SWITCHYARD_DATA",

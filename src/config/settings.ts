@@ -9,7 +9,9 @@ export interface Settings {
     readonly bodyLimitBytes: number;
     /** Origins that browsers may call from; empty means CORS is off. */
     readonly corsOrigins: readonly string[];
-    /** How long open streams may run on after SIGTERM. */
+    /** How long requests are still taken after SIGTERM, while the process already says that it is not ready. */
+    readonly lameDuckSeconds: number;
+    /** How long open streams may run on after that. */
     readonly drainSeconds: number;
   };
   /** `sqlite:PATH` (absolute) or `postgres://…`. */

@@ -78,6 +78,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     stream,
     writer: call.trace.heard?.listening(writer) ?? writer,
     trace: call.trace,
+    isCutting: services.isCutting,
     keepsText: call.idempotencyId !== null,
     ...watchers(ready, services),
     async finish({ usage, outputLength, textSoFar }) {

@@ -10,6 +10,7 @@ import { type Failure, judge, type Received, type Verdict } from "./failure.ts";
 import { mayLeaveOut } from "./refused-field.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
+import { shuttingDown } from "./shutting-down.ts";
 import { type Reached, type Tried, type Try, tryModel } from "./try-model.ts";
 
 /** With fewer models in the chain than this, what is left over may go into second tries. */
@@ -46,6 +47,7 @@ export async function attempt(call: Call, reservation: Reservation, services: Se
       call.trace.answeredBy = model.id;
       return { model, ...tried.answer };
     }
+    if (services.isCutting()) throw cutOff(call);
     if (call.signal.aborted) throw clientGone(call, model, tried.failure);
     failures.push(tried.failure);
     if (verdict.next === "none") break;
@@ -120,6 +122,11 @@ function reportFailure({ call, model, failure, verdict }: FailedTry, { health, l
   const fields = { requestId: call.requestId, model: model.id, provider: model.provider, reason: failure.message };
   if (verdict.blame === "operator") log.error(fields, "provider refused our credentials or model");
   else log.warn(fields, "attempt failed");
+}
+
+function cutOff(call: Call): GatewayError {
+  call.trace.ending = "gateway-broke";
+  return shuttingDown();
 }
 
 function clientGone(call: Call, model: Model, { kind, received }: Failure): ClientGone {

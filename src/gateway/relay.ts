@@ -5,6 +5,7 @@ import type { Usage } from "../core/chat.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { StreamWriter } from "../formats/format.ts";
 import type { Trace } from "./call.ts";
+import { shuttingDown } from "./shutting-down.ts";
 import type { OpenStream } from "./try-model.ts";
 
 export interface Ending {
@@ -18,6 +19,8 @@ interface Relay {
   readonly stream: OpenStream;
   readonly writer: StreamWriter;
   readonly trace: Trace;
+  /** Whether the process ends and cuts its streams off. */
+  readonly isCutting: () => boolean;
   /** Called once when the provider has finished, before the client hears of it; returns the closing text. */
   readonly finish: (ending: Ending) => Promise<string> | string;
   readonly keepsText: boolean;
@@ -40,7 +43,8 @@ export async function* relay(task: Relay): AsyncGenerator<string, void, void> {
       if (task.keepsText) textSoFar += text;
       yield text;
     }
-    if (body.failure?.kind === "client-gone") return;
+    const isCut = task.isCutting();
+    if (body.failure?.kind === "client-gone" && !isCut) return;
     const { isFinished, fault } = reader.progress;
     if (isFinished && fault === null) {
       const closing = await task.finish(ending());
@@ -49,7 +53,7 @@ export async function* relay(task: Relay): AsyncGenerator<string, void, void> {
     } else {
       trace.ending = "provider-broke";
       await task.onBreak(fault?.message ?? body.failure?.message ?? "the provider closed the stream");
-      yield writer.fail(brokenStream());
+      yield writer.fail(isCut ? shuttingDown() : brokenStream());
     }
   } catch (error) {
     trace.ending = "gateway-broke";

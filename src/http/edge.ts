@@ -13,6 +13,7 @@ import type { LedgerVerdict } from "../core/audit.ts";
 import type { DecisionLog } from "../core/decision-log.ts";
 import type { Log } from "../core/ports.ts";
 import type { RequestLog, ToolCallLog, UsageLog } from "../core/request-log.ts";
+import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services } from "../gateway/services.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
@@ -36,7 +37,11 @@ export interface Edge {
   readonly version: string;
   readonly log: Log;
   readonly now: () => number;
+  readonly openCalls: OpenCalls;
+  /** No longer ready, and about to close. */
   readonly isDraining: () => boolean;
+  /** Whether new requests are refused. */
+  readonly isClosing: () => boolean;
   /** Why the process cannot take traffic now; null when it can. */
   readonly notReadyBecause: () => Promise<string | null>;
 }

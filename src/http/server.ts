@@ -4,6 +4,7 @@ import cors from "@fastify/cors";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Settings } from "../config/settings.ts";
 import { GatewayError } from "../core/errors.ts";
+import { shuttingDown } from "../gateway/shutting-down.ts";
 import { registerApi } from "./api/routes.ts";
 import { registerDocs } from "./docs.ts";
 import type { Edge } from "./edge.ts";
@@ -45,7 +46,9 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   server.addHook("onRequest", (request, reply, done) => {
     reply.headers(requestIdHeaders(request));
     if (isBrowserFacing(request.url)) reply.headers(SECURITY_HEADERS);
-    done(refusedWhileDraining(edge) ?? refusedHost(request) ?? refusedEncoding(request));
+    // Whoever keeps the connection would come back to a server that is about to close.
+    if (edge.isDraining()) reply.header("connection", "close");
+    done(refusedWhileClosing(edge) ?? refusedHost(request) ?? refusedEncoding(request));
   });
   // Node would answer an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
@@ -88,12 +91,8 @@ function refusedHost({ raw }: FastifyRequest): GatewayError | undefined {
 }
 
 /** A connection that was kept alive can still bring requests; their senders are to go elsewhere. */
-function refusedWhileDraining({ isDraining }: Edge): GatewayError | undefined {
-  if (!isDraining()) return undefined;
-  return new GatewayError("unavailable", "The server is shutting down.", {
-    code: "shutting_down",
-    retryAfterSeconds: 1,
-  });
+function refusedWhileClosing({ isClosing }: Edge): GatewayError | undefined {
+  return isClosing() ? shuttingDown() : undefined;
 }
 
 function refusedEncoding(request: FastifyRequest): GatewayError | undefined {

@@ -13,6 +13,9 @@ export interface GatewayProcess {
   kill(): Promise<void>;
   /** SIGTERM, and the exit code. */
   stop(): Promise<number | null>;
+  signal(name: NodeJS.Signals): void;
+  /** The exit code, when it has ended. */
+  readonly exited: Promise<number | null>;
   api(method: string, path: string, body?: object): Promise<Response>;
 }
 
@@ -55,6 +58,7 @@ function launch({ folder, env = {} }: ProcessOptions, words: readonly string[]):
       LOG_LEVEL: "error",
       SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
       SWITCHYARD_DRAIN_SECONDS: "2",
+      SWITCHYARD_LAME_DUCK_SECONDS: "0",
       ...env,
     },
   });
@@ -68,6 +72,8 @@ async function whenReady(child: ChildProcess): Promise<GatewayProcess> {
     firstKey: /API key +(sk-service-\S+)/.exec(said)?.[1] ?? null,
     kill: () => end(child, "SIGKILL").then(() => undefined),
     stop: () => end(child, "SIGTERM"),
+    signal: (name) => void child.kill(name),
+    exited: once(child, "exit").then(([code]) => code as number | null),
     api: (method, path, body) =>
       fetch(`${url}${path}`, {
         method,

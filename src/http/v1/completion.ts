@@ -29,19 +29,25 @@ export interface ReadExchange extends Exchange {
 /** For a request that has been read; who calls and the trace are noted on it. */
 export async function answerRequest(exchange: ReadExchange, edge: Edge): Promise<FastifyReply> {
   const { format, clientRequest, request, reply } = exchange;
-  const answer = await completeOnce(
-    {
-      requestId: request.id,
-      format,
-      request: clientRequest,
-      caller: request.caller as Caller,
-      signal: abortedWhenGone(reply),
-      trace: request.trace as Trace,
-    },
-    [request.headers["idempotency-key"]].flat()[0] ?? null,
-    edge.services,
-  );
-  return send(answer, reply, edge);
+  const leaving = abortedWhenGone(reply);
+  const done = edge.openCalls.begin(leaving);
+  try {
+    const answer = await completeOnce(
+      {
+        requestId: request.id,
+        format,
+        request: clientRequest,
+        caller: request.caller as Caller,
+        signal: leaving.signal,
+        trace: request.trace as Trace,
+      },
+      [request.headers["idempotency-key"]].flat()[0] ?? null,
+      edge.services,
+    );
+    return await send(answer, reply, edge);
+  } finally {
+    done();
+  }
 }
 
 async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Promise<FastifyReply> {
@@ -52,11 +58,11 @@ async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Pr
 }
 
 /** `close` on the response before its end is the one event that means the client has gone. */
-function abortedWhenGone(reply: FastifyReply): AbortSignal {
+function abortedWhenGone(reply: FastifyReply): AbortController {
   const controller = new AbortController();
   if (reply.raw.destroyed) controller.abort();
   reply.raw.once("close", () => {
     if (!reply.raw.writableFinished) controller.abort();
   });
-  return controller.signal;
+  return controller;
 }

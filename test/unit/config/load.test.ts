@@ -44,7 +44,14 @@ describe("without any configuration", () => {
     const { catalog, options, ...settings } = loaded.settings;
     expect(new Set(options.map(({ origin }) => origin))).toEqual(new Set(["default"]));
     expect(settings).toEqual({
-      server: { host: "127.0.0.1", port: 8787, bodyLimitBytes: 33_554_432, corsOrigins: [], drainSeconds: 30 },
+      server: {
+        host: "127.0.0.1",
+        port: 8787,
+        bodyLimitBytes: 33_554_432,
+        corsOrigins: [],
+        lameDuckSeconds: 5,
+        drainSeconds: 600,
+      },
       database: `sqlite:${resolve(cwd, "data/switchyard.db")}`,
       dataDir: resolve(cwd, "data"),
       redis: null,

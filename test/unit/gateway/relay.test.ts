@@ -35,7 +35,17 @@ function begin(texts: readonly string[], finish: () => Promise<string> | string)
   );
   const stream = { reader: openaiChat.streamReader(), head: [], body, isAtEnd: false };
   const onGone = vi.fn();
-  const task = { stream, writer, trace, finish: async () => finish(), keepsText: false, onGone, onBreak, onFault };
+  const task = {
+    stream,
+    writer,
+    trace,
+    finish: async () => finish(),
+    isCutting: () => false,
+    keepsText: false,
+    onGone,
+    onBreak,
+    onFault,
+  };
   return { body, trace, onFault, onBreak, onGone, text: relay(task) };
 }
 
