@@ -9,13 +9,13 @@ import { explainFailure, FAILED, isOn, splitFlags, UsageError } from "./usage.ts
 
 export async function doctor(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   try {
-    const { own, config } = splitFlags(args.flags, ["json", "no-color"]);
+    const { own, config } = splitFlags(args.flags, ["json", "test", "no-color"]);
     if (args.words[0] !== undefined) throw new UsageError(`'${args.words[0]}' is one word too many.`);
     const isJson = isOn(own, "json");
     const isColoured = !isOn(own, "no-color") && hasColour(terminal);
     const loaded = loadSettings(config, terminal);
     const checks = [checkNode(process.versions.node), ...diagnose(loaded, terminal.env, terminal.now())];
-    if (loaded.ok) checks.push(...(await liveChecks(loaded.settings)));
+    if (loaded.ok) checks.push(...(await liveChecks(loaded.settings, { asksProviders: isOn(own, "test") })));
     print(checks, { isJson, isColoured, terminal });
     if (!loaded.ok) return BAD_CONFIGURATION;
     return checks.some(({ state }) => state === "fail") ? FAILED : 0;

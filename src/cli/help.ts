@@ -185,17 +185,29 @@ function doctorPage(): string {
       "",
       "switchyard doctor: checks the configuration, Node, the data folder, the database, the port and the providers.",
     ],
-    ["Examples", lines(["switchyard doctor", "switchyard doctor --config staging.yaml", "switchyard doctor --json"])],
+    [
+      "Examples",
+      lines([
+        "switchyard doctor",
+        "switchyard doctor --test",
+        "switchyard doctor --config staging.yaml",
+        "switchyard doctor --json",
+      ]),
+    ],
     [
       "Flags",
       indent(
         formatTable([
+          ["--test", "Ask each provider for one tiny answer; the provider charges for it, a fraction of a cent"],
           ["--json", "For programs"],
           ["--no-color", "No colour, as with NO_COLOR set"],
         ]),
       ),
     ],
-    ["", "Providers are connected to and asked nothing: it costs nothing. Configuration flags work here too."],
+    [
+      "",
+      "Without --test providers are connected to and asked nothing: it costs nothing. Configuration flags work here too.",
+    ],
     EXIT_CODES,
   ]);
 }

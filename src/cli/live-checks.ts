@@ -1,4 +1,4 @@
-// The checks of `switchyard doctor` that touch the world. They change nothing and cost nothing.
+// The checks of `switchyard doctor` that touch the world. They change nothing, and cost nothing unless providers are asked.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -9,15 +9,19 @@ import type { Db } from "../core/ports.ts";
 import { openDb } from "../store/db.ts";
 import { compareMigrations } from "../store/migrate.ts";
 import { portCheck, providerCheck } from "./network-checks.ts";
+import { askProviders } from "./provider-checks.ts";
 import { reasonOf } from "./usage.ts";
 
-export async function liveChecks(settings: Settings): Promise<readonly Check[]> {
+export async function liveChecks(
+  settings: Settings,
+  { asksProviders }: { readonly asksProviders: boolean },
+): Promise<readonly Check[]> {
   const providers = [...settings.catalog.providers.values()].filter(({ kind }) => kind !== "sandbox");
   const checks = [
     dataCheck(settings.dataDir),
     databaseCheck(settings.database),
     portCheck(settings.server),
-    ...providers.map((provider) => providerCheck(provider)),
+    ...(asksProviders ? askProviders(settings.catalog) : providers.map((provider) => providerCheck(provider))),
   ];
   return Promise.all(checks);
 }

@@ -35,15 +35,20 @@ export type Tried = Result & {
   readonly conversions: readonly string[];
 };
 
-export interface Try {
+export interface Try extends Sending {
   readonly call: Call;
+}
+
+/** What of an attempt is needed to make it, whoever asks. */
+export interface Sending {
+  readonly call: Pick<Call, "request" | "signal">;
   readonly model: Model;
   /** A cap that the client did not ask for but its balance makes necessary. */
   readonly outputCap: number | null;
   readonly refusedFields: readonly string[];
 }
 
-export async function tryModel(attempted: Try, services: Services): Promise<Tried> {
+export async function tryModel(attempted: Sending, services: Pick<Services, "registry" | "now">): Promise<Tried> {
   const { call, model } = attempted;
   const { transport, format } = services.registry.line(model.provider);
   const written = writeRequest(attempted, format);
@@ -57,7 +62,7 @@ export async function tryModel(attempted: Try, services: Services): Promise<Trie
 }
 
 function writeRequest(
-  { call, model, outputCap, refusedFields }: Try,
+  { call, model, outputCap, refusedFields }: Sending,
   format: ProviderFormat,
 ): ProviderRequest | GatewayError {
   try {

@@ -129,6 +129,7 @@ describe("an owner", () => {
     ["POST", "/api/credits/adjustments", { amountUsd: "5" }],
     ["GET", "/api/ledger/verify"],
     ["GET", "/api/providers"],
+    ["POST", "/api/providers/sandbox/test"],
     ["GET", "/api/settings"],
   ];
   it.each(operators)("may not %s %s", async (...call) => {

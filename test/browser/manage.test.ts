@@ -49,6 +49,16 @@ describe.skipIf(!hasBrowser)("an operator", () => {
       .waitFor();
   });
 
+  test("tests a provider and one of its models", async () => {
+    const { page, troubles } = await visit("/settings");
+    await page.getByRole("button", { name: "Test sandbox" }).click();
+    await page.getByText(/answered in \d+ ms\./).waitFor();
+    await page.goto(`${gateway().url}/models?model=gpt-5-nano`);
+    await page.getByRole("button", { name: "Test gpt-5-nano" }).click();
+    await page.getByText(/gpt-5-nano answered in \d+ ms\./).waitFor();
+    expect(troubles).toEqual([]);
+  });
+
   test("mends a key whose profile is gone", async () => {
     const { id } = await make("/api/profiles", { name: "brief" });
     const { key } = await make("/api/keys", { name: "orphan", profile: id });

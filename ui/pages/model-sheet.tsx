@@ -8,10 +8,13 @@ import { CopyButton } from "../kit/copy.tsx";
 import { Sheet } from "../kit/sheet.tsx";
 import { KEY_PLACE, Snippets } from "../kit/snippets.tsx";
 import { hrefTo } from "../router.ts";
+import { isOperator } from "../session.ts";
 import { Health, perMillion, type SeenModel } from "./model-facts.tsx";
+import { useProviderTest } from "./provider-test.tsx";
 
 export function ModelSheet({ model, onClose }: { readonly model: SeenModel; readonly onClose: () => void }) {
   useShortcuts({ Escape: onClose });
+  const test = useProviderTest(model.provider, model.id);
   return (
     <Sheet
       label={`Model ${model.id}`}
@@ -27,8 +30,14 @@ export function ModelSheet({ model, onClose }: { readonly model: SeenModel; read
           </p>
         </>
       }
-      footer={<ButtonLink href={hrefTo("/requests", { model: model.id })}>Its requests</ButtonLink>}
+      footer={
+        <>
+          <ButtonLink href={hrefTo("/requests", { model: model.id })}>Its requests</ButtonLink>
+          {isOperator() && model.isRoutable && test.button}
+        </>
+      }
     >
+      {test.outcome}
       <Facts model={model} />
       <h3>Function calling</h3>
       <Scores model={model} />

@@ -10,6 +10,7 @@ import { Problem, Shown } from "../kit/states.tsx";
 import { tell } from "../kit/toast.tsx";
 import { isOperator, session, signOut } from "../session.ts";
 import { setTheme, type Theme, theme } from "../theme.ts";
+import { useProviderTest } from "./provider-test.tsx";
 import { Access } from "./settings-access.tsx";
 
 interface Option {
@@ -151,13 +152,8 @@ function RunningWith({ running }: { readonly running: Running }) {
       </Section>
       <Section title="Providers">
         <ul class="plain-list">
-          {running.providers.map(({ id, kind, baseUrl, hasKey }) => (
-            <li key={id} class="row">
-              <b>{id}</b>
-              <span class="chip">{kind}</span>
-              <span class="grow cut faint">{baseUrl}</span>
-              {kind !== "sandbox" && <span class={hasKey ? "good" : "bad"}>{hasKey ? "key set" : "no key"}</span>}
-            </li>
+          {running.providers.map((provider) => (
+            <ProviderRow key={provider.id} provider={provider} />
           ))}
         </ul>
       </Section>
@@ -165,6 +161,22 @@ function RunningWith({ running }: { readonly running: Running }) {
         <Options options={running.options} />
       </Section>
     </>
+  );
+}
+
+function ProviderRow({ provider: { id, kind, baseUrl, hasKey } }: { readonly provider: Running["providers"][number] }) {
+  const { button, outcome } = useProviderTest(id);
+  return (
+    <li>
+      <div class="row">
+        <b>{id}</b>
+        <span class="chip">{kind}</span>
+        <span class="grow cut faint">{baseUrl}</span>
+        {kind !== "sandbox" && <span class={hasKey ? "good" : "bad"}>{hasKey ? "key set" : "no key"}</span>}
+        {button}
+      </div>
+      {outcome}
+    </li>
   );
 }
 

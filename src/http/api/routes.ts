@@ -10,6 +10,7 @@ import { registerCredits } from "./credits.ts";
 import { registerKeys } from "./keys.ts";
 import { registerPlayground } from "./playground.ts";
 import { registerProfiles } from "./profiles.ts";
+import { registerProviderTest } from "./provider-test.ts";
 import { registerReplay } from "./replay.ts";
 import { registerRequests } from "./requests.ts";
 import { registerSession } from "./session.ts";
@@ -33,6 +34,7 @@ export function registerApi(server: FastifyInstance, edge: Edge): void {
       registerPlayground(api, edge);
       registerCredits(api, edge);
       registerCatalog(api, edge);
+      registerProviderTest(api, edge);
       registerRequests(api, edge);
       registerUsage(api, edge);
       registerUsers(api, edge);

@@ -127,4 +127,11 @@ export const API_OPERATIONS: readonly Operation[] = [
     answer: page("CatalogModel"),
   }),
   api("listProviders", "get", "/api/providers", { summary: "Providers and their health", answer: page("Provider") }),
+  api("testProvider", "post", "/api/providers/{id}/test", {
+    summary: "Ask a provider for one tiny answer and say what is wrong; not charged, six a minute",
+    parameters: [idInPath],
+    body: json("ProviderTest", {}),
+    answer: json("ProviderTested"),
+    errors: ["429"],
+  }),
 ];

@@ -69,6 +69,20 @@ export const API_SCHEMAS: Readonly<Record<string, object>> = {
     timeouts: { type: "object" },
     models: { type: "array", items: { type: "object" } },
   }),
+  ProviderTest: {
+    type: "object",
+    additionalProperties: false,
+    properties: { model: { type: "string", description: "One of its models; left out, its cheapest." } },
+  },
+  ProviderTested: object({
+    provider: text,
+    ok: { type: "boolean" },
+    model: nullable(text),
+    status: nullable(integer),
+    durationMs: integer,
+    problem: nullable(text),
+    fix: nullable(text),
+  }),
   Credits: object({ postedUsd: text, heldUsd: text, availableUsd: text }),
   Amount: {
     type: "object",

@@ -8,8 +8,12 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { formatCheck } from "../../../src/cli/doctor.ts";
 import { checkNode, databaseCheck, dataCheck } from "../../../src/cli/live-checks.ts";
 import { portCheck, providerCheck } from "../../../src/cli/network-checks.ts";
+import { askProviders } from "../../../src/cli/provider-checks.ts";
+import { load } from "../../../src/config/load.ts";
 import type { Provider } from "../../../src/core/model.ts";
 import { openDb } from "../../../src/store/db.ts";
+import { fails, startFakeProvider } from "../../support/fake-provider.ts";
+import { labYaml } from "../../support/gateway.ts";
 import { recordTerminal } from "../../support/terminal.ts";
 
 test.each([
@@ -167,3 +171,20 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
+
+test("a provider that is asked, not only reached, shows a wrong key", async () => {
+  const lab = await startFakeProvider();
+  onTestFinished(() => lab.close());
+  const { cwd } = recordTerminal();
+  writeFileSync(join(cwd, "switchyard.yaml"), labYaml(lab.url));
+  const loaded = load({ flags: {}, env: {}, cwd });
+  if (!loaded.ok) throw new Error("the configuration is wrong");
+  const ask = () => Promise.all(askProviders(loaded.settings.catalog));
+  expect(await ask()).toEqual([
+    { state: "ok", what: expect.stringMatching(/^lab: alpha answered in \d+ ms$/), fix: null },
+  ]);
+  lab.on("*", fails(401, { message: "No." }));
+  expect(await ask()).toEqual([
+    { state: "fail", what: "lab refuses the key (401). It says: No", fix: expect.stringContaining("restart") },
+  ]);
+});

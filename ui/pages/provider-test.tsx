@@ -1,0 +1,66 @@
+// A button that asks a provider for one tiny answer, and what came of it: fine, or what is wrong and what to do.
+
+import { useState } from "preact/hooks";
+import { type ApiError, call } from "../api.ts";
+import { duration } from "../format.ts";
+import { Button } from "../kit/button.tsx";
+import { Problem } from "../kit/states.tsx";
+
+interface Tested {
+  readonly ok: boolean;
+  readonly model: string | null;
+  readonly durationMs: number;
+  readonly problem: string | null;
+  readonly fix: string | null;
+}
+
+export function useProviderTest(provider: string, model?: string) {
+  const [outcome, setOutcome] = useState<Tested | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const test = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    const path = `/api/providers/${encodeURIComponent(provider)}/test`;
+    const body = model === undefined ? {} : { model };
+    // A question: nothing on the page is out of date after it.
+    await call<Tested>("POST", path, { body, isQuestion: true }).then(setOutcome, (problem: unknown) =>
+      setError(problem as ApiError),
+    );
+    setBusy(false);
+  };
+  const label = model === undefined ? `Test ${provider}` : `Test ${model}`;
+  return {
+    button: (
+      <Button
+        kind="quiet"
+        label={label}
+        title="One answer of a few tokens. No credits are used; the provider counts it."
+        isBusy={isBusy}
+        onClick={test}
+      >
+        {isBusy ? "Testing…" : "Test"}
+      </Button>
+    ),
+    outcome: (
+      <div aria-live="polite">
+        {error !== null ? <Problem error={error} /> : outcome !== null && <Outcome outcome={outcome} />}
+      </div>
+    ),
+  };
+}
+
+function Outcome({ outcome: { ok, model, durationMs, problem, fix } }: { readonly outcome: Tested }) {
+  if (ok) {
+    return (
+      <p class="notice good">
+        {model} answered in {duration(durationMs)}.
+      </p>
+    );
+  }
+  return (
+    <p class="notice bad">
+      {problem} <b>{fix}</b>
+    </p>
+  );
+}
