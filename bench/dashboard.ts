@@ -112,6 +112,7 @@ async function callsOf(app: App, nowMs: number): Promise<readonly (readonly [str
   const time = (daysAgo: number): string => encodeURIComponent(new Date(nowMs - daysAgo * DAY_MS).toISOString());
   const month = `from=${time(DAYS)}&to=${time(0)}`;
   const requests = `/api/requests?limit=${PAGE_ROWS}`;
+  const histogram = "/api/requests/histogram?";
   const id = (await firstOf(app, `${requests}&to=${time(DAYS / 2)}`)).id;
   const model = (await firstOf(app, `${requests}&tier=COMPLEX`)).model;
   return [
@@ -126,9 +127,28 @@ async function callsOf(app: App, nowMs: number): Promise<readonly (readonly [str
     ["requests: a key and fallbacks", `${requests}&${month}&key=key_demo_batch&fallback=true`],
     ["requests: status 402", `${requests}&${month}&status=402`],
     ["requests: a category of a tier", `${requests}&${month}&category=translation&tier=NANO`],
+    [
+      "requests: a category that is rare",
+      `${requests}&${month}&category=math&tier=COMPLEX&adjusted=true&fallback=true`,
+    ],
+    ["requests: what there is none of", `${requests}&${month}&category=chitchat&tier=COMPLEX&profile=direct`],
+    ["requests: adjusted, of a saved profile", `${requests}&${month}&adjusted=true&keyProfile=profile_demo_budget`],
+    ["requests: a provider", `${requests}&${month}&provider=sandbox`],
+    ["requests: dear ones", `${requests}&${month}&costFrom=0.1`],
+    ["requests: a narrow range of cost", `${requests}&${month}&costFrom=0.0123&costTo=0.0124`],
     ["requests: beginning of an id", `${requests}&q=req_7`],
     ["requests: deep page", `${requests}&${month}&after=${id}`],
-    ["requests: month histogram by day", `/api/usage?by=day&${month}`],
+    ["requests: histogram, month by day", `${histogram}by=day&${month}`],
+    ["requests: histogram, month, adjusted", `${histogram}by=day&${month}&adjusted=true`],
+    ["requests: histogram, month, cost from 0.001", `${histogram}by=day&${month}&costFrom=0.001`],
+    [
+      "requests: histogram, month, one of all",
+      `${histogram}by=day&${month}&category=math&tier=LIGHT&status=2xx&fallback=false`,
+    ],
+    ["requests: histogram, 4 days by hour", `${histogram}by=hour&from=${time(4)}&to=${time(0)}&adjusted=true`],
+    ["requests: histogram, one id", `${histogram}by=day&${month}&q=req_7a1`],
+    ["no page: histogram, cost from 0.0012", `${histogram}by=day&${month}&costFrom=0.0012`],
+    ["no page: histogram, month by hour", `${histogram}by=hour&${month}&adjusted=true`],
     ["no page: month by hour and status", `/api/usage?by=hour&group=status&${month}`],
     ["request: one", `/api/requests/${id}`],
     ["models: list", "/api/models"],

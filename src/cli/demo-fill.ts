@@ -20,7 +20,7 @@ import { createLedgerList } from "../store/ledger-list.ts";
 import { createProfileStore } from "../store/profiles.ts";
 import { createRecordStore } from "../store/request-write.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
-import { BUDGET, DEMO_KEYS, demoCatalog } from "./demo-pool.ts";
+import { BUDGET, BUDGET_ID, DEMO_KEYS, demoCatalog } from "./demo-pool.ts";
 import { demoTraffic } from "./demo-traffic.ts";
 
 export interface DemoPlan {
@@ -76,7 +76,7 @@ async function makeOwners(db: Db, { nowMs, days }: DemoPlan): Promise<string | n
   const createdAtMs = nowMs - days * DAY_MS;
   const accountId = DEFAULT_ACCOUNT;
   const [store, profiles] = [createKeyStore(db), createProfileStore(db)];
-  const profile = { id: "profile_demo_budget", accountId, name: "budget", constraints: BUDGET };
+  const profile = { id: BUDGET_ID, accountId, name: "budget", constraints: BUDGET };
   await unlessThere(() => createAccountStore(db).insert({ id: accountId, name: accountId, createdAtMs }));
   await unlessThere(() => profiles.insert({ ...profile, createdAtMs, updatedAtMs: createdAtMs }));
   const directory = createDirectory({ keys: store, profiles, log: SILENT_LOG });

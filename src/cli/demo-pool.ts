@@ -20,7 +20,10 @@ export interface DemoKey {
   readonly share: number;
   readonly routes: readonly string[];
   readonly constraints: Constraints;
+  readonly profileId: string | null;
 }
+
+export const BUDGET_ID = "profile_demo_budget";
 
 const CHAT = "/v1/chat/completions";
 
@@ -29,12 +32,15 @@ export const BUDGET: Constraints = { ...NO_CONSTRAINTS, tierCeiling: "LIGHT" };
 /** The last is not a key of its own: the dashboard's playground is recorded under this name. */
 export const DEMO_KEYS: readonly DemoKey[] = [
   {
-    ...{ id: "key_demo_production", name: "production", share: 64 },
+    ...{ id: "key_demo_production", name: "production", share: 64, profileId: null },
     ...{ routes: [CHAT, CHAT, CHAT, "/v1/messages"], constraints: NO_CONSTRAINTS },
   },
-  { id: "key_demo_batch", name: "batch", share: 30, routes: [CHAT], constraints: BUDGET },
   {
-    ...{ id: "playground", name: "playground", share: 6 },
+    ...{ id: "key_demo_batch", name: "batch", share: 30, profileId: BUDGET_ID },
+    ...{ routes: [CHAT], constraints: BUDGET },
+  },
+  {
+    ...{ id: "playground", name: "playground", share: 6, profileId: null },
     ...{ routes: ["/api/playground/run"], constraints: NO_CONSTRAINTS },
   },
 ];

@@ -93,6 +93,7 @@ function happen(happening: Happening): Happened {
 function refused({ key, route, chat, decision, features }: DemoRequest, random: DemoRandom): Happened {
   return {
     keyId: key.id,
+    profileId: key.profileId,
     route,
     status: 0,
     errorCode: null,

@@ -117,6 +117,8 @@ export interface Decision {
   readonly score?: number;
   /** Whether the classifier was sure of its tier. */
   readonly isSure?: boolean;
+  /** What moved the tier or the chain after the classifier, in words and in order; also part of the reasoning. */
+  readonly adjustments?: readonly string[];
   /** What the request itself asked for. */
   readonly controls?: Controls;
   /** What was measured of the request: numbers, by name. Kept for learning. */

@@ -62,6 +62,8 @@ export interface RequestRecord {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
+  /** The saved profile that the key had then; null when it had none. */
+  readonly profileId: string | null;
   readonly atMs: number;
   readonly route: string;
   readonly status: number;
@@ -95,6 +97,12 @@ export function recordIdAt(atMs: number): string {
   return `r${Math.max(0, Math.floor(atMs)).toString(36).padStart(TIME_DIGITS, "0")}`;
 }
 
+/** The time in an id; null when it is none of ours. */
+export function recordTimeOf(id: string): number | null {
+  const digits = id.slice(1, TIME_DIGITS + 1);
+  return /^r[0-9a-z]{9}/.test(id) ? Number.parseInt(digits, 36) : null;
+}
+
 /** Whether the request counts as failed: refused, unanswered, or broken off by a provider or by us. */
 export function isFailed({ status, ending }: Pick<RequestRecord, "status" | "ending">): boolean {
   return status >= 400 || ending === "provider-broke" || ending === "gateway-broke";
@@ -102,6 +110,25 @@ export function isFailed({ status, ending }: Pick<RequestRecord, "status" | "end
 
 export function isFallenBack({ answeredBy, decision }: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
   return answeredBy !== null && answeredBy.model !== decision?.model;
+}
+
+/**
+ * Whether more than the prompt decided: a floor or a ceiling, an ability that a tier lacks, money, an open tool call, a
+ * model at rest, or that the first choice failed.
+ */
+export function isAdjusted(record: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
+  return isFallenBack(record) || (record.decision?.adjustments?.length ?? 0) > 0;
+}
+
+/** What the gateway itself took until the first content, providers and pauses between tries left out. */
+export function overheadMsOf({
+  firstContentMs,
+  attempts,
+}: Pick<RequestRecord, "firstContentMs" | "attempts">): number | null {
+  const last = attempts.at(-1);
+  const first = attempts[0];
+  if (firstContentMs === null || first === undefined || last === undefined) return null;
+  return Math.max(0, firstContentMs - (last.startMs + last.durationMs - first.startMs));
 }
 
 /** Per model and scenario, over all requests ever recorded. */

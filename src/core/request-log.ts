@@ -1,5 +1,6 @@
 // Reading back what was recorded: the log of requests, its totals by hour and day, and marks of wrong tiers.
 
+import type { CostRange } from "./cost-steps.ts";
 import type { Decision } from "./decision.ts";
 import type { NanoUsd, TokenBuckets } from "./money.ts";
 import type { Page } from "./ports.ts";
@@ -15,9 +16,18 @@ export interface RequestFilter {
   readonly tier?: string | null;
   readonly model?: string | null;
   readonly keyId?: string;
+  /** The provider whose model answered. */
+  readonly provider?: string | null;
+  /** The saved profile of the key. */
+  readonly profileId?: string | null;
+  /** How the request asked to be routed. */
+  readonly profile?: string | null;
   readonly category?: string;
   readonly status?: StatusFilter;
   readonly isFallback?: boolean;
+  readonly isAdjusted?: boolean;
+  /** What was charged; requests that were not charged are in no range. */
+  readonly cost?: CostRange;
   /** The beginning of a request id. */
   readonly requestIdStart?: string;
 }
@@ -44,11 +54,14 @@ export interface RequestSummary {
   readonly classifiedTier: string | null;
   readonly category: string | null;
   readonly profile: string | null;
+  /** The saved profile of the key. */
+  readonly profileId: string | null;
   readonly toolScenario: string | null;
   /** Who answered; null when nobody did. */
   readonly model: string | null;
   readonly provider: string | null;
   readonly isFallback: boolean;
+  readonly isAdjusted: boolean;
   readonly attempts: number;
   readonly buckets: TokenBuckets | null;
   readonly isEstimated: boolean;
@@ -88,8 +101,29 @@ export interface RequestLog {
   list(filter: RequestFilter, page: Page): Promise<readonly RequestSummary[]>;
   /** By its own id or by its request id, then the newest; null when the account has no such request. */
   find(accountId: string, id: string): Promise<StoredRequest | null>;
+  /** How many requests the filter lets through in each hour or day that has some, oldest first. Whole hours and days. */
+  histogram(filter: RequestFilter, span: HistogramSpan): Promise<Histogram>;
   /** Keeps the mark with the features of the request, beyond the time the request itself is kept. */
   mark(accountId: string, recordId: string, feedback: Feedback): Promise<void>;
+}
+
+export interface HistogramSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly step: "hour" | "day";
+}
+
+export interface Histogram {
+  readonly bars: readonly HistogramBar[];
+  /** The time that is really covered. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface HistogramBar {
+  readonly startMs: number;
+  readonly requests: number;
+  readonly errors: number;
 }
 
 export const USAGE_STEPS = ["hour", "day", "total"] as const;
@@ -116,6 +150,11 @@ export interface UsageTotals {
   /** How many requests fell into each bucket of LATENCY_BOUNDS_MS, the last being those beyond. */
   readonly latencies: readonly number[];
   readonly firstContents: readonly number[];
+  /** This and the next of the same requests: those that had content from a provider. */
+  readonly firstContentMsSum: number;
+  readonly overheadMsSum: number;
+  /** By OVERHEAD_BOUNDS_MS. */
+  readonly overheads: readonly number[];
 }
 
 export interface UsageRow extends UsageTotals {
@@ -139,24 +178,32 @@ export const LATENCY_BOUNDS_MS: readonly number[] = [
   10, 20, 35, 50, 75, 100, 150, 250, 400, 600, 1_000, 1_500, 2_500, 4_000, 6_000, 10_000, 20_000, 60_000,
 ];
 
-export function latencyBucket(ms: number): number {
-  const found = LATENCY_BOUNDS_MS.findIndex((bound) => ms <= bound);
-  return found < 0 ? LATENCY_BOUNDS_MS.length : found;
+/** Finer, because what the gateway itself takes is a few milliseconds. */
+export const OVERHEAD_BOUNDS_MS: readonly number[] = [1, 2, 3, 5, 10, 25, 50, 100];
+
+/** Which of the bounds a time falls under; beyond the last, their number. */
+export function bucketOf(ms: number, bounds: readonly number[] = LATENCY_BOUNDS_MS): number {
+  const found = bounds.findIndex((bound) => ms <= bound);
+  return found < 0 ? bounds.length : found;
 }
 
 /** The value below which that share of the counted lies, within its bucket by proportion; null when nothing was counted. */
-export function percentileMs(counts: readonly number[], share: number): number | null {
+export function percentileMs(
+  counts: readonly number[],
+  share: number,
+  bounds: readonly number[] = LATENCY_BOUNDS_MS,
+): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;
   const wanted = total * share;
   let passed = 0;
   for (const [index, count] of counts.entries()) {
     if (count > 0 && passed + count >= wanted) {
-      const low = LATENCY_BOUNDS_MS[index - 1] ?? 0;
-      const high = LATENCY_BOUNDS_MS[index] ?? low * 2;
+      const low = bounds[index - 1] ?? 0;
+      const high = bounds[index] ?? low * 2;
       return Math.round(low + ((wanted - passed) / count) * (high - low));
     }
     passed += count;
   }
-  return LATENCY_BOUNDS_MS.at(-1) ?? null;
+  return bounds.at(-1) ?? null;
 }

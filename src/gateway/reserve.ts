@@ -82,12 +82,8 @@ function narrowed(decision: Decision, covered: readonly Quote[]): Decision {
   const left = decision.chain.filter((id) => !isCovered(id));
   if (left.length === 0) return decision;
   const chain = decision.chain.filter(isCovered);
-  return {
-    ...decision,
-    chain,
-    model: chain[0] as string,
-    reasoning: `${decision.reasoning}; left out because the balance does not cover them: ${left.join(", ")}`,
-  };
+  const note = `left out because the balance does not cover them: ${left.join(", ")}`;
+  return { ...adjusted(decision, note), chain, model: chain[0] as string };
 }
 
 function shortened({ decision, quotes, amount, input }: Fitting): Pick<Reservation, "decision" | "outputCaps"> {
@@ -101,8 +97,13 @@ function shortened({ decision, quotes, amount, input }: Fitting): Pick<Reservati
     quotes.filter(({ model }) => outputCaps.has(model.id)),
   );
   const cap = outputCaps.get(buying.model);
-  const reasoning = `${buying.reasoning}; the balance covers ${cap} tokens of output, so that is the cap`;
-  return { decision: { ...buying, reasoning }, outputCaps };
+  const note = `the balance covers ${cap} tokens of output, so that is the cap`;
+  return { decision: adjusted(buying, note), outputCaps };
+}
+
+function adjusted(decision: Decision, note: string): Decision {
+  const { reasoning, adjustments = [] } = decision;
+  return { ...decision, reasoning: `${reasoning}; ${note}`, adjustments: [...adjustments, note] };
 }
 
 type Refusal = Extract<HoldOutcome, { state: "refused" }>;

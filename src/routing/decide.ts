@@ -40,6 +40,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
       ? directChain(question, catalog)
       : buildChain({ question, catalog, placement, scenario, inputTokens });
   const model = chain.models[0] as Model;
+  const adjustments = [...(placement?.notes ?? []), ...chain.notes];
   const estimate = estimateCost({ chat, inputTokens, tier: chain.tier, model, catalog });
   return {
     tier: chain.tier,
@@ -47,11 +48,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     model: model.id,
     category: classification.category,
     method: profile === "auto" ? classification.method : profile,
-    reasoning: explain({
-      classification,
-      controls,
-      notes: [...(placement?.notes ?? []), ...chain.notes],
-    }),
+    reasoning: explain({ classification, controls, notes: adjustments }),
     costEstimate: estimate.cost,
     baselineCost: estimate.baselineCost,
     savings: estimate.savings,
@@ -65,6 +62,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     classifiedTier: classification.tier,
     score: classification.score,
     isSure: classification.isSure,
+    adjustments,
     controls,
     measures: signals,
   };

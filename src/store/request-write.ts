@@ -2,10 +2,18 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Db, SqlValue, Statement } from "../core/ports.ts";
-import { isFailed, isFallenBack, type RecordStore, type RequestRecord, recordIdAt } from "../core/records.ts";
+import {
+  isAdjusted,
+  isFailed,
+  isFallenBack,
+  type RecordStore,
+  type RequestRecord,
+  recordIdAt,
+} from "../core/records.ts";
 import { type Column, insertFromJsonSql } from "./dialect.ts";
+import { createCountWriter, DELETE_COUNTS } from "./request-counts.ts";
 import { toDetail } from "./request-detail.ts";
-import { createRollupWriter } from "./rollup-write.ts";
+import { createRollupWriter, DAY_MS } from "./rollup-write.ts";
 import { createTallyWriter } from "./tool-call-tallies.ts";
 
 const TEXT = "TEXT" as const;
@@ -13,11 +21,11 @@ const BIGINT = "BIGINT" as const;
 
 const REQUESTS = columns(
   ["id", "request_id", "account_id", "key_id", "route", "error_code", "tier", "classified_tier", "category", "profile"],
-  ["tool_scenario", "model", "provider", "ending"],
+  ["tool_scenario", "model", "provider", "ending", "profile_id"],
   [
     ...["created_at", "status", "is_error", "is_stream", "is_fallback", "attempts", "input_tokens"],
     ...["cache_read_tokens", "cache_write_tokens", "output_tokens", "is_estimated", "charge", "baseline"],
-    ...["latency_ms", "first_content_ms"],
+    ...["latency_ms", "first_content_ms", "is_adjusted"],
   ],
 );
 const DETAILS = columns(["id"], ["detail_json"], []);
@@ -28,6 +36,7 @@ export function createRecordStore(db: Db): RecordStore {
   const insertDetails = insertFromJsonSql(db.kind, "request_details", DETAILS);
   const insertContents = insertFromJsonSql(db.kind, "request_contents", CONTENTS);
   const rollups = createRollupWriter(db.kind);
+  const counts = createCountWriter(db.kind);
   const tallies = createTallyWriter(db.kind);
   return {
     async write(records) {
@@ -37,6 +46,7 @@ export function createRecordStore(db: Db): RecordStore {
         { sql: insertDetails, params: [await toJson(records, (record) => [record.id, toDetail(record)])] },
         ...(contents.length === 0 ? [] : [{ sql: insertContents, params: [await toJson(contents, (row) => row)] }]),
         ...rollups.statements(records),
+        ...counts.statements(records),
         ...tallies.statements(records),
       ];
       await db.batch(statements);
@@ -46,10 +56,13 @@ export function createRecordStore(db: Db): RecordStore {
         recordIdAt(atMs),
         most,
       ]);
-      const last = oldest.at(-1)?.id ?? null;
-      if (last === null) return 0;
-      const tables = ["requests", "request_details", "request_contents"];
-      await db.batch(tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE id <= $1`, params: [last] })));
+      const last = oldest.at(-1)?.id ?? "";
+      const tables = oldest.length === 0 ? [] : ["requests", "request_details", "request_contents"];
+      await db.batch([
+        ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE id <= $1`, params: [last] })),
+        // With the last of them: a day that was over before that time has no requests left.
+        ...(oldest.length < most ? [{ sql: DELETE_COUNTS, params: [atMs - DAY_MS] }] : []),
+      ]);
       return oldest.length;
     },
   };
@@ -94,6 +107,7 @@ function toRow(record: RequestRecord): readonly Cell[] {
     answeredBy?.model ?? "",
     answeredBy?.provider ?? "",
     record.ending ?? "",
+    record.profileId ?? "",
     record.atMs,
     record.status,
     isFailed(record) ? 1 : 0,
@@ -109,6 +123,7 @@ function toRow(record: RequestRecord): readonly Cell[] {
     cost?.baseline.toString() ?? null,
     record.latencyMs,
     record.firstContentMs,
+    isAdjusted(record) ? 1 : 0,
   ];
 }
 

@@ -1,24 +1,18 @@
-// The log of requests for reading. Every filter has an index that also gives the order, so a page is found without
-// looking at the rest.
+// The log of requests for reading: pages, one request as a whole, marks, and how many there were over time.
 
 import type { TokenBuckets } from "../core/money.ts";
 import type { Db, Row, SqlValue } from "../core/ports.ts";
-import { type ContentRecord, recordIdAt } from "../core/records.ts";
-import type { Feedback, RequestFilter, RequestLog, RequestSummary, StatusFilter } from "../core/request-log.ts";
+import type { ContentRecord } from "../core/records.ts";
+import type { Feedback, RequestLog, RequestSummary } from "../core/request-log.ts";
 import type { Tier } from "../core/tiers.ts";
+import { readHistogram } from "./request-counts.ts";
 import { readDetail } from "./request-detail.ts";
+import { searchPage } from "./request-search.ts";
 
 export function createRequestLog(db: Db): RequestLog {
   return {
-    async list(filter, { limit, after }) {
-      const where = conditions(filter, after);
-      if (filter.requestIdStart !== undefined) await addRequestId(db, where, filter);
-      const rows = await db.query(
-        `SELECT * FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT $${where.params.length + 1}`,
-        [...where.params, limit],
-      );
-      return rows.map(toSummary);
-    },
+    list: async (filter, page) => (await searchPage(db, filter, page)).map(toSummary),
+    histogram: (filter, span) => readHistogram(db, filter, span),
     async find(accountId, id) {
       const [row] =
         (await rowsOf(db, "id = $2", [accountId, id])) ??
@@ -69,78 +63,6 @@ async function rowsOf(db: Db, condition: string, params: readonly SqlValue[]): P
   return rows.length === 0 ? null : rows;
 }
 
-interface Conditions {
-  readonly params: SqlValue[];
-  /** A condition with one `?` for each value. */
-  add(condition: string, ...values: readonly SqlValue[]): void;
-  sql(): string;
-}
-
-export function newConditions(): Conditions {
-  const parts: string[] = [];
-  const params: SqlValue[] = [];
-  return {
-    params,
-    add(condition, ...values) {
-      const [head = "", ...tails] = condition.split("?");
-      const places = values.map((value) => `$${params.push(value)}`);
-      parts.push(head + tails.map((tail, index) => `${places[index]}${tail}`).join(""));
-    },
-    sql: () => parts.join(" AND "),
-  };
-}
-
-function conditions(filter: RequestFilter, after: string | null): Conditions {
-  const where = newConditions();
-  where.add("account_id = ?", filter.accountId);
-  if (filter.fromMs !== undefined) where.add("id >= ?", recordIdAt(filter.fromMs));
-  const end = firstOf(filter.toMs === undefined ? null : recordIdAt(filter.toMs), after);
-  if (end !== null) where.add("id < ?", end);
-  if (filter.tier !== undefined) where.add("tier = ?", filter.tier ?? "");
-  if (filter.model !== undefined) where.add("model = ?", filter.model ?? "");
-  if (filter.keyId !== undefined) where.add("key_id = ?", filter.keyId);
-  if (filter.category !== undefined) where.add("category = ?", filter.category);
-  if (filter.isFallback !== undefined) where.add(`is_fallback = ${filter.isFallback ? 1 : 0}`);
-  if (filter.status !== undefined) addStatus(where, filter.status);
-  return where;
-}
-
-/** One bound instead of two: of two, SQLite may seek by the far one and walk from there. */
-function firstOf(a: string | null, b: string | null): string | null {
-  if (a === null || b === null) return a ?? b;
-  return a < b ? a : b;
-}
-
-/** Errors are few and have an index of their own, which is used where the words `is_error = 1` stand. */
-function addStatus(where: Conditions, filter: StatusFilter): void {
-  const lowest =
-    filter.kind === "exact" ? filter.status : filter.kind === "class" ? filter.hundreds * 100 : ERROR_STATUS;
-  if (lowest >= ERROR_STATUS) where.add("is_error = 1");
-  if (filter.kind === "exact") where.add("status = ?", lowest);
-  if (filter.kind === "class") where.add("status >= ? AND status < ?", lowest, lowest + 100);
-}
-
-const ERROR_STATUS = 400;
-/** Behind every character that a request id may have. */
-const LAST = "~";
-/** More ids than this are found sooner in the order of the log than by their index and sorted. */
-const FEW = 1_000;
-
-async function addRequestId(
-  db: Db,
-  where: Conditions,
-  { accountId, requestIdStart = "" }: RequestFilter,
-): Promise<void> {
-  const bounds = [requestIdStart, `${requestIdStart}${LAST}`] as const;
-  const some = await db.query(
-    `SELECT id FROM requests WHERE account_id = $1 AND request_id >= $2 AND request_id < $3 LIMIT ${FEW}`,
-    [accountId, ...bounds],
-  );
-  // An expression keeps the index of request ids out of it.
-  const column = some.length < FEW ? "request_id" : "(request_id || '')";
-  where.add(`${column} >= ? AND ${column} < ?`, ...bounds);
-}
-
 export function toSummary(row: Row): RequestSummary {
   return {
     id: String(row.id),
@@ -156,10 +78,12 @@ export function toSummary(row: Row): RequestSummary {
     classifiedTier: textOrNull(row.classified_tier),
     category: textOrNull(row.category),
     profile: textOrNull(row.profile),
+    profileId: textOrNull(row.profile_id),
     toolScenario: textOrNull(row.tool_scenario),
     model: textOrNull(row.model),
     provider: textOrNull(row.provider),
     isFallback: Number(row.is_fallback) === 1,
+    isAdjusted: Number(row.is_adjusted) === 1,
     attempts: Number(row.attempts),
     buckets: toBuckets(row),
     isEstimated: Number(row.is_estimated) === 1,

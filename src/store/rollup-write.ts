@@ -2,27 +2,28 @@
 // write at once lock rows alike.
 
 import type { Db, Statement } from "../core/ports.ts";
-import { isFailed, isFallenBack, type RequestRecord } from "../core/records.ts";
-import { LATENCY_BOUNDS_MS, latencyBucket } from "../core/request-log.ts";
+import { isFailed, isFallenBack, overheadMsOf, type RequestRecord } from "../core/records.ts";
+import { bucketOf, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../core/request-log.ts";
 import { type Column, insertFromJsonSql } from "./dialect.ts";
 
 export const HOUR_MS = 60 * 60 * 1000;
 export const DAY_MS = 24 * HOUR_MS;
 
-const BUCKETS = Array.from({ length: LATENCY_BOUNDS_MS.length + 1 }, (_, index) => index);
-export const LATENCY_COLUMNS: readonly string[] = BUCKETS.map((index) => `l${index}`);
-export const FIRST_CONTENT_COLUMNS: readonly string[] = BUCKETS.map((index) => `f${index}`);
+export const LATENCY_COLUMNS = bucketColumns("l", LATENCY_BOUNDS_MS);
+export const FIRST_CONTENT_COLUMNS = bucketColumns("f", LATENCY_BOUNDS_MS);
+export const OVERHEAD_COLUMNS = bucketColumns("o", OVERHEAD_BOUNDS_MS);
 
 export const COUNTS = [
   ...["requests", "errors", "fallbacks", "input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens"],
-  ...["charge", "baseline", "latency_ms"],
+  ...["charge", "baseline", "latency_ms", "first_content_ms", "overhead_ms"],
 ] as const;
 
 const KEY_TEXTS = ["account_id", "span", "model", "tier", "key_id"] as const;
 const KEY_NUMBERS = ["start_at", "status"] as const;
-const SUMS = [...COUNTS, ...LATENCY_COLUMNS, ...FIRST_CONTENT_COLUMNS];
+export const SUMS: readonly string[] = [...COUNTS, ...LATENCY_COLUMNS, ...FIRST_CONTENT_COLUMNS, ...OVERHEAD_COLUMNS];
 const FIRST_LATENCY = COUNTS.length;
-const FIRST_FIRST_CONTENT = FIRST_LATENCY + BUCKETS.length;
+const FIRST_FIRST_CONTENT = FIRST_LATENCY + LATENCY_COLUMNS.length;
+const FIRST_OVERHEAD = FIRST_FIRST_CONTENT + FIRST_CONTENT_COLUMNS.length;
 
 export interface RollupWriter {
   statements(records: readonly RequestRecord[]): readonly Statement[];
@@ -81,6 +82,7 @@ function groupOf(groups: Map<string, Group>, record: RequestRecord, span: string
 function add(group: Group, record: RequestRecord): void {
   const { cost, latencyMs, firstContentMs } = record;
   const { sums } = group;
+  const overheadMs = overheadMsOf(record);
   const counts = [
     1,
     isFailed(record) ? 1 : 0,
@@ -92,10 +94,17 @@ function add(group: Group, record: RequestRecord): void {
     0,
     0,
     latencyMs,
+    overheadMs === null ? 0 : (firstContentMs ?? 0),
+    overheadMs ?? 0,
   ];
   for (const [index, count] of counts.entries()) (sums[index] as number) += count;
-  (sums[FIRST_LATENCY + latencyBucket(latencyMs)] as number) += 1;
-  if (firstContentMs !== null) (sums[FIRST_FIRST_CONTENT + latencyBucket(firstContentMs)] as number) += 1;
+  (sums[FIRST_LATENCY + bucketOf(latencyMs)] as number) += 1;
+  if (firstContentMs !== null) (sums[FIRST_FIRST_CONTENT + bucketOf(firstContentMs)] as number) += 1;
+  if (overheadMs !== null) (sums[FIRST_OVERHEAD + bucketOf(overheadMs, OVERHEAD_BOUNDS_MS)] as number) += 1;
   group.charge += cost?.charge ?? 0n;
   group.baseline += cost?.baseline ?? 0n;
+}
+
+function bucketColumns(letter: string, bounds: readonly number[]): readonly string[] {
+  return Array.from({ length: bounds.length + 1 }, (_, index) => `${letter}${index}`);
 }

@@ -2,8 +2,8 @@
 
 import type { Db, Row } from "../core/ports.ts";
 import type { UsageGroup, UsageLog, UsageQuery, UsageRow } from "../core/request-log.ts";
-import { newConditions } from "./requests.ts";
-import { COUNTS, DAY_MS, FIRST_CONTENT_COLUMNS, HOUR_MS, LATENCY_COLUMNS } from "./rollup-write.ts";
+import { newConditions } from "./conditions.ts";
+import { DAY_MS, FIRST_CONTENT_COLUMNS, HOUR_MS, LATENCY_COLUMNS, OVERHEAD_COLUMNS, SUMS } from "./rollup-write.ts";
 
 /** A total over more than this is taken from days, so that a year costs no more than a week. */
 const HOURLY_TOTAL_MAX_MS = 8 * DAY_MS;
@@ -15,9 +15,7 @@ const GROUP_COLUMNS: Readonly<Record<UsageGroup, string>> = {
   status: "status",
 };
 
-const SUMS = [...COUNTS, ...LATENCY_COLUMNS, ...FIRST_CONTENT_COLUMNS]
-  .map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`)
-  .join(", ");
+const SUMS_SQL = SUMS.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ");
 
 export function createUsageLog(db: Db): UsageLog {
   return {
@@ -34,7 +32,7 @@ export function createUsageLog(db: Db): UsageLog {
         ...(query.group === null ? [] : [GROUP_COLUMNS[query.group]]),
       ];
       const order = by.length === 0 ? "" : ` GROUP BY ${by.join(", ")} ORDER BY ${by.join(", ")}`;
-      const sql = `SELECT ${[...by, SUMS].join(", ")} FROM request_rollups WHERE ${where.sql()}${order}`;
+      const sql = `SELECT ${[...by, SUMS_SQL].join(", ")} FROM request_rollups WHERE ${where.sql()}${order}`;
       const rows = await db.query(sql, where.params);
       const counted = rows.filter((row) => row.requests != null);
       return { rows: counted.map((row) => toUsage(row, query, fromMs)), fromMs, toMs };
@@ -71,5 +69,8 @@ function toUsage(row: Row, { step, group }: UsageQuery, fromMs: number): UsageRo
     latencyMsSum: Number(row.latency_ms),
     latencies: LATENCY_COLUMNS.map((column) => Number(row[column])),
     firstContents: FIRST_CONTENT_COLUMNS.map((column) => Number(row[column])),
+    firstContentMsSum: Number(row.first_content_ms),
+    overheadMsSum: Number(row.overhead_ms),
+    overheads: OVERHEAD_COLUMNS.map((column) => Number(row[column])),
   };
 }

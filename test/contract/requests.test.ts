@@ -49,12 +49,12 @@ await describeStores("request records", ({ url }) => {
         tier: "NANO",
         classifiedTier: "SIMPLE",
         model: "model-5",
-        provider: "lab",
+        provider: "mill",
         buckets: { input: 10, cacheRead: 3, cacheWrite: 2, output: 20 },
-        charge: 1_200n,
+        charge: 7n ** 4n,
         baseline: 9_000n,
       });
-      const { measures: _measures, ...decision } = record.decision as Decision;
+      const { measures: _measures, adjustments: _adjustments, ...decision } = record.decision as Decision;
       expect(stored?.detail).toEqual({
         decision,
         attempts: record.attempts,

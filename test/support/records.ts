@@ -43,6 +43,7 @@ export function makeRecord(overrides: Partial<RequestRecord> = {}): RequestRecor
     requestId: `req_${made.toString(16).padStart(24, "0")}`,
     accountId: "default",
     keyId: "key_one",
+    profileId: null,
     atMs,
     route: "/v1/chat/completions",
     status: 200,
@@ -92,16 +93,23 @@ export function variedRecord(n: number, startMs = NOON): RequestRecord {
   const isRefused = n % 13 === 0;
   const isBroken = n % 29 === 1;
   const isFallback = n % 17 === 2;
+  const cost = { ...(makeRecord().cost as NonNullable<RequestRecord["cost"]>), charge: 7n ** BigInt(n % 12) };
+  const adjustments = n % 11 === 3 ? ["profile floor raised NANO to SIMPLE"] : [];
+  const profile = n % 9 === 4 ? "tier" : "auto";
   const category = CATEGORIES[n % CATEGORIES.length] as (typeof CATEGORIES)[number];
   return makeRecord({
     atMs: startMs + n * 1_000,
     accountId: n % 50 === 49 ? "other" : "default",
     keyId: `key_${n % 10}`,
+    profileId: n % 10 < 3 ? `profile_${n % 10}` : null,
     status: isRefused ? (n % 2 === 0 ? 402 : 503) : 200,
     errorCode: isRefused ? "insufficient_credits" : null,
-    decision: n % 26 === 0 ? null : { ...DECISION, tier, category, model: isFallback ? "elsewhere" : model },
-    answeredBy: isRefused ? null : { model, provider: "lab" },
-    ...(isRefused || isBroken ? { cost: null } : {}),
+    decision:
+      n % 26 === 0
+        ? null
+        : { ...DECISION, tier, category, profile, adjustments, model: isFallback ? "elsewhere" : model },
+    answeredBy: isRefused ? null : { model, provider: n % 7 < 5 ? "lab" : "mill" },
+    cost: isRefused || isBroken ? null : cost,
     firstContentMs: isRefused ? null : n % 5_000,
     latencyMs: (n * 7) % 70_000,
     ending: isRefused ? null : isBroken ? "provider-broke" : "complete",

@@ -8,9 +8,9 @@ import { formatUsd } from "../../core/money.ts";
 import { type Tier, tierRank } from "../../core/tiers.ts";
 import { type Rerouted, reroute } from "../../routing/reroute.ts";
 import type { Edge } from "../edge.ts";
+import { caughtUp } from "./caught-up.ts";
 import { ConstraintsBody, readConstraints } from "./profiles.ts";
 import { accountOf, bodyReader, isoTime } from "./request.ts";
-import { caughtUp } from "./requests.ts";
 
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;

@@ -1,7 +1,8 @@
 // The filters of the log and of its totals, read from the query: what does not fit is refused, not ignored.
 
 import type { FastifyRequest } from "fastify";
-import { CATEGORIES } from "../../core/decision.ts";
+import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
+import { type NanoUsd, parseUsd } from "../../core/money.ts";
 import type { RequestFilter, StatusFilter } from "../../core/request-log.ts";
 import { isTier, TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/fields.ts";
@@ -12,19 +13,32 @@ const NONE = "none";
 
 type Narrowing = Omit<RequestFilter, "accountId">;
 
+/** With the times of the range. */
 export function filterOf(request: FastifyRequest): Narrowing {
-  const status = queryOf(request, "status");
-  const category = queryOf(request, "category");
-  const fallback = queryOf(request, "fallback");
-  const start = queryOf(request, "q");
   const [fromMs, toMs] = [timeOf(request, "from"), timeOf(request, "to")];
   return {
-    ...groupFilterOf(request),
+    ...narrowingOf(request),
     ...(fromMs === null ? {} : { fromMs }),
     ...(toMs === null ? {} : { toMs }),
+  };
+}
+
+export function narrowingOf(request: FastifyRequest): Omit<Narrowing, "fromMs" | "toMs"> {
+  const status = queryOf(request, "status");
+  const category = queryOf(request, "category");
+  const start = queryOf(request, "q");
+  const [isFallback, isAdjusted] = [flagOf(request, "fallback"), flagOf(request, "adjusted")];
+  const profile = queryOf(request, "profile");
+  return {
+    ...groupFilterOf(request),
+    ...wordFilterOf(request, "provider", "provider"),
+    ...wordFilterOf(request, "keyProfile", "profileId"),
+    ...costOf(request),
+    ...(profile === null ? {} : { profile: noneOr(oneOf("profile", profile, [...ROUTING_PROFILES, NONE])) }),
     ...(status === null ? {} : { status: statusOf(status) }),
     ...(category === null ? {} : { category: oneOf("category", category, CATEGORIES) }),
-    ...(fallback === null ? {} : { isFallback: oneOf("fallback", fallback, ["true", "false"]) === "true" }),
+    ...(isFallback === null ? {} : { isFallback }),
+    ...(isAdjusted === null ? {} : { isAdjusted }),
     ...(start === null || start === "" ? {} : { requestIdStart: requestIdStartOf(start) }),
   };
 }
@@ -32,11 +46,10 @@ export function filterOf(request: FastifyRequest): Narrowing {
 /** What the totals can be narrowed by, too. */
 export function groupFilterOf(request: FastifyRequest): Pick<Narrowing, "tier" | "model" | "keyId"> {
   const tier = queryOf(request, "tier");
-  const model = queryOf(request, "model");
   const key = queryOf(request, "key");
   return {
     ...(tier === null ? {} : { tier: tierOf(tier) }),
-    ...(model === null ? {} : { model: model === NONE ? null : storable("model", model) }),
+    ...wordFilterOf(request, "model", "model"),
     ...(key === null ? {} : { keyId: storable("key", key) }),
   };
 }
@@ -53,6 +66,38 @@ export function oneOf<Word extends string>(name: string, given: string, words: r
   const found = words.find((word) => word === given);
   if (found !== undefined) return found;
   throw invalid(name, `'${name}' must be one of ${words.join(", ")}.`);
+}
+
+function noneOr(text: string): string | null {
+  return text === NONE ? null : text;
+}
+
+function wordFilterOf<Field extends string>(
+  request: FastifyRequest,
+  name: string,
+  field: Field,
+): { readonly [Name in Field]?: string | null } {
+  const text = queryOf(request, name);
+  return (text === null ? {} : { [field]: noneOr(storable(name, text)) }) as { [Name in Field]?: string | null };
+}
+
+function flagOf(request: FastifyRequest, name: string): boolean | null {
+  const text = queryOf(request, name);
+  return text === null ? null : oneOf(name, text, ["true", "false"]) === "true";
+}
+
+function costOf(request: FastifyRequest): Pick<Narrowing, "cost"> {
+  const [from, to] = [amountOf(request, "costFrom"), amountOf(request, "costTo")];
+  if (from === null && to === null) return {};
+  return { cost: { ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) } };
+}
+
+function amountOf(request: FastifyRequest, name: string): NanoUsd | null {
+  const text = queryOf(request, name);
+  if (text === null) return null;
+  const amount = parseUsd(text);
+  if (amount !== null) return amount;
+  throw invalid(name, `'${name}' must be an amount in USD, such as 0.001.`);
 }
 
 function tierOf(text: string): string | null {

@@ -2,7 +2,7 @@
 
 import type { Decision } from "../../core/decision.ts";
 import { formatUsd, type NanoUsd, type Price } from "../../core/money.ts";
-import type { AttemptRecord } from "../../core/records.ts";
+import { overheadMsOf } from "../../core/records.ts";
 import type { Feedback, RequestSummary, StoredRequest } from "../../core/request-log.ts";
 import { isoTime } from "./request.ts";
 
@@ -22,10 +22,12 @@ export function writeSummary(request: RequestSummary): Record<string, unknown> {
     classifiedTier: request.classifiedTier,
     category: request.category,
     profile: request.profile,
+    keyProfile: request.profileId,
     toolScenario: request.toolScenario,
     model: request.model,
     provider: request.provider,
     fallback: request.isFallback,
+    adjusted: request.isAdjusted,
     attempts: request.attempts,
     tokens: request.buckets,
     usageEstimated: request.isEstimated,
@@ -46,7 +48,7 @@ export function writeStored({ summary, detail, content, feedback }: StoredReques
     attemptCount,
     attempts,
     decision: decision === null ? null : writeDecision(decision),
-    overheadMs: overheadMs(summary, attempts),
+    overheadMs: overheadMsOf({ firstContentMs: summary.firstContentMs, attempts }),
     money: {
       holdUsd: usd(hold),
       chargeUsd: line.chargeUsd,
@@ -80,14 +82,6 @@ function writeDecision({ costEstimate, baselineCost, toolScore, ...rest }: Decis
 /** USD per million tokens, as people write it. */
 function writePrice(price: Price): object {
   return Object.fromEntries(Object.entries(price).map(([name, micro]) => [name, micro === null ? null : micro / 1e6]));
-}
-
-/** What the gateway itself took until the first content, providers and pauses between tries left out. */
-function overheadMs({ firstContentMs }: RequestSummary, attempts: readonly AttemptRecord[]): number | null {
-  const last = attempts.at(-1);
-  const first = attempts[0];
-  if (firstContentMs === null || first === undefined || last === undefined) return null;
-  return Math.max(0, firstContentMs - (last.startMs + last.durationMs - first.startMs));
 }
 
 function usd(amount: NanoUsd | null): string | null {

@@ -54,7 +54,8 @@ type Line = Record<string, unknown>;
 
 const COLUMNS: readonly (readonly [string, (line: Line) => unknown])[] = [
   ...plain("id", "requestId", "createdAt", "route", "status", "error", "errorCode", "stream", "key", "tier"),
-  ...plain("classifiedTier", "category", "profile", "toolScenario", "model", "provider", "fallback", "attempts"),
+  ...plain("classifiedTier", "category", "profile", "keyProfile", "toolScenario", "model", "provider"),
+  ...plain("fallback", "adjusted", "attempts"),
   ...(["input", "cacheRead", "cacheWrite", "output"] as const).map(
     (bucket) => [`${bucket}Tokens`, ({ tokens }: Line) => (tokens as Line | null)?.[bucket]] as const,
   ),

@@ -4,11 +4,13 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { StoredRequest } from "../../core/request-log.ts";
 import { TIERS } from "../../core/tiers.ts";
-import type { Edge, Records } from "../edge.ts";
+import type { Edge } from "../edge.ts";
+import { caughtUp } from "./caught-up.ts";
 import { accountOf, bodyReader, listPage, missing, pageOf } from "./request.ts";
 import { filterOf } from "./request-filter.ts";
 import { writeFeedback, writeStored, writeSummary } from "./request-shape.ts";
 import { registerExport } from "./requests-export.ts";
+import { registerHistogram } from "./requests-histogram.ts";
 
 const Mark = Type.Object(
   {
@@ -28,6 +30,7 @@ export function registerRequests(api: FastifyInstance, edge: Edge): void {
     return listPage(page, (each) => records.requests.list(filter, each), writeSummary);
   });
   registerExport(api, edge);
+  registerHistogram(api, edge);
   api.get("/api/requests/:id", async (request) => writeStored(await storedOf(request, edge)));
   api.post("/api/requests/:id/feedback", async (request) => {
     const { tier, note = null } = readMark(request);
@@ -49,16 +52,4 @@ async function storedOf(request: FastifyRequest, edge: Edge): Promise<StoredRequ
   const stored = await edge.records.requests.find(account, id);
   if (stored === null) throw missing("request", id);
   return stored;
-}
-
-const CATCH_UP_MS = 200;
-
-/** Who asks right after a request wants to see it; a long queue is not waited for. */
-export async function caughtUp({ recorder }: Records): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, CATCH_UP_MS);
-  });
-  await Promise.race([recorder.flush(), patience]);
-  clearTimeout(timer);
 }

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from "fastify";
 import { formatUsd } from "../../core/money.ts";
 import {
+  OVERHEAD_BOUNDS_MS,
   percentileMs,
   USAGE_GROUPS,
   USAGE_STEPS,
@@ -12,12 +13,12 @@ import {
 } from "../../core/request-log.ts";
 import { invalid } from "../../formats/fields.ts";
 import type { Edge } from "../edge.ts";
+import { caughtUp } from "./caught-up.ts";
 import { accountOf, isoTime, queryOf } from "./request.ts";
 import { groupFilterOf, oneOf, timeOf } from "./request-filter.ts";
-import { caughtUp } from "./requests.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
-const DEFAULT_RANGE_MS: Readonly<Record<UsageStep, number>> = {
+export const DEFAULT_RANGE_MS: Readonly<Record<UsageStep, number>> = {
   hour: 24 * HOUR_MS,
   day: 30 * 24 * HOUR_MS,
   total: 24 * HOUR_MS,
@@ -46,7 +47,7 @@ export function registerUsage(api: FastifyInstance, edge: Edge): void {
   });
 }
 
-function checkRange({ fromMs, toMs, step }: UsageQuery): void {
+export function checkRange({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "step">): void {
   if (fromMs >= toMs) throw invalid("from", "'from' must be before 'to'.");
   if (step === "hour" && toMs - fromMs > HOURLY_RANGE_MAX_MS) {
     throw invalid("by", "By the hour, the range may be 62 days at most; ask by day.");
@@ -71,5 +72,18 @@ function writeUsage(row: UsageRow): object {
       p95Ms: percentileMs(latencies, 0.95),
     },
     firstContent: { p50Ms: percentileMs(firstContents, 0.5), p95Ms: percentileMs(firstContents, 0.95) },
+    overhead: writeOverhead(row),
+  };
+}
+
+/** The gateway's own part of the time to first content, and the average of the whole beside it. */
+function writeOverhead({ overheads, overheadMsSum, firstContentMsSum }: UsageRow): object {
+  const counted = overheads.reduce((sum, count) => sum + count, 0);
+  const average = (sum: number): number | null => (counted === 0 ? null : Math.round((sum / counted) * 10) / 10);
+  return {
+    averageMs: average(overheadMsSum),
+    firstContentAverageMs: average(firstContentMsSum),
+    p50Ms: percentileMs(overheads, 0.5, OVERHEAD_BOUNDS_MS),
+    p95Ms: percentileMs(overheads, 0.95, OVERHEAD_BOUNDS_MS),
   };
 }

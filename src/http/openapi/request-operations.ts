@@ -1,6 +1,6 @@
 // The operations on recorded requests: the log, one request, marks, export and totals.
 
-import { CATEGORIES } from "../../core/decision.ts";
+import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
 import { USAGE_GROUPS, USAGE_STEPS } from "../../core/request-log.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { account, api, idInPath, json, type Operation, page, paging } from "./operation.ts";
@@ -17,7 +17,17 @@ const filters = [
   to,
   ...groupFilters,
   query("status", { type: "string" }, "A status (402), a class (4xx), or `error`: those and broken streams."),
+  query("provider", { type: "string" }, "The provider whose model answered; `none`: nobody did."),
+  query("keyProfile", { type: "string" }, "The id of the saved profile that the key had; `none`: it had none."),
+  query("profile", { type: "string", enum: [...ROUTING_PROFILES, "none"] }, "How it asked to be routed."),
   query("fallback", { type: "boolean" }, "Whether another model than the one selected answered."),
+  query(
+    "adjusted",
+    { type: "boolean" },
+    "Whether more than the prompt decided: a floor, a ceiling, money, a missing ability, an open tool call, a fallback.",
+  ),
+  query("costFrom", { type: "string", examples: ["0.001"] }, "What was charged, in USD: at least this."),
+  query("costTo", { type: "string", examples: ["0.01"] }, "What was charged, in USD: less than this."),
   query("category", { type: "string", enum: CATEGORIES }, "What kind of request it was."),
   query("q", { type: "string" }, "The beginning of a request id."),
 ];
@@ -37,6 +47,12 @@ export const REQUEST_OPERATIONS: readonly Operation[] = [
       ...filters,
     ],
     answer: { "application/x-ndjson": { schema: { type: "string" } }, "text/csv": { schema: { type: "string" } } },
+    errors: ["400"],
+  }),
+  api("getRequestHistogram", "get", "/api/requests/histogram", {
+    summary: "How many requests the filter lets through, by hour or day; hours and days are whole and in UTC",
+    parameters: [account, query("by", { type: "string", enum: ["hour", "day"], default: "hour" }, ""), ...filters],
+    answer: json("RequestHistogram"),
     errors: ["400"],
   }),
   api("getRequest", "get", "/api/requests/{id}", {

@@ -33,10 +33,12 @@ const line = {
   classifiedTier: nullable(tier),
   category: nullable({ type: "string", enum: CATEGORIES }),
   profile: nullable({ type: "string", enum: ROUTING_PROFILES }),
+  keyProfile: nullable(text),
   toolScenario: nullable(scenario),
   model: nullable(text),
   provider: nullable(text),
   fallback: boolean,
+  adjusted: boolean,
   attempts: integer,
   tokens: nullable(tokens),
   usageEstimated: boolean,
@@ -108,6 +110,7 @@ const usage = object({
   savedUsd: text,
   latency: object({ averageMs: integer, ...percentiles }),
   firstContent: object(percentiles),
+  overhead: object({ averageMs: nullable(number), firstContentAverageMs: nullable(number), ...percentiles }),
 });
 
 export const REQUEST_SCHEMAS: Readonly<Record<string, object>> = {
@@ -131,6 +134,13 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, object>> = {
     properties: { tier, note: nullable({ type: "string", maxLength: 1000 }) },
   },
   MarkedRequest: object({ id: text, requestId: text, decidedTier: nullable(tier), ...feedback }),
+  RequestHistogram: object({
+    data: { type: "array", items: object({ start: time, requests: integer, errors: integer }) },
+    next: { type: "null" },
+    from: time,
+    to: time,
+    by: { type: "string", enum: ["hour", "day"] },
+  }),
   UsagePage: object({
     data: { type: "array", items: usage },
     next: { type: "null" },

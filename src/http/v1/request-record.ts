@@ -21,7 +21,7 @@ export interface Finish {
 export function toRecord(request: FastifyRequest, trace: Trace, finish: () => Finish): RequestRecord | null {
   const route = request.routeOptions.url ?? "";
   if (request.caller === null || !RECORDED.has(route)) return null;
-  const { key } = request.caller as Caller;
+  const { key, profile } = request.caller as Caller;
   const { id, startedAtMs, status, durationMs } = finish();
   const chat = trace.request?.chat ?? null;
   return {
@@ -29,6 +29,7 @@ export function toRecord(request: FastifyRequest, trace: Trace, finish: () => Fi
     requestId: request.id,
     accountId: key.accountId,
     keyId: key.id,
+    profileId: profile?.id ?? null,
     atMs: startedAtMs,
     route,
     status,

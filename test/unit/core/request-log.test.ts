@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from "vitest";
 import { recordIdAt } from "../../../src/core/records.ts";
-import { LATENCY_BOUNDS_MS, latencyBucket, percentileMs } from "../../../src/core/request-log.ts";
+import { bucketOf, LATENCY_BOUNDS_MS, percentileMs } from "../../../src/core/request-log.ts";
 import { fc } from "../../support/property.ts";
 
 const counted = (values: readonly number[]): number[] => {
   const counts = [...LATENCY_BOUNDS_MS, 0].map(() => 0);
-  for (const value of values) (counts[latencyBucket(value)] as number) += 1;
+  for (const value of values) (counts[bucketOf(value)] as number) += 1;
   return counts;
 };
 
@@ -22,7 +22,7 @@ describe("a percentile", () => {
       fc.property(values, fc.constantFrom(0.5, 0.95), (latencies, share) => {
         const sorted = [...latencies].sort((a, b) => a - b);
         const exact = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] as number;
-        const bucket = latencyBucket(exact);
+        const bucket = bucketOf(exact);
         const found = percentileMs(counted(latencies), share) as number;
         expect(found).toBeGreaterThanOrEqual(LATENCY_BOUNDS_MS[bucket - 1] ?? 0);
         expect(found).toBeLessThanOrEqual(LATENCY_BOUNDS_MS[bucket] ?? Number.POSITIVE_INFINITY);

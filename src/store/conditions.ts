@@ -1,0 +1,89 @@
+// What a filter of the log means in SQL: on the requests themselves, and on the counters of request_counts, whose columns
+// have the same names.
+
+import type { CostRange } from "../core/cost-steps.ts";
+import type { SqlValue } from "../core/ports.ts";
+import { recordIdAt } from "../core/records.ts";
+import type { RequestFilter, StatusFilter } from "../core/request-log.ts";
+
+export interface Conditions {
+  readonly params: SqlValue[];
+  /** A condition with one `?` for each value. */
+  add(condition: string, ...values: readonly SqlValue[]): void;
+  sql(): string;
+}
+
+export function newConditions(): Conditions {
+  const parts: string[] = [];
+  const params: SqlValue[] = [];
+  return {
+    params,
+    add(condition, ...values) {
+      const [head = "", ...tails] = condition.split("?");
+      const places = values.map((value) => `$${params.push(value)}`);
+      parts.push(head + tails.map((tail, index) => `${places[index]}${tail}`).join(""));
+    },
+    sql: () => parts.join(" AND "),
+  };
+}
+
+/** All but the time, the cost and the request id: those the two tables have not in common. */
+export function addFilter(where: Conditions, filter: RequestFilter): void {
+  where.add("account_id = ?", filter.accountId);
+  const texts = {
+    tier: filter.tier,
+    model: filter.model,
+    key_id: filter.keyId,
+    provider: filter.provider,
+    profile_id: filter.profileId,
+    profile: filter.profile,
+    category: filter.category,
+  };
+  for (const [column, value] of Object.entries(texts)) {
+    if (value !== undefined) where.add(`${column} = ?`, value ?? "");
+  }
+  if (filter.isFallback !== undefined) where.add(`is_fallback = ${filter.isFallback ? 1 : 0}`);
+  if (filter.isAdjusted !== undefined) where.add(`is_adjusted = ${filter.isAdjusted ? 1 : 0}`);
+  if (filter.status !== undefined) addStatus(where, filter.status);
+}
+
+/** On the requests: from that time, and before that id. */
+export function addIds(where: Conditions, fromMs: number | undefined, endId: string | null): void {
+  if (fromMs !== undefined) where.add("id >= ?", recordIdAt(fromMs));
+  if (endId !== null) where.add("id < ?", endId);
+}
+
+/** Behind every character that a request id may have. */
+const LAST = "~";
+
+/** On the requests; an expression in the place of the column keeps its index out of it. */
+export function addRequestId(where: Conditions, start: string, column = "request_id"): void {
+  where.add(`${column} >= ? AND ${column} < ?`, start, `${start}${LAST}`);
+}
+
+/** On the requests. */
+export function addCost(where: Conditions, { from, to }: CostRange): void {
+  where.add("charge >= ?", from ?? 0n);
+  if (to !== undefined) where.add("charge < ?", to);
+}
+
+/** On the counters: these steps, the first and the last. */
+export function addCostSteps(where: Conditions, [first, last]: readonly [number, number]): void {
+  where.add("cost_step >= ? AND cost_step <= ?", first, last);
+}
+
+/** Whether the filter narrows by anything but the time. */
+export function isNarrow({ accountId: _accountId, fromMs: _fromMs, toMs: _toMs, ...rest }: RequestFilter): boolean {
+  return Object.keys(rest).length > 0;
+}
+
+const ERROR_STATUS = 400;
+
+/** Errors are few and have an index of their own, which is used where the words `is_error = 1` stand. */
+function addStatus(where: Conditions, filter: StatusFilter): void {
+  const lowest =
+    filter.kind === "exact" ? filter.status : filter.kind === "class" ? filter.hundreds * 100 : ERROR_STATUS;
+  if (lowest >= ERROR_STATUS) where.add("is_error = 1");
+  if (filter.kind === "exact") where.add("status = ?", lowest);
+  if (filter.kind === "class") where.add("status >= ? AND status < ?", lowest, lowest + 100);
+}

@@ -1,0 +1,161 @@
+// Filters of the log on every store: pages and histogram are what plain filtering and counting give, whatever is combined,
+// near and far back, and requests from before the counters are counted too.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Db } from "../../src/core/ports.ts";
+import { isAdjusted, isFailed, isFallenBack, type RecordStore, type RequestRecord } from "../../src/core/records.ts";
+import type { RequestFilter, RequestLog } from "../../src/core/request-log.ts";
+import { TIERS } from "../../src/core/tiers.ts";
+import { openDb } from "../../src/store/db.ts";
+import { splitStatements } from "../../src/store/migrate.ts";
+import { createRecordStore } from "../../src/store/request-write.ts";
+import { createRequestLog } from "../../src/store/requests.ts";
+import { fc } from "../support/property.ts";
+import { makeRecord, NOON, variedRecord } from "../support/records.ts";
+import { describeStores } from "../support/stores.ts";
+
+const COUNT = 600;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Over twelve days, with a gap of three in between. */
+const timeOf = (n: number): number => NOON + n * Math.floor((9 * DAY) / COUNT) + (n > COUNT / 2 ? 3 * DAY : 0);
+const RANGE = { fromMs: NOON, toMs: NOON + 13 * DAY };
+
+type Case = readonly [string, Omit<RequestFilter, "accountId">, (record: RequestRecord) => boolean];
+
+const charge = ({ cost }: RequestRecord): bigint => cost?.charge ?? -1n;
+const CASES: readonly Case[] = [
+  ["a provider", { provider: "mill" }, ({ answeredBy }) => answeredBy?.provider === "mill"],
+  ["no provider", { provider: null }, ({ answeredBy }) => answeredBy === null],
+  ["a saved profile", { profileId: "profile_2" }, ({ profileId }) => profileId === "profile_2"],
+  ["no saved profile", { profileId: null }, ({ profileId }) => profileId === null],
+  ["a routing profile", { profile: "tier" }, ({ decision }) => decision?.profile === "tier"],
+  ["no routing profile", { profile: null }, ({ decision }) => decision === null],
+  ["adjusted", { isAdjusted: true }, isAdjusted],
+  ["not adjusted", { isAdjusted: false }, (record) => !isAdjusted(record)],
+  ["a cost on steps", { cost: { from: 1_000n, to: 100_000n } }, (r) => charge(r) >= 1_000n && charge(r) < 100_000n],
+  ["a cost off steps", { cost: { from: 50n, to: 30_000n } }, (r) => charge(r) >= 50n && charge(r) < 30_000n],
+  ["a cost within one step", { cost: { from: 2_000n, to: 3_000n } }, (r) => charge(r) >= 2_000n && charge(r) < 3_000n],
+  ["any cost", { cost: {} }, (r) => charge(r) >= 0n],
+  ["a tier", { tier: "NANO" }, ({ decision }) => decision?.tier === "NANO"],
+  ["a category", { category: "math" }, ({ decision }) => decision?.category === "math"],
+  ["errors", { status: { kind: "error" } }, isFailed],
+  ["a class", { status: { kind: "class", hundreds: 5 } }, ({ status }) => status >= 500],
+  ["fallbacks", { isFallback: true }, isFallenBack],
+  ["the beginning of ids", { requestIdStart: "req_" }, () => true],
+];
+
+await describeStores("filters of the log", ({ url }) => {
+  let db: Db;
+  let store: RecordStore;
+  let log: RequestLog;
+  const varied = Array.from({ length: COUNT }, (_, n) => ({ ...variedRecord(n, timeOf(n) - n * 1_000), id: "" })).map(
+    (record, n) => ({ ...record, id: makeRecord({ atMs: timeOf(n) }).id }),
+  );
+  const own = varied.filter(({ accountId }) => accountId === "default");
+  beforeAll(async () => {
+    db = await openDb(url);
+    await db.migrate();
+    store = createRecordStore(db);
+    log = createRequestLog(db);
+    for (let at = 0; at < COUNT; at += 150) await store.write(varied.slice(at, at + 150));
+  });
+  afterAll(() => db.close());
+
+  const idsOf = (matches: (record: RequestRecord) => boolean): readonly string[] =>
+    own
+      .filter(matches)
+      .map(({ id }) => id)
+      .reverse();
+  const allPages = async (filter: Omit<RequestFilter, "accountId">, limit: number): Promise<readonly string[]> => {
+    const ids: string[] = [];
+    let after: string | null = null;
+    do {
+      const page = await log.list({ accountId: "default", ...filter }, { limit, after });
+      ids.push(...page.map(({ id }) => id));
+      after = page.length < limit ? null : (page.at(-1)?.id ?? null);
+    } while (after !== null);
+    return ids;
+  };
+  const bars = (records: readonly RequestRecord[], unitMs: number): readonly object[] => {
+    const starts = [...new Set(records.map(({ atMs }) => Math.floor(atMs / unitMs) * unitMs))].sort((a, b) => a - b);
+    return starts.map((startMs) => {
+      const some = records.filter(({ atMs }) => Math.floor(atMs / unitMs) * unitMs === startMs);
+      return { startMs, requests: some.length, errors: some.filter(isFailed).length };
+    });
+  };
+
+  test.each(CASES)("%s: pages and histogram are what plain filtering gives", async (_what, filter, matches) => {
+    const expected = idsOf(matches);
+    expect(await allPages(filter, 37)).toEqual(expected);
+    expect(await allPages({ ...filter, ...RANGE }, 500)).toEqual(expected);
+    for (const [step, unitMs] of [["hour", HOUR] as const, ["day", DAY] as const]) {
+      const { bars: found } = await log.histogram({ accountId: "default", ...filter }, { ...RANGE, step });
+      expect(found).toEqual(bars(own.filter(matches), unitMs));
+    }
+  });
+
+  test("any two of them together, too, in any range and page size", async () => {
+    const cases = CASES.filter(([, filter]) => filter.requestIdStart === undefined);
+    const span = fc.tuple(fc.integer({ min: -DAY, max: 13 * DAY }), fc.integer({ min: 1, max: 13 * DAY }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.subarray([...cases], { minLength: 1, maxLength: 2 }),
+        span,
+        fc.integer({ min: 1, max: 60 }),
+        async (chosen, [from, length], limit) => {
+          const filter = Object.assign({}, ...chosen.map(([, each]) => each)) as Omit<RequestFilter, "accountId">;
+          const fields = chosen.flatMap(([, each]) => Object.keys(each));
+          fc.pre(new Set(fields).size === fields.length);
+          const range = { fromMs: NOON + from, toMs: NOON + from + length };
+          const matches = (record: RequestRecord): boolean =>
+            chosen.every(([, , isIt]) => isIt(record)) && record.atMs >= range.fromMs && record.atMs < range.toMs;
+          expect(await allPages({ ...filter, ...range }, limit)).toEqual(idsOf(matches));
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  test("a histogram says which whole hours it covers", async () => {
+    const span = { fromMs: NOON + 90_000, toMs: NOON + HOUR + 1, step: "hour" as const };
+    expect(await log.histogram({ accountId: "default", tier: "NANO" }, span)).toMatchObject({
+      fromMs: NOON,
+      toMs: NOON + 2 * HOUR,
+    });
+    expect((await log.histogram({ accountId: "nobody" }, span)).bars).toEqual([]);
+  });
+
+  test("a line says what it was filtered by", async () => {
+    const [line] = await log.list(
+      { accountId: "default", profileId: "profile_1", isAdjusted: true },
+      { limit: 1, after: null },
+    );
+    expect(line).toMatchObject({ profileId: "profile_1", isAdjusted: true });
+  });
+
+  test("requests from before the counters are counted by the migration as by the writer", async () => {
+    const folder = new URL("../../src/store/migrations/", import.meta.url);
+    const name = readdirSync(folder).find((each) => each.endsWith("_request_counts.sql")) as string;
+    const statements = splitStatements(readFileSync(new URL(name, folder), "utf8"));
+    const backfill = statements.find((statement) => statement.startsWith("INSERT INTO request_counts")) as string;
+    const all =
+      "SELECT * FROM request_counts ORDER BY account_id, span, start_at, key_id, model, category, tier, status, cost_step, is_adjusted, is_fallback, is_error, profile, provider";
+    const written = await db.query(all);
+    await db.query("DELETE FROM request_counts");
+    await db.query(backfill);
+    expect(await db.query(all)).toEqual(written);
+  });
+
+  test("counters go with the requests, a whole day at a time", async () => {
+    await db.query("INSERT INTO accounts (id, name, created_at) VALUES ($1, $2, $3)", ["old", "old", 1]);
+    const times = [NOON - 90 * DAY, NOON - 80 * DAY, NOON];
+    await store.write(times.map((atMs) => makeRecord({ accountId: "old", atMs })));
+    expect(await store.deleteBefore(NOON - 78 * DAY, 500)).toBe(2);
+    const span = { fromMs: NOON - 100 * DAY, toMs: NOON + DAY, step: "day" as const };
+    const { bars: left } = await log.histogram({ accountId: "old", tier: TIERS[2] }, span);
+    expect(left).toEqual([{ startMs: Math.floor(NOON / DAY) * DAY, requests: 1, errors: 0 }]);
+    expect(await db.query("SELECT start_at FROM request_counts WHERE account_id = 'old'")).toHaveLength(2);
+  });
+});
