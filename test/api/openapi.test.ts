@@ -161,6 +161,8 @@ describe("live answers keep to the document", () => {
     await check("POST", "/api/requests/{id}/feedback", mark);
     await check("GET", "/api/requests/{id}", await gateway.api("GET", "/api/requests/recorded"));
     await check("GET", "/api/usage", await gateway.api("GET", "/api/usage?by=hour&group=model"));
+    const histogram = await gateway.api("GET", "/api/requests/histogram?by=day&adjusted=false");
+    await check("GET", "/api/requests/histogram", histogram);
     await check("GET", "/api/requests", await gateway.api("GET", "/api/requests?tier=HUGE"));
     await check("GET", "/api/requests/{id}", await gateway.api("GET", "/api/requests/nothing"));
   });
