@@ -1,5 +1,5 @@
 // Random requests over every outcome there is, each compared to the nano-USD with what the provider itself knows it has
-// sent. A failing seed is printed; SWITCHYARD_TEST_SEED runs it again, SWITCHYARD_TEST_SCALE=10 runs ten times as many.
+// sent. A failing seed is printed; SEED runs it again, SWITCHYARD_TEST_SCALE=10 runs ten times as many.
 
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";

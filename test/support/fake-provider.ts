@@ -147,6 +147,11 @@ export const hangs: Behaviour = () => undefined;
 /** Closes the connection without a word. */
 export const cuts: Behaviour = ({ socket }) => void socket.destroy();
 
+/** Bytes on the socket, whatever they are, and then the end of the connection unless it is to stay open. */
+export function sendsRaw(bytes: string | Buffer, staysOpen = false): Behaviour {
+  return ({ socket }) => void (staysOpen ? socket.write(bytes) : socket.end(bytes));
+}
+
 /** Headers and part of a body, then a cut. */
 export const cutsBody: Behaviour = ({ response, socket }) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });

@@ -8,14 +8,23 @@ export interface Random {
   pick<T>(choices: readonly T[]): T;
 }
 
-/** The seed is SWITCHYARD_TEST_SEED when that is set, so that a run that failed can be had again. */
+/** The seed is SEED when that is set, so that a run that failed can be had again; `random` draws one. */
 export function seedOf(fallback: number): number {
-  return Number(process.env.SWITCHYARD_TEST_SEED ?? fallback);
+  const given = process.env.SEED;
+  if (given === undefined || given === "") return fallback;
+  return given === "random" ? Date.now() % 2_147_483_647 : Number(given);
 }
+
+const SCALE = Number(process.env.SWITCHYARD_TEST_SCALE ?? 1);
 
 /** How many times the usual amount of work; SWITCHYARD_TEST_SCALE=10 for ten times. */
 export function scaled(amount: number): number {
-  return Math.max(1, Math.round(amount * Number(process.env.SWITCHYARD_TEST_SCALE ?? 1)));
+  return Math.max(1, Math.round(amount * SCALE));
+}
+
+/** In the long version (`npm run test:faults`) every variant is played, otherwise one of them, by turns. */
+export function variants<T>(all: readonly T[], turn: number): readonly T[] {
+  return SCALE > 1 ? all : all.slice(turn % all.length, (turn % all.length) + 1);
 }
 
 /** Mulberry32: 32 bits of state, good enough to vary tests with. */

@@ -14,6 +14,7 @@ import { StoreUnavailable } from "../../../src/core/store-errors.ts";
 import { SILENT_LOG } from "../../../src/telemetry/log.ts";
 import { createMemoryLedger, hold, type MemoryLedger, problemsOf, settle, topUp } from "../../support/ledger.ts";
 import { SCALE } from "../../support/ledger-history.ts";
+import { seedOf } from "../../support/random.ts";
 
 const REGRESSIONS: readonly number[] = [];
 const WORLDS = 40 * SCALE;
@@ -163,7 +164,7 @@ async function live(seed: number): Promise<{ world: World; problems: readonly st
 test("whatever happens, who was answered pays once and nobody else pays", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const counts = { charged: 0, free: 0, unknown: 0 };
-  const first = Number(process.env.SWITCHYARD_TEST_SEED ?? 1);
+  const first = seedOf(1);
   const seeds = [...REGRESSIONS, ...Array.from({ length: WORLDS }, (_, index) => first + index)];
   for (const seed of seeds) {
     const { world, problems } = await live(seed);

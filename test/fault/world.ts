@@ -1,0 +1,162 @@
+// A gateway with a TCP proxy on every line: to provider A, to provider B, and from its clients. What a client saw, what
+// the providers saw and what the books say can be had of each exchange.
+
+import { request as httpRequest } from "node:http";
+import { expect } from "vitest";
+import { type FakeProvider, startFakeProvider, USAGE } from "../support/fake-provider.ts";
+import { HELLO, startGateway, type TestGateway } from "../support/gateway.ts";
+import { type Bank, bankOf, owed, PRICES } from "../support/money.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+
+export interface World {
+  readonly a: FakeProvider;
+  readonly b: FakeProvider;
+  readonly toA: TcpProxy;
+  readonly toB: TcpProxy;
+  /** Between clients and the gateway. */
+  readonly door: TcpProxy;
+  readonly gateway: TestGateway;
+  readonly bank: Bank;
+  /** One exchange through the door, to its end, whatever that is. */
+  exchange(body?: object, options?: ExchangeOptions): Promise<Seen>;
+  /** Resolves when a client has read this text. */
+  untilSeen(text: string): Promise<void>;
+  /** Takes every harm and script away and lets both models answer once. */
+  heal(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ExchangeOptions {
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called with all that was read so far, after each piece. True: the client leaves. */
+  readonly leaveWhen?: (text: string) => boolean;
+  /** The client leaves when this resolves. */
+  readonly leaveAt?: Promise<unknown>;
+}
+
+/** What a client knows of an exchange. */
+export interface Seen {
+  /** Null when not even a status came. */
+  readonly status: number | null;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly text: string;
+  /** The connection ended as HTTP says it should. */
+  readonly isWhole: boolean;
+}
+
+export interface WorldOptions {
+  /** Where A is, when it is not the fake provider behind the proxy. */
+  readonly addressOfA?: string;
+  readonly timeouts?: Readonly<Record<string, number>>;
+}
+
+export const TIMEOUTS = { connectMs: 600, firstByteMs: 800, idleMs: 800, totalMs: 2500 };
+export const COST = { alpha: owed(tokensOf(USAGE), PRICES.alpha), beta: owed(tokensOf(USAGE), PRICES.beta) };
+
+export function tokensOf(usage: { prompt_tokens: number; completion_tokens: number }): {
+  input: number;
+  output: number;
+} {
+  return { input: usage.prompt_tokens, output: usage.completion_tokens };
+}
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const [a, b] = await Promise.all([startFakeProvider(), startFakeProvider()]);
+  const [toA, toB] = await Promise.all([startTcpProxy(a.url), startTcpProxy(b.url)]);
+  const gateway = await startGateway({ yaml: yamlOf(options.addressOfA ?? toA.url, toB.url, options) });
+  const door = await startTcpProxy(gateway.url);
+  const readers = new Set<(text: string) => void>();
+  return {
+    a,
+    b,
+    toA,
+    toB,
+    door,
+    gateway,
+    bank: bankOf(a, gateway),
+    exchange: (body = {}, how = {}) =>
+      exchange({ url: door.url, key: gateway.key, body: { ...HELLO, ...body }, how }, readers),
+    untilSeen: (text) => untilSeen(readers, text),
+    async heal() {
+      for (const proxy of [toA, toB, door]) {
+        proxy.harm({});
+        await proxy.comeBack();
+      }
+      a.reset();
+      b.reset();
+      for (const model of options.addressOfA === undefined ? ["alpha", "beta"] : ["beta"]) {
+        const answer = await gateway.post("/v1/chat/completions", { ...HELLO, model, service_profile: "direct" });
+        expect(answer.status, await answer.text()).toBe(200);
+      }
+      a.requests.length = 0;
+      b.requests.length = 0;
+    },
+    async close() {
+      await gateway.stop();
+      await Promise.all([toA.close(), toB.close(), door.close(), a.close(), b.close()]);
+    },
+  };
+}
+
+function yamlOf(urlOfA: string, urlOfB: string, options: WorldOptions): string {
+  const timeouts = JSON.stringify({ ...TIMEOUTS, ...options.timeouts });
+  const host = (id: string, url: string): string =>
+    `  ${id}: { kind: openai, baseUrl: "${url}", apiKey: lab-secret, timeouts: ${timeouts} }`;
+  const model = (id: "alpha" | "beta", provider: string): string =>
+    `  - { id: ${id}, provider: ${provider}, price: ${JSON.stringify(PRICES[id]).replaceAll('"', "").replaceAll(":", ": ")}, context: 128000, maxOutput: 4096, capabilities: [tools, json] }`;
+  return [
+    "catalog: none",
+    "limits: { requestsPerMinute: 1000000 }",
+    "providers:",
+    host("lab-a", urlOfA),
+    host("lab-b", urlOfB),
+    "models:",
+    model("alpha", "lab-a"),
+    model("beta", "lab-b"),
+    "tiers: { NANO: [alpha, beta], SIMPLE: [alpha, beta], LIGHT: [alpha, beta], STANDARD: [alpha, beta], COMPLEX: [alpha, beta] }",
+    "routing: { baseline: beta }",
+  ].join("\n");
+}
+
+interface Asked {
+  readonly url: string;
+  readonly key: string;
+  readonly body: object;
+  readonly how: ExchangeOptions;
+}
+
+function exchange({ url, key, body, how }: Asked, readers: Set<(text: string) => void>): Promise<Seen> {
+  return new Promise((resolve) => {
+    const request = httpRequest(new URL(how.path ?? "/v1/chat/completions", url), {
+      method: "POST",
+      agent: false,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...how.headers },
+    });
+    let text = "";
+    void how.leaveAt?.then(() => request.destroy());
+    request.on("error", () => resolve({ status: null, headers: {}, text, isWhole: false }));
+    request.once("response", (response) => {
+      const { statusCode: status = null, headers } = response;
+      response.setEncoding("utf8").on("data", (piece) => {
+        text += piece;
+        for (const reader of readers) reader(text);
+        if (how.leaveWhen?.(text)) request.destroy();
+      });
+      response.on("error", () => undefined);
+      response.once("close", () => resolve({ status, headers, text, isWhole: response.complete }));
+    });
+    request.end(JSON.stringify(body));
+  });
+}
+
+function untilSeen(readers: Set<(text: string) => void>, wanted: string): Promise<void> {
+  return new Promise((resolve) => {
+    const reader = (text: string): void => {
+      if (!text.includes(wanted)) return;
+      readers.delete(reader);
+      resolve();
+    };
+    readers.add(reader);
+  });
+}
