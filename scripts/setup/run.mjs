@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 
 /** @typedef {{ code: number, output: string }} Outcome */
-/** @typedef {{ cwd: string, show?: boolean, shell?: boolean }} RunOptions */
+/** @typedef {{ cwd: string, show?: boolean, shell?: boolean, env?: NodeJS.ProcessEnv }} RunOptions */
 /** @typedef {(command: string, args: readonly string[], options: RunOptions) => Promise<Outcome>} Run */
 
 /** Thrown when a signal ended the child; the process should end the way the signal asked. */
@@ -20,9 +20,9 @@ export class Interrupted extends Error {
  * `show` lets the child write to our terminal; otherwise its output is collected.
  * @type {Run}
  */
-export function run(command, args, { cwd, show = false, shell = false }) {
+export function run(command, args, { cwd, show = false, shell = false, env = process.env }) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, [...args], { cwd, shell, stdio: show ? "inherit" : ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, [...args], { cwd, shell, env, stdio: show ? "inherit" : ["ignore", "pipe", "pipe"] });
     let output = "";
     child.stdout?.setEncoding("utf8").on("data", (text) => {
       output += text;

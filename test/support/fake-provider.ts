@@ -59,6 +59,7 @@ export async function startFakeProvider(otherwise: Behaviour = answers("ok")): P
 
   const server = createServer(async (incoming, response) => {
     const request = await receive(incoming, response);
+    if (request === null) return;
     requests.push(request);
     waiting.shift()?.(request);
     const model = String(request.body?.model);
@@ -82,9 +83,14 @@ export async function startFakeProvider(otherwise: Behaviour = answers("ok")): P
   };
 }
 
-async function receive(incoming: IncomingMessage, response: ServerResponse): Promise<ReceivedRequest> {
+/** Null when the connection broke before the whole request was here. */
+async function receive(incoming: IncomingMessage, response: ServerResponse): Promise<ReceivedRequest | null> {
   const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  try {
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  } catch {
+    return null;
+  }
   const raw = Buffer.concat(chunks).toString("utf8");
   const closed = new Promise<{ wasCut: boolean }>((resolve) => {
     response.once("close", () => resolve({ wasCut: !response.writableFinished }));

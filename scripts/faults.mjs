@@ -1,0 +1,30 @@
+// @ts-check
+// npm run test:faults: the fault suite at length. The same tests as in `npm test`, with every variant of the matrix, more
+// kills, more random exchanges and longer outages. `--seed S` repeats a run, `--scale N` makes it longer; other words
+// choose files.
+
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { run } from "./setup/run.mjs";
+import { ROOT } from "./setup/surroundings.mjs";
+import { runScript, setUp } from "./setup.mjs";
+
+const DEFAULT_SCALE = "4";
+/** What breaks things, wherever it stands. */
+const FILES = ["test/fault", "test/contract/postgres-outage.test.ts", "test/unit/billing/simulator.test.ts"];
+
+await runScript(async () => {
+  const { values, positionals } = parseArgs({
+    options: { seed: { type: "string" }, scale: { type: "string", default: DEFAULT_SCALE } },
+    allowPositionals: true,
+  });
+  await setUp({ dev: true });
+  const seed = values.seed ?? String(Date.now() % 2_147_483_647);
+  console.log(`faults: scale ${values.scale}, seed ${seed} (npm run test:faults -- --seed ${seed} repeats it)`);
+  const files = positionals.length > 0 ? positionals : FILES;
+  // One file after the other: they measure and wait, and would disturb each other.
+  const args = [join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--no-file-parallelism", ...files];
+  const env = { ...process.env, SEED: seed, SWITCHYARD_TEST_SCALE: values.scale };
+  const { code } = await run(process.execPath, args, { cwd: ROOT, show: true, env });
+  process.exitCode = code;
+});
