@@ -1,12 +1,19 @@
 // What a ledger batch changes, as statements: a few with many rows each, their texts the same however many there are.
 
-import type { Charge, Hold, LedgerChanges } from "../core/ledger.ts";
+import type { Charge, Hold, LedgerChanges, LedgerState, Wallet } from "../core/ledger.ts";
 import type { Db, Statement } from "../core/ports.ts";
 import { clockSql, type InsertShape, inListSql, insertRows, listValue } from "./dialect.ts";
 
-export function writeStatements(kind: Db["kind"], changes: LedgerChanges, owner: string): readonly Statement[] {
+export interface Posted {
+  /** What the changes were made from. */
+  readonly state: LedgerState;
+  readonly changes: LedgerChanges;
+  readonly owner: string;
+}
+
+export function writeStatements(kind: Db["kind"], { state, changes, owner }: Posted): readonly Statement[] {
   return [
-    ...walletStatements(changes),
+    ...walletStatements(changes, state),
     ...resolveStatements(kind, changes.resolvedHolds),
     ...holdStatements(kind, changes.newHolds, owner),
     ...spendStatements(changes),
@@ -16,12 +23,17 @@ export function writeStatements(kind: Db["kind"], changes: LedgerChanges, owner:
   ];
 }
 
-function walletStatements({ wallets }: LedgerChanges): readonly Statement[] {
-  return wallets.map(({ accountId, posted, held, sequence, hash }) => ({
-    sql: "UPDATE wallets SET posted = $2, held = $3, sequence = $4, hash = $5 WHERE account_id = $1",
-    params: [accountId, posted, held, sequence, hash],
-    expectRows: 1,
-  }));
+/** Compare-and-set: a wallet that is no longer what the changes were made from undoes the whole batch. */
+function walletStatements({ wallets }: LedgerChanges, state: LedgerState): readonly Statement[] {
+  return wallets.map(({ accountId, posted, held, sequence, hash }) => {
+    const before = state.wallets.get(accountId) as Wallet;
+    return {
+      sql: `UPDATE wallets SET posted = $2, held = $3, sequence = $4, hash = $5
+            WHERE account_id = $1 AND posted = $6 AND held = $7 AND sequence = $8 AND hash = $9`,
+      params: [accountId, posted, held, sequence, hash, before.posted, before.held, before.sequence, before.hash],
+      expectRows: 1,
+    };
+  });
 }
 
 /** Compare-and-set on the state: a hold that someone else has resolved undoes the whole batch. */

@@ -1,30 +1,65 @@
-// The ledger's tables: reads what a batch refers to under lock, writes what it changes, all in one transaction.
+// The ledger's tables: a batch's operations are posted to what is remembered or, under lock, read; what they change is
+// written in one transaction.
 
 import type {
   Hold,
   HoldState,
   KeySpend,
   LedgerOp,
+  LedgerOutcome,
   LedgerState,
   LedgerStore,
+  Posting,
   Transaction,
   Wallet,
 } from "../core/ledger.ts";
 import type { Db, Row, Statement } from "../core/ports.ts";
+import { BatchRefused } from "../core/store-errors.ts";
 import { clockSql, forUpdateSql, inListSql, listValue } from "./dialect.ts";
+import { LedgerMemory } from "./ledger-memory.ts";
 import { writeStatements } from "./ledger-write.ts";
 
 /** `owner` names this run of this process: a restart is another owner. */
-export function createLedgerStore(db: Db, owner: string): LedgerStore {
+export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemory()): LedgerStore {
   const clock = clockSql(db.kind);
+
+  /** Null when it has to be read first; then nothing was written. */
+  async function commitFromMemory(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[] | null> {
+    const state = memory.recall(ops);
+    if (state === null) return null;
+    const { outcomes, changes } = post(state, ops);
+    // Nothing of a refusal is written, so nothing would tell that what is remembered is out of date.
+    if (!outcomes.every(isDone)) return null;
+    await db.batch(writeStatements(db.kind, { state, changes, owner }));
+    memory.learn(state, changes);
+    return outcomes;
+  }
+
+  async function commitAfterReading(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[]> {
+    const reads = readsFor(db.kind, ops);
+    const { outcomes, changes, state } = await db.readThenWrite(Object.values(reads), (answers) => {
+      const found = Object.fromEntries(Object.keys(reads).map((name, index) => [name, answers[index] ?? []]));
+      const read = toState(found);
+      const posted = post(read, ops);
+      return {
+        writes: writeStatements(db.kind, { state: read, changes: posted.changes, owner }),
+        result: { ...posted, state: read },
+      };
+    });
+    memory.learn(state, changes);
+    return outcomes;
+  }
+
   return {
-    commit(ops, post) {
-      const reads = readsFor(db.kind, ops);
-      return db.readThenWrite(Object.values(reads), (answers) => {
-        const found = Object.fromEntries(Object.keys(reads).map((name, index) => [name, answers[index] ?? []]));
-        const { outcomes, changes } = post(toState(found), ops);
-        return { writes: writeStatements(db.kind, changes, owner), result: outcomes };
-      });
+    async commit(ops, post) {
+      try {
+        return (await commitFromMemory(ops, post)) ?? (await commitAfterReading(ops, post));
+      } catch (error) {
+        memory.forget();
+        if (!(error instanceof BatchRefused)) throw error;
+        memory.surprise();
+        return commitAfterReading(ops, post);
+      }
     },
     async balance(accountId) {
       const [row] = await db.query(`SELECT ${WALLET} FROM wallets WHERE account_id = $1`, [accountId]);
@@ -46,6 +81,10 @@ export function createLedgerStore(db: Db, owner: string): LedgerStore {
       );
     },
   };
+}
+
+function isDone({ state }: LedgerOutcome): boolean {
+  return state !== "refused" && state !== "already-resolved";
 }
 
 const ORPHANS_MAX = 500;

@@ -54,7 +54,14 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
 const TRIES = 4;
 
 const runBatch = (pool: pg.Pool, statements: readonly Statement[]): Promise<Answers> =>
-  retried(pool, (loan) => inTransaction(loan, () => send(loan, statements)));
+  retried(pool, (loan) =>
+    undoneOnFailure(loan, async () => {
+      const answers = await begin(loan, statements);
+      // Not sent along: a row that was not affected as expected must still undo the rest.
+      await send(loan, [COMMIT]);
+      return answers;
+    }),
+  );
 
 /** What lost against others was undone as a whole, so it can simply be run again. */
 async function retried<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Promise<T> {
@@ -70,21 +77,34 @@ async function retried<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Prom
 
 // What is run all the time goes by keys. The server keeps the plan it made when the tables were small, and would read all
 // of them, row by row, for as long as the connection lives.
-const BEGIN: Statement = { sql: "BEGIN; SET LOCAL enable_seqscan = off" };
+const BEGIN = "BEGIN; SET LOCAL enable_seqscan = off";
 const COMMIT: Statement = { sql: "COMMIT" };
 
-async function exchange<T>(
-  loan: Loan,
-  reads: readonly Statement[],
-  decide: (answers: Answers) => Decided<T>,
-): Promise<T> {
-  try {
-    const [, ...answers] = await send(loan, [BEGIN, ...reads.map(named)]);
+/** A transaction and its first statements, in one packet. */
+async function begin(loan: Loan, statements: readonly Statement[]): Promise<Answers> {
+  const { stream } = loan.client.connection;
+  stream.cork();
+  const begun = loan.client.query(BEGIN);
+  const answers = send(loan, statements.map(named));
+  stream.uncork();
+  const [{ status }] = await Promise.allSettled([begun, answers]);
+  if (status === "rejected") await guarded(() => begun);
+  return answers;
+}
+
+function exchange<T>(loan: Loan, reads: readonly Statement[], decide: (answers: Answers) => Decided<T>): Promise<T> {
+  return undoneOnFailure(loan, async () => {
+    const answers = await begin(loan, reads);
     const { writes, result } = decide(answers);
     await send(loan, writes.map(named));
-    // Not sent along with the writes: a row that was not affected as expected must still undo them.
     await send(loan, [COMMIT]);
     return result;
+  });
+}
+
+async function undoneOnFailure<T>(loan: Loan, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     await rollback(loan).catch(() => undefined);
     throw error;

@@ -12,6 +12,7 @@ import { openDb } from "../../src/store/db.ts";
 import { createIdempotencyStore } from "../../src/store/idempotency.ts";
 import { createLedgerStore } from "../../src/store/ledger.ts";
 import { createLedgerList } from "../../src/store/ledger-list.ts";
+import { LedgerMemory } from "../../src/store/ledger-memory.ts";
 import { createMemoryLedger, hold, release, runEach, settle, topUp } from "../support/ledger.ts";
 import { history, SCALE } from "../support/ledger-history.ts";
 import { fc } from "../support/property.ts";
@@ -66,6 +67,56 @@ await describeStores("ledger", ({ url, isShared }) => {
       { numRuns: 15 * SCALE },
     );
     expect(await verdict()).toMatchObject({ ok: true, problems: [] });
+  });
+
+  test("stores that write in turns, each with a memory of its own, have the outcomes of the pure ledger", async () => {
+    const turns = fc.array(fc.nat(1), { minLength: 1, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(history, turns, async (ops, order) => {
+        const world = await newWorld();
+        const own = apart(ops, world);
+        const model = createMemoryLedger([`a${world}`, `b${world}`]);
+        const stores = [0, 1].map(() => createLedgerStore(db, "me", new LedgerMemory(0)));
+        for (const [index, op] of own.entries()) {
+          const expected = await runEach(model, [op]);
+          const writer = stores[order[index % order.length] as number] as LedgerStore;
+          expect((await runEach(writer, [op])).map(withoutOrder)).toEqual(expected.map(withoutOrder));
+        }
+        for (const wallet of model.wallets.values()) expect(await store.balance(wallet.accountId)).toEqual(wallet);
+      }),
+      { numRuns: 15 * SCALE },
+    );
+    expect(await verdict()).toMatchObject({ ok: true, problems: [] });
+  });
+
+  test("money that another process brought is seen although less is remembered", async () => {
+    const world = await newWorld();
+    const [one, other] = [createLedgerStore(db, "me"), createLedgerStore(db, "other")];
+    await one.commit(apart([topUp("t1", 10n)], world), post);
+    expect(await one.commit(apart([hold("h1", 10n)], world), post)).toMatchObject([{ state: "held" }]);
+    await other.commit(apart([topUp("t2", 10n)], world), post);
+    expect(await one.commit(apart([hold("h2", 10n)], world), post)).toMatchObject([{ state: "held" }]);
+    expect(await one.commit(apart([hold("h3", 1n)], world), post)).toMatchObject([{ state: "refused" }]);
+  });
+
+  test("what is remembered is written without a read", async () => {
+    const world = await newWorld();
+    let reads = 0;
+    const counting: Db = {
+      ...db,
+      readThenWrite: (statements, decide) => {
+        reads += 1;
+        return db.readThenWrite(statements, decide);
+      },
+    };
+    const one = createLedgerStore(counting, "me");
+    await one.commit(apart([topUp("t", 100n)], world), post);
+    for (let round = 0; round < 5; round += 1) {
+      await one.commit(apart([hold(`h${round}`, 10n)], world), post);
+      await one.commit(apart([settle(`h${round}`, 5)], world), post);
+    }
+    expect(reads).toBe(1);
+    expect(await one.balance(`a${world}`)).toMatchObject({ posted: 75n, held: 0n });
   });
 
   test("the largest amounts come back as they went in", async () => {
