@@ -1,7 +1,7 @@
 // How much a request can cost at most, before it is sent: what its hold must cover. Bounds, not guesses: text is counted
 // at two bytes a token, which no tokenizer in use exceeds for real text; pictures at a flat worst case, other files by size.
 
-import type { ChatMessage, ChatRequest, ContentPart } from "../core/chat.ts";
+import type { ChatRequest, ContentPart } from "../core/chat.ts";
 import type { Model } from "../core/model.ts";
 import { cacheWritePrice, costNano, longCacheWritePrice, type NanoUsd, type Price } from "../core/money.ts";
 
@@ -42,7 +42,7 @@ export function quoteChain(input: QuoteInput): readonly Quote[] {
     const inputTokens = Math.min(inputTokensAnywhere, model.context);
     const wanted = input.chat.maxOutputTokens ?? input.expectedOutputTokens;
     const outputTokens = Math.min(wanted, model.maxOutput);
-    return { model, inputTokens, outputTokens, amount: quote(model, { ...input, inputTokens, outputTokens }) };
+    return { model, inputTokens, outputTokens, amount: quote(model, { inputTokens, outputTokens }, input) };
   });
 }
 
@@ -56,7 +56,7 @@ export function holdAmounts(quotes: readonly Quote[]): readonly NanoUsd[] {
 export function leastUseful(quotes: readonly Quote[], input: QuoteInput): NanoUsd | null {
   if (input.chat.maxOutputTokens !== null) return null;
   const amounts = quotes.map(({ model, inputTokens }) =>
-    quote(model, { ...input, inputTokens, outputTokens: OUTPUT_TOKENS_MIN }),
+    quote(model, { inputTokens, outputTokens: OUTPUT_TOKENS_MIN }, input),
   );
   return amounts.reduce((least, amount) => (amount < least ? amount : least));
 }
@@ -65,7 +65,7 @@ export function leastUseful(quotes: readonly Quote[], input: QuoteInput): NanoUs
 export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd, input: QuoteInput): number | null {
   let low = Math.min(OUTPUT_TOKENS_MIN, model.maxOutput);
   let high = model.maxOutput;
-  const fits = (outputTokens: number): boolean => quote(model, { ...input, inputTokens, outputTokens }) <= amount;
+  const fits = (outputTokens: number): boolean => quote(model, { inputTokens, outputTokens }, input) <= amount;
   if (!fits(low)) return null;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
@@ -77,15 +77,13 @@ export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd,
 
 /** What a provider may report as prompt tokens: above one token a byte, and a long document a part, it cannot be true. */
 export function inputTokensPossible(chat: ChatRequest, bodyBytes: number): number {
-  return (
-    bodyBytes + chat.messages.flatMap(attachmentsOf).length * ATTACHMENT_TOKENS_POSSIBLE + PREAMBLE_TOKENS_POSSIBLE
-  );
+  return bodyBytes + attachmentsIn(chat).length * ATTACHMENT_TOKENS_POSSIBLE + PREAMBLE_TOKENS_POSSIBLE;
 }
 
 function inputTokensMax(chat: ChatRequest, bodyBytes: number): number {
   let textBytes = bodyBytes;
   let attachedTokens = 0;
-  for (const part of chat.messages.flatMap(attachmentsOf)) {
+  for (const part of attachmentsIn(chat)) {
     const bytes = isReadAsText(part) ? 0 : embeddedBytes(part);
     textBytes -= bytes;
     attachedTokens += PICTURE.test(part.type)
@@ -95,26 +93,31 @@ function inputTokensMax(chat: ChatRequest, bodyBytes: number): number {
   return Math.ceil(Math.max(0, textBytes) / BYTES_PER_TOKEN) + attachedTokens + OVERHEAD_TOKENS;
 }
 
+interface Sizes {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
 function quote(
   model: Model,
-  {
-    inputTokens,
-    outputTokens,
-    chat,
-    markupPpm,
-    mayCacheLong = false,
-  }: QuoteInput & { inputTokens: number; outputTokens: number },
+  { inputTokens, outputTokens }: Sizes,
+  { chat, markupPpm, mayCacheLong = false }: QuoteInput,
 ): NanoUsd {
   const price = model.price as Price;
   // The dearest bucket is what the input can cost at most; as a rule that is a cache write.
   const writePrice = mayCacheLong ? longCacheWritePrice(price) : cacheWritePrice(price);
-  const inputPrice = Math.max(price.input, price.cacheRead ?? 0, writePrice);
+  const input = Math.max(price.input, price.cacheRead ?? 0, writePrice);
   const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output: outputTokens * chat.choiceCount };
-  return costNano(buckets, { ...price, input: inputPrice }, markupPpm);
+  return costNano(buckets, { input, output: price.output, cacheRead: null, cacheWrite: null }, markupPpm);
 }
 
-function attachmentsOf({ content }: ChatMessage): readonly ContentPart[] {
-  return Array.isArray(content) ? (content as readonly ContentPart[]).filter(({ type }) => type !== "text") : [];
+function attachmentsIn({ messages }: ChatRequest): readonly ContentPart[] {
+  const attachments: ContentPart[] = [];
+  for (const { content } of messages) {
+    if (!Array.isArray(content)) continue;
+    for (const part of content as readonly ContentPart[]) if (part.type !== "text") attachments.push(part);
+  }
+  return attachments;
 }
 
 const PICTURE = /image/;

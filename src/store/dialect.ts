@@ -32,6 +32,12 @@ export function insertFromJsonSql(kind: Db["kind"], table: string, columns: read
   return `${head} ${values.join(", ")} FROM ${source} WHERE 1 = 1`;
 }
 
+/** SQLite only, for statements with `rows`: one row, its values in the order of the columns. */
+export function insertRowSql(table: string, columns: readonly Column[]): string {
+  const places = columns.map((_, index) => `$${index + 1}`);
+  return `INSERT INTO ${table} (${columns.map(({ name }) => name).join(", ")}) VALUES (${places.join(", ")})`;
+}
+
 /** `column` is one of a list that is sent as one value, made by `listValue`: the text is the same for every length. */
 export function inListSql(kind: Db["kind"], column: string, place: string): string {
   return kind === "sqlite"

@@ -10,7 +10,7 @@ import {
   type RequestRecord,
   recordIdAt,
 } from "../core/records.ts";
-import { type Column, insertFromJsonSql } from "./dialect.ts";
+import { type Column, insertFromJsonSql, insertRowSql } from "./dialect.ts";
 import { createCountWriter, DELETE_COUNTS } from "./request-counts.ts";
 import { toDetail } from "./request-detail.ts";
 import { createRollupWriter, DAY_MS } from "./rollup-write.ts";
@@ -32,9 +32,9 @@ const DETAILS = columns(["id"], ["detail_json"], []);
 const CONTENTS = columns(["id", "request_text"], ["answer_text"], ["is_request_cut", "is_answer_cut"]);
 
 export function createRecordStore(db: Db): RecordStore {
-  const insertRequests = insertFromJsonSql(db.kind, "requests", REQUESTS);
-  const insertDetails = insertFromJsonSql(db.kind, "request_details", DETAILS);
-  const insertContents = insertFromJsonSql(db.kind, "request_contents", CONTENTS);
+  const insertRequests = createInsert(db.kind, "requests", REQUESTS);
+  const insertDetails = createInsert(db.kind, "request_details", DETAILS);
+  const insertContents = createInsert(db.kind, "request_contents", CONTENTS);
   const rollups = createRollupWriter(db.kind);
   const counts = createCountWriter(db.kind);
   const tallies = createTallyWriter(db.kind);
@@ -42,9 +42,9 @@ export function createRecordStore(db: Db): RecordStore {
     async write(records) {
       const contents = records.flatMap(toContent);
       const statements: Statement[] = [
-        { sql: insertRequests, params: [await toJson(records, toRow)] },
-        { sql: insertDetails, params: [await toJson(records, (record) => [record.id, toDetail(record)])] },
-        ...(contents.length === 0 ? [] : [{ sql: insertContents, params: [await toJson(contents, (row) => row)] }]),
+        await insertRequests(records, toRow),
+        await insertDetails(records, (record) => [record.id, JSON.stringify(toDetail(record))]),
+        ...(contents.length === 0 ? [] : [await insertContents(contents, (row) => row)]),
         ...rollups.statements(records),
         ...counts.statements(records),
         ...tallies.statements(records),
@@ -71,13 +71,31 @@ export function createRecordStore(db: Db): RecordStore {
 /** About half a millisecond of work each; requests that are being served come in between. */
 const SLICE = 50;
 
-async function toJson<Item>(items: readonly Item[], write: (item: Item) => unknown): Promise<string> {
-  const parts: string[] = [];
+type Insert = <Item>(items: readonly Item[], toRow: (item: Item) => readonly SqlValue[]) => Promise<Statement>;
+
+/** Many rows in one statement: SQLite takes them one by one, PostgreSQL as one text. */
+function createInsert(kind: Db["kind"], table: string, own: readonly Column[]): Insert {
+  if (kind === "sqlite") {
+    const sql = insertRowSql(table, own);
+    return async (items, write) => ({ sql, rows: (await inSlices(items, (slice) => slice.map(write))).flat() });
+  }
+  const sql = insertFromJsonSql(kind, table, own);
+  return async (items, write) => {
+    const parts = await inSlices(items, (slice) => JSON.stringify(slice.map(write)).slice(1, -1));
+    return { sql, params: [`[${parts.join(",")}]`] };
+  };
+}
+
+async function inSlices<Item, Part>(
+  items: readonly Item[],
+  write: (slice: readonly Item[]) => Part,
+): Promise<readonly Part[]> {
+  const parts: Part[] = [];
   for (let at = 0; at < items.length; at += SLICE) {
     if (at > 0) await nextTurn();
-    parts.push(JSON.stringify(items.slice(at, at + SLICE).map(write)).slice(1, -1));
+    parts.push(write(items.slice(at, at + SLICE)));
   }
-  return `[${parts.join(",")}]`;
+  return parts;
 }
 
 function columns(...groups: readonly [readonly string[], readonly string[], readonly string[]]): readonly Column[] {

@@ -171,17 +171,20 @@ function runBatch(batch) {
   });
 }
 
+/** Whole numbers need no conversion here: each goes into a column as it is, and the column makes it whole again. */
 function runEach({ sql, rows }) {
+  const { statement, placeholders, order } = prepare(sql);
   let affectedRows = 0;
-  for (const params of rows) affectedRows += run({ sql, params }).affectedRows;
+  for (const row of rows) {
+    checkCount(row, placeholders, sql);
+    affectedRows += Number(statement.run(...order.map((index) => row[index])).changes);
+  }
   return { rows: [], affectedRows };
 }
 
 function run({ sql, params = [] }) {
   const { statement, returnsRows, placeholders, order } = prepare(sql);
-  if (params.length !== placeholders) {
-    throw new Error(`The statement has ${placeholders} placeholders and got ${params.length} values: ${sql}`);
-  }
+  checkCount(params, placeholders, sql);
   const bound = order.map((index) => toSql(params[index]));
   if (!returnsRows) return { rows: [], affectedRows: Number(statement.run(...bound).changes) };
   const rows = statement.all(...bound);
@@ -189,6 +192,11 @@ function run({ sql, params = [] }) {
     for (const name in row) row[name] = fromSql(row[name]);
   }
   return { rows, affectedRows: rows.length };
+}
+
+function checkCount(params, placeholders, sql) {
+  if (params.length === placeholders) return;
+  throw new Error(`The statement has ${placeholders} placeholders and got ${params.length} values: ${sql}`);
 }
 
 function prepare(sql) {
