@@ -15,7 +15,7 @@ export interface ClassifyPlan {
   readonly forMs: number;
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NOBODY: ReadonlyMap<string, string> = new Map();
 
 export function measureClassify(catalog: Catalog, plan: ClassifyPlan): Table {
   return {

@@ -28,7 +28,7 @@ export function makeRouters(catalog: Catalog): Readonly<Record<string, Router>> 
 }
 
 function askOurs(row: Row, catalog: Catalog): Answer {
-  const restingModels = new Set<string>();
+  const restingModels = new Map<string, string>();
   const question = { chat: chatOf(row), controls: NO_CONTROLS, constraints: NO_CONSTRAINTS, restingModels };
   const { tier, score = 0, confidence, category, toolScenario, reasoning } = decide(question, catalog);
   return { tier, score, confidence, category, scenario: toolScenario, reasoning };

@@ -7,6 +7,7 @@ import { ensureFirstAccount } from "./accounts/bootstrap.ts";
 import { createLimiter } from "./accounts/limits.ts";
 import type { PasswordCost } from "./accounts/passwords.ts";
 import { createDrain, type StopOptions } from "./app-drain.ts";
+import { openHealth } from "./app-health.ts";
 import { openMoney } from "./app-money.ts";
 import { openPeople } from "./app-people.ts";
 import { openRecords } from "./app-records.ts";
@@ -18,7 +19,6 @@ import { createOpenCalls } from "./gateway/open-calls.ts";
 import { createToolLoops } from "./gateway/tool-loops.ts";
 import type { Edge } from "./http/edge.ts";
 import { createServer } from "./http/server.ts";
-import { createHealth } from "./providers/health.ts";
 import { createRegistry } from "./providers/registry.ts";
 import { openDb } from "./store/db.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
@@ -65,7 +65,7 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
       services: {
         catalog: settings.catalog,
         registry,
-        health: createHealth(now, log),
+        ...openHealth(settings, log, metrics),
         ledger,
         idempotency,
         toolLoops: createToolLoops(),

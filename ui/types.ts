@@ -83,7 +83,26 @@ export interface Model {
   readonly capabilities: readonly Capability[];
   readonly priceSource: string;
   readonly isRoutable: boolean;
-  readonly health: { readonly isResting: boolean; readonly consecutiveFailures: number };
+  readonly health: ModelHealth;
+}
+
+export interface HealthState {
+  readonly state: "closed" | "half-open" | "open" | "resting";
+  readonly since: string;
+  readonly nextTryAt: string | null;
+  readonly consecutiveFailures: number;
+  readonly lastError: string | null;
+  readonly lastErrorAt: string | null;
+}
+
+export interface ModelHealth extends HealthState {
+  readonly isResting: boolean;
+}
+
+export interface Provider {
+  readonly id: string;
+  readonly health: HealthState | null;
+  readonly credential: HealthState | null;
 }
 
 export interface Latency {
@@ -138,6 +157,7 @@ export interface RequestLine {
 export interface Candidate {
   readonly model: string;
   readonly removedBecause: string | null;
+  readonly restingBecause?: string;
 }
 
 export interface Decision {

@@ -74,7 +74,12 @@ export function demoPool(size: number, catalog: Catalog, random: DemoRandom): re
 
 function decided(asked: Pick<DemoRequest, "key" | "route" | "chat">, catalog: Catalog): DemoRequest {
   const { chat, key } = asked;
-  const question = { chat, controls: NO_CONTROLS, constraints: key.constraints, restingModels: new Set<string>() };
+  const question = {
+    chat,
+    controls: NO_CONTROLS,
+    constraints: key.constraints,
+    restingModels: new Map<string, string>(),
+  };
   const decision = decide(question, catalog);
   const quotes = quoteChain({
     models: decision.chain.map((id) => catalog.models.get(id) as Model),

@@ -41,7 +41,7 @@ export async function route({ words, flags }: Arguments, terminal: Terminal = th
     if (!loaded.ok) return printProblems(loaded, terminal);
     const { catalog } = loaded.settings;
     const constraints = await constraintsOf(own, loaded.settings);
-    const decision = decide({ ...readDebugRequest(body), constraints, restingModels: new Set() }, catalog);
+    const decision = decide({ ...readDebugRequest(body), constraints, restingModels: new Map() }, catalog);
     if (isOn(own, "json")) {
       const { candidates, classifiedTier = null, score = null } = decision;
       const answer = { decision: writeDecision(decision), classifiedTier, score, candidates };

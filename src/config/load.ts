@@ -151,7 +151,10 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
   const dataDir = resolve(cwd, values.data);
   const { host, port, bodyLimitBytes, corsOrigins, lameDuckSeconds, drainSeconds } = values;
   return {
-    server: { host, port, bodyLimitBytes, corsOrigins, lameDuckSeconds, drainSeconds },
+    server: {
+      ...{ host, port, bodyLimitBytes, corsOrigins, lameDuckSeconds, drainSeconds },
+      writeStallMs: values.writeStallMs,
+    },
     database:
       values.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(values.database, cwd),
     dataDir,
@@ -159,6 +162,15 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
     logLevel: values.logLevel,
     isRoutingDebugged: values.isRoutingDebugged,
     adminToken: values.adminToken,
+    answerWithinMs: values.answerWithinMs,
+    health: {
+      failuresInRow: values.failuresInRow,
+      failureShare: values.failureShare,
+      callsMin: values.failureCallsMin,
+      windowMs: values.healthWindowMs,
+      openMs: values.healthOpenMs,
+      openMsMax: Math.max(values.healthOpenMs, values.healthOpenMsMax),
+    },
     limits: { requestsPerMinute: values.requestsPerMinute },
     logging: { content: values.logContent, retentionDays: values.retentionDays },
     catalog,

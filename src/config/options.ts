@@ -2,22 +2,10 @@
 // Loading, `switchyard doctor`, docs/configuration.md and .env.example all come from it.
 
 import { TIERS, type Tier } from "../core/tiers.ts";
-import { listOf, number, oneOf, type Reader, text, truth } from "./readers.ts";
+import { HEALTH_OPTIONS } from "./health-options.ts";
+import { type Option, option } from "./option.ts";
+import { listOf, number, oneOf, text, truth } from "./readers.ts";
 import { corsOrigin, databaseUrl, markupPpm, redisUrl } from "./urls.ts";
-
-export interface Option<T> {
-  /** Its path in switchyard.yaml; null where a file cannot set it. */
-  readonly path: string | null;
-  readonly env: string | null;
-  readonly flag: string | null;
-  readonly default: T;
-  /** The default in words for people. */
-  readonly shownDefault: string;
-  /** A secret also has a NAME_FILE variable, and its value is never shown. */
-  readonly isSecret: boolean;
-  readonly read: Reader<T>;
-  readonly help: string;
-}
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 
@@ -152,6 +140,7 @@ export const OPTIONS = {
     read: number({ min: 1, max: 1_000_000, isWhole: true }),
     help: "The limit of a key that has none of its own.",
   }),
+  ...HEALTH_OPTIONS,
   logLevel: option<(typeof LOG_LEVELS)[number]>({
     path: "logging.level",
     env: "LOG_LEVEL",
@@ -193,11 +182,4 @@ export type OptionValues = {
 /** Every row of the table, for those who list them. */
 export function optionRows(): readonly Option<unknown>[] {
   return Object.values(OPTIONS) as readonly Option<unknown>[];
-}
-
-type Row<T> = Partial<Option<T>> & Pick<Option<T>, "default" | "read" | "help">;
-
-function option<T>(row: Row<T>): Option<T> {
-  const shownDefault = String(row.default);
-  return { path: null, env: null, flag: null, isSecret: false, shownDefault, ...row };
 }

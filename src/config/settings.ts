@@ -13,6 +13,8 @@ export interface Settings {
     readonly lameDuckSeconds: number;
     /** How long open streams may run on after that. */
     readonly drainSeconds: number;
+    /** How long a client may take nothing of its answer. */
+    readonly writeStallMs: number;
   };
   /** `sqlite:PATH` (absolute) or `postgres://…`. */
   readonly database: string;
@@ -21,6 +23,17 @@ export interface Settings {
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
   readonly isRoutingDebugged: boolean;
   readonly adminToken: string | null;
+  /** How long all attempts of a request may take until an answer begins. */
+  readonly answerWithinMs: number;
+  /** When a breaker opens, and for how long. */
+  readonly health: {
+    readonly failuresInRow: number;
+    readonly failureShare: number;
+    readonly callsMin: number;
+    readonly windowMs: number;
+    readonly openMs: number;
+    readonly openMsMax: number;
+  };
   readonly limits: { readonly requestsPerMinute: number };
   readonly logging: { readonly content: boolean; readonly retentionDays: number };
   readonly catalog: Catalog;

@@ -79,8 +79,8 @@ export interface RoutingQuestion {
   readonly chat: ChatRequest;
   readonly controls: Controls;
   readonly constraints: Constraints;
-  /** Models whose breaker is open now; they are tried last. */
-  readonly restingModels: ReadonlySet<string>;
+  /** Models whose breaker is open now, with the reason; they are tried last. */
+  readonly restingModels: ReadonlyMap<string, string>;
   /** The model that made the tool call whose result this is; it goes on where that is possible. */
   readonly loopModel?: string | null;
   /** Set when only a provider of this kind can serve the request, with what makes it so. */
@@ -91,6 +91,8 @@ export interface RoutingQuestion {
 export interface Candidate {
   readonly model: string;
   readonly removedBecause: string | null;
+  /** Set for a model that is tried last because it, its provider or the key is not well now. */
+  readonly restingBecause?: string;
 }
 
 export interface Decision {

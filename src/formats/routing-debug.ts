@@ -75,5 +75,13 @@ export function writeDecision(decision: Decision): JsonObject {
     historyFloor: decision.historyFloor,
     toolScenario: decision.toolScenario,
     bfclScore: decision.toolScore,
+    ...writeResting(decision),
   };
+}
+
+/** Which models of the chain are not well and why; absent when all are. */
+function writeResting({ candidates }: Decision): JsonObject {
+  const resting = candidates.filter(({ restingBecause }) => restingBecause !== undefined);
+  if (resting.length === 0) return {};
+  return { resting: Object.fromEntries(resting.map(({ model, restingBecause }) => [model, restingBecause])) };
 }

@@ -9,6 +9,7 @@ import { relay } from "./relay.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
 import { assess, book, type Delivered } from "./settle.ts";
+import { BROKEN_STREAM } from "./trouble.ts";
 import type { OpenStream } from "./try-model.ts";
 
 export type Answer =
@@ -82,7 +83,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     keepsText: call.idempotencyId !== null,
     ...watchers(ready, services),
     async finish({ usage, outputLength, textSoFar }) {
-      services.health.succeeded(model.id);
+      services.health.report(model.id, answered.ticket, "answered");
       noteToolCalls(call, stream.reader.toolCallIds(), model, services);
       const delivered: Delivered = { ...ready, model, usage, outputLength, outcome: "complete" };
       const assessment = assess(delivered, services);
@@ -124,7 +125,7 @@ function watchers(
     /** A model whose streams keep breaking comes to rest like one that does not answer. */
     async onBreak(reason) {
       if (services.isCutting()) call.trace.ending = "gateway-broke";
-      else health.failed(model.id, null);
+      else health.report(model.id, answered.ticket, BROKEN_STREAM);
       log.warn({ ...subject, reason }, "stream broke off");
       await ledger.release(reservation);
       await forget(call, services);

@@ -1,9 +1,10 @@
-// The chain of the decision, model by model, until one answers. Failures are collected as values; when none is left the
-// caller gets one honest error.
+// The chain of the decision, model by model, until one answers. Models that are not well are passed over and tried last.
+// Failures are collected as values; when none is left the caller gets one honest error.
 
 import { setTimeout as wait } from "node:timers/promises";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
+import type { Outcome } from "../providers/health.ts";
 import type { Call } from "./call.ts";
 import { chainError } from "./chain-error.ts";
 import { type Failure, judge, type Received, type Verdict } from "./failure.ts";
@@ -11,13 +12,17 @@ import { mayLeaveOut } from "./refused-field.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
 import { shuttingDown } from "./shutting-down.ts";
+import { troubleOf } from "./trouble.ts";
 import { type Reached, type Tried, type Try, tryModel } from "./try-model.ts";
 
-/** With fewer models in the chain than this, what is left over may go into second tries. */
-const ATTEMPTS_FOR_RETRIES = 4;
-const RETRY_WAIT_MS = 100;
+/** Over the whole chain. Second tries get what its models leave over. */
+const ATTEMPTS_MAX = 4;
+const RETRY_WAIT_MS_MAX = 200;
+/** Timers may fire a moment early. */
+const WAIT_SLACK_MS = 5;
 
-export type Answered = { readonly model: Model } & Reached;
+/** `ticket`: under which the end of a stream is reported to health. */
+export type Answered = { readonly model: Model; readonly ticket: number } & Reached;
 
 /** What a provider had sent when the client left. */
 export type Accepted = { readonly model: Model } & Received;
@@ -33,65 +38,148 @@ export class ClientGone extends GatewayError {
 }
 
 export async function attempt(call: Call, reservation: Reservation, services: Services): Promise<Answered> {
-  const failures: Failure[] = [];
-  let windowAbove = 0;
-  const models = reservation.decision.chain.map((id) => services.catalog.models.get(id) as Model);
+  const { catalog, health, now } = services;
+  const walk: Walk = { call, reservation, beginsByMs: now() + services.answerWithinMs, failures: [], windowAbove: 0 };
+  const models = reservation.decision.chain.map((id) => catalog.models.get(id) as Model);
+  const skipped: Model[] = [];
   for (const [position, model] of models.entries()) {
-    if (model.context <= windowAbove) continue;
-    const modelsLeft = models.length - position - 1;
-    const { tried, verdict } = await tryTwice(
-      { call, model, modelsLeft, outputCap: reservation.outputCaps.get(model.id) ?? null },
-      services,
-    );
-    if (verdict === null) {
-      call.trace.answeredBy = model.id;
-      return { model, ...tried.answer };
+    if (isSpent(walk, services)) break;
+    if (model.context <= walk.windowAbove) continue;
+    const ticket = health.admit(model.id);
+    if (ticket === 0) skipped.push(model);
+    else {
+      const answered = await take(walk, { model, ticket, modelsLeft: models.length - position - 1 }, services);
+      if (answered !== null) return answered;
     }
-    if (services.isCutting()) throw cutOff(call);
-    if (call.signal.aborted) throw clientGone(call, model, tried.failure);
-    failures.push(tried.failure);
-    if (verdict.next === "none") break;
-    if (verdict.next === "larger-window") windowAbove = model.context;
   }
-  throw chainError(failures);
+  return lastTry(walk, skipped, services);
 }
 
-interface ModelTry {
+/** The way along the chain so far. */
+interface Walk {
   readonly call: Call;
-  readonly model: Model;
-  readonly modelsLeft: number;
-  readonly outputCap: number | null;
+  readonly reservation: Reservation;
+  readonly beginsByMs: number;
+  readonly failures: Failure[];
+  /** Only models with a larger window than this may be tried; none, when it is infinite. */
+  windowAbove: number;
 }
 
-type Judged =
-  | { tried: Extract<Tried, { ok: true }>; verdict: null }
-  | { tried: Extract<Tried, { ok: false }>; verdict: Verdict };
+function isSpent({ call, beginsByMs }: Walk, { now }: Services): boolean {
+  return callsMade(call) >= ATTEMPTS_MAX || now() >= beginsByMs;
+}
 
-async function tryTwice({ call, model, modelsLeft, outputCap }: ModelTry, services: Services): Promise<Judged> {
-  const first = await noteAttempt({ call, model, outputCap, refusedFields: [] }, services);
+function callsMade({ trace }: Call): number {
+  return trace.attempts.reduce((count, { failure }) => (failure === "unconvertible" ? count : count + 1), 0);
+}
+
+/** Rather than answer 503 unseen, one of the models that rest is tried, once. */
+async function lastTry(walk: Walk, skipped: readonly Model[], services: Services): Promise<Answered> {
+  const { health, now } = services;
+  const fitting = skipped.filter(({ context }) => context > walk.windowAbove);
+  if (fitting.length > 0 && !isSpent(walk, services)) {
+    const last = health.admitLast(fitting.map(({ id }) => id));
+    const model = fitting.find(({ id }) => id === last?.modelId);
+    if (last !== null && model !== undefined) {
+      const answered = await take(walk, { model, ticket: last.ticket, modelsLeft: ATTEMPTS_MAX }, services);
+      if (answered !== null) return answered;
+    }
+  }
+  const dueAtMs = Math.min(...fitting.map(({ id }) => health.stateOf(id).nextTryAtMs ?? Number.POSITIVE_INFINITY));
+  throw chainError(walk.failures, Number.isFinite(dueAtMs) ? Math.max(0, dueAtMs - now()) : null);
+}
+
+interface Turn {
+  readonly model: Model;
+  readonly ticket: number;
+  /** How many models of the chain come after it; those go before second tries. */
+  readonly modelsLeft: number;
+}
+
+/** A model's turn. Null when it has failed; what that means for the next ones is noted. */
+async function take(walk: Walk, turn: Turn, services: Services): Promise<Answered | null> {
+  const { call, failures } = walk;
+  const { model } = turn;
+  const { tried, verdict, ticket } = await tryTwice(walk, turn, services);
+  if (verdict === null) {
+    call.trace.answeredBy = model.id;
+    return { model, ticket, ...tried.answer };
+  }
+  if (services.isCutting()) throw cutOff(call);
+  if (call.signal.aborted) throw clientGone(call, model, tried.failure);
+  failures.push(tried.failure);
+  if (verdict.next === "none") walk.windowAbove = Number.POSITIVE_INFINITY;
+  if (verdict.next === "larger-window") walk.windowAbove = model.context;
+  return null;
+}
+
+type Judged = { readonly ticket: number } & (
+  | { tried: Extract<Tried, { ok: true }>; verdict: null }
+  | { tried: Extract<Tried, { ok: false }>; verdict: Verdict }
+);
+
+async function tryTwice(walk: Walk, { model, ticket, modelsLeft }: Turn, services: Services): Promise<Judged> {
+  const { call, beginsByMs } = walk;
+  const outputCap = walk.reservation.outputCaps.get(model.id) ?? null;
+  const attempted: Try = { call, model, outputCap, refusedFields: [], beginsByMs };
+  const first = await noteAttempt(attempted, ticket, services);
   if (first.verdict === null || call.signal.aborted) return first;
   const { failure } = first.tried;
-  if (first.verdict.again === "without-refused-field") {
+  const { again } = first.verdict;
+  if (again === "without-refused-field") {
     const refused = failure.fault?.param ?? "";
-    if (!mayLeaveOut(refused, call.request)) return first;
-    return noteAttempt({ call, model, outputCap, refusedFields: [refused] }, services);
+    if (!mayLeaveOut(refused, call.request) || callsMade(call) >= ATTEMPTS_MAX) return first;
+    return secondTry(first, { ...attempted, refusedFields: [refused] }, services);
   }
-  const mayRetry = call.trace.attempts.length + 1 + modelsLeft <= ATTEMPTS_FOR_RETRIES;
-  if (first.verdict.again !== "once" || !mayRetry) return first;
-  await wait(failure.retryAfterMs ?? RETRY_WAIT_MS, undefined, { signal: call.signal }).catch(() => undefined);
-  return call.signal.aborted ? first : noteAttempt({ call, model, outputCap, refusedFields: [] }, services);
+  const waitMs = (failure.retryAfterMs ?? Math.random() * RETRY_WAIT_MS_MAX) + WAIT_SLACK_MS;
+  const hasRoom = callsMade(call) + 1 + modelsLeft <= ATTEMPTS_MAX && services.now() + waitMs < beginsByMs;
+  if (again !== "once" || !hasRoom || !services.health.mayRetry(model.id)) return first;
+  await wait(waitMs, undefined, { signal: call.signal }).catch(() => undefined);
+  return call.signal.aborted ? first : secondTry(first, attempted, services);
 }
 
-async function noteAttempt(attempted: Try, services: Services): Promise<Judged> {
+/** By now its breaker may have opened, or another request may be probing it. */
+async function secondTry(first: Judged, attempted: Try, services: Services): Promise<Judged> {
+  const ticket = services.health.admit(attempted.model.id);
+  return ticket === 0 ? first : noteAttempt(attempted, ticket, services);
+}
+
+async function noteAttempt(attempted: Try, ticket: number, services: Services): Promise<Judged> {
   const { call, model } = attempted;
+  const { health } = services;
   const startedAtMs = services.now();
-  const tried = await tryModel(attempted, services);
+  let outcome: Outcome = "dropped";
+  try {
+    const tried = await tryModel(attempted, services);
+    noteInTrace(call, { model, tried, startedAtMs, durationMs: services.now() - startedAtMs });
+    if (tried.ok) {
+      // A stream has yet to show that it ends well.
+      outcome = tried.answer.stream === null ? "answered" : "began";
+      return { tried, verdict: null, ticket };
+    }
+    const verdict = judge(tried.failure);
+    outcome = troubleOf(tried.failure, verdict);
+    logFailure({ call, model, failure: tried.failure, verdict }, services);
+    return { tried, verdict, ticket };
+  } finally {
+    health.report(model.id, ticket, outcome);
+  }
+}
+
+interface TimedTry {
+  readonly model: Model;
+  readonly tried: Tried;
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+}
+
+function noteInTrace(call: Call, { model, tried, startedAtMs, durationMs }: TimedTry): void {
   const failure = tried.ok ? null : tried.failure;
   call.trace.attempts.push({
     model: model.id,
     provider: model.provider,
     startedAtMs,
-    durationMs: services.now() - startedAtMs,
+    durationMs,
     outcome: tried.ok ? "answered" : failure?.kind === "client-gone" ? "client-gone" : "failed",
     status: failure === null ? 200 : failure.status,
     reason: failure === null ? null : failure.message,
@@ -99,14 +187,6 @@ async function noteAttempt(attempted: Try, services: Services): Promise<Judged> 
     droppedFields: tried.droppedFields,
     conversions: tried.conversions,
   });
-  if (tried.ok) {
-    // A stream has yet to show that it ends well.
-    if (tried.answer.stream === null) services.health.succeeded(model.id);
-    return { tried, verdict: null };
-  }
-  const verdict = judge(tried.failure);
-  reportFailure({ call, model, failure: tried.failure, verdict }, services);
-  return { tried, verdict };
 }
 
 interface FailedTry {
@@ -116,20 +196,19 @@ interface FailedTry {
   readonly verdict: Verdict;
 }
 
-function reportFailure({ call, model, failure, verdict }: FailedTry, { health, log }: Services): void {
+function logFailure({ call, model, failure, verdict }: FailedTry, { log }: Services): void {
   if (failure.kind === "client-gone") return;
-  if (verdict.blame !== "client") health.failed(model.id, failure.status === 429 ? failure.retryAfterMs : null);
   const fields = { requestId: call.requestId, model: model.id, provider: model.provider, reason: failure.message };
   if (verdict.blame === "operator") log.error(fields, "provider refused our credentials or model");
   else log.warn(fields, "attempt failed");
 }
 
-function cutOff(call: Call): GatewayError {
-  call.trace.ending = "gateway-broke";
-  return shuttingDown();
-}
-
 function clientGone(call: Call, model: Model, { kind, received }: Failure): ClientGone {
   call.trace.ending = "client-gone";
   return new ClientGone(kind === "client-gone" && received !== undefined ? { model, ...received } : null);
+}
+
+function cutOff(call: Call): GatewayError {
+  call.trace.ending = "gateway-broke";
+  return shuttingDown();
 }

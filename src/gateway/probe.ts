@@ -79,7 +79,10 @@ async function ask(model: Model, signal: AbortSignal, services: ProbeServices): 
   const { source, body } = parseBody(Buffer.from(JSON.stringify(QUESTION)));
   const request = openaiChat.readRequest(source, body);
   const send = (refusedFields: readonly string[]): Promise<Tried> =>
-    tryModel({ call: { request, signal }, model, outputCap: null, refusedFields }, services);
+    tryModel(
+      { call: { request, signal }, model, outputCap: null, refusedFields, beginsByMs: Number.POSITIVE_INFINITY },
+      services,
+    );
   const first = await send([]);
   if (first.ok || judge(first.failure).again !== "without-refused-field") return first;
   const refused = first.failure.fault?.param ?? "";

@@ -16,6 +16,8 @@ export interface Services {
   readonly idempotency: IdempotencyStore;
   readonly toolLoops: ToolLoops;
   readonly log: Log;
+  /** How long all attempts together may take until an answer begins. */
+  readonly answerWithinMs: number;
   /** True once the drain time is over and connections are cut from our side. */
   readonly isCutting: () => boolean;
   readonly now: () => number;

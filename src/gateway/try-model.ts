@@ -46,6 +46,8 @@ export interface Sending {
   /** A cap that the client did not ask for but its balance makes necessary. */
   readonly outputCap: number | null;
   readonly refusedFields: readonly string[];
+  /** When the answer must have begun, over all attempts. */
+  readonly beginsByMs: number;
 }
 
 export async function tryModel(attempted: Sending, services: Pick<Services, "registry" | "now">): Promise<Tried> {
@@ -56,7 +58,8 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
     return { ...failed(asUnconvertible(written)), droppedFields: [], conversions: [] };
   const { path, body, headers = {}, droppedFields, conversions = [] } = written;
   const isStream = call.request.chat.isStream;
-  const reply = await transport.send({ path, body, headers, isStream, signal: call.signal });
+  const beginsWithinMs = attempted.beginsByMs - services.now();
+  const reply = await transport.send({ path, body, headers, isStream, beginsWithinMs, signal: call.signal });
   const result = await readReply(reply, format, { isStream, nowMs: services.now() });
   return { ...result, droppedFields, conversions };
 }

@@ -1,60 +1,250 @@
-// Which models rest because they kept failing. A resting model is tried last, so it still serves when nothing else does.
+// Which models may be called now. Each model, each provider and each provider's key has a breaker of its own; what a
+// failure says about which of them is decided here. A model that is not well is tried last, so it still serves when nothing else does.
 
 import type { Log } from "../core/ports.ts";
+import type { BreakerRules, Pulse } from "./breaker.ts";
+import {
+  admitsAtMs,
+  blockerOf,
+  type Entry,
+  type Host,
+  isTroubled,
+  type ModelHealth,
+  newHost,
+  type ProviderHealth,
+  reasonOf,
+  type Scope,
+  stateOf,
+  type Watched,
+  watch,
+} from "./watched.ts";
 
-const FAILURES_TO_REST = 5;
-const REST_MS_MIN = 5_000;
-const REST_MS_MAX = 60_000;
-const COOL_DOWN_MS_MAX = 300_000;
-const NONE: ReadonlySet<string> = new Set();
+/** A wrong key or an unknown model shows itself sooner than an outage. */
+const REFUSALS_IN_ROW = 3;
+const REST_MS_MAX = 300_000;
+/** When all are open, so many requests at once may still try a model; a provider that hangs holds up no more than these. */
+const LAST_TRIES_AT_ONCE = 10;
+const NEVER = Number.POSITIVE_INFINITY;
+const NONE: ReadonlyMap<string, string> = new Map();
 
-interface Record {
-  consecutiveFailures: number;
-  restMs: number;
-  restsUntilMs: number;
+/** `dropped`: it says nothing about the model, since the fault was the client's or the client has gone. */
+export type Outcome = "answered" | "began" | "dropped" | Trouble;
+
+export interface Trouble {
+  readonly kind: "unreachable" | "failing" | "limited" | "refused-key" | "refused-model";
+  /** How long the provider asked us to stay away. */
+  readonly waitMs: number | null;
+  /** In words of ours: what the provider said may hold anything. */
+  readonly error: string;
 }
 
 export interface Health {
-  succeeded(modelId: string): void;
-  /** `coolDownMs`: how long the provider asked us to stay away. */
-  failed(modelId: string, coolDownMs: number | null): void;
-  resting(): ReadonlySet<string>;
-  stateOf(modelId: string): { readonly isResting: boolean; readonly consecutiveFailures: number };
+  /** The models to try last, each with the reason. */
+  resting(): ReadonlyMap<string, string>;
+  /** The ticket of an attempt on the model; 0 when it must not be called now. Each ticket is reported on. */
+  admit(modelId: string): number;
+  /** When nothing else is left: the model that is due first, though it rests. Null when enough others are trying that. */
+  admitLast(modelIds: readonly string[]): { readonly modelId: string; readonly ticket: number } | null;
+  report(modelId: string, ticket: number, outcome: Outcome): void;
+  /** Whether the provider's share of second tries allows one more; it is then counted. */
+  mayRetry(modelId: string): boolean;
+  stateOf(modelId: string): ModelHealth;
+  overview(): readonly ProviderHealth[];
 }
 
-export function createHealth(now: () => number, log: Log): Health {
-  const records = new Map<string, Record>();
+export interface HealthInput {
+  readonly models: Iterable<{ readonly id: string; readonly provider: string }>;
+  readonly rules: BreakerRules;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly log: Log;
+  /** Told of each opening and of each second try that was asked for. */
+  readonly onOpened?: (opened: { scope: Scope; provider: string; model: string }) => void;
+  readonly onRetry?: (retry: { provider: string; isAllowed: boolean }) => void;
+}
 
-  function rest(modelId: string, record: Record, ms: number): void {
-    record.restsUntilMs = Math.max(record.restsUntilMs, now() + ms);
-    log.warn({ model: modelId, restMs: ms, failures: record.consecutiveFailures }, "model rests after failures");
+export function createHealth(input: HealthInput): Health {
+  return new Watch(input);
+}
+
+class Watch implements Health {
+  readonly #input: HealthInput;
+  readonly #pulse: Pulse;
+  readonly #hosts = new Map<string, Host>();
+  readonly #entries = new Map<string, Entry>();
+  #resting = NONE;
+  /** Whether every breaker is closed, so that nothing changes until a failure. */
+  #isWell = true;
+  #hasChanged = false;
+  #nextChangeMs = NEVER;
+
+  constructor(input: HealthInput) {
+    const { models, rules, now, random } = input;
+    this.#input = input;
+    this.#pulse = { now, random, lastTicket: 0 };
+    for (const { id, provider } of models) {
+      const host = this.#hosts.get(provider) ?? newHost(provider, rules, this.#pulse);
+      this.#hosts.set(provider, host);
+      const model = watch({ scope: "model", name: `model ${id}` }, rules, this.#pulse);
+      const entry = { id, host, model, lastTries: new Set<number>() };
+      host.models.push(entry);
+      this.#entries.set(id, entry);
+    }
   }
 
-  return {
-    succeeded(modelId) {
-      records.delete(modelId);
-    },
-    failed(modelId, coolDownMs) {
-      const record = records.get(modelId) ?? { consecutiveFailures: 0, restMs: REST_MS_MIN, restsUntilMs: 0 };
-      records.set(modelId, record);
-      record.consecutiveFailures += 1;
-      if (record.consecutiveFailures >= FAILURES_TO_REST) {
-        rest(modelId, record, record.restMs);
-        record.restMs = Math.min(record.restMs * 2, REST_MS_MAX);
-      }
-      if (coolDownMs !== null) rest(modelId, record, Math.min(coolDownMs, COOL_DOWN_MS_MAX));
-    },
-    resting() {
-      if (records.size === 0) return NONE;
-      const at = now();
-      return new Set([...records].filter(([, record]) => record.restsUntilMs > at).map(([modelId]) => modelId));
-    },
-    stateOf(modelId) {
-      const record = records.get(modelId);
-      return {
-        isResting: (record?.restsUntilMs ?? 0) > now(),
-        consecutiveFailures: record?.consecutiveFailures ?? 0,
-      };
-    },
-  };
+  resting(): ReadonlyMap<string, string> {
+    if (this.#isWell) return NONE;
+    if (this.#hasChanged || this.#pulse.now() >= this.#nextChangeMs) this.#lookAround();
+    return this.#resting;
+  }
+
+  admit(modelId: string): number {
+    const entry = this.#entry(modelId);
+    return blockerOf(entry) === null ? this.#enter(entry) : 0;
+  }
+
+  admitLast(modelIds: readonly string[]): { modelId: string; ticket: number } | null {
+    const free = modelIds.map((id) => this.#entry(id)).filter(({ lastTries }) => lastTries.size < LAST_TRIES_AT_ONCE);
+    const [first, ...others] = free;
+    if (first === undefined) return null;
+    const soonest = others.reduce((best, entry) => (admitsAtMs(entry) < admitsAtMs(best) ? entry : best), first);
+    const ticket = this.#enter(soonest);
+    soonest.lastTries.add(ticket);
+    return { modelId: soonest.id, ticket };
+  }
+
+  report(modelId: string, ticket: number, outcome: Outcome): void {
+    const entry = this.#entry(modelId);
+    const { host, model } = entry;
+    if (entry.lastTries.size > 0) entry.lastTries.delete(ticket);
+    if (!this.#isWell && isTroubled(entry)) this.#hasChanged = true;
+    if (outcome === "answered") {
+      host.hasFailed = false;
+      model.breaker.succeeded(ticket);
+      host.provider.breaker.succeeded(ticket);
+      host.credential.breaker.succeeded(ticket);
+    } else if (outcome === "began" || outcome === "dropped") {
+      model.breaker[outcome](ticket);
+      host.provider.breaker[outcome](ticket);
+      host.credential.breaker[outcome](ticket);
+    } else this.#count(entry, ticket, outcome);
+  }
+
+  mayRetry(modelId: string): boolean {
+    const { host, model } = this.#entry(modelId);
+    if (model.breaker.state === "open" || host.provider.breaker.state === "open") return false;
+    const isAllowed = host.retries.take();
+    this.#input.onRetry?.({ provider: host.id, isAllowed });
+    return isAllowed;
+  }
+
+  stateOf(modelId: string): ModelHealth {
+    const entry = this.#entry(modelId);
+    const blocker = blockerOf(entry);
+    return { isResting: blocker !== null, ...stateOf(blocker ?? entry.model, this.#pulse.now()) };
+  }
+
+  overview(): readonly ProviderHealth[] {
+    const nowMs = this.#pulse.now();
+    const describe = (entry: Entry) => ({
+      id: entry.id,
+      isResting: blockerOf(entry) !== null,
+      ...stateOf(entry.model, nowMs),
+    });
+    return [...this.#hosts.values()].map(({ id, provider, credential, models }) => ({
+      id,
+      provider: stateOf(provider, nowMs),
+      credential: stateOf(credential, nowMs),
+      models: models.map(describe),
+    }));
+  }
+
+  #enter(entry: Entry): number {
+    const { host, model } = entry;
+    this.#pulse.lastTicket += 1;
+    const ticket = this.#pulse.lastTicket;
+    host.retries.noteCall();
+    if (this.#isWell) return ticket;
+    if (isTroubled(entry)) this.#hasChanged = true;
+    model.breaker.enter(ticket);
+    host.provider.breaker.enter(ticket);
+    host.credential.breaker.enter(ticket);
+    return ticket;
+  }
+
+  #count(entry: Entry, ticket: number, trouble: Trouble): void {
+    const { host, model } = entry;
+    const { failuresInRow } = this.#input.rules;
+    const { kind, waitMs } = trouble;
+    this.#isWell = false;
+    this.#hasChanged = true;
+    if (kind === "unreachable" || kind === "failing") {
+      this.#note(entry, model, trouble, () => model.breaker.failed(ticket, failuresInRow));
+      this.#note(entry, host.provider, trouble, () => this.#countForProvider(entry, ticket, kind));
+      host.credential.breaker.dropped(ticket);
+    } else {
+      host.hasFailed = false;
+      host.provider.breaker.succeeded(ticket);
+      this.#note(entry, model, trouble, () => this.#countRefusal(model, ticket, trouble));
+      if (kind !== "refused-key") host.credential.breaker.dropped(ticket);
+      else this.#note(entry, host.credential, trouble, () => host.credential.breaker.failed(ticket, REFUSALS_IN_ROW));
+    }
+    if (waitMs !== null) model.breaker.rest(Math.min(waitMs, REST_MS_MAX));
+  }
+
+  /** One that names the time to come back is not failing; it only wants that pause. */
+  #countRefusal({ breaker }: Watched, ticket: number, { kind, waitMs }: Trouble): void {
+    if (kind !== "limited") breaker.failed(ticket, REFUSALS_IN_ROW);
+    else if (waitMs === null) breaker.failed(ticket, this.#input.rules.failuresInRow);
+    else breaker.dropped(ticket);
+  }
+
+  // A host that cannot be reached is away for all its models. When it answers but fails, that may be the one model's
+  // trouble, so it takes the failures of two, with no success of any between, to suspect the host.
+  #countForProvider(entry: Entry, ticket: number, kind: "unreachable" | "failing"): void {
+    const { host } = entry;
+    host.failing = !host.hasFailed || host.failing === entry ? entry : null;
+    host.hasFailed = true;
+    const isWide = kind === "unreachable" || host.failing === null;
+    const opensAt = isWide ? this.#input.rules.failuresInRow : NEVER;
+    host.provider.breaker.failed(ticket, opensAt, kind === "unreachable");
+  }
+
+  #note({ host, id }: Entry, watched: Watched, { error }: Trouble, count: () => void): void {
+    const { scope, name, breaker } = watched;
+    const openUntilMs = breaker.admitsAtMs;
+    watched.lastError = error;
+    watched.lastErrorAtMs = this.#pulse.now();
+    count();
+    if (breaker.state !== "open" || breaker.admitsAtMs === openUntilMs) return;
+    const model = scope === "model" ? id : "";
+    const openMs = Math.round(breaker.admitsAtMs - this.#pulse.now());
+    const fields = { scope, provider: host.id, model, failures: breaker.failuresInRow, openMs, error };
+    this.#input.log.warn(fields, `${name} rests after failures`);
+    this.#input.onOpened?.({ scope, provider: host.id, model });
+  }
+
+  /** Works out anew which models rest, and when that changes by the clock alone. */
+  #lookAround(): void {
+    const resting = new Map<string, string>();
+    const nowMs = this.#pulse.now();
+    this.#isWell = true;
+    this.#hasChanged = false;
+    this.#nextChangeMs = NEVER;
+    for (const entry of this.#entries.values()) {
+      if (!isTroubled(entry)) continue;
+      this.#isWell = false;
+      const blocker = blockerOf(entry);
+      if (blocker !== null) resting.set(entry.id, reasonOf(blocker));
+      const changesAtMs = admitsAtMs(entry);
+      if (changesAtMs > nowMs) this.#nextChangeMs = Math.min(this.#nextChangeMs, changesAtMs);
+    }
+    this.#resting = resting.size === 0 ? NONE : resting;
+  }
+
+  #entry(modelId: string): Entry {
+    const entry = this.#entries.get(modelId);
+    if (entry === undefined) throw new Error(`model ${modelId} is not in the catalogue`);
+    return entry;
+  }
 }

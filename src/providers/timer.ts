@@ -20,14 +20,20 @@ export class AttemptTimer {
   #first: NodeJS.Timeout | null;
   #idle: NodeJS.Timeout | null = null;
 
-  constructor(timeouts: Timeouts, isStream: boolean, onTimeout: (error: AttemptTimeout) => void) {
+  /** `beginsWithinMs`: what is left for the first byte after earlier attempts. */
+  constructor(
+    timeouts: Timeouts,
+    { isStream, beginsWithinMs = timeouts.firstByteMs }: { isStream: boolean; beginsWithinMs?: number },
+    onTimeout: (error: AttemptTimeout) => void,
+  ) {
     this.#timeouts = timeouts;
     this.#onTimeout = onTimeout;
     this.#isStream = isStream;
+    const firstByteMs = Math.max(1, Math.min(timeouts.firstByteMs, beginsWithinMs));
     this.#total = this.#arm("the provider did not finish", timeouts.totalMs);
     // A plain answer comes whole at the end, so the default first-byte time would cut off long ones.
     const countsFirstByte = isStream || timeouts.isFirstByteConfigured;
-    this.#first = countsFirstByte ? this.#arm("the provider sent no answer", timeouts.firstByteMs) : null;
+    this.#first = countsFirstByte ? this.#arm("the provider sent no answer", firstByteMs) : null;
   }
 
   headersSeen(): void {

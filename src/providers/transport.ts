@@ -7,6 +7,8 @@ export interface TransportRequest {
   /** Headers that belong to the provider's format. */
   readonly headers: Readonly<Record<string, string>>;
   readonly isStream: boolean;
+  /** How long the answer may take to begin, when that is shorter than the provider's own limit. */
+  readonly beginsWithinMs?: number;
   /** Aborted when the client leaves; the call is then given up at once. */
   readonly signal: AbortSignal;
 }

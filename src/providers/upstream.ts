@@ -74,7 +74,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(provider: Provider, request: TransportRequest, resolve: (reply: Reply) => void) {
     this.#resolve = resolve;
     this.#signal = request.signal;
-    this.#timer = new AttemptTimer(provider.timeouts, request.isStream, (error) => this.#abort(error));
+    this.#timer = new AttemptTimer(provider.timeouts, request, (error) => this.#abort(error));
     this.#body = new ByteQueue({
       pause: () => this.#pause(),
       resume: () => this.#resume(),

@@ -39,7 +39,9 @@ export function buildChain(input: ChainInput): Chain {
   return {
     tier: capable.tier,
     models: ordered.models,
-    candidates: listCandidates(ordered.models, [...catalog.chains[capable.tier], ...passedOver], removed),
+    candidates: listCandidates(ordered.models, [...catalog.chains[capable.tier], ...passedOver], (id) =>
+      candidateOf(id, removed.get(id) ?? null, question.restingModels),
+    ),
     notes: [...capable.notes, ...filtered.notes, ...ordered.notes],
   };
 }
@@ -143,7 +145,7 @@ function pick(choose: (a: number, b: number) => number, a: number | null, b: num
 function orderChain(
   models: readonly Model[],
   scenario: ToolScenario | null,
-  resting: ReadonlySet<string>,
+  resting: RoutingQuestion["restingModels"],
 ): Omit<Step, "removed"> {
   const scoreOf = (model: Model) => toolScoreOf(model, scenario) ?? -1;
   const ranked = scenario === null ? models : [...models].sort((a, b) => scoreOf(b) - scoreOf(a));
@@ -180,14 +182,28 @@ function isWithin(tier: Tier, { floor, ceiling }: Placement): boolean {
   return (floor === null || rank >= tierRank(floor)) && (ceiling === null || rank <= tierRank(ceiling));
 }
 
-function listCandidates(chain: readonly Model[], considered: readonly Model[], removed: Removals): Candidate[] {
+/** `restingBecause` is there only when there is a reason: decisions are kept by the million. */
+export function candidateOf(
+  model: string,
+  removedBecause: string | null,
+  resting: RoutingQuestion["restingModels"],
+): Candidate {
+  const restingBecause = resting.get(model);
+  return restingBecause === undefined ? { model, removedBecause } : { model, removedBecause, restingBecause };
+}
+
+function listCandidates(
+  chain: readonly Model[],
+  considered: readonly Model[],
+  write: (id: string) => Candidate,
+): Candidate[] {
   const seen = new Set<string>();
   const candidates: Candidate[] = [];
   const chainIds = new Set(chain.map((model) => model.id));
   for (const { id } of [...chain, ...considered]) {
     if (seen.has(id)) continue;
     seen.add(id);
-    candidates.push({ model: id, removedBecause: chainIds.has(id) ? null : (removed.get(id) ?? null) });
+    candidates.push(chainIds.has(id) ? { ...write(id), removedBecause: null } : write(id));
   }
   return candidates;
 }

@@ -5,10 +5,10 @@ import type { Constraints, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import { isTierAllowed } from "./adjust.ts";
-import type { Chain } from "./chain.ts";
+import { type Chain, candidateOf } from "./chain.ts";
 import { constraintNeeds } from "./needs.ts";
 
-export function directChain({ controls, constraints }: RoutingQuestion, catalog: Catalog): Chain {
+export function directChain({ controls, constraints, restingModels }: RoutingQuestion, catalog: Catalog): Chain {
   const id = controls.model;
   if (id === null || id === "" || id === "auto") {
     const message = "The profile direct needs the id of a model in `model`; the models list has them.";
@@ -19,7 +19,7 @@ export function directChain({ controls, constraints }: RoutingQuestion, catalog:
     const message = `The model ${JSON.stringify(id.slice(0, 200))} is not offered to this key. Pick one of the models list, or "auto".`;
     throw new GatewayError("notFound", message, { code: "model_not_found", param: "model" });
   }
-  return { tier: model.tier, models: [model], candidates: [{ model: id, removedBecause: null }], notes: [] };
+  return { tier: model.tier, models: [model], candidates: [candidateOf(id, null, restingModels)], notes: [] };
 }
 
 /** Whether a key with these constraints may ask for the model by name. */

@@ -33,7 +33,7 @@ function chainOf(past: PastRequest, constraints: Constraints, catalog: Catalog):
   const { decision } = past;
   const { profile, model, toolScenario: scenario, estimatedTokens } = decision;
   const controls = decision.controls ?? { ...NO_CONTROLS, profile, model };
-  const question: RoutingQuestion = { chat: shapeOf(past), controls, constraints, restingModels: new Set() };
+  const question: RoutingQuestion = { chat: shapeOf(past), controls, constraints, restingModels: new Map() };
   if (profile === "direct") return directChain(question, catalog);
   const placement = place(decision, question, catalog);
   return buildChain({ question, catalog, placement, scenario, inputTokens: estimatedTokens.input });

@@ -51,6 +51,8 @@ interface StoredDecision {
   readonly historyFloor: Decision["historyFloor"];
   readonly toolScore: number | null;
   readonly removed: readonly (readonly [string, string | null])[];
+  /** Models that were not well, with the reason; absent when all were. */
+  readonly resting?: Readonly<Record<string, string>>;
   readonly tokens: Decision["estimatedTokens"];
   readonly score: number | null;
   readonly isSure: boolean | null;
@@ -75,11 +77,18 @@ function toDecision(decision: Decision): StoredDecision {
     historyFloor: decision.historyFloor,
     toolScore: decision.toolScore,
     removed,
+    ...restingOf(decision),
     tokens: decision.estimatedTokens,
     score: decision.score ?? null,
     isSure: decision.isSure ?? null,
     controls: decision.controls !== undefined && asksForSomething(decision.controls) ? decision.controls : null,
   };
+}
+
+function restingOf({ candidates }: Decision): Pick<StoredDecision, "resting"> {
+  const resting = candidates.filter(({ restingBecause }) => restingBecause !== undefined);
+  if (resting.length === 0) return {};
+  return { resting: Object.fromEntries(resting.map(({ model, restingBecause = "" }) => [model, restingBecause])) };
 }
 
 function asksForSomething(controls: Controls): boolean {
@@ -89,8 +98,12 @@ function asksForSomething(controls: Controls): boolean {
 }
 
 function readDecision(stored: StoredDecision, summary: RequestSummary): Decision {
-  const { cost, baseline, removed, tokens, score, isSure = null, controls = null, ...rest } = stored;
-  const inChain: readonly Candidate[] = rest.chain.map((model) => ({ model, removedBecause: null }));
+  const { cost, baseline, removed, resting = {}, tokens, score, isSure = null, controls = null, ...rest } = stored;
+  const candidate = (model: string, removedBecause: string | null): Candidate => {
+    const restingBecause = resting[model];
+    return restingBecause === undefined ? { model, removedBecause } : { model, removedBecause, restingBecause };
+  };
+  const inChain = rest.chain.map((model) => candidate(model, null));
   return {
     ...rest,
     tier: summary.tier as Decision["tier"],
@@ -99,7 +112,7 @@ function readDecision(stored: StoredDecision, summary: RequestSummary): Decision
     toolScenario: summary.toolScenario as Decision["toolScenario"],
     costEstimate: BigInt(cost),
     baselineCost: BigInt(baseline),
-    candidates: [...inChain, ...removed.map(([model, removedBecause]) => ({ model, removedBecause }))],
+    candidates: [...inChain, ...removed.map(([model, reason]) => candidate(model, reason))],
     estimatedTokens: tokens,
     ...(summary.classifiedTier === null ? {} : { classifiedTier: summary.classifiedTier as Decision["tier"] }),
     ...(score === null ? {} : { score }),

@@ -13,7 +13,19 @@ export interface RequestMetric {
   readonly failedAttempts: readonly { readonly model: string; readonly provider: string }[];
 }
 
+export interface BreakerReading {
+  readonly scope: string;
+  readonly provider: string;
+  /** Empty where the breaker is not a model's. */
+  readonly model: string;
+  readonly state: "closed" | "half-open" | "open" | "resting";
+}
+
 export interface Metrics {
+  breakerOpened(opened: Omit<BreakerReading, "state">): void;
+  /** Reads the breakers each time the metrics are. */
+  watchBreakers(read: () => readonly BreakerReading[]): void;
+  retried(retry: { readonly provider: string; readonly isAllowed: boolean }): void;
   begin(): void;
   end(metric: RequestMetric): void;
   ledgerProblems(count: number): void;
@@ -24,6 +36,7 @@ export interface Metrics {
   close(): void;
 }
 
+const BREAKER_VALUES = { closed: 0, "half-open": 1, open: 2, resting: 3 } as const;
 const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 export function createMetrics(): Metrics {
@@ -62,6 +75,7 @@ export function createMetrics(): Metrics {
   });
   const recordsWaiting = new Gauge(named("records_waiting", "Request records that the store has not taken yet."));
   return {
+    ...breakerMetrics(registry),
     recordsDropped: (reason, count) => recordsDropped.inc({ reason }, count),
     recordsWaiting: (count) => recordsWaiting.set(count),
     ledgerProblems: (count) => ledgerProblems.set(count),
@@ -76,6 +90,38 @@ export function createMetrics(): Metrics {
       if (metric.firstContentMs !== null) firstContent.observe({ model: metric.model }, metric.firstContentMs / 1000);
       if (metric.isFallback) fallbacks.inc({ model: metric.model });
       for (const { provider, model } of metric.failedAttempts) failures.inc({ provider, model });
+    },
+  };
+}
+
+function breakerMetrics(registry: Registry): Pick<Metrics, "breakerOpened" | "watchBreakers" | "retried"> {
+  const registers = [registry];
+  const labelNames = ["scope", "provider", "model"] as const;
+  const opened = new Counter({
+    name: "switchyard_breaker_openings_total",
+    help: "How often a breaker opened.",
+    labelNames,
+    registers,
+  });
+  const retries = new Counter({
+    name: "switchyard_retries_total",
+    help: "Second tries on the same model; refused ones were over the provider's share.",
+    labelNames: ["provider", "outcome"],
+    registers,
+  });
+  return {
+    breakerOpened: ({ scope, provider, model }) => opened.inc({ scope, provider, model }),
+    retried: ({ provider, isAllowed }) => retries.inc({ provider, outcome: isAllowed ? "made" : "refused" }),
+    watchBreakers(read) {
+      new Gauge({
+        name: "switchyard_breaker_state",
+        help: "0 closed, 1 half-open, 2 open, 3 resting as the provider asked.",
+        labelNames,
+        registers,
+        collect() {
+          for (const { state, ...labels } of read()) this.set(labels, BREAKER_VALUES[state]);
+        },
+      });
     },
   };
 }

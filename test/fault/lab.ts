@@ -13,6 +13,10 @@ export interface LabOptions {
   readonly env?: Record<string, string>;
   /** Models served at another address than the fake provider's. */
   readonly elsewhere?: Readonly<Record<string, string>>;
+  /** The `health` section of the configuration, and settings of routing and server. */
+  readonly health?: Readonly<Record<string, number>>;
+  readonly routing?: Readonly<Record<string, number>>;
+  readonly server?: Readonly<Record<string, number>>;
 }
 
 export interface RequestLine {
@@ -79,12 +83,13 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
 
 function writeYaml(url: string, models: Readonly<Record<string, number>>, options: LabOptions): string {
   const ids = Object.keys(models);
-  const timeouts = Object.entries({ ...TIMEOUTS, ...options.timeouts }).map(([name, ms]) => `${name}: ${ms}`);
+  const timeouts = pairs({ ...TIMEOUTS, ...options.timeouts });
   const provider = (id: string, baseUrl: string): string =>
-    `  ${id}: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: { ${timeouts.join(", ")} } }`;
+    `  ${id}: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: { ${timeouts} } }`;
   return [
     "catalog: none",
-    "server: { drainSeconds: 5 }",
+    `server: { ${pairs({ drainSeconds: 5, ...options.server })} }`,
+    `health: { ${pairs(options.health ?? {})} }`,
     "limits: { requestsPerMinute: 100000 }",
     "providers:",
     provider("lab", url),
@@ -96,8 +101,14 @@ function writeYaml(url: string, models: Readonly<Record<string, number>>, option
     }),
     "tiers:",
     ...TIERS.map((tier) => `  ${tier}: [${ids.join(", ")}]`),
-    `routing: { baseline: ${ids.at(-1)} }`,
+    `routing: { ${pairs({ baseline: ids.at(-1) as string, ...options.routing })} }`,
   ].join("\n");
+}
+
+function pairs(values: Readonly<Record<string, number | string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(", ");
 }
 
 function findLine({ logged }: TestGateway, requestId: string): RequestLine {

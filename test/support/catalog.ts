@@ -137,6 +137,6 @@ export function makeQuestion(overrides: QuestionOverrides = {}): RoutingQuestion
     chat: makeChat({ messages, ...overrides.chat }),
     controls: { ...NO_CONTROLS, ...overrides.controls },
     constraints: { ...NO_CONSTRAINTS, ...overrides.constraints },
-    restingModels: new Set(overrides.restingModels ?? []),
+    restingModels: new Map((overrides.restingModels ?? []).map((id) => [id, "failing"])),
   };
 }

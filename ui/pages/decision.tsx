@@ -98,12 +98,18 @@ function Chain({ decision, answeredBy }: { readonly decision: Decision; readonly
           <li key={model}>
             <a href={hrefTo("/models", { model })}>{model}</a>
             {model === answeredBy && <span class="chip good">answered</span>}
+            <Resting candidate={decision.candidates.find((candidate) => candidate.model === model)} />
           </li>
         ))}
       </ol>
       {removed.length > 0 && <Removed removed={removed} />}
     </div>
   );
+}
+
+function Resting({ candidate }: { readonly candidate: Candidate | undefined }) {
+  if (candidate?.restingBecause === undefined) return null;
+  return <span class="faint"> {candidate.restingBecause}</span>;
 }
 
 function Removed({ removed }: { readonly removed: readonly Candidate[] }) {

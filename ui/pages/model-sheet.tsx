@@ -9,7 +9,7 @@ import { Sheet } from "../kit/sheet.tsx";
 import { KEY_PLACE, Snippets } from "../kit/snippets.tsx";
 import { hrefTo } from "../router.ts";
 import { isOperator } from "../session.ts";
-import { Health, perMillion, type SeenModel } from "./model-facts.tsx";
+import { Health, healthStory, perMillion, type SeenModel } from "./model-facts.tsx";
 import { useProviderTest } from "./provider-test.tsx";
 
 export function ModelSheet({ model, onClose }: { readonly model: SeenModel; readonly onClose: () => void }) {
@@ -53,6 +53,7 @@ export function ModelSheet({ model, onClose }: { readonly model: SeenModel; read
 function Facts({ model }: { readonly model: SeenModel }) {
   const { tiers, priceAsOf } = model.service;
   const facts: readonly (readonly [string, string])[] = [
+    ["Health", healthStory(model.health)],
     ["Input", `${usd(perMillion(model.pricing.prompt))} per million tokens`],
     ["Output", `${usd(perMillion(model.pricing.completion))} per million tokens`],
     ["Price as of", `${priceAsOf}, ${model.priceSource}`],

@@ -11,8 +11,9 @@ import { PageHead } from "../kit/page.tsx";
 import { Empty, Shown } from "../kit/states.tsx";
 import { TierBadge } from "../kit/tier.tsx";
 import { hrefTo, place, setQuery } from "../router.ts";
-import type { List, Model, Usage } from "../types.ts";
-import { Health, perMillion, type SeenModel } from "./model-facts.tsx";
+import { isOperator } from "../session.ts";
+import type { List, Model, Provider, Usage } from "../types.ts";
+import { Health, healthStory, perMillion, type SeenModel } from "./model-facts.tsx";
 import { ModelSheet } from "./model-sheet.tsx";
 
 const DAY_MS = 86_400_000;
@@ -35,6 +36,7 @@ export function Models() {
         title="Models"
         purpose="Prices per million tokens with the markup, function-calling scores, and health."
       />
+      <UnwellProviders />
       <Shown load={models} rows={14}>
         {({ data }) => {
           const seen = withUsage(data, usage);
@@ -72,6 +74,26 @@ export function Models() {
           );
         }}
       </Shown>
+    </>
+  );
+}
+
+/** A provider or key that is not well takes all its models with it, so it is said once, above them. */
+function UnwellProviders() {
+  const providers = useLoad<List<Provider>>(isOperator() ? "/api/providers" : null, { everyMs: EVERY_MS });
+  const unwell = (providers.data?.data ?? []).flatMap(({ id, health, credential }) => [
+    { name: `Provider ${id}`, health },
+    { name: `The key of ${id}`, health: credential },
+  ]);
+  return (
+    <>
+      {unwell.map(({ name, health }) =>
+        health === null || health.state === "closed" ? null : (
+          <p key={name} class="notice warn">
+            {name}: {healthStory(health)}.
+          </p>
+        ),
+      )}
     </>
   );
 }

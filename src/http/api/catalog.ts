@@ -6,6 +6,7 @@ import type { Model } from "../../core/model.ts";
 import type { ToolCallTally } from "../../core/records.ts";
 import { writeModel } from "../../formats/model-list.ts";
 import type { Services } from "../../gateway/services.ts";
+import type { HealthState, ModelHealth } from "../../providers/watched.ts";
 import { toolScoreOf } from "../../routing/tools.ts";
 import { blendScore } from "../../telemetry/tool-calls.ts";
 import type { Edge } from "../edge.ts";
@@ -22,15 +23,7 @@ export function registerCatalog(api: FastifyInstance, { services, records }: Edg
     return { data: [...catalog.models.values()].map(write), next: null };
   });
   api.get("/api/providers", { onRequest: operatorOnly }, async () => ({
-    data: [...catalog.providers.values()].map(({ id, kind, baseUrl, timeouts }) => ({
-      id,
-      kind,
-      baseUrl,
-      timeouts,
-      models: [...catalog.models.values()]
-        .filter(({ provider }) => provider === id)
-        .map((model) => modelHealth(model, services)),
-    })),
+    data: writeProviders(services),
     next: null,
   }));
 }
@@ -44,7 +37,7 @@ function writeOperatorModel(model: Model, services: Services): object {
     capabilities: [...model.capabilities],
     priceSource: model.priceSource,
     isRoutable: isRoutable(services.catalog, model),
-    health: services.health.stateOf(model.id),
+    health: writeModelHealth(services.health.stateOf(model.id)),
   };
 }
 
@@ -59,6 +52,38 @@ function writeToolCalls(model: Model, tallies: readonly ToolCallTally[]): readon
     });
 }
 
-function modelHealth(model: Model, { health }: Services): object {
-  return { id: model.id, ...health.stateOf(model.id) };
+function writeProviders({ catalog, health }: Services): readonly object[] {
+  const seen = new Map(health.overview().map((each) => [each.id, each]));
+  return [...catalog.providers.values()].map(({ id, kind, baseUrl, timeouts }) => {
+    const host = seen.get(id);
+    return {
+      id,
+      kind,
+      baseUrl,
+      timeouts,
+      health: host === undefined ? null : writeHealth(host.provider),
+      credential: host === undefined ? null : writeHealth(host.credential),
+      models: (host?.models ?? []).map((model) => ({ id: model.id, ...writeModelHealth(model) })),
+    };
+  });
+}
+
+function writeHealth(health: HealthState): object {
+  const { state, sinceMs, nextTryAtMs, consecutiveFailures, lastError, lastErrorAtMs } = health;
+  return {
+    state,
+    since: isoTime(sinceMs),
+    nextTryAt: isoTime(nextTryAtMs),
+    consecutiveFailures,
+    lastError,
+    lastErrorAt: isoTime(lastErrorAtMs),
+  };
+}
+
+function writeModelHealth(health: ModelHealth): object {
+  return { isResting: health.isResting, ...writeHealth(health) };
+}
+
+function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }

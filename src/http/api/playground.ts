@@ -92,10 +92,7 @@ function decideOnly(body: JsonObject, caller: Caller, { services }: Edge): objec
     decision: { ...writeDecision(decision), ...changes },
     classifiedTier: decision.classifiedTier ?? null,
     score: decision.score ?? null,
-    candidates: decision.candidates.map(({ model, removedBecause }) => ({
-      ...{ model, removedBecause },
-      costUsd: costOf(model),
-    })),
+    candidates: decision.candidates.map((candidate) => ({ ...candidate, costUsd: costOf(candidate.model) })),
     estimate: writeEstimate(decision, { inputTokens, outputTokens, baselineModel: catalog.baseline.id }),
     tookMs,
   };

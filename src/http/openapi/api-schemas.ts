@@ -48,7 +48,15 @@ const transaction = {
   note: nullable(text),
 };
 
-const health = object({ isResting: { type: "boolean" }, consecutiveFailures: integer });
+const healthState = {
+  state: { type: "string", enum: ["closed", "half-open", "open", "resting"] },
+  since: time,
+  nextTryAt: nullable(time),
+  consecutiveFailures: integer,
+  lastError: nullable(text),
+  lastErrorAt: nullable(time),
+};
+const isResting = { type: "boolean", description: "Tried last now, for its own sake, its provider's or the key's." };
 
 export const API_SCHEMAS: Readonly<Record<string, object>> = {
   CatalogModel: object({
@@ -59,7 +67,7 @@ export const API_SCHEMAS: Readonly<Record<string, object>> = {
     capabilities: { type: "array", items: text },
     priceSource: text,
     isRoutable: { type: "boolean" },
-    health,
+    health: object({ isResting, ...healthState }),
     toolCalls,
   }),
   Provider: object({
@@ -67,7 +75,9 @@ export const API_SCHEMAS: Readonly<Record<string, object>> = {
     kind: text,
     baseUrl: text,
     timeouts: { type: "object" },
-    models: { type: "array", items: { type: "object" } },
+    health: nullable(object(healthState)),
+    credential: nullable(object(healthState)),
+    models: { type: "array", items: object({ id: text, isResting, ...healthState }) },
   }),
   ProviderTest: {
     type: "object",

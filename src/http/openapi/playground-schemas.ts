@@ -1,7 +1,7 @@
 // The schemas of the playground and of replays.
 
 import { profile } from "./api-schemas.ts";
-import { fraction, integer, nullable, number, object, text, tier, time } from "./schema.ts";
+import { candidate, fraction, integer, nullable, number, object, text, tier, time } from "./schema.ts";
 import { debugRequest } from "./v1-schemas.ts";
 
 const { name: _name, ...rules } = profile;
@@ -22,7 +22,7 @@ export const PLAYGROUND_SCHEMAS: Readonly<Record<string, object>> = {
     decision: { $ref: "#/components/schemas/RoutingDecision" },
     classifiedTier: nullable(tier),
     score: nullable(fraction),
-    candidates: { type: "array", items: object({ model: text, removedBecause: nullable(text), costUsd: text }) },
+    candidates: { type: "array", items: candidate({ costUsd: text }) },
     estimate: object({
       inputTokens: integer,
       outputTokens: integer,

@@ -3,7 +3,7 @@
 import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
 import { TOOL_SCENARIOS } from "../../core/model.ts";
 import { USAGE_STEPS } from "../../core/request-log.ts";
-import { integer, nullable, number, object, text, tier, time } from "./schema.ts";
+import { candidate, integer, nullable, number, object, text, tier, time } from "./schema.ts";
 
 const boolean = { type: "boolean" };
 const scenario = { type: "string", enum: TOOL_SCENARIOS };
@@ -81,7 +81,7 @@ const decision = object({
   historyFloor: nullable(tier),
   toolScenario: nullable(scenario),
   bfclScore: nullable(number),
-  candidates: { type: "array", items: object({ model: text, removedBecause: nullable(text) }) },
+  candidates: { type: "array", items: candidate() },
   estimatedTokens: object({ input: integer, output: integer }),
 });
 

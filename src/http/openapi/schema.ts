@@ -15,6 +15,12 @@ export function object(properties: Readonly<Record<string, object>>): object {
   return { type: "object", required: Object.keys(properties), properties };
 }
 
+/** A model that was looked at; `restingBecause` is there only where there is a reason. */
+export function candidate(more: Readonly<Record<string, object>> = {}): object {
+  const always = { model: text, removedBecause: nullable(text), ...more };
+  return { ...object(always), properties: { ...always, restingBecause: text } };
+}
+
 export function nullable(schema: object): object {
   return { anyOf: [schema, { type: "null" }] };
 }

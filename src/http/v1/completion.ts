@@ -8,7 +8,9 @@ import type { Caller, Trace } from "../../gateway/call.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
 import { bodyOf } from "../body.ts";
 import type { Edge } from "../edge.ts";
-import { sendStream } from "../stream.ts";
+import { cutWhenUnread, sendStream } from "../stream.ts";
+
+const SMALL_BYTES = 16 * 1024;
 
 interface Exchange {
   readonly request: FastifyRequest;
@@ -52,8 +54,14 @@ export async function answerRequest(exchange: ReadExchange, edge: Edge): Promise
 
 async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Promise<FastifyReply> {
   if (settings.isRoutingDebugged) reply.headers(answer.headers);
-  if (answer.kind === "whole") return reply.type(answer.contentType).send(answer.bytes);
-  await sendStream(reply, answer);
+  const { writeStallMs } = settings.server;
+  if (answer.kind === "stream") {
+    await sendStream(reply, answer, writeStallMs);
+    return reply;
+  }
+  reply.type(answer.contentType).send(answer.bytes);
+  // What is small fits into the socket's buffers, read or not.
+  if (answer.bytes.length > SMALL_BYTES) cutWhenUnread(reply.raw, writeStallMs);
   return reply;
 }
 

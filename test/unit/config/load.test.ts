@@ -51,6 +51,7 @@ describe("without any configuration", () => {
         corsOrigins: [],
         lameDuckSeconds: 5,
         drainSeconds: 600,
+        writeStallMs: 60_000,
       },
       database: `sqlite:${resolve(cwd, "data/switchyard.db")}`,
       dataDir: resolve(cwd, "data"),
@@ -58,6 +59,15 @@ describe("without any configuration", () => {
       logLevel: "info",
       isRoutingDebugged: false,
       adminToken: null,
+      answerWithinMs: 120_000,
+      health: {
+        failuresInRow: 5,
+        failureShare: 0.5,
+        callsMin: 10,
+        windowMs: 30_000,
+        openMs: 5_000,
+        openMsMax: 60_000,
+      },
       limits: { requestsPerMinute: 600 },
       logging: { content: false, retentionDays: 30 },
     });

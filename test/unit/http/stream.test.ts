@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { sendStream } from "../../../src/http/stream.ts";
 
 const PING = ": ping\n\n";
+const STALL_MS = 77_000;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -15,7 +16,11 @@ class FakeResponse extends EventEmitter {
   destroyed = false;
   isEnded = false;
   writableNeedDrain = false;
+  writableFinished = false;
   headers: Record<string, string> = {};
+  /** The timeouts set on its socket, in order. */
+  readonly timeouts: number[] = [];
+  readonly socket = { setTimeout: (ms: number) => void this.timeouts.push(ms) };
 
   writeHead(_status: number, headers: Record<string, string>): void {
     this.headers = headers;
@@ -36,7 +41,7 @@ class FakeResponse extends EventEmitter {
 function send(text: AsyncGenerator<string>): { response: FakeResponse; sent: Promise<void> } {
   const response = new FakeResponse();
   const reply = { raw: response, hijack: () => undefined, getHeaders: () => ({ "x-request-id": "req_1" }) };
-  return { response, sent: sendStream(reply as unknown as FastifyReply, { text, ping: PING }) };
+  return { response, sent: sendStream(reply as unknown as FastifyReply, { text, ping: PING }, STALL_MS) };
 }
 
 async function* words(count: number): AsyncGenerator<string> {
@@ -64,6 +69,14 @@ test("waits for a full socket, and sends it no pings meanwhile", async () => {
   response.emit("drain");
   await sent;
   expect(response.written).toEqual(["0", "1"]);
+  expect(response.timeouts).toEqual([STALL_MS, 0, STALL_MS]);
+});
+
+test("the time for taking nothing runs only while bytes wait", async () => {
+  const { response, sent } = send(words(3));
+  response.writableFinished = true;
+  await sent;
+  expect(response.timeouts).toEqual([]);
 });
 
 test("a socket that closes while it is waited for ends the stream's source", async () => {

@@ -1,64 +1,268 @@
-// Which models rest, and for how long.
+// Which models rest, for whose sake, and what each kind of failure says about model, provider and key.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Log } from "../../../src/core/ports.ts";
-import { createHealth } from "../../../src/providers/health.ts";
+import { createHealth, type Outcome, type Trouble } from "../../../src/providers/health.ts";
+
+const RULES = {
+  failuresInRow: 5,
+  failureShare: 0.5,
+  callsMin: 10,
+  windowMs: 30_000,
+  openMs: 5_000,
+  openMsMax: 60_000,
+};
+const MODELS = [
+  { id: "a1", provider: "a" },
+  { id: "a2", provider: "a" },
+  { id: "a3", provider: "a" },
+  { id: "b1", provider: "b" },
+];
+
+function trouble(kind: Trouble["kind"], waitMs: number | null = null): Trouble {
+  return { kind, waitMs, error: `${kind} in words` };
+}
 
 function make() {
   const clock = { nowMs: 1_000_000 };
-  const warnings: object[] = [];
-  const log: Log = { debug() {}, info() {}, warn: (fields) => void warnings.push(fields), error() {} };
-  const health = createHealth(() => clock.nowMs, log);
-  const fail = (times: number): void => {
-    for (let index = 0; index < times; index += 1) health.failed("alpha", null);
+  const warnings: { fields: object; message: string }[] = [];
+  const opened: object[] = [];
+  const log: Log = {
+    debug() {},
+    info() {},
+    warn: (fields, message = "") => void warnings.push({ fields, message }),
+    error() {},
   };
-  const restsFor = (): number => {
-    let ms = 0;
-    while (health.resting().has("alpha")) {
-      clock.nowMs += 1000;
-      ms += 1000;
+  const health = createHealth({
+    models: MODELS,
+    rules: RULES,
+    now: () => clock.nowMs,
+    random: () => 0.5,
+    log,
+    onOpened: (each) => opened.push(each),
+  });
+  /** Attempts that are made whether or not the model rests. */
+  const see = (model: string, outcome: Outcome, times = 1): void => {
+    for (let index = 0; index < times; index += 1) {
+      const ticket = health.admit(model) || health.admitLast([model])!.ticket;
+      health.report(model, ticket, outcome);
     }
-    return ms;
   };
-  return { clock, health, warnings, fail, restsFor };
+  const resting = (): readonly string[] => [...health.resting().keys()];
+  return { clock, health, warnings, opened, see, resting };
 }
 
-test("five failures in a row put a model to rest, four do not", () => {
-  const { health, warnings, fail } = make();
-  fail(4);
+test("all is well at the start, and finding that out costs nothing", () => {
+  const { health } = make();
   expect(health.resting().size).toBe(0);
-  fail(1);
-  expect([...health.resting()]).toEqual(["alpha"]);
-  expect(health.stateOf("alpha")).toEqual({ isResting: true, consecutiveFailures: 5 });
-  expect(health.stateOf("beta")).toEqual({ isResting: false, consecutiveFailures: 0 });
-  expect(warnings).toHaveLength(1);
+  expect(health.resting()).toBe(health.resting());
+  expect(health.stateOf("a1")).toEqual({
+    isResting: false,
+    state: "closed",
+    sinceMs: 1_000_000,
+    nextTryAtMs: null,
+    consecutiveFailures: 0,
+    lastError: null,
+    lastErrorAtMs: null,
+  });
 });
 
-test("each failure after a rest doubles the next, up to a minute", () => {
-  const { fail, restsFor } = make();
-  fail(5);
-  const rests = [restsFor()];
-  for (let round = 0; round < 5; round += 1) {
-    fail(1);
-    rests.push(restsFor());
-  }
-  expect(rests).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+describe("what a failure says", () => {
+  test.each<readonly [Trouble["kind"], number, readonly string[]]>([
+    ["failing", 4, []],
+    ["failing", 5, ["a1"]],
+    ["failing", 50, ["a1"]],
+    ["unreachable", 4, []],
+    ["unreachable", 5, ["a1", "a2", "a3"]],
+    ["limited", 4, []],
+    ["limited", 5, ["a1"]],
+    ["refused-model", 2, []],
+    ["refused-model", 3, ["a1"]],
+    ["refused-key", 2, []],
+    ["refused-key", 3, ["a1", "a2", "a3"]],
+  ])("%s on one model, %i times: %j rest", (kind, times, expected) => {
+    const { see, resting } = make();
+    see("a1", trouble(kind), times);
+    expect(resting()).toEqual(expected);
+  });
+
+  test.each<readonly [string, Outcome]>([
+    ["dropped", "dropped"],
+    ["answered", "answered"],
+    ["a stream that began", "began"],
+  ])("%s a hundred times: nothing rests", (_name, outcome) => {
+    const { see, resting } = make();
+    see("a1", outcome, 100);
+    expect(resting()).toEqual([]);
+  });
+
+  test("several models of one provider failing, none answering: the provider rests", () => {
+    const { see, resting } = make();
+    see("a1", trouble("failing"), 2);
+    see("a2", trouble("failing"), 2);
+    expect(resting()).toEqual([]);
+    see("a1", trouble("failing"));
+    expect(resting()).toEqual(["a1", "a2", "a3"]);
+  });
+
+  test("one model failing while another of the provider answers leaves the provider alone", () => {
+    const { see, resting } = make();
+    for (let round = 0; round < 20; round += 1) {
+      see("a1", trouble("failing"), 2);
+      see("a2", "answered");
+    }
+    expect(resting()).toEqual(["a1"]);
+  });
+
+  test("keys refused on two models with an answer between them are not the key's fault", () => {
+    const { see, resting } = make();
+    for (let round = 0; round < 3; round += 1) {
+      see("a1", trouble("refused-key"));
+      see("a2", "answered");
+    }
+    expect(resting()).toEqual(["a1"]);
+  });
+
+  test("a provider that answers, whatever it says, can be reached", () => {
+    const { see, resting } = make();
+    see("a1", trouble("unreachable"), 4);
+    see("a2", trouble("limited", 1000));
+    see("a3", trouble("unreachable"), 4);
+    expect(resting()).toEqual(["a2"]);
+  });
 });
 
-test("one success ends the rest and the count", () => {
-  const { health, fail } = make();
-  fail(9);
-  health.succeeded("alpha");
-  expect(health.resting().size).toBe(0);
-  fail(4);
-  expect(health.resting().size).toBe(0);
+describe("a pause the provider asked for", () => {
+  test.each([
+    [30_000, 30_000],
+    [3_600_000, 300_000],
+  ])("of %i ms lasts %i", (askedMs, restMs) => {
+    const { clock, see, resting } = make();
+    see("a1", trouble("limited", askedMs));
+    clock.nowMs += restMs - 1;
+    expect(resting()).toEqual(["a1"]);
+    clock.nowMs += 1;
+    expect(resting()).toEqual([]);
+  });
+
+  test("is no failure, but with one it counts as both", () => {
+    const { health, see } = make();
+    see("a1", trouble("limited", 1000), 20);
+    expect(health.stateOf("a1")).toMatchObject({ state: "resting", consecutiveFailures: 0 });
+    see("a2", trouble("failing", 1000));
+    expect(health.stateOf("a2")).toMatchObject({ state: "resting", consecutiveFailures: 1 });
+  });
 });
 
-test.each([
-  [30_000, 30_000],
-  [3_600_000, 300_000],
-])("a provider that asks for %i ms gets %i", (askedMs, restMs) => {
-  const { health, restsFor } = make();
-  health.failed("alpha", askedMs);
-  expect(restsFor()).toBe(restMs);
+describe("the probe", () => {
+  test("is one call; the model rests for everybody else until it is back", () => {
+    const { clock, health, see, resting } = make();
+    see("a1", trouble("failing"), 5);
+    expect(health.admit("a1")).toBe(0);
+    clock.nowMs += 5_000;
+    expect(resting()).toEqual([]);
+    const probe = health.admit("a1");
+    expect(probe).toBeGreaterThan(0);
+    expect(health.admit("a1")).toBe(0);
+    expect(resting()).toEqual(["a1"]);
+    expect(health.resting().get("a1")).toMatch(/model a1 is being probed/);
+    health.report("a1", probe, "answered");
+    expect(resting()).toEqual([]);
+    expect(health.admit("a1")).toBeGreaterThan(0);
+  });
+
+  test("of a provider is one call over all its models, and brings them all back", () => {
+    const { clock, health, see, resting } = make();
+    see("a1", trouble("unreachable"), 5);
+    clock.nowMs += 5_000;
+    const probe = health.admit("a2");
+    expect(health.admit("a3")).toBe(0);
+    health.report("a2", probe, "answered");
+    expect(resting()).toEqual([]);
+    expect(health.admit("a3")).toBeGreaterThan(0);
+  });
+
+  test("that comes to nothing leaves the place to the next", () => {
+    const { clock, health, see } = make();
+    see("a1", trouble("failing"), 5);
+    clock.nowMs += 5_000;
+    health.report("a1", health.admit("a1"), "dropped");
+    expect(health.admit("a1")).toBeGreaterThan(0);
+  });
+});
+
+describe("the last try", () => {
+  test("goes to the model that is due first", () => {
+    const { clock, health, see } = make();
+    see("b1", trouble("failing"), 5);
+    clock.nowMs += 1000;
+    see("a1", trouble("failing"), 5);
+    expect(health.admitLast(["a1", "b1"])?.modelId).toBe("b1");
+  });
+
+  test("is given to ten at once, and again when one is back", () => {
+    const { health, see } = make();
+    see("a1", trouble("failing"), 5);
+    const tries = Array.from({ length: 10 }, () => health.admitLast(["a1"])!);
+    expect(health.admitLast(["a1"])).toBeNull();
+    health.report("a1", tries[0]!.ticket, trouble("failing"));
+    expect(health.admitLast(["a1"])).not.toBeNull();
+    health.report("a1", tries[1]!.ticket, "answered");
+    expect(health.admit("a1")).toBeGreaterThan(0);
+  });
+});
+
+test("second tries: a fifth of a provider's calls and twenty more within ten seconds", () => {
+  const { clock, health, see } = make();
+  see("a1", "answered", 100);
+  const allowed = (): number => Array.from({ length: 500 }, () => health.mayRetry("a1")).filter(Boolean).length;
+  expect(allowed()).toBe(40);
+  expect(health.mayRetry("b1")).toBe(true);
+  clock.nowMs += 10_000;
+  expect(allowed()).toBe(20);
+});
+
+test("there is no second try on an open breaker", () => {
+  const { health, see } = make();
+  see("a1", trouble("failing"), 5);
+  expect(health.mayRetry("a1")).toBe(false);
+  expect(health.mayRetry("a2")).toBe(true);
+});
+
+test("an opening is logged and told once, with what happened; so is each failed probe", () => {
+  const { clock, warnings, opened, see } = make();
+  see("a1", trouble("failing"), 9);
+  expect(warnings).toEqual([
+    {
+      message: "model a1 rests after failures",
+      fields: { scope: "model", provider: "a", model: "a1", failures: 5, openMs: 5_000, error: "failing in words" },
+    },
+  ]);
+  clock.nowMs += 5_000;
+  see("a1", trouble("failing"));
+  expect(warnings).toHaveLength(2);
+  expect(opened).toEqual(Array(2).fill({ scope: "model", provider: "a", model: "a1" }));
+});
+
+test("the overview shows each breaker for itself, the state of a model what holds it back", () => {
+  const { clock, health, see } = make();
+  see("a1", trouble("refused-key"), 3);
+  clock.nowMs += 1000;
+  const held = { state: "open", sinceMs: 1_000_000, nextTryAtMs: 1_005_000, lastError: "refused-key in words" };
+  const [a, b] = health.overview();
+  expect(a).toMatchObject({ id: "a", provider: { state: "closed" }, credential: held });
+  expect(a!.models.map(({ id, state, isResting }) => [id, state, isResting])).toEqual([
+    ["a1", "open", true],
+    ["a2", "closed", true],
+    ["a3", "closed", true],
+  ]);
+  expect(b).toMatchObject({ id: "b", provider: { state: "closed" }, credential: { state: "closed" } });
+  expect(health.stateOf("a2")).toMatchObject({ isResting: true, ...held });
+  expect(health.resting().get("a2")).toBe(
+    "the key of a rests until 1970-01-01T00:16:45.000Z after failures (refused-key in words)",
+  );
+});
+
+test("a model nobody knows is a fault of ours", () => {
+  expect(() => make().health.admit("nobody")).toThrow(/nobody/);
 });

@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 
 function start(isStream: boolean, changes: Partial<typeof TIMEOUTS> = {}) {
   const fired: string[] = [];
-  const timer = new AttemptTimer({ ...TIMEOUTS, ...changes }, isStream, ({ message }) => fired.push(message));
+  const timer = new AttemptTimer({ ...TIMEOUTS, ...changes }, { isStream }, ({ message }) => fired.push(message));
   return { timer, fired };
 }
 

@@ -33,7 +33,7 @@ function pastOf(question: RoutingQuestion): PastRequest {
 
 function questionOf(text: string, overrides: Partial<RoutingQuestion> = {}): RoutingQuestion {
   const chat = makeChat({ messages: [{ role: "user", content: text }] });
-  return { chat, controls: NO_CONTROLS, constraints: NO_CONSTRAINTS, restingModels: new Set(), ...overrides };
+  return { chat, controls: NO_CONTROLS, constraints: NO_CONSTRAINTS, restingModels: new Map(), ...overrides };
 }
 
 describe("a past request", () => {

@@ -38,7 +38,12 @@ it("counts messages, turns, characters and attachments", () => {
 });
 
 it("takes along what routing measured, as numbers by name", () => {
-  const question = { chat: CHAT, controls: NO_CONTROLS, constraints: NO_CONSTRAINTS, restingModels: new Set<string>() };
+  const question = {
+    chat: CHAT,
+    controls: NO_CONTROLS,
+    constraints: NO_CONSTRAINTS,
+    restingModels: new Map<string, string>(),
+  };
   const features = featuresOf(CHAT, decide(question, makeCatalog()));
   expect(features).toMatchObject({
     score: expect.any(Number),

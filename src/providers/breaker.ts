@@ -1,0 +1,155 @@
+// A circuit breaker as a pure state machine: closed, open after failures, half-open for one probe at a time. Beside it
+// stands the pause a provider asked for. It owns no timer; time, chance and tickets come from outside.
+
+import { Tally } from "./tally.ts";
+
+export interface BreakerRules {
+  readonly failuresInRow: number;
+  /** From this share of failed calls on it opens, when the window has seen enough of them. */
+  readonly failureShare: number;
+  readonly callsMin: number;
+  readonly windowMs: number;
+  readonly openMs: number;
+  readonly openMsMax: number;
+}
+
+/** What all breakers share. Tickets number the attempts: one that began before a breaker opened says nothing about it after. */
+export interface Pulse {
+  readonly now: () => number;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  lastTicket: number;
+}
+
+/** `resting`: the provider asked for a pause. */
+export type BreakerState = "closed" | "open" | "half-open" | "resting";
+
+/** Open times vary by this share of themselves, so that processes do not probe in step. */
+const JITTER = 0.2;
+
+export class Breaker {
+  readonly #rules: BreakerRules;
+  readonly #pulse: Pulse;
+  readonly #tally: Tally;
+  #failuresInRow = 0;
+  #isOpen = false;
+  #changedAtMs: number;
+  #openUntilMs = 0;
+  #openings = 0;
+  #openedAfterTicket = 0;
+  #probe = 0;
+  #restUntilMs = 0;
+  #restedAtMs = 0;
+  #restedAfterTicket = 0;
+
+  constructor(rules: BreakerRules, pulse: Pulse) {
+    this.#rules = rules;
+    this.#pulse = pulse;
+    this.#tally = new Tally(rules.windowMs);
+    this.#changedAtMs = pulse.now();
+  }
+
+  get failuresInRow(): number {
+    return this.#failuresInRow;
+  }
+
+  /** Since when it is in its state; open and half-open are one. */
+  get sinceMs(): number {
+    return this.#pulse.now() < this.#restUntilMs ? this.#restedAtMs : this.#changedAtMs;
+  }
+
+  get state(): BreakerState {
+    const nowMs = this.#pulse.now();
+    if (nowMs < this.#restUntilMs) return "resting";
+    if (!this.#isOpen) return "closed";
+    return nowMs < this.#openUntilMs ? "open" : "half-open";
+  }
+
+  /** When it lets a call through again; a time gone by when it does so already, or when a probe is out. */
+  get admitsAtMs(): number {
+    return Math.max(this.#restUntilMs, this.#isOpen ? this.#openUntilMs : 0);
+  }
+
+  admits(): boolean {
+    if (!this.#isOpen && this.#restUntilMs === 0) return true;
+    const nowMs = this.#pulse.now();
+    if (nowMs < this.#restUntilMs) return false;
+    return !this.#isOpen || (nowMs >= this.#openUntilMs && this.#probe === 0);
+  }
+
+  /** A call sets out. The first after the open time is the probe. */
+  enter(ticket: number): void {
+    if (this.#isOpen && this.#probe === 0 && this.#pulse.now() >= this.#openUntilMs) this.#probe = ticket;
+  }
+
+  /** A stream has begun. That closes it, but on probation: the next failure opens it again, for longer. */
+  began(ticket: number): void {
+    const isNews = this.#isOpen && ticket > this.#openedAfterTicket;
+    this.dropped(ticket);
+    if (!isNews) return;
+    this.#close();
+    this.#failuresInRow = this.#rules.failuresInRow - 1;
+  }
+
+  succeeded(ticket: number): void {
+    this.dropped(ticket);
+    if (ticket > this.#restedAfterTicket) this.#restUntilMs = 0;
+    if (ticket <= this.#openedAfterTicket) return;
+    if (this.#isOpen) this.#close();
+    this.#failuresInRow = 0;
+    this.#tally.add(this.#pulse.now(), false);
+  }
+
+  /** Opens at this many failures in a row; `isRated` failures count towards the share as well. */
+  failed(ticket: number, opensAt: number, isRated = true): void {
+    const wasProbe = ticket === this.#probe;
+    this.dropped(ticket);
+    if (ticket <= this.#openedAfterTicket) return;
+    // A last try while it is open tells nothing new.
+    if (this.#isOpen && !wasProbe) return;
+    this.#failuresInRow += 1;
+    if (isRated) this.#tally.add(this.#pulse.now(), true);
+    if (this.#isOpen || this.#failuresInRow >= opensAt || (isRated && this.#isShareReached())) this.#open();
+  }
+
+  /** Says nothing about health: the client's own fault, or gone. */
+  dropped(ticket: number): void {
+    if (this.#probe === ticket) this.#probe = 0;
+  }
+
+  /** The later of two ends counts. */
+  rest(waitMs: number): void {
+    if (waitMs <= 0) return;
+    const nowMs = this.#pulse.now();
+    if (nowMs >= this.#restUntilMs) this.#restedAtMs = nowMs;
+    this.#restUntilMs = Math.max(this.#restUntilMs, nowMs + waitMs);
+    this.#restedAfterTicket = this.#pulse.lastTicket;
+  }
+
+  #isShareReached(): boolean {
+    const nowMs = this.#pulse.now();
+    const calls = this.#tally.calls(nowMs);
+    return calls >= this.#rules.callsMin && this.#tally.marks(nowMs) >= this.#rules.failureShare * calls;
+  }
+
+  // One that has just closed and opens again was not well: it goes on from the open time it had.
+  #open(): void {
+    const { openMs, openMsMax, windowMs } = this.#rules;
+    const nowMs = this.#pulse.now();
+    if (!this.#isOpen && nowMs - this.#changedAtMs > windowMs) this.#openings = 0;
+    const plainMs = Math.min(openMsMax, openMs * 2 ** this.#openings);
+    this.#openings = Math.min(this.#openings + 1, 30);
+    this.#openUntilMs = nowMs + plainMs * (1 - JITTER + 2 * JITTER * this.#pulse.random());
+    this.#openedAfterTicket = this.#pulse.lastTicket;
+    if (!this.#isOpen) this.#changedAtMs = nowMs;
+    this.#isOpen = true;
+  }
+
+  #close(): void {
+    this.#isOpen = false;
+    this.#probe = 0;
+    this.#changedAtMs = this.#pulse.now();
+    this.#failuresInRow = 0;
+    this.#tally.clear();
+  }
+}
