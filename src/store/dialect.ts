@@ -20,22 +20,30 @@ export interface Column {
 }
 
 /**
- * `INSERT … SELECT` of rows given as one JSON text ($1), an array of arrays in the order of the columns. One value however
- * many rows: binding each would cost the event loop several times as much. An ON CONFLICT may follow.
+ * PostgreSQL only: `INSERT … SELECT` of rows given as one JSON text ($1), an array of arrays in the order of the columns.
+ * One value however many rows: binding each would cost the event loop several times as much. An ON CONFLICT may follow.
  */
-export function insertFromJsonSql(kind: Db["kind"], table: string, columns: readonly Column[]): string {
+export function insertFromJsonSql(table: string, columns: readonly Column[]): string {
   const head = `INSERT INTO ${table} (${columns.map(({ name }) => name).join(", ")}) SELECT`;
-  const values = columns.map(({ type }, index) =>
-    kind === "sqlite" ? `CAST(json_extract(value, '$[${index}]') AS ${type})` : `CAST(value ->> ${index} AS ${type})`,
-  );
-  const source = kind === "sqlite" ? "json_each($1)" : "jsonb_array_elements(CAST($1 AS jsonb)) AS given(value)";
-  return `${head} ${values.join(", ")} FROM ${source} WHERE 1 = 1`;
+  const values = columns.map(({ type }, index) => `CAST(value ->> ${index} AS ${type})`);
+  return `${head} ${values.join(", ")} FROM jsonb_array_elements(CAST($1 AS jsonb)) AS given(value) WHERE 1 = 1`;
 }
 
 /** SQLite only, for statements with `rows`: one row, its values in the order of the columns. */
 export function insertRowSql(table: string, columns: readonly Column[]): string {
   const places = columns.map((_, index) => `$${index + 1}`);
   return `INSERT INTO ${table} (${columns.map(({ name }) => name).join(", ")}) VALUES (${places.join(", ")})`;
+}
+
+/**
+ * Makes statements that insert rows (their values in the order of the columns), however many. SQLite takes them one by one:
+ * its JSON functions cost several times the insert itself. `onConflict` may follow.
+ */
+export function createInsert(kind: Db["kind"], table: string, columns: readonly Column[], onConflict = "") {
+  const insert = kind === "sqlite" ? insertRowSql(table, columns) : insertFromJsonSql(table, columns);
+  const sql = `${insert} ${onConflict}`;
+  return (rows: readonly (readonly SqlValue[])[]): Statement =>
+    kind === "sqlite" ? { sql, rows } : { sql, params: [JSON.stringify(rows)] };
 }
 
 /** `column` is one of a list that is sent as one value, made by `listValue`: the text is the same for every length. */

@@ -6,7 +6,7 @@ import type { Db, Row, Statement } from "../core/ports.ts";
 import { isAdjusted, isFailed, isFallenBack, type RequestRecord, recordIdAt } from "../core/records.ts";
 import type { Histogram, HistogramBar, HistogramSpan, RequestFilter } from "../core/request-log.ts";
 import { addCost, addCostSteps, addFilter, addIds, addRequestId, newConditions } from "./conditions.ts";
-import { type Column, insertFromJsonSql } from "./dialect.ts";
+import { type Column, createInsert } from "./dialect.ts";
 import { DAY_MS, HOUR_MS } from "./rollup-write.ts";
 
 const TEXTS = [
@@ -32,11 +32,15 @@ export function createCountWriter(kind: Db["kind"]): CountWriter {
     ...TEXTS.map((name) => ({ name, type: "TEXT" as const })),
     ...[...NUMBERS, "requests"].map((name) => ({ name, type: "BIGINT" as const })),
   ];
-  const sql = `${insertFromJsonSql(kind, "request_counts", columns)}
-    ON CONFLICT (account_id, span, start_at, key_id, model, category, tier, status, cost_step, is_adjusted, is_fallback,
+  const insert = createInsert(
+    kind,
+    "request_counts",
+    columns,
+    `ON CONFLICT (account_id, span, start_at, key_id, model, category, tier, status, cost_step, is_adjusted, is_fallback,
       is_error, profile, provider, profile_id)
-    DO UPDATE SET requests = request_counts.requests + excluded.requests`;
-  return { statements: (records) => [{ sql, params: [JSON.stringify(cellsOf(records))] }] };
+     DO UPDATE SET requests = request_counts.requests + excluded.requests`,
+  );
+  return { statements: (records) => [insert(cellsOf(records))] };
 }
 
 type Cell = [...key: (string | number)[], count: number];

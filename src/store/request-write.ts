@@ -32,9 +32,9 @@ const DETAILS = columns(["id"], ["detail_json"], []);
 const CONTENTS = columns(["id", "request_text"], ["answer_text"], ["is_request_cut", "is_answer_cut"]);
 
 export function createRecordStore(db: Db): RecordStore {
-  const insertRequests = createInsert(db.kind, "requests", REQUESTS);
-  const insertDetails = createInsert(db.kind, "request_details", DETAILS);
-  const insertContents = createInsert(db.kind, "request_contents", CONTENTS);
+  const insertRequests = createSlicedInsert(db.kind, "requests", REQUESTS);
+  const insertDetails = createSlicedInsert(db.kind, "request_details", DETAILS);
+  const insertContents = createSlicedInsert(db.kind, "request_contents", CONTENTS);
   const rollups = createRollupWriter(db.kind);
   const counts = createCountWriter(db.kind);
   const tallies = createTallyWriter(db.kind);
@@ -74,12 +74,12 @@ const SLICE = 50;
 type Insert = <Item>(items: readonly Item[], toRow: (item: Item) => readonly SqlValue[]) => Promise<Statement>;
 
 /** Many rows in one statement: SQLite takes them one by one, PostgreSQL as one text. */
-function createInsert(kind: Db["kind"], table: string, own: readonly Column[]): Insert {
+function createSlicedInsert(kind: Db["kind"], table: string, own: readonly Column[]): Insert {
   if (kind === "sqlite") {
     const sql = insertRowSql(table, own);
     return async (items, write) => ({ sql, rows: (await inSlices(items, (slice) => slice.map(write))).flat() });
   }
-  const sql = insertFromJsonSql(kind, table, own);
+  const sql = insertFromJsonSql(table, own);
   return async (items, write) => {
     const parts = await inSlices(items, (slice) => JSON.stringify(slice.map(write)).slice(1, -1));
     return { sql, params: [`[${parts.join(",")}]`] };

@@ -4,7 +4,7 @@
 import type { Db, Statement } from "../core/ports.ts";
 import { isFailed, isFallenBack, overheadMsOf, type RequestRecord } from "../core/records.ts";
 import { bucketOf, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../core/request-log.ts";
-import { type Column, insertFromJsonSql } from "./dialect.ts";
+import { type Column, createInsert } from "./dialect.ts";
 
 export const HOUR_MS = 60 * 60 * 1000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -34,12 +34,14 @@ export function createRollupWriter(kind: Db["kind"]): RollupWriter {
     ...KEY_TEXTS.map((name) => ({ name, type: "TEXT" as const })),
     ...[...KEY_NUMBERS, ...SUMS].map((name) => ({ name, type: "BIGINT" as const })),
   ];
-  const sql = `${insertFromJsonSql(kind, "request_rollups", columns)}
-    ON CONFLICT (account_id, span, start_at, model, tier, key_id, status) DO UPDATE SET
-    ${SUMS.map((name) => `${name} = request_rollups.${name} + excluded.${name}`).join(", ")}`;
-  return {
-    statements: (records) => [{ sql, params: [JSON.stringify(rowsOf(records))] }],
-  };
+  const insert = createInsert(
+    kind,
+    "request_rollups",
+    columns,
+    `ON CONFLICT (account_id, span, start_at, model, tier, key_id, status) DO UPDATE SET
+     ${SUMS.map((name) => `${name} = request_rollups.${name} + excluded.${name}`).join(", ")}`,
+  );
+  return { statements: (records) => [insert(rowsOf(records))] };
 }
 
 /** The money apart, as it is not a plain number. */

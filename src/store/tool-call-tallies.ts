@@ -4,7 +4,7 @@ import type { ToolScenario } from "../core/model.ts";
 import type { Db, Statement } from "../core/ports.ts";
 import type { RequestRecord, ToolCallTally } from "../core/records.ts";
 import type { ToolCallLog } from "../core/request-log.ts";
-import { insertFromJsonSql } from "./dialect.ts";
+import { createInsert } from "./dialect.ts";
 
 const SUMS = ["calls", "parsed", "known", "valid"] as const;
 
@@ -17,8 +17,13 @@ export function createTallyWriter(kind: Db["kind"]): TallyWriter {
     ...["model", "scenario"].map((name) => ({ name, type: "TEXT" as const })),
     ...SUMS.map((name) => ({ name, type: "BIGINT" as const })),
   ];
-  const sql = `${insertFromJsonSql(kind, "tool_call_tallies", columns)} ON CONFLICT (model, scenario) DO UPDATE SET
-    ${SUMS.map((name) => `${name} = tool_call_tallies.${name} + excluded.${name}`).join(", ")}`;
+  const insert = createInsert(
+    kind,
+    "tool_call_tallies",
+    columns,
+    `ON CONFLICT (model, scenario) DO UPDATE SET
+     ${SUMS.map((name) => `${name} = tool_call_tallies.${name} + excluded.${name}`).join(", ")}`,
+  );
   return {
     statements(records) {
       const rows = tally(records).map(({ model, scenario, ...check }) => [
@@ -26,7 +31,7 @@ export function createTallyWriter(kind: Db["kind"]): TallyWriter {
         scenario,
         ...SUMS.map((name) => check[name]),
       ]);
-      return rows.length === 0 ? [] : [{ sql, params: [JSON.stringify(rows)] }];
+      return rows.length === 0 ? [] : [insert(rows)];
     },
   };
 }
