@@ -10,6 +10,7 @@ import { createSessions, type Sessions } from "./accounts/sessions.ts";
 import { createUsers, type Users } from "./accounts/users.ts";
 import type { AccountStore, Db, Log } from "./core/ports.ts";
 import { createAccountStore } from "./store/accounts.ts";
+import { listenForChanges } from "./store/changes.ts";
 import { createInvitationStore } from "./store/invitations.ts";
 import { createKeyStore } from "./store/keys.ts";
 import { createProfileStore } from "./store/profiles.ts";
@@ -27,8 +28,15 @@ export interface People {
   close(): Promise<void>;
 }
 
+export interface PeopleContext {
+  /** Its address, for hearing of changes by other processes. */
+  readonly database: string;
+  readonly log: Log;
+  readonly passwordCost?: PasswordCost | undefined;
+}
+
 /** Started; `close` writes what waits. */
-export async function openPeople(db: Db, log: Log, passwordCost?: PasswordCost): Promise<People> {
+export async function openPeople(db: Db, { database, log, passwordCost }: PeopleContext): Promise<People> {
   const keyStore = createKeyStore(db);
   const profileStore = createProfileStore(db);
   const userStore = createUserStore(db);
@@ -36,6 +44,10 @@ export async function openPeople(db: Db, log: Log, passwordCost?: PasswordCost):
   const passwords = createPasswords(passwordCost);
   const directory = createDirectory({ keys: keyStore, profiles: profileStore, log });
   await directory.start();
+  const changes = await listenForChanges(database, {
+    onChange: directory.nudge,
+    onLost: (err) => log.warn({ err }, "changes of keys are not heard of at once; they are found by polling"),
+  });
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
   return {
@@ -47,6 +59,7 @@ export async function openPeople(db: Db, log: Log, passwordCost?: PasswordCost):
     sessions: createSessions({ store: createSessionStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
     async close() {
+      await changes.close();
       directory.stop();
       await keys.stop();
     },

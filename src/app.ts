@@ -50,7 +50,7 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
   try {
     await db.migrate();
     const reader = await openReader(db, settings.database);
-    const people = await openPeople(db, log, options.passwordCost);
+    const people = await openPeople(db, { database: settings.database, log, ...options });
     const firstKey = await ensureFirstAccount({ accounts: people.accountStore, keys: people.keys });
     const metrics = createMetrics();
     const money = await openMoney(db, { settings, reader, log, metrics });

@@ -1,5 +1,6 @@
 // What is known of keys and profiles, in memory, so that a request is admitted without touching the database.
-// Kept true by reading one revision number; when it has moved, everything is read anew.
+// Kept true by reading one revision number, now and then and when a change is heard of; when it has moved, everything is
+// read anew.
 
 import type { KeyRecord, KeyStore, Log, Profile, ProfileStore } from "../core/ports.ts";
 
@@ -12,6 +13,8 @@ export interface Directory {
   dropProfile(id: string): void;
   /** Resolves when memory is at least as new as the database was at the time of the call. */
   catchUp(): Promise<void>;
+  /** Something may have changed elsewhere: look soon, and try again by and by when that fails. */
+  nudge(): void;
   /** Reads everything once, then watches for changes by other processes. */
   start(): Promise<void>;
   stop(): void;
@@ -59,6 +62,9 @@ export function createDirectory({ keys, profiles, log, pollMs = POLL_MS }: Direc
     putProfile: memory.putProfile,
     dropProfile: memory.dropProfile,
     catchUp,
+    nudge: () => {
+      if (timer !== null) void poll();
+    },
     start: async () => {
       await catchUp();
       timer ??= setInterval(() => void poll(), pollMs).unref();

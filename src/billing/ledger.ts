@@ -87,6 +87,8 @@ export function createLedger({ store, outbox, log, ownerSilentMs }: LedgerOption
       for (const timer of timers) clearInterval(timer);
       await batcher.idle();
       await recovery.retry().catch((error) => log.error({ err: error }, "the outbox waits for the next start"));
+      // Others would find out by themselves, a minute later.
+      await store.leave().catch(() => undefined);
     },
   };
 }

@@ -14,7 +14,7 @@ export interface Recovery {
   retry(): Promise<void>;
   /** Says that this process is alive. */
   beat(): Promise<void>;
-  /** Releases what dead processes hold. */
+  /** Releases what dead processes hold, and forgets those that hold nothing. */
   sweep(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export interface HeldBy {
 }
 
 export interface RecoveryOptions {
-  readonly store: Pick<LedgerStore, "beat" | "orphans">;
+  readonly store: Pick<LedgerStore, "beat" | "orphans" | "forgetSilent">;
   readonly outbox: Outbox;
   readonly log: Log;
   readonly ownerSilentMs: number;
@@ -96,9 +96,10 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
           ({ id, accountId }) => ({ kind: "void", holdId: id, accountId, isExpiry: true }) as const,
         );
         const released = await submitAll(expiries);
-        if (released.length === 0) return;
+        if (released.length === 0) break;
         log.warn({ holds: released.length }, "released holds that a dead process left");
       }
+      await store.forgetSilent(ownerSilentMs);
     },
   };
 }

@@ -170,6 +170,10 @@ export interface LedgerStore {
   orphans(silentMs: number): Promise<readonly Hold[]>;
   /** Says that this process is alive. */
   beat(): Promise<void>;
+  /** Forgets other processes that have been silent for so long and hold nothing any more. */
+  forgetSilent(silentMs: number): Promise<void>;
+  /** This process ends: it is forgotten, unless it still holds something that others must release. */
+  leave(): Promise<void>;
 }
 
 export type Posting = (

@@ -80,12 +80,23 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
         [owner],
       );
     },
+    async forgetSilent(silentMs) {
+      await db.query(
+        `DELETE FROM processes WHERE id <> $1 AND ($2 = 0 OR seen_at <= ${clock} - $2) AND ${HOLDS_NOTHING}`,
+        [owner, silentMs],
+      );
+    },
+    async leave() {
+      await db.query(`DELETE FROM processes WHERE id = $1 AND ${HOLDS_NOTHING}`, [owner]);
+    },
   };
 }
 
 function isDone({ state }: LedgerOutcome): boolean {
   return state !== "refused" && state !== "already-resolved";
 }
+
+const HOLDS_NOTHING = "NOT EXISTS (SELECT 1 FROM holds WHERE holds.owner = processes.id AND holds.state = 'open')";
 
 const ORPHANS_MAX = 500;
 const WALLET = "account_id, posted, held, sequence, hash";

@@ -203,6 +203,13 @@ await describeStores("ledger", ({ url, isShared }) => {
       // Where nobody else can be alive, no clock is asked.
       await db.query("UPDATE processes SET seen_at = seen_at + 3600000 WHERE id = $1", [`alive${world}`]);
       expect(await found(0)).toEqual([`h1${world}`, `h2${world}`, `h3${world}`]);
+      const known = async () =>
+        (await db.query("SELECT id FROM processes WHERE id LIKE $1 ORDER BY id", [`%${world}`])).map(({ id }) => id);
+      const names = ["alive", "mine", "silent"].map((name) => `${name}${world}`);
+      // Whoever holds something stays, or nobody would know that it is dead.
+      await mine.forgetSilent(30_000);
+      await mine.leave();
+      expect(await known()).toEqual(names);
       await runEach(
         store,
         apart(
@@ -210,6 +217,12 @@ await describeStores("ledger", ({ url, isShared }) => {
           world,
         ),
       );
+      await mine.forgetSilent(30_000);
+      expect(await known()).toEqual(names.slice(0, 2));
+      await mine.leave();
+      expect(await known()).toEqual(names.slice(0, 1));
+      await mine.forgetSilent(0);
+      expect(await known()).toEqual([]);
     });
   });
 

@@ -1,7 +1,7 @@
 // Stopping: what runs finishes, nothing new is let in, and then everything is closed.
 
 import { once } from "node:events";
-import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
@@ -94,9 +94,17 @@ const floods: Behaviour = async ({ response }) => {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const event = `data: ${JSON.stringify(chunk("alpha", { content: "x".repeat(100_000) }))}\n\n`;
   for (; !response.destroyed; events += 1) {
-    if (!response.write(event)) await Promise.race([once(response, "drain"), once(response, "close")]);
+    if (!response.write(event)) await drainedOrClosed(response);
   }
 };
+
+async function drainedOrClosed(response: ServerResponse): Promise<void> {
+  const waiting = new AbortController();
+  const events = ["drain", "close"].map((name) => once(response, name, { signal: waiting.signal }));
+  for (const event of events) event.catch(() => undefined);
+  await Promise.race(events);
+  waiting.abort();
+}
 
 test("a client that reads nothing does not hold up the end", async () => {
   const lab = await openLab({ timeouts: { idleMs: 10_000, totalMs: 20_000 }, env: { SWITCHYARD_DRAIN_SECONDS: "0" } });

@@ -109,6 +109,8 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
     balance: async (accountId) => wallets.get(accountId) ?? { accountId, posted: 0n, held: 0n, sequence: 0, hash: "" },
     orphans: async () => [...holds.values()].filter(({ id, state }) => state === "open" && owners.get(id) !== owner),
     beat: async () => undefined,
+    forgetSilent: async () => undefined,
+    leave: async () => undefined,
   });
   return { wallets, holds, keySpends, transactions, charges, answers, owners, as, ...as("me") };
 }
