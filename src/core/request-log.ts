@@ -96,6 +96,18 @@ export interface Feedback {
   readonly atMs: number;
 }
 
+/** A mark with what is learnt from it; it outlives the request. */
+export interface MarkedRequest {
+  /** That of the request. */
+  readonly id: string;
+  /** Where somebody says the request belonged. */
+  readonly tier: Tier;
+  readonly decidedTier: string;
+  readonly category: string;
+  readonly features: Features;
+  readonly atMs: number;
+}
+
 export interface RequestLog {
   /** Newest first; `after` is the id of the last line of the page before. */
   list(filter: RequestFilter, page: Page): Promise<readonly RequestSummary[]>;
@@ -105,6 +117,8 @@ export interface RequestLog {
   histogram(filter: RequestFilter, span: HistogramSpan): Promise<Histogram>;
   /** Keeps the mark with the features of the request, beyond the time the request itself is kept. */
   mark(accountId: string, recordId: string, feedback: Feedback): Promise<void>;
+  /** Marks of all accounts, newest request first; those of requests that were never classified are left out. */
+  marks(page: Page): Promise<readonly MarkedRequest[]>;
 }
 
 export interface HistogramSpan {

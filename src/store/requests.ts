@@ -2,8 +2,8 @@
 
 import type { TokenBuckets } from "../core/money.ts";
 import type { Db, Row, SqlValue } from "../core/ports.ts";
-import type { ContentRecord } from "../core/records.ts";
-import type { Feedback, RequestLog, RequestSummary } from "../core/request-log.ts";
+import type { ContentRecord, Features } from "../core/records.ts";
+import type { Feedback, MarkedRequest, RequestLog, RequestSummary } from "../core/request-log.ts";
 import type { Tier } from "../core/tiers.ts";
 import { readHistogram } from "./request-counts.ts";
 import { readDetail } from "./request-detail.ts";
@@ -44,6 +44,7 @@ export function createRequestLog(db: Db): RequestLog {
         atMs,
       ]);
     },
+    marks: async ({ limit, after }) => (await db.query(MARKS, [after ?? BEYOND_IDS, limit])).map(toMarked),
   };
 }
 
@@ -56,6 +57,12 @@ const MARK = `INSERT INTO request_feedback
     (id, account_id, tier, note, decided_tier, category, features_json, created_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
   ON CONFLICT (id) DO UPDATE SET tier = excluded.tier, note = excluded.note, created_at = excluded.created_at`;
+
+/** Sorts after every id. */
+const BEYOND_IDS = "~";
+
+const MARKS = `SELECT id, tier, decided_tier, category, features_json, created_at FROM request_feedback
+  WHERE category <> '' AND features_json <> 'null' AND id < $1 ORDER BY id DESC LIMIT $2`;
 
 /** Null when there are none. */
 async function rowsOf(db: Db, condition: string, params: readonly SqlValue[]): Promise<readonly Row[] | null> {
@@ -115,6 +122,17 @@ function toContent(row: Row): ContentRecord {
     isRequestCut: Number(row.is_request_cut) === 1,
     answer: String(row.answer_text),
     isAnswerCut: Number(row.is_answer_cut) === 1,
+  };
+}
+
+function toMarked(row: Row): MarkedRequest {
+  return {
+    id: String(row.id),
+    tier: row.tier as Tier,
+    decidedTier: String(row.decided_tier),
+    category: String(row.category),
+    features: JSON.parse(String(row.features_json)) as Features,
+    atMs: Number(row.created_at),
   };
 }
 

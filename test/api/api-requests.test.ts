@@ -1,6 +1,7 @@
 // /api/requests through the front door: what each kind of request leaves behind, filters, tenancy, marks and export.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { parseMarks } from "../../eval/feedback.ts";
 import {
   answers,
   chunk,
@@ -215,7 +216,13 @@ describe("another account", () => {
   });
 
   it("nobody sees it without the token", async () => {
-    for (const path of ["/api/requests", "/api/requests/export", "/api/requests/x", "/api/usage"]) {
+    for (const path of [
+      "/api/requests",
+      "/api/requests/export",
+      "/api/requests/feedback",
+      "/api/requests/x",
+      "/api/usage",
+    ]) {
       expect((await fetch(`${gateway.url}${path}`)).status).toBe(401);
     }
   });
@@ -244,6 +251,26 @@ describe("a mark", () => {
       expect((await whole(id)).feedback).toBeNull();
     },
   );
+});
+
+describe("marks for learning", () => {
+  it("come out as lines that training reads, without a word of the prompt or the note", async () => {
+    const prompt = "Prove that every bounded monotone sequence of zanzibar numbers converges.";
+    const id = await send({ ...HELLO, messages: [{ role: "user", content: prompt }] });
+    const body = { tier: "COMPLEX", note: "it asked about zanzibar numbers" };
+    expect((await gateway.api("POST", `/api/requests/${id}/feedback`, body)).status).toBe(200);
+    const answer = await gateway.api("GET", "/api/requests/feedback");
+    expect(answer.headers.get("content-type")).toContain("application/x-ndjson");
+    const text = await answer.text();
+    expect(text).not.toContain("zanzibar");
+    const { id: recordId, category, decision } = await whole(id);
+    const lines = text.trim().split("\n");
+    const marked = lines.map((line) => JSON.parse(line) as Line).find((line) => line.id === recordId);
+    const { score } = decision as Line;
+    expect(marked).toMatchObject({ tier: "COMPLEX", category, features: { score }, createdAt: expect.any(String) });
+    expect(parseMarks(text)).toHaveLength(lines.length);
+    expect(parseMarks(text)).toContainEqual({ tier: "COMPLEX", category, score });
+  });
 });
 
 describe("export", () => {

@@ -128,6 +128,7 @@ describe("an owner", () => {
     ["POST", "/api/credits/topups", { amountUsd: "5" }],
     ["POST", "/api/credits/adjustments", { amountUsd: "5" }],
     ["GET", "/api/ledger/verify"],
+    ["GET", "/api/requests/feedback"],
     ["GET", "/api/providers"],
     ["POST", "/api/providers/sandbox/test"],
     ["GET", "/api/settings"],

@@ -241,6 +241,23 @@ await describeStores("request records", ({ url }) => {
     expect((await usage.read(query)).rows[0]?.requests).toBe(1);
   });
 
+  test("marks of all accounts are read newest first, page by page, without those that teach nothing", async () => {
+    const records = ["one", "two", "one"].map((accountId) => makeRecord({ accountId, features: { score: 0.4 } }));
+    const unread = makeRecord({ accountId: "two", decision: null, features: null });
+    await store.write([...records, unread]);
+    for (const { id, accountId } of [...records, unread]) {
+      await log.mark(accountId, id, { tier: "COMPLEX", note: "secret", atMs: 9 });
+    }
+    const ids = [...records].reverse().map(({ id }) => id);
+    const first = await log.marks({ limit: 2, after: null });
+    expect(first.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    const rest = await log.marks({ limit: 1, after: ids[1] ?? null });
+    expect(rest).toMatchObject([
+      { id: ids[2], tier: "COMPLEX", decidedTier: "LIGHT", features: { score: 0.4 }, atMs: 9 },
+    ]);
+    expect(JSON.stringify(first)).not.toContain("secret");
+  });
+
   test("old records go in small steps, with everything of theirs, and nothing else goes", async () => {
     const content = { request: "q", isRequestCut: false, answer: "a", isAnswerCut: false };
     const old = Array.from({ length: 5 }, (_, n) => makeRecord({ accountId: "steps", atMs: 1_000 + n, content }));

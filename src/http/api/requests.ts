@@ -6,6 +6,7 @@ import type { StoredRequest } from "../../core/request-log.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { Edge } from "../edge.ts";
 import { caughtUp } from "./caught-up.ts";
+import { registerFeedbackExport } from "./feedback-export.ts";
 import { accountOf, bodyReader, listPage, missing, pageOf } from "./request.ts";
 import { filterOf } from "./request-filter.ts";
 import { writeFeedback, writeStored, writeSummary } from "./request-shape.ts";
@@ -30,6 +31,7 @@ export function registerRequests(api: FastifyInstance, edge: Edge): void {
     return listPage(page, (each) => records.requests.list(filter, each), writeSummary);
   });
   registerExport(api, edge);
+  registerFeedbackExport(api, edge);
   registerHistogram(api, edge);
   api.get("/api/requests/:id", async (request) => writeStored(await storedOf(request, edge)));
   api.post("/api/requests/:id/feedback", async (request) => {

@@ -66,6 +66,10 @@ export const REQUEST_OPERATIONS: readonly Operation[] = [
     body: json("NewFeedback", { tier: "COMPLEX", note: "a proof" }),
     answer: json("MarkedRequest"),
   }),
+  api("exportFeedback", "get", "/api/requests/feedback", {
+    summary: "Every mark of a wrong tier with the numbers the router can learn from, for operators; no text",
+    answer: { "application/x-ndjson": { schema: { type: "string" } } },
+  }),
   api("getUsage", "get", "/api/usage", {
     summary: "Totals by hour, day or over the range; hours and days are whole and in UTC",
     parameters: [
