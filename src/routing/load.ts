@@ -3,7 +3,36 @@
 // counted: they are longer where the question is easier. Within one kind of task this ranks difficulty better than
 // length does (docs/routing.md).
 
-import { DIGIT, kindOf, LETTER, OTHER, UNSPACED } from "./characters.ts";
+import { PADDING } from "./characters.ts";
+
+/** Where the parts of a text begin, each on a line of its own. */
+export interface Parts {
+  /** 0 where no solved examples stand before the question. */
+  readonly question: number;
+  /** The end of the text where there are no choices. */
+  readonly choices: number;
+}
+
+/** `codes` are those of the lower-case text. */
+export function findParts(lower: string, codes: Uint16Array): Parts {
+  const question = findQuestion(lower);
+  return { question, choices: findChoices(lower, codes, question) };
+}
+
+/** What was counted in one part of a text. */
+export class LoadCounts {
+  numbers = 0;
+  longWords = 0;
+  conditions = 0;
+  quantities = 0;
+  operators = 0;
+  brackets = 0;
+  /** Words of a single letter. */
+  variables = 0;
+  sentences = 0;
+  /** Characters of scripts without spaces. */
+  unspaced = 0;
+}
 
 /** What one more of each adds, on a logarithmic scale. */
 const WEIGHTS = {
@@ -19,17 +48,31 @@ const WEIGHTS = {
   sentences: 0.25,
 } as const;
 
-type Counts = { -readonly [name in keyof typeof WEIGHTS]: number };
+/** A character of a script without spaces says about as much as three Latin ones. */
+const UNSPACED_EXTRA = 2;
 
-/** `codes` are those of the lower-case text. */
-export function measureLoad(lower: string, codes: Uint16Array): number {
-  const counts = count(codes, findQuestion(lower));
-  let load = 0;
-  for (const name of NAMES) load += WEIGHTS[name] * Math.log1p(counts[name]);
-  return load;
+export interface LoadInput {
+  /** Characters of the question and of the choices. */
+  readonly questionChars: number;
+  readonly choicesChars: number;
+  readonly question: LoadCounts;
+  /** Their words are not counted, their numbers and signs are. */
+  readonly choices: LoadCounts;
 }
 
-const NAMES = Object.keys(WEIGHTS) as readonly (keyof Counts)[];
+export function measureLoad({ questionChars, choicesChars, question, choices }: LoadInput): number {
+  let load = WEIGHTS.length * Math.log1p(questionChars + UNSPACED_EXTRA * question.unspaced);
+  load += WEIGHTS.choices * Math.log1p(choicesChars);
+  load += WEIGHTS.numbers * Math.log1p(question.numbers + choices.numbers);
+  load += WEIGHTS.longWords * Math.log1p(question.longWords);
+  load += WEIGHTS.conditions * Math.log1p(question.conditions);
+  load += WEIGHTS.quantities * Math.log1p(question.quantities);
+  load += WEIGHTS.operators * Math.log1p(question.operators + choices.operators);
+  load += WEIGHTS.brackets * Math.log1p(question.brackets + choices.brackets);
+  load += WEIGHTS.variables * Math.log1p(question.variables + choices.variables);
+  load += WEIGHTS.sentences * Math.log1p(question.sentences + choices.sentences);
+  return load;
+}
 
 const ANSWER_LABELS = ["answer:", "\na:", "output:", "答案："];
 /** A question after the examples has at least this many characters. */
@@ -37,6 +80,8 @@ const QUESTION_CHARS = 20;
 
 /** Where the question begins when examples with answers stand before it; 0 otherwise. */
 function findQuestion(lower: string): number {
+  // Every label has one, and most texts have none: searching for each label costs as much as counting does.
+  if (!lower.includes(":") && !lower.includes("：")) return 0;
   for (const label of ANSWER_LABELS) {
     const last = lower.lastIndexOf(label);
     if (last <= 0) continue;
@@ -49,83 +94,11 @@ function findQuestion(lower: string): number {
   return 0;
 }
 
-const LONG_WORD = 8;
-/** A character of a script without spaces says about as much as three Latin ones. */
-const UNSPACED_CHARS = 3;
-
-const CONDITIONS = hashes(
-  "if when while unless suppose assume assuming given such where let wenn falls sofern si sauf cuando quando se если когда",
-);
-const QUANTITIES = hashes(
-  "all every each any only exactly least most both total remaining more less than distinct possible integer positive",
-  "alle jeder jede jedes nur genau mindestens tous chaque seulement todos cada solo apenas все каждый только",
-);
-
-function count(codes: Uint16Array, from: number): Counts {
-  const counts = { ...NOTHING };
-  let before = OTHER;
-  let wordStart = from;
-  let hash = 0;
-  let isChoice = false;
-  for (let at = from; at <= codes.length; at++) {
-    const code = at < codes.length ? (codes[at] as number) : 32;
-    const kind = kindOf(code);
-    if (kind === LETTER) {
-      if (before !== LETTER) {
-        wordStart = at;
-        hash = 0;
-      }
-      hash = (Math.imul(hash, 31) + code) | 0;
-    } else if (before === LETTER) countWord(counts, at - wordStart, hash, isChoice);
-    if (kind === DIGIT && before !== DIGIT) counts.numbers++;
-    if (kind === OTHER) countMark(counts, code, codes[at + 1] ?? 32);
-    if (!isChoice && code === 10) isChoice = opensChoices(codes, at + 1);
-    if (isChoice) counts.choices++;
-    else counts.length += kind === UNSPACED ? UNSPACED_CHARS : 1;
-    before = kind;
+function findChoices(lower: string, codes: Uint16Array, question: number): number {
+  for (let at = lower.indexOf("\n", question); at >= 0; at = lower.indexOf("\n", at + 1)) {
+    if (opensChoices(codes, at + 1)) return at + 1;
   }
-  return counts;
-}
-
-const NOTHING = Object.fromEntries(NAMES.map((name) => [name, 0])) as Counts;
-
-function countWord(counts: Counts, length: number, hash: number, isChoice: boolean): void {
-  if (length === 1) counts.variables++;
-  if (isChoice) return;
-  if (length >= LONG_WORD) counts.longWords++;
-  if (CONDITIONS.has(hash)) counts.conditions++;
-  else if (QUANTITIES.has(hash)) counts.quantities++;
-}
-
-function countMark(counts: Counts, code: number, next: number): void {
-  switch (code) {
-    case 0x28: // (
-    case 0x5b: // [
-    case 0x7b: // {
-      counts.brackets++;
-      break;
-    case 0x2b: // +
-    case 0x2d: // -
-    case 0x2a: // *
-    case 0x2f: // /
-    case 0x3d: // =
-    case 0x3c: // <
-    case 0x3e: // >
-    case 0x5e: // ^
-    case 0x25: // %
-      counts.operators++;
-      break;
-    case 0x2e: // .
-    case 0x3f: // ?
-    case 0x21: // !
-      if (next === 32 || next === 10) counts.sentences++;
-      break;
-    case 0x3002: // 。
-    case 0xff1f: // ？
-    case 0xff01: // ！
-      counts.sentences++;
-      break;
-  }
+  return codes.length - PADDING;
 }
 
 /** Whether a line begins as the first choice of a test does: "a.", "(a)", "a)". */
@@ -136,7 +109,36 @@ function opensChoices(codes: Uint16Array, from: number): boolean {
   return codes[at] === 0x61 && (codes[at + 1] === 0x2e || codes[at + 1] === 0x29);
 }
 
-function hashes(...lines: readonly string[]): ReadonlySet<number> {
-  const hashOf = (word: string) => [...word].reduce((hash, char) => (Math.imul(hash, 31) + char.charCodeAt(0)) | 0, 0);
-  return new Set(lines.flatMap((line) => line.split(" ")).map(hashOf));
+/** From how many letters on a word is long. */
+export const LONG_WORD = 8;
+
+/** The words that are counted, by what they say. */
+export const LOAD_WORDS = {
+  conditions:
+    "if when while unless suppose assume assuming given such where let wenn falls sofern si sauf cuando quando se если когда",
+  quantities:
+    "all every each any only exactly least most both total remaining more less than distinct possible integer positive alle jeder jede jedes nur genau mindestens tous chaque seulement todos cada solo apenas все каждый только",
+} as const;
+
+/** Only for characters with the flag LOAD; `isBeforeSpace` also at the end of a text. */
+export function countLoadSign(counts: LoadCounts, code: number, isBeforeSpace: boolean): void {
+  switch (code) {
+    case 0x28: // (
+    case 0x5b: // [
+    case 0x7b: // {
+      counts.brackets++;
+      break;
+    case 0x2e: // .
+    case 0x3f: // ?
+    case 0x21: // !
+      if (isBeforeSpace) counts.sentences++;
+      break;
+    case 0x3002: // 。
+    case 0xff1f: // ？
+    case 0xff01: // ！
+      counts.sentences++;
+      break;
+    default:
+      counts.operators++;
+  }
 }

@@ -1,7 +1,7 @@
 // Turns a text into hashed word features for the learned part of the classifier: words, pairs of neighbours, beginnings
 // and endings of words, and what stands first and last. Reads a bounded number of words from both ends.
 
-import { codesOf, DIGIT, kindOf, LETTER, OTHER, UNSPACED } from "./characters.ts";
+import { codesOf, DIGIT, FLAGS, KIND_MASK, LETTER, OTHER, PADDING, UNSPACED } from "./characters.ts";
 
 /** How many buckets the hashes fall into; the weights have one row for each. */
 export const BUCKET_BITS = 16;
@@ -25,6 +25,8 @@ const ENDING = 0x27d4eb2f;
 const OPENING = 0x165667b1;
 const CLOSING = 0xd3a2646c;
 
+const TOKENS_MAX = HEAD_TOKENS + TAIL_TOKENS;
+
 interface Tokens {
   readonly hashes: Uint32Array;
   readonly beginnings: Uint32Array;
@@ -32,61 +34,79 @@ interface Tokens {
   count: number;
 }
 
+/** Filled anew for every text: making arrays costs more than filling them. */
+const TOKENS: Tokens = {
+  hashes: new Uint32Array(TOKENS_MAX),
+  beginnings: new Uint32Array(TOKENS_MAX),
+  endings: new Uint32Array(TOKENS_MAX),
+  count: 0,
+};
+const FOUND = new Int32Array(TOKENS_MAX * PER_TOKEN + OPENING_TOKENS + CLOSING_TOKENS);
+
 /** The buckets of a lower-case text's features, repeated as often as they occur. */
 export function hashText(lower: string): Int32Array {
-  const isShort = lower.length <= HEAD_CHARS + TAIL_CHARS;
-  const tokens: Tokens = {
-    hashes: new Uint32Array(HEAD_TOKENS + TAIL_TOKENS),
-    beginnings: new Uint32Array(HEAD_TOKENS + TAIL_TOKENS),
-    endings: new Uint32Array(HEAD_TOKENS + TAIL_TOKENS),
-    count: 0,
-  };
-  const head = codesOf(isShort ? lower : lower.slice(0, HEAD_CHARS));
-  const end = readTokens(head, 0, tokens, HEAD_TOKENS);
-  const rest = isShort ? lower.slice(Math.max(end, lower.length - TAIL_CHARS)) : lower.slice(-TAIL_CHARS);
-  if (rest !== "") readTail(codesOf(rest), tokens);
-  return bucketsOf(tokens);
+  const codes = codesOf(lower);
+  const end = codes.length - PADDING;
+  const isShort = end <= HEAD_CHARS + TAIL_CHARS;
+  TOKENS.count = 0;
+  const headEnd = isShort ? end : HEAD_CHARS;
+  const stopped = readTokens({ codes, end: headEnd, most: HEAD_TOKENS }, 0);
+  const tail = Math.max(isShort ? stopped : 0, end - TAIL_CHARS);
+  if (tail < end) readTokens({ codes, end, most: TOKENS_MAX }, findTail(codes, tail, end));
+  return FOUND.slice(0, findBuckets(TOKENS));
 }
 
 /** Only the last tokens of the tail are kept, so they are found from a place that leaves room for them. */
-function readTail(codes: Uint16Array, tokens: Tokens): void {
-  let at = codes.length;
+function findTail(codes: Uint16Array, from: number, end: number): number {
+  let at = end;
   let found = 0;
   let before = OTHER;
-  while (at > 0 && found < TAIL_TOKENS) {
+  while (at > from && found < TAIL_TOKENS) {
     const kind = kindOf(codes[at - 1] as number);
     if (kind === UNSPACED || (kind !== OTHER && kind !== before)) found++;
     before = kind;
     at--;
   }
-  readTokens(codes, at, tokens, HEAD_TOKENS + TAIL_TOKENS);
+  return at;
 }
 
-/** Adds tokens from `at` on until there are `most` of them; returns where it stopped. */
-function readTokens(codes: Uint16Array, from: number, tokens: Tokens, most: number): number {
+interface Stretch {
+  readonly codes: Uint16Array;
+  readonly end: number;
+  /** How many tokens there may be altogether. */
+  readonly most: number;
+}
+
+/** Adds tokens from `from` on until there are enough of them; returns where it stopped. */
+function readTokens(stretch: Stretch, from: number): number {
+  const { codes, end, most } = stretch;
   let at = from;
-  while (at < codes.length && tokens.count < most) {
+  while (at < end && TOKENS.count < most) {
     const code = codes[at] as number;
     const kind = kindOf(code);
-    if (kind === LETTER) at = addWord(codes, at, tokens);
-    else if (kind === DIGIT) at = addNumber(codes, at, tokens);
+    if (kind === LETTER) at = addWord(codes, at, end);
+    else if (kind === DIGIT) at = addNumber(codes, at, end);
     else {
-      if (kind === UNSPACED || isTellingMark(code)) addToken(tokens, Math.imul(code + 1, WORD));
+      if (kind === UNSPACED || isTellingMark(code)) addToken(Math.imul(code + 1, WORD), 0, 0);
       at++;
     }
   }
   return at;
 }
 
+function kindOf(code: number): number {
+  return (FLAGS[code] as number) & KIND_MASK;
+}
+
 const BEGINNING_CHARS = 4;
 const ENDING_CHARS = 3;
 const WORD_CHARS_MAX = 24;
 
-function addWord(codes: Uint16Array, from: number, tokens: Tokens): number {
+function addWord(codes: Uint16Array, from: number, end: number): number {
   let hash = 7;
   let beginning = 0;
   let at = from;
-  while (at < codes.length) {
+  while (at < end) {
     const code = codes[at] as number;
     if (kindOf(code) !== LETTER) break;
     if (at - from < WORD_CHARS_MAX) hash = Math.imul(hash ^ code, 0x01000193) ^ (hash >>> 15);
@@ -100,24 +120,24 @@ function addWord(codes: Uint16Array, from: number, tokens: Tokens): number {
     for (let back = at - ENDING_CHARS; back < at; back++)
       ending = Math.imul(ending ^ (codes[back] as number), 0x01000193);
   } else beginning = 0;
-  addToken(tokens, hash, beginning, ending);
+  addToken(hash, beginning, ending);
   return at;
 }
 
 /** Numbers are told apart by how many digits they have: 1, 2, 3, 4 or more. */
-function addNumber(codes: Uint16Array, from: number, tokens: Tokens): number {
+function addNumber(codes: Uint16Array, from: number, end: number): number {
   let at = from;
-  while (at < codes.length && kindOf(codes[at] as number) === DIGIT) at++;
-  addToken(tokens, Math.imul(Math.min(at - from, 5), 0x68e31da4));
+  while (at < end && kindOf(codes[at] as number) === DIGIT) at++;
+  addToken(Math.imul(Math.min(at - from, 5), 0x68e31da4), 0, 0);
   return at;
 }
 
-function addToken(tokens: Tokens, hash: number, beginning = 0, ending = 0): void {
-  const { count } = tokens;
-  tokens.hashes[count] = hash;
-  tokens.beginnings[count] = beginning;
-  tokens.endings[count] = ending;
-  tokens.count = count + 1;
+function addToken(hash: number, beginning: number, ending: number): void {
+  const { count } = TOKENS;
+  TOKENS.hashes[count] = hash;
+  TOKENS.beginnings[count] = beginning;
+  TOKENS.endings[count] = ending;
+  TOKENS.count = count + 1;
 }
 
 /** Every mark but spaces, commas and full stops, which stand in all kinds of text. */
@@ -125,23 +145,23 @@ function isTellingMark(code: number): boolean {
   return code > 32 ? code !== 44 && code !== 46 : code === 10;
 }
 
-function bucketsOf({ hashes, beginnings, endings, count }: Tokens): Int32Array {
-  const buckets = new Int32Array(count * PER_TOKEN + OPENING_TOKENS + CLOSING_TOKENS);
+/** Writes them into FOUND and says how many there are. */
+function findBuckets({ hashes, beginnings, endings, count }: Tokens): number {
   let size = 0;
   let before = 1;
   for (let at = 0; at < count; at++) {
     const hash = hashes[at] as number;
-    buckets[size++] = bucketOf(hash, WORD);
-    buckets[size++] = bucketOf(Math.imul(before, 31) + hash, PAIR);
+    FOUND[size++] = bucketOf(hash, WORD);
+    FOUND[size++] = bucketOf(Math.imul(before, 31) + hash, PAIR);
     if (beginnings[at] !== 0) {
-      buckets[size++] = bucketOf(beginnings[at] as number, BEGINNING);
-      buckets[size++] = bucketOf(endings[at] as number, ENDING);
+      FOUND[size++] = bucketOf(beginnings[at] as number, BEGINNING);
+      FOUND[size++] = bucketOf(endings[at] as number, ENDING);
     }
-    if (at < OPENING_TOKENS) buckets[size++] = bucketOf(hash, OPENING);
-    if (at >= count - CLOSING_TOKENS) buckets[size++] = bucketOf(hash, CLOSING);
+    if (at < OPENING_TOKENS) FOUND[size++] = bucketOf(hash, OPENING);
+    if (at >= count - CLOSING_TOKENS) FOUND[size++] = bucketOf(hash, CLOSING);
     before = hash;
   }
-  return buckets.subarray(0, size);
+  return size;
 }
 
 function bucketOf(hash: number, salt: number): number {

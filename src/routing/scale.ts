@@ -24,6 +24,7 @@ export const USUAL_TIER: Readonly<Record<Category, number>> = {
 };
 
 const KINDS = CATEGORIES.length;
+const USUAL_TIERS = Float64Array.from(CATEGORIES, (category) => USUAL_TIER[category]);
 
 /** How the numbers lie in the weights' calibration. */
 export const CALIBRATION = {
@@ -84,12 +85,17 @@ export interface Scaled {
 
 export function scale(outputs: Float32Array, calibration: Float32Array, signals: Signals): Scaled {
   const shares = sharesOf(outputs, priorOf(signals));
-  const best = shares.indexOf(Math.max(...shares));
-  const mix = (values: (kind: number) => number) => shares.reduce((sum, share, kind) => sum + share * values(kind), 0);
-  const usualOf = (kind: number) => USUAL_TIER[CATEGORIES[kind] as Category];
-  const usual = mix((kind) => usualOf(kind) + (calibration[CALIBRATION.shifts + kind] as number));
-  const meanLoad = mix((kind) => calibration[CALIBRATION.loads + kind] as number);
-  const meanDifficulty = mix((kind) => calibration[CALIBRATION.difficulties + kind] as number);
+  let best = 0;
+  let usual = 0;
+  let meanLoad = 0;
+  let meanDifficulty = 0;
+  for (let kind = 0; kind < KINDS; kind++) {
+    const share = shares[kind] as number;
+    if (share > (shares[best] as number)) best = kind;
+    usual += share * ((USUAL_TIERS[kind] as number) + (calibration[CALIBRATION.shifts + kind] as number));
+    meanLoad += share * (calibration[CALIBRATION.loads + kind] as number);
+    meanDifficulty += share * (calibration[CALIBRATION.difficulties + kind] as number);
+  }
   const load = signals.load - meanLoad;
   const { trust, loadSlope, loadSoftness, fall } = steepnessOf(shares[MATH] as number, shares[CODE] as number);
   const moves = {
@@ -119,25 +125,32 @@ function slowed({ heard, difficulty, load, hard }: Moves, fall: number): number 
 
 function steepnessOf(math: number, code: number): Steepness {
   const other = 1 - math - code;
-  const mix = (name: keyof Steepness) =>
-    math * STEEPNESS_MATH[name] + code * STEEPNESS_CODE[name] + other * STEEPNESS[name];
+  const mix = (ofMath: number, ofCode: number, ofOther: number) => math * ofMath + code * ofCode + other * ofOther;
+  const [m, c, o] = [STEEPNESS_MATH, STEEPNESS_CODE, STEEPNESS];
   return {
-    trust: mix("trust"),
-    loadSlope: mix("loadSlope"),
-    loadSoftness: mix("loadSoftness"),
-    fall: mix("fall"),
+    trust: mix(m.trust, c.trust, o.trust),
+    loadSlope: mix(m.loadSlope, c.loadSlope, o.loadSlope),
+    loadSoftness: mix(m.loadSoftness, c.loadSoftness, o.loadSoftness),
+    fall: mix(m.fall, c.fall, o.fall),
   };
 }
 
-function sharesOf(outputs: Float32Array, prior: Prior): number[] {
-  const points: number[] = [];
+function sharesOf(outputs: Float32Array, prior: Prior): Float64Array {
+  const shares = new Float64Array(KINDS);
+  let highest = Number.NEGATIVE_INFINITY;
   for (let kind = 0; kind < KINDS; kind++) {
-    points.push((outputs[kind] as number) + (kind === prior.kind ? prior.points : 0));
+    const points = (outputs[kind] as number) + (kind === prior.kind ? prior.points : 0);
+    shares[kind] = points;
+    highest = Math.max(highest, points);
   }
-  const highest = Math.max(...points);
-  const powers = points.map((point) => Math.exp((point - highest) * SHARPNESS));
-  const total = powers.reduce((sum, power) => sum + power, 0);
-  return powers.map((power) => power / total);
+  let total = 0;
+  for (let kind = 0; kind < KINDS; kind++) {
+    const power = Math.exp(((shares[kind] as number) - highest) * SHARPNESS);
+    shares[kind] = power;
+    total += power;
+  }
+  for (let kind = 0; kind < KINDS; kind++) (shares[kind] as number) /= total;
+  return shares;
 }
 
 /** The ladder output between the cuts it was learned with: 0.5 at the first cut, 3.5 at the last. */

@@ -44,7 +44,9 @@ export function shapeOf(signals: Signals): Float32Array {
   ];
   shape.set(measures);
   for (let at = 0; at < CUES.length; at++) shape[MEASURES + at] = Math.min(1, signals.cues[CUES[at] as Cue] / 4);
-  for (const [at, [, strength]] of taskEvidence(signals).entries())
-    shape[MEASURES + CUES.length + at] = Math.min(1, strength / 4);
+  const tasks = taskEvidence(signals);
+  for (let at = 0; at < tasks.length; at++) {
+    shape[MEASURES + CUES.length + at] = Math.min(1, (tasks[at] as (typeof tasks)[number])[1] / 4);
+  }
   return shape;
 }

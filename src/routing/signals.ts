@@ -1,10 +1,12 @@
 // Measures a text in one pass: words, lines, marks of code and mathematics, and the cues of the lexicon.
 // It knows nothing of tiers or categories.
 
-import { codesOf, DIGIT, kindOf, LETTER, OTHER, UNSPACED } from "./characters.ts";
-import { CUES, type Cue, LEXICON } from "./lexicon.ts";
-import { measureLoad } from "./load.ts";
-import { countMarks } from "./marks.ts";
+import { codesOf, PADDING } from "./characters.ts";
+import { nameCues } from "./cues.ts";
+import type { Cue } from "./lexicon.ts";
+import { findParts, LoadCounts, measureLoad, type Parts } from "./load.ts";
+import type { Marks } from "./marks.ts";
+import { Reading, scan } from "./scan.ts";
 
 export interface Signals {
   readonly length: number;
@@ -34,144 +36,63 @@ export interface Signals {
   readonly cues: Readonly<Record<Cue, number>>;
 }
 
-interface Entry {
-  readonly codes: Uint16Array;
-  /** How many of its characters a hit in the index has compared already. */
-  readonly compared: number;
-  readonly isStem: boolean;
-  /** The cue's place in CUES. */
-  readonly cue: number;
-}
-
-/** How far into a text an opening word reaches, and how long its first and last stretch are, in characters. */
-const OPENING = 48;
-const STRETCH = 400;
-
-/** Where the Latin alphabets end. */
-const LATIN_END = 0x370;
-
-const NO_CUES = Object.fromEntries(CUES.map((cue) => [cue, 0])) as Record<Cue, number>;
-const ENTRIES = indexEntries();
-
-const STACK_TRACES = [
-  "traceback (most recent",
-  "panicked at",
-  "\n\tat ",
-  "\n    at ",
-  "\n  at ",
-  '\n  file "',
-  "goroutine 1 [",
-];
-
 export function readSignals(text: string): Signals {
   const lower = text.toLowerCase();
-  const codes = codesOf(lower);
-  // Named one by one: spreading into a new object costs several times what counting a short text does.
-  const { lines, questions, codeMarks, mathMarks, listItems, options, brackets, commas } = countMarks(codes);
-  const { words, numbers, singles, letters, foreignLetters, cues } = countWords(codes);
+  const reading = new Reading(codesOf(lower));
+  const load = readParts(reading, findParts(lower, reading.codes));
+  const { marks } = reading;
   return {
     length: lower.length,
-    words,
-    numbers,
-    letters,
-    foreignLetters,
-    lines,
-    questions,
-    codeMarks,
-    mathMarks,
-    listItems,
-    options,
-    brackets,
-    commas,
-    singles,
-    load: measureLoad(lower, codes),
-    cues,
+    words: reading.wordHalves / 2,
+    numbers: reading.numbers,
+    letters: reading.letters,
+    foreignLetters: reading.foreignLetters,
+    lines: marks.lines,
+    questions: marks.questions,
+    codeMarks: marks.codeHalves / 2,
+    mathMarks: marks.mathHalves / 2,
+    listItems: marks.listItems,
+    options: marks.options,
+    brackets: marks.brackets,
+    commas: marks.commas,
+    singles: reading.singles,
+    load,
+    cues: nameCues(reading.hits),
     hasFence: lower.includes("```"),
-    hasStackTrace: STACK_TRACES.some((trace) => lower.includes(trace)),
+    hasStackTrace: hasStackTrace(lower, marks),
   };
 }
 
-function countWords(
-  codes: Uint16Array,
-): Pick<Signals, "words" | "numbers" | "singles" | "letters" | "foreignLetters" | "cues"> {
-  const hits = new Float64Array(CUES.length);
-  const tailStart = codes.length - STRETCH;
-  let words = 0;
-  let numbers = 0;
-  let singles = 0;
-  let letters = 0;
-  let foreignLetters = 0;
-  let before = OTHER;
-  for (let at = 0; at < codes.length; at++) {
-    const code = codes[at] as number;
-    const kind = kindOf(code);
-    const isStart = kind === UNSPACED || (kind !== OTHER && (before === OTHER || before === UNSPACED));
-    if (kind === DIGIT && before !== DIGIT) numbers++;
-    if (kind === LETTER || kind === UNSPACED) {
-      letters++;
-      if (code > 127) foreignLetters++;
-    }
-    before = kind;
-    if (!isStart) continue;
-    words += kind === UNSPACED ? 0.5 : 1;
-    if (kind === LETTER && code < 128 && kindOf(codes[at + 1] ?? 0) !== LETTER) singles++;
-    const entries = ENTRIES.get(entryKey(codes, at));
-    if (entries === undefined) continue;
-    const weight = at < OPENING ? 2 : at < STRETCH || at > tailStart ? 1 : 0.25;
-    for (const entry of entries) if (isAt(codes, at, entry)) (hits[entry.cue] as number) += weight;
+/** Everything is counted over the whole text, the load over the question and its choices only. Returns the load. */
+function readParts(reading: Reading, parts: Parts): number {
+  const end = reading.codes.length - PADDING;
+  if (parts.question > 0) {
+    scan(reading, 0, parts.question);
+    reading.load = new LoadCounts();
   }
-  return {
-    words,
-    numbers,
-    singles,
-    letters,
-    foreignLetters,
-    cues: nameHits(hits),
-  };
-}
-
-function isAt(codes: Uint16Array, at: number, entry: Entry): boolean {
-  const wanted = entry.codes;
-  for (let offset = entry.compared; offset < wanted.length; offset++) {
-    if (codes[at + offset] !== wanted[offset]) return false;
+  const question = reading.load;
+  scan(reading, parts.question, parts.choices);
+  if (parts.choices === end) {
+    // The end of a text counts as a line break.
+    return measureLoad({ questionChars: end - parts.question + 1, choicesChars: 0, question, choices: NO_LOAD });
   }
-  return entry.isStem || kindOf(codes[at + wanted.length] ?? 0) !== LETTER;
+  const choices = new LoadCounts();
+  reading.load = choices;
+  scan(reading, parts.choices, end);
+  // The line break before the choices is theirs.
+  const questionChars = parts.choices - parts.question - 1;
+  return measureLoad({ questionChars, choicesChars: end - parts.choices + 2, question, choices });
 }
 
-function nameHits(hits: Float64Array): Record<Cue, number> {
-  const cues = { ...NO_CUES };
-  for (let index = 0; index < hits.length; index++) cues[CUES[index] as Cue] = hits[index] as number;
-  return cues;
-}
+const NO_LOAD = new LoadCounts();
+const TRACES = ["traceback (most recent", "goroutine 1 ["];
+const INDENTED_TRACES = ["\n\tat ", "\n    at ", "\n  at ", '\n  file "'];
 
-/** Latin words are told apart by three characters, a missing third being 0; other scripts by two. */
-function entryKey(codes: Uint16Array, at: number): number {
-  const first = codes[at] as number;
-  const second = codes[at + 1] ?? 0;
-  if (first >= LATIN_END) return (first << 16) | second;
-  const third = codes[at + 2] ?? 0;
-  if (second >= 1024 || (third >= 1024 && kindOf(third) === LETTER)) return 0;
-  return (first << 20) | (second << 10) | (kindOf(third) === LETTER ? third : 0);
-}
-
-function indexEntries(): ReadonlyMap<number, readonly Entry[]> {
-  const index = new Map<number, Entry[]>();
-  for (const [cue, name] of CUES.entries()) {
-    for (const word of LEXICON[name].flatMap((line) => line.split("|"))) {
-      const isMarked = word.endsWith("*");
-      const codes = codesOf(isMarked ? word.slice(0, -1) : word);
-      const key = entryKey(codes, 0);
-      const compared = (codes[0] as number) < LATIN_END && kindOf(codes[2] ?? 0) === LETTER ? 3 : 2;
-      const entry = {
-        codes,
-        compared,
-        isStem: isMarked || kindOf(codes[0] as number) === UNSPACED,
-        cue,
-      };
-      const bucket = index.get(key);
-      if (bucket === undefined) index.set(key, [entry]);
-      else bucket.push(entry);
-    }
-  }
-  return index;
+/** Looked for only where what was counted allows it: searching a long text costs as much as counting does. */
+function hasStackTrace(lower: string, { brackets, codeHalves }: Marks): boolean {
+  return (
+    (brackets > 0 && TRACES.some((trace) => lower.includes(trace))) ||
+    (codeHalves > 0 && INDENTED_TRACES.some((trace) => lower.includes(trace))) ||
+    lower.includes("panicked at")
+  );
 }
