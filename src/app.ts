@@ -22,6 +22,7 @@ import { createServer } from "./http/server.ts";
 import { createRegistry } from "./providers/registry.ts";
 import { openDb } from "./store/db.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
+import { createPressure } from "./telemetry/pressure.ts";
 
 export interface App {
   /** `http://host:port`, with the port really in use. */
@@ -58,7 +59,6 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
     const registry = createRegistry(settings.catalog.providers);
     const openCalls = createOpenCalls();
     const drain = createDrain({ settings, db, openCalls, log });
-    const { ledger, idempotency, credits, verify } = money;
     const records = openRecords(db, { settings, reader, log, metrics, now });
     const edge: Edge = {
       settings,
@@ -66,8 +66,8 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
         catalog: settings.catalog,
         registry,
         ...openHealth(settings, log, metrics),
-        ledger,
-        idempotency,
+        ledger: money.ledger,
+        idempotency: money.idempotency,
         toolLoops: createToolLoops(),
         log,
         now,
@@ -77,9 +77,10 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
       isSandbox: isSandboxed(settings),
       version: readPackage().version,
       limiter: createLimiter(),
-      credits,
-      verifyLedger: verify,
+      credits: money.credits,
+      verifyLedger: money.verify,
       metrics,
+      pressure: createPressure(settings.limits),
       records,
       log,
       now,
@@ -99,6 +100,7 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
         await drain.run(server, stopOptions);
         await registry.close();
         for (const part of [records, money, people]) await part.close();
+        edge.pressure.close();
         metrics.close();
         if (reader !== db) await reader.close();
         await db.close();

@@ -149,12 +149,8 @@ function findPlace(root: Located | null, path: string): string | null {
 
 function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options"> {
   const dataDir = resolve(cwd, values.data);
-  const { host, port, bodyLimitBytes, corsOrigins, lameDuckSeconds, drainSeconds } = values;
   return {
-    server: {
-      ...{ host, port, bodyLimitBytes, corsOrigins, lameDuckSeconds, drainSeconds },
-      writeStallMs: values.writeStallMs,
-    },
+    server: serverOf(values),
     database:
       values.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(values.database, cwd),
     dataDir,
@@ -171,9 +167,36 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
       openMs: values.healthOpenMs,
       openMsMax: Math.max(values.healthOpenMs, values.healthOpenMsMax),
     },
-    limits: { requestsPerMinute: values.requestsPerMinute },
+    limits: limitsOf(values),
     logging: { content: values.logContent, retentionDays: values.retentionDays },
     catalog,
+  };
+}
+
+function serverOf(values: OptionValues): Settings["server"] {
+  const { host, port, bodyLimitBytes, corsOrigins, lameDuckSeconds, drainSeconds, writeStallMs, trustedProxies } =
+    values;
+  const { headersTimeoutMs, bodyGraceMs, requestTimeoutMs, keepAliveMs } = values;
+  const timeouts = { headersMs: headersTimeoutMs, bodyGraceMs, requestMs: requestTimeoutMs, keepAliveMs };
+  return {
+    host,
+    port,
+    bodyLimitBytes,
+    corsOrigins,
+    lameDuckSeconds,
+    drainSeconds,
+    writeStallMs,
+    trustedProxies,
+    timeouts,
+  };
+}
+
+function limitsOf(values: OptionValues): Settings["limits"] {
+  const { requestsPerMinute, inFlight, inFlightPerKey, connections, wrongKeysPerMinute } = values;
+  const { queueMs, eventLoopDelayMs, memoryPercent } = values;
+  return {
+    ...{ requestsPerMinute, inFlight, inFlightPerKey, connections, wrongKeysPerMinute },
+    ...{ queueMs, eventLoopDelayMs, memoryPercent },
   };
 }
 

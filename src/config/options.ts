@@ -3,13 +3,12 @@
 
 import { TIERS, type Tier } from "../core/tiers.ts";
 import { HEALTH_OPTIONS } from "./health-options.ts";
+import { LIMIT_OPTIONS } from "./limit-options.ts";
 import { type Option, option } from "./option.ts";
 import { listOf, number, oneOf, text, truth } from "./readers.ts";
 import { corsOrigin, databaseUrl, markupPpm, redisUrl } from "./urls.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
-
-const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
 
 export const OPTIONS = {
   config: option<string | null>({
@@ -44,14 +43,6 @@ export const OPTIONS = {
     isSecret: true,
     read: text({ test: (value) => !/\s/.test(value), expected: "text without spaces" }),
     help: "The bearer token for /api and /metrics.",
-  }),
-  bodyLimitBytes: option<number>({
-    path: "server.bodyLimitBytes",
-    env: "SWITCHYARD_BODY_LIMIT_BYTES",
-    default: BODY_LIMIT_BYTES,
-    shownDefault: `${BODY_LIMIT_BYTES} (32 MB)`,
-    read: number({ min: 1024, max: 1024 ** 3, isWhole: true }),
-    help: "The largest request body that is accepted.",
   }),
   corsOrigins: option<readonly string[]>({
     path: "server.corsOrigins",
@@ -133,13 +124,7 @@ export const OPTIONS = {
     read: truth,
     help: "Whether answers carry the X-Service-* headers.",
   }),
-  requestsPerMinute: option<number>({
-    path: "limits.requestsPerMinute",
-    env: "SWITCHYARD_REQUESTS_PER_MINUTE",
-    default: 600,
-    read: number({ min: 1, max: 1_000_000, isWhole: true }),
-    help: "The limit of a key that has none of its own.",
-  }),
+  ...LIMIT_OPTIONS,
   ...HEALTH_OPTIONS,
   logLevel: option<(typeof LOG_LEVELS)[number]>({
     path: "logging.level",

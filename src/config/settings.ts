@@ -15,6 +15,9 @@ export interface Settings {
     readonly drainSeconds: number;
     /** How long a client may take nothing of its answer. */
     readonly writeStallMs: number;
+    /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+    readonly trustedProxies: readonly string[];
+    readonly timeouts: ServerTimeouts;
   };
   /** `sqlite:PATH` (absolute) or `postgres://…`. */
   readonly database: string;
@@ -34,11 +37,32 @@ export interface Settings {
     readonly openMs: number;
     readonly openMsMax: number;
   };
-  readonly limits: { readonly requestsPerMinute: number };
+  readonly limits: Limits;
   readonly logging: { readonly content: boolean; readonly retentionDays: number };
   readonly catalog: Catalog;
   /** Every option of the table as it came out, for people. */
   readonly options: readonly ShownOption[];
+}
+
+/** How long a client may take. */
+export interface ServerTimeouts {
+  readonly headersMs: number;
+  /** How long a body may come in too slowly. */
+  readonly bodyGraceMs: number;
+  readonly requestMs: number;
+  readonly keepAliveMs: number;
+}
+
+/** How much is taken on: by a key, by a client's address, and by the process. */
+export interface Limits {
+  readonly requestsPerMinute: number;
+  readonly inFlight: number;
+  readonly inFlightPerKey: number;
+  readonly connections: number;
+  readonly wrongKeysPerMinute: number;
+  readonly queueMs: number;
+  readonly eventLoopDelayMs: number;
+  readonly memoryPercent: number;
 }
 
 /** One option: its value in words, and where that came from. */

@@ -8,6 +8,7 @@ export const ERROR_KINDS = {
   forbidden: { status: 403, type: "permission_error" },
   notFound: { status: 404, type: "not_found_error" },
   wrongMethod: { status: 405, type: "invalid_request_error" },
+  tooSlow: { status: 408, type: "invalid_request_error" },
   conflict: { status: 409, type: "invalid_request_error" },
   tooLarge: { status: 413, type: "invalid_request_error" },
   wrongMediaType: { status: 415, type: "invalid_request_error" },

@@ -59,6 +59,8 @@ export interface Trace {
   keepsContent: boolean;
   /** What was heard of the answer; null when nobody will ask. */
   heard: Heard | null;
+  /** Told when the gateway's own work before a provider is done. */
+  onReserved: (() => void) | null;
 }
 
 export function emptyTrace(): Trace {
@@ -77,5 +79,6 @@ export function emptyTrace(): Trace {
     errorCode: null,
     keepsContent: false,
     heard: null,
+    onReserved: null,
   };
 }

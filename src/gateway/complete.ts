@@ -17,6 +17,7 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
   const reservation = await reserve(call, routed, services);
   call.trace.decision = reservation.decision;
   call.trace.hold = reservation.amount;
+  call.trace.onReserved?.();
   try {
     const answered = await attempt(call, reservation, services);
     call.trace.firstContentAtMs = services.now();

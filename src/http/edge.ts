@@ -16,6 +16,7 @@ import type { RequestLog, ToolCallLog, UsageLog } from "../core/request-log.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services } from "../gateway/services.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Pressure } from "../telemetry/pressure.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 
 export interface Edge {
@@ -31,6 +32,7 @@ export interface Edge {
   readonly credits: Credits;
   readonly verifyLedger: () => Promise<LedgerVerdict>;
   readonly metrics: Metrics;
+  readonly pressure: Pressure;
   readonly records: Records;
   /** Whether every answer is simulated. */
   readonly isSandbox: boolean;

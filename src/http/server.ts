@@ -9,20 +9,17 @@ import { registerApi } from "./api/routes.ts";
 import { registerDocs } from "./docs.ts";
 import type { Edge } from "./edge.ts";
 import { answerMalformedHttp, sendError, toGatewayError } from "./errors.ts";
+import { createGatedServer } from "./gate.ts";
 import { registerHome } from "./home.ts";
 import { createMethodTable } from "./methods.ts";
 import { registerOpenapi } from "./openapi/document.ts";
 import { registerOps } from "./ops.ts";
 import { requestIdHeaders, requestIdOf } from "./request-id.ts";
 import { isBrowserFacing, SECURITY_HEADERS } from "./security-headers.ts";
+import { watchBodies } from "./slow-bodies.ts";
 import { registerUi } from "./ui.ts";
+import { createQueue, type Queue } from "./v1/queue.ts";
 import { registerV1 } from "./v1/routes.ts";
-
-const HEADERS_TIMEOUT_MS = 15_000;
-const REQUEST_TIMEOUT_MS = 120_000;
-const KEEP_ALIVE_MS = 75_000;
-/** Room for a header with a key of 100 KB: that is answered with 401 like every other bad key. */
-const HEADERS_MAX_BYTES = 128 * 1024;
 
 export interface ServerOptions {
   /** Where the dashboard's files are; left out, where the build puts them. */
@@ -30,11 +27,10 @@ export interface ServerOptions {
 }
 
 export async function createServer(edge: Edge, options: ServerOptions = {}): Promise<FastifyInstance> {
+  const queue = createQueue(edge.settings.limits.queueMs);
   const server = fastify({
     bodyLimit: edge.settings.server.bodyLimitBytes,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: HEADERS_MAX_BYTES, requireHostHeader: false },
+    serverFactory: (handle) => createGatedServer({ ...edge, queue }, handle),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 200 },
     exposeHeadRoutes: true,
     // Fastify's own answer while closing has no request id and another shape; ours is in the hook below.
@@ -53,6 +49,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   // Node would answer an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
   readBodiesAsBytes(server);
+  watchBodies(server, edge.settings.server.timeouts.bodyGraceMs);
   server.setErrorHandler((error, request, reply) => {
     const known = toGatewayError(error);
     if (known.status >= 500)
@@ -63,18 +60,19 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   });
   const methods = createMethodTable(server);
   server.setNotFoundHandler((request, reply) => methods.answerUnmatched(request, reply));
-  await registerRoutes(server, edge);
+  server.addHook("onClose", async () => queue.close());
+  await registerRoutes(server, edge, queue);
   await registerUi(server, options.uiFolder);
   return server;
 }
 
-async function registerRoutes(server: FastifyInstance, edge: Edge): Promise<void> {
+async function registerRoutes(server: FastifyInstance, edge: Edge, queue: Queue): Promise<void> {
   await registerCors(server, edge.settings);
   registerHome(server, edge);
   registerOps(server, edge);
   registerOpenapi(server);
   registerDocs(server);
-  registerV1(server, edge);
+  registerV1(server, edge, queue);
   registerApi(server, edge);
 }
 

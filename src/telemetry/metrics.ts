@@ -28,6 +28,9 @@ export interface Metrics {
   retried(retry: { readonly provider: string; readonly isAllowed: boolean }): void;
   begin(): void;
   end(metric: RequestMetric): void;
+  /** A request was refused because there is too much to do. */
+  shed(reason: string): void;
+  connectionDropped(): void;
   ledgerProblems(count: number): void;
   recordsDropped(reason: string, count: number): void;
   recordsWaiting(count: number): void;
@@ -67,6 +70,13 @@ export function createMetrics(): Metrics {
     labelNames: ["provider", "model"],
   });
   const inFlight = new Gauge(named("requests_in_flight", "Requests being served now."));
+  const shed = new Counter({
+    ...named("shed_requests_total", "Requests refused because there was too much to do."),
+    labelNames: ["reason"],
+  });
+  const connectionsDropped = new Counter(
+    named("connections_dropped_total", "Connections closed at once because there were too many."),
+  );
   const ledgerProblems = new Gauge(named("ledger_problems", "Rows of the ledger that did not fit at the last audit."));
   ledgerProblems.set(0);
   const recordsDropped = new Counter({
@@ -76,6 +86,8 @@ export function createMetrics(): Metrics {
   const recordsWaiting = new Gauge(named("records_waiting", "Request records that the store has not taken yet."));
   return {
     ...breakerMetrics(registry),
+    shed: (reason) => shed.inc({ reason }),
+    connectionDropped: () => connectionsDropped.inc(),
     recordsDropped: (reason, count) => recordsDropped.inc({ reason }, count),
     recordsWaiting: (count) => recordsWaiting.set(count),
     ledgerProblems: (count) => ledgerProblems.set(count),

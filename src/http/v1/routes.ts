@@ -7,8 +7,10 @@ import type { Edge } from "../edge.ts";
 import { speaksAnthropic } from "../wire.ts";
 import { registerChat } from "./chat.ts";
 import { registerDebug } from "./debug.ts";
+import { createInFlight, type InFlight } from "./in-flight.ts";
 import { registerMessages } from "./messages.ts";
 import { registerModels } from "./models.ts";
+import type { Queue } from "./queue.ts";
 import { recordRequest } from "./record.ts";
 
 declare module "fastify" {
@@ -18,13 +20,14 @@ declare module "fastify" {
   }
 }
 
-export function registerV1(server: FastifyInstance, edge: Edge): void {
+export function registerV1(server: FastifyInstance, edge: Edge, queue: Queue): void {
   const door: Doorkeeper = {
     keys: edge.keys,
     limiter: edge.limiter,
     requestsPerMinute: edge.settings.limits.requestsPerMinute,
     now: edge.now,
   };
+  const inFlight = createInFlight(edge.settings.limits.inFlightPerKey);
   server.decorateRequest("caller", null);
   server.decorateRequest("trace", null);
   server.register(async (v1) => {
@@ -32,6 +35,14 @@ export function registerV1(server: FastifyInstance, edge: Edge): void {
       request.trace = emptyTrace();
       recordRequest(request, reply, edge);
       await letIn(request, reply, door);
+      takePlace(request, reply, { inFlight, metrics: edge.metrics });
+    });
+    // Only now is the body here: one that takes its time holds up nobody.
+    v1.addHook("preValidation", (request, reply, done) => {
+      const leave = queue.enter();
+      (request.trace as Trace).onReserved = leave;
+      reply.raw.once("close", leave);
+      done();
     });
     registerChat(v1, edge);
     registerMessages(v1, edge);
@@ -51,4 +62,18 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, door: Doorkee
     "x-ratelimit-reset-requests": `${admission.resetSeconds}s`,
   });
   if (!admission.allowed) throw tooManyRequests(admission);
+}
+
+interface Places {
+  readonly inFlight: InFlight;
+  readonly metrics: Edge["metrics"];
+}
+
+function takePlace({ caller }: FastifyRequest, reply: FastifyReply, { inFlight, metrics }: Places): void {
+  try {
+    reply.raw.once("close", inFlight.enter((caller as Caller).key.id));
+  } catch (error) {
+    metrics.shed("key_in_flight");
+    throw error;
+  }
 }

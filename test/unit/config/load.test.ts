@@ -52,6 +52,8 @@ describe("without any configuration", () => {
         lameDuckSeconds: 5,
         drainSeconds: 600,
         writeStallMs: 60_000,
+        trustedProxies: [],
+        timeouts: { headersMs: 15_000, bodyGraceMs: 10_000, requestMs: 300_000, keepAliveMs: 75_000 },
       },
       database: `sqlite:${resolve(cwd, "data/switchyard.db")}`,
       dataDir: resolve(cwd, "data"),
@@ -68,7 +70,16 @@ describe("without any configuration", () => {
         openMs: 5_000,
         openMsMax: 60_000,
       },
-      limits: { requestsPerMinute: 600 },
+      limits: {
+        requestsPerMinute: 600,
+        inFlight: 5_000,
+        inFlightPerKey: 2_500,
+        connections: 20_000,
+        wrongKeysPerMinute: 1_000,
+        queueMs: 500,
+        eventLoopDelayMs: 300,
+        memoryPercent: 85,
+      },
       logging: { content: false, retentionDays: 30 },
     });
     expect([...catalog.providers.keys()]).toEqual(["sandbox"]);

@@ -1,0 +1,104 @@
+// When the process says that it has enough to do.
+
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createPressure, type Pressure } from "../../../src/telemetry/pressure.ts";
+
+const TICK_MS = 50;
+const LIMIT_MS = 200;
+
+let atMs: number;
+let memoryPercent: number;
+let pressure: Pressure;
+beforeEach(() => {
+  vi.useFakeTimers();
+  atMs = 1_000;
+  memoryPercent = 10;
+  const gauges = { nowMs: () => atMs, memoryPercent: () => memoryPercent };
+  pressure = createPressure({ eventLoopDelayMs: LIMIT_MS, memoryPercent: 80 }, gauges);
+});
+afterEach(() => {
+  pressure.close();
+  vi.useRealTimers();
+});
+
+/** The next tick comes this much after it was due. */
+function tick(lateMs = 0): void {
+  atMs += TICK_MS + lateMs;
+  vi.advanceTimersByTime(TICK_MS);
+}
+
+function ticks(count: number, lateMs = 0): void {
+  for (let done = 0; done < count; done += 1) tick(lateMs);
+}
+
+describe("the event loop", () => {
+  it("on time is no reason", () => {
+    ticks(100, LIMIT_MS - 1);
+    expect(pressure.reason()).toBeNull();
+  });
+
+  it("that stalls once, however long, is no reason: it is over", () => {
+    tick(5_000);
+    expect(pressure.reason()).toBeNull();
+    tick();
+    tick(5_000);
+    expect(pressure.reason()).toBeNull();
+  });
+
+  it("that stays late is one, until it is on time", () => {
+    ticks(5, LIMIT_MS + 50);
+    expect(pressure.reason()).toBe("event_loop");
+    tick();
+    expect(pressure.reason()).toBeNull();
+  });
+
+  it("that goes on and on in one round is one in the middle of it, and none when it is over", () => {
+    ticks(3);
+    atMs += TICK_MS + 4 * LIMIT_MS + 1;
+    expect(pressure.reason()).toBe("event_loop");
+    vi.advanceTimersByTime(TICK_MS);
+    expect(pressure.reason()).toBeNull();
+  });
+
+  it("that is late again soon after is one at once, also in the middle of a round", () => {
+    ticks(5, LIMIT_MS + 50);
+    tick();
+    atMs += TICK_MS + LIMIT_MS + 1;
+    expect(pressure.reason()).toBe("event_loop");
+    vi.advanceTimersByTime(TICK_MS);
+    expect(pressure.reason()).toBe("event_loop");
+  });
+
+  it("is trusted again after a while", () => {
+    ticks(5, LIMIT_MS + 50);
+    ticks(200);
+    tick(LIMIT_MS + 50);
+    expect(pressure.reason()).toBeNull();
+  });
+});
+
+describe("memory", () => {
+  it("above the limit is a reason until it is below", () => {
+    memoryPercent = 81;
+    ticks(20);
+    expect(pressure.reason()).toBe("memory");
+    memoryPercent = 79;
+    ticks(20);
+    expect(pressure.reason()).toBeNull();
+  });
+
+  it("is measured: this process uses some, but not all", () => {
+    vi.useRealTimers();
+    for (const [limit, expected] of [
+      [0.000001, "memory"],
+      [100, null],
+    ] as const) {
+      vi.useFakeTimers();
+      const real = createPressure({ eventLoopDelayMs: 60_000, memoryPercent: limit });
+      vi.advanceTimersByTime(TICK_MS);
+      expect(real.reason()).toBe(expected);
+      real.close();
+      vi.useRealTimers();
+    }
+  });
+});
