@@ -160,7 +160,9 @@ const KINDS = {
     visit.post("/v1/routing/debug", JSON.stringify({ prompt: visit.random.pick(QUESTIONS) }), { status: 200 }),
   models: (visit) => visit.read("/v1/models"),
   dashboard: (visit) =>
-    visit.read(visit.random.pick(["/api/requests?limit=50", "/api/usage?by=hour&group=model", "/api/credits", "/api/keys", "/"])),
+    visit.read(
+      visit.random.pick(["/api/requests?limit=50", "/api/usage?by=hour&group=model", "/api/credits", "/api/keys", "/"]),
+    ),
   "not JSON": (visit) => visit.post("/v1/chat/completions", '{"model":', { status: 400 }),
   "wrong key": (visit) => visit.post("/v1/chat/completions", "{}", { status: 401, key: "sk-service-no" }),
 } satisfies Readonly<Record<string, (visit: Visit) => Promise<unknown>>>;

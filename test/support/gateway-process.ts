@@ -7,6 +7,7 @@ import { ADMIN_TOKEN } from "./gateway.ts";
 
 export interface GatewayProcess {
   readonly url: string;
+  readonly pid: number;
   /** The first key's text, when this start made it. */
   readonly firstKey: string | null;
   /** SIGKILL, and the end of the process. */
@@ -69,6 +70,7 @@ async function whenReady(child: ChildProcess): Promise<GatewayProcess> {
   const url = /Base URL +(\S+)\/v1/.exec(said)?.[1] ?? "";
   return {
     url,
+    pid: child.pid ?? 0,
     firstKey: /API key +(sk-service-\S+)/.exec(said)?.[1] ?? null,
     kill: () => end(child, "SIGKILL").then(() => undefined),
     stop: () => end(child, "SIGTERM"),

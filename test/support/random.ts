@@ -22,9 +22,12 @@ export function scaled(amount: number): number {
   return Math.max(1, Math.round(amount * SCALE));
 }
 
-/** In the long version (`npm run test:faults`) every variant is played, otherwise one of them, by turns. */
+/** The long version, `npm run test:faults`. */
+export const isLong = SCALE > 1;
+
+/** In the long version every variant is played, otherwise one of them, by turns. */
 export function variants<T>(all: readonly T[], turn: number): readonly T[] {
-  return SCALE > 1 ? all : all.slice(turn % all.length, (turn % all.length) + 1);
+  return isLong ? all : all.slice(turn % all.length, (turn % all.length) + 1);
 }
 
 /** Mulberry32: 32 bits of state, good enough to vary tests with. */

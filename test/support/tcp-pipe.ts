@@ -33,7 +33,7 @@ const BUFFERED_BYTES_MAX = 256 * 1024;
 /** How many slices a second a throttled pipe writes. */
 const SLICES_PER_SECOND = 50;
 
-export function createPipe(from: Socket, to: Socket, onPassed: (bytes: number) => void): Pipe {
+export function createPipe(from: Socket, to: Socket, onPiece: (piece: Buffer) => void): Pipe {
   const queue: Buffer[] = [];
   let queuedBytes = 0;
   let passedBytes = 0;
@@ -95,7 +95,7 @@ export function createPipe(from: Socket, to: Socket, onPassed: (bytes: number) =
       if (isPaused || isStopped || checkSpent()) break;
       const piece = take();
       passedBytes += piece.length;
-      onPassed(piece.length);
+      onPiece(piece);
       if (!to.write(piece)) await drained(to);
       if (harm.bytesPerSecond !== undefined) await wait((piece.length / harm.bytesPerSecond) * 1000);
       else if (harm.sliceBytes !== undefined) await wait(0);

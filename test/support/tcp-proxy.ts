@@ -35,6 +35,8 @@ export interface TcpProxy {
   resume(): void;
   /** What is done to bytes from now on, on open connections too; `{}` for nothing. */
   harm(toClient: Harm, toServer?: Harm): void;
+  /** Called with every piece before it is passed on, so that the trouble can begin at an exact moment. Null for nobody. */
+  listen(listener: ((bytes: Buffer, direction: "toServer" | "toClient") => void) | null): void;
   close(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ interface State {
   harms: { toServer: Harm; toClient: Harm };
   accepted: number;
   readonly bytes: { toServer: number; toClient: number };
+  listener: Parameters<TcpProxy["listen"]>[0];
 }
 
 /** `target` is an address of any scheme with a host and a port. */
@@ -63,6 +66,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     harms: { toServer: {}, toClient: {} },
     accepted: 0,
     bytes: { toServer: 0, toClient: 0 },
+    listener: null,
   };
   const server = createServer({ allowHalfOpen: true }, (client) => accept(state, client));
   await listen(server, 0);
@@ -104,6 +108,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       state.harms = { toClient, toServer };
       applyHarms(state);
     },
+    listen(listener) {
+      state.listener = listener;
+    },
     async close() {
       endAll(state, "close");
       if (server.listening) await stopListening(server, state);
@@ -118,14 +125,11 @@ function accept(state: State, client: Socket): void {
   const { hostname, port } = state.target;
   const server = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   for (const socket of [client, server]) socket.setNoDelay(true);
-  const pipes = [
-    createPipe(client, server, (count) => {
-      state.bytes.toServer += count;
-    }),
-    createPipe(server, client, (count) => {
-      state.bytes.toClient += count;
-    }),
-  ] as const;
+  const note = (direction: "toServer" | "toClient") => (piece: Buffer) => {
+    state.listener?.(piece, direction);
+    state.bytes[direction] += piece.length;
+  };
+  const pipes = [createPipe(client, server, note("toServer")), createPipe(server, client, note("toClient"))] as const;
   const connection: Connection = { sockets: [client, server], pipes };
   state.connections.add(connection);
   const [toServer, toClient] = pipes;
