@@ -1,7 +1,7 @@
 // The chain of the decision, model by model, until one answers. Models that are not well are passed over and tried last.
 // Failures are collected as values; when none is left the caller gets one honest error.
 
-import { setTimeout as wait } from "node:timers/promises";
+import { pause } from "../core/cancellation.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Outcome } from "../providers/health.ts";
@@ -134,7 +134,7 @@ async function tryTwice(walk: Walk, { model, ticket, modelsLeft }: Turn, service
   const waitMs = (failure.retryAfterMs ?? Math.random() * RETRY_WAIT_MS_MAX) + WAIT_SLACK_MS;
   const hasRoom = callsMade(call) + 1 + modelsLeft <= ATTEMPTS_MAX && services.now() + waitMs < beginsByMs;
   if (again !== "once" || !hasRoom || !services.health.mayRetry(model.id)) return first;
-  await wait(waitMs, undefined, { signal: call.signal }).catch(() => undefined);
+  await pause(waitMs, call.signal);
   return call.signal.aborted ? first : secondTry(first, attempted, services);
 }
 

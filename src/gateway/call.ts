@@ -1,5 +1,6 @@
 // One request on its way through the gateway, and what is noted about it for the log.
 
+import type { CancelSignal } from "../core/cancellation.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import type { NanoUsd } from "../core/money.ts";
@@ -19,7 +20,7 @@ export interface Call {
   readonly request: ClientRequest;
   readonly caller: Caller;
   /** Aborted when the client has gone. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   readonly trace: Trace;
   /** Where the answer is kept for a repeated request; null when the client sent no Idempotency-Key. */
   readonly idempotencyId: string | null;

@@ -1,9 +1,11 @@
 // The calls that are being answered, until they are booked: who stops the process waits for them, and tells those whose
 // time is over.
 
+import type { Cancellation } from "../core/cancellation.ts";
+
 export interface OpenCalls {
   /** The controller is aborted when time is over; the function returned says that the call is booked and done. */
-  begin(call: AbortController): () => void;
+  begin(call: Cancellation): () => void;
   /** Time is over: what still runs ends with an error, and costs nothing. */
   cut(): void;
   readonly isCutting: () => boolean;
@@ -12,7 +14,7 @@ export interface OpenCalls {
 }
 
 export function createOpenCalls(): OpenCalls {
-  const open = new Set<AbortController>();
+  const open = new Set<Cancellation>();
   let isCutting = false;
   let onIdle: (() => void)[] = [];
   return {

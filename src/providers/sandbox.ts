@@ -1,6 +1,7 @@
 // The built-in provider: no network, no key, the same answer for the same request. It speaks chat-completions like any
 // other, streams, calls tools, obeys output caps and JSON schemas, and says in its text that it is simulated.
 
+import type { CancelSignal } from "../core/cancellation.ts";
 import { isObject, type JsonObject } from "../formats/fields.ts";
 import { estimateTokens } from "../routing/cost.ts";
 import { sandboxMessage } from "./sandbox-message.ts";
@@ -113,7 +114,7 @@ function pushToolCall(call: JsonObject, push: (delta: JsonObject) => void): void
 }
 
 /** Hands the pieces out a few at a time, each in its own turn of the event loop, so that a stream is a stream. */
-function replay(pieces: readonly string[], signal: AbortSignal): ReplyBody {
+function replay(pieces: readonly string[], signal: CancelSignal): ReplyBody {
   let position = 0;
   let isCancelled = false;
   return {

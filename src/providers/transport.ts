@@ -1,6 +1,8 @@
 // What a provider looks like to the gateway: a request goes out, a reply with a body that can be read piece by piece comes
 // back. The network and the sandbox both implement it.
 
+import type { CancelSignal } from "../core/cancellation.ts";
+
 export interface TransportRequest {
   readonly path: string;
   readonly body: Buffer;
@@ -10,7 +12,7 @@ export interface TransportRequest {
   /** How long the answer may take to begin, when that is shorter than the provider's own limit. */
   readonly beginsWithinMs?: number;
   /** Aborted when the client leaves; the call is then given up at once. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 export interface TransportFailure {

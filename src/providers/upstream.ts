@@ -3,6 +3,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import { type Dispatcher, errors, Pool } from "undici";
+import type { CancelSignal } from "../core/cancellation.ts";
 import type { Provider } from "../core/model.ts";
 import { ByteQueue } from "./byte-queue.ts";
 import { AttemptTimer } from "./timer.ts";
@@ -63,7 +64,7 @@ function credentials(kind: Provider["kind"], apiKey: string): Record<string, str
 /** One request to a provider from dispatch to the last byte. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (reply: Reply) => void;
-  readonly #signal: AbortSignal;
+  readonly #signal: CancelSignal;
   readonly #timer: AttemptTimer;
   readonly #body: ByteQueue;
   readonly #onClientGone = (): void => this.#abort(new ClientGone());
@@ -82,7 +83,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       release: () => this.#timer.release(),
       onEventSeen: () => this.#timer.eventSeen(),
     });
-    this.#signal.addEventListener("abort", this.#onClientGone, { once: true });
+    this.#signal.addEventListener("abort", this.#onClientGone);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

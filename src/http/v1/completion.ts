@@ -1,6 +1,7 @@
 // A completion in either format: the same story, with the format as its one difference.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { Cancellation } from "../../core/cancellation.ts";
 import { parseBody } from "../../formats/body.ts";
 import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import type { Answer } from "../../gateway/answer.ts";
@@ -40,7 +41,7 @@ export async function answerRequest(exchange: ReadExchange, edge: Edge): Promise
         format,
         request: clientRequest,
         caller: request.caller as Caller,
-        signal: leaving.signal,
+        signal: leaving,
         trace: request.trace as Trace,
       },
       [request.headers["idempotency-key"]].flat()[0] ?? null,
@@ -66,8 +67,8 @@ async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Pr
 }
 
 /** `close` on the response before its end is the one event that means the client has gone. */
-function abortedWhenGone(reply: FastifyReply): AbortController {
-  const controller = new AbortController();
+function abortedWhenGone(reply: FastifyReply): Cancellation {
+  const controller = new Cancellation();
   if (reply.raw.destroyed) controller.abort();
   reply.raw.once("close", () => {
     if (!reply.raw.writableFinished) controller.abort();
