@@ -25,7 +25,8 @@ export function writeStatements(kind: Db["kind"], { state, changes, owner }: Pos
 
 /** Compare-and-set: a wallet that is no longer what the changes were made from undoes the whole batch. */
 function walletStatements({ wallets }: LedgerChanges, state: LedgerState): readonly Statement[] {
-  return wallets.map(({ accountId, posted, held, sequence, hash }) => {
+  const inOrder = [...wallets].sort((a, b) => (a.accountId < b.accountId ? -1 : 1));
+  return inOrder.map(({ accountId, posted, held, sequence, hash }) => {
     const before = state.wallets.get(accountId) as Wallet;
     return {
       sql: `UPDATE wallets SET posted = $2, held = $3, sequence = $4, hash = $5

@@ -30,7 +30,10 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
     const { outcomes, changes } = post(state, ops);
     // Nothing of a refusal is written, so nothing would tell that what is remembered is out of date.
     if (!outcomes.every(isDone)) return null;
-    await db.batch(writeStatements(db.kind, { state, changes, owner }));
+    const statements = writeStatements(db.kind, { state, changes, owner });
+    // In a batch wallets are locked in one order; at once, with several, two processes might lock them crosswise.
+    if (changes.wallets.length === 1) await db.batchAtOnce(statements);
+    else await db.batch(statements);
     memory.learn(state, changes);
     return outcomes;
   }

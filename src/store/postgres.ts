@@ -2,8 +2,10 @@
 
 import pg from "pg";
 import type { Answers, Db, Decided, Queryable, Row, SqlValue, Statement } from "../core/ports.ts";
-import { BatchRefused, StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
+import { BatchRefused, StoreUnavailable } from "../core/store-errors.ts";
 import { migrate } from "./migrate.ts";
+import { atOnce, refusalOf } from "./postgres-at-once.ts";
+import { getTypeParser, toError } from "./postgres-words.ts";
 import { runTransaction } from "./transaction.ts";
 
 export interface PostgresOptions {
@@ -13,7 +15,39 @@ export interface PostgresOptions {
   readonly onConnectionLost: (error: Error) => void;
 }
 
+/** Of their own, so that a page that reads much never delays a hold. */
+const AT_ONCE_CONNECTIONS = 2;
+
 export async function openPostgres(url: string, options: PostgresOptions): Promise<Db> {
+  const pool = openPool(url, options);
+  const writers = openPool(url, { ...options, poolMax: AT_ONCE_CONNECTIONS });
+  writers.on("connect", (client) => client.query(NO_SCANS).catch(options.onConnectionLost));
+  let ending: Promise<void> | null = null;
+
+  const db: Db = {
+    kind: "postgres",
+    query: (sql, params = []) => guarded(async () => (await pool.query<Row>(sql, [...params])).rows),
+    batch: (statements) => (statements.length === 0 ? Promise.resolve([]) : runBatch(pool, statements)),
+    batchAtOnce: (statements) => retried(writers, (loan) => runAtOnce(loan, statements)),
+    transaction: <T>(work: (tx: Queryable) => Promise<T>) =>
+      withConnection(pool, (loan) => inTransaction(loan, (query) => work({ query }))),
+    readThenWrite: (reads, decide) => retried(pool, (loan) => exchange(loan, reads, decide)),
+    migrate: () => migrate(db),
+    close: () => {
+      ending ??= Promise.all([pool.end(), writers.end()]).then(() => undefined);
+      return ending;
+    },
+  };
+  try {
+    await db.query("SELECT 1 AS one");
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return db;
+}
+
+function openPool(url: string, options: PostgresOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: "switchyard",
@@ -27,28 +61,15 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
   });
   // Without a listener a server that goes away would end the process.
   pool.on("error", options.onConnectionLost);
-  let ending: Promise<void> | null = null;
+  return pool;
+}
 
-  const db: Db = {
-    kind: "postgres",
-    query: (sql, params = []) => guarded(async () => (await pool.query<Row>(sql, [...params])).rows),
-    batch: (statements) => (statements.length === 0 ? Promise.resolve([]) : runBatch(pool, statements)),
-    transaction: <T>(work: (tx: Queryable) => Promise<T>) =>
-      withConnection(pool, (loan) => inTransaction(loan, (query) => work({ query }))),
-    readThenWrite: (reads, decide) => retried(pool, (loan) => exchange(loan, reads, decide)),
-    migrate: () => migrate(db),
-    close: () => {
-      ending ??= pool.end();
-      return ending;
-    },
-  };
+async function runAtOnce({ client }: Loan, statements: readonly Statement[]): Promise<void> {
   try {
-    await db.query("SELECT 1 AS one");
+    await client.query(atOnce(statements));
   } catch (error) {
-    await db.close();
-    throw error;
+    throw refusalOf(error as Error, statements) ?? toError(error, 0);
   }
-  return db;
 }
 
 const TRIES = 4;
@@ -77,6 +98,7 @@ async function retried<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Prom
 
 // What is run all the time goes by keys. The server keeps the plan it made when the tables were small, and would read all
 // of them, row by row, for as long as the connection lives.
+const NO_SCANS = "SET enable_seqscan = off";
 const BEGIN = "BEGIN; SET LOCAL enable_seqscan = off";
 const COMMIT: Statement = { sql: "COMMIT" };
 
@@ -192,37 +214,4 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw toError(error, 0);
   }
-}
-
-/** Classes: connection (08P01 is a mistake of ours), resources (also disk full), operator intervention, system error, authorisation; and read-only. */
-const UNAVAILABLE_STATES = /^(08(?!P01)|53|57|58|28|3D|25006)/;
-
-function toError(error: unknown, statementIndex: number): unknown {
-  if (error instanceof pg.DatabaseError) {
-    const state = error.code ?? "";
-    if (state === "23505") return new UniqueViolation(statementIndex, error);
-    return UNAVAILABLE_STATES.test(state) ? new StoreUnavailable(error) : error;
-  }
-  // Whatever else fails in the driver is the connection, save for our own mistakes.
-  return error instanceof TypeError || error instanceof RangeError ? error : new StoreUnavailable(error);
-}
-
-const BOOL = 16;
-const INTEGERS = new Set([20, 21, 23]);
-/** What SUM over BIGINT gives. */
-const NUMERIC = 1700;
-const FLOATS = new Set([700, 701]);
-
-/** Only what SQLite knows too: text, integers (the rule is at SqlValue) and floating point. */
-function getTypeParser(oid: number): (text: string) => SqlValue {
-  if (INTEGERS.has(oid) || oid === NUMERIC) return readNumber;
-  if (FLOATS.has(oid)) return Number;
-  if (oid === BOOL) return (text) => (text === "t" ? 1 : 0);
-  return (text) => text;
-}
-
-function readNumber(text: string): SqlValue {
-  if (!/^-?\d+$/.test(text)) return Number(text);
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? value : BigInt(text);
 }

@@ -36,6 +36,9 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
     },
     batch: async (statements) =>
       statements.length === 0 ? [] : thread.call({ kind: "batch", isWrite: true, statements }),
+    batchAtOnce: async (statements) => {
+      await thread.call({ kind: "batch", isWrite: true, statements });
+    },
     transaction: async <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => {
       const transaction = nextTransaction();
       await thread.call({ kind: "begin", transaction });

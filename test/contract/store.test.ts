@@ -174,6 +174,26 @@ await describeStores("store", ({ url, isShared }) => {
     expect(await ids()).toEqual([]);
   });
 
+  test("what is written at once is written whole, or not at all", async () => {
+    await db.batchAtOnce([put("a", 1), put("b", 2), put("c", 3)]);
+    const change = { sql: "UPDATE things SET amount = amount + $2 WHERE id = $1", params: ["a", 5], expectRows: 1 };
+    await db.batchAtOnce([change, put("d", 4), { ...change, params: ["b", 6] }]);
+    expect(await db.query("SELECT id, amount FROM things ORDER BY id")).toMatchObject([
+      { id: "a", amount: 6 },
+      { id: "b", amount: 8 },
+      { id: "c", amount: 3 },
+      { id: "d", amount: 4 },
+    ]);
+    const missing = { ...change, params: ["missing", 1] };
+    const refused = await db.batchAtOnce([put("e", 5), change, missing]).catch((reason: unknown) => reason);
+    expect(refused).toBeInstanceOf(BatchRefused);
+    expect(refused).toMatchObject({ statementIndex: 2, expectedRows: 1, affectedRows: 0 });
+    const doubled = await db.batchAtOnce([put("e", 5), put("a", 1)]).catch((reason: unknown) => reason);
+    expect(doubled).toBeInstanceOf(UniqueViolation);
+    expect(await ids()).toEqual(["a", "b", "c", "d"]);
+    expect((await db.query("SELECT SUM(amount) AS total FROM things"))[0]!.total).toBe(21);
+  });
+
   test("enough rows satisfy expectRows", async () => {
     await db.batch([put("a", 1), put("b", 1)]);
     await db.batch([{ sql: "UPDATE things SET amount = 2", expectRows: 2 }]);
