@@ -11,6 +11,7 @@ import { createToolCallLog } from "./store/tool-call-tallies.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import { createRecorder } from "./telemetry/recorder.ts";
 import { createRetention } from "./telemetry/retention.ts";
+import { createTail } from "./telemetry/tail.ts";
 
 export interface RecordsContext {
   readonly settings: Pick<Settings, "logging">;
@@ -27,9 +28,13 @@ export function openRecords(
   { settings, reader, log, metrics, now }: RecordsContext,
 ): Records & { close(): Promise<void> } {
   const store = createRecordStore(db);
+  const requests = createRequestLog(reader);
+  // Of a SQLite file one process serves; of PostgreSQL there may be several.
+  const tail = createTail({ requests, isShared: db.kind === "postgres", now, log });
   const recorder = createRecorder({
     store,
     log,
+    onWritten: tail.tell,
     onDrop: metrics.recordsDropped,
     onDepth: metrics.recordsWaiting,
   });
@@ -38,13 +43,15 @@ export function openRecords(
   retention.start();
   return {
     recorder,
-    requests: createRequestLog(reader),
+    requests,
+    tail,
     usage: createUsageLog(reader),
     decisions: createDecisionLog(reader),
     toolCalls: createToolCallLog(reader),
     async close() {
       await retention.stop();
       await recorder.stop();
+      tail.close();
     },
   };
 }

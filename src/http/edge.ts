@@ -18,6 +18,7 @@ import type { Services } from "../gateway/services.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Pressure } from "../telemetry/pressure.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
+import type { Tail } from "../telemetry/tail.ts";
 
 export interface Edge {
   readonly settings: Settings;
@@ -55,4 +56,5 @@ export interface Records {
   readonly usage: UsageLog;
   readonly decisions: DecisionLog;
   readonly toolCalls: ToolCallLog;
+  readonly tail: Tail;
 }

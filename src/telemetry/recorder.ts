@@ -14,6 +14,8 @@ export interface RecorderOptions {
   readonly log: Log;
   readonly onDrop: (reason: DropReason, count: number) => void;
   readonly onDepth?: (waiting: number) => void;
+  /** Told of what can be read from now on. */
+  readonly onWritten?: (records: readonly RequestRecord[]) => void;
   readonly queueMax?: number;
   readonly batchMax?: number;
   readonly flushMs?: number;
@@ -51,6 +53,7 @@ class BatchingRecorder implements Recorder {
   constructor(options: RecorderOptions) {
     this.#options = {
       onDepth: () => undefined,
+      onWritten: () => undefined,
       queueMax: 10_000,
       batchMax: 500,
       flushMs: 250,
@@ -133,7 +136,7 @@ class BatchingRecorder implements Recorder {
     const batch = this.#begun[0] as readonly RequestRecord[];
     try {
       await this.#options.store.write(batch);
-      this.#done(batch);
+      this.#written(batch);
     } catch (error) {
       if (error instanceof StoreUnavailable) {
         this.#awayUntilMs = Date.now() + this.#options.retryMs;
@@ -141,10 +144,15 @@ class BatchingRecorder implements Recorder {
         return false;
       }
       // Its ids are there: it was written, only the answer was lost.
-      if (error instanceof UniqueViolation) this.#done(batch);
+      if (error instanceof UniqueViolation) this.#written(batch);
       else this.#split(batch, error);
     }
     return true;
+  }
+
+  #written(batch: readonly RequestRecord[]): void {
+    this.#done(batch);
+    this.#options.onWritten(batch);
   }
 
   #done(batch: readonly RequestRecord[]): void {

@@ -4,13 +4,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Db } from "../../src/core/ports.ts";
-import { isAdjusted, isFailed, isFallenBack, type RecordStore, type RequestRecord } from "../../src/core/records.ts";
+import { isFailed, type RecordStore, type RequestRecord } from "../../src/core/records.ts";
 import type { RequestFilter, RequestLog } from "../../src/core/request-log.ts";
 import { TIERS } from "../../src/core/tiers.ts";
 import { openDb } from "../../src/store/db.ts";
 import { splitStatements } from "../../src/store/migrate.ts";
 import { createRecordStore } from "../../src/store/request-write.ts";
 import { createRequestLog } from "../../src/store/requests.ts";
+import { FILTER_CASES } from "../support/filters.ts";
 import { fc } from "../support/property.ts";
 import { makeRecord, NOON, variedRecord } from "../support/records.ts";
 import { describeStores } from "../support/stores.ts";
@@ -21,30 +22,6 @@ const DAY = 24 * HOUR;
 /** Over twelve days, with a gap of three in between. */
 const timeOf = (n: number): number => NOON + n * Math.floor((9 * DAY) / COUNT) + (n > COUNT / 2 ? 3 * DAY : 0);
 const RANGE = { fromMs: NOON, toMs: NOON + 13 * DAY };
-
-type Case = readonly [string, Omit<RequestFilter, "accountId">, (record: RequestRecord) => boolean];
-
-const charge = ({ cost }: RequestRecord): bigint => cost?.charge ?? -1n;
-const CASES: readonly Case[] = [
-  ["a provider", { provider: "mill" }, ({ answeredBy }) => answeredBy?.provider === "mill"],
-  ["no provider", { provider: null }, ({ answeredBy }) => answeredBy === null],
-  ["a saved profile", { profileId: "profile_2" }, ({ profileId }) => profileId === "profile_2"],
-  ["no saved profile", { profileId: null }, ({ profileId }) => profileId === null],
-  ["a routing profile", { profile: "tier" }, ({ decision }) => decision?.profile === "tier"],
-  ["no routing profile", { profile: null }, ({ decision }) => decision === null],
-  ["adjusted", { isAdjusted: true }, isAdjusted],
-  ["not adjusted", { isAdjusted: false }, (record) => !isAdjusted(record)],
-  ["a cost on steps", { cost: { from: 1_000n, to: 100_000n } }, (r) => charge(r) >= 1_000n && charge(r) < 100_000n],
-  ["a cost off steps", { cost: { from: 50n, to: 30_000n } }, (r) => charge(r) >= 50n && charge(r) < 30_000n],
-  ["a cost within one step", { cost: { from: 2_000n, to: 3_000n } }, (r) => charge(r) >= 2_000n && charge(r) < 3_000n],
-  ["any cost", { cost: {} }, (r) => charge(r) >= 0n],
-  ["a tier", { tier: "NANO" }, ({ decision }) => decision?.tier === "NANO"],
-  ["a category", { category: "math" }, ({ decision }) => decision?.category === "math"],
-  ["errors", { status: { kind: "error" } }, isFailed],
-  ["a class", { status: { kind: "class", hundreds: 5 } }, ({ status }) => status >= 500],
-  ["fallbacks", { isFallback: true }, isFallenBack],
-  ["the beginning of ids", { requestIdStart: "req_" }, () => true],
-];
 
 await describeStores("filters of the log", ({ url }) => {
   let db: Db;
@@ -86,7 +63,7 @@ await describeStores("filters of the log", ({ url }) => {
     });
   };
 
-  test.each(CASES)("%s: pages and histogram are what plain filtering gives", async (_what, filter, matches) => {
+  test.each(FILTER_CASES)("%s: pages and histogram are what plain filtering gives", async (_what, filter, matches) => {
     const expected = idsOf(matches);
     expect(await allPages(filter, 37)).toEqual(expected);
     expect(await allPages({ ...filter, ...RANGE }, 500)).toEqual(expected);
@@ -97,7 +74,7 @@ await describeStores("filters of the log", ({ url }) => {
   });
 
   test("any two of them together, too, in any range and page size", async () => {
-    const cases = CASES.filter(([, filter]) => filter.requestIdStart === undefined);
+    const cases = FILTER_CASES.filter(([, filter]) => filter.requestIdStart === undefined);
     const span = fc.tuple(fc.integer({ min: -DAY, max: 13 * DAY }), fc.integer({ min: 1, max: 13 * DAY }));
     await fc.assert(
       fc.asyncProperty(

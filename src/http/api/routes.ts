@@ -7,6 +7,7 @@ import { identify } from "../guard.ts";
 import { registerAccounts } from "./accounts.ts";
 import { registerCatalog } from "./catalog.ts";
 import { registerCredits } from "./credits.ts";
+import { registerEvents } from "./events.ts";
 import { registerKeys } from "./keys.ts";
 import { registerPlayground } from "./playground.ts";
 import { registerProfiles } from "./profiles.ts";
@@ -37,6 +38,7 @@ export function registerApi(server: FastifyInstance, edge: Edge): void {
       registerProviderTest(api, edge);
       registerRequests(api, edge);
       registerUsage(api, edge);
+      registerEvents(api, edge);
       registerUsers(api, edge);
       registerSettings(api, edge);
     });

@@ -70,6 +70,12 @@ export const REQUEST_OPERATIONS: readonly Operation[] = [
     summary: "Every mark of a wrong tier with the numbers the router can learn from, for operators; no text",
     answer: { "application/x-ndjson": { schema: { type: "string" } } },
   }),
+  api("watchRequests", "get", "/api/events", {
+    summary: "The log as it grows: server-sent events ready, request (a RequestLine), changed and missed",
+    parameters: [account, ...filters],
+    answer: { "text/event-stream": { schema: { type: "string" } } },
+    errors: ["400", "503"],
+  }),
   api("getUsage", "get", "/api/usage", {
     summary: "Totals by hour, day or over the range; hours and days are whole and in UTC",
     parameters: [

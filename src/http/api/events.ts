@@ -1,0 +1,77 @@
+// GET /api/events: the log as it grows, as server-sent events. Open for as long as the caller may see the account; ended by
+// log-out, by the client and by the end of the process.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "../../core/errors.ts";
+import type { RequestFilter } from "../../core/request-log.ts";
+import { matchesFilter } from "../../core/request-match.ts";
+import type { Edge } from "../edge.ts";
+import { createEventQueue, type EventQueue } from "../event-queue.ts";
+import { identify } from "../guard.ts";
+import { sendStream } from "../stream.ts";
+import { accountOf } from "./request.ts";
+import { filterOf } from "./request-filter.ts";
+import { writeSummary } from "./request-shape.ts";
+
+/** Events that may wait for one client. */
+const WAITING_MAX = 200;
+const STREAMS_MAX = 200;
+/** How soon a log-out on another page, or in another process, is noticed. */
+const CHECK_MS = 5_000;
+const PING = ": still here\n\n";
+
+export interface EventsOptions {
+  readonly checkMs?: number;
+  readonly streamsMax?: number;
+}
+
+export function registerEvents(api: FastifyInstance, edge: Edge, options: EventsOptions = {}): void {
+  const { checkMs = CHECK_MS, streamsMax = STREAMS_MAX } = options;
+  const open = new Set<EventQueue>();
+  // Before the server waits for its connections: a stream without end would keep it from closing.
+  api.addHook("preClose", async () => {
+    for (const queue of open) queue.end();
+  });
+  api.get("/api/events", { exposeHeadRoute: false }, async (request, reply) => {
+    const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
+    if (open.size >= streamsMax) throw tooMany();
+    const queue = createEventQueue(WAITING_MAX);
+    open.add(queue);
+    const stopWatching = watch(queue, filter, edge);
+    const checking = setInterval(() => void endWhenRefused(request, queue, edge), checkMs);
+    reply.raw.once("close", () => queue.end());
+    queue.push("ready", {});
+    try {
+      await sendStream(reply as FastifyReply, { text: queue.texts(), ping: PING });
+    } finally {
+      clearInterval(checking);
+      stopWatching();
+      open.delete(queue);
+    }
+  });
+}
+
+function watch(queue: EventQueue, filter: RequestFilter, { records }: Edge): () => void {
+  return records.tail.watch({
+    accountId: filter.accountId,
+    onRequest: (line) => {
+      if (matchesFilter(filter, line)) queue.push("request", writeSummary(line));
+    },
+    onOthers: () => queue.push("changed", {}),
+  });
+}
+
+/** Asked again and again: sessions end, people lose an account. While the store is away nothing changes. */
+async function endWhenRefused(request: FastifyRequest, queue: EventQueue, edge: Edge): Promise<void> {
+  try {
+    await identify(request, edge);
+    await accountOf(request, edge);
+  } catch (error) {
+    if (error instanceof GatewayError && error.status < 500) queue.end();
+  }
+}
+
+function tooMany(): GatewayError {
+  const message = "Too many live views are open. Close one, or read /api/requests now and then.";
+  return new GatewayError("unavailable", message, { code: "too_many_streams", retryAfterSeconds: 30 });
+}

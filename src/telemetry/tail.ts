@@ -1,0 +1,133 @@
+// The log as it grows: whoever watches an account is told of each request that this process has written, and that others
+// have written some. Keeps nothing, and asks the store only while somebody watches.
+
+import type { Log } from "../core/ports.ts";
+import { isAdjusted, isFailed, isFallenBack, type RequestRecord } from "../core/records.ts";
+import type { RequestLog, RequestSummary } from "../core/request-log.ts";
+
+export interface Watcher {
+  readonly accountId: string;
+  /** A request was written; it can be read. */
+  onRequest(line: RequestSummary): void;
+  /** Another process has written requests of the account. */
+  onOthers(): void;
+}
+
+export interface Tail {
+  tell(records: readonly RequestRecord[]): void;
+  /** Returns what ends it. */
+  watch(watcher: Watcher): () => void;
+  /** How many watch now. */
+  count(): number;
+  close(): void;
+}
+
+export interface TailOptions {
+  readonly requests: Pick<RequestLog, "histogram">;
+  /** Whether other processes may write to the store, too. */
+  readonly isShared: boolean;
+  readonly now: () => number;
+  readonly log: Log;
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 2_000;
+const HOUR_MS = 3_600_000;
+
+export function createTail({ requests, isShared, now, log, everyMs = EVERY_MS }: TailOptions): Tail {
+  const watchers = new Set<Watcher>();
+  /** By account: what the counters said last, and how many of that are known to be our own. */
+  const known = new Map<string, number>();
+  let timer: NodeJS.Timeout | null = null;
+  let isAsking = false;
+
+  async function ask(accountId: string): Promise<void> {
+    const nowMs = now();
+    const span = { fromMs: nowMs - HOUR_MS, toMs: nowMs + HOUR_MS, step: "hour" as const };
+    const { bars } = await requests.histogram({ accountId }, span);
+    const counted = bars.reduce((sum, { requests: some }) => sum + some, 0);
+    const before = known.get(accountId);
+    known.set(accountId, counted);
+    if (before === undefined || counted <= before) return;
+    for (const watcher of watchers) if (watcher.accountId === accountId) watcher.onOthers();
+  }
+  async function askAll(): Promise<void> {
+    if (isAsking) return;
+    isAsking = true;
+    try {
+      for (const accountId of new Set([...watchers].map((watcher) => watcher.accountId))) await ask(accountId);
+    } catch (error) {
+      log.debug({ err: error }, "the live log could not ask for what others wrote");
+    } finally {
+      isAsking = false;
+    }
+  }
+  function end(): void {
+    if (timer !== null) clearInterval(timer);
+    timer = null;
+    known.clear();
+  }
+
+  return {
+    tell(records) {
+      if (watchers.size === 0) return;
+      for (const record of records) {
+        const { accountId } = record;
+        const counted = known.get(accountId);
+        if (counted !== undefined) known.set(accountId, counted + 1);
+        const line = [...watchers].some((watcher) => watcher.accountId === accountId) ? summaryOf(record) : null;
+        if (line === null) continue;
+        for (const watcher of watchers) if (watcher.accountId === accountId) watcher.onRequest(line);
+      }
+    },
+    watch(watcher) {
+      watchers.add(watcher);
+      if (isShared) timer ??= setInterval(() => void askAll(), everyMs).unref();
+      // What the next look is compared with.
+      if (isShared) void askAll();
+      return () => {
+        watchers.delete(watcher);
+        if (watchers.size === 0) end();
+      };
+    },
+    count: () => watchers.size,
+    close() {
+      watchers.clear();
+      end();
+    },
+  };
+}
+
+/** The line of the log that the record becomes. */
+export function summaryOf(record: RequestRecord): RequestSummary {
+  const { decision, answeredBy, cost } = record;
+  return {
+    id: record.id,
+    requestId: record.requestId,
+    keyId: record.keyId,
+    atMs: record.atMs,
+    route: record.route,
+    status: record.status,
+    errorCode: record.errorCode,
+    isError: isFailed(record),
+    isStream: record.isStream,
+    tier: decision?.tier ?? null,
+    classifiedTier: decision?.classifiedTier ?? null,
+    category: decision?.category ?? null,
+    profile: decision?.profile ?? null,
+    profileId: record.profileId,
+    toolScenario: decision?.toolScenario ?? null,
+    model: answeredBy?.model ?? null,
+    provider: answeredBy?.provider ?? null,
+    isFallback: isFallenBack(record),
+    isAdjusted: isAdjusted(record),
+    attempts: record.attempts.length,
+    buckets: cost?.buckets ?? null,
+    isEstimated: cost?.isEstimated ?? false,
+    charge: cost?.charge ?? null,
+    baseline: cost?.baseline ?? null,
+    latencyMs: record.latencyMs,
+    firstContentMs: record.firstContentMs,
+    ending: record.ending,
+  };
+}

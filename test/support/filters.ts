@@ -1,0 +1,28 @@
+// Filters of the log, each with what it means for a record: for the stores and for single lines alike.
+
+import { isAdjusted, isFailed, isFallenBack, type RequestRecord } from "../../src/core/records.ts";
+import type { RequestFilter } from "../../src/core/request-log.ts";
+
+export type FilterCase = readonly [string, Omit<RequestFilter, "accountId">, (record: RequestRecord) => boolean];
+
+const charge = ({ cost }: RequestRecord): bigint => cost?.charge ?? -1n;
+export const FILTER_CASES: readonly FilterCase[] = [
+  ["a provider", { provider: "mill" }, ({ answeredBy }) => answeredBy?.provider === "mill"],
+  ["no provider", { provider: null }, ({ answeredBy }) => answeredBy === null],
+  ["a saved profile", { profileId: "profile_2" }, ({ profileId }) => profileId === "profile_2"],
+  ["no saved profile", { profileId: null }, ({ profileId }) => profileId === null],
+  ["a routing profile", { profile: "tier" }, ({ decision }) => decision?.profile === "tier"],
+  ["no routing profile", { profile: null }, ({ decision }) => decision === null],
+  ["adjusted", { isAdjusted: true }, isAdjusted],
+  ["not adjusted", { isAdjusted: false }, (record) => !isAdjusted(record)],
+  ["a cost on steps", { cost: { from: 1_000n, to: 100_000n } }, (r) => charge(r) >= 1_000n && charge(r) < 100_000n],
+  ["a cost off steps", { cost: { from: 50n, to: 30_000n } }, (r) => charge(r) >= 50n && charge(r) < 30_000n],
+  ["a cost within one step", { cost: { from: 2_000n, to: 3_000n } }, (r) => charge(r) >= 2_000n && charge(r) < 3_000n],
+  ["any cost", { cost: {} }, (r) => charge(r) >= 0n],
+  ["a tier", { tier: "NANO" }, ({ decision }) => decision?.tier === "NANO"],
+  ["a category", { category: "math" }, ({ decision }) => decision?.category === "math"],
+  ["errors", { status: { kind: "error" } }, isFailed],
+  ["a class", { status: { kind: "class", hundreds: 5 } }, ({ status }) => status >= 500],
+  ["fallbacks", { isFallback: true }, isFallenBack],
+  ["the beginning of ids", { requestIdStart: "req_" }, () => true],
+];
