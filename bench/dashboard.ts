@@ -1,5 +1,6 @@
 // The calls behind the pages of the dashboard, on a store full of made-up traffic: how long each takes over HTTP, one at a
-// time, from this process. On a SQLite file and, where SWITCHYARD_TEST_POSTGRES names a server, on PostgreSQL.
+// time, from this process. On a SQLite file and on PostgreSQL: the server that SWITCHYARD_TEST_POSTGRES names, else one of
+// its own; or on a store that was filled before.
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -12,6 +13,7 @@ import { fillWithDemo } from "../src/cli/demo-fill.ts";
 import { load } from "../src/config/load.ts";
 import { openDb } from "../src/store/db.ts";
 import { SILENT_LOG } from "../src/telemetry/log.ts";
+import { startPostgres } from "../test/support/postgres-server.ts";
 import { ADMIN_TOKEN } from "./settings.ts";
 import { percentile } from "./statistics.ts";
 import { show, type Table } from "./table.ts";
@@ -19,6 +21,8 @@ import { show, type Table } from "./table.ts";
 export interface DashboardPlan {
   readonly rows: number;
   readonly rounds: number;
+  /** A store that `switchyard demo` filled before; null to fill fresh ones. */
+  readonly database?: string | null;
 }
 
 const BUDGET_MS = 300;
@@ -29,12 +33,29 @@ const PAGE_ROWS = 50;
 export async function measureDashboard(plan: DashboardPlan): Promise<readonly Table[]> {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-bench-"));
   try {
-    const tables = [await measureStore("SQLite file", `sqlite:${join(folder, "bench.db")}`, folder, plan)];
-    const server = process.env.SWITCHYARD_TEST_POSTGRES ?? "";
-    if (server !== "") tables.push(await onPostgres(server, (url) => measureStore("PostgreSQL", url, folder, plan)));
-    return tables;
+    const { database = null } = plan;
+    if (database !== null) return [await measureStore({ name: database.replace(/:.*/, ""), database, folder }, plan)];
+    const sqlite = { name: "SQLite file", database: `sqlite:${join(folder, "bench.db")}`, folder };
+    const tables = [await measureFilled(sqlite, plan)];
+    return [...tables, ...(await measureOnPostgres(folder, plan))];
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureOnPostgres(folder: string, plan: DashboardPlan): Promise<readonly Table[]> {
+  const named = process.env.SWITCHYARD_TEST_POSTGRES ?? "";
+  const own = named === "" ? await startPostgres().catch(() => null) : null;
+  const server = own?.url ?? named;
+  if (server === "") {
+    console.log("No PostgreSQL starts here: measured on SQLite alone.\n");
+    return [];
+  }
+  try {
+    const measure = (database: string) => measureFilled({ name: "PostgreSQL", database, folder }, plan);
+    return [await onPostgres(server, measure)];
+  } finally {
+    await own?.stop();
   }
 }
 
@@ -61,24 +82,32 @@ async function administer(server: string, sql: string): Promise<void> {
   }
 }
 
-async function measureStore(store: string, database: string, folder: string, plan: DashboardPlan): Promise<Table> {
-  const nowMs = Date.now();
-  const fillSeconds = await fill(database, plan.rows, nowMs);
+interface Measured {
+  readonly name: string;
+  readonly database: string;
+  readonly folder: string;
+}
+
+async function measureFilled(store: Measured, plan: DashboardPlan): Promise<Table> {
+  const seconds = await fill(store.database, plan.rows, Date.now());
+  const table = await measureStore(store, plan);
+  return { ...table, notes: [...(table.notes ?? []), `Filled in ${show(seconds)} s.`] };
+}
+
+async function measureStore({ name, database, folder }: Measured, plan: DashboardPlan): Promise<Table> {
   const app = await startGateway(database, folder);
   try {
     const rows: string[][] = [];
-    for (const [page, path] of await callsOf(app, nowMs)) {
+    for (const [page, path] of await callsOf(app, Date.now())) {
       const timesMs = await timed(app, path, plan.rounds);
       const p95 = percentile(timesMs, 0.95);
       rows.push([page, show(percentile(timesMs, 0.5)), show(p95), p95 <= BUDGET_MS ? "yes" : "NO"]);
     }
     return {
-      title: `dashboard: ${plan.rows} requests of ${DAYS} days, ${store}`,
+      title: `dashboard: ${plan.database == null ? `${plan.rows} requests of ${DAYS} days, ` : ""}${name}`,
       columns: ["call", "p50 ms", "p95 ms", `within ${BUDGET_MS}`],
       rows,
-      notes: [
-        `${plan.rounds} calls each, one at a time. Filled in ${show(fillSeconds)} s; load average ${show(loadavg()[0] ?? Number.NaN)}.`,
-      ],
+      notes: [`${plan.rounds} calls each, one at a time; load average ${show(loadavg()[0] ?? Number.NaN)}.`],
     };
   } finally {
     await app.stop();
@@ -92,7 +121,7 @@ async function fill(database: string, requests: number, nowMs: number): Promise<
     await db.migrate();
     await fillWithDemo(db, { requests, days: DAYS, seed: 1, nowMs, onProgress: () => {} });
     // A server that has been up for a while has done so by itself.
-    if (db.kind === "postgres") await db.query("ANALYZE");
+    if (db.kind === "postgres") await db.query("VACUUM ANALYZE");
   } finally {
     await db.close();
   }
@@ -135,7 +164,7 @@ async function callsOf(app: App, nowMs: number): Promise<readonly (readonly [str
     ["requests: adjusted, of a saved profile", `${requests}&${month}&adjusted=true&keyProfile=profile_demo_budget`],
     ["requests: a provider", `${requests}&${month}&provider=sandbox`],
     ["requests: dear ones", `${requests}&${month}&costFrom=0.1`],
-    ["requests: a narrow range of cost", `${requests}&${month}&costFrom=0.0123&costTo=0.0124`],
+    ["no page: a narrow range of cost", `${requests}&${month}&costFrom=0.0123&costTo=0.0124`],
     ["requests: beginning of an id", `${requests}&q=req_7`],
     ["requests: deep page", `${requests}&${month}&after=${id}`],
     ["requests: histogram, month by day", `${histogram}by=day&${month}`],

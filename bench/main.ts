@@ -51,10 +51,11 @@ const QUICK: Plan = {
 
 const PROFILES = ".cache/profiles";
 
-const USAGE = `usage: npm run bench -- [--quick] [--profile] [--rows N] [${NAMES.join(" | ")}]...
+const USAGE = `usage: npm run bench -- [--quick] [--profile] [--rows N] [--database URL] [${NAMES.join(" | ")}]...
   --quick    a look in a few seconds, with wider errors
   --profile  leaves a CPU profile of the gateway in ${PROFILES}
-  --rows N   how many requests the dashboard is measured with`;
+  --rows N   how many requests the dashboard is measured with
+  --database URL  a store that switchyard demo filled, to measure the dashboard with instead of filling new ones`;
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -62,6 +63,7 @@ async function main(): Promise<number> {
       quick: { type: "boolean" },
       profile: { type: "boolean" },
       rows: { type: "string" },
+      database: { type: "string" },
       help: { type: "boolean" },
     },
     allowPositionals: true,
@@ -79,7 +81,8 @@ async function main(): Promise<number> {
   if (names.includes("classify")) print([runClassify(plan.classify)]);
   if (names.includes("ledger")) print([await measureLedger(plan.ledger)]);
   if (names.includes("dashboard")) {
-    print(await measureDashboard({ ...plan.dashboard, rows: Number(values.rows ?? plan.dashboard.rows) }));
+    const rows = Number(values.rows ?? plan.dashboard.rows);
+    print(await measureDashboard({ ...plan.dashboard, rows, database: values.database ?? null }));
   }
   const rest = names.filter((name) => !ALONE.has(name));
   if (rest.length > 0) await runServers(rest, plan, values.profile === true);

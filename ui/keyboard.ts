@@ -23,6 +23,18 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, []);
 }
 
+const CHORD_MS = 1_200;
+let chordAtMs = 0;
+
+/** `g` was pressed: the next letter names a page. */
+export function armChord(): void {
+  chordAtMs = Date.now();
+}
+
+export function isChordArmed(): boolean {
+  return Date.now() - chordAtMs < CHORD_MS;
+}
+
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);

@@ -35,7 +35,7 @@ export function currentRange(): Range {
   const { query } = place.value;
   const fromMs = Date.parse(query.get("from") ?? "");
   const toMs = Date.parse(query.get("to") ?? "");
-  if (fromMs < toMs) return build("custom", "Chosen range", fromMs, toMs);
+  if (fromMs < toMs) return wholeAtEnd(build("custom", "Chosen range", fromMs, toMs));
   const name = asName(query.get("range"));
   const end = minute.value + MINUTE_MS;
   return build(name, RANGES[name], end - LENGTH_MS[name], end);
@@ -59,6 +59,12 @@ function build(name: Range["name"], label: string, fromMs: number, toMs: number)
   const step = toMs - fromMs > DAILY_FROM_MS ? "day" : "hour";
   const unitMs = step === "day" ? LENGTH_MS["24h"] : LENGTH_MS["1h"];
   return { name, label, fromMs: Math.floor(fromMs / unitMs) * unitMs, toMs, step };
+}
+
+/** A range that lies behind us ends with a whole hour or day, too. */
+function wholeAtEnd(range: Range): Range {
+  const unitMs = range.step === "day" ? LENGTH_MS["24h"] : LENGTH_MS["1h"];
+  return { ...range, toMs: Math.ceil(range.toMs / unitMs) * unitMs };
 }
 
 function asName(text: string | null): RangeName {

@@ -3,10 +3,9 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
 import { useLoad } from "./api.ts";
 import { usd } from "./format.ts";
-import { type Shortcuts, useShortcuts } from "./keyboard.ts";
+import { armChord, isChordArmed, type Shortcuts, useShortcuts } from "./keyboard.ts";
 import { Dialog } from "./kit/dialog.tsx";
 import { PAGES, Palette } from "./kit/palette.tsx";
 import { Toasts } from "./kit/toast.tsx";
@@ -16,12 +15,10 @@ import { setTheme, theme } from "./theme.ts";
 import type { Account, Credits, List } from "./types.ts";
 
 const BALANCE_EVERY_MS = 15_000;
-const CHORD_MS = 1_200;
 
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const isPaletteOpen = useSignal(false);
   const isHelpOpen = useSignal(false);
-  const chordAt = useRef(0);
   const shortcuts: Record<string, (event: KeyboardEvent) => void> = {
     "mod+k": (event) => {
       event.preventDefault();
@@ -36,10 +33,8 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       event.preventDefault();
       field.focus();
     },
-    g: () => {
-      chordAt.current = Date.now();
-    },
-    ...chords(() => Date.now() - chordAt.current < CHORD_MS),
+    g: armChord,
+    ...chords(),
   };
   useShortcuts(shortcuts);
   return (
@@ -68,12 +63,12 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
 }
 
 /** `g` and then a letter; a page may use the letter for itself otherwise. */
-function chords(isArmed: () => boolean): Shortcuts {
+function chords(): Shortcuts {
   return Object.fromEntries(
     PAGES.map(({ key, path }) => [
       key,
       () => {
-        if (isArmed()) go(hrefTo(path));
+        if (isChordArmed()) go(hrefTo(path));
       },
     ]),
   );
@@ -198,6 +193,7 @@ const HELP = [
   ["/", "To the first filter"],
   ["j k", "Next and previous row"],
   ["Enter · Esc", "Open the row · close it"],
+  ["c or ⌘C", "Copy the id of the open request"],
   ["n", "New key, profile or top-up on their pages"],
   ["?", "This list"],
 ] as const;

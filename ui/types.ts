@@ -1,5 +1,6 @@
 // What the gateway's /api answers, as far as the dashboard reads it. Amounts are decimal text in USD, times ISO 8601.
 
+import type { Controls } from "../src/core/decision.ts";
 import type { Capability, ToolScores } from "../src/core/model.ts";
 import type { TokenBuckets } from "../src/core/money.ts";
 import type { AttemptRecord, ContentRecord, ToolCallCheck } from "../src/core/records.ts";
@@ -111,6 +112,13 @@ export interface Latency {
   readonly p95Ms: number | null;
 }
 
+/** The gateway's own part of the time to first content. */
+export interface Overhead extends Pick<Latency, "p50Ms" | "p95Ms"> {
+  readonly averageMs: number | null;
+  /** Of the same requests, the whole. */
+  readonly firstContentAverageMs: number | null;
+}
+
 export interface Usage {
   readonly start: string;
   readonly group: string | null;
@@ -123,6 +131,7 @@ export interface Usage {
   readonly savedUsd: string;
   readonly latency: Latency;
   readonly firstContent: Latency;
+  readonly overhead: Overhead;
 }
 
 export interface RequestLine {
@@ -139,10 +148,12 @@ export interface RequestLine {
   readonly classifiedTier: string | null;
   readonly category: string | null;
   readonly profile: string | null;
+  readonly keyProfile: string | null;
   readonly toolScenario: string | null;
   readonly model: string | null;
   readonly provider: string | null;
   readonly fallback: boolean;
+  readonly adjusted: boolean;
   readonly attempts: number;
   readonly tokens: TokenBuckets | null;
   readonly usageEstimated: boolean;
@@ -179,6 +190,8 @@ export interface Decision {
   readonly baselineCostUsd: string | null;
   readonly candidates: readonly Candidate[];
   readonly estimatedTokens: { readonly input: number; readonly output: number };
+  /** What the request asked for, where it asked for something. */
+  readonly controls?: Partial<Controls>;
 }
 
 export interface RequestDetail extends Omit<RequestLine, "attempts"> {

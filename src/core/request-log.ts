@@ -33,11 +33,14 @@ export interface RequestFilter {
 }
 
 export type StatusFilter =
-  | { readonly kind: "exact"; readonly status: number }
+  /** Any of these. */
+  | { readonly kind: "exact"; readonly statuses: readonly number[] }
   /** 4 for 400 to 499. */
   | { readonly kind: "class"; readonly hundreds: number }
   /** Whatever counts as an error in the totals, broken streams included. */
-  | { readonly kind: "error" };
+  | { readonly kind: "error" }
+  /** Answers that began well and broke off on a provider's or our side. */
+  | { readonly kind: "broken" };
 
 /** One line of the log. */
 export interface RequestSummary {

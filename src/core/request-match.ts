@@ -23,6 +23,8 @@ export function matchesFilter(filter: RequestFilter, line: RequestSummary): bool
   );
 }
 
+const ERROR_STATUS = 400;
+
 function isSame<T>(wanted: T | undefined, actual: T): boolean {
   return wanted === undefined || wanted === actual;
 }
@@ -33,7 +35,8 @@ function isWithin({ fromMs = 0, toMs = Number.POSITIVE_INFINITY }: RequestFilter
 
 function hasStatus(filter: StatusFilter, { status, isError }: RequestSummary): boolean {
   if (filter.kind === "error") return isError;
-  return filter.kind === "exact" ? status === filter.status : Math.floor(status / 100) === filter.hundreds;
+  if (filter.kind === "broken") return isError && status < ERROR_STATUS;
+  return filter.kind === "exact" ? filter.statuses.includes(status) : Math.floor(status / 100) === filter.hundreds;
 }
 
 function hasCost({ from = 0n, to }: CostRange, charge: NanoUsd | null): boolean {

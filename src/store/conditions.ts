@@ -81,9 +81,15 @@ const ERROR_STATUS = 400;
 
 /** Errors are few and have an index of their own, which is used where the words `is_error = 1` stand. */
 function addStatus(where: Conditions, filter: StatusFilter): void {
-  const lowest =
-    filter.kind === "exact" ? filter.status : filter.kind === "class" ? filter.hundreds * 100 : ERROR_STATUS;
-  if (lowest >= ERROR_STATUS) where.add("is_error = 1");
-  if (filter.kind === "exact") where.add("status = ?", lowest);
-  if (filter.kind === "class") where.add("status >= ? AND status < ?", lowest, lowest + 100);
+  if (filter.kind === "error" || filter.kind === "broken") where.add("is_error = 1");
+  if (filter.kind === "broken") where.add("status < ?", ERROR_STATUS);
+  if (filter.kind === "exact") {
+    if (filter.statuses.every((status) => status >= ERROR_STATUS)) where.add("is_error = 1");
+    where.add(`status IN (${filter.statuses.map(() => "?").join(", ")})`, ...filter.statuses);
+  }
+  if (filter.kind === "class") {
+    const lowest = filter.hundreds * 100;
+    if (lowest >= ERROR_STATUS) where.add("is_error = 1");
+    where.add("status >= ? AND status < ?", lowest, lowest + 100);
+  }
 }

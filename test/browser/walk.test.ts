@@ -97,6 +97,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
       await page.waitForURL(({ href }) => href !== first);
       await page.keyboard.press("Escape");
       await page.waitForURL(/\/requests\?status=error/);
+      await page.getByText("More filters").click();
       await page.getByLabel("category", { exact: true }).selectOption("translation");
       await page.getByText("No requests match these 2 filters").waitFor();
       await page.goBack();

@@ -22,6 +22,8 @@ export const FILTER_CASES: readonly FilterCase[] = [
   ["a tier", { tier: "NANO" }, ({ decision }) => decision?.tier === "NANO"],
   ["a category", { category: "math" }, ({ decision }) => decision?.category === "math"],
   ["errors", { status: { kind: "error" } }, isFailed],
+  ["several statuses", { status: { kind: "exact", statuses: [402, 503] } }, ({ status }) => status !== 200],
+  ["broken streams", { status: { kind: "broken" } }, (record) => isFailed(record) && record.status === 200],
   ["a class", { status: { kind: "class", hundreds: 5 } }, ({ status }) => status >= 500],
   ["fallbacks", { isFallback: true }, isFallenBack],
   ["the beginning of ids", { requestIdStart: "req_" }, () => true],

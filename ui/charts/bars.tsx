@@ -77,7 +77,9 @@ export interface RankedRow {
   readonly value: number;
   readonly shown: string;
   readonly detail?: string;
-  readonly href: string;
+  readonly href?: string;
+  /** In the place of an address: what opens it. */
+  readonly onOpen?: () => void;
 }
 
 /** Highest first; each row opens what is behind it. */
@@ -87,7 +89,7 @@ export function RankedBars({ rows }: { readonly rows: readonly RankedRow[] }) {
     <ol class="ranked">
       {rows.map((row) => (
         <li key={row.id}>
-          <a href={row.href}>
+          <Opener row={row}>
             <span class="ranked-label">{row.label}</span>
             <span class="ranked-value">
               {row.shown}
@@ -96,9 +98,18 @@ export function RankedBars({ rows }: { readonly rows: readonly RankedRow[] }) {
             <span class="ranked-track" aria-hidden="true">
               <i style={{ width: `${Math.max(0.5, (row.value / most) * 100)}%` }} />
             </span>
-          </a>
+          </Opener>
         </li>
       ))}
     </ol>
+  );
+}
+
+function Opener({ row, children }: { readonly row: RankedRow; readonly children: ComponentChildren }) {
+  if (row.onOpen === undefined) return <a href={row.href}>{children}</a>;
+  return (
+    <button type="button" onClick={row.onOpen}>
+      {children}
+    </button>
   );
 }

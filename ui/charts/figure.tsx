@@ -80,13 +80,20 @@ function Numbers({ title, table }: { readonly title: string; readonly table: Num
   );
 }
 
-export function Legend({ entries }: { readonly entries: readonly { readonly name: string; readonly mark: string }[] }) {
+interface LegendEntry {
+  readonly name: string;
+  readonly mark: string;
+  /** What is behind it. */
+  readonly href?: string;
+}
+
+export function Legend({ entries }: { readonly entries: readonly LegendEntry[] }) {
   return (
     <ul class="legend">
-      {entries.map(({ name, mark }) => (
+      {entries.map(({ name, mark, href }) => (
         <li key={name}>
           <i class={`mark ${mark}`} aria-hidden="true" />
-          {name}
+          {href === undefined ? name : <a href={href}>{name}</a>}
         </li>
       ))}
     </ul>

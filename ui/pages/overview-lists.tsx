@@ -5,9 +5,10 @@ import { RankedBars } from "../charts/bars.tsx";
 import { ago, count, usd, utc } from "../format.ts";
 import { Empty, Shown } from "../kit/states.tsx";
 import { type Range, rangeQuery } from "../range.ts";
-import { hrefTo } from "../router.ts";
+import { hrefTo, place } from "../router.ts";
 import type { Key, List, RequestLine, Usage } from "../types.ts";
 import { spent } from "../usage.ts";
+import { requestsHref } from "./overview-range.ts";
 
 const KEYS_MAX = 6;
 
@@ -43,12 +44,14 @@ export function TopKeys({ keys }: { readonly keys: Load<List<Usage>> }) {
 }
 
 export function LastErrors({ range }: { readonly range: Range }) {
-  const errors = useLoad<List<RequestLine>>(`/api/requests?status=error&limit=5&${rangeQuery(range)}`);
+  const key = place.value.query.get("key");
+  const narrowed = key === null ? "" : `&key=${encodeURIComponent(key)}`;
+  const errors = useLoad<List<RequestLine>>(`/api/requests?status=error&limit=5&${rangeQuery(range)}${narrowed}`);
   return (
     <section class="card">
       <h2>
         Last errors{" "}
-        <a class="small" href={hrefTo("/requests", { status: "error" })}>
+        <a class="small" href={requestsHref({ status: "error" })}>
           all
         </a>
       </h2>
@@ -60,7 +63,7 @@ export function LastErrors({ range }: { readonly range: Range }) {
             <ul class="plain-list">
               {data.map((line) => (
                 <li key={line.id}>
-                  <a class="row" href={hrefTo(`/requests/${line.id}`, { status: "error" })}>
+                  <a class="row" href={hrefTo(`/requests/${line.id}`, { status: "error", key })}>
                     <span class="status bad">{line.status}</span>
                     <span class="grow cut">{line.errorCode ?? line.ending ?? "error"}</span>
                     <time class="faint" title={utc(line.createdAt)}>

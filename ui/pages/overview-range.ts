@@ -3,7 +3,7 @@
 import type { Load } from "../api.ts";
 import { stepMs, timesOf } from "../charts/scale.ts";
 import type { Range } from "../range.ts";
-import { type Changes, go, hrefTo, setQuery } from "../router.ts";
+import { type Changes, go, hrefTo, place, setQuery } from "../router.ts";
 import type { List, Usage } from "../types.ts";
 
 export interface Series {
@@ -20,9 +20,14 @@ export function opens(range: Range, filter: Changes) {
     to: new Date((times[last] ?? range.toMs) + stepMs(range.step)).toISOString(),
   });
   return {
-    onPick: (index: number) => go(hrefTo("/requests", { ...filter, ...between(index, index) })),
+    onPick: (index: number) => go(requestsHref({ ...filter, ...between(index, index) })),
     onZoom: (first: number, last: number) => setQuery(between(first, last)),
   };
+}
+
+/** The requests behind a number of the overview: of the key that it is narrowed to, too. */
+export function requestsHref(filter: Changes = {}): string {
+  return hrefTo("/requests", { key: place.value.query.get("key"), ...filter });
 }
 
 export function subtitle({ label, step }: Range): string {

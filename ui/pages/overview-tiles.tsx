@@ -4,10 +4,10 @@ import type { Load } from "../api.ts";
 import { Spark } from "../charts/spark.tsx";
 import { count, duration, percent, usd } from "../format.ts";
 import { Skeleton } from "../kit/states.tsx";
-import { hrefTo, place } from "../router.ts";
 import type { List, Usage } from "../types.ts";
 import { perStep } from "../usage.ts";
 import type { OverviewData } from "./overview.tsx";
+import { requestsHref } from "./overview-range.ts";
 
 interface Tile {
   readonly name: string;
@@ -103,7 +103,7 @@ function TileCard({
   readonly children: readonly (number | null)[];
 }) {
   const value = now === null ? null : tile.read(now);
-  const href = hrefTo("/requests", { ...tile.filter, key: place.value.query.get("key") });
+  const href = requestsHref(tile.filter);
   return (
     <article class="card tile">
       <h2>

@@ -9,7 +9,7 @@ import { count, percent } from "../format.ts";
 import type { Range } from "../range.ts";
 import type { List, Usage } from "../types.ts";
 import { byGroup, perStep, sum } from "../usage.ts";
-import { opens, type Series, subtitle } from "./overview-range.ts";
+import { opens, requestsHref, type Series, subtitle } from "./overview-range.ts";
 
 export function TierMix({ range, tiers }: { readonly range: Range; readonly tiers: Load<List<Usage>> }) {
   const times = timesOf(range, range.step);
@@ -37,7 +37,9 @@ export function TierMix({ range, tiers }: { readonly range: Range; readonly tier
           ...stacks.map(({ values }) => count(values[index])),
         ]),
       }}
-      legend={<Legend entries={TIERS.map((tier) => ({ name: tier, mark: `tier-${tier}` }))} />}
+      legend={
+        <Legend entries={TIERS.map((tier) => ({ name: tier, mark: `tier-${tier}`, href: requestsHref({ tier }) }))} />
+      }
     >
       <BarChart
         label="Share of requests by tier over time"
@@ -52,16 +54,28 @@ export function TierMix({ range, tiers }: { readonly range: Range; readonly tier
   );
 }
 
-const KINDS: readonly (readonly [string, string, (status: number) => boolean])[] = [
-  ["402 no credits", "warn", (status) => status === 402],
-  ["429 limits", "caution", (status) => status === 429],
-  ["other 4xx", "muted", (status) => status >= 400 && status < 500 && status !== 402 && status !== 429],
-  ["5xx and broken", "bad", () => true],
+interface Kind {
+  readonly name: string;
+  readonly mark: string;
+  isOf(status: number): boolean;
+  /** The filter of the log that finds the same; of several statuses, those that there were. */
+  readonly filter: (statuses: readonly number[]) => string;
+}
+
+const KINDS: readonly Kind[] = [
+  { name: "402 no credits", mark: "warn", isOf: (status) => status === 402, filter: () => "402" },
+  { name: "429 limits", mark: "caution", isOf: (status) => status === 429, filter: () => "429" },
+  {
+    ...{ name: "other 4xx", mark: "muted", isOf: (status) => status >= 400 && status < 500 },
+    filter: (statuses) => statuses.join(",") || "4xx",
+  },
+  { name: "5xx", mark: "bad", isOf: (status) => status >= 500, filter: () => "5xx" },
+  { name: "broken off", mark: "broken", isOf: () => true, filter: () => "broken" },
 ];
 
 export function StatusChart({ range, statuses }: { readonly range: Range; readonly statuses: Load<List<Usage>> }) {
   const times = timesOf(range, range.step);
-  const stacks = KINDS.map(([name, mark], kind) => {
+  const stacks = KINDS.map((kind) => {
     const rows = (statuses.data?.data ?? []).filter(({ group }) => kindOf(Number(group)) === kind);
     const values = times.map((time) =>
       sum(
@@ -69,7 +83,8 @@ export function StatusChart({ range, statuses }: { readonly range: Range; readon
         ({ errors }) => errors,
       ),
     );
-    return { name, mark, values };
+    const status = kind.filter([...new Set(rows.map(({ group }) => Number(group)))]);
+    return { name: kind.name, mark: kind.mark, values, href: requestsHref({ status }) };
   });
   const total = sum(statuses.data?.data ?? [], ({ errors }) => errors);
   return (
@@ -97,8 +112,8 @@ export function StatusChart({ range, statuses }: { readonly range: Range; readon
   );
 }
 
-function kindOf(status: number): number {
-  return KINDS.findIndex(([, , isIt]) => isIt(status));
+function kindOf(status: number): Kind | undefined {
+  return KINDS.find((kind) => kind.isOf(status));
 }
 
 export function FallbackChart({ range, series, models }: Series & { readonly models: Load<List<Usage>> }) {

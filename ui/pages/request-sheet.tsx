@@ -3,8 +3,9 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../api.ts";
 import { ago, utc } from "../format.ts";
+import { isChordArmed, useShortcuts } from "../keyboard.ts";
 import { Button, ButtonLink } from "../kit/button.tsx";
-import { CopyBlock, CopyButton } from "../kit/copy.tsx";
+import { CopyBlock, CopyButton, copyText } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { SelectField, TextField } from "../kit/field.tsx";
 import { Sheet } from "../kit/sheet.tsx";
@@ -16,11 +17,13 @@ import { hrefTo, place, setQuery } from "../router.ts";
 import type { RequestDetail } from "../types.ts";
 import { DecisionPanel } from "./decision.tsx";
 import { playgroundHref } from "./playground-state.ts";
+import { curlOf } from "./request-curl.ts";
 import { Attempts, Cost, Payload } from "./request-tabs.tsx";
 import { Status } from "./requests-table.tsx";
 
 export function RequestSheet({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const load = useLoad<RequestDetail>(`/api/requests/${encodeURIComponent(id)}`);
+  useCopyKeys(load.data?.requestId ?? null);
   return (
     <Sheet
       label={`Request ${id}`}
@@ -33,6 +36,16 @@ export function RequestSheet({ id, onClose }: { readonly id: string; readonly on
       </Shown>
     </Sheet>
   );
+}
+
+/** C and ⌘C, unless text is selected, which is then what ⌘C is about. */
+function useCopyKeys(requestId: string | null): void {
+  const copy = async (event: KeyboardEvent): Promise<void> => {
+    if (requestId === null || isChordArmed() || getSelection()?.isCollapsed === false) return;
+    event.preventDefault();
+    tell((await copyText(requestId)) ? "The request id is copied." : `The request id is ${requestId}.`);
+  };
+  useShortcuts({ c: copy, "mod+c": copy });
 }
 
 function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly id: string }) {
@@ -93,6 +106,7 @@ function Foot({ detail }: { readonly detail: RequestDetail }) {
   return (
     <>
       <ButtonLink href={playgroundHref(detail)}>Open in playground</ButtonLink>
+      <CopyButton text={curlOf(detail, location.origin)} label="Copy as curl" />
       {detail.key !== "" && <ButtonLink href={hrefTo("/requests", { key: detail.key })}>More of this key</ButtonLink>}
       {detail.decision !== null && (
         <Button onClick={() => setMarking(true)}>

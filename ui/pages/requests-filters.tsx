@@ -1,107 +1,153 @@
-// The filters of the log. They live in the address, so a view can be bookmarked, sent and gone back to.
+// The filters of the log. They live in the address, so a view can be bookmarked, sent and gone back to; each that is set is
+// a chip that takes it off again.
 
 import type { ComponentChildren } from "preact";
 import { CATEGORIES } from "../../src/core/decision.ts";
 import { TIERS } from "../../src/core/tiers.ts";
 import { useLoad } from "../api.ts";
-import { categoryName } from "../format.ts";
+import { categoryName, usd } from "../format.ts";
 import { Check } from "../kit/field.tsx";
+import { Popover } from "../kit/popover.tsx";
 import { place, setQuery } from "../router.ts";
-import type { Key, List, Model } from "../types.ts";
+import type { Key, List, Model, Profile } from "../types.ts";
+import { COSTS, filterNames, ROUTINGS, STATUSES, tellFilter, withoutFilters } from "./requests-filter-names.ts";
 
-const NAMES = ["status", "tier", "model", "key", "category", "fallback", "q"] as const;
-
-const STATUSES = [
-  ["error", "all errors"],
-  ["2xx", "2xx answered"],
-  ["402", "402 no credits"],
-  ["429", "429 limited"],
-  ["4xx", "4xx refused"],
-  ["5xx", "5xx failed"],
-] as const;
-
-export function filterNames(query: URLSearchParams): readonly string[] {
-  return NAMES.filter((name) => query.has(name));
-}
-
-export function filterQuery(query: URLSearchParams): string {
-  return filterNames(query)
-    .map((name) => `&${name}=${encodeURIComponent(query.get(name) ?? "")}`)
-    .join("");
-}
+type Options = readonly (readonly [string, string])[];
 
 export function Filters({ children }: { readonly children: ComponentChildren }) {
   const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=200").data?.data ?? [];
+  const providers = [...new Set(models.map(({ provider }) => provider))].sort();
   const { query } = place.value;
-  const names = filterNames(query);
-  const set = (name: string, value: string | null): void => setQuery({ [name]: value, after: null });
   return (
     <search class="filters">
       <Choice name="status" all="Any status" options={STATUSES} />
-      <Choice
-        name="tier"
-        all="Any tier"
-        options={[...TIERS.map((tier) => [tier, tier] as const), ["none", "no tier"]]}
-      />
-      <Choice name="model" all="Any model" options={models.map(({ id }) => [id, id] as const)} />
+      <Choice name="tier" all="Any tier" options={[...pairs(TIERS), ["none", "no tier"]]} />
+      <Choice name="model" all="Any model" options={[...pairs(models.map(({ id }) => id)), ["none", "nobody"]]} />
       <Choice name="key" all="Any key" options={keys.map(({ id, name }) => [id, name] as const)} />
-      <Choice
-        name="category"
-        all="Any category"
-        options={CATEGORIES.map((category) => [category, categoryName(category)] as const)}
-      />
       <input
         type="search"
         aria-label="Request id begins with"
         placeholder="Request id…"
         value={query.get("q") ?? ""}
-        onChange={(event) => set("q", event.currentTarget.value.trim())}
+        onChange={(event) => setQuery({ q: event.currentTarget.value.trim(), after: null })}
       />
-      <Check
-        label="fallbacks only"
-        isOn={query.get("fallback") === "true"}
-        onChange={(isOn) => set("fallback", isOn ? "true" : null)}
-      />
+      <MoreFilters providers={providers} profiles={profiles} />
       {children}
-      {names.length > 0 && (
-        <button
-          type="button"
-          class="button quiet"
-          onClick={() => setQuery(Object.fromEntries([...names, "after"].map((name) => [name, null])))}
-        >
+      <Chips
+        keys={new Map(keys.map(({ id, name }) => [id, name]))}
+        profiles={new Map(profiles.map(({ id, name }) => [id, name]))}
+      />
+    </search>
+  );
+}
+
+function MoreFilters({
+  providers,
+  profiles,
+}: {
+  readonly providers: readonly string[];
+  readonly profiles: readonly Profile[];
+}) {
+  const costs = COSTS.map((cost) => [cost, usd(cost)] as const);
+  return (
+    <Popover label="More filters">
+      <Choice
+        name="category"
+        all="Any category"
+        options={CATEGORIES.map((category) => [category, categoryName(category)] as const)}
+      />
+      <Choice name="provider" all="Any provider" options={pairs(providers)} />
+      <Choice
+        name="keyProfile"
+        label="profile"
+        all="Any profile"
+        options={[...profiles.map(({ id, name }) => [id, name] as const), ["none", "no profile"]]}
+      />
+      <Choice name="profile" label="routing" all="Any routing" options={ROUTINGS} />
+      <Choice name="costFrom" label="cost from" all="Any cost" options={costs} prefix="from " />
+      <Choice name="costTo" label="cost below" all="Any cost" options={costs} prefix="below " />
+      <Switch name="adjusted" label="adjusted only" />
+      <Switch name="fallback" label="fallbacks only" />
+    </Popover>
+  );
+}
+
+function Switch({ name, label }: { readonly name: string; readonly label: string }) {
+  return (
+    <Check
+      label={label}
+      isOn={place.value.query.get(name) === "true"}
+      onChange={(isOn) => setQuery({ [name]: isOn ? "true" : null, after: null })}
+    />
+  );
+}
+
+function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly profiles: ReadonlyMap<string, string> }) {
+  const { query } = place.value;
+  const set = filterNames(query);
+  if (set.length === 0) return null;
+  return (
+    <ul class="chips set-filters" aria-label="Filters that are set">
+      {set.map((name) => {
+        const told = tellFilter(name, query.get(name) ?? "", names);
+        return (
+          <li key={name}>
+            <button
+              type="button"
+              class="chip"
+              aria-label={`Take off the filter: ${told}`}
+              onClick={() => setQuery({ [name]: null, after: null })}
+            >
+              {told} <span aria-hidden="true">✕</span>
+            </button>
+          </li>
+        );
+      })}
+      <li>
+        <button type="button" class="button quiet small" onClick={() => setQuery(withoutFilters())}>
           Clear filters
         </button>
-      )}
-    </search>
+      </li>
+    </ul>
   );
 }
 
 function Choice({
   name,
+  label = name,
   all,
   options,
+  prefix = "",
 }: {
   readonly name: string;
+  readonly label?: string;
   readonly all: string;
-  readonly options: readonly (readonly [string, string])[];
+  readonly options: Options;
+  readonly prefix?: string;
 }) {
   const value = place.value.query.get(name) ?? "";
   const isKnown = value === "" || options.some(([each]) => each === value);
   return (
     <select
-      aria-label={name}
+      aria-label={label}
       class={value === "" ? "" : "set"}
       value={value}
       onChange={(event) => setQuery({ [name]: event.currentTarget.value, after: null })}
     >
       <option value="">{all}</option>
-      {options.map(([each, label]) => (
+      {options.map(([each, text]) => (
         <option key={each} value={each}>
-          {label}
+          {prefix}
+          {text}
         </option>
       ))}
       {!isKnown && <option value={value}>{value}</option>}
     </select>
   );
+}
+
+function pairs(names: readonly string[]): Options {
+  return names.map((name) => [name, name] as const);
 }

@@ -1,35 +1,52 @@
-// How many requests there were over the range, answered and failed. Dragging zooms in.
+// How many requests the filters let through over the range, answered and failed. Dragging zooms in.
 
 import { useLoad } from "../api.ts";
 import { BarChart } from "../charts/bars.tsx";
 import { Figure, Legend } from "../charts/figure.tsx";
 import { fullTimeLabel, stepMs, timesOf } from "../charts/scale.ts";
-import { count } from "../format.ts";
+import { count, plural } from "../format.ts";
 import { type Range, rangeQuery } from "../range.ts";
-import { place, setQuery } from "../router.ts";
-import type { List, Usage } from "../types.ts";
-import { perStep, sum } from "../usage.ts";
+import { setQuery } from "../router.ts";
+import type { List } from "../types.ts";
 
 const HEIGHT_PX = 72;
-/** What the totals can be narrowed by; the rest narrows the list only. */
-const NARROWS = ["tier", "model", "key"];
+const LIVE_EVERY_MS = 10_000;
 
-export function RequestHistogram({ range }: { readonly range: Range }) {
-  const { query } = place.value;
-  const narrowed = NARROWS.filter((name) => query.has(name))
-    .map((name) => `&${name}=${encodeURIComponent(query.get(name) ?? "")}`)
-    .join("");
-  const rows = useLoad<List<Usage>>(`/api/usage?by=${range.step}&${rangeQuery(range)}${narrowed}`).data?.data ?? [];
+interface Bar {
+  readonly start: string;
+  readonly requests: number;
+  readonly errors: number;
+}
+
+export function RequestHistogram({
+  range,
+  filter,
+  isLive,
+}: {
+  readonly range: Range;
+  readonly filter: string;
+  readonly isLive: boolean;
+}) {
+  const load = useLoad<List<Bar>>(
+    `/api/requests/histogram?by=${range.step}&${rangeQuery(range)}${filter}`,
+    isLive ? { everyMs: LIVE_EVERY_MS } : {},
+  );
+  const bars = new Map((load.data?.data ?? []).map((bar) => [Date.parse(bar.start), bar]));
   const times = timesOf(range, range.step);
+  const read = (of: (bar: Bar) => number): readonly number[] =>
+    times.map((time) => {
+      const bar = bars.get(time);
+      return bar === undefined ? 0 : of(bar);
+    });
   const stacks = [
-    { name: "answered", mark: "accent", values: perStep(range, rows, ({ requests, errors }) => requests - errors, 0) },
-    { name: "errors", mark: "bad", values: perStep(range, rows, ({ errors }) => errors, 0) },
+    { name: "answered", mark: "accent", values: read(({ requests, errors }) => requests - errors) },
+    { name: "errors", mark: "bad", values: read(({ errors }) => errors) },
   ];
-  const isPart = ["status", "category", "fallback", "q"].some((name) => query.has(name));
+  const total = [...bars.values()].reduce((sum, { requests }) => sum + requests, 0);
   return (
     <Figure
       title="Requests over time"
-      trend={`${range.label}, by ${range.step}, UTC: ${count(sum(rows, ({ requests }) => requests))} requests.${isPart ? " Counted by tier, model and key only; the other filters narrow the list." : " Drag to zoom."}`}
+      trend={`${range.label}, by ${range.step}, UTC: ${plural(total, "request")}${filter === "" ? "" : " through the filters"}. Drag to zoom.`}
       table={{
         head: ["Time, UTC", "Answered", "Errors"],
         rows: times.map((time, index) => [

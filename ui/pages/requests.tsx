@@ -1,8 +1,9 @@
 // The log: a histogram over the newest requests, filters in the address, and one request beside the list.
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useLoad, withAccount } from "../api.ts";
+import { plural } from "../format.ts";
 import { useShortcuts } from "../keyboard.ts";
 import { Button, ButtonLink } from "../kit/button.tsx";
 import { Check } from "../kit/field.tsx";
@@ -12,25 +13,31 @@ import { currentRange, type Range, rangeQuery } from "../range.ts";
 import { go, hrefTo, hrefWith, place, setQuery } from "../router.ts";
 import type { List, RequestLine } from "../types.ts";
 import { RequestSheet } from "./request-sheet.tsx";
-import { Filters, filterNames, filterQuery } from "./requests-filters.tsx";
+import { filterNames, filterQuery, withoutFilters } from "./requests-filter-names.ts";
+import { Filters } from "./requests-filters.tsx";
 import { RequestHistogram } from "./requests-histogram.tsx";
 import { RequestTable } from "./requests-table.tsx";
+import { type Tail, useTail, withLive } from "./requests-tail.ts";
+import { SavedViews } from "./requests-views.tsx";
 
-const TAIL_MS = 3_000;
+const ASK_EVERY_MS = 3_000;
 const PAGE_ROWS = 50;
 
 export function Requests() {
   const { path, query } = place.value;
   const openId = decodeURIComponent(path.split("/")[2] ?? "") || null;
   const range = currentRange();
-  const isTailed = query.get("tail") === "on";
   const after = query.get("after");
   const filter = filterQuery(query);
+  const isTailed = query.get("tail") === "on" && after === null && range.name !== "custom";
+  const reload = useRef<() => void>(() => undefined);
+  const tail = useTail(isTailed, filter, () => reload.current());
   const list = useLoad<List<RequestLine>>(
     `/api/requests?limit=${PAGE_ROWS}&${rangeQuery(range)}${filter}${after === null ? "" : `&after=${after}`}`,
-    isTailed && after === null ? { everyMs: TAIL_MS } : {},
+    tail.state === "asking" ? { everyMs: ASK_EVERY_MS } : {},
   );
-  const rows = list.data?.data ?? [];
+  reload.current = list.reload;
+  const rows = withLive(tail.lines, list.data?.data ?? []);
   const chosen = useRowKeys(rows, openId);
   return (
     <>
@@ -38,22 +45,20 @@ export function Requests() {
         <Export range={range} filter={filter} />
         <RangePicker />
       </PageHead>
-      <RequestHistogram range={range} />
+      <RequestHistogram range={range} filter={filter} isLive={isTailed} />
       <Filters>
-        <Check
-          label="live"
-          isOn={isTailed}
-          onChange={(isOn) => setQuery({ tail: isOn ? "on" : null, after: null }, { replace: true })}
-        />
+        <SavedViews />
+        <Live isOn={isTailed} tail={tail} />
       </Filters>
+      <NewLines tail={tail} />
       <div class={openId === null ? "with-sheet" : "with-sheet open"}>
         <Shown load={list} rows={12}>
-          {({ data, next }) =>
-            data.length === 0 ? (
+          {({ next }) =>
+            rows.length === 0 ? (
               <Nothing range={range} />
             ) : (
               <>
-                <RequestTable rows={data} openId={openId} chosenId={chosen} />
+                <RequestTable rows={rows} openId={openId} chosenId={chosen} />
                 <Pages after={after} next={next} />
               </>
             )
@@ -62,6 +67,39 @@ export function Requests() {
         {openId !== null && <RequestSheet key={openId} id={openId} onClose={close} />}
       </div>
     </>
+  );
+}
+
+/** From a page further back or a zoomed range it goes to the newest requests, which are the ones that come live. */
+function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
+  const change = (wanted: boolean): void => {
+    const newest = { after: null, from: null, to: null };
+    setQuery({ tail: wanted ? "on" : null, ...(wanted ? newest : {}) }, { replace: true });
+  };
+  const said = { off: "live", streaming: "live", asking: `live, every ${ASK_EVERY_MS / 1000} s` };
+  return (
+    <span class={isOn && tail.state === "streaming" ? "live on" : "live"}>
+      <Check label={said[tail.state]} isOn={isOn} onChange={change} />
+    </span>
+  );
+}
+
+/** Always there, so that what appears in it is read out. */
+function NewLines({ tail }: { readonly tail: Tail }) {
+  return (
+    <div class="new-lines" aria-live="polite">
+      {tail.waiting > 0 && (
+        <Button
+          kind="primary"
+          onClick={() => {
+            tail.show();
+            scrollTo({ top: 0 });
+          }}
+        >
+          {plural(tail.waiting, "new request")}
+        </Button>
+      )}
+    </div>
   );
 }
 
@@ -132,11 +170,10 @@ function Nothing({ range }: { readonly range: Range }) {
       </Empty>
     );
   }
-  const cleared = Object.fromEntries([...names, "after"].map((name) => [name, null]));
   return (
     <Empty
       title={`No requests match ${names.length === 1 ? "this filter" : `these ${names.length} filters`}`}
-      action={<Button onClick={() => setQuery(cleared)}>Clear filters</Button>}
+      action={<Button onClick={() => setQuery(withoutFilters())}>Clear filters</Button>}
     />
   );
 }

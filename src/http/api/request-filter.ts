@@ -107,10 +107,13 @@ function tierOf(text: string): string | null {
 }
 
 function statusOf(text: string): StatusFilter {
-  if (text === "error") return { kind: "error" };
+  if (text === "error" || text === "broken") return { kind: text };
   if (/^[1-5]xx$/i.test(text)) return { kind: "class", hundreds: Number(text[0]) };
-  if (/^[1-5]\d\d$/.test(text)) return { kind: "exact", status: Number(text) };
-  throw invalid("status", "'status' must be a status such as 402, a class such as 4xx, or error.");
+  if (/^[1-5]\d\d(,[1-5]\d\d){0,19}$/.test(text)) return { kind: "exact", statuses: text.split(",").map(Number) };
+  throw invalid(
+    "status",
+    "'status' must be a status such as 402, several as 401,404, a class as 4xx, error or broken.",
+  );
 }
 
 function requestIdStartOf(text: string): string {

@@ -16,7 +16,11 @@ const filters = [
   from,
   to,
   ...groupFilters,
-  query("status", { type: "string" }, "A status (402), a class (4xx), or `error`: those and broken streams."),
+  query(
+    "status",
+    { type: "string" },
+    "A status (402), several (401,404), a class (4xx), `broken` (streams), or `error`: all that failed.",
+  ),
   query("provider", { type: "string" }, "The provider whose model answered; `none`: nobody did."),
   query("keyProfile", { type: "string" }, "The id of the saved profile that the key had; `none`: it had none."),
   query("profile", { type: "string", enum: [...ROUTING_PROFILES, "none"] }, "How it asked to be routed."),

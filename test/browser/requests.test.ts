@@ -1,0 +1,159 @@
+// The log in a real browser: every filter in the address and on a chip, the histogram under the same filters, lines that
+// come live, saved views, what can be copied, and numbers of the overview that open exactly what they count.
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { HELLO } from "../support/gateway.ts";
+import { hasBrowser, sendTraffic, setStage } from "./stage.ts";
+
+const PATIENT = { timeout: 15_000 };
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+describe.skipIf(!hasBrowser)("the log", () => {
+  const { gateway, visit } = setStage();
+  const ask = async (id: string, body: object = HELLO): Promise<void> => {
+    await (await gateway().post("/v1/chat/completions", body, { "x-request-id": id })).text();
+  };
+  beforeAll(async () => {
+    await sendTraffic(gateway());
+    await ask("raised", { ...HELLO, messages: [{ role: "user", content: "Hi!" }], service_tier_floor: "STANDARD" });
+  });
+  const rows = (page: Page) => page.locator(".requests tbody tr");
+  const countedBy = (page: Page) => page.locator("figure.chart figcaption").first().innerText();
+
+  test("narrows by every filter together, on chips that take each off again, and the histogram follows", async () => {
+    const { page, troubles } = await visit("/requests");
+    await page.getByText("More filters").click();
+    await page.getByLabel("adjusted only").check();
+    await page.waitForURL(/adjusted=true/);
+    await expect.poll(() => countedBy(page), PATIENT).toContain("1 request through the filters");
+    expect(await rows(page).count()).toBe(1);
+    await page.getByLabel("provider", { exact: true }).selectOption("sandbox");
+    await page.getByLabel("cost from", { exact: true }).selectOption("0.000001");
+    await page.getByLabel("routing", { exact: true }).selectOption("auto");
+    await page.waitForURL(/adjusted=true&provider=sandbox&costFrom=0.000001&profile=auto/);
+    await expect.poll(() => countedBy(page), PATIENT).toContain("1 request through the filters");
+    await page.getByLabel("cost below", { exact: true }).selectOption("0.00001");
+    await page.getByText("No requests match these 5 filters").waitFor();
+    await expect.poll(() => countedBy(page), PATIENT).toContain("0 requests through the filters");
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Take off the filter: cost below $0.00001" }).click();
+    await expect.poll(() => rows(page).count(), PATIENT).toBe(1);
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.waitForURL(/\/requests$/);
+    await expect.poll(() => rows(page).count(), PATIENT).toBe(7);
+    expect(troubles).toEqual([]);
+  });
+
+  test("shows requests as they come, counts them while one reads, and goes on where no stream can be had", async () => {
+    const { page, troubles } = await visit("/requests?status=2xx&tail=on", { viewport: { width: 1280, height: 500 } });
+    await page.locator(".live.on").waitFor();
+    await rows(page).first().waitFor();
+    const before = await rows(page).count();
+    await ask("came-live");
+    await ask("filtered-away", {});
+    await page.locator('a[title$="request came-live"]').waitFor();
+    await expect.poll(() => rows(page).count(), PATIENT).toBe(before + 1);
+    await page.evaluate("scrollTo(0, 400)");
+    await ask("while-reading");
+    const news = page.getByRole("button", { name: "1 new request" });
+    await news.waitFor();
+    expect(await rows(page).count()).toBe(before + 1);
+    expect(await axeFaults(page)).toEqual([]);
+    await news.click();
+    await page.locator('a[title$="request while-reading"]').waitFor();
+    await page.route("**/api/events*", (route) => route.abort());
+    await page.reload();
+    await page.getByText("live, every 3 s").waitFor();
+    await ask("asked-for");
+    await page.locator('a[title$="request asked-for"]').waitFor();
+    expect(troubles).toEqual([]);
+  });
+
+  test("keeps views under a name in this browser", async () => {
+    const { page } = await visit("/requests?tier=COMPLEX&range=7d");
+    await page.getByText("Views", { exact: true }).click();
+    await page.getByLabel("Name of this view").fill("hard ones");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("View: hard ones").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.goto(`${gateway().url}/requests`);
+    await page.getByText("Views", { exact: true }).click();
+    await page.getByRole("link", { name: "hard ones" }).click();
+    await page.waitForURL(/range=7d&tier=COMPLEX/);
+    await page.getByRole("button", { name: "Take off the filter: tier COMPLEX" }).waitFor();
+    await page.getByText("View: hard ones").click();
+    await page.getByRole("button", { name: "Forget the view hard ones" }).click();
+    await page.reload();
+    await page.getByText("Views", { exact: true }).waitFor();
+  });
+
+  test("copies the id by a key and the request as curl", async () => {
+    const { page, context } = await visit("/requests?status=2xx");
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const clipboard = () => page.evaluate<string>("navigator.clipboard.readText()");
+    await rows(page).first().click();
+    await page.getByRole("tab", { name: "Decision" }).waitFor();
+    await page.keyboard.press("c");
+    await page.getByText("The request id is copied.").waitFor();
+    const id = await page.locator(".sheet h2 code").innerText();
+    expect(await clipboard()).toBe(id);
+    await page.getByRole("button", { name: "Copy as curl" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await clipboard()).toContain(`curl ${gateway().url}/v1/chat/completions`);
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await page.getByRole("heading", { level: 1, name: "Credits" }).waitFor();
+    expect(await clipboard()).toContain("curl");
+  });
+
+  test("is behind each number of the overview, exactly", async () => {
+    const { page } = await visit("/?live=off");
+    const tile = (name: string) => page.locator(".tile", { hasText: name }).locator("a.big");
+    const errors = Number(await tile("Error rate").locator("small").innerText());
+    const key = (await page.getByLabel("Key", { exact: true }).locator("option").nth(1).getAttribute("value")) ?? "";
+    await page.getByLabel("Key", { exact: true }).selectOption(key);
+    await page.waitForURL(/key=/);
+    await tile("Error rate").click();
+    await page.waitForURL(
+      ({ searchParams }) => searchParams.get("key") === key && searchParams.get("status") === "error",
+    );
+    await expect.poll(() => rows(page).count(), PATIENT).toBe(errors);
+    await expect.poll(() => countedBy(page), PATIENT).toContain(`${errors} requests through the filters`);
+    await page.goBack();
+    await page.locator("figure", { hasText: "Tier mix" }).getByRole("link", { name: "COMPLEX" }).click();
+    await page.waitForURL(/tier=COMPLEX/);
+    await expect.poll(() => rows(page).count(), PATIENT).toBe(1);
+    await page.goBack();
+    await page.locator("figure", { hasText: "Errors" }).getByRole("link", { name: "other 4xx" }).click();
+    await page.waitForURL(/status=404|status=4\d\d(%2C4\d\d)*/);
+    await expect.poll(() => rows(page).count(), PATIENT).toBe(errors);
+    await page.goBack();
+    await page.getByRole("button", { name: "gateway" }).click();
+    await page.getByText(/Until the first token the gateway took/).waitFor();
+  });
+
+  test("fits a phone with everything open", async () => {
+    const { page } = await visit("/requests?adjusted=true&costFrom=0.001&provider=sandbox", {
+      viewport: { width: 320, height: 640 },
+    });
+    for (const name of ["More filters", "Views"]) {
+      await page.getByText(name, { exact: true }).click();
+      const beyond = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+      expect([name, beyond]).toEqual([name, 0]);
+      await page.keyboard.press("Escape");
+    }
+  });
+});
+
+async function axeFaults(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  return page.evaluate<readonly string[]>(
+    `axe.run(document, { resultTypes: ["violations"] }).then((found) => found.violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => id + ": " + nodes[0].html.slice(0, 160)))`,
+  );
+}

@@ -1,0 +1,71 @@
+// What the log's page computes: filters in words, lines that come live, and a request as curl.
+
+import { execFileSync } from "node:child_process";
+import { describe, expect, test, vi } from "vitest";
+
+vi.stubGlobal("location", { pathname: "/requests", search: "", hash: "", origin: "http://here" });
+vi.stubGlobal("history", { pushState() {}, replaceState() {} });
+const { tellFilter } = await import("../../../ui/pages/requests-filter-names.ts");
+const { withLive } = await import("../../../ui/pages/requests-tail.ts");
+const { curlOf } = await import("../../../ui/pages/request-curl.ts");
+type Line = Parameters<typeof withLive>[0][number];
+
+const NAMES = { keys: new Map([["key_1", "production"]]), profiles: new Map([["profile_1", "budget"]]) };
+
+test.each([
+  ["status", "error", "all errors"],
+  ["status", "401,404", "status 401,404"],
+  ["tier", "none", "no tier"],
+  ["model", "gpt-5", "model gpt-5"],
+  ["key", "key_1", "key production"],
+  ["key", "key_2", "key key_2"],
+  ["keyProfile", "profile_1", "profile budget"],
+  ["keyProfile", "none", "keys without a profile"],
+  ["profile", "direct", "routing: model as asked"],
+  ["costFrom", "0.001", "cost from $0.001"],
+  ["adjusted", "true", "adjusted only"],
+  ["q", "req_7", "id req_7…"],
+])("%s=%s is told as %s", (name, value, told) => {
+  expect(tellFilter(name, value, NAMES)).toBe(told);
+});
+
+test("live lines stand above the read ones, each once, newest first", () => {
+  const line = (id: string): Line => ({ id }) as Line;
+  const merged = withLive([line("r5"), line("r3")], [line("r4"), line("r3"), line("r1")]);
+  expect(merged.map(({ id }) => id)).toEqual(["r5", "r4", "r3", "r1"]);
+});
+
+describe("a request as curl", () => {
+  const asked = { route: "/v1/chat/completions", stream: false, content: null, decision: null };
+  /** The words that a shell makes of it. */
+  const words = (command: string): readonly string[] =>
+    execFileSync("sh", ["-c", `curl() { for word; do printf '%s\\0' "$word"; done; }\n${command}`], {
+      env: { SWITCHYARD_KEY: "sk-service-x" },
+      encoding: "utf8",
+    }).split("\0");
+
+  test("is the body as it was kept, whatever quotes are in it", () => {
+    const request = `{"model":"auto","messages":[{"role":"user","content":"it's \\"$HOME\\" \`ls\`"}]}`;
+    const content = { request, isRequestCut: false, answer: "", isAnswerCut: false };
+    const given = words(curlOf({ ...asked, content }, "http://here"));
+    expect(given[0]).toBe("http://here/v1/chat/completions");
+    expect(given).toContain("Authorization: Bearer sk-service-x");
+    expect(given.at(-2)).toBe(request);
+  });
+
+  test("has the routing that was asked for where the body was not kept or was cut", () => {
+    const controls = { profile: "tier", forcedTier: "LIGHT", tierFloor: null, maxCostUsd: 0.01 } as const;
+    const decision = { controls } as unknown as Parameters<typeof curlOf>[0]["decision"];
+    const content = { request: '{"model":', isRequestCut: true, answer: "", isAnswerCut: false };
+    const command = curlOf({ ...asked, route: "/v1/messages", stream: true, decision, content }, "http://here");
+    expect(JSON.parse(words(command).at(-2) ?? "")).toMatchObject({
+      model: "auto",
+      max_tokens: 1024,
+      stream: true,
+      service_profile: "tier",
+      service_tier: "LIGHT",
+      service_max_cost: 0.01,
+    });
+    expect(command).toContain("anthropic-version");
+  });
+});
