@@ -68,8 +68,7 @@ describe("people", () => {
     await ask("not theirs");
     await all.until("request");
     await owner.call("DELETE", "/api/session");
-    // The end, with nothing before it.
-    expect(await theirs.next()).toBeNull();
+    await expect(theirs.until("request")).rejects.toThrow("the stream ended");
   }, 30_000);
 });
 
@@ -78,7 +77,7 @@ it("the end of the process ends the stream, and does not wait for it", async () 
   const stream = await open(ADMIN, "", short);
   await stream.until("ready");
   await short.stop();
-  expect(await stream.next()).toBeNull();
+  await expect(stream.until("request")).rejects.toThrow("the stream ended");
 }, 30_000);
 
 describe("two processes on one PostgreSQL", async () => {

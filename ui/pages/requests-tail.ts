@@ -10,6 +10,8 @@ const KEPT_MAX = 200;
 /** Further down than this, lines that slip in above would move what is being read. */
 const READING_FROM_PX = 160;
 const RETRY_MS = 10_000;
+/** The gateway says every few seconds that it is there; a line that is dead without knowing it says nothing. */
+const SILENT_MAX_MS = 20_000;
 
 export interface Tail {
   /** Newest first. */
@@ -71,32 +73,45 @@ interface Listener {
 /** Not while the page is hidden: a tab in the background needs no stream. */
 function listen(path: string, listener: Listener): () => void {
   let source: EventSource | null = null;
-  let retry: ReturnType<typeof setTimeout> | undefined;
+  let later: ReturnType<typeof setTimeout> | undefined;
   const close = (): void => {
-    clearTimeout(retry);
+    clearTimeout(later);
     source?.close();
     source = null;
   };
-  const open = (): void => {
+  const giveUp = (): void => {
+    close();
+    listener.onState("asking");
+    later = setTimeout(open, RETRY_MS);
+  };
+  const heard = (): void => {
+    clearTimeout(later);
+    later = setTimeout(giveUp, SILENT_MAX_MS);
+  };
+  function open(): void {
     close();
     source = new EventSource(path);
-    source.addEventListener("ready", () => {
+    source.onerror = giveUp;
+    const on = (name: string, act: (data: string) => void): void =>
+      source?.addEventListener(name, ({ data }) => {
+        heard();
+        act(data);
+      });
+    on("ready", () => {
       listener.onState("streaming");
       listener.onGap();
     });
-    source.addEventListener("request", ({ data }) => listener.onLine(JSON.parse(data) as RequestLine));
-    for (const name of ["changed", "missed"]) source.addEventListener(name, () => listener.onGap());
-    source.onerror = () => {
-      close();
-      listener.onState("asking");
-      retry = setTimeout(open, RETRY_MS);
-    };
-  };
+    on("request", (data) => listener.onLine(JSON.parse(data) as RequestLine));
+    on("alive", () => undefined);
+    for (const name of ["changed", "missed"]) on(name, () => listener.onGap());
+  }
   const onVisibility = (): void => (document.hidden ? close() : open());
   document.addEventListener("visibilitychange", onVisibility);
+  addEventListener("offline", giveUp);
   if (!document.hidden) open();
   return () => {
     document.removeEventListener("visibilitychange", onVisibility);
+    removeEventListener("offline", giveUp);
     close();
   };
 }

@@ -42,7 +42,7 @@ export function registerEvents(api: FastifyInstance, edge: Edge, options: Events
     reply.raw.once("close", () => queue.end());
     queue.push("ready", {});
     try {
-      await sendStream(reply as FastifyReply, { text: queue.texts(), ping: PING });
+      await sendStream(reply as FastifyReply, { text: queue.texts(), ping: PING }, edge.settings.server.writeStallMs);
     } finally {
       clearInterval(checking);
       stopWatching();
@@ -66,6 +66,8 @@ async function endWhenRefused(request: FastifyRequest, queue: EventQueue, edge: 
   try {
     await identify(request, edge);
     await accountOf(request, edge);
+    // An event, because a page does not hear comments and could not tell a dead line from a quiet one.
+    queue.push("alive", {});
   } catch (error) {
     if (error instanceof GatewayError && error.status < 500) queue.end();
   }

@@ -75,7 +75,7 @@ export const REQUEST_OPERATIONS: readonly Operation[] = [
     answer: { "application/x-ndjson": { schema: { type: "string" } } },
   }),
   api("watchRequests", "get", "/api/events", {
-    summary: "The log as it grows: server-sent events ready, request (a RequestLine), changed and missed",
+    summary: "The log as it grows: server-sent events ready, request (a RequestLine), changed, missed and alive",
     parameters: [account, ...filters],
     answer: { "text/event-stream": { schema: { type: "string" } } },
     errors: ["400", "503"],

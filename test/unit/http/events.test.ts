@@ -22,7 +22,7 @@ afterEach(async () => {
 async function startServer(streamsMax = 10) {
   const requests = { histogram: async () => ({ bars: [], fromMs: 0, toMs: 0 }) };
   const tail = createTail({ requests, isShared: false, now: Date.now, log: SILENT_LOG });
-  const state = { adminToken: "secret" };
+  const state = { adminToken: "secret", server: { writeStallMs: 60_000 } };
   const edge = {
     settings: state,
     records: { tail },
@@ -77,8 +77,9 @@ test("whoever may not see it any more is cut off", async () => {
   const { tail, open, state } = await startServer();
   const stream = await open();
   await stream.until("ready");
+  await stream.until("alive");
   state.adminToken = "another";
-  expect(await stream.next()).toBeNull();
+  await expect(stream.until("request")).rejects.toThrow("the stream ended");
   await until(() => tail.count() === 0);
 });
 
@@ -86,6 +87,7 @@ test("closing the server ends every stream cleanly", async () => {
   const { open, server } = await startServer();
   const stream = await open();
   await stream.until("ready");
+  const ended = expect(stream.until("request")).rejects.toThrow("the stream ended");
   await server.close();
-  expect(await stream.next()).toBeNull();
+  await ended;
 });
