@@ -1,6 +1,7 @@
 // The part of app.ts that constructs who may do what: accounts, keys and profiles, users, sessions and invitations.
 
 import { type Accounts, createAccounts } from "./accounts/accounts.ts";
+import type { Attempts } from "./accounts/attempts.ts";
 import { createDirectory } from "./accounts/directory.ts";
 import { createInvitations, type Invitations } from "./accounts/invitations.ts";
 import { createKeys, type Keys } from "./accounts/keys.ts";
@@ -32,11 +33,13 @@ export interface PeopleContext {
   /** Its address, for hearing of changes by other processes. */
   readonly database: string;
   readonly log: Log;
+  readonly attempts: Attempts;
   readonly passwordCost?: PasswordCost | undefined;
 }
 
 /** Started; `close` writes what waits. */
-export async function openPeople(db: Db, { database, log, passwordCost }: PeopleContext): Promise<People> {
+export async function openPeople(db: Db, context: PeopleContext): Promise<People> {
+  const { database, log, attempts, passwordCost } = context;
   const keyStore = createKeyStore(db);
   const profileStore = createProfileStore(db);
   const userStore = createUserStore(db);
@@ -55,7 +58,7 @@ export async function openPeople(db: Db, { database, log, passwordCost }: People
     accounts: createAccounts({ store: accountStore }),
     keys,
     profiles: createProfiles({ store: profileStore, directory }),
-    users: createUsers({ store: userStore, passwords }),
+    users: createUsers({ store: userStore, passwords, attempts }),
     sessions: createSessions({ store: createSessionStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
     async close() {

@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { DEFAULT_ACCOUNT } from "./accounts/accounts.ts";
 import { ensureFirstAccount } from "./accounts/bootstrap.ts";
-import { createLimiter } from "./accounts/limits.ts";
 import type { PasswordCost } from "./accounts/passwords.ts";
 import { createDrain, type StopOptions } from "./app-drain.ts";
 import { openHealth } from "./app-health.ts";
+import { openLimits } from "./app-limits.ts";
 import { openMoney } from "./app-money.ts";
 import { openPeople } from "./app-people.ts";
 import { openRecords } from "./app-records.ts";
@@ -43,73 +43,78 @@ export interface StartOptions {
 }
 
 export async function start(settings: Settings, log: Log, options: StartOptions = {}): Promise<App> {
-  const now = Date.now;
   const db = await openDb(settings.database, {
     exclusive: true,
     onConnectionLost: (err) => log.warn({ err }, "connection lost"),
   });
   try {
-    await db.migrate();
-    const reader = await openReader(db, settings.database);
-    const people = await openPeople(db, { database: settings.database, log, ...options });
-    const firstKey = await ensureFirstAccount({ accounts: people.accountStore, keys: people.keys });
-    const metrics = createMetrics();
-    const money = await openMoney(db, { settings, reader, log, metrics });
-    if (firstKey !== null && isSandboxed(settings)) await giveDemoCredits(money.credits);
-    const registry = createRegistry(settings.catalog.providers);
-    const openCalls = createOpenCalls();
-    const drain = createDrain({ settings, db, openCalls, log });
-    const records = openRecords(db, { settings, reader, log, metrics, now });
-    const edge: Edge = {
-      settings,
-      services: {
-        catalog: settings.catalog,
-        registry,
-        ...openHealth(settings, log, metrics),
-        ledger: money.ledger,
-        idempotency: money.idempotency,
-        toolLoops: createToolLoops(),
-        log,
-        now,
-        isCutting: openCalls.isCutting,
-      },
-      ...people,
-      isSandbox: isSandboxed(settings),
-      version: readPackage().version,
-      limiter: createLimiter(),
-      credits: money.credits,
-      verifyLedger: money.verify,
-      metrics,
-      pressure: createPressure(settings.limits),
-      records,
-      log,
-      now,
-      openCalls,
-      ...drain,
-    };
-    const setupToken = await people.invitations.prepareSetup();
-    const server = await createServer(edge);
-    await server.listen({ host: settings.server.host, port: settings.server.port });
-    const url = addressOf(server, settings.server.host);
-    return {
-      url,
-      firstKey,
-      setupLink: setupToken === null ? null : `${url}/#/setup?token=${setupToken}`,
-      hurry: drain.hurry,
-      async stop(stopOptions = {}) {
-        await drain.run(server, stopOptions);
-        await registry.close();
-        for (const part of [records, money, people]) await part.close();
-        edge.pressure.close();
-        metrics.close();
-        if (reader !== db) await reader.close();
-        await db.close();
-      },
-    };
+    return await startOn(db, settings, log, options);
   } catch (error) {
     await db.close();
     throw error;
   }
+}
+
+async function startOn(db: Db, settings: Settings, log: Log, options: StartOptions): Promise<App> {
+  const now = Date.now;
+  await db.migrate();
+  const reader = await openReader(db, settings.database);
+  const limits = await openLimits(db, { settings, log, now });
+  const people = await openPeople(db, { database: settings.database, log, ...limits, ...options });
+  const firstKey = await ensureFirstAccount({ accounts: people.accountStore, keys: people.keys });
+  const metrics = createMetrics();
+  const money = await openMoney(db, { settings, reader, log, metrics });
+  if (firstKey !== null && isSandboxed(settings)) await giveDemoCredits(money.credits);
+  const registry = createRegistry(settings.catalog.providers);
+  const openCalls = createOpenCalls();
+  const drain = createDrain({ settings, db, openCalls, log });
+  const records = openRecords(db, { settings, reader, log, metrics, now });
+  const edge: Edge = {
+    settings,
+    services: {
+      catalog: settings.catalog,
+      registry,
+      ...openHealth(settings, log, metrics),
+      ledger: money.ledger,
+      idempotency: money.idempotency,
+      toolLoops: createToolLoops(),
+      log,
+      now,
+      isCutting: openCalls.isCutting,
+    },
+    ...people,
+    isSandbox: isSandboxed(settings),
+    version: readPackage().version,
+    limiter: limits.limiter,
+    credits: money.credits,
+    verifyLedger: money.verify,
+    metrics,
+    pressure: createPressure(settings.limits),
+    records,
+    log,
+    now,
+    openCalls,
+    ...drain,
+  };
+  const setupToken = await people.invitations.prepareSetup();
+  const server = await createServer(edge);
+  await server.listen({ host: settings.server.host, port: settings.server.port });
+  const url = addressOf(server, settings.server.host);
+  return {
+    url,
+    firstKey,
+    setupLink: setupToken === null ? null : `${url}/#/setup?token=${setupToken}`,
+    hurry: drain.hurry,
+    async stop(stopOptions = {}) {
+      await drain.run(server, stopOptions);
+      await registry.close();
+      for (const part of [records, money, people, limits]) await part.close();
+      edge.pressure.close();
+      metrics.close();
+      if (reader !== db) await reader.close();
+      await db.close();
+    },
+  };
 }
 
 /**

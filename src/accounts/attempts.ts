@@ -2,10 +2,15 @@
 // too; a success takes its own count back.
 
 export interface Attempts {
-  /** 0 when the attempt may be made; it is then counted under every name. Else the seconds to wait. */
-  begin(limits: readonly AttemptLimit[]): number;
-  /** The attempt was a success. */
-  forgive(limits: readonly AttemptLimit[]): void;
+  /** Counted under every name when it may be made. */
+  begin(limits: readonly AttemptLimit[]): Attempt | Promise<Attempt>;
+}
+
+export interface Attempt {
+  /** 0 when it may be made. */
+  readonly waitSeconds: number;
+  /** It was a success. */
+  forgive(): void;
 }
 
 export interface AttemptLimit {
@@ -22,7 +27,16 @@ interface Count {
   readonly endsAtMs: number;
 }
 
-export function createAttempts(now: () => number): Attempts {
+export interface LocalAttempts extends Attempts {
+  begin(limits: readonly AttemptLimit[]): Attempt;
+}
+
+/** Too many: nothing was counted that a success could take back. */
+export function refusedFor(waitSeconds: number): Attempt {
+  return { waitSeconds, forgive: () => undefined };
+}
+
+export function createAttempts(now: () => number): LocalAttempts {
   /** In the order of insertion, which is the order of ending. */
   const counts = new Map<string, Count>();
   const current = (name: string): Count | null => {
@@ -31,12 +45,18 @@ export function createAttempts(now: () => number): Attempts {
     counts.delete(name);
     return null;
   };
+  const forgive = (limits: readonly AttemptLimit[]): void => {
+    for (const { name } of limits) {
+      const known = current(name);
+      if (known !== null) known.count -= 1;
+    }
+  };
   return {
     begin(limits) {
       const full = limits.map(({ name, most }) => ({ known: current(name), most }));
       const endsAtMs = full.map(({ known, most }) => (known !== null && known.count >= most ? known.endsAtMs : 0));
       const waitMs = Math.max(...endsAtMs) - now();
-      if (waitMs > 0) return Math.ceil(waitMs / 1000);
+      if (waitMs > 0) return refusedFor(Math.ceil(waitMs / 1000));
       for (const { name } of limits) {
         const known = current(name);
         if (known === null) counts.set(name, { count: 1, endsAtMs: now() + ATTEMPT_WINDOW_MS });
@@ -46,13 +66,7 @@ export function createAttempts(now: () => number): Attempts {
         if (counts.size <= NAMES_MAX) break;
         counts.delete(name);
       }
-      return 0;
-    },
-    forgive(limits) {
-      for (const { name } of limits) {
-        const known = current(name);
-        if (known !== null) known.count -= 1;
-      }
+      return { waitSeconds: 0, forgive: () => forgive(limits) };
     },
   };
 }

@@ -13,7 +13,13 @@ export interface Admission {
   readonly retryAfterSeconds: number;
 }
 
-export interface Limiter {
+/** A limit, wherever it is counted: a value when that can be said at once. */
+export interface CallLimits {
+  /** Counts the call when it is allowed; a refused one does not count. Never rejects. */
+  admit(id: string, limitPerMinute: number, nowMs: number): Admission | Promise<Admission>;
+}
+
+export interface Limiter extends CallLimits {
   /** Counts the call when it is allowed; a refused one does not count. */
   admit(id: string, limitPerMinute: number, nowMs: number): Admission;
   /** How many ids are remembered. */

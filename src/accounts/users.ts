@@ -3,7 +3,7 @@
 import { GatewayError } from "../core/errors.ts";
 import type { User, UserStore } from "../core/people.ts";
 import type { Page } from "../core/ports.ts";
-import { type AttemptLimit, createAttempts } from "./attempts.ts";
+import { type AttemptLimit, type Attempts, createAttempts } from "./attempts.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
 import type { SignedIn } from "./sessions.ts";
 
@@ -34,22 +34,23 @@ export interface PasswordChange {
 export interface UsersOptions {
   readonly store: UserStore;
   readonly passwords: Passwords;
+  /** Left out, they are counted in this process. */
+  readonly attempts?: Attempts;
   readonly now?: () => number;
 }
 
 const FAILURES_BY_EMAIL = 10;
 const FAILURES_BY_ADDRESS = 50;
 
-export function createUsers({ store, passwords, now = Date.now }: UsersOptions): Users {
-  const attempts = createAttempts(now);
+export function createUsers(options: UsersOptions): Users {
+  const { store, passwords, now = Date.now, attempts = createAttempts(now) } = options;
   let isOperatorKnown = false;
   const prove = async (user: User | null, email: string, given: Omit<Credentials, "email">): Promise<User | null> => {
-    const limits = limitsOf(email, given.address);
-    const waitSeconds = attempts.begin(limits);
-    if (waitSeconds > 0) throw tooManyAttempts(waitSeconds);
+    const attempt = await attempts.begin(limitsOf(email, given.address));
+    if (attempt.waitSeconds > 0) throw tooManyAttempts(attempt.waitSeconds);
     const isRight = await passwords.isRight(given.password, user?.passwordHash ?? null);
     if (!isRight) return null;
-    attempts.forgive(limits);
+    attempt.forgive();
     return user;
   };
   return {

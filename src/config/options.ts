@@ -91,7 +91,7 @@ export const OPTIONS = {
     shownDefault: "none",
     isSecret: true,
     read: redisUrl,
-    help: "redis://host:port, shared by several processes.",
+    help: "redis://host:port, where several processes count per-minute limits together; without it they use PostgreSQL.",
   }),
   baseline: option<string | null>({
     path: "routing.baseline",

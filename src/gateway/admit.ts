@@ -1,13 +1,13 @@
 // Who is calling, and whether they may now. Runs before the body is read. SPEC 5, 8.1.
 
 import type { Keys, Verification } from "../accounts/keys.ts";
-import type { Admission, Limiter } from "../accounts/limits.ts";
+import type { Admission, CallLimits } from "../accounts/limits.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Caller } from "./call.ts";
 
 export interface Doorkeeper {
   readonly keys: Keys;
-  readonly limiter: Limiter;
+  readonly limiter: CallLimits;
   readonly requestsPerMinute: number;
   readonly now: () => number;
 }
@@ -41,7 +41,7 @@ function keyTextOf({ authorization, apiKey }: Credentials): string | null {
   return bearer === undefined || differs ? null : bearer;
 }
 
-function admitVerified(verification: Verification, door: Doorkeeper): Admitted {
+function admitVerified(verification: Verification, door: Doorkeeper): Admitted | Promise<Admitted> {
   if (verification.state === "profile-deleted") {
     throw new GatewayError("unauthenticated", "The routing profile of this key was deleted. Use another key.", {
       code: "profile_deleted",
@@ -50,7 +50,11 @@ function admitVerified(verification: Verification, door: Doorkeeper): Admitted {
   if (verification.state === "unknown") throw unauthenticated();
   const { key, profile } = verification;
   const limit = key.requestsPerMinute ?? door.requestsPerMinute;
-  return { caller: { key, profile }, admission: door.limiter.admit(key.id, limit, door.now()) };
+  const caller = { key, profile };
+  const admission = door.limiter.admit(key.id, limit, door.now());
+  return admission instanceof Promise
+    ? admission.then((counted) => ({ caller, admission: counted }))
+    : { caller, admission };
 }
 
 /** One and the same answer for every key that is not good, so that nothing can be learnt from it. */

@@ -3,7 +3,7 @@
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Invitations } from "../accounts/invitations.ts";
 import type { Keys } from "../accounts/keys.ts";
-import type { Limiter } from "../accounts/limits.ts";
+import type { CallLimits } from "../accounts/limits.ts";
 import type { Profiles } from "../accounts/profiles.ts";
 import type { Sessions } from "../accounts/sessions.ts";
 import type { Users } from "../accounts/users.ts";
@@ -29,7 +29,7 @@ export interface Edge {
   readonly users: Users;
   readonly sessions: Sessions;
   readonly invitations: Invitations;
-  readonly limiter: Limiter;
+  readonly limiter: CallLimits;
   readonly credits: Credits;
   readonly verifyLedger: () => Promise<LedgerVerdict>;
   readonly metrics: Metrics;

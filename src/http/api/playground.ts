@@ -129,7 +129,7 @@ interface Exchange {
 async function run({ body, caller }: Question, { request, reply }: Exchange, edge: Edge): Promise<FastifyReply> {
   const { limiter, settings, now } = edge;
   const limit = settings.limits.requestsPerMinute;
-  const admission = limiter.admit(`${PLAYGROUND} ${caller.key.accountId}`, limit, now());
+  const admission = await limiter.admit(`${PLAYGROUND} ${caller.key.accountId}`, limit, now());
   if (!admission.allowed) throw tooManyRequests(admission);
   request.caller = caller;
   request.trace = emptyTrace();

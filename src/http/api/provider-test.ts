@@ -24,7 +24,7 @@ export function registerProviderTest(api: FastifyInstance, edge: Edge): void {
     if (provider === undefined) throw missing("provider", id);
     const { model } = isEmpty(request) ? {} : readTest(request);
     const wanted = model === undefined ? null : ownModel(model, id, edge);
-    const { allowed, retryAfterSeconds } = limiter.admit(`provider test ${id}`, TESTS_PER_MINUTE, now());
+    const { allowed, retryAfterSeconds } = await limiter.admit(`provider test ${id}`, TESTS_PER_MINUTE, now());
     if (!allowed) throw tooManyTests(id, retryAfterSeconds);
     const leave = new AbortController();
     reply.raw.once("close", () => leave.abort());

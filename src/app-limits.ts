@@ -1,0 +1,75 @@
+// The part of app.ts that constructs the per-minute limits: in memory where one process serves, shared over Redis or over
+// PostgreSQL where several do.
+
+import { type Attempts, createAttempts } from "./accounts/attempts.ts";
+import { type CallLimits, createLimiter } from "./accounts/limits.ts";
+import { createSharedAttempts } from "./accounts/shared-attempts.ts";
+import { createSharedCounter } from "./accounts/shared-counter.ts";
+import { createSharedLimits } from "./accounts/shared-limits.ts";
+import type { Settings } from "./config/settings.ts";
+import type { CallWindows } from "./core/call-window.ts";
+import type { Db, Log } from "./core/ports.ts";
+import { createCallWindows } from "./store/call-windows.ts";
+import { openDb } from "./store/db.ts";
+import { countProcesses } from "./store/processes.ts";
+import { openRedisWindows } from "./store/redis-windows.ts";
+
+export interface Limits {
+  readonly limiter: CallLimits;
+  readonly attempts: Attempts;
+  close(): Promise<void>;
+}
+
+interface LimitsContext {
+  readonly settings: Pick<Settings, "database" | "redis">;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+const COUNT_MS = 2_000;
+/** Redis answers in less than a millisecond or has trouble. A question of PostgreSQL waits for locks and may take longer. */
+const REDIS_MS_MAX = 100;
+const POSTGRES_MS_MAX = 900;
+
+export async function openLimits(db: Db, { settings, log, now }: LimitsContext): Promise<Limits> {
+  if (db.kind === "sqlite") {
+    if (settings.redis !== null) log.warn({}, "redis is not used: only one process serves from a SQLite file");
+    return { limiter: createLimiter(), attempts: createAttempts(now), close: () => Promise.resolve() };
+  }
+  const windows = await openWindows(settings, log);
+  const timeoutMs = settings.redis === null ? POSTGRES_MS_MAX : REDIS_MS_MAX;
+  const peers = await watchProcesses(db);
+  const counter = createSharedCounter({ windows, timeoutMs, log });
+  const limiter = createSharedLimits({ counter, processes: peers.count, now });
+  limiter.start();
+  return {
+    limiter,
+    attempts: createSharedAttempts(counter, now),
+    async close() {
+      peers.stop();
+      limiter.stop();
+      await windows.close();
+    },
+  };
+}
+
+async function openWindows({ redis, database }: LimitsContext["settings"], log: Log): Promise<CallWindows> {
+  if (redis !== null) return openRedisWindows(redis, { onError: (err) => log.debug({ err }, "redis") });
+  return createCallWindows(
+    await openDb(database, { poolMax: 2, queryTimeoutMs: 2 * POSTGRES_MS_MAX, connectTimeoutMs: 2 * POSTGRES_MS_MAX }),
+  );
+}
+
+/** How many processes share the database; the last number that could be read stays in force. */
+async function watchProcesses(db: Db): Promise<{ count: () => number; stop(): void }> {
+  // This one is not among them yet.
+  let count = (await countProcesses(db)) + 1;
+  const look = async (): Promise<void> => {
+    count = await countProcesses(db).then(
+      (found) => Math.max(1, found),
+      () => count,
+    );
+  };
+  const timer = setInterval(() => void look(), COUNT_MS).unref();
+  return { count: () => count, stop: () => clearInterval(timer) };
+}

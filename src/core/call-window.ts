@@ -1,0 +1,65 @@
+// Counting what is done under a name in a sliding window that many processes share: the port, and the counting itself as a
+// pure function.
+
+/** `[second, count]`, oldest first. The second is of the shared clock. */
+export type SecondCount = readonly [second: number, count: number];
+
+export interface Wish {
+  /** The name it is counted under. */
+  readonly id: string;
+  readonly limit: number;
+  /** For how many seconds a count stays. */
+  readonly spanSeconds: number;
+  /** How many are wanted; as many as still fit are granted. */
+  readonly count: number;
+  /** What was granted in this second and not used. */
+  readonly unused: { readonly second: number; readonly count: number } | null;
+}
+
+export interface Taken {
+  readonly granted: number;
+  /** When, by the shared clock. */
+  readonly second: number;
+  /** What is in the window now, this included. */
+  readonly counts: readonly SecondCount[];
+}
+
+export interface CallWindows {
+  /** Each wish at most once under one id. Rejects when the shared store does not answer. */
+  take(wishes: readonly Wish[]): Promise<readonly Taken[]>;
+  close(): Promise<void>;
+}
+
+/** Counts this far ahead of the clock are of a clock that was set back. */
+export const AHEAD_SECONDS_MAX = 5;
+
+export function takeFrom(counts: readonly SecondCount[], wish: Wish, second: number): Taken {
+  const { limit, spanSeconds, unused } = wish;
+  const kept = counts
+    .filter(([at]) => at > second - spanSeconds && at <= second + AHEAD_SECONDS_MAX)
+    .map(([at, count]): SecondCount => [at, at === unused?.second ? Math.max(0, count - unused.count) : count])
+    .filter(([, count]) => count > 0);
+  const granted = Math.max(0, Math.min(wish.count, limit - totalOf(kept)));
+  return { granted, second, counts: granted === 0 ? kept : add(kept, second, granted) };
+}
+
+export function totalOf(counts: readonly SecondCount[]): number {
+  return counts.reduce((sum, [, count]) => sum + count, 0);
+}
+
+/** How long until no more than `most` are in the window. */
+export function secondsUntil({ counts, second }: Taken, most: number, spanSeconds: number): number {
+  let total = totalOf(counts);
+  for (const [at, count] of counts) {
+    if (total <= most) break;
+    total -= count;
+    if (total <= most) return Math.max(1, at + spanSeconds - second);
+  }
+  return 0;
+}
+
+function add(counts: readonly SecondCount[], second: number, count: number): readonly SecondCount[] {
+  const same = counts.find(([at]) => at === second)?.[1] ?? 0;
+  const others = counts.filter(([at]) => at !== second);
+  return [...others, [second, same + count] as const].sort(([a], [b]) => a - b);
+}

@@ -1,0 +1,95 @@
+// One suite for every place where windows are shared: they count as the pure function does, by a clock of their own, and
+// two that take at once never take more than the limit.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CallWindows, totalOf, type Wish } from "../../src/core/call-window.ts";
+import { createCallWindows } from "../../src/store/call-windows.ts";
+import { openDb } from "../../src/store/db.ts";
+import { openRedisWindows } from "../../src/store/redis-windows.ts";
+import { startTestRedis } from "../support/redis.ts";
+import { describeStores } from "../support/stores.ts";
+
+const redis = await startTestRedis();
+afterAll(() => redis?.stop());
+
+let names = 0;
+function wish(fields: Partial<Wish> = {}): Wish {
+  names += 1;
+  return { id: `k${names}`, limit: 10, spanSeconds: 60, count: 1, unused: null, ...fields };
+}
+
+/** Two processes, as far as the store can be shared. */
+type Pair = readonly [here: CallWindows, there: CallWindows];
+
+function behaves(open: () => Promise<Pair>): void {
+  let here: CallWindows;
+  let there: CallWindows;
+
+  beforeAll(async () => {
+    [here, there] = await open();
+  });
+  afterAll(async () => {
+    await here.close();
+    if (there !== here) await there.close();
+  });
+
+  test("grants what fits, and says what is in the window", async () => {
+    const first = wish({ count: 7 });
+    const [taken] = await here.take([first]);
+    expect(taken).toMatchObject({ granted: 7 });
+    expect(totalOf(taken!.counts)).toBe(7);
+    expect(Math.abs(taken!.second - Date.now() / 1000)).toBeLessThan(5);
+    const [more] = await there.take([{ ...first, count: 7 }]);
+    expect(more).toMatchObject({ granted: 3 });
+    expect((await here.take([first]))[0]).toMatchObject({ granted: 0 });
+  });
+
+  test("several names in one call are counted apart, in the order they were given", async () => {
+    const wishes = [wish({ count: 3 }), wish({ limit: 2, count: 3 }), wish({ limit: 0, count: 3 })].reverse();
+    expect((await here.take(wishes)).map(({ granted }) => granted)).toEqual([0, 2, 3]);
+    expect(await here.take([])).toEqual([]);
+  });
+
+  test("what was not used is given back", async () => {
+    const all = wish({ count: 10 });
+    const [taken] = await here.take([all]);
+    const unused = { second: taken!.second, count: 4 };
+    expect((await there.take([{ ...all, count: 6, unused }]))[0]).toMatchObject({ granted: 4 });
+    expect((await there.take([{ ...all, count: 6, unused: { second: 5, count: 4 } }]))[0]).toMatchObject({
+      granted: 0,
+    });
+  });
+
+  test("a count leaves the window when its time is over", async () => {
+    const short = wish({ spanSeconds: 1, count: 10 });
+    expect((await here.take([short]))[0]).toMatchObject({ granted: 10 });
+    await expect.poll(async () => (await here.take([short]))[0]?.granted, { timeout: 10_000, interval: 100 }).toBe(10);
+  });
+
+  test("two that take at once never take more than the limit", async () => {
+    const hot = wish({ limit: 100, count: 3 });
+    const cold = wish({ limit: 1_000, count: 1 });
+    const takes = Array.from({ length: 60 }, (_, index) =>
+      index % 2 === 0 ? here.take([hot, cold]) : there.take([cold, hot].map((each) => ({ ...each }))),
+    );
+    const granted = (await Promise.all(takes)).map((taken, index) => taken[index % 2]!.granted);
+    expect(granted.reduce((sum, count) => sum + count, 0)).toBe(100);
+  });
+}
+
+await describeStores("shared windows", ({ url, isShared }) => {
+  const openOne = async (): Promise<CallWindows> => {
+    const db = await openDb(url, { busyTimeoutMs: 20_000 });
+    await db.migrate();
+    return createCallWindows(db);
+  };
+  behaves(async () => {
+    const here = await openOne();
+    return [here, isShared ? await openOne() : here];
+  });
+});
+
+describe.skipIf(redis === null)("shared windows in Redis", () => {
+  const openOne = () => openRedisWindows(redis!.url, { onError: () => undefined });
+  behaves(async () => [await openOne(), await openOne()]);
+});
