@@ -49,6 +49,9 @@ export interface WorldOptions {
   /** Where A is, when it is not the fake provider behind the proxy. */
   readonly addressOfA?: string;
   readonly timeouts?: Readonly<Record<string, number>>;
+  readonly health?: Readonly<Record<string, number>>;
+  readonly routing?: Readonly<Record<string, number>>;
+  readonly server?: Readonly<Record<string, number>>;
 }
 
 export const TIMEOUTS = { connectMs: 600, firstByteMs: 800, idleMs: 800, totalMs: 2500 };
@@ -115,8 +118,14 @@ function yamlOf(urlOfA: string, urlOfB: string, options: WorldOptions): string {
     model("alpha", "lab-a"),
     model("beta", "lab-b"),
     "tiers: { NANO: [alpha, beta], SIMPLE: [alpha, beta], LIGHT: [alpha, beta], STANDARD: [alpha, beta], COMPLEX: [alpha, beta] }",
-    "routing: { baseline: beta }",
+    `routing: ${flow({ baseline: "beta", ...options.routing })}`,
+    `health: ${flow(options.health ?? {})}`,
+    `server: ${flow(options.server ?? {})}`,
   ].join("\n");
+}
+
+function flow(values: Readonly<Record<string, number | string>>): string {
+  return JSON.stringify(values).replaceAll('"', "").replaceAll(":", ": ");
 }
 
 interface Asked {
