@@ -11,6 +11,8 @@ import type { Reply, Transport, TransportRequest } from "./transport.ts";
 
 const KEEP_ALIVE_MS = 30_000;
 const RESPONSE_HEADERS_MAX_BYTES = 16 * 1024;
+/** Many times the longest answer of any model, in its wordiest form. */
+const RESPONSE_BODY_MAX_BYTES = 256 * 1024 * 1024;
 
 /** One connection pool for one provider. */
 export function createUpstream(provider: Provider): Transport {
@@ -69,6 +71,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #body: ByteQueue;
   readonly #onClientGone = (): void => this.#abort(new ClientGone());
   #controller: Dispatcher.DispatchController | null = null;
+  #length = 0;
   #hasStarted = false;
   #isOver = false;
 
@@ -100,7 +103,9 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#timer.bytesSeen();
-    this.#body.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length > RESPONSE_BODY_MAX_BYTES) this.#abort(new Error("the answer is longer than the gateway accepts"));
+    else this.#body.push(chunk);
   }
 
   onResponseEnd(): void {
