@@ -31,8 +31,9 @@ export function ask(url: string, agent: Agent, question: Question): Promise<Outc
       hasLeft = true;
       request.destroy();
     };
+    const left: Outcome = { kind: "left", status: null, text: "", cost: null };
     const lose = (error: NodeJS.ErrnoException): void =>
-      resolve({ kind: hasLeft ? "left" : `connection ${error.code ?? error.message}`, status: null, text, cost: null });
+      resolve(hasLeft ? left : { ...left, kind: `connection ${error.code ?? error.message}` });
     request.once("error", lose);
     request.once("response", (response) => {
       response.setEncoding("utf8").on("data", (piece: string) => {
@@ -40,7 +41,8 @@ export function ask(url: string, agent: Agent, question: Question): Promise<Outc
         if (leaveAfterBytes !== null && text.length >= leaveAfterBytes) leave();
       });
       response.once("error", lose);
-      response.once("end", () => resolve(read(response.statusCode ?? 0, text, question)));
+      // A client that leaves with the last piece in hand may still be told that it was the last.
+      response.once("end", () => resolve(hasLeft ? left : read(response.statusCode ?? 0, text, question)));
     });
     request.end(body ?? undefined);
     if (leaveAfterBytes === 0) setTimeout(leave, 3);
