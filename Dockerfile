@@ -1,0 +1,46 @@
+# The gateway as an image: built in one stage, its production dependencies installed in another, and only what serving
+# needs in the last. `docker build -t switchyard .`
+
+ARG NODE=node:24-bookworm-slim
+
+FROM ${NODE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts scripts
+COPY src src
+COPY ui ui
+RUN node scripts/build.mjs
+
+FROM ${NODE} AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev
+
+FROM ${NODE}
+LABEL org.opencontainers.image.title="switchyard" \
+      org.opencontainers.image.description="A model-routing gateway for language models" \
+      org.opencontainers.image.licenses="MIT"
+# Without sources beside it the command neither installs nor builds anything; it serves what is here.
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY package.json LICENSE ./
+COPY bin bin
+COPY scripts/setup.mjs scripts/setup.mjs
+COPY scripts/setup scripts/setup
+# The data folder belongs to the user that serves; a volume mounted here for the first time takes that over.
+RUN mkdir /data && chown 1000:1000 /data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787 SWITCHYARD_DATA=/data
+VOLUME /data
+# By number, so that Kubernetes can see that it is not root. A configuration file is looked for in the working folder.
+USER 1000:1000
+WORKDIR /config
+EXPOSE 8787
+HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Node is process 1 and handles SIGTERM itself: requests are taken for a moment longer, open streams finish.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "--max-semi-space-size=32", "/app/bin/switchyard.mjs"]
+CMD ["serve"]
