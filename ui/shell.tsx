@@ -4,17 +4,21 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLoad } from "./api.ts";
-import { usd } from "./format.ts";
+import { exact, usd } from "./format.ts";
 import { armChord, isChordArmed, type Shortcuts, useShortcuts } from "./keyboard.ts";
 import { Dialog } from "./kit/dialog.tsx";
 import { PAGES, Palette } from "./kit/palette.tsx";
 import { Toasts } from "./kit/toast.tsx";
 import { go, hrefTo, place, setQuery } from "./router.ts";
+import { runwayText } from "./runway.ts";
 import { isOperator, session, signOut } from "./session.ts";
 import { setTheme, theme } from "./theme.ts";
 import type { Account, Credits, List } from "./types.ts";
+import { useRunway } from "./use-runway.ts";
 
 const BALANCE_EVERY_MS = 15_000;
+/** Below this the chip warns. */
+const LOW_DAYS = 3;
 
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const isPaletteOpen = useSignal(false);
@@ -113,6 +117,7 @@ const THEME_MARKS = { system: "◐", light: "☀", dark: "☾" } as const;
 
 function TopBar({ onSearch }: { readonly onSearch: () => void }) {
   const credits = useLoad<Credits>("/api/credits", { everyMs: BALANCE_EVERY_MS });
+  const days = useRunway(credits.data)?.days;
   const isBroke = credits.data !== null && Number(credits.data.availableUsd) <= 0;
   return (
     <>
@@ -127,9 +132,16 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
             sandbox
           </span>
         )}
-        <a class={`chip balance ${isBroke ? "bad" : ""}`} href={hrefTo("/credits")} title={credits.data?.availableUsd}>
+        <a
+          class={`chip balance ${isBroke ? "bad" : ""}`}
+          href={hrefTo("/credits")}
+          title={balanceTitle(credits.data, days)}
+        >
           <span class="hidden">Balance </span>
           {usd(credits.data?.availableUsd)}
+          {days != null && days > 0 && (
+            <span class={`runway ${days < LOW_DAYS ? "caution" : ""}`}>{runwayText(days, true)}</span>
+          )}
         </a>
         <button
           type="button"
@@ -144,11 +156,16 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
       {isBroke && (
         <p class="banner" role="alert">
           The balance is used up. Requests answer 402 until you add credits; nothing was charged in part.{" "}
-          <a href={hrefTo("/credits", { new: "1" })}>Add credits</a>
+          {isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>Add credits</a> : "Ask an operator for a top-up."}
         </p>
       )}
     </>
   );
+}
+
+function balanceTitle(credits: Credits | null, days: number | null | undefined): string {
+  const lasts = days != null && days > 0 ? `, about ${runwayText(days)} at the last 7 days' rate` : "";
+  return `${exact(credits?.availableUsd)}${lasts}`;
 }
 
 function AccountPicker() {

@@ -39,7 +39,8 @@ export interface Entry {
   readonly amount: NanoUsd;
 }
 
-export type TransactionKind = "topup" | "adjustment" | "charge";
+export const TRANSACTION_KINDS = ["topup", "adjustment", "charge"] as const;
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
 
 export interface Transaction {
   readonly id: string;
@@ -190,9 +191,14 @@ export interface LedgerLine {
 }
 
 export interface LedgerList {
-  /** Newest first; `after` is the id of the last line of the page before, `from` that of the line to begin with. */
+  /** Newest first; `after` is the id of the last line of the page before, `from` that of the line to begin with; of one kind when it is given. */
   list(
     accountId: string,
-    page: { readonly limit: number; readonly after: string | null; readonly from?: string | null },
+    page: {
+      readonly limit: number;
+      readonly after: string | null;
+      readonly from?: string | null;
+      readonly kind?: TransactionKind | null;
+    },
   ): Promise<readonly LedgerLine[]>;
 }

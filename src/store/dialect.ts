@@ -47,10 +47,10 @@ export function createInsert(kind: Db["kind"], table: string, columns: readonly 
 }
 
 /** `column` is one of a list that is sent as one value, made by `listValue`: the text is the same for every length. */
-export function inListSql(kind: Db["kind"], column: string, place: string): string {
+export function inListSql(kind: Db["kind"], column: string, place: string, type: Column["type"] = "TEXT"): string {
   return kind === "sqlite"
     ? `${column} IN (SELECT value FROM json_each(${place}))`
-    : `${column} = ANY (CAST(${place} AS TEXT[]))`;
+    : `${column} = ANY (CAST(${place} AS ${type}[]))`;
 }
 
 export function listValue(kind: Db["kind"], values: readonly SqlValue[]): string {

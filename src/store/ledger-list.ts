@@ -1,32 +1,53 @@
 // The ledger of an account for reading: newest first, with what each charge was for.
 
-import type { LedgerList } from "../core/ledger.ts";
-import type { Db } from "../core/ports.ts";
+import type { LedgerLine, LedgerList } from "../core/ledger.ts";
+import type { Db, Row } from "../core/ports.ts";
+import { inListSql, listValue } from "./dialect.ts";
 import { toTransaction } from "./ledger.ts";
 
 export function createLedgerList(db: Db): LedgerList {
   return {
-    async list(accountId, { limit, after, from = null }) {
+    async list(accountId, { limit, after, from = null, kind = null }) {
       const rows = await db.query(
         `SELECT t.*, c.request_id, c.model FROM ledger_transactions t LEFT JOIN charges c ON c.hold_id = t.hold_id
          WHERE t.account_id = $1 AND ($2 = '' OR t.sequence < (SELECT sequence FROM ledger_transactions WHERE id = $2 AND account_id = $1))
            AND ($4 = '' OR t.sequence <= (SELECT sequence FROM ledger_transactions WHERE id = $4 AND account_id = $1))
+           AND ($5 = '' OR t.kind = $5)${kind === null || kind === "charge" ? "" : MOVES_ONLY}
          ORDER BY t.sequence DESC LIMIT $3`,
-        [accountId, after ?? "", limit, from ?? ""],
+        [accountId, after ?? "", limit, from ?? "", kind ?? ""],
       );
-      const entries = await db.query(
-        "SELECT * FROM ledger_entries WHERE account_id = $1 AND sequence >= $2 AND sequence <= $3",
-        [accountId, rows.at(-1)?.sequence ?? 0, rows[0]?.sequence ?? 0],
-      );
-      return rows.map((row) => ({
-        transaction: toTransaction(
-          row,
-          entries.filter((entry) => entry.sequence === row.sequence),
-        ),
-        createdAtMs: Number(row.created_at),
-        requestId: row.request_id === null ? null : String(row.request_id),
-        model: row.model === null ? null : String(row.model),
-      }));
+      const entries = await entriesOf(db, accountId, rows);
+      return rows.map((row) => toLine(row, entries.get(Number(row.sequence)) ?? []));
     },
+  };
+}
+
+/** Said in these words, the index of what is not a charge can be used. */
+const MOVES_ONLY = " AND t.kind <> 'charge'";
+
+/** By the transaction's place. Asked for one by one: between two top-ups there may be a million charges. */
+async function entriesOf(db: Db, accountId: string, rows: readonly Row[]): Promise<ReadonlyMap<number, Row[]>> {
+  const places = listValue(
+    db.kind,
+    rows.map(({ sequence }) => Number(sequence)),
+  );
+  const entries = await db.query(
+    `SELECT * FROM ledger_entries WHERE account_id = $1 AND ${inListSql(db.kind, "sequence", "$2", "BIGINT")}`,
+    [accountId, places],
+  );
+  const found = new Map<number, Row[]>();
+  for (const entry of entries) {
+    const place = Number(entry.sequence);
+    found.set(place, [...(found.get(place) ?? []), entry]);
+  }
+  return found;
+}
+
+function toLine(row: Row, entries: readonly Row[]): LedgerLine {
+  return {
+    transaction: toTransaction(row, entries),
+    createdAtMs: Number(row.created_at),
+    requestId: row.request_id == null ? null : String(row.request_id),
+    model: row.model == null ? null : String(row.model),
   };
 }

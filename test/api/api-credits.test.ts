@@ -204,6 +204,48 @@ describe("the ledger", () => {
     expect(((await before.json()) as { data: readonly LedgerLine[] }).data).toMatchObject([{ kind: "topup" }]);
   });
 
+  test("is narrowed to one kind, page by page, each entry with the balance it left", async () => {
+    const { gateway } = bank;
+    for (const amountUsd of ["1", "2"]) {
+      await post("/api/credits/topups", { amountUsd, note: "kind" });
+      await (await gateway.post("/v1/chat/completions", HELLO)).text();
+    }
+    await post("/api/credits/adjustments", { amountUsd: "-0.5" });
+    const read = async (query: string) =>
+      (await (await gateway.api("GET", `/api/ledger?${query}`)).json()) as { data: LedgerLine[]; next: string };
+    const all = await read("limit=500");
+    for (const kind of ["topup", "adjustment", "charge"]) {
+      const own = all.data.filter((line) => line.kind === kind);
+      expect(await read(`limit=500&kind=${kind}`)).toEqual({ data: own, next: null });
+      expect(own.length).toBeGreaterThan(0);
+      for (const { entries } of own) expect(entries.length).toBe(2);
+    }
+    const { data, next } = await read("limit=1&kind=topup");
+    expect(data).toMatchObject([{ amountUsd: "2" }]);
+    expect((await read(`limit=1&kind=topup&after=${next}`)).data).toMatchObject([{ amountUsd: "1" }]);
+    await expectError(await gateway.api("GET", "/api/ledger?kind=refund"), { status: 400, param: "kind" });
+  });
+
+  test("leaves as CSV whole, and nothing in it runs in a spreadsheet", async () => {
+    const account = await newAccount();
+    const notes = ["=1+1", "+49", "@SUM(A1)", '-2"3', "a, b", "plain"];
+    for (const note of notes) await post(`/api/credits/topups?account=${account}`, { amountUsd: "1", note });
+    await post(`/api/credits/adjustments?account=${account}`, { amountUsd: "-0.25" });
+    const answer = await bank.gateway.api("GET", `/api/ledger/export?account=${account}`);
+    expect(answer.headers.get("content-type")).toContain("text/csv");
+    expect(answer.headers.get("content-disposition")).toContain("ledger.csv");
+    const [head, ...rows] = (await answer.text()).trimEnd().split("\r\n");
+    expect(head).toBe("createdAt,kind,amountUsd,balanceAfterUsd,requestId,model,note,id");
+    expect(rows).toHaveLength(7);
+    expect(rows[0]).toMatch(/^\d{4}-[^,]+,adjustment,-0\.25,5\.75,,,,adjustment:/);
+    const told = rows.slice(1).map((row) => /,,,(.*),topup:/.exec(row)?.[1]);
+    expect(told.reverse()).toEqual(["'=1+1", "'+49", "'@SUM(A1)", `"'-2""3"`, '"a, b"', "plain"]);
+    const few = await bank.gateway.api("GET", `/api/ledger/export?account=${account}&kind=adjustment`);
+    expect((await few.text()).trimEnd().split("\r\n")).toHaveLength(2);
+    for (const wrong of ["kind=x", "format=xlsx"])
+      await expectError(await bank.gateway.api("GET", `/api/ledger/export?${wrong}`), { status: 400 });
+  });
+
   test.each(["!", "%00", "a%20b"])("a page after %j is refused", async (after) => {
     const answer = await bank.gateway.api("GET", `/api/ledger?after=${after}`);
     await expectError(answer, { status: 400, param: "after" });

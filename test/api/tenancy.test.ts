@@ -64,6 +64,7 @@ describe("an owner", () => {
     "/api/profiles",
     "/api/credits",
     "/api/ledger",
+    "/api/ledger/export",
     "/api/requests",
     "/api/requests/export?format=csv",
     "/api/usage",

@@ -1,5 +1,6 @@
 // What an operator changes: keys and their profiles, in a real browser.
 
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { hasBrowser, setStage } from "./stage.ts";
 
@@ -56,6 +57,27 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await page.goto(`${gateway().url}/models?model=gpt-5-nano`);
     await page.getByRole("button", { name: "Test gpt-5-nano" }).click();
     await page.getByText(/gpt-5-nano answered in \d+ ms\./).waitFor();
+    expect(troubles).toEqual([]);
+  });
+
+  test("sees how long the balance lasts, and takes one kind of entry away as a file", async () => {
+    const { page, troubles } = await visit("/credits");
+    await page.locator(".balance .runway").waitFor();
+    expect(await page.locator(".balance").getAttribute("title")).toMatch(/USD, about .* at the last 7 days' rate$/);
+    await page.getByRole("button", { name: "Top-ups" }).click();
+    await page.waitForURL(/kind=topup/);
+    const kinds = page.locator(".ledger tbody [data-cell=kind]");
+    await expect.poll(async () => new Set(await kinds.allTextContents())).toEqual(new Set(["top-up"]));
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "CSV" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("ledger.csv");
+    expect(readFileSync(await download.path(), "utf8")).toMatch(/^createdAt,kind,.*\r\n[^,]+,topup,1000,/);
+    await page.getByRole("button", { name: "Corrections" }).click();
+    await page.getByText("No entry of this kind").waitFor();
+    await page.getByRole("link", { name: "Show all entries" }).click();
+    await expect.poll(async () => kinds.count()).toBeGreaterThan(1);
     expect(troubles).toEqual([]);
   });
 

@@ -1,20 +1,21 @@
 // Credits: what is there, what is on hold, how long it lasts, and every entry of the ledger with the balance after it.
 
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, call, useLoad } from "../api.ts";
+import { type ApiError, call, useLoad, withAccount } from "../api.ts";
 import { ago, balance, exact, usd, utc } from "../format.ts";
 import { useShortcuts } from "../keyboard.ts";
-import { Button, ButtonLink } from "../kit/button.tsx";
+import { Button, ButtonLink, Segmented } from "../kit/button.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { TextField } from "../kit/field.tsx";
 import { PageHead } from "../kit/page.tsx";
 import { Empty, Problem, Shown } from "../kit/states.tsx";
 import { tell } from "../kit/toast.tsx";
 import { hrefTo, hrefWith, place, setQuery } from "../router.ts";
+import { runwayText } from "../runway.ts";
 import { isOperator } from "../session.ts";
-import type { Credits as Balance, LedgerEntry, List, Usage } from "../types.ts";
+import type { Credits as Balance, LedgerEntry, List } from "../types.ts";
+import { useRunway } from "../use-runway.ts";
 
-const WEEK_MS = 7 * 86_400_000;
 const BALANCE_EVERY_MS = 10_000;
 
 export function Credits() {
@@ -23,7 +24,9 @@ export function Credits() {
   const after = query.get("after");
   const entry = query.get("entry");
   const start = after !== null ? `&after=${after}` : entry !== null ? `&from=${encodeURIComponent(entry)}` : "";
-  const ledger = useLoad<List<LedgerEntry>>(`/api/ledger?limit=50${start}`);
+  const kind = query.get("kind") ?? "";
+  const narrowed = kind === "" ? "" : `&kind=${encodeURIComponent(kind)}`;
+  const ledger = useLoad<List<LedgerEntry>>(`/api/ledger?limit=50${start}${narrowed}`);
   const add = (): void => {
     if (isOperator()) setQuery({ new: "1" });
   };
@@ -41,11 +44,22 @@ export function Credits() {
         {(data) => <Balances credits={data} />}
       </Shown>
       <section class="card">
-        <h2>Ledger</h2>
+        <div class="row">
+          <h2 class="grow">Ledger</h2>
+          <Segmented
+            label="Kind of entry"
+            choices={KINDS}
+            value={kind}
+            onChange={(next) => setQuery({ kind: next, after: null, entry: null })}
+          />
+          <ButtonLink href={withAccount(`/api/ledger/export?format=csv${narrowed}`)} download="ledger.csv">
+            CSV
+          </ButtonLink>
+        </div>
         <Shown load={ledger} rows={10}>
           {({ data, next }) =>
             data.length === 0 ? (
-              <Empty title="No entry yet">Top-ups and charges appear here as they happen.</Empty>
+              <NoEntry isNarrowed={kind !== "" || after !== null} />
             ) : (
               <>
                 <Ledger entries={data} />
@@ -60,16 +74,28 @@ export function Credits() {
           }
         </Shown>
       </section>
-      {query.get("new") !== null && <TopUp onClose={() => setQuery({ new: null }, { replace: true })} />}
+      {query.get("new") !== null && isOperator() && (
+        <TopUp onClose={() => setQuery({ new: null }, { replace: true })} />
+      )}
     </>
   );
 }
 
+const KINDS = [
+  { value: "", label: "All" },
+  { value: "topup", label: "Top-ups" },
+  { value: "charge", label: "Charges" },
+  { value: "adjustment", label: "Corrections" },
+];
+
+function NoEntry({ isNarrowed }: { readonly isNarrowed: boolean }) {
+  if (!isNarrowed) return <Empty title="No entry yet">Top-ups and charges appear here as they happen.</Empty>;
+  const all = <ButtonLink href={hrefWith({ kind: null, after: null, entry: null })}>Show all entries</ButtonLink>;
+  return <Empty title="No entry of this kind" action={all} />;
+}
+
 function Balances({ credits }: { readonly credits: Balance }) {
-  const [from] = useState(() => new Date(Date.now() - WEEK_MS).toISOString());
-  const usage = useLoad<List<Usage>>(`/api/usage?by=total&from=${from}`);
-  const week = Number(usage.data?.data[0]?.chargeUsd ?? 0);
-  const days = week === 0 ? null : Number(credits.availableUsd) / (week / 7);
+  const runway = useRunway(credits);
   return (
     <section class="tiles three" aria-label="Balance">
       <article class="card tile">
@@ -88,20 +114,18 @@ function Balances({ credits }: { readonly credits: Balance }) {
       </article>
       <article class="card tile">
         <h2>Runway</h2>
-        <p class="big">{days === null ? "–" : runway(days)}</p>
+        <p class="big">{runway?.days == null ? "–" : runwayText(runway.days)}</p>
         <p class="faint">
-          {week === 0 ? "nothing spent in the last 7 days" : `at the last 7 days' rate of ${usd(week / 7)} a day`}
+          {runway?.days === null
+            ? "nothing spent in the last 7 days"
+            : `at the last 7 days' rate of ${usd(runway?.perDayUsd)} a day`}
         </p>
       </article>
     </section>
   );
 }
 
-function runway(days: number): string {
-  if (days <= 0) return "none";
-  if (days > 3_650) return "over 10 years";
-  return days < 2 ? `${Math.round(days * 24)} hours` : `${Math.floor(days).toLocaleString("en-US")} days`;
-}
+const KIND_NAMES: Readonly<Record<string, string>> = { topup: "top-up", adjustment: "correction" };
 
 function Ledger({ entries }: { readonly entries: readonly LedgerEntry[] }) {
   const marked = place.value.query.get("entry");
@@ -132,7 +156,7 @@ function Ledger({ entries }: { readonly entries: readonly LedgerEntry[] }) {
               <td data-cell="time" title={utc(entry.createdAt)}>
                 {ago(entry.createdAt)}
               </td>
-              <td data-cell="kind">{entry.kind}</td>
+              <td data-cell="kind">{KIND_NAMES[entry.kind] ?? entry.kind}</td>
               <td data-cell="about" class="cut">
                 {entry.requestId === null ? (
                   (entry.note ?? "")

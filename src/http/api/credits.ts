@@ -1,4 +1,4 @@
-// /api/credits and /api/ledger: balance, money in, corrections, the entries, and the audit.
+// /api/credits: balance, money in, and corrections.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
@@ -8,7 +8,7 @@ import type { LedgerLine, Transaction, Wallet } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { Edge } from "../edge.ts";
 import { operatorOnly } from "../guard.ts";
-import { accountOf, bodyReader, isoTime, listPage, pageOf, queryOf } from "./request.ts";
+import { accountOf, bodyReader, isoTime } from "./request.ts";
 
 const Amount = Type.Object(
   {
@@ -36,16 +36,6 @@ export function registerCredits(api: FastifyInstance, edge: Edge): void {
   api.post("/api/credits/adjustments", { onRequest: operatorOnly }, async (request, reply) =>
     reply.code(201).send(writeTransaction(await credits.adjust(await movementOf(request)))),
   );
-  api.get("/api/ledger", async (request) => {
-    const account = await accountOf(request, edge);
-    const read = async (page: Parameters<typeof credits.list>[1]) =>
-      (await credits.list(account, { ...page, from: queryOf(request, "from") })).map((line) => ({
-        id: line.transaction.id,
-        line,
-      }));
-    return listPage(pageOf(request), read, ({ line }) => writeLine(line));
-  });
-  api.get("/api/ledger/verify", { onRequest: operatorOnly }, () => edge.verifyLedger());
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import type { RequestFilter, RequestLog, RequestSummary } from "../../core/request-log.ts";
 import type { Edge } from "../edge.ts";
+import { csvCell } from "./csv.ts";
 import { accountOf, queryOf } from "./request.ts";
 import { filterOf, oneOf } from "./request-filter.ts";
 import { writeSummary } from "./request-shape.ts";
@@ -69,13 +70,4 @@ function plain(...names: readonly string[]): readonly (readonly [string, (line: 
 function writeCsvRow(row: RequestSummary): string {
   const line = writeSummary(row);
   return `${COLUMNS.map(([, read]) => csvCell(read(line))).join(",")}\r\n`;
-}
-
-/** Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers stay numbers. */
-export function csvCell(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  const text = String(value);
-  const isNumber = /^-?\d+(\.\d+)?$/.test(text);
-  const safe = !isNumber && /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -9,6 +9,7 @@ import { registerCatalog } from "./catalog.ts";
 import { registerCredits } from "./credits.ts";
 import { registerEvents } from "./events.ts";
 import { registerKeys } from "./keys.ts";
+import { registerLedger } from "./ledger.ts";
 import { registerPlayground } from "./playground.ts";
 import { registerProfiles } from "./profiles.ts";
 import { registerProviderTest } from "./provider-test.ts";
@@ -34,6 +35,7 @@ export function registerApi(server: FastifyInstance, edge: Edge): void {
       registerReplay(api, edge);
       registerPlayground(api, edge);
       registerCredits(api, edge);
+      registerLedger(api, edge);
       registerCatalog(api, edge);
       registerProviderTest(api, edge);
       registerRequests(api, edge);

@@ -1,5 +1,6 @@
 // The operations of /api on what an account has: keys, profiles, credits, and the catalogue.
 
+import { TRANSACTION_KINDS } from "../../core/ledger.ts";
 import { account, api, idempotencyKey, idInPath, json, type Operation, page, paging } from "./operation.ts";
 
 const beginning = {
@@ -8,6 +9,8 @@ const beginning = {
   schema: { type: "string" },
   description: "The id of the entry to begin with.",
 };
+
+const bookingKind = { name: "kind", in: "query", schema: { type: "string", enum: TRANSACTION_KINDS } };
 
 const keysTo = {
   name: "keysTo",
@@ -115,8 +118,15 @@ export const API_OPERATIONS: readonly Operation[] = [
   }),
   api("listLedger", "get", "/api/ledger", {
     summary: "What was booked, newest first",
-    parameters: [account, ...paging, beginning],
+    parameters: [account, ...paging, beginning, bookingKind],
     answer: page("LedgerLine"),
+    errors: ["400"],
+  }),
+  api("exportLedger", "get", "/api/ledger/export", {
+    summary: "All of it, or all of one kind, as CSV; cells that a spreadsheet would run are defused",
+    parameters: [account, bookingKind, { name: "format", in: "query", schema: { type: "string", enum: ["csv"] } }],
+    answer: { "text/csv": { schema: { type: "string" } } },
+    errors: ["400"],
   }),
   api("verifyLedger", "get", "/api/ledger/verify", {
     summary: "Compute every wallet and charge again and name what does not fit",

@@ -1,5 +1,6 @@
 // The schemas of /api on what an account has: keys, profiles, credits, and the catalogue.
 
+import { TRANSACTION_KINDS } from "../../core/ledger.ts";
 import { CAPABILITIES } from "../../core/model.ts";
 import { toolCalls } from "./request-schemas.ts";
 import { integer, nullable, object, quality, text, tier, time } from "./schema.ts";
@@ -42,7 +43,7 @@ export const profile = {
 
 const transaction = {
   id: text,
-  kind: { type: "string", enum: ["topup", "adjustment", "charge"] },
+  kind: { type: "string", enum: TRANSACTION_KINDS },
   amountUsd: text,
   balanceAfterUsd: text,
   note: nullable(text),

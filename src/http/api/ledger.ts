@@ -1,0 +1,62 @@
+// /api/ledger: what was booked, page by page or as a file, all of it or one kind; and the audit.
+
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Credits } from "../../billing/credits.ts";
+import { type LedgerLine, TRANSACTION_KINDS, type TransactionKind } from "../../core/ledger.ts";
+import type { Edge } from "../edge.ts";
+import { operatorOnly } from "../guard.ts";
+import { writeLine } from "./credits.ts";
+import { csvCell } from "./csv.ts";
+import { accountOf, listPage, pageOf, queryOf } from "./request.ts";
+import { oneOf } from "./request-filter.ts";
+
+export function registerLedger(api: FastifyInstance, edge: Edge): void {
+  const { credits } = edge;
+  api.get("/api/ledger", async (request) => {
+    const account = await accountOf(request, edge);
+    const wanted = { from: queryOf(request, "from"), kind: kindOf(request) };
+    const read = async (page: Parameters<typeof credits.list>[1]) =>
+      (await credits.list(account, { ...page, ...wanted })).map((line) => ({ id: line.transaction.id, line }));
+    return listPage(pageOf(request), read, ({ line }) => writeLine(line));
+  });
+  api.get("/api/ledger/export", async (request, reply) => {
+    const wanted = { accountId: await accountOf(request, edge), kind: kindOf(request) };
+    oneOf("format", queryOf(request, "format") ?? "csv", ["csv"]);
+    // One page at a time: the next is read when the client has taken this one.
+    const pages = Readable.from(exportPages(credits, wanted), { highWaterMark: 1 });
+    return reply
+      .type("text/csv; charset=utf-8; header=present")
+      .header("content-disposition", 'attachment; filename="ledger.csv"')
+      .send(pages);
+  });
+  api.get("/api/ledger/verify", { onRequest: operatorOnly }, () => edge.verifyLedger());
+}
+
+function kindOf(request: FastifyRequest): TransactionKind | null {
+  const kind = queryOf(request, "kind");
+  return kind === null ? null : oneOf("kind", kind, TRANSACTION_KINDS);
+}
+
+const PAGE_ROWS = 500;
+const COLUMNS = ["createdAt", "kind", "amountUsd", "balanceAfterUsd", "requestId", "model", "note", "id"] as const;
+
+interface Wanted {
+  readonly accountId: string;
+  readonly kind: TransactionKind | null;
+}
+
+async function* exportPages(credits: Credits, { accountId, kind }: Wanted): AsyncGenerator<string, void, void> {
+  yield `${COLUMNS.join(",")}\r\n`;
+  let after: string | null = null;
+  do {
+    const lines: readonly LedgerLine[] = await credits.list(accountId, { limit: PAGE_ROWS, after, kind });
+    if (lines.length > 0) yield lines.map(writeRow).join("");
+    after = lines.length < PAGE_ROWS ? null : (lines.at(-1)?.transaction.id ?? null);
+  } while (after !== null);
+}
+
+function writeRow(line: LedgerLine): string {
+  const written = writeLine(line) as Readonly<Record<string, unknown>>;
+  return `${COLUMNS.map((name) => csvCell(written[name])).join(",")}\r\n`;
+}
