@@ -7,6 +7,7 @@ import { createInvitations, type Invitations } from "./accounts/invitations.ts";
 import { createKeys, type Keys } from "./accounts/keys.ts";
 import { createPasswords, type PasswordCost } from "./accounts/passwords.ts";
 import { createProfiles, type Profiles } from "./accounts/profiles.ts";
+import { createResets, type Resets } from "./accounts/resets.ts";
 import { createSessions, type Sessions } from "./accounts/sessions.ts";
 import { createUsers, type Users } from "./accounts/users.ts";
 import type { AccountStore, Db, Log } from "./core/ports.ts";
@@ -15,6 +16,7 @@ import { listenForChanges } from "./store/changes.ts";
 import { createInvitationStore } from "./store/invitations.ts";
 import { createKeyStore } from "./store/keys.ts";
 import { createProfileStore } from "./store/profiles.ts";
+import { createPasswordResetStore } from "./store/resets.ts";
 import { createSessionStore } from "./store/sessions.ts";
 import { createUserStore } from "./store/users.ts";
 
@@ -26,6 +28,7 @@ export interface People {
   readonly users: Users;
   readonly sessions: Sessions;
   readonly invitations: Invitations;
+  readonly resets: Resets;
   close(): Promise<void>;
 }
 
@@ -61,6 +64,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     users: createUsers({ store: userStore, passwords, attempts }),
     sessions: createSessions({ store: createSessionStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
+    resets: createResets({ store: createPasswordResetStore(db), users: userStore, passwords }),
     async close() {
       await changes.close();
       directory.stop();

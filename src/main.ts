@@ -12,6 +12,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   profiles: async () => (await import("./cli/profiles.ts")).profiles,
   models: async () => (await import("./cli/models.ts")).models,
   route: async () => (await import("./cli/route.ts")).route,
+  users: async () => (await import("./cli/users.ts")).users,
   credits: async () => (await import("./cli/credits.ts")).credits,
   ledger: async () => (await import("./cli/ledger.ts")).ledger,
   demo: async () => (await import("./cli/demo.ts")).demo,

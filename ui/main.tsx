@@ -29,7 +29,7 @@ import { Playground } from "./pages/playground.tsx";
 import { Profiles } from "./pages/profiles.tsx";
 import { Requests } from "./pages/requests.tsx";
 import { Settings } from "./pages/settings.tsx";
-import { Invited, SetUp, SignIn } from "./pages/sign-in.tsx";
+import { Invited, NewPassword, SetUp, SignIn } from "./pages/sign-in.tsx";
 import { advanceRange } from "./range.ts";
 import { place, startRouter } from "./router.ts";
 import { loadSession, session, sessionError } from "./session.ts";
@@ -64,6 +64,8 @@ function App() {
   const { user, setupNeeded } = session.value;
   const invitation = linkToken("invite");
   if (invitation !== null) return <Invited token={invitation} />;
+  const reset = linkToken("reset");
+  if (reset !== null) return <NewPassword token={reset} />;
   if (user === null && (setupNeeded || linkToken("setup") !== null)) return <SetUp token={linkToken("setup") ?? ""} />;
   if (user === null || isSignedOut.value) return <SignIn />;
   const Page = PAGES[name] ?? NotFound;
@@ -75,7 +77,7 @@ function App() {
 }
 
 /** One-time links carry their token behind the `#`, where no server log sees it. */
-function linkToken(kind: "setup" | "invite"): string | null {
+function linkToken(kind: "setup" | "invite" | "reset"): string | null {
   const [path, query] = place.value.hash.slice(1).split("?");
   return path === `/${kind}` ? new URLSearchParams(query).get("token") : null;
 }

@@ -14,7 +14,7 @@ export interface Invitations {
   /** A fresh set-up token while there is no operator; null afterwards. Those made before stay good. */
   prepareSetup(): Promise<string | null>;
   setUp(given: { readonly token: string; readonly email: string; readonly password: string }): Promise<User>;
-  /** The token is in the answer and nowhere else. */
+  /** The token is in the answer and nowhere else. An earlier invitation to the same address ends. */
   invite(wanted: NewInvitation): Promise<{ readonly invitation: Invitation; readonly token: string }>;
   accept(given: { readonly token: string; readonly password: string }): Promise<User>;
   list(page: Page): Promise<readonly Invitation[]>;
@@ -99,13 +99,16 @@ async function unlessTaken(redeemed: Promise<boolean>): Promise<boolean> {
 }
 
 function taken(): GatewayError {
-  return new GatewayError("conflict", "There is a user with this e-mail address already.", {
+  const message =
+    "There is a user with this e-mail address already. If they forgot the password, make them a reset link instead.";
+  return new GatewayError("conflict", message, {
     code: "email_taken",
     param: "email",
   });
 }
 
-function usedUp(): GatewayError {
+/** The same for a link that never was and for one that is no more. */
+export function usedUp(): GatewayError {
   const message = "This link is not valid: it was used, withdrawn or has expired. Ask for a new one.";
   return new GatewayError("badRequest", message, { code: "invalid_token", param: "token" });
 }

@@ -6,6 +6,7 @@ import type { Arguments } from "./arguments.ts";
 import { demoPage } from "./help-demo.ts";
 import { EXIT_CODES, indent, lines, page } from "./help-page.ts";
 import { modelsPage, profilesPage, routePage } from "./help-routing.ts";
+import { usersPage } from "./help-users.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
 import { unknown, WRONG_USAGE } from "./usage.ts";
@@ -36,6 +37,7 @@ export const SUMMARIES: Readonly<Record<string, string>> = {
   profiles: "Make, list, change and delete routing profiles",
   models: "List models with prices and scores: models list",
   route: 'Show the decision a prompt would get: route "What is 2+2?"',
+  users: "List who may sign in, and make a link for a new password: users reset EMAIL",
   credits: "Add credits, and see balance and ledger",
   ledger: "Check that every amount fits: ledger verify",
   demo: "Fill a fresh database with a month of made-up traffic, to see the dashboard alive",
@@ -53,6 +55,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   ledger: ledgerPage,
   demo: demoPage,
   doctor: doctorPage,
+  users: usersPage,
 };
 
 function mainPage(): string {

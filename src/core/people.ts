@@ -22,8 +22,9 @@ export interface User {
 export interface UserStore {
   hasOperator(): Promise<boolean>;
   byEmail(email: string): Promise<User | null>;
+  byId(id: string): Promise<User | null>;
   list(page: Page): Promise<readonly User[]>;
-  /** Ends all sessions of the user but the one kept, in the same transaction. */
+  /** Ends all sessions of the user but the one kept, and an open link for a new password, in the same transaction. */
   setPassword(id: string, passwordHash: string, keptSession: string): Promise<void>;
   /** With the sessions. Never deletes the last operator, whoever else tries at the same moment. */
   delete(id: string): Promise<"deleted" | "missing" | "last-operator">;
@@ -56,7 +57,24 @@ export interface Invitation {
   readonly expiresAtMs: number | null;
 }
 
+/** A one-time link with which a user chooses a new password. */
+export interface PasswordReset {
+  readonly userId: string;
+  readonly hash: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface PasswordResetStore {
+  /** Takes the place of an earlier one of the same user. */
+  insert(reset: PasswordReset): Promise<void>;
+  find(hash: string): Promise<{ readonly reset: PasswordReset; readonly user: User } | null>;
+  /** Sets the password, uses the link up and ends every session of the user: all or nothing. False when it was used up. */
+  redeem(reset: PasswordReset, passwordHash: string): Promise<boolean>;
+}
+
 export interface InvitationStore {
+  /** An invitation takes the place of an earlier one to the same address. */
   insert(invitation: Invitation): Promise<void>;
   byHash(hash: string): Promise<Invitation | null>;
   /** Those of the kind `invitation`. */

@@ -5,6 +5,7 @@ import type { Invitations } from "../accounts/invitations.ts";
 import type { Keys } from "../accounts/keys.ts";
 import type { CallLimits } from "../accounts/limits.ts";
 import type { Profiles } from "../accounts/profiles.ts";
+import type { Resets } from "../accounts/resets.ts";
 import type { Sessions } from "../accounts/sessions.ts";
 import type { Users } from "../accounts/users.ts";
 import type { Credits } from "../billing/credits.ts";
@@ -29,6 +30,7 @@ export interface Edge {
   readonly users: Users;
   readonly sessions: Sessions;
   readonly invitations: Invitations;
+  readonly resets: Resets;
   readonly limiter: CallLimits;
   readonly credits: Credits;
   readonly verifyLedger: () => Promise<LedgerVerdict>;

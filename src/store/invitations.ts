@@ -8,7 +8,10 @@ import { INSERT_USER, userParams } from "./users.ts";
 export function createInvitationStore(db: Db): InvitationStore {
   return {
     insert: async ({ id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs }) => {
-      await db.query(INSERT, [id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs]);
+      await db.batch([
+        { sql: "DELETE FROM invitations WHERE kind = 'invitation' AND email = $1", params: [email] },
+        { sql: INSERT, params: [id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs] },
+      ]);
     },
     byHash: async (hash) => {
       const [row] = await db.query(`SELECT ${COLUMNS} FROM invitations WHERE hash = $1`, [hash]);

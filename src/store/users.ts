@@ -11,13 +11,18 @@ export function createUserStore(db: Db): UserStore {
       const [row] = await db.query(`SELECT ${USER_COLUMNS} FROM users WHERE email = $1`, [email]);
       return row === undefined ? null : toUser(row);
     },
+    byId: async (id) => {
+      const [row] = await db.query(`SELECT ${USER_COLUMNS} FROM users WHERE id = $1`, [id]);
+      return row === undefined ? null : toUser(row);
+    },
     list: async ({ limit, after }) => {
       const rows = after === null ? await db.query(FIRST_PAGE, [limit]) : await db.query(PAGE_AFTER, [limit, after]);
       return rows.map(toUser);
     },
     setPassword: async (id, passwordHash, keptSession) => {
       await db.batch([
-        { sql: "UPDATE users SET password_hash = $1 WHERE id = $2", params: [passwordHash, id], expectRows: 1 },
+        { sql: SET_PASSWORD, params: [passwordHash, id], expectRows: 1 },
+        { sql: END_RESETS, params: [id] },
         { sql: "DELETE FROM sessions WHERE user_id = $1 AND hash <> $2", params: [id, keptSession] },
       ]);
     },
@@ -30,10 +35,15 @@ export function createUserStore(db: Db): UserStore {
         const deleted = await tx.query("DELETE FROM users WHERE id = $1 RETURNING id", [id]);
         if (deleted.length === 0) return "missing";
         await tx.query("DELETE FROM sessions WHERE user_id = $1", [id]);
+        await tx.query(END_RESETS, [id]);
         return "deleted";
       }),
   };
 }
+
+export const SET_PASSWORD = "UPDATE users SET password_hash = $1 WHERE id = $2";
+
+export const END_RESETS = "DELETE FROM password_resets WHERE user_id = $1";
 
 export const USER_COLUMNS = "id, email, role, account_id, password_hash, created_at, last_sign_in_at";
 

@@ -123,6 +123,7 @@ describe("an owner", () => {
     ["POST", "/api/accounts", { name: "x" }],
     ["GET", "/api/users"],
     ["DELETE", "/api/users/user_0"],
+    ["POST", "/api/users/user_0/reset"],
     ["POST", "/api/invitations", { email: "friend@x.example" }],
     ["GET", "/api/invitations"],
     ["DELETE", "/api/invitations/invitation_0"],

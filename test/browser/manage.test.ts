@@ -9,8 +9,9 @@ const HELLO_BODY = { model: "auto", messages: [{ role: "user", content: "What is
 describe.skipIf(!hasBrowser)("an operator", () => {
   const { gateway, visit } = setStage();
 
-  const make = async (path: string, body: object): Promise<{ id: string; key: string }> =>
-    (await (await gateway().api("POST", path, body)).json()) as { id: string; key: string };
+  const make = async (path: string, body: object): Promise<{ id: string; key: string; link: string }> =>
+    (await (await gateway().api("POST", path, body)).json()) as { id: string; key: string; link: string };
+  const invitedPath = ({ link }: { link: string }): string => link.slice(gateway().url.length);
   const callWith = async (key: string): Promise<number> =>
     (await gateway().post("/v1/chat/completions", HELLO_BODY, { authorization: `Bearer ${key}` })).status;
 
@@ -79,6 +80,34 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await page.getByRole("link", { name: "Show all entries" }).click();
     await expect.poll(async () => kinds.count()).toBeGreaterThan(1);
     expect(troubles).toEqual([]);
+  });
+
+  test("lets somebody back in who forgot the password", async () => {
+    const invited = await make("/api/invitations", { email: "ada@example.com", role: "owner" });
+    const { page: adas } = await visit(invitedPath(invited), { isSignedIn: false });
+    await adas.getByLabel("Password").fill("the first long secret");
+    await adas.getByRole("button", { name: "Join" }).click();
+    await adas.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+
+    const { page } = await visit("/settings");
+    await page.getByText("Invite somebody").click();
+    await page.getByLabel("E-mail").fill("ada@example.com");
+    await page.getByRole("button", { name: "Make the link" }).click();
+    await page.getByRole("alert").filter({ hasText: "already" }).waitFor();
+    await page.getByRole("button", { name: "Make a reset link instead" }).click();
+    const link = await page.getByRole("dialog").getByLabel("Reset link").inputValue();
+    const { page: other } = await visit(link.slice(gateway().url.length), { isSignedIn: false });
+    await other.getByLabel("Password").fill("the second long secret");
+    await other.getByRole("button", { name: "Save and sign in" }).click();
+    await other.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    expect(other.url()).not.toContain("token");
+    await adas.reload();
+    await adas.getByRole("button", { name: "Sign in" }).waitFor();
+    await other.goto(link);
+    await other.reload();
+    await other.getByLabel("Password").fill("the third long secret");
+    await other.getByRole("button", { name: "Save and sign in" }).click();
+    await other.getByRole("alert").filter({ hasText: "not valid" }).waitFor();
   });
 
   test("mends a key whose profile is gone", async () => {

@@ -7,6 +7,7 @@ import { UniqueViolation } from "../../src/core/store-errors.ts";
 import { createAccountStore } from "../../src/store/accounts.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createInvitationStore } from "../../src/store/invitations.ts";
+import { createPasswordResetStore } from "../../src/store/resets.ts";
 import { createSessionStore } from "../../src/store/sessions.ts";
 import { createUserStore } from "../../src/store/users.ts";
 import { describeStores } from "../support/stores.ts";
@@ -31,6 +32,7 @@ await describeStores("people", ({ url }) => {
   afterAll(() => db.close());
   const users = () => createUserStore(db);
   const sessions = () => createSessionStore(db);
+  const resets = () => createPasswordResetStore(db);
   const invitations = () => createInvitationStore(db);
 
   it("of several set-up links one makes an operator, and then there is none", async () => {
@@ -57,6 +59,34 @@ await describeStores("people", ({ url }) => {
     await expect(invitations().redeem(second, { ...user("x"), email: taken.email })).rejects.toThrow(UniqueViolation);
     expect(await invitations().byHash(second.hash)).toEqual(second);
     expect([await invitations().delete(second.id), await invitations().delete(second.id)]).toEqual([true, false]);
+  });
+
+  it("a second invitation to an address takes the place of the first; set-up links stay", async () => {
+    const setup = invitation("stays", { kind: "setup", email: "", role: "operator" });
+    await invitations().insert(setup);
+    for (const name of ["same1", "same2"]) await invitations().insert(invitation(name, { email: "same@example.com" }));
+    expect(await invitations().byHash("hash same1")).toBeNull();
+    expect((await invitations().byHash("hash same2"))?.email).toBe("same@example.com");
+    expect(await invitations().byHash(setup.hash)).toEqual(setup);
+  });
+
+  it("of a user's links for a new password the last one works, once, and ends every session", async () => {
+    const [one] = (await users().list({ limit: 1, after: null })) as [User];
+    const link = (hash: string) => ({ userId: one.id, hash, createdAtMs: 1, expiresAtMs: 9 });
+    await resets().insert(link("replaced"));
+    await resets().insert(link("r"));
+    expect(await resets().find("replaced")).toBeNull();
+    expect(await resets().find("r")).toEqual({ reset: link("r"), user: one });
+    expect(await resets().redeem(link("replaced"), "stolen")).toBe(false);
+    await sessions().insert({ hash: "open", userId: one.id, createdAtMs: 5, seenAtMs: 50 }, 0);
+    const tries = await Promise.all(["one", "two", "three"].map((hash) => resets().redeem(link("r"), hash)));
+    expect(tries.filter(Boolean)).toHaveLength(1);
+    expect(await sessions().find("open")).toBeNull();
+    expect((await users().byId(one.id))?.passwordHash).toBe(["one", "two", "three"][tries.indexOf(true)]);
+    await resets().insert(link("again"));
+    await users().setPassword(one.id, "changed", "");
+    expect(await resets().find("again")).toBeNull();
+    expect(await users().byId("user_nobody")).toBeNull();
   });
 
   it("sessions are found with their user, touched, and swept when stale", async () => {

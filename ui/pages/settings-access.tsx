@@ -4,13 +4,13 @@ import { useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../api.ts";
 import { ago, utc } from "../format.ts";
 import { Button } from "../kit/button.tsx";
-import { CopyBlock } from "../kit/copy.tsx";
-import { SelectField, TextField } from "../kit/field.tsx";
+import { TextField } from "../kit/field.tsx";
 import { Section } from "../kit/page.tsx";
 import { Problem, Shown } from "../kit/states.tsx";
 import { tell } from "../kit/toast.tsx";
 import { session } from "../session.ts";
 import type { Account, List } from "../types.ts";
+import { InviteForm, ResetLink } from "./settings-links.tsx";
 
 interface Person {
   readonly id: string;
@@ -25,13 +25,13 @@ interface UserRow extends Person {
 
 interface InvitationRow extends Person {
   readonly expiresAt: string;
-  readonly link?: string;
 }
 
 export function Access() {
   const users = useLoad<List<UserRow>>("/api/users?limit=200");
   const invitations = useLoad<List<InvitationRow>>("/api/invitations?limit=200").data?.data ?? [];
   const accounts = useLoad<List<Account>>("/api/accounts?limit=200").data?.data ?? [];
+  const [resetting, setResetting] = useState<UserRow | null>(null);
   const nameOf = (id: string): string => accounts.find((account) => account.id === id)?.name ?? id;
   const remove = async (path: string, said: string): Promise<void> => {
     await call("DELETE", path).then(
@@ -53,13 +53,18 @@ export function Access() {
                   {ago(user.lastSignInAt)}
                 </span>
                 {user.id !== session.value?.user?.id && (
-                  <Button
-                    kind="quiet"
-                    label={`Remove ${user.email}`}
-                    onClick={() => void remove(`/api/users/${user.id}`, `${user.email} is removed.`)}
-                  >
-                    Remove
-                  </Button>
+                  <>
+                    <Button kind="quiet" label={`Reset link for ${user.email}`} onClick={() => setResetting(user)}>
+                      Reset link
+                    </Button>
+                    <Button
+                      kind="quiet"
+                      label={`Remove ${user.email}`}
+                      onClick={() => void remove(`/api/users/${user.id}`, `${user.email} is removed.`)}
+                    >
+                      Remove
+                    </Button>
+                  </>
                 )}
               </li>
             ))}
@@ -82,58 +87,13 @@ export function Access() {
           </ul>
         )}
       </Shown>
-      <InviteForm accounts={accounts} />
+      <InviteForm
+        accounts={accounts}
+        onKnown={(email) => setResetting(users.data?.data.find((user) => user.email === email) ?? null)}
+      />
       <AccountForm />
+      {resetting !== null && <ResetLink user={resetting} onClose={() => setResetting(null)} />}
     </Section>
-  );
-}
-
-function InviteForm({ accounts }: { readonly accounts: readonly Account[] }) {
-  const [email, setEmail] = useState("");
-  const [role, setRole] = useState("owner");
-  const [accountId, setAccountId] = useState("default");
-  const [link, setLink] = useState<string | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setError(null);
-    await call<InvitationRow>("POST", "/api/invitations", { body: { email, role, accountId } }).then(
-      (made) => setLink(made.link ?? null),
-      (problem: unknown) => setError(problem as ApiError),
-    );
-  };
-  return (
-    <details>
-      <summary>Invite somebody</summary>
-      <form onSubmit={submit}>
-        <TextField label="E-mail" type="email" value={email} onInput={setEmail} isRequired />
-        <div class="pair">
-          <SelectField
-            label="Role"
-            value={role}
-            options={[
-              { value: "owner", label: "owner: one account" },
-              { value: "operator", label: "operator: everything" },
-            ]}
-            onChange={setRole}
-          />
-          <SelectField
-            label="Account"
-            value={accountId}
-            options={accounts.map(({ id, name }) => ({ value: id, label: name }))}
-            onChange={setAccountId}
-          />
-        </div>
-        <Problem error={error} />
-        <Button type="submit">Make the link</Button>
-        {link !== null && (
-          <>
-            <p>Send this link; it works once and is not shown again.</p>
-            <CopyBlock text={link} label="Invitation link" />
-          </>
-        )}
-      </form>
-    </details>
   );
 }
 

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, call } from "../api.ts";
+import { type ApiError, call, isSignedOut } from "../api.ts";
 import { Button } from "../kit/button.tsx";
 import { TextField } from "../kit/field.tsx";
 import { Problem } from "../kit/states.tsx";
@@ -15,7 +15,13 @@ const PASSWORD_MIN = 12;
 export function SignIn() {
   return (
     <Gate title="Sign in" action="Sign in" onSubmit={({ email, password }) => signIn(email, password)}>
-      <p class="faint">The gateway's dashboard. Lost your password? An operator can invite you again.</p>
+      <details class="faint">
+        <summary>Forgot the password?</summary>
+        <p>
+          An operator can make you a link for a new one: Settings, Users. The only operator runs{" "}
+          <code>switchyard users reset E-MAIL</code> on the server.
+        </p>
+      </details>
     </Gate>
   );
 }
@@ -52,6 +58,20 @@ export function Invited({ token }: { readonly token: string }) {
   return (
     <Gate title="Accept the invitation" action="Join" isNew hasEmail={false} onSubmit={submit}>
       <p class="faint">Choose a password for the dashboard.</p>
+    </Gate>
+  );
+}
+
+export function NewPassword({ token }: { readonly token: string }) {
+  const submit = async ({ password }: Credentials): Promise<void> => {
+    await call("POST", "/api/password-reset", { body: { token, password } });
+    isSignedOut.value = false;
+    await loadSession();
+    go("/", { replace: true });
+  };
+  return (
+    <Gate title="Choose a new password" action="Save and sign in" isNew hasEmail={false} onSubmit={submit}>
+      <p class="faint">This link works once. You are signed out everywhere else.</p>
     </Gate>
   );
 }

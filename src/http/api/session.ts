@@ -1,6 +1,7 @@
-// /api/session, and the calls that somebody makes before they have one: set-up, and accepting an invitation.
+// /api/session, and the calls that somebody makes before they have one: set-up, accepting an invitation, and choosing a new
+// password with a link.
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { GatewayError } from "../../core/errors.ts";
 import type { User } from "../../core/people.ts";
@@ -28,6 +29,10 @@ export function registerSession(open: FastifyInstance, edge: Edge): void {
   const readCredentials = bodyReader(Credentials);
   const readSetUp = bodyReader(SetUp);
   const readAcceptance = bodyReader(Acceptance);
+  const welcome = async (user: User, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    setSessionCookie(request, reply, await sessions.open(user));
+    return reply.code(201).send({ user: writeSelf(user) });
+  };
   open.addHook("onRequest", async (request) => refuseCrossSite(request));
   open.get("/api/session", async (request) => {
     const signedIn = await signedInOf(request, edge);
@@ -49,16 +54,15 @@ export function registerSession(open: FastifyInstance, edge: Edge): void {
     clearSessionCookie(request, reply);
     return reply.code(204).send();
   });
-  open.post("/api/setup", async (request, reply) => {
-    const user = await invitations.setUp(readSetUp(request));
-    setSessionCookie(request, reply, await sessions.open(user));
-    return reply.code(201).send({ user: writeSelf(user) });
-  });
-  open.post("/api/invitations/accept", async (request, reply) => {
-    const user = await invitations.accept(readAcceptance(request));
-    setSessionCookie(request, reply, await sessions.open(user));
-    return reply.code(201).send({ user: writeSelf(user) });
-  });
+  open.post("/api/setup", async (request, reply) =>
+    welcome(await invitations.setUp(readSetUp(request)), request, reply),
+  );
+  open.post("/api/invitations/accept", async (request, reply) =>
+    welcome(await invitations.accept(readAcceptance(request)), request, reply),
+  );
+  open.post("/api/password-reset", async (request, reply) =>
+    welcome(await edge.resets.redeem(readAcceptance(request)), request, reply),
+  );
   registerPassword(open, edge);
 }
 

@@ -18,7 +18,7 @@ const NewInvitation = Type.Object(
   { additionalProperties: false },
 );
 
-export function registerUsers(api: FastifyInstance, { users, accounts, invitations }: Edge): void {
+export function registerUsers(api: FastifyInstance, { users, accounts, invitations, resets }: Edge): void {
   const forOperators = { onRequest: operatorOnly };
   const readNew = bodyReader(NewInvitation);
   api.get("/api/users", forOperators, (request) => listPage(pageOf(request), (page) => users.list(page), writeUser));
@@ -26,6 +26,13 @@ export function registerUsers(api: FastifyInstance, { users, accounts, invitatio
     const id = idOf(request, "user");
     if (!(await users.delete(id))) throw missing("user", id);
     return reply.code(204).send();
+  });
+  api.post("/api/users/:id/reset", forOperators, async (request, reply) => {
+    const id = idOf(request, "user");
+    const made = await resets.makeFor({ id });
+    if (made === null) throw missing("user", id);
+    const link = `${originOf(request)}/#/reset?token=${made.token}`;
+    return reply.code(201).send({ email: made.user.email, link, expiresAt: isoTime(made.expiresAtMs) });
   });
   api.post("/api/invitations", forOperators, async (request, reply) => {
     const { email, role = "owner", accountId = DEFAULT_ACCOUNT } = readNew(request);
@@ -51,7 +58,7 @@ function originOf(request: FastifyRequest): string {
   return `${isHttps(request) ? "https" : "http"}://${request.host}`;
 }
 
-function writeUser({ id, email, role, accountId, createdAtMs, lastSignInAtMs }: User): object {
+export function writeUser({ id, email, role, accountId, createdAtMs, lastSignInAtMs }: User): object {
   return { id, email, role, accountId, createdAt: isoTime(createdAtMs), lastSignInAt: isoTime(lastSignInAtMs) };
 }
 

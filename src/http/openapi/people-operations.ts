@@ -42,8 +42,15 @@ export const PEOPLE_OPERATIONS: readonly Operation[] = [
     answer: json("Welcome"),
     errors: ["403", "409"],
   }),
+  everybody("resetPassword", "post", "/api/password-reset", {
+    summary: "Choose a new password with the token of a reset link: ends every session of the user, and signs in",
+    body: json("Acceptance", { token: TOKEN, password: PASSWORD }),
+    status: "201",
+    answer: json("Welcome"),
+    errors: ["403"],
+  }),
   api("invite", "post", "/api/invitations", {
-    summary: "Make a link that lets one person in, good for seven days; it is shown this once",
+    summary: "Make a link that lets one person in, good for seven days; it is shown this once, and ends an earlier one",
     body: json("NewInvitation", { email: EMAIL, role: "owner", accountId: "default" }),
     status: "201",
     answer: json("CreatedInvitation"),
@@ -60,6 +67,12 @@ export const PEOPLE_OPERATIONS: readonly Operation[] = [
     status: "204",
   }),
   api("listUsers", "get", "/api/users", { summary: "Who may sign in", parameters: paging, answer: page("User") }),
+  api("makeResetLink", "post", "/api/users/{id}/reset", {
+    summary: "Make a link with which a user chooses a new password, good once and for a day; it is shown this once",
+    parameters: [idInPath],
+    status: "201",
+    answer: json("ResetLink"),
+  }),
   api("deleteUser", "delete", "/api/users/{id}", {
     summary: "Delete a user and end their sessions; the last operator stays",
     parameters: [idInPath],

@@ -15,6 +15,7 @@ export const PEOPLE_SCHEMAS: Readonly<Record<string, object>> = {
   PasswordChange: strict({ current: text, next: password }),
   SetUp: strict({ token: text, email: text, password }),
   Acceptance: strict({ token: text, password }),
+  ResetLink: object({ email: text, link: text, expiresAt: time }),
   Welcome: object({ user: self }),
   NewInvitation: { ...strict({ email: text, role, accountId: text }), required: ["email"] },
   Invitation: object(invitation),

@@ -1,0 +1,103 @@
+// Users of the dashboard as a command, directly on the store: who may sign in, and a link for somebody who is locked out.
+
+import { createPasswords } from "../accounts/passwords.ts";
+import { createResets } from "../accounts/resets.ts";
+import type { Settings } from "../config/settings.ts";
+import type { User } from "../core/people.ts";
+import type { Db } from "../core/ports.ts";
+import { writeUser } from "../http/api/users.ts";
+import { createPasswordResetStore } from "../store/resets.ts";
+import { createUserStore } from "../store/users.ts";
+import type { Arguments } from "./arguments.ts";
+import { withKeyRing } from "./key-ring.ts";
+import { loadSettings, printProblems } from "./settings.ts";
+import { formatTable } from "./table.ts";
+import { type Terminal, thisTerminal } from "./terminal.ts";
+import { explainFailure, FAILED, isOn, splitFlags, textOf, UsageError, unknown } from "./usage.ts";
+
+const SUBCOMMANDS = ["list", "reset"] as const;
+const USERS_MAX = 10_000;
+
+interface Order {
+  readonly kind: (typeof SUBCOMMANDS)[number];
+  readonly email: string | null;
+  /** Where people reach the gateway; null for where it listens. */
+  readonly url: string | null;
+  readonly isJson: boolean;
+}
+
+export async function users(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  try {
+    const { order, config } = readOrder(args);
+    const loaded = loadSettings(config, terminal);
+    if (!loaded.ok) return printProblems(loaded, terminal);
+    const { settings } = loaded;
+    return await withKeyRing(settings.database, ({ db }) =>
+      order.kind === "list" ? list(order, db, terminal) : reset(order, { db, settings, terminal }),
+    );
+  } catch (error) {
+    return explainFailure(error, "users", terminal);
+  }
+}
+
+function readOrder({ words, flags }: Arguments): { order: Order; config: Arguments["flags"] } {
+  const [word, email, ...extra] = words;
+  if (word === undefined) throw new UsageError("Say what to do: users list or users reset EMAIL.");
+  const kind = SUBCOMMANDS.find((known) => known === word);
+  if (kind === undefined) throw unknown({ what: "subcommand", word, known: SUBCOMMANDS });
+  const { own, config } = splitFlags(flags, [...(kind === "reset" ? ["url"] : []), "json", "no-color"]);
+  if (kind === "reset" && email === undefined) throw new UsageError("users reset needs the e-mail address of a user.");
+  const stray = kind === "list" ? email : extra[0];
+  if (stray !== undefined) throw new UsageError(`'${stray}' is one word too many.`);
+  return { order: { kind, email: email ?? null, url: readUrl(textOf(own, "url")), isJson: isOn(own, "json") }, config };
+}
+
+function readUrl(text: string | null): string | null {
+  if (text === null || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))) return text;
+  throw new UsageError(`--url is where people reach the gateway, such as https://gateway.example.com, not '${text}'.`);
+}
+
+async function list({ isJson }: Order, db: Db, terminal: Terminal): Promise<number> {
+  const found = await createUserStore(db).list({ limit: USERS_MAX, after: null });
+  if (isJson) terminal.out(`${JSON.stringify({ data: found.map(writeUser) }, null, 2)}\n`);
+  else if (found.length > 0) terminal.out(formatTable([HEADINGS, ...found.map(rowOf)]));
+  else terminal.say("Nobody can sign in yet. Start the server: it prints a one-time link. switchyard serve\n");
+  return 0;
+}
+
+const HEADINGS = ["ID", "E-MAIL", "ROLE", "ACCOUNT", "LAST SIGN-IN"];
+
+function rowOf({ id, email, role, accountId, lastSignInAtMs }: User): readonly string[] {
+  const seen = lastSignInAtMs === null ? "-" : `${new Date(lastSignInAtMs).toISOString().slice(0, 16)}Z`;
+  return [id, email, role, accountId, seen.replace("T", " ")];
+}
+
+interface Context {
+  readonly db: Db;
+  readonly settings: Settings;
+  readonly terminal: Terminal;
+}
+
+async function reset({ email, url, isJson }: Order, { db, settings, terminal }: Context): Promise<number> {
+  const store = createPasswordResetStore(db);
+  const resets = createResets({ store, users: createUserStore(db), passwords: createPasswords() });
+  const made = await resets.makeFor({ email: email ?? "" });
+  if (made === null) {
+    terminal.say(`There is no user '${email}'. See: switchyard users list\n`);
+    return FAILED;
+  }
+  const link = `${(url ?? addressOf(settings)).replace(/\/+$/, "")}/#/reset?token=${made.token}`;
+  const expiresAt = new Date(made.expiresAtMs).toISOString();
+  if (isJson) {
+    terminal.out(`${JSON.stringify({ email: made.user.email, link, expiresAt }, null, 2)}\n`);
+    return 0;
+  }
+  terminal.say(`A new password for ${made.user.email}: open this link within a day. It works once.\n`);
+  terminal.out(`${link}\n`);
+  return 0;
+}
+
+function addressOf({ server: { host, port } }: Settings): string {
+  const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
+}
