@@ -169,6 +169,8 @@ export interface Candidate {
   readonly model: string;
   readonly removedBecause: string | null;
   readonly restingBecause?: string;
+  /** Only where it is estimated now, as in the playground. */
+  readonly costUsd?: string;
 }
 
 export interface Decision {

@@ -110,6 +110,26 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await other.getByRole("alert").filter({ hasText: "not valid" }).waitFor();
   });
 
+  test("compares up to four, by link too, and runs them all", async () => {
+    const { page, troubles } = await visit("/playground");
+    await page.getByLabel("Prompt", { exact: true }).fill("What is the capital of France?");
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    for (const _ of [2, 3]) await page.getByRole("button", { name: "Compare with another" }).click();
+    await page.getByRole("button", { name: "Compare with another" }).waitFor({ state: "detached" });
+    await page.getByLabel("Compare with, 2").selectOption("tier:COMPLEX");
+    await page.getByLabel("Compare with, 3").selectOption("model:gpt-5-nano");
+    const rows = page.locator(".bench-out table tbody tr");
+    await rows.filter({ hasText: /Tier COMPLEX.*COMPLEX/ }).waitFor();
+    await rows.filter({ hasText: /Model gpt-5-nano.*gpt-5-nano.*\$/ }).waitFor();
+    const { page: other } = await visit(new URL(page.url()).pathname + new URL(page.url()).hash);
+    await other.locator(".versus > section").nth(3).waitFor();
+    await page.getByRole("button", { name: /^Run all for about \$/ }).click();
+    await expect.poll(() => page.getByText(/charged, .* estimated/).count(), { timeout: 15_000 }).toBe(4);
+    await page.getByRole("button", { name: "Do not compare with number 1" }).click();
+    await expect.poll(() => page.locator(".versus > section").count()).toBe(3);
+    expect(troubles).toEqual([]);
+  });
+
   test("mends a key whose profile is gone", async () => {
     const { id } = await make("/api/profiles", { name: "brief" });
     const { key } = await make("/api/keys", { name: "orphan", profile: id });

@@ -97,6 +97,7 @@ function Chain({ decision, answeredBy }: { readonly decision: Decision; readonly
         {decision.chain.map((model) => (
           <li key={model}>
             <a href={hrefTo("/models", { model })}>{model}</a>
+            <Estimate usd={decision.candidates.find((candidate) => candidate.model === model)?.costUsd} />
             {model === answeredBy && <span class="chip good">answered</span>}
             <Resting candidate={decision.candidates.find((candidate) => candidate.model === model)} />
           </li>
@@ -110,6 +111,10 @@ function Chain({ decision, answeredBy }: { readonly decision: Decision; readonly
 function Resting({ candidate }: { readonly candidate: Candidate | undefined }) {
   if (candidate?.restingBecause === undefined) return null;
   return <span class="faint"> {candidate.restingBecause}</span>;
+}
+
+function Estimate({ usd: amount }: { readonly usd: string | undefined }) {
+  return amount === undefined ? null : <span class="faint">{usd(amount)}</span>;
 }
 
 function Removed({ removed }: { readonly removed: readonly Candidate[] }) {

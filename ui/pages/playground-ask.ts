@@ -36,10 +36,9 @@ export interface Asked {
 }
 
 /** Null asks nothing. */
-export function useDecision(bench: Bench, profileId: string | null): Asked {
+export function useDecision(bench: Bench | null): Asked {
   const [asked, setAsked] = useState<Asked>({ answer: null, error: null, isStale: false });
-  const question =
-    profileId === null || bench.prompt.trim() === "" ? null : JSON.stringify(questionOf(bench, profileId));
+  const question = bench === null || bench.prompt.trim() === "" ? null : JSON.stringify(questionOf(bench));
   useEffect(() => {
     if (question === null) {
       setAsked({ answer: null, error: null, isStale: false });

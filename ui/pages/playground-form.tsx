@@ -123,22 +123,12 @@ export function Controls({ bench, set, profiles }: FormProps & { readonly profil
   const options = [{ value: "", label: "none" }, ...profiles.map(({ id, name }) => ({ value: id, label: name }))];
   return (
     <section class="card">
-      <div class="pair">
-        <SelectField
-          label="Profile"
-          value={bench.profileId}
-          options={options}
-          onChange={(id) => set({ profileId: id })}
-        />
-        {bench.otherId !== null && (
-          <SelectField
-            label="Compare with profile"
-            value={bench.otherId}
-            options={options}
-            onChange={(otherId) => set({ otherId })}
-          />
-        )}
-      </div>
+      <SelectField
+        label="Profile"
+        value={bench.profileId}
+        options={options}
+        onChange={(id) => set({ profileId: id })}
+      />
       <Segmented
         label="Who chooses"
         choices={[

@@ -10,7 +10,19 @@ import { hrefTo } from "../router.ts";
 import type { RequestDetail } from "../types.ts";
 import { type Bench, questionOf } from "./playground-state.ts";
 
-export function Run({ bench, estimateUsd }: { readonly bench: Bench; readonly estimateUsd: string | null }) {
+export function Run({
+  bench,
+  estimateUsd,
+  turn = 0,
+  isPart = false,
+}: {
+  readonly bench: Bench;
+  readonly estimateUsd: string | null;
+  /** Runs when this goes up. */
+  readonly turn?: number;
+  /** Stands inside another card. */
+  readonly isPart?: boolean;
+}) {
   const [text, setText] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
@@ -24,7 +36,7 @@ export function Run({ bench, estimateUsd }: { readonly bench: Bench; readonly es
     setError(null);
     setDone(null);
     try {
-      const body = { ...questionOf(bench, bench.profileId), stream: true };
+      const body = { ...questionOf(bench), stream: true };
       const response = await send("POST", "/api/playground/run", { body, signal: abort.current.signal });
       if (!response.ok) throw toError(response, await response.json().catch(() => null));
       await readStream(response, (part) => setText((before) => (before ?? "") + part));
@@ -35,10 +47,13 @@ export function Run({ bench, estimateUsd }: { readonly bench: Bench; readonly es
     }
     setBusy(false);
   };
+  useEffect(() => {
+    if (turn > 0) void run();
+  }, [turn]);
   return (
-    <section class="card" aria-label="Run for real">
+    <section class={isPart ? "part" : "card"} aria-label="Run for real">
       <div class="row">
-        <h2 class="grow">Run for real</h2>
+        {isPart ? <h3 class="grow">Run for real</h3> : <h2 class="grow">Run for real</h2>}
         {isBusy ? (
           <Button onClick={() => abort.current?.abort()}>Stop</Button>
         ) : (
@@ -47,7 +62,7 @@ export function Run({ bench, estimateUsd }: { readonly bench: Bench; readonly es
           </Button>
         )}
       </div>
-      <p class="faint">Calls the provider and charges this account.</p>
+      {!isPart && <p class="faint">Calls the provider and charges this account.</p>}
       <Problem error={error} />
       {text !== null && <TextBlock text={text === "" ? "…" : text} label="The answer" />}
       {done !== null && (

@@ -24,8 +24,8 @@ export interface Bench {
   readonly maxCost: string;
   readonly bfcl: string;
   readonly profileId: string;
-  /** A second profile to compare with; null when not comparing. */
-  readonly otherId: string | null;
+  /** What to compare with: `profile:ID` (none when empty), `tier:NAME` or `model:ID`. */
+  readonly others: readonly string[];
   /** The request this was opened from. */
   readonly from: string | null;
 }
@@ -46,7 +46,7 @@ export const EMPTY_BENCH: Bench = {
   maxCost: "",
   bfcl: "",
   profileId: "",
-  otherId: null,
+  others: [],
   from: null,
 };
 
@@ -72,12 +72,45 @@ export function readFragment(hash: string): Json | null {
 
 /** Only what differs from an empty bench, so that links stay short. */
 export function benchFragment(bench: Bench): string {
-  const changed = Object.entries(bench).filter(([name, value]) => value !== EMPTY_BENCH[name as keyof Bench]);
+  const isEmpty = (value: unknown, empty: unknown): boolean =>
+    value === empty || (Array.isArray(value) && value.length === 0);
+  const changed = Object.entries(bench).filter(([name, value]) => !isEmpty(value, EMPTY_BENCH[name as keyof Bench]));
   return changed.length === 0 ? "" : writeFragment(Object.fromEntries(changed));
 }
 
+/** A link may come from anywhere: what does not fit is left out. */
 export function benchFrom(hash: string): Bench {
-  return { ...EMPTY_BENCH, ...(readFragment(hash) as Partial<Bench> | null) };
+  const given = readFragment(hash) ?? {};
+  const fits = Object.entries(EMPTY_BENCH).filter(([name, empty]) => isLike(given[name], empty));
+  const bench = { ...EMPTY_BENCH, ...Object.fromEntries(fits.map(([name]) => [name, given[name]])) };
+  const isMode = bench.mode === "auto" || bench.mode === "tier" || bench.mode === "direct";
+  return {
+    ...bench,
+    mode: isMode ? bench.mode : "auto",
+    turns: bench.turns.filter(isTurn),
+    others: bench.others.filter((other) => typeof other === "string").slice(0, OTHERS_MAX),
+  };
+}
+
+function isLike(value: unknown, empty: Bench[keyof Bench]): boolean {
+  if (Array.isArray(empty)) return Array.isArray(value);
+  return typeof value === "string" || (empty === null && value === null);
+}
+
+function isTurn(turn: unknown): turn is Turn {
+  const { role, content } = (turn ?? {}) as Partial<Turn>;
+  return (role === "user" || role === "assistant") && typeof content === "string";
+}
+
+export const OTHERS_MAX = 3;
+
+/** The bench as it would be with another profile, in another tier, or on another model. */
+export function contenderOf(bench: Bench, other: string): Bench {
+  const [kind, ...rest] = other.split(":");
+  const id = rest.join(":");
+  if (kind === "profile") return { ...bench, profileId: id };
+  if (kind === "tier") return { ...bench, mode: "tier", tier: id };
+  return { ...bench, mode: "direct", model: id };
 }
 
 /** The question of a recorded request again: its words where they were kept, else its decision's circumstances. */
@@ -142,7 +175,7 @@ export function parsedTools(bench: Bench): unknown {
 }
 
 /** The body for /api/playground/*. */
-export function questionOf(bench: Bench, profileId: string): Json {
+export function questionOf(bench: Bench): Json {
   const tools = parsedTools(bench);
   return {
     prompt: bench.prompt,
@@ -152,7 +185,7 @@ export function questionOf(bench: Bench, profileId: string): Json {
     ...numeric("max_output_tokens", bench.cap),
     ...(bench.mode === "direct" ? { model: bench.model } : {}),
     ...controls(bench),
-    ...(profileId === "" ? {} : { profileId }),
+    ...(bench.profileId === "" ? {} : { profileId: bench.profileId }),
   };
 }
 

@@ -7,13 +7,13 @@ import { copyText } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { PageHead } from "../kit/page.tsx";
 import { KEY_PLACE, Snippets } from "../kit/snippets.tsx";
-import { Empty, Problem } from "../kit/states.tsx";
 import { tell } from "../kit/toast.tsx";
 import { hrefTo, place } from "../router.ts";
 import type { List, Profile } from "../types.ts";
-import { DecisionPanel } from "./decision.tsx";
-import { type Answer, type Asked, useDecision } from "./playground-ask.ts";
+import { useDecision } from "./playground-ask.ts";
+import { Compare } from "./playground-compare.tsx";
 import { Controls, Examples, Prompt } from "./playground-form.tsx";
+import { Outcome } from "./playground-outcome.tsx";
 import { Run } from "./playground-run.tsx";
 import { type Bench, benchFragment, benchFrom, chatBodyOf, rulesOf, writeFragment } from "./playground-state.ts";
 
@@ -21,8 +21,8 @@ export function Playground() {
   const [bench, setBench] = useBench();
   const [isCopying, setCopying] = useState(false);
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=200").data?.data ?? [];
-  const first = useDecision(bench, bench.profileId);
-  const second = useDecision(bench, bench.otherId);
+  const first = useDecision(bench);
+  const isComparing = bench.others.length > 0;
   const set = (change: Partial<Bench>): void => setBench({ ...bench, ...change });
   const share = async (): Promise<void> => {
     tell(
@@ -32,7 +32,7 @@ export function Playground() {
   return (
     <>
       <PageHead title="Playground" purpose="Where would this go, and why? No provider called, no credits used.">
-        <Button isPressed={bench.otherId !== null} onClick={() => set({ otherId: bench.otherId === null ? "" : null })}>
+        <Button isPressed={isComparing} onClick={() => set({ others: isComparing ? [] : ["profile:"] })}>
           Compare
         </Button>
         <Button onClick={() => setCopying(true)}>Copy as…</Button>
@@ -51,10 +51,15 @@ export function Playground() {
           <Examples set={set} />
           <Controls bench={bench} set={set} profiles={profiles} />
         </div>
-        <div class={bench.otherId === null ? "bench-out" : "bench-out two"}>
-          <Outcome asked={first} bench={bench} />
-          {bench.otherId !== null && <Outcome asked={second} bench={bench} isOther />}
-          <Run bench={bench} estimateUsd={first.answer?.estimate.costUsd ?? null} />
+        <div class="bench-out">
+          {isComparing ? (
+            <Compare bench={bench} first={first} profiles={profiles} set={set} />
+          ) : (
+            <>
+              <Outcome title="Decision" asked={first} />
+              <Run bench={bench} estimateUsd={first.answer?.estimate.costUsd ?? null} />
+            </>
+          )}
         </div>
       </div>
       {isCopying && (
@@ -84,49 +89,4 @@ function useBench() {
     history.replaceState(null, "", `${path}${search === "" ? "" : `?${search}`}${next}`);
   }, [bench, path, query]);
   return [bench, setBench] as const;
-}
-
-function Outcome({
-  asked,
-  bench,
-  isOther = false,
-}: {
-  readonly asked: Asked;
-  readonly bench: Bench;
-  readonly isOther?: boolean;
-}) {
-  const title = bench.otherId === null ? "Decision" : isOther ? "With the other profile" : "With the first profile";
-  return (
-    <section class={asked.isStale ? "card stale" : "card"} aria-label={title} aria-live="polite">
-      <h2>{title}</h2>
-      <Problem error={asked.error} />
-      {asked.answer === null ? (
-        <Empty title="Type a prompt">The decision appears here as you type.</Empty>
-      ) : (
-        <Told answer={asked.answer} />
-      )}
-    </section>
-  );
-}
-
-function Told({ answer }: { readonly answer: Answer }) {
-  const { decision, estimate, candidates, classifiedTier, tookMs } = answer;
-  const changes = [...(decision.conversions ?? []), ...(decision.droppedFields ?? []).map((field) => `drops ${field}`)];
-  return (
-    <>
-      <DecisionPanel
-        routedMs={tookMs}
-        decision={{
-          ...decision,
-          classifiedTier,
-          chain: decision.filteredChain,
-          candidates,
-          costEstimateUsd: estimate.costUsd,
-          baselineCostUsd: estimate.baselineCostUsd,
-          estimatedTokens: { input: estimate.inputTokens, output: estimate.outputTokens },
-        }}
-      />
-      {changes.length > 0 && <p class="faint">Written for this model: {changes.join(", ")}</p>}
-    </>
-  );
 }

@@ -4,9 +4,11 @@ import {
   benchFragment,
   benchFrom,
   chatBodyOf,
+  contenderOf,
   EMPTY_BENCH,
   questionOf,
   rulesOf,
+  writeFragment,
 } from "../../../ui/pages/playground-state.ts";
 import { parseReasoning } from "../../../ui/pages/reasoning.ts";
 import { fc } from "../../support/property.ts";
@@ -33,7 +35,7 @@ describe("the bench", () => {
 
   test("asks what it would send", () => {
     const bench = { ...EMPTY_BENCH, prompt: "Hi", system: "Be brief.", ceiling: "LIGHT", maxCost: "0.01", code: "2" };
-    expect(questionOf(bench, "profile_1")).toEqual({
+    expect(questionOf({ ...bench, profileId: "profile_1" })).toEqual({
       prompt: "Hi",
       system_prompt: "Be brief.",
       service_tier_ceiling: "LIGHT",
@@ -51,6 +53,34 @@ describe("the bench", () => {
       service_max_cost: 0.01,
       service_code_quality: 2,
     });
+  });
+
+  test.each<[string, object]>([
+    ["profile:profile_2", { profileId: "profile_2" }],
+    ["profile:", {}],
+    ["tier:NANO", { profileId: "profile_1", service_profile: "tier", service_tier: "NANO" }],
+    ["model:a:b", { profileId: "profile_1", service_profile: "direct", model: "a:b" }],
+  ])("is compared with %s", (other, asked) => {
+    const bench = { ...EMPTY_BENCH, prompt: "Hi", profileId: "profile_1" };
+    expect(questionOf(contenderOf(bench, other))).toEqual({ prompt: "Hi", ...asked });
+  });
+
+  test("takes from a link only what fits", () => {
+    const odd = {
+      prompt: 5,
+      turns: [{ role: "root", content: "x" }, 7, { role: "user", content: "y" }],
+      others: ["profile:", 1, "tier:NANO", "a", "b"],
+      mode: "odd",
+      floor: {},
+      cap: null,
+      unheard: "of",
+    };
+    expect(benchFrom(writeFragment(odd))).toEqual({
+      ...EMPTY_BENCH,
+      turns: [{ role: "user", content: "y" }],
+      others: ["profile:", "tier:NANO", "a"],
+    });
+    expect(benchFrom(writeFragment({ turns: "no", others: 3 }))).toEqual(EMPTY_BENCH);
   });
 
   test("becomes the rules of a profile", () => {
