@@ -16,6 +16,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   credits: async () => (await import("./cli/credits.ts")).credits,
   ledger: async () => (await import("./cli/ledger.ts")).ledger,
   demo: async () => (await import("./cli/demo.ts")).demo,
+  migrate: async () => (await import("./cli/migrate.ts")).migrate,
   doctor: async () => (await import("./cli/doctor.ts")).doctor,
   version: async () => (await import("./cli/help.ts")).version,
   help: async () => (await import("./cli/help.ts")).help,

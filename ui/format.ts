@@ -23,10 +23,10 @@ export function usd(amount: number | string | null | undefined): string {
   return `${sign}$${trimZeros(size.toFixed(decimals))}`;
 }
 
-/** A balance that small charges are seen to move: up to six decimals. */
+/** A balance that small charges are seen to move: six decimals, so that a column of them stands in line. */
 export function balance(amount: string | number): string {
   const value = Number(amount);
-  const text = Math.abs(value).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+  const text = Math.abs(value).toLocaleString("en-US", { minimumFractionDigits: 6, maximumFractionDigits: 6 });
   return `${value < 0 ? "−" : ""}$${text}`;
 }
 

@@ -4,6 +4,8 @@ import { optionRows } from "../config/options.ts";
 import { readPackage } from "../config/package.ts";
 import type { Arguments } from "./arguments.ts";
 import { demoPage } from "./help-demo.ts";
+import { keysPage } from "./help-keys.ts";
+import { migratePage } from "./help-migrate.ts";
 import { EXIT_CODES, indent, lines, page } from "./help-page.ts";
 import { modelsPage, profilesPage, routePage } from "./help-routing.ts";
 import { usersPage } from "./help-users.ts";
@@ -13,8 +15,9 @@ import { unknown, WRONG_USAGE } from "./usage.ts";
 
 export const VERSION = readPackage().version;
 
-export async function version(_: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  terminal.out(`switchyard ${VERSION}\n`);
+export async function version({ flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  const told = { version: VERSION, node: process.versions.node };
+  terminal.out(flags.json === undefined ? `switchyard ${VERSION}\n` : `${JSON.stringify(told, null, 2)}\n`);
   return 0;
 }
 
@@ -33,7 +36,7 @@ export async function help({ command, words }: Arguments, terminal: Terminal = t
 /** One line for each command there is. */
 export const SUMMARIES: Readonly<Record<string, string>> = {
   serve: "Start the gateway; also what happens without a command",
-  keys: "Make, list and revoke API keys",
+  keys: "Make, list, change, rotate and revoke API keys",
   profiles: "Make, list, change and delete routing profiles",
   models: "List models with prices and scores: models list",
   route: 'Show the decision a prompt would get: route "What is 2+2?"',
@@ -41,6 +44,7 @@ export const SUMMARIES: Readonly<Record<string, string>> = {
   credits: "Add credits, and see balance and ledger",
   ledger: "Check that every amount fits: ledger verify",
   demo: "Fill a fresh database with a month of made-up traffic, to see the dashboard alive",
+  migrate: "See what the database lacks, and bring it up to date: migrate status, migrate up",
   doctor: "Check configuration, database, port and providers, and say what to mend",
   version: "Print the version",
   help: "Print this, or the page of a command: switchyard help keys",
@@ -56,6 +60,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   demo: demoPage,
   doctor: doctorPage,
   users: usersPage,
+  migrate: migratePage,
 };
 
 function mainPage(): string {
@@ -75,49 +80,6 @@ function mainPage(): string {
     ["Commands", indent(formatTable(Object.entries(SUMMARIES)))],
     ["Configuration, for serve, keys and doctor", indent(formatTable(configurationRows()))],
     ["", "A flag wins over its variable, and that over switchyard.yaml. docs/configuration.md has every setting."],
-    EXIT_CODES,
-  ]);
-}
-
-function keysPage(): string {
-  return page([
-    [
-      "",
-      "switchyard keys: make, list and revoke API keys. Works beside a running server, which sees it within seconds.",
-    ],
-    [
-      "Examples",
-      lines([
-        "switchyard keys create --name app",
-        "switchyard keys create --name trial --expires 90d --rpm 60",
-        "KEY=$(switchyard keys create --name ci)",
-        "switchyard keys list --json",
-        "switchyard keys revoke key_0123 --yes",
-      ]),
-    ],
-    [
-      "Subcommands",
-      indent(
-        formatTable([
-          ["create --name NAME", "Make a key and print it, this once"],
-          ["  --profile ID", "Route its requests by this profile"],
-          ["  --rpm N", "Requests per minute it may make"],
-          ["  --expires WHEN", "90d, 12h, 2w, 1y, or a date such as 2030-01-31"],
-          ["list", "All keys, newest first"],
-          ["revoke ID", "End a key for good; --yes to not be asked"],
-        ]),
-      ),
-    ],
-    [
-      "Flags of all three",
-      indent(
-        formatTable([
-          ["--account ID", "Whose keys: default for create, all accounts for list and revoke"],
-          ["--json", "For programs"],
-        ]),
-      ),
-    ],
-    ["", "Configuration flags (--config, --database, …) work here too: switchyard help"],
     EXIT_CODES,
   ]);
 }

@@ -1,5 +1,6 @@
 // What `switchyard keys …` was asked to do, read from words and flags before anything is opened.
 
+import type { KeyChange } from "../core/ports.ts";
 import type { Arguments } from "./arguments.ts";
 import { parseExpiry } from "./expiry.ts";
 import { isOn, splitFlags, textOf, UsageError, unknown } from "./usage.ts";
@@ -29,13 +30,32 @@ export interface RevokeOrder {
   readonly isJson: boolean;
 }
 
-export type KeyOrder = CreateOrder | ListOrder | RevokeOrder;
+export interface RotateOrder {
+  readonly kind: "rotate";
+  readonly id: string;
+  readonly accountId: string | null;
+  /** How long the old key goes on working. */
+  readonly graceMs: number;
+  readonly isJson: boolean;
+}
+
+export interface SetOrder {
+  readonly kind: "set";
+  readonly id: string;
+  readonly accountId: string | null;
+  readonly change: KeyChange;
+  readonly isJson: boolean;
+}
+
+export type KeyOrder = CreateOrder | ListOrder | SetOrder | RotateOrder | RevokeOrder;
 
 type Flags = Arguments["flags"];
 
 const OWN_FLAGS: Readonly<Record<KeyOrder["kind"], readonly string[]>> = {
   create: ["name", "profile", "rpm", "expires", "account", "json"],
   list: ["account", "json"],
+  set: ["name", "profile", "rpm", "expires", "account", "json"],
+  rotate: ["grace", "account", "json"],
   revoke: ["account", "json", "yes"],
 };
 
@@ -43,7 +63,7 @@ const OWN_FLAGS: Readonly<Record<KeyOrder["kind"], readonly string[]>> = {
 export function readKeyOrder({ words, flags }: Arguments, nowMs: number): { order: KeyOrder; config: Flags } {
   const [kind, ...rest] = words;
   if (!isKind(kind)) {
-    if (kind === undefined) throw new UsageError("Say what to do: keys create, keys list or keys revoke.");
+    if (kind === undefined) throw new UsageError("Say what to do: keys create, list, set, rotate or revoke.");
     throw unknown({ what: "subcommand", word: kind, known: Object.keys(OWN_FLAGS) });
   }
   const { own, config } = splitFlags(flags, [...OWN_FLAGS[kind], "no-color"]);
@@ -54,7 +74,7 @@ function isKind(word: string | undefined): word is KeyOrder["kind"] {
   return word !== undefined && Object.hasOwn(OWN_FLAGS, word);
 }
 
-const readBy = { create: readCreate, list: readList, revoke: readRevoke };
+const readBy = { create: readCreate, list: readList, set: readSet, rotate: readRotate, revoke: readRevoke };
 
 function readCreate(words: readonly string[], flags: Flags, nowMs: number): CreateOrder {
   const name = textOf(flags, "name")?.trim();
@@ -64,12 +84,13 @@ function readCreate(words: readonly string[], flags: Flags, nowMs: number): Crea
   refuseWords(words);
   if (name === undefined) throw new UsageError("keys create needs --name, such as --name production.");
   if (name.length > 200) throw new UsageError("--name has at most 200 characters.");
+  const [rate, expiry] = [textOf(flags, "rpm"), textOf(flags, "expires")];
   return {
     kind: "create",
     name,
     profileId: textOf(flags, "profile"),
-    requestsPerMinute: readRate(textOf(flags, "rpm")),
-    expiresAtMs: readExpiry(textOf(flags, "expires"), nowMs),
+    requestsPerMinute: rate === null ? null : readRate(rate),
+    expiresAtMs: expiry === null ? null : readExpiry(expiry, nowMs),
     accountId: textOf(flags, "account"),
     isJson: isOn(flags, "json"),
   };
@@ -80,9 +101,53 @@ function readList(words: readonly string[], flags: Flags): ListOrder {
   return { kind: "list", accountId: textOf(flags, "account"), isJson: isOn(flags, "json") };
 }
 
-function readRevoke([id, ...others]: readonly string[], flags: Flags): RevokeOrder {
-  if (id === undefined) throw new UsageError("keys revoke needs the id of a key; keys list shows them.");
+/** Where a key may have none of something, `none` takes it away. */
+function readSet(words: readonly string[], flags: Flags, nowMs: number): SetOrder {
+  const orNull = <T>(name: string, read: (text: string) => T): T | null | undefined => {
+    const text = textOf(flags, name);
+    if (text === null) return undefined;
+    return text === "none" ? null : read(text);
+  };
+  const name = textOf(flags, "name")?.trim();
+  const profileId = orNull("profile", (text) => text);
+  const requestsPerMinute = orNull("rpm", readRate);
+  const expiresAtMs = orNull("expires", (text) => readExpiry(text, nowMs));
+  const change: KeyChange = {
+    ...(name === undefined ? {} : { name }),
+    ...(profileId === undefined ? {} : { profileId }),
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+  };
+  const id = readId("set", words);
+  if (Object.keys(change).length === 0) {
+    throw new UsageError("keys set needs something to change: --name, --profile, --rpm or --expires.");
+  }
+  return { kind: "set", id, accountId: textOf(flags, "account"), change, isJson: isOn(flags, "json") };
+}
+
+const GRACE_DEFAULT_MS = 24 * 3_600_000;
+const GRACE_MAX_MS = 30 * 24 * 3_600_000;
+
+function readRotate(words: readonly string[], flags: Flags): RotateOrder {
+  const text = textOf(flags, "grace");
+  const graceMs = text === null ? GRACE_DEFAULT_MS : text === "0" ? 0 : parseExpiry(text, 0);
+  if (graceMs === null || graceMs > GRACE_MAX_MS) {
+    throw new UsageError(
+      `--grace is how long the old key still works, such as 0, 1h or 7d, at most 30d; not '${text}'.`,
+    );
+  }
+  const id = readId("rotate", words);
+  return { kind: "rotate", id, accountId: textOf(flags, "account"), graceMs, isJson: isOn(flags, "json") };
+}
+
+function readId(kind: KeyOrder["kind"], [id, ...others]: readonly string[]): string {
+  if (id === undefined) throw new UsageError(`keys ${kind} needs the id of a key; keys list shows them.`);
   refuseWords(others);
+  return id;
+}
+
+function readRevoke(words: readonly string[], flags: Flags): RevokeOrder {
+  const id = readId("revoke", words);
   return {
     kind: "revoke",
     id,
@@ -96,15 +161,13 @@ function refuseWords([word]: readonly string[]): void {
   if (word !== undefined) throw new UsageError(`'${word}' is one word too many.`);
 }
 
-function readRate(text: string | null): number | null {
-  if (text === null) return null;
+function readRate(text: string): number {
   const rate = Number(text);
   if (/^\d+$/.test(text) && rate >= 1 && rate <= 1_000_000) return rate;
   throw new UsageError(`--rpm is a whole number from 1 to 1000000, not '${text}'.`);
 }
 
-function readExpiry(text: string | null, nowMs: number): number | null {
-  if (text === null) return null;
+function readExpiry(text: string, nowMs: number): number {
   const atMs = parseExpiry(text, nowMs);
   if (atMs !== null) return atMs;
   throw new UsageError(`--expires is a time to come, such as 90d, 12h or 2030-01-31, not '${text}'.`);

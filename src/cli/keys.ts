@@ -1,11 +1,19 @@
 // API keys as a command, directly on the store; a server on the same database notices within seconds.
 
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
-import { keyStatus } from "../accounts/keys.ts";
+import { keyStatus, type MadeKey } from "../accounts/keys.ts";
 import type { KeyRecord } from "../core/ports.ts";
 import { writeKey } from "../http/api/keys.ts";
 import type { Arguments } from "./arguments.ts";
-import { type CreateOrder, type KeyOrder, type ListOrder, type RevokeOrder, readKeyOrder } from "./key-order.ts";
+import {
+  type CreateOrder,
+  type KeyOrder,
+  type ListOrder,
+  type RevokeOrder,
+  type RotateOrder,
+  readKeyOrder,
+  type SetOrder,
+} from "./key-order.ts";
 import { type KeyRing, withKeyRing } from "./key-ring.ts";
 import { loadSettings, printProblems } from "./settings.ts";
 import { formatTable } from "./table.ts";
@@ -25,7 +33,9 @@ export async function keys(args: Arguments, terminal: Terminal = thisTerminal())
 
 function carryOut(order: KeyOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
   if (order.kind === "create") return create(order, ring, terminal);
-  return order.kind === "list" ? list(order, ring, terminal) : revoke(order, ring, terminal);
+  if (order.kind === "list") return list(order, ring, terminal);
+  if (order.kind === "set") return set(order, ring, terminal);
+  return order.kind === "rotate" ? rotate(order, ring, terminal) : revoke(order, ring, terminal);
 }
 
 async function create(order: CreateOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
@@ -33,7 +43,10 @@ async function create(order: CreateOrder, ring: KeyRing, terminal: Terminal): Pr
   const account = accountId ?? DEFAULT_ACCOUNT;
   if (account === DEFAULT_ACCOUNT) await ring.ensureDefaultAccount(terminal.now());
   else if (!(await ring.hasAccount(account))) return missing(`account '${account}'`, terminal);
-  const { key, text } = await ring.keys.create({ ...wanted, accountId: account });
+  return showMade(await ring.keys.create({ ...wanted, accountId: account }), isJson, terminal);
+}
+
+function showMade({ key, text }: MadeKey, isJson: boolean, terminal: Terminal): number {
   if (isJson) {
     printJson({ ...written(key, terminal), key: text }, terminal);
     return 0;
@@ -41,6 +54,33 @@ async function create(order: CreateOrder, ring: KeyRing, terminal: Terminal): Pr
   terminal.say(`Made ${describe(key)}. The key is shown this once; keep it safe.\n`);
   terminal.out(`${text}\n`);
   return 0;
+}
+
+async function set({ id, accountId, change, isJson }: SetOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
+  const key = await find(ring, id, accountId);
+  const changed = key === null ? null : await ring.keys.change(key.accountId, id, change);
+  if (changed === null) return missingKey(id, accountId, terminal);
+  terminal.say(`Changed ${describe(changed)}.\n`);
+  if (isJson) printJson(written(changed, terminal), terminal);
+  return 0;
+}
+
+async function rotate(order: RotateOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
+  const { id, accountId, graceMs, isJson } = order;
+  const key = await find(ring, id, accountId);
+  const made = key === null ? null : await ring.keys.rotate(key.accountId, id, graceMs);
+  if (made === null) return missingKey(id, accountId, terminal);
+  terminal.say(`The old key ends ${graceMs === 0 ? "now" : minuteOf(terminal.now() + graceMs)}. `);
+  return showMade(made, isJson, terminal);
+}
+
+async function find(ring: KeyRing, id: string, accountId: string | null): Promise<KeyRecord | null> {
+  const key = (await ring.all()).find((candidate) => candidate.id === id);
+  return key === undefined || (accountId !== null && key.accountId !== accountId) ? null : key;
+}
+
+function missingKey(id: string, accountId: string | null, terminal: Terminal): number {
+  return missing(`key '${id}'${accountId === null ? "" : ` in account '${accountId}'`}`, terminal);
 }
 
 async function list({ accountId, isJson }: ListOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
@@ -57,10 +97,8 @@ async function list({ accountId, isJson }: ListOrder, ring: KeyRing, terminal: T
 
 async function revoke(order: RevokeOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
   const { id, accountId, isJson } = order;
-  const key = (await ring.all()).find((candidate) => candidate.id === id);
-  if (key === undefined || (accountId !== null && key.accountId !== accountId)) {
-    return missing(`key '${id}'${accountId === null ? "" : ` in account '${accountId}'`}`, terminal);
-  }
+  const key = await find(ring, id, accountId);
+  if (key === null) return missingKey(id, accountId, terminal);
   if (key.revokedAtMs === null && !order.isConfirmed && !(await isAgreed(key, terminal))) {
     terminal.say("Nothing was changed.\n");
     return FAILED;

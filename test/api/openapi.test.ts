@@ -238,7 +238,7 @@ async function registeredRoutes(): Promise<string[]> {
 /** Real settings and, for the rest, something that can be taken apart without end while routes are registered. */
 function edgeOf(settings: Edge["settings"]): Edge {
   const anything: unknown = new Proxy(() => anything, { get: () => anything });
-  return new Proxy({} as Edge, {
-    get: (_target, name) => (name === "settings" ? settings : anything),
-  });
+  // What the door takes over by spreading it has to be there by name.
+  const named = { settings, pressure: anything, metrics: anything, log: anything, now: anything } as Edge;
+  return new Proxy(named, { get: (target, name) => (name in target ? Reflect.get(target, name) : anything) });
 }

@@ -44,8 +44,8 @@ export function Credits() {
         {(data) => <Balances credits={data} />}
       </Shown>
       <section class="card">
-        <div class="row">
-          <h2 class="grow">Ledger</h2>
+        <div class="head-row">
+          <h2>Ledger</h2>
           <Segmented
             label="Kind of entry"
             choices={KINDS}

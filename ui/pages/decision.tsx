@@ -114,7 +114,7 @@ function Resting({ candidate }: { readonly candidate: Candidate | undefined }) {
 }
 
 function Estimate({ usd: amount }: { readonly usd: string | undefined }) {
-  return amount === undefined ? null : <span class="faint">{usd(amount)}</span>;
+  return amount === undefined ? null : <span class="faint"> {usd(amount)}</span>;
 }
 
 function Removed({ removed }: { readonly removed: readonly Candidate[] }) {

@@ -36,14 +36,14 @@ export function Compare({ bench, first, profiles, set }: CompareProps) {
   return (
     <>
       <section class="card" aria-label="Comparison">
-        <div class="row">
-          <h2 class="grow">Comparison</h2>
+        <div class="head-row">
+          <h2>Comparison</h2>
           <Button isDisabled={!isReady} onClick={() => setRuns(runs + 1)}>
             {isReady ? `Run all for about ${usd(total)}` : "Run all"}
           </Button>
         </div>
-        <Summary rows={rows} />
         <Choices bench={bench} profiles={profiles} set={set} />
+        <Summary rows={rows} />
       </section>
       <div class="versus">
         {rows.map((row, index) => (
@@ -80,7 +80,7 @@ interface Row {
 function Summary({ rows }: { readonly rows: readonly Row[] }) {
   return (
     <div class="table-box">
-      <table class="rows compact">
+      <table class="rows contest">
         <caption class="hidden">What each would do</caption>
         <thead>
           <tr>
@@ -98,13 +98,19 @@ function Summary({ rows }: { readonly rows: readonly Row[] }) {
         <tbody>
           {rows.map(({ name, asked: { answer, error } }, index) => (
             <tr key={`${index}-${name}`}>
-              <th scope="row">{name}</th>
-              <td>
+              <th scope="row" data-cell="name">
+                {name}
+              </th>
+              <td data-cell="tier">
                 {error === null ? <TierBadge tier={answer?.decision.tier ?? null} /> : <span class="bad">refused</span>}
               </td>
-              <td class="cut">{answer?.decision.model ?? "–"}</td>
-              <td class="number">{usd(answer?.estimate.costUsd)}</td>
-              <td class="number">{percent(answer?.decision.savings)}</td>
+              <td data-cell="who">{answer?.decision.model ?? "–"}</td>
+              <td data-cell="estimate" class="number">
+                {usd(answer?.estimate.costUsd)}
+              </td>
+              <td data-cell="saved" class="number">
+                {percent(answer?.decision.savings)}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -52,8 +52,8 @@ export function Run({
   }, [turn]);
   return (
     <section class={isPart ? "part" : "card"} aria-label="Run for real">
-      <div class="row">
-        {isPart ? <h3 class="grow">Run for real</h3> : <h2 class="grow">Run for real</h2>}
+      <div class="head-row">
+        {isPart ? <h3>Run for real</h3> : <h2>Run for real</h2>}
         {isBusy ? (
           <Button onClick={() => abort.current?.abort()}>Stop</Button>
         ) : (

@@ -45,7 +45,7 @@ export function Playground() {
           type one.
         </p>
       )}
-      <div class="bench">
+      <div class={isComparing ? "bench comparing" : "bench"}>
         <div class="bench-form">
           <Prompt bench={bench} set={set} />
           <Examples set={set} />

@@ -43,7 +43,7 @@ export function Access() {
     <Section title="Users and accounts">
       <Shown load={users} rows={3}>
         {({ data }) => (
-          <ul class="plain-list">
+          <ul class="plain-list people">
             {data.map((user) => (
               <li key={user.id} class="row">
                 <span class="grow cut">{user.email}</span>

@@ -35,9 +35,35 @@ test("revoke takes the id, before or after its switch", () => {
   expect(read("revoke", "key_1", "--yes").order).toEqual(order);
 });
 
+test("set names what it changes, and none takes away", () => {
+  const flags = ["--name", "x", "--profile", "none", "--rpm", "none", "--expires", "1h"];
+  expect(read("set", "key_1", ...flags).order).toEqual({
+    kind: "set",
+    id: "key_1",
+    accountId: null,
+    change: { name: "x", profileId: null, requestsPerMinute: null, expiresAtMs: NOW + 3_600_000 },
+    isJson: false,
+  });
+  expect(read("set", "key_1", "--rpm", "5").order).toMatchObject({ change: { requestsPerMinute: 5 } });
+});
+
+test.each([
+  [[], 86_400_000],
+  [["--grace", "0"], 0],
+  [["--grace", "7d"], 7 * 86_400_000],
+])("rotate %j", (flags, graceMs) => {
+  expect(read("rotate", "key_1", ...flags).order).toMatchObject({ kind: "rotate", id: "key_1", graceMs });
+});
+
 describe("wrong usage", () => {
   test.each([
-    ["", "keys create, keys list or keys revoke"],
+    ["", "keys create, list, set, rotate or revoke"],
+    ["set key_1", "something to change"],
+    ["set --name x", "needs the id"],
+    ["set key_1 --rpm 0", "--rpm is a whole number"],
+    ["rotate", "needs the id"],
+    ["rotate key_1 --grace 31d", "at most 30d"],
+    ["rotate key_1 --grace soon", "such as 0, 1h or 7d"],
     ["crate --name x", "Did you mean 'create'?"],
     ["constructor", "no subcommand 'constructor'"],
     ["create --nmae x", "Did you mean '--name'?"],

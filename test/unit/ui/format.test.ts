@@ -16,7 +16,7 @@ describe("amounts", () => {
 
   test("of balances show what a small charge moves", () => {
     expect(balance("54.993081994")).toBe("$54.993082");
-    expect(balance("3")).toBe("$3.00");
+    expect(balance("3")).toBe("$3.000000");
   });
 });
 
