@@ -1,5 +1,5 @@
 // @ts-check
-// npm run screenshots: makes docs/images/*.png anew from a gateway with two weeks of made-up traffic.
+// npm run screenshots: makes docs/images/*.png anew from a gateway that `switchyard demo` gave a month of made-up traffic.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,9 @@ const PICTURES = [
   { name: "overview-phone", path: "/?range=7d&live=off", isPhone: true },
   { name: "requests", path: "/requests?range=7d&tier=STANDARD", act: openFirst },
   { name: "requests-dark", path: "/requests?range=7d&fallback=true&tab=attempts", act: openFirst, theme: "dark" },
+  { name: "requests-filters", path: "/requests?range=30d&adjusted=true&costFrom=0.001&tier=LIGHT", act: openFilters },
   { name: "requests-phone", path: "/requests?range=7d", isPhone: true },
+  { name: "request-phone", path: "/requests?range=7d&tier=COMPLEX", act: openFirst, isPhone: true },
   { name: "cost", path: "/requests?range=7d&tier=COMPLEX&tab=cost", act: openFirst },
   { name: "playground", path: "/playground", act: typePrompt },
   { name: "playground-dark", path: "/playground", act: typePrompt, theme: "dark" },
@@ -34,7 +36,7 @@ const PICTURES = [
   { name: "credits-dark", path: "/credits", theme: "dark" },
   { name: "credits-phone", path: "/credits", isPhone: true },
   { name: "models", path: "/models" },
-  { name: "models-dark", path: "/models?model=gpt-5-mini", theme: "dark" },
+  { name: "models-dark", path: "/models?model=deepseek-v4-flash", theme: "dark" },
   { name: "models-phone", path: "/models", isPhone: true },
   { name: "settings", path: "/settings" },
   { name: "settings-dark", path: "/settings", theme: "dark" },
@@ -106,13 +108,17 @@ async function openFirst(/** @type {Page} */ page) {
   await page.locator(".sheet [role=tabpanel]").waitFor();
 }
 
+async function openFilters(/** @type {Page} */ page) {
+  await page.getByText("More filters", { exact: true }).click();
+}
+
 async function typePrompt(/** @type {Page} */ page) {
   await page.getByLabel("Prompt", { exact: true }).fill(PROMPT);
   await page.locator(".ladder").waitFor();
 }
 
 async function editFirst(/** @type {Page} */ page) {
-  await page.getByRole("link", { name: "prod-safe" }).click();
-  await page.getByLabel("Lowest tier").selectOption("LIGHT");
+  await page.getByRole("link", { name: "budget" }).click();
+  await page.getByLabel("Lowest tier").selectOption("SIMPLE");
   await page.getByText(/Of the last/).waitFor();
 }

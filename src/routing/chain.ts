@@ -18,6 +18,8 @@ export interface Chain {
   readonly models: readonly Model[];
   readonly candidates: readonly Candidate[];
   readonly notes: readonly string[];
+  /** Those of the notes that tell of something out of the ordinary; that tools go to whoever is best at them is not. */
+  readonly adjustments: readonly string[];
 }
 
 export interface ChainInput {
@@ -43,6 +45,7 @@ export function buildChain(input: ChainInput): Chain {
       candidateOf(id, removed.get(id) ?? null, question.restingModels),
     ),
     notes: [...capable.notes, ...filtered.notes, ...ordered.notes],
+    adjustments: [...capable.notes, ...filtered.notes, ...ordered.adjustments],
   };
 }
 
@@ -53,6 +56,8 @@ interface Step {
   readonly removed: Removals;
   readonly notes: readonly string[];
 }
+
+type Ordered = Omit<Step, "removed"> & Pick<Chain, "adjustments">;
 
 function findCapableTier({ question, catalog, placement, inputTokens }: ChainInput): Step & { readonly tier: Tier } {
   const needs = listNeeds({ question, catalog, inputTokens });
@@ -146,22 +151,20 @@ function orderChain(
   models: readonly Model[],
   scenario: ToolScenario | null,
   resting: RoutingQuestion["restingModels"],
-): Omit<Step, "removed"> {
+): Ordered {
   const scoreOf = (model: Model) => toolScoreOf(model, scenario) ?? -1;
   const ranked = scenario === null ? models : [...models].sort((a, b) => scoreOf(b) - scoreOf(a));
-  const notes: string[] = [];
-  if (scenario !== null && ranked.some((model, place) => model !== models[place])) {
-    notes.push(`ordered by function-calling score for ${scenario}`);
-  }
+  const isRanked = scenario !== null && ranked.some((model, place) => model !== models[place]);
+  const notes = isRanked ? [`ordered by function-calling score for ${scenario}`] : [];
   const awake = ranked.filter((model) => !resting.has(model.id));
-  if (awake.length === ranked.length || awake.length === 0) return { models: ranked, notes };
+  if (awake.length === ranked.length || awake.length === 0) return { models: ranked, notes, adjustments: [] };
   const asleep = ranked.filter((model) => resting.has(model.id));
-  notes.push(`resting after failures, tried last: ${asleep.map((model) => model.id).join(", ")}`);
-  return { models: [...awake, ...asleep], notes };
+  const note = `resting after failures, tried last: ${asleep.map((model) => model.id).join(", ")}`;
+  return { models: [...awake, ...asleep], notes: [...notes, note], adjustments: [note] };
 }
 
 /** Within a tool loop the model that made the call goes on, as far as floor, ceiling, filters, needs and health allow. */
-function keepLoopModel(ordered: Omit<Step, "removed">, tier: Tier, input: ChainInput): Omit<Step, "removed"> {
+function keepLoopModel(ordered: Ordered, tier: Tier, input: ChainInput): Ordered {
   const { question, catalog, placement, inputTokens } = input;
   const model = catalog.models.get(question.loopModel ?? "");
   if (model === undefined || question.restingModels.has(model.id) || ordered.models[0] === model) return ordered;
@@ -171,9 +174,11 @@ function keepLoopModel(ordered: Omit<Step, "removed">, tier: Tier, input: ChainI
   const isAllowed = ordered.models.includes(model) || passes;
   if (!isAllowed || !isRoutable(catalog, model) || firstReason(needs, model) !== null) return ordered;
   const others = ordered.models.filter((other) => other !== model);
+  const note = `stays with ${model.id}, which made the open tool call`;
   return {
     models: [model, ...others],
-    notes: [...ordered.notes, `stays with ${model.id}, which made the open tool call`],
+    notes: [...ordered.notes, note],
+    adjustments: [...ordered.adjustments, note],
   };
 }
 

@@ -40,7 +40,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
       ? directChain(question, catalog)
       : buildChain({ question, catalog, placement, scenario, inputTokens });
   const model = chain.models[0] as Model;
-  const adjustments = [...(placement?.notes ?? []), ...chain.notes];
+  const moves = placement?.notes ?? [];
   const estimate = estimateCost({ chat, inputTokens, tier: chain.tier, model, catalog });
   return {
     tier: chain.tier,
@@ -48,7 +48,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     model: model.id,
     category: classification.category,
     method: profile === "auto" ? classification.method : profile,
-    reasoning: explain({ classification, controls, notes: adjustments }),
+    reasoning: explain({ classification, controls, notes: [...moves, ...chain.notes] }),
     costEstimate: estimate.cost,
     baselineCost: estimate.baselineCost,
     savings: estimate.savings,
@@ -62,7 +62,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     classifiedTier: classification.tier,
     score: classification.score,
     isSure: classification.isSure,
-    adjustments,
+    adjustments: [...moves, ...chain.adjustments],
     controls,
     measures: signals,
   };

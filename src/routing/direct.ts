@@ -19,7 +19,13 @@ export function directChain({ controls, constraints, restingModels }: RoutingQue
     const message = `The model ${JSON.stringify(id.slice(0, 200))} is not offered to this key. Pick one of the models list, or "auto".`;
     throw new GatewayError("notFound", message, { code: "model_not_found", param: "model" });
   }
-  return { tier: model.tier, models: [model], candidates: [candidateOf(id, null, restingModels)], notes: [] };
+  return {
+    tier: model.tier,
+    models: [model],
+    candidates: [candidateOf(id, null, restingModels)],
+    notes: [],
+    adjustments: [],
+  };
 }
 
 /** Whether a key with these constraints may ask for the model by name. */

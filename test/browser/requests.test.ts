@@ -136,6 +136,27 @@ describe.skipIf(!hasBrowser)("the log", () => {
     await page.getByText(/Until the first token the gateway took/).waitFor();
   });
 
+  test("is behind the numbers of keys and models, exactly", async () => {
+    const { page } = await visit("/keys");
+    const key = page.locator('td[data-cell="requests"] a').first();
+    // The totals come after the keys.
+    await expect.poll(async () => Number(await key.innerText()), PATIENT).toBeGreaterThan(5);
+    const ofKey = Number(await key.innerText());
+    await key.click();
+    await page.waitForURL(/\/requests\?.*key=/);
+    await expect.poll(() => countedBy(page), PATIENT).toContain(`: ${ofKey} requests through the filters`);
+    await page.goto(`${gateway().url}/models?sort=traffic`);
+    const busiest = page.locator('td[data-cell="traffic"] a').first();
+    await expect.poll(() => busiest.innerText(), PATIENT).not.toBe("0 %");
+    await busiest.click();
+    await page.waitForURL(/\/requests\?.*model=/);
+    const { data } = (await (await gateway().api("GET", "/api/usage?by=total&group=model")).json()) as {
+      data: { group: string | null; requests: number }[];
+    };
+    const most = Math.max(...data.filter(({ group }) => group !== null).map(({ requests }) => requests));
+    await expect.poll(() => countedBy(page), PATIENT).toContain(`: ${most} request`);
+  });
+
   test("fits a phone with everything open", async () => {
     const { page } = await visit("/requests?adjusted=true&costFrom=0.001&provider=sandbox", {
       viewport: { width: 320, height: 640 },

@@ -10,6 +10,7 @@ const LEFT_PX = 52;
 const BOTTOM_PX = 22;
 const TOP_PX = 8;
 const LABEL_EVERY_PX = 74;
+const LABEL_WIDTH_PX = 42;
 const DRAG_PX = 8;
 
 export interface Frame {
@@ -88,7 +89,7 @@ function Axes({ frame, times, step, format, heightPx }: PlotProps & { frame: Fra
         </g>
       ))}
       {times.map((time, index) =>
-        index % every === 0 && frame.x(index) + 24 < frame.widthPx ? (
+        index % every === 0 && frame.x(index) + LABEL_WIDTH_PX < frame.widthPx ? (
           <text key={time} x={frame.x(index)} y={heightPx + 17}>
             {timeLabel(time, step)}
           </text>

@@ -16,10 +16,12 @@ export async function copyText(text: string): Promise<boolean> {
 export function CopyButton({
   text,
   label = "Copy",
+  kind = "quiet",
   onCopied,
 }: {
   readonly text: string;
   readonly label?: string;
+  readonly kind?: "quiet" | "plain";
   readonly onCopied?: () => void;
 }) {
   const [said, setSaid] = useState<string | null>(null);
@@ -30,7 +32,7 @@ export function CopyButton({
     setTimeout(() => setSaid(null), SAID_MS);
   };
   return (
-    <button type="button" class="button quiet copy" onClick={copy}>
+    <button type="button" class={`button ${kind} copy`} onClick={copy}>
       <span aria-live="polite">{said ?? label}</span>
     </button>
   );

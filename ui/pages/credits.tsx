@@ -116,9 +116,15 @@ function Balances({ credits }: { readonly credits: Balance }) {
         <h2>Runway</h2>
         <p class="big">{runway?.days == null ? "–" : runwayText(runway.days)}</p>
         <p class="faint">
-          {runway?.days === null
-            ? "nothing spent in the last 7 days"
-            : `at the last 7 days' rate of ${usd(runway?.perDayUsd)} a day`}
+          {runway?.days === null ? (
+            "nothing spent in the last 7 days"
+          ) : (
+            <>
+              at the{" "}
+              <a href={hrefTo("/requests", { range: "7d", from: null, to: null, costFrom: "0" })}>last 7 days' rate</a>{" "}
+              of {usd(runway?.perDayUsd)} a day
+            </>
+          )}
         </p>
       </article>
     </section>

@@ -205,6 +205,7 @@ function ModelTable({
 }
 
 function ModelRow({ model, isOpen }: { readonly model: SeenModel; readonly isOpen: boolean }) {
+  const requests = hrefTo("/requests", { model: model.id, range: "24h", from: null, to: null });
   return (
     <tr class={`${isOpen ? "open" : ""} ${model.isRoutable ? "" : "gone"}`}>
       <th scope="row" data-cell="name">
@@ -230,10 +231,10 @@ function ModelRow({ model, isOpen }: { readonly model: SeenModel; readonly isOpe
         <Health model={model} />
       </td>
       <td data-cell="first" class="number">
-        {duration(model.usage?.firstContent.p50Ms)}
+        <a href={requests}>{duration(model.usage?.firstContent.p50Ms)}</a>
       </td>
       <td data-cell="traffic" class="number">
-        <a href={hrefTo("/requests", { model: model.id, range: "24h" })}>{percent(model.share)}</a>
+        <a href={requests}>{percent(model.share)}</a>
       </td>
     </tr>
   );

@@ -106,7 +106,7 @@ function Foot({ detail }: { readonly detail: RequestDetail }) {
   return (
     <>
       <ButtonLink href={playgroundHref(detail)}>Open in playground</ButtonLink>
-      <CopyButton text={curlOf(detail, location.origin)} label="Copy as curl" />
+      <CopyButton text={curlOf(detail, location.origin)} label="Copy as curl" kind="plain" />
       {detail.key !== "" && <ButtonLink href={hrefTo("/requests", { key: detail.key })}>More of this key</ButtonLink>}
       {detail.decision !== null && (
         <Button onClick={() => setMarking(true)}>

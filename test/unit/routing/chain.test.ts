@@ -183,6 +183,8 @@ describe("the order of trying", () => {
     expect(decision.chain).toEqual(["dear", "middle", "cheap", "unscored"]);
     expect(decision).toMatchObject({ toolScenario: "single", toolScore: 75, model: "dear" });
     expect(decision.reasoning).toContain("ordered by function-calling score for single");
+    // That order is to be expected, so it is not among what was adjusted.
+    expect(decision.adjustments).toEqual(["requested floor raised SIMPLE to LIGHT"]);
     expect(route(chains, ASK_WEATHER).chain).toEqual(["unscored", "cheap", "middle", "dear"]);
   });
 
@@ -200,6 +202,7 @@ describe("the order of trying", () => {
     const decision = route(chains, { prompt: LIGHT_PROMPT, restingModels: ["cheap", "middle"] });
     expect(decision.chain).toEqual(["dear", "cheap", "middle"]);
     expect(decision.reasoning).toContain("tried last: cheap, middle");
+    expect(decision.adjustments?.at(-1)).toContain("tried last: cheap, middle");
     const allResting = route(chains, { prompt: LIGHT_PROMPT, restingModels: ["cheap", "middle", "dear"] });
     expect(allResting.chain).toEqual(["cheap", "middle", "dear"]);
   });

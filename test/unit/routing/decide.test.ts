@@ -37,6 +37,13 @@ describe("auto", () => {
     expect(decision.baselineCost).toBeGreaterThan(decision.costEstimate);
   });
 
+  it("lists what moved it after the classifier, and nothing when nothing did", () => {
+    expect(ask({ prompt: "What is the capital of France?" }).adjustments).toEqual([]);
+    const raised = ask({ prompt: "What is the capital of France?", controls: { tierFloor: "STANDARD" } });
+    expect(raised.adjustments).toEqual(["requested floor raised SIMPLE to STANDARD"]);
+    expect(raised.reasoning).toContain(raised.adjustments?.[0] ?? "none");
+  });
+
   it("ignores a model that was named", () => {
     expect(ask({ prompt: "hi", controls: { model: "complex" } }).model).toBe("nano");
   });
