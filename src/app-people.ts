@@ -10,6 +10,8 @@ import { createProfiles, type Profiles } from "./accounts/profiles.ts";
 import { createResets, type Resets } from "./accounts/resets.ts";
 import { createSessions, type Sessions } from "./accounts/sessions.ts";
 import { createUsers, type Users } from "./accounts/users.ts";
+import { createWrongKeys, type WrongKeys } from "./accounts/wrong-keys.ts";
+import type { Settings } from "./config/settings.ts";
 import type { AccountStore, Db, Log } from "./core/ports.ts";
 import { createAccountStore } from "./store/accounts.ts";
 import { listenForChanges } from "./store/changes.ts";
@@ -29,12 +31,17 @@ export interface People {
   readonly sessions: Sessions;
   readonly invitations: Invitations;
   readonly resets: Resets;
+  readonly wrongKeys: WrongKeys;
+  readonly wrongTokens: WrongKeys;
   close(): Promise<void>;
 }
 
+/** A token may be short enough to be guessed, so that fewer guesses are allowed than of keys. */
+const WRONG_TOKENS_PER_MINUTE = 300;
+
 export interface PeopleContext {
-  /** Its address, for hearing of changes by other processes. */
-  readonly database: string;
+  /** The database's address is for hearing of changes by other processes. */
+  readonly settings: Pick<Settings, "database" | "limits">;
   readonly log: Log;
   readonly attempts: Attempts;
   readonly passwordCost?: PasswordCost | undefined;
@@ -42,7 +49,7 @@ export interface PeopleContext {
 
 /** Started; `close` writes what waits. */
 export async function openPeople(db: Db, context: PeopleContext): Promise<People> {
-  const { database, log, attempts, passwordCost } = context;
+  const { settings, log, attempts, passwordCost } = context;
   const keyStore = createKeyStore(db);
   const profileStore = createProfileStore(db);
   const userStore = createUserStore(db);
@@ -50,7 +57,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
   const passwords = createPasswords(passwordCost);
   const directory = createDirectory({ keys: keyStore, profiles: profileStore, log });
   await directory.start();
-  const changes = await listenForChanges(database, {
+  const changes = await listenForChanges(settings.database, {
     onChange: directory.nudge,
     onLost: (err) => log.warn({ err }, "changes of keys are not heard of at once; they are found by polling"),
   });
@@ -61,6 +68,8 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     accounts: createAccounts({ store: accountStore }),
     keys,
     profiles: createProfiles({ store: profileStore, directory }),
+    wrongKeys: createWrongKeys(settings.limits.wrongKeysPerMinute),
+    wrongTokens: createWrongKeys(WRONG_TOKENS_PER_MINUTE),
     users: createUsers({ store: userStore, passwords, attempts }),
     sessions: createSessions({ store: createSessionStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),

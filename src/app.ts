@@ -60,7 +60,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   await db.migrate();
   const reader = await openReader(db, settings.database);
   const limits = await openLimits(db, { settings, log, now });
-  const people = await openPeople(db, { database: settings.database, log, ...limits, ...options });
+  const people = await openPeople(db, { settings, log, ...limits, ...options });
   const firstKey = await ensureFirstAccount({ accounts: people.accountStore, keys: people.keys });
   const metrics = createMetrics();
   const money = await openMoney(db, { settings, reader, log, metrics });

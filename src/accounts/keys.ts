@@ -22,8 +22,11 @@ export interface MadeKey {
 export interface Keys {
   /** The text is in the answer and nowhere else. */
   create(wanted: NewKey): Promise<MadeKey>;
-  /** A value for keys that are known; a promise only when the database has to be asked. Rejects when it cannot be. */
-  verify(text: string): Verification | Promise<Verification>;
+  /**
+   * A value for keys that are known; a promise only when the database has to be asked. Rejects when it cannot be.
+   * Without `mayAsk` it is not asked: a key that is not known here is unknown.
+   */
+  verify(text: string, mayAsk?: boolean): Verification | Promise<Verification>;
   list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;
   /** What is left out stays. Null when the account has no such key; a key that is over cannot be changed. */
   change(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;
@@ -74,12 +77,12 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       directory.putKey(key);
       return { key, text };
     },
-    verify: (text) => {
+    verify: (text, mayAsk = true) => {
       if (!isKeyShaped(text)) return UNKNOWN;
       const hash = hashKeyText(text);
       const key = find(directory, hash);
       if (key !== undefined) return judge(key);
-      return unknownKeys.has(hash) ? UNKNOWN : lookUp(hash);
+      return !mayAsk || unknownKeys.has(hash) ? UNKNOWN : lookUp(hash);
     },
     list: async (accountId, page) => (await store.list(accountId, page)).map(lastUsed.overlay),
     change: async (accountId, id, change) => {

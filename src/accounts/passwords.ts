@@ -2,6 +2,7 @@
 // threads are also those that look up host names for providers.
 
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+import { availableParallelism } from "node:os";
 import { GatewayError } from "../core/errors.ts";
 
 export interface Passwords {
@@ -21,7 +22,8 @@ export interface PasswordCost {
 const COST: PasswordCost = { n: 2 ** 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-const RUNNING_MAX = 2;
+/** One processor is left to those who are not signing in. */
+const RUNNING_MAX = Math.max(1, Math.min(2, availableParallelism() - 1));
 const WAITING_MAX = 100;
 
 export function createPasswords(cost: PasswordCost = COST): Passwords {

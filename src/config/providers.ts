@@ -9,7 +9,7 @@ import type { ProviderKind, Timeouts } from "../core/model.ts";
 import { dialectChanges, textMap } from "./dialects.ts";
 import type { Environment } from "./environment.ts";
 import { type Entry, type Located, nodeAt } from "./located.ts";
-import { hidden, number, oneOf, refuse, shape, text } from "./readers.ts";
+import { hidden, number, oneOf, refuse, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
 import { baseUrl } from "./urls.ts";
 
@@ -23,6 +23,7 @@ const readEntry = shape({
   baseUrl,
   apiKey: hidden(text({ test: (value) => !/\s/.test(value), expected: "a key without spaces" })),
   headers: textMap(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "a header's name"),
+  allowPrivateNetwork: truth,
   timeouts: shape({ connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs }),
   dialect: dialectChanges,
 });
@@ -50,7 +51,7 @@ export function readProviders(input: ProvidersInput): readonly ProviderSetup[] {
 function builtinSetup(row: ProviderRow, apiKey: string): ProviderSetup {
   const { id, kind } = row;
   const provider = { id, kind, baseUrl: row.baseUrl, apiKey, headers: {}, timeouts: DEFAULT_TIMEOUTS };
-  return { provider, dialect: row.dialect };
+  return { provider: { ...provider, allowsPrivate: false }, dialect: row.dialect };
 }
 
 /** A broken entry still gives a provider, so that models that name it are not reported as well. */
@@ -71,6 +72,8 @@ function readProvider(id: string, entry: Entry, input: ProvidersInput): Provider
     apiKey,
     headers: fields.headers ?? {},
     timeouts: timeoutsOf(fields.timeouts ?? {}),
+    // Who writes an address of their own may mean one of their own network: local models are an everyday case.
+    allowsPrivate: fields.allowPrivateNetwork ?? vendorRow === undefined,
   };
   return { provider, dialect: mergeDialects(sameKindRow?.dialect, fields.dialect) };
 }

@@ -109,7 +109,7 @@ function entriesText(): string {
   const { isFirstByteConfigured: _, ...timeouts } = DEFAULT_TIMEOUTS;
   const timeoutWords = Object.entries(timeouts).map(([name, ms]) => `\`${name}\` ${ms}`);
   return `An entry under \`providers\` with a built-in name inherits its address and kind. Any other name needs \`kind\` (\`openai\`, \`anthropic\` or \`sandbox\`) and, unless it is the sandbox, \`baseUrl\`.
-The environment outweighs a written \`apiKey\`, but a vendor's variable is used only for the vendor's own address. Further keys: \`headers\` (sent with every call), \`timeouts\` (${timeoutWords.join(", ")}) and \`dialect\`.
+The environment outweighs a written \`apiKey\`, but a vendor's variable is used only for the vendor's own address. Further keys: \`headers\` (sent with every call), \`allowPrivateNetwork\` (whether the address may lead to a private network: yes where you wrote it, no for a vendor's own; link-local and metadata addresses are never called), \`timeouts\` (${timeoutWords.join(", ")}) and \`dialect\`.
 A \`dialect\` says how a server differs from plain chat-completions: \`outputCap\` (\`as-sent\`, \`max_tokens\`, \`max_completion_tokens\`), \`refuses\` (fields to leave out), \`renames\`, \`toolIds\` (\`any\`, \`alphanumeric-9\`, \`safe-40\`), \`hasDeveloperRole\`, \`takesMessageNames\`, \`takesStreamOptions\`, \`takesTopK\`, \`takesCacheControl\`, \`efforts\` (values of \`reasoning_effort\` it knows), \`reasoningHistory\` (\`keep\`, \`drop\`, \`tool-turns\`), \`needsThoughtSignatures\`; for \`kind: anthropic\` also \`thinking\` (\`adaptive\`, \`budget\`, \`none\`), \`takesPrefill\`, \`takesSystemInMiddle\`, \`takesOutputFormat\`. A server of your own gets requests unchanged unless you say otherwise.`;
 }
 

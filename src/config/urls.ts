@@ -1,6 +1,7 @@
 // Readers for addresses and for the markup: values whose check is more than a type and a range.
 
 import type { Located } from "./located.ts";
+import { hostKind } from "./network.ts";
 import { hidden, number, type Reader, refuse, text } from "./readers.ts";
 import type { Report } from "./report.ts";
 
@@ -35,6 +36,11 @@ export function baseUrl(node: Located, report: Report): string | undefined {
     return undefined;
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") return refuse(node, report, "an http or https address");
+  if (hostKind(url.hostname) === "forbidden") {
+    const message = `${url.hostname} is an address the gateway never calls (link-local, metadata or reserved)`;
+    report.problems.push({ place: node.place, message, suggestion: null });
+    return undefined;
+  }
   if (url.search !== "" || url.hash !== "") return refuse(node, report, "an address without ? and #");
   const trimmed = value.replace(/\/+$/, "");
   const endpoint = /\/(chat\/completions|messages)$/.exec(trimmed);

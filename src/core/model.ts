@@ -92,4 +92,6 @@ export interface Provider {
   /** Extra headers, sent on every call as they are. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeouts: Timeouts;
+  /** Whether its name may lead to a private network; false where nobody but the catalogue named it. */
+  readonly allowsPrivate?: boolean;
 }

@@ -2,12 +2,14 @@
 
 import type { Keys, Verification } from "../accounts/keys.ts";
 import type { Admission, CallLimits } from "../accounts/limits.ts";
+import type { WrongKeys } from "../accounts/wrong-keys.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Caller } from "./call.ts";
 
 export interface Doorkeeper {
   readonly keys: Keys;
   readonly limiter: CallLimits;
+  readonly wrongKeys: WrongKeys;
   readonly requestsPerMinute: number;
   readonly now: () => number;
 }
@@ -23,15 +25,30 @@ export interface Credentials {
   readonly authorization: string | undefined;
   /** The `x-api-key` header, where the path takes it. */
   readonly apiKey: string | undefined;
+  /** Where they come from. */
+  readonly address: string;
 }
 
 export function admit(credentials: Credentials, door: Doorkeeper): Admitted | Promise<Admitted> {
+  const { address } = credentials;
   const keyText = keyTextOf(credentials);
-  if (keyText === null) throw unauthenticated();
-  const verification = door.keys.verify(keyText);
-  return verification instanceof Promise
-    ? verification.then((verified) => admitVerified(verified, door))
-    : admitVerified(verification, door);
+  const waitSeconds = door.wrongKeys.waitSeconds(address);
+  // Keys that are known here are let in all the same: others may share the address. None of the rest is looked up.
+  const verification = keyText === null ? UNKNOWN : door.keys.verify(keyText, waitSeconds === 0);
+  const judge = (verified: Verification): Admitted | Promise<Admitted> => {
+    if (verified.state !== "unknown") return admitVerified(verified, door);
+    if (waitSeconds > 0) throw tooManyWrongKeys(waitSeconds);
+    if (isGiven(credentials)) door.wrongKeys.note(address);
+    throw unauthenticated();
+  };
+  return verification instanceof Promise ? verification.then(judge) : judge(verification);
+}
+
+const UNKNOWN: Verification = { state: "unknown" };
+
+/** A request without any key costs nothing and guesses nothing. */
+function isGiven({ authorization, apiKey }: Credentials): boolean {
+  return authorization !== undefined || apiKey !== undefined;
 }
 
 /** Two keys that differ are none: it would be a guess whose request it is. */
@@ -41,13 +58,15 @@ function keyTextOf({ authorization, apiKey }: Credentials): string | null {
   return bearer === undefined || differs ? null : bearer;
 }
 
-function admitVerified(verification: Verification, door: Doorkeeper): Admitted | Promise<Admitted> {
+function admitVerified(
+  verification: Exclude<Verification, { state: "unknown" }>,
+  door: Doorkeeper,
+): Admitted | Promise<Admitted> {
   if (verification.state === "profile-deleted") {
     throw new GatewayError("unauthenticated", "The routing profile of this key was deleted. Use another key.", {
       code: "profile_deleted",
     });
   }
-  if (verification.state === "unknown") throw unauthenticated();
   const { key, profile } = verification;
   const limit = key.requestsPerMinute ?? door.requestsPerMinute;
   const caller = { key, profile };
@@ -62,6 +81,11 @@ function unauthenticated(): GatewayError {
   const message =
     "The API key is missing, malformed, unknown, expired or revoked. Send 'Authorization: Bearer sk-service-…'.";
   return new GatewayError("unauthenticated", message, { code: "invalid_api_key" });
+}
+
+export function tooManyWrongKeys(retryAfterSeconds: number): GatewayError {
+  const message = `Too many wrong keys came from this address. Wait ${retryAfterSeconds} s.`;
+  return new GatewayError("rateLimited", message, { code: "too_many_wrong_keys", retryAfterSeconds });
 }
 
 export function tooManyRequests(admission: Admission): GatewayError {

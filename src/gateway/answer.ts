@@ -115,7 +115,7 @@ function watchers(
 ): Pick<Parameters<typeof relay>[0], "onGone" | "onBreak" | "onFault"> {
   const { call, reservation, answered } = ready;
   const { model } = answered;
-  const { health, log, ledger } = services;
+  const { health, log, ledger, registry } = services;
   const subject = { requestId: call.requestId, model: model.id, provider: model.provider };
   return {
     async onGone({ usage, outputLength }) {
@@ -126,7 +126,7 @@ function watchers(
     async onBreak(reason) {
       if (services.isCutting()) call.trace.ending = "gateway-broke";
       else health.report(model.id, answered.ticket, BROKEN_STREAM);
-      log.warn({ ...subject, reason }, "stream broke off");
+      log.warn({ ...subject, reason: registry.line(model.provider).redact(reason) }, "stream broke off");
       await ledger.release(reservation);
       await forget(call, services);
     },

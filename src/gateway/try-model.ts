@@ -4,6 +4,7 @@
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { ChatChunk, ProviderFormat, ProviderRequest, StreamReader, WholeAnswer } from "../formats/format.ts";
+import type { Redact } from "../providers/redact.ts";
 import type { Reply, ReplyBody } from "../providers/transport.ts";
 import type { Call } from "./call.ts";
 import type { Failure, Received } from "./failure.ts";
@@ -52,7 +53,7 @@ export interface Sending {
 
 export async function tryModel(attempted: Sending, services: Pick<Services, "registry" | "now">): Promise<Tried> {
   const { call, model } = attempted;
-  const { transport, format } = services.registry.line(model.provider);
+  const { transport, format, redact } = services.registry.line(model.provider);
   const written = writeRequest(attempted, format);
   if (written instanceof GatewayError)
     return { ...failed(asUnconvertible(written)), droppedFields: [], conversions: [] };
@@ -61,7 +62,15 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const beginsWithinMs = attempted.beginsByMs - services.now();
   const reply = await transport.send({ path, body, headers, isStream, beginsWithinMs, signal: call.signal });
   const result = await readReply(reply, format, { isStream, nowMs: services.now() });
-  return { ...result, droppedFields, conversions };
+  return { ...withoutSecrets(result, redact), droppedFields, conversions };
+}
+
+/** What a provider says of a failure goes to clients, the log and the store. */
+function withoutSecrets(result: Result, redact: Redact): Result {
+  if (result.ok) return result;
+  const { failure } = result;
+  const fault = failure.fault === null ? null : { ...failure.fault, message: redact(failure.fault.message) };
+  return { ok: false, failure: { ...failure, message: redact(failure.message), fault } };
 }
 
 function writeRequest(

@@ -8,6 +8,7 @@ import type { Profiles } from "../accounts/profiles.ts";
 import type { Resets } from "../accounts/resets.ts";
 import type { Sessions } from "../accounts/sessions.ts";
 import type { Users } from "../accounts/users.ts";
+import type { WrongKeys } from "../accounts/wrong-keys.ts";
 import type { Credits } from "../billing/credits.ts";
 import type { Settings } from "../config/settings.ts";
 import type { LedgerVerdict } from "../core/audit.ts";
@@ -32,6 +33,9 @@ export interface Edge {
   readonly invitations: Invitations;
   readonly resets: Resets;
   readonly limiter: CallLimits;
+  /** Wrong API keys, and wrong admin tokens, by the address they come from. */
+  readonly wrongKeys: WrongKeys;
+  readonly wrongTokens: WrongKeys;
   readonly credits: Credits;
   readonly verifyLedger: () => Promise<LedgerVerdict>;
   readonly metrics: Metrics;

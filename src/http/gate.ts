@@ -2,10 +2,13 @@
 // before its key is looked up or its body is read. Health, metrics and the dashboard stay open.
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { GatewayError } from "../core/errors.ts";
 import type { PressureReason } from "../telemetry/pressure.ts";
 import type { Edge } from "./edge.ts";
+import { answerMalformedHttp } from "./errors.ts";
 import { requestIdHeaders, requestIdOf } from "./request-id.ts";
+import { pathOf } from "./strictness.ts";
 import type { Queue } from "./v1/queue.ts";
 import { formatOf } from "./wire.ts";
 
@@ -34,8 +37,17 @@ export function createGatedServer(edge: GateEdge, handle: RequestListener): Serv
     requireHostHeader: false,
   };
   const shed = createGate(edge);
+  const newest = new WeakMap<Socket, ServerResponse>();
   const server = createServer(options, (request, response) => {
+    newest.set(request.socket, response);
+    request.url = pathOf(request);
     if (!shed(request, response)) handle(request, response);
+  });
+  server.on("clientError", (error, socket) => {
+    const response = newest.get(socket as Socket);
+    // The rest of a request that was answered already: a second answer would be taken for that to the next request.
+    if (response?.headersSent === true && !response.req.complete) socket.destroy();
+    else answerMalformedHttp(error, socket as Socket);
   });
   server.maxConnections = edge.settings.limits.connections;
   server.on("drop", () => edge.metrics.connectionDropped());

@@ -25,7 +25,7 @@ export async function identify(request: FastifyRequest, edge: Edge): Promise<voi
     request.identity = { kind: "user", ...signedIn };
     return;
   }
-  if (!isAdmin(request, edge.settings.adminToken)) throw unidentified(edge);
+  if (!isAdmin(request, edge)) throw unidentified(edge);
   request.identity = { kind: "admin" };
 }
 

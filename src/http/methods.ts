@@ -3,6 +3,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../core/errors.ts";
 
+const PATH_SHOWN = 200;
+
 interface KnownPath {
   readonly pattern: RegExp;
   readonly methods: Set<string>;
@@ -29,7 +31,10 @@ export function createMethodTable(server: FastifyInstance): MethodTable {
       const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(", ");
       // With a method that is possible here, a route has said itself that there is nothing.
       if (allow === "" || known.some(({ methods }) => methods.has(request.method)))
-        throw new GatewayError("notFound", `There is no ${path} here. GET /openapi.json lists what there is.`);
+        throw new GatewayError(
+          "notFound",
+          `There is no ${path.slice(0, PATH_SHOWN)} here. GET /openapi.json lists what there is.`,
+        );
       reply.header("allow", allow);
       if (request.method !== "OPTIONS") {
         throw new GatewayError("wrongMethod", `${request.method} is not possible here; use ${allow}.`);

@@ -7,6 +7,8 @@ import type { Edge } from "./edge.ts";
 
 const LOOPBACK = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/;
 
+const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i;
+
 export function registerOps(server: FastifyInstance, edge: Edge): void {
   server.get("/healthz", async () => ({ status: "ok" }));
   server.get("/readyz", async () => {
@@ -15,14 +17,18 @@ export function registerOps(server: FastifyInstance, edge: Edge): void {
     throw new GatewayError("unavailable", `Not ready: ${reason}.`, { code: "not_ready", retryAfterSeconds: 1 });
   });
   server.get("/metrics", async (request, reply) => {
-    if (!isFromHere(request) && !isAdmin(request, edge.settings.adminToken)) {
+    if (!isFromHere(request) && !isAdmin(request, edge)) {
       throw new GatewayError("unauthenticated", "Metrics are for loopback or the admin token.");
     }
     return reply.type(edge.metrics.contentType).send(await edge.metrics.text());
   });
 }
 
-/** A proxy on this machine is not the caller: what it forwards counts as coming from outside. */
-function isFromHere(request: FastifyRequest): boolean {
-  return LOOPBACK.test(request.socket.remoteAddress ?? "") && request.headers["x-forwarded-for"] === undefined;
+/**
+ * A proxy on this machine is not the caller: what it forwards counts as coming from outside. Nor is a page in a browser
+ * here whose own name was made to lead to this machine: it sends that name as the host.
+ */
+function isFromHere({ socket, headers }: FastifyRequest): boolean {
+  const isForwarded = headers["x-forwarded-for"] !== undefined || headers.forwarded !== undefined;
+  return LOOPBACK.test(socket.remoteAddress ?? "") && !isForwarded && LOCAL_HOST.test(headers.host ?? "localhost");
 }

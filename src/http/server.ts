@@ -1,14 +1,14 @@
 // The server itself: request ids, body and time limits, one error writer, and the routes put together. No decisions.
 
 import cors from "@fastify/cors";
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
 import type { Settings } from "../config/settings.ts";
-import { GatewayError } from "../core/errors.ts";
+import type { GatewayError } from "../core/errors.ts";
 import { shuttingDown } from "../gateway/shutting-down.ts";
 import { registerApi } from "./api/routes.ts";
 import { registerDocs } from "./docs.ts";
 import type { Edge } from "./edge.ts";
-import { answerMalformedHttp, sendError, toGatewayError } from "./errors.ts";
+import { sendError, toGatewayError } from "./errors.ts";
 import { createGatedServer } from "./gate.ts";
 import { registerHome } from "./home.ts";
 import { createMethodTable } from "./methods.ts";
@@ -17,6 +17,7 @@ import { registerOps } from "./ops.ts";
 import { requestIdHeaders, requestIdOf } from "./request-id.ts";
 import { isBrowserFacing, SECURITY_HEADERS } from "./security-headers.ts";
 import { watchBodies } from "./slow-bodies.ts";
+import { refusedRequest } from "./strictness.ts";
 import { registerUi } from "./ui.ts";
 import { createQueue, type Queue } from "./v1/queue.ts";
 import { registerV1 } from "./v1/routes.ts";
@@ -27,9 +28,11 @@ export interface ServerOptions {
 }
 
 export async function createServer(edge: Edge, options: ServerOptions = {}): Promise<FastifyInstance> {
+  const { trustedProxies } = edge.settings.server;
   const queue = createQueue(edge.settings.limits.queueMs);
   const server = fastify({
     bodyLimit: edge.settings.server.bodyLimitBytes,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     serverFactory: (handle) => createGatedServer({ ...edge, queue }, handle),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 200 },
     exposeHeadRoutes: true,
@@ -37,14 +40,15 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     return503OnClosing: false,
     genReqId: requestIdOf,
     frameworkErrors: (error, request, reply) => sendError(toGatewayError(error), request, reply as FastifyReply),
-    clientErrorHandler: (error, socket) => answerMalformedHttp(error, socket),
+    // Bytes that are not HTTP are answered in gate.ts.
+    clientErrorHandler: () => undefined,
   });
   server.addHook("onRequest", (request, reply, done) => {
     reply.headers(requestIdHeaders(request));
     if (isBrowserFacing(request.url)) reply.headers(SECURITY_HEADERS);
     // Whoever keeps the connection would come back to a server that is about to close.
     if (edge.isDraining()) reply.header("connection", "close");
-    done(refusedWhileClosing(edge) ?? refusedHost(request) ?? refusedEncoding(request));
+    done(refusedWhileClosing(edge) ?? refusedRequest(request));
   });
   // Node would answer an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
@@ -82,23 +86,9 @@ function readBodiesAsBytes(server: FastifyInstance): void {
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
 }
 
-/** Checked here and not by Node, whose own answer has no request id. */
-function refusedHost({ raw }: FastifyRequest): GatewayError | undefined {
-  if (raw.headers.host !== undefined || raw.httpVersion !== "1.1") return undefined;
-  return new GatewayError("badRequest", "A request needs a Host header.");
-}
-
 /** A connection that was kept alive can still bring requests; their senders are to go elsewhere. */
 function refusedWhileClosing({ isClosing }: Edge): GatewayError | undefined {
   return isClosing() ? shuttingDown() : undefined;
-}
-
-function refusedEncoding(request: FastifyRequest): GatewayError | undefined {
-  const encoding = request.headers["content-encoding"] ?? "identity";
-  if (encoding === "identity") return undefined;
-  return new GatewayError("wrongMediaType", "Send the body without Content-Encoding.", {
-    code: "unsupported_encoding",
-  });
 }
 
 const EXPOSED_HEADERS = [

@@ -5,6 +5,7 @@ import type { Provider, ProviderKind } from "../core/model.ts";
 import { anthropicMessages } from "../formats/anthropic.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import { openaiChat } from "../formats/openai-chat.ts";
+import { createRedact, type Redact } from "./redact.ts";
 import { createSandbox } from "./sandbox.ts";
 import type { Transport } from "./transport.ts";
 import { createUpstream } from "./upstream.ts";
@@ -13,6 +14,8 @@ export interface Line {
   readonly provider: Provider;
   readonly transport: Transport;
   readonly format: ProviderFormat;
+  /** Takes the provider's secrets, and what looks like any, out of what it says. */
+  readonly redact: Redact;
 }
 
 export interface Registry {
@@ -32,7 +35,7 @@ export function createRegistry(providers: ReadonlyMap<string, Provider>): Regist
   for (const provider of providers.values()) {
     const format = FORMATS[provider.kind];
     const transport = provider.kind === "sandbox" ? createSandbox() : createUpstream(provider);
-    lines.set(provider.id, { provider, transport, format });
+    lines.set(provider.id, { provider, transport, format, redact: createRedact(provider) });
   }
   return {
     line(providerId) {

@@ -3,9 +3,11 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import { type Dispatcher, errors, Pool } from "undici";
+import { hostKind } from "../config/network.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Provider } from "../core/model.ts";
 import { ByteQueue } from "./byte-queue.ts";
+import { guardedLookup } from "./lookup.ts";
 import { AttemptTimer } from "./timer.ts";
 import type { Reply, Transport, TransportRequest } from "./transport.ts";
 
@@ -17,8 +19,9 @@ const RESPONSE_BODY_MAX_BYTES = 256 * 1024 * 1024;
 /** One connection pool for one provider. */
 export function createUpstream(provider: Provider): Transport {
   const base = new URL(provider.baseUrl);
+  if (hostKind(base.hostname) === "forbidden") throw new Error(`${base.hostname} is never called`);
   const pool = new Pool(base.origin, {
-    connect: { timeout: provider.timeouts.connectMs },
+    connect: { timeout: provider.timeouts.connectMs, lookup: guardedLookup(provider.allowsPrivate !== false) },
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -165,6 +168,7 @@ function failureKind(error: Error & { code?: string }): TransportFailureKind {
 type TransportFailureKind = Extract<Reply, { ok: false }>["failure"]["kind"];
 
 const CONNECT_CODES: ReadonlySet<string> = new Set([
+  "EADDRFORBIDDEN",
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",

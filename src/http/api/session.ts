@@ -23,6 +23,8 @@ const SetUp = Type.Object({ token: Text, email: Text, password: Text }, strict);
 const Acceptance = Type.Object({ token: Text, password: Text }, strict);
 const PasswordChange = Type.Object({ current: Text, next: Text }, strict);
 
+const OPEN_BODY_BYTES = 64 * 1024;
+
 /** Open to everybody, but not to pages of other sites: signing somebody in as somebody else is an attack too. */
 export function registerSession(open: FastifyInstance, edge: Edge): void {
   const { sessions, users, invitations } = edge;
@@ -33,6 +35,10 @@ export function registerSession(open: FastifyInstance, edge: Edge): void {
     setSessionCookie(request, reply, await sessions.open(user));
     return reply.code(201).send({ user: writeSelf(user) });
   };
+  // Nobody has shown yet who they are, so they may not send much.
+  open.addHook("onRoute", (route) => {
+    route.bodyLimit = OPEN_BODY_BYTES;
+  });
   open.addHook("onRequest", async (request) => refuseCrossSite(request));
   open.get("/api/session", async (request) => {
     const signedIn = await signedInOf(request, edge);

@@ -2,12 +2,11 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Cancellation } from "../../core/cancellation.ts";
-import { parseBody } from "../../formats/body.ts";
 import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import type { Answer } from "../../gateway/answer.ts";
 import type { Caller, Trace } from "../../gateway/call.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
-import { bodyOf } from "../body.ts";
+import { parsedBodyOf } from "../body.ts";
 import type { Edge } from "../edge.ts";
 import { cutWhenUnread, sendStream } from "../stream.ts";
 
@@ -19,7 +18,7 @@ interface Exchange {
 }
 
 export async function answerIn(format: ClientFormat, { request, reply }: Exchange, edge: Edge): Promise<FastifyReply> {
-  const { source, body } = parseBody(bodyOf(request));
+  const { source, body } = await parsedBodyOf(request);
   const clientRequest = format.readRequest(source, body, request.headers as ClientHeaders);
   return answerRequest({ format, clientRequest, request, reply }, edge);
 }

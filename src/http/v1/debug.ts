@@ -1,18 +1,17 @@
 // POST /v1/routing/debug: the decision a live request would get, without a provider call and free of charge. SPEC 2.5.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { parseBody } from "../../formats/body.ts";
 import type { ClientHeaders } from "../../formats/format.ts";
 import { readDebugMessages, readDebugRequest, writeDecision } from "../../formats/routing-debug.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/preview.ts";
-import { bodyOf } from "../body.ts";
+import { parsedBodyOf } from "../body.ts";
 import type { Edge } from "../edge.ts";
 
 export function registerDebug(server: FastifyInstance, { services }: Edge): void {
   server.post("/v1/routing/debug", async (request) => {
-    const { source, body } = parseBody(bodyOf(request));
+    const { source, body } = await parsedBodyOf(request);
     const asked = isMessages(request)
       ? readDebugMessages(source, body, request.headers as ClientHeaders)
       : { format: "openai" as const, body, source, ...readDebugRequest(body) };

@@ -3,16 +3,15 @@
 import type { FastifyInstance } from "fastify";
 import { anthropicMessages } from "../../formats/anthropic.ts";
 import { readCountRequest, writeCount } from "../../formats/anthropic-count.ts";
-import { parseBody } from "../../formats/body.ts";
 import { estimateInputTokens } from "../../routing/cost.ts";
-import { bodyOf } from "../body.ts";
+import { parsedBodyOf } from "../body.ts";
 import type { Edge } from "../edge.ts";
 import { answerIn } from "./completion.ts";
 
 export function registerMessages(server: FastifyInstance, edge: Edge): void {
   server.post("/v1/messages", (request, reply) => answerIn(anthropicMessages, { request, reply }, edge));
   server.post("/v1/messages/count_tokens", async (request) => {
-    const { body } = parseBody(bodyOf(request));
+    const { body } = await parsedBodyOf(request);
     return writeCount(estimateInputTokens(readCountRequest(body)));
   });
 }

@@ -24,6 +24,7 @@ export function registerV1(server: FastifyInstance, edge: Edge, queue: Queue): v
   const door: Doorkeeper = {
     keys: edge.keys,
     limiter: edge.limiter,
+    wrongKeys: edge.wrongKeys,
     requestsPerMinute: edge.settings.limits.requestsPerMinute,
     now: edge.now,
   };
@@ -54,7 +55,7 @@ export function registerV1(server: FastifyInstance, edge: Edge, queue: Queue): v
 async function letIn(request: FastifyRequest, reply: FastifyReply, door: Doorkeeper): Promise<void> {
   const { authorization } = request.headers;
   const apiKey = speaksAnthropic(request) ? [request.headers["x-api-key"]].flat()[0] : undefined;
-  const { caller, admission } = await admit({ authorization, apiKey }, door);
+  const { caller, admission } = await admit({ authorization, apiKey, address: request.ip }, door);
   request.caller = caller;
   reply.headers({
     "x-ratelimit-limit-requests": String(admission.limit),

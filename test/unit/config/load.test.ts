@@ -134,7 +134,26 @@ describe("providers", () => {
         totalMs: 600_000,
         isFirstByteConfigured: false,
       },
+      allowsPrivate: false,
     });
+  });
+
+  it("may lead to a private network where somebody wrote the address, or says so", () => {
+    const yaml = [
+      "providers:",
+      "  mine: { kind: openai, baseUrl: https://models.example/v1 }",
+      "  strict: { kind: openai, baseUrl: https://models.example/v1, allowPrivateNetwork: false }",
+      "  groq: { apiKey: gsk }",
+      "  mistral: { apiKey: m, allowPrivateNetwork: true }",
+      "",
+    ].join("\n");
+    const { providers } = goodLoad({ files: { "switchyard.yaml": yaml } }).settings.catalog;
+    expect([...providers.values()].map(({ id, allowsPrivate }) => [id, allowsPrivate])).toEqual([
+      ["mine", true],
+      ["strict", false],
+      ["groq", false],
+      ["mistral", true],
+    ]);
   });
 
   it("with a built-in name inherit its address, kind and dialect", () => {

@@ -78,6 +78,20 @@ const FILE_CASES: readonly Case[] = [
     null,
   ],
   [
+    "the address of a metadata service",
+    "providers: { lab: { kind: openai, baseUrl: http://169.254.169.254/v1 } }",
+    "1:44 providers.lab.baseUrl",
+    /never calls/,
+    null,
+  ],
+  [
+    "the same in another spelling",
+    'providers: { lab: { kind: openai, baseUrl: "http://[::ffff:a9fe:a9fe]/v1" } }',
+    "1:44 providers.lab.baseUrl",
+    /never calls/,
+    null,
+  ],
+  [
     "address that is none",
     "providers: { lab: { kind: openai, baseUrl: h } }",
     "1:44 providers.lab.baseUrl",

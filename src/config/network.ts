@@ -1,0 +1,94 @@
+// What an address on the network is: somebody's server, our own network, or one that no request may ever go to, such as
+// the service that tells a machine in a cloud its secrets.
+
+import { BlockList, isIP } from "node:net";
+
+export type AddressKind = "public" | "private" | "forbidden";
+
+/** Kept apart by family: a list with both would take an IPv4 address for its IPv6 form. */
+interface Ranges {
+  readonly v4: BlockList;
+  readonly v6: BlockList;
+}
+
+/** Link-local, multicast and reserved ranges, and the metadata services that stand outside of them. */
+const FORBIDDEN = ranges(
+  ["169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32"],
+  ["fe80::/10", "ff00::/8", "fd00:ec2::254/128", "fd20:ce::254/128"],
+);
+const PRIVATE = ranges(
+  [
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+  ],
+  ["::/128", "::1/128", "fc00::/7", "fec0::/10"],
+);
+const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
+  "metadata",
+  "metadata.google.internal",
+  "metadata.goog",
+  "instance-data",
+  "instance-data.ec2.internal",
+]);
+
+/** Of an address in digits. */
+export function addressKind(address: string): AddressKind {
+  const family = isIP(address);
+  if (family === 0) return "forbidden";
+  const embedded = family === 6 ? embeddedV4(address) : address;
+  const isIn = ({ v4, v6 }: Ranges): boolean =>
+    embedded === null ? v6.check(address, "ipv6") : v4.check(embedded, "ipv4");
+  if (isIn(FORBIDDEN)) return "forbidden";
+  return isIn(PRIVATE) ? "private" : "public";
+}
+
+/** Of the host in a URL, as `URL.hostname` gives it; a name is judged when it is looked up, but for those known to be wrong. */
+export function hostKind(hostname: string): AddressKind | "name" {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0) return addressKind(host);
+  return FORBIDDEN_NAMES.has(host.toLowerCase().replace(/\.$/, "")) ? "forbidden" : "name";
+}
+
+/** IPv4 in another dress: mapped, translated (NAT64) or tunnelled (6to4). */
+function embeddedV4(address: string): string | null {
+  const groups = groupsOf(address);
+  const head = groups.slice(0, 6).join(":");
+  const isLast =
+    head === "0:0:0:0:0:ffff" || head === "64:ff9b:0:0:0:0" || groups.slice(0, 3).join(":") === "64:ff9b:1";
+  if (isLast) return dotted(groups[6] as string, groups[7] as string);
+  return groups[0] === "2002" ? dotted(groups[1] as string, groups[2] as string) : null;
+}
+
+/** The eight groups of an IPv6 address, written out. */
+function groupsOf(address: string): readonly string[] {
+  const host = new URL(`http://[${address.replace(/%.*$/, "")}]`).hostname.slice(1, -1);
+  const [before = "", after] = host.split("::");
+  const left = before === "" ? [] : before.split(":");
+  if (after === undefined) return left;
+  const right = after === "" ? [] : after.split(":");
+  return [...left, ...Array<string>(8 - left.length - right.length).fill("0"), ...right];
+}
+
+function dotted(high: string, low: string): string {
+  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [first >> 8, first & 255, second >> 8, second & 255].join(".");
+}
+
+function ranges(v4: readonly string[], v6: readonly string[]): Ranges {
+  return { v4: blockList(v4, "ipv4"), v6: blockList(v6, "ipv6") };
+}
+
+function blockList(subnets: readonly string[], family: "ipv4" | "ipv6"): BlockList {
+  const list = new BlockList();
+  for (const subnet of subnets) {
+    const [address = "", bits] = subnet.split("/");
+    list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}

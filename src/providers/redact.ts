@@ -1,0 +1,29 @@
+// Takes secrets out of what a provider says of an error: some repeat the key they were sent, and that text goes to
+// clients, the log and the store.
+
+import type { Provider } from "../core/model.ts";
+
+export type Redact = (text: string) => string;
+
+const MASK = "•••";
+/** Shorter ones would blot out ordinary words. */
+const SECRET_LENGTH_MIN = 6;
+
+/** What looks like somebody's key, whosever it is. */
+const KEY_LIKE = [
+  /\b(?:sk|pk|rk|gsk|xai|key|api|token|pplx|r8|hf)[-_][A-Za-z0-9_-]{12,}/g,
+  /\bAIza[A-Za-z0-9_-]{20,}/g,
+  /\bBearer +[^\s"',;]{8,}/gi,
+  /(?<=[?&](?:key|api_key|apikey|token|access_token)=)[^\s&"']+/gi,
+] as const;
+
+export function createRedact({ apiKey, headers }: Pick<Provider, "apiKey" | "headers">): Redact {
+  const values = [...(apiKey === null ? [] : [apiKey]), ...Object.values(headers)];
+  const secrets = values.filter((value) => value.length >= SECRET_LENGTH_MIN).sort((a, b) => b.length - a.length);
+  return (text) => {
+    let clean = text;
+    for (const secret of secrets) clean = clean.replaceAll(secret, MASK);
+    for (const pattern of KEY_LIKE) clean = clean.replace(pattern, MASK);
+    return clean;
+  };
+}
