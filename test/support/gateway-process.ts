@@ -10,6 +10,10 @@ export interface GatewayProcess {
   readonly pid: number;
   /** The first key's text, when this start made it. */
   readonly firstKey: string | null;
+  /** The one-time link for the first operator, when it was shown. */
+  readonly setupLink: string | null;
+  /** Everything it has written to standard output and standard error after the first screen. */
+  output(): string;
   /** SIGKILL, and the end of the process. */
   kill(): Promise<void>;
   /** SIGTERM, and the exit code. */
@@ -68,10 +72,18 @@ function launch({ folder, env = {} }: ProcessOptions, words: readonly string[]):
 async function whenReady(child: ChildProcess): Promise<GatewayProcess> {
   const said = await untilSaid(child, /Base URL +(\S+)\/v1[\s\S]*Try it/);
   const url = /Base URL +(\S+)\/v1/.exec(said)?.[1] ?? "";
+  let output = "";
+  const keep = (text: Buffer): void => {
+    output += text.toString("utf8");
+  };
+  child.stdout?.on("data", keep);
+  child.stderr?.on("data", keep);
   return {
     url,
     pid: child.pid ?? 0,
     firstKey: /API key +(sk-service-\S+)/.exec(said)?.[1] ?? null,
+    setupLink: /(http\S+#\/setup\?token=\S+)/.exec(said)?.[1] ?? null,
+    output: () => output,
     kill: () => end(child, "SIGKILL").then(() => undefined),
     stop: () => end(child, "SIGTERM"),
     signal: (name) => void child.kill(name),
