@@ -9,6 +9,7 @@ import type { Call, Caller } from "./call.ts";
 import { listenFor } from "./heard.ts";
 import { reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
+import { openingOf } from "./tool-loops.ts";
 
 export async function complete(call: Call, services: Services): Promise<Answer> {
   const routed = route(call.request, call.caller, services);
@@ -38,10 +39,16 @@ export function route(request: Question, caller: Caller, { catalog, health, tool
     controls,
     constraints: caller.profile?.constraints ?? NO_CONSTRAINTS,
     restingModels: health.resting(),
-    loopModel: toolLoops.modelOf(caller.key.accountId, chat.messages),
     nativeKind: nativeNeeds.length === 0 ? null : { kind: format, because: nativeNeeds.join("; ") },
   };
-  return decide(question, catalog);
+  const loopModel = toolLoops.modelOf(caller.key.accountId, chat.messages) ?? decideOpening(question, catalog);
+  return decide({ ...question, loopModel }, catalog);
+}
+
+/** Another process may have opened the tool loop. Unless it needed a fallback, it chose what would be chosen here. */
+function decideOpening(question: RoutingQuestion, catalog: Services["catalog"]): string | null {
+  const messages = question.controls.profile === "direct" ? null : openingOf(question.chat.messages);
+  return messages === null ? null : decide({ ...question, chat: { ...question.chat, messages } }, catalog).model;
 }
 
 type Question = Pick<ClientRequest, "chat" | "controls"> & Partial<Pick<ClientRequest, "format" | "nativeNeeds">>;

@@ -1,5 +1,6 @@
 // Which model made which tool call, so that the result can go back to it: a conversation stays with one model while its
-// tool loop is open. In memory and bounded; what is forgotten is simply routed anew.
+// tool loop is open. In memory and bounded; what is forgotten, or was made by another process, can be decided again from
+// the messages the loop was opened with.
 
 import type { ChatMessage } from "../core/chat.ts";
 import { clientToolId, toolIdFor } from "../formats/tool-ids.ts";
@@ -41,6 +42,14 @@ export function createToolLoops(): ToolLoops {
       return null;
     },
   };
+}
+
+/** The messages that an open loop was opened with: everything before its first call. Null when no loop is open. */
+export function openingOf(messages: readonly ChatMessage[]): readonly ChatMessage[] | null {
+  if (openCallIds(messages).length === 0) return null;
+  const askedAt = askBefore(messages, messages.length)?.index ?? -1;
+  const calledAt = messages.findIndex(({ role }, index) => index > askedAt && role === "assistant");
+  return calledAt > 0 ? messages.slice(0, calledAt) : null;
 }
 
 /** Ids are compared as every format writes them, so that a call made in one is found in the other. */

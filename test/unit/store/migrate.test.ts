@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { openDb } from "../../../src/store/db.ts";
 import { migrate, splitStatements } from "../../../src/store/migrate.ts";
@@ -12,6 +12,19 @@ test.each(["sqlite", "postgres"])("the files for %s are numbered without gaps or
   const files = readdirSync(new URL("../../../src/store/migrations/", import.meta.url));
   const names = files.filter((name) => name.split(".").length === 2 || name.endsWith(`.${store}.sql`));
   expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, index) => index + 1));
+});
+
+// While a new version takes over, the old one goes on working on the same tables.
+test("migrations add, and take nothing away that the version before them uses", () => {
+  const folder = new URL("../../../src/store/migrations/", import.meta.url);
+  const statements = readdirSync(folder).flatMap((name) =>
+    splitStatements(readFileSync(new URL(name, folder), "utf8")),
+  );
+  const taking =
+    /\b(DROP (TABLE|COLUMN|TRIGGER|FUNCTION)|RENAME|SET NOT NULL|ALTER COLUMN|TRUNCATE TABLE|DELETE FROM)\b/i;
+  expect(statements.filter((statement) => taking.test(statement))).toEqual([]);
+  const columns = statements.filter((statement) => /\bADD COLUMN\b/i.test(statement) && /NOT NULL/i.test(statement));
+  expect(columns.filter((statement) => !/DEFAULT/i.test(statement))).toEqual([]);
 });
 
 test("a migration that fails leaves nothing of itself, and those before it stay", async () => {
