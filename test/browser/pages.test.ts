@@ -1,19 +1,17 @@
 // Every page, as it must be whatever it shows: accessible in both themes, narrow, small, quiet, and without jumps.
 
 import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { UI_FOLDER } from "../../src/http/ui.ts";
+import { faultsOf } from "./axe.ts";
 import { hasBrowser, sendTraffic, setStage } from "./stage.ts";
 
 const SCRIPT_MAX_BYTES = 60 * 1024;
 const STYLE_MAX_BYTES = 12 * 1024;
 const SHIFT_MAX = 0.1;
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 describe.skipIf(!hasBrowser)("every page", () => {
   const { gateway, visit } = setStage();
@@ -127,30 +125,6 @@ const WATCH_SHIFTS = `window.shifted = 0;
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
   }).observe({ type: "layout-shift", buffered: true });`;
-
-interface AxeFault {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-}
-
-/** The themes differ in colours alone, so in the dark those are all that is looked at. */
-const RULES = {
-  light: "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']",
-  dark: "{ type: 'rule', values: ['color-contrast'] }",
-};
-
-async function faultsOf(page: Page, theme: keyof typeof RULES): Promise<readonly string[]> {
-  await page.evaluate(axe);
-  const faults = await page.evaluate<readonly AxeFault[]>(
-    `axe.run(document, { runOnly: ${RULES[theme]}, resultTypes: ["violations"] }).then((r) => r.violations)`,
-  );
-  return faults
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(
-      ({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 160)} (${nodes.length}) ${nodes[0]?.failureSummary ?? ""}`,
-    );
-}
 
 function filesOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));

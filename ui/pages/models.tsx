@@ -3,17 +3,18 @@
 import { useState } from "preact/hooks";
 import { TIERS } from "../../src/core/tiers.ts";
 import { useLoad } from "../api.ts";
-import { Figure, Legend } from "../charts/figure.tsx";
-import { Scatter } from "../charts/scatter.tsx";
 import { count, duration, percent, usd } from "../format.ts";
+import { isChordArmed, useShortcuts } from "../keyboard.ts";
+import { ButtonLink } from "../kit/button.tsx";
 import { Check, TextField } from "../kit/field.tsx";
 import { PageHead } from "../kit/page.tsx";
 import { Empty, Shown } from "../kit/states.tsx";
 import { TierBadge } from "../kit/tier.tsx";
-import { hrefTo, place, setQuery } from "../router.ts";
+import { hrefTo, hrefWith, place, setQuery } from "../router.ts";
 import { isOperator } from "../session.ts";
 import type { List, Model, Provider, Usage } from "../types.ts";
 import { Health, healthStory, perMillion, type SeenModel } from "./model-facts.tsx";
+import { PriceAgainstScore } from "./model-scatter.tsx";
 import { ModelSheet } from "./model-sheet.tsx";
 
 const DAY_MS = 86_400_000;
@@ -64,7 +65,10 @@ export function Models() {
               </search>
               <div class={open === undefined ? "with-sheet" : "with-sheet open"}>
                 {shown.length === 0 ? (
-                  <Empty title="No model matches" />
+                  <Empty
+                    title="No model matches"
+                    action={<ButtonLink href={hrefWith({ q: null, show: null })}>Clear the search</ButtonLink>}
+                  />
                 ) : (
                   <ModelTable models={sorted(shown, sort)} sort={sort} chosen={chosen} />
                 )}
@@ -118,40 +122,6 @@ function sorted(models: readonly SeenModel[], sort: Sort): readonly SeenModel[] 
   return [...models].sort((a, b) => order(a) - order(b));
 }
 
-function PriceAgainstScore({ models }: { readonly models: readonly SeenModel[] }) {
-  const known = models.filter(({ pricing, service }) => Number(pricing.completion) > 0 && service.bfcl !== null);
-  if (known.length === 0) return null;
-  const tiers = TIERS.filter((tier) => known.some((model) => model.tier === tier));
-  return (
-    <Figure
-      title="Price against score"
-      trend="Output price per million tokens (logarithmic) against the overall function-calling score. Up and to the left is better."
-      table={{
-        head: ["Model", "Output price", "Score", "Tier"],
-        rows: known.map(({ id, pricing, service, tier }) => [
-          id,
-          usd(perMillion(pricing.completion)),
-          String(service.bfcl?.overall),
-          tier,
-        ]),
-      }}
-      legend={<Legend entries={tiers.map((tier) => ({ name: tier, mark: `tier-${tier}` }))} />}
-    >
-      <Scatter
-        label="Models by output price and function-calling score"
-        dots={known.map(({ id, pricing, service, tier }) => ({
-          id,
-          tier,
-          x: perMillion(pricing.completion) ?? 1,
-          y: service.bfcl?.overall ?? 0,
-          told: `${usd(perMillion(pricing.completion))} · score ${service.bfcl?.overall} · ${tier}`,
-        }))}
-        onPick={(model) => setQuery({ model })}
-      />
-    </Figure>
-  );
-}
-
 function ModelTable({
   models,
   sort,
@@ -173,6 +143,7 @@ function ModelTable({
       </button>
     </th>
   );
+  useSteps(models, chosen);
   return (
     <div class="table-box">
       <table class="rows models">
@@ -202,6 +173,17 @@ function ModelTable({
       </table>
     </div>
   );
+}
+
+/** j and k go to the next and the previous model, whose sheet opens. */
+function useSteps(models: readonly SeenModel[], chosen: string | null): void {
+  const step = (by: number): void => {
+    if (isChordArmed()) return;
+    const at = models.findIndex(({ id }) => id === chosen);
+    const next = models[at < 0 ? 0 : at + by];
+    if (next !== undefined) setQuery({ model: next.id }, { replace: chosen !== null });
+  };
+  useShortcuts({ j: () => step(1), k: () => step(-1) });
 }
 
 function ModelRow({ model, isOpen }: { readonly model: SeenModel; readonly isOpen: boolean }) {

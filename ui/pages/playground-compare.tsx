@@ -158,7 +158,7 @@ function Choices({ bench, profiles, set }: Omit<CompareProps, "first">) {
           </select>
           <Button
             kind="quiet"
-            label={`Do not compare with number ${index + 1}`}
+            label={`Remove number ${index + 1}`}
             onClick={() => set({ others: bench.others.filter((_, at) => at !== index) })}
           >
             Remove

@@ -32,7 +32,10 @@ export function Playground() {
   return (
     <>
       <PageHead title="Playground" purpose="Where would this go, and why? No provider called, no credits used.">
-        <Button isPressed={isComparing} onClick={() => set({ others: isComparing ? [] : ["profile:"] })}>
+        <Button
+          isPressed={isComparing}
+          onClick={() => set({ others: isComparing ? [] : [firstOther(bench, profiles)] })}
+        >
           Compare
         </Button>
         <Button onClick={() => setCopying(true)}>Copy as…</Button>
@@ -69,6 +72,12 @@ export function Playground() {
       )}
     </>
   );
+}
+
+/** Something else than what is set already. */
+function firstOther({ profileId }: Bench, profiles: readonly Profile[]): string {
+  if (profileId !== "") return "profile:";
+  return profiles[0] === undefined ? "tier:COMPLEX" : `profile:${profiles[0].id}`;
 }
 
 /** The bench lives in the fragment: a reload, a bookmark and Back find it again. */

@@ -1,0 +1,62 @@
+// A store filled by `switchyard demo`, seen in a browser: a month that looks like one, on every page.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readArguments } from "../../src/cli/arguments.ts";
+import { demo } from "../../src/cli/demo.ts";
+import { hasBrowser, setStage } from "./stage.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "switchyard-demo-"));
+const database = `sqlite:${join(folder, "demo.db")}`;
+
+describe.skipIf(!hasBrowser)("a demo", () => {
+  beforeAll(async () => {
+    const quiet = { env: {}, cwd: folder, isScreen: false, ask: null, now: Date.now, out: () => {}, say: () => {} };
+    const args = readArguments(["demo", "--requests", "1500", "--database", database]);
+    expect(await demo(args, quiet)).toBe(0);
+  }, 60_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const { visit } = setStage({ database, creditsUsd: null });
+
+  test("has a month in every tile and chart of the overview", async () => {
+    const { page, troubles } = await visit("/?range=30d&live=off");
+    await page.locator(".tiles .big").nth(5).waitFor();
+    const tiles = Object.fromEntries(
+      await Promise.all(
+        (await page.locator(".tiles .tile").all()).map(async (tile) => [
+          await tile.locator("h2").innerText(),
+          await tile.locator(".big").innerText(),
+        ]),
+      ),
+    ) as Record<string, string>;
+    const shownIn = (name: string): string => {
+      const found = Object.entries(tiles).find(([title]) => title.startsWith(name));
+      return found?.[1] ?? `no tile ${name} among ${Object.keys(tiles).join(", ")}`;
+    };
+    expect(shownIn("Requests")).toMatch(/^1,[45]\d\d$/);
+    expect(shownIn("Spend")).toMatch(/^\$[\d.]*[1-9]/);
+    expect(shownIn("Saved")).toMatch(/\$[\d.]*[1-9]/);
+    expect(shownIn("Error rate")).toMatch(/^[\d.]*[1-9][\d.]* %/);
+    expect(shownIn("Fallback rate")).toMatch(/^[\d.]*[1-9][\d.]* %/);
+    expect(await page.locator("figure.chart").count()).toBe(6);
+    expect(await page.getByText("Nothing in this range").count()).toBe(0);
+    expect(troubles).toEqual([]);
+  });
+
+  test("has keys that were used, a profile, a balance that lasts, and models with traffic", async () => {
+    const { page } = await visit("/keys");
+    await page.getByRole("row", { name: /production .*active/ }).waitFor();
+    await page.getByRole("row", { name: /batch .* budget .*active/ }).waitFor();
+    await expect.poll(() => page.locator("[data-cell=requests]").first().innerText()).toMatch(/^[1-9]/);
+    await page.locator(".balance .runway").waitFor();
+    await page.getByRole("link", { name: "Credits" }).click();
+    await page.locator(".ledger tbody tr").nth(20).waitFor();
+    await page.getByRole("link", { name: "Models" }).click();
+    const shares = page.locator(".models [data-cell=traffic]");
+    await expect
+      .poll(async () => (await shares.allInnerTexts()).filter((text) => text !== "0 %").length)
+      .toBeGreaterThan(2);
+  });
+});

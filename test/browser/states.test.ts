@@ -1,0 +1,166 @@
+// What a page shows while it has nothing to show: loading, empty, filtered away, failed, out of date, not allowed.
+
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { faultsOf } from "./axe.ts";
+import { hasBrowser, setStage, type Visit } from "./stage.ts";
+
+const PASSWORD = "an owner's long secret";
+
+/** Each page with the answer it cannot do without. */
+const PAGES = [
+  ["/keys", "**/api/keys?*"],
+  ["/profiles", "**/api/profiles?*"],
+  ["/credits", "**/api/ledger?*"],
+  ["/models", "**/api/models"],
+  ["/settings", "**/api/settings"],
+] as const;
+
+describe.skipIf(!hasBrowser)("every page", () => {
+  const { gateway, visit } = setStage();
+  let owner: Visit;
+
+  beforeAll(async () => {
+    const post = async (path: string, body: object): Promise<Record<string, string>> =>
+      (await (await gateway().api("POST", path, body)).json()) as Record<string, string>;
+    const account = await post("/api/accounts", { name: "Acme" });
+    const invited = await post("/api/invitations", { email: "owner@acme.example", accountId: account.id ?? "" });
+    owner = await visit((invited.link ?? "").slice(gateway().url.length), { isSignedIn: false });
+    await owner.page.getByLabel("Password").fill(PASSWORD);
+    await owner.page.getByRole("button", { name: "Join" }).click();
+    await owner.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  }, 60_000);
+
+  test.each(PAGES)(
+    "%s shows where its rows will be, then what failed with its request id, and tries again",
+    async (path, answer) => {
+      const { page, troubles } = await visit("/playground");
+      let release: () => void = () => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(answer, async (route) => {
+        await held;
+        const error = { message: "The disk is full.", type: "api_error", code: null };
+        await route.fulfill({ status: 500, headers: { "x-request-id": "req_broken" }, json: { error } });
+      });
+      await go(page, path);
+      await page.locator(".skeleton:not(.unseen)").first().waitFor();
+      release();
+      const failed = page.locator(".failed", { hasText: "The disk is full." });
+      await failed.getByText("req_broken").waitFor();
+      expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+      expect(await faultsOf(page, "light")).toEqual([]);
+      await page.unroute(answer);
+      await failed.getByRole("button", { name: "Retry" }).click();
+      await failed.waitFor({ state: "detached" });
+      expect(troubles).toEqual([]);
+    },
+  );
+
+  test("an account with nothing in it says on each page what will be there", async () => {
+    const { page, troubles } = owner;
+    for (const [path, text] of [
+      ["/keys", "No key can call this gateway"],
+      ["/profiles", "No profile yet"],
+      ["/credits", "No entry yet"],
+    ] as const) {
+      await go(page, path);
+      await page.getByText(text).waitFor();
+    }
+    expect(troubles).toEqual([]);
+  });
+
+  test("an owner is told what is not theirs, and is offered nothing that would be refused", async () => {
+    const { page } = owner;
+    await go(page, "/credits?new=1");
+    await page.getByText("Ask an operator for a top-up").waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Add credits" }).count()).toBe(0);
+    await go(page, "/settings");
+    await page.getByText("for operators to see").waitFor();
+    expect(await page.getByRole("button", { name: /^Test/ }).count()).toBe(0);
+    await go(page, "/models?model=gpt-5-nano");
+    await page.getByRole("heading", { name: /gpt-5-nano/ }).waitFor();
+    expect(await page.getByRole("button", { name: /^Test/ }).count()).toBe(0);
+  });
+
+  test("a search without a hit can be taken back, and j and k go through what is found", async () => {
+    const { page } = await visit("/models?q=no-such-model");
+    await page.getByText("No model matches").waitFor();
+    await page.getByRole("link", { name: "Clear the search" }).click();
+    await page.locator(".models tbody tr").nth(5).waitFor();
+    await page.keyboard.press("j");
+    await page.waitForURL(/model=/);
+    const first = page.url();
+    await page.keyboard.press("j");
+    await page.waitForURL(({ href }) => href !== first);
+    await page.keyboard.press("k");
+    await page.waitForURL(first);
+    await page.keyboard.press("Escape");
+    await page.waitForURL(/\/models$/);
+  });
+
+  test("stays as it was while the gateway cannot be reached, says since when, and recovers", async () => {
+    const { page, context } = await visit("/models");
+    await page.locator(".models tbody tr").first().waitFor();
+    await context.setOffline(true);
+    await page
+      .getByText(/Last updated .* UTC/)
+      .first()
+      .waitFor({ timeout: 30_000 });
+    expect(await page.locator(".models tbody tr").count()).toBeGreaterThan(5);
+    await context.setOffline(false);
+    await page
+      .getByText(/Last updated .* UTC/)
+      .first()
+      .waitFor({ state: "detached", timeout: 30_000 });
+  }, 90_000);
+
+  test.each(["light", "dark"] as const)(
+    "dialogs and doors have no serious fault for axe, %s",
+    async (colorScheme) => {
+      const faults: string[] = [];
+      const look = async (page: Page, name: string): Promise<void> => {
+        for (const fault of await faultsOf(page, colorScheme)) faults.push(`${name}: ${fault}`);
+      };
+      const { page } = await visit("/keys", { colorScheme, reducedMotion: "reduce" });
+      await page
+        .getByRole("button", { name: /^Change / })
+        .first()
+        .click();
+      await page.getByRole("dialog").getByLabel("Name").waitFor();
+      await look(page, "change a key");
+      await go(page, "/settings");
+      await page.getByRole("button", { name: "Reset link for owner@acme.example" }).click();
+      await page.getByRole("dialog").getByLabel("Reset link").waitFor();
+      await look(page, "reset link");
+      const made = await gateway().api("POST", "/api/profiles", { name: "calm" });
+      const { id } = (await made.json()) as { id: string };
+      await gateway().api("POST", "/api/keys", { name: `tied ${colorScheme}`, profile: id });
+      await go(page, `/profiles/${id}`);
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("dialog").getByLabel("Move its keys to").waitFor();
+      await look(page, "delete a profile");
+      await go(page, "/playground");
+      await page.getByLabel("Prompt", { exact: true }).fill("Hi!");
+      await page.getByRole("button", { name: "Compare", exact: true }).click();
+      await page.locator(".versus .ladder").nth(1).waitFor();
+      await look(page, "compare");
+      for (const path of ["/", "/#/reset?token=x"]) {
+        const { page: door } = await visit(path, { colorScheme, isSignedIn: false });
+        await door.getByLabel("Password").waitFor();
+        await look(door, path);
+      }
+      expect(faults).toEqual([]);
+    },
+    90_000,
+  );
+});
+
+async function go(page: Page, path: string): Promise<void> {
+  await page.evaluate(
+    `document.querySelector("dialog[open] [aria-label=Close]")?.click();
+     history.pushState(null, "", ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent("popstate"))`,
+  );
+}
