@@ -1,0 +1,49 @@
+// @ts-check
+// Asks the registry whether a package that the gateway is served with has a known hole. A registry that cannot say so is
+// no failure: the answer is then that nothing was checked, and why.
+
+import { npmCommand } from "./dependencies.mjs";
+
+/** @typedef {{ state: "clean" | "skipped" | "found", line: string }} Verdict */
+
+const TIMEOUT_MS = 10_000;
+const SERIOUS = ["high", "critical"];
+
+/**
+ * @param {Pick<import("./surroundings.mjs").Surroundings, "root" | "run">} surroundings
+ * @returns {Promise<Verdict>}
+ */
+export async function auditDependencies({ root, run }) {
+  const npm = npmCommand();
+  const flags = ["--omit=dev", "--json", "--loglevel=silent", "--fetch-retries=0", `--fetch-timeout=${TIMEOUT_MS}`];
+  const { output } = await run(npm.command, [...npm.args, "audit", ...flags], { cwd: root, shell: npm.shell });
+  return judgeAudit(output);
+}
+
+/** @returns {Verdict} */
+export function judgeAudit(/** @type {string} */ output) {
+  const report = parse(output);
+  const vulnerabilities = report?.vulnerabilities;
+  if (typeof vulnerabilities !== "object" || vulnerabilities === null) {
+    return { state: "skipped", line: `the registry does not say: ${reasonOf(report, output)}` };
+  }
+  const entries = /** @type {{ name: string, severity: string }[]} */ (Object.values(vulnerabilities));
+  const serious = entries.filter(({ severity }) => SERIOUS.includes(severity));
+  const names = serious.map(({ name, severity }) => `${name} (${severity})`).join(", ");
+  if (serious.length > 0) return { state: "found", line: `known holes in ${names}; npm audit says more` };
+  return { state: "clean", line: `nothing serious known, ${entries.length} lesser` };
+}
+
+/** @returns {Record<string, any> | null} */
+function parse(/** @type {string} */ output) {
+  try {
+    return JSON.parse(output.slice(output.indexOf("{"), output.lastIndexOf("}") + 1));
+  } catch {
+    return null;
+  }
+}
+
+function reasonOf(/** @type {Record<string, any> | null} */ report, /** @type {string} */ output) {
+  const said = report?.statusCode !== undefined ? `status ${report.statusCode}` : String(report?.message ?? output);
+  return said.trim().split("\n", 1)[0]?.slice(0, 200) || "no answer";
+}

@@ -1,0 +1,46 @@
+// The audit of dependencies: serious holes are found, and a registry that says nothing is no failure.
+
+import { describe, expect, test } from "vitest";
+import { auditDependencies, judgeAudit } from "../../../scripts/setup/audit.mjs";
+
+const report = (...severities: string[]): string =>
+  JSON.stringify({
+    auditReportVersion: 2,
+    vulnerabilities: Object.fromEntries(
+      severities.map((severity, index) => [`p${index}`, { name: `p${index}`, severity }]),
+    ),
+  });
+
+describe("the audit", () => {
+  test.each([
+    ["nothing", report(), "clean", /nothing serious known, 0 lesser/],
+    ["lesser ones", report("low", "moderate"), "clean", /2 lesser/],
+    ["a high one", report("low", "high"), "found", /p1 \(high\)/],
+    ["a critical one, after a warning of npm", `npm warn something\n${report("critical")}`, "found", /p0 \(critical\)/],
+  ])("of a registry that names %s", (_name, output, state, line) => {
+    expect(judgeAudit(output)).toEqual({ state, line: expect.stringMatching(line) });
+  });
+
+  test.each([
+    ["has no such service", JSON.stringify({ message: "405 Method Not Allowed", statusCode: 405 }), /status 405/],
+    ["cannot be reached", JSON.stringify({ message: "connect ECONNREFUSED\nmore" }), /connect ECONNREFUSED$/],
+    ["answers nonsense", "<html>", /<html>/],
+    ["answers nothing", "", /no answer/],
+  ])("is skipped, with the reason, where the registry %s", (_name, output, line) => {
+    expect(judgeAudit(output)).toEqual({ state: "skipped", line: expect.stringMatching(line) });
+  });
+
+  test("asks npm about what is served with, once and not for long", async () => {
+    const calls: string[][] = [];
+    const verdict = await auditDependencies({
+      root: ".",
+      run: async (_command, args) => {
+        calls.push([...args]);
+        return { code: 1, output: report("high") };
+      },
+    });
+    expect(verdict.state).toBe("found");
+    expect(calls).toHaveLength(1);
+    expect(calls[0]).toEqual(expect.arrayContaining(["audit", "--omit=dev", "--fetch-retries=0"]));
+  });
+});
