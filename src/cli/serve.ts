@@ -3,7 +3,7 @@
 import { performance } from "node:perf_hooks";
 import { type App, start } from "../app.ts";
 import type { Settings } from "../config/settings.ts";
-import { StoreInUse } from "../core/store-errors.ts";
+import { StoreDamaged, StoreInUse } from "../core/store-errors.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
 import type { Arguments } from "./arguments.ts";
 import { banner } from "./banner.ts";
@@ -40,6 +40,7 @@ function explain(error: NodeJS.ErrnoException, { server }: Settings): string {
   if (error.code === "EADDRINUSE") return `port ${server.port} is in use. Stop what uses it, or set PORT to another.`;
   if (error.code === "EACCES") return `port ${server.port} may not be opened by this user. Set PORT to one above 1023.`;
   if (error instanceof StoreInUse) return error.message;
+  if (error instanceof StoreDamaged) return error.advice;
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return `${error.message}${cause}`;
 }

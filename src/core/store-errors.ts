@@ -14,6 +14,20 @@ export class StoreUnavailable extends GatewayError {
   }
 }
 
+/** The file holds what its database cannot have written. Callers are told no more than that it is not available. */
+export class StoreDamaged extends StoreUnavailable {
+  /** For the operator. */
+  readonly advice: string;
+
+  constructor(path: string, cause: Error) {
+    super(cause);
+    this.name = "StoreDamaged";
+    this.advice =
+      `${path} is damaged (${cause.message}). Nothing was changed. Restore a backup of it and run ` +
+      "`switchyard ledger verify`, or move it and its -wal away to begin anew.";
+  }
+}
+
 /** A row with the same unique value is there already. Nothing was written. */
 export class UniqueViolation extends Error {
   /** Which statement of a batch it was; 0 outside batches. */

@@ -1,4 +1,4 @@
-// Which SQLite is used, and the lock of the process that serves. Plain JavaScript for the same reason as sqlite-worker.mjs.
+// Which SQLite is used, the lock of the process that serves, and whether the file is sound. Plain JavaScript for the same reason as sqlite-worker.mjs.
 
 const BUSY = 5;
 
@@ -28,5 +28,25 @@ export function takeLock(DatabaseSync, file) {
     holder.close();
     if (((error.errcode ?? 0) & 0xff) === BUSY) throw Object.assign(error, { isInUse: true });
     throw error;
+  }
+}
+
+const CORRUPT = 11;
+/** SQLite's words for a page that cannot be true; the package gives them without a number. */
+const DAMAGE = /disk image is malformed|file is not a database/;
+/** The log of requests is most of the file, and nobody's money or access. */
+const LOG = /^(requests?_|requests$|tool_call_tallies$)/;
+
+export function isDamage(error) {
+  return DAMAGE.test(error.message);
+}
+
+/** Reads every page of what money and access are kept in, before anything is written to it. */
+export function checkTables(db) {
+  const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all();
+  for (const { name } of tables.filter((table) => !LOG.test(table.name))) {
+    const [found] = Object.values(db.prepare(`PRAGMA quick_check('${name}')`).get() ?? {});
+    if (found !== "ok")
+      throw Object.assign(new Error(`table ${name}: ${found}`), { errcode: CORRUPT, isDamaged: true });
   }
 }

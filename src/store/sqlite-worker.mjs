@@ -6,7 +6,7 @@
 // savepoint of its own, and are answered after the commit.
 
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { loadDatabaseSync, takeLock } from "./sqlite-open.mjs";
+import { checkTables, isDamage, loadDatabaseSync, takeLock } from "./sqlite-open.mjs";
 
 const GROUP_MAX = 512;
 const STATEMENTS_MAX = 500;
@@ -30,6 +30,7 @@ try {
   db.exec("PRAGMA journal_mode = WAL");
   db.exec("PRAGMA synchronous = FULL");
   db.exec("PRAGMA foreign_keys = ON");
+  if (lockPath !== null) checkTables(db);
   parentPort.on("message", receive);
   parentPort.postMessage([{ id: 0 }]);
 } catch (error) {
@@ -240,5 +241,5 @@ function abandon() {
 
 function describe(error) {
   const { message, errcode = null, statementIndex = 0, refusal = null, isInUse = false } = error;
-  return { message, errcode, statementIndex, refusal, isInUse };
+  return { message, errcode, statementIndex, refusal, isInUse, isDamaged: error.isDamaged ?? isDamage(error) };
 }

@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../core/ports.ts";
-import { BatchRefused, StoreInUse, StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
+import { BatchRefused, StoreDamaged, StoreInUse, StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
 import { migrate } from "./migrate.ts";
 import { runTransaction } from "./transaction.ts";
 
@@ -93,6 +93,7 @@ interface Failure {
   readonly statementIndex: number;
   readonly refusal: { statementIndex: number; expectedRows: number; affectedRows: number } | null;
   readonly isInUse: boolean;
+  readonly isDamaged: boolean;
 }
 
 interface Answer {
@@ -175,6 +176,7 @@ function toError(failure: Failure, path: string): Error {
   if (failure.refusal !== null) return new BatchRefused(failure.refusal);
   if (failure.isInUse) return new StoreInUse(path);
   const cause = Object.assign(new Error(failure.message), { errcode: failure.errcode });
+  if (failure.isDamaged) return new StoreDamaged(path, cause);
   if (failure.errcode === null) return cause;
   if (UNIQUE_CODES.has(failure.errcode)) return new UniqueViolation(failure.statementIndex, cause);
   return UNAVAILABLE_CODES.has(failure.errcode & 0xff) ? new StoreUnavailable(cause) : cause;
