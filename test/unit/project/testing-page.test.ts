@@ -1,0 +1,31 @@
+// docs/testing.md says which test stands for which fault. Every test it names exists, and every case a test names is there.
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const page = readFileSync(join(ROOT, "docs/testing.md"), "utf8");
+const rows = [...page.matchAll(/^\| (\d+)(?:–(\d+))? \| .* \| (.*) \|$/gm)].map(([, first, last, tests]) => ({
+  first: Number(first),
+  last: Number(last ?? first),
+  tests: [...(tests ?? "").matchAll(/`(test\/[^`]+)`/g)].map(([, path]) => path ?? ""),
+}));
+
+test("every test it names exists", () => {
+  expect(rows.length).toBeGreaterThan(25);
+  expect(rows.flatMap(({ tests }) => tests).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test("a test that names a case is in the case's row", () => {
+  const files = readdirSync(join(ROOT, "test/fault")).filter((name) => name.endsWith(".test.ts"));
+  const missing = files.flatMap((name) => {
+    const path = `test/fault/${name}`;
+    const text = readFileSync(join(ROOT, path), "utf8");
+    const numbers = [...text.matchAll(/\b[Cc]ase (\d+):/g), ...text.matchAll(/\bnumber: (\d+), /g)];
+    return [...new Set(numbers.map(([, number]) => Number(number)))]
+      .filter((number) => !rows.some((row) => row.first <= number && number <= row.last && row.tests.includes(path)))
+      .map((number) => `${path}: case ${number}`);
+  });
+  expect(missing).toEqual([]);
+});
