@@ -12,13 +12,14 @@ const ERROR_STATUSES: Readonly<Record<string, string>> = {
   "402": "Not enough credit.",
   "403": "The signed-in user may not do this, or a page of another site asked.",
   "404": "There is no such thing here.",
+  "408": "The body came in too slowly.",
   "409": "It does not fit what is there already, or the same idempotency key is in flight.",
   "413": "The body is too large.",
   "415": "The body is not JSON.",
   "422": "The messages are missing or malformed.",
-  "429": "The per-minute limit is reached; see Retry-After.",
+  "429": "A limit is reached; see Retry-After.",
   "500": "A fault of ours.",
-  "503": "Every provider of the chain failed, or the server is not ready.",
+  "503": "Every provider of the chain failed, or the server is overloaded or not ready.",
 };
 
 const SECURITY: Readonly<Record<NonNullable<Operation["security"]> | "none", readonly object[]>> = {

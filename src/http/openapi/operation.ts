@@ -16,8 +16,9 @@ export interface Operation {
   readonly errorSchema: string;
 }
 
-const V1_ERRORS = ["401", "429", "500"] as const;
-const API_ERRORS = ["401", "403", "404", "500"] as const;
+const V1_ERRORS = ["401", "429", "500", "503"] as const;
+const API_ERRORS = ["401", "403", "404", "429", "500"] as const;
+const BODY_ERRORS = ["400", "408", "413", "415"] as const;
 
 export const idInPath = { name: "id", in: "path", required: true, schema: { type: "string" } };
 export const account = {
@@ -36,20 +37,17 @@ type Details = Partial<Operation> & Pick<Operation, "summary">;
 
 export function v1(id: string, method: Operation["method"], path: string, details: Details): Operation {
   const rest = { parameters: [], body: null, status: "200", answer: null, errorSchema: "Error", ...details };
-  return { id, method, path, security: "apiKey", ...rest, errors: [...(details.errors ?? []), ...V1_ERRORS].sort() };
+  return { id, method, path, security: "apiKey", ...rest, errors: errorsOf(rest, V1_ERRORS) };
 }
 
 export function api(id: string, method: Operation["method"], path: string, details: Details): Operation {
   const rest = { parameters: [], body: null, status: "200", answer: null, errorSchema: "Error", ...details };
-  const bodyErrors = rest.body === null ? [] : ["400", "413", "415"];
-  return {
-    id,
-    method,
-    path,
-    security: "adminToken",
-    ...rest,
-    errors: [...bodyErrors, ...API_ERRORS, ...(details.errors ?? [])].sort(),
-  };
+  return { id, method, path, security: "adminToken", ...rest, errors: errorsOf(rest, API_ERRORS) };
+}
+
+/** What it says itself, what every call of its kind can meet, and what every body can. */
+function errorsOf({ errors = [], body }: Pick<Details, "errors" | "body">, common: readonly string[]): string[] {
+  return [...new Set([...errors, ...common, ...(body === null ? [] : BODY_ERRORS)])].sort();
 }
 
 export function open(id: string, path: string, summary: string): Operation {
