@@ -148,7 +148,7 @@ function doctorPage(): string {
   return page([
     [
       "",
-      "switchyard doctor: checks the configuration, Node, the data folder, the database, the port and the providers.",
+      "switchyard doctor: checks the configuration, Node, the data folder, the disk, the database, Redis, the port, the\ndashboard's files and the providers.",
     ],
     [
       "Examples",

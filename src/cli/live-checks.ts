@@ -6,8 +6,10 @@ import type { Check } from "../config/doctor.ts";
 import { readPackage } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/ports.ts";
+import { UI_FOLDER } from "../http/ui.ts";
 import { openDb } from "../store/db.ts";
 import { compareMigrations } from "../store/migrate.ts";
+import { diskCheck, redisCheck, uiCheck } from "./machine-checks.ts";
 import { portCheck, providerCheck } from "./network-checks.ts";
 import { askProviders } from "./provider-checks.ts";
 import { reasonOf } from "./usage.ts";
@@ -19,11 +21,14 @@ export async function liveChecks(
   const providers = [...settings.catalog.providers.values()].filter(({ kind }) => kind !== "sandbox");
   const checks = [
     dataCheck(settings.dataDir),
+    diskCheck(settings.dataDir),
     databaseCheck(settings.database),
+    redisCheck(settings.redis),
+    uiCheck(UI_FOLDER),
     portCheck(settings.server),
     ...(asksProviders ? askProviders(settings.catalog) : providers.map((provider) => providerCheck(provider))),
   ];
-  return Promise.all(checks);
+  return (await Promise.all(checks)).filter((check) => check !== null);
 }
 
 /** `needed` as package.json writes it: `>=20.19`. */

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { formatCheck } from "../../../src/cli/doctor.ts";
 import { checkNode, databaseCheck, dataCheck } from "../../../src/cli/live-checks.ts";
+import { diskCheck, redisCheck, uiCheck } from "../../../src/cli/machine-checks.ts";
 import { portCheck, providerCheck } from "../../../src/cli/network-checks.ts";
 import { askProviders } from "../../../src/cli/provider-checks.ts";
 import { load } from "../../../src/config/load.ts";
@@ -14,6 +15,7 @@ import type { Provider } from "../../../src/core/model.ts";
 import { openDb } from "../../../src/store/db.ts";
 import { fails, startFakeProvider } from "../../support/fake-provider.ts";
 import { labYaml } from "../../support/gateway.ts";
+import { startTestRedis } from "../../support/redis.ts";
 import { recordTerminal } from "../../support/terminal.ts";
 
 test.each([
@@ -187,4 +189,44 @@ test("a provider that is asked, not only reached, shows a wrong key", async () =
   expect(await ask()).toEqual([
     { state: "fail", what: "lab refuses the key (401). It says: No", fix: expect.stringContaining("restart") },
   ]);
+});
+
+test.each([
+  [10 * 1024 ** 3, "ok"],
+  [500 * 1024 ** 2, "warn"],
+  [1024 ** 2, "fail"],
+])("a disk with %d bytes free: %s", (free, state) => {
+  expect(diskCheck(join(recordTerminal().cwd, "not/there/yet"), () => free)).toMatchObject({ state });
+});
+
+test("a disk is asked how much is free", () => {
+  expect(diskCheck(recordTerminal().cwd).what).toMatch(/: \d+\.\d GB free$/);
+});
+
+test("the dashboard's files, there and not there", () => {
+  const folder = recordTerminal().cwd;
+  expect(uiCheck(folder)).toMatchObject({ state: "warn", fix: expect.stringContaining("npm run build") });
+  writeFileSync(join(folder, "index.html"), "");
+  expect(uiCheck(folder)).toMatchObject({ state: "ok" });
+});
+
+describe("Redis", () => {
+  test("that is not configured is not looked for", async () => {
+    expect(await redisCheck(null)).toBeNull();
+  });
+
+  test("that is not there", async () => {
+    expect(await redisCheck("redis://127.0.0.1:1")).toMatchObject({
+      state: "fail",
+      what: expect.stringContaining("ECONNREFUSED"),
+      fix: expect.stringContaining("REDIS_URL"),
+    });
+  });
+
+  test("that answers", async ({ skip }) => {
+    const redis = await startTestRedis();
+    if (redis === null) return skip();
+    onTestFinished(() => redis.stop());
+    expect(await redisCheck(redis.url)).toEqual({ state: "ok", what: "Redis answers", fix: null });
+  });
 });
