@@ -1,0 +1,43 @@
+// A database that goes away while the dashboard is open: what was shown stays, and it comes back by itself.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase } from "../support/postgres.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { hasBrowser, setStage } from "./stage.ts";
+
+/** Long: the page asks every few seconds, and the machine may be busy. */
+const PATIENCE_MS = 40_000;
+
+const database = hasBrowser ? await createTestDatabase() : null;
+
+describe.skipIf(database === null)("a database that is gone", () => {
+  let proxy: TcpProxy;
+  const options = { database: "", creditsUsd: "5" };
+  beforeAll(async () => {
+    proxy = await startTcpProxy((database as { url: string }).url);
+    options.database = proxy.url;
+  });
+  const { visit } = setStage(options);
+  afterAll(async () => {
+    await proxy.close();
+    await database?.drop();
+  });
+
+  test("leaves what was shown with a notice, signs nobody out, and comes back by itself", async () => {
+    const { page, troubles } = await visit("/credits");
+    await page.locator(".ledger tbody tr").first().waitFor();
+    await proxy.goAway();
+    await page
+      .getByText(/Last updated .* UTC/)
+      .first()
+      .waitFor({ timeout: PATIENCE_MS });
+    expect(await page.locator(".ledger tbody tr").count()).toBeGreaterThan(0);
+    expect(await page.getByRole("heading", { level: 1, name: "Credits" }).count()).toBe(1);
+    await proxy.comeBack();
+    await page
+      .getByText(/Last updated .* UTC/)
+      .first()
+      .waitFor({ state: "detached", timeout: PATIENCE_MS });
+    expect(troubles).toEqual([]);
+  }, 120_000);
+});
