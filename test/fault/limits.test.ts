@@ -2,6 +2,8 @@
 // either is away, and never in the way of money.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { makeKeyText } from "../../src/accounts/key-text.ts";
+import { expectError } from "../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../support/gateway.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { startTestRedis } from "../support/redis.ts";
@@ -86,14 +88,14 @@ function isExact(): void {
       expect(headers.get("x-ratelimit-reset-requests")).toMatch(/^([1-9]|[1-5]\d|6[0-2])s$/);
       if (status === 429) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     }
-  });
+  }, 60_000);
 
   test("other keys do not notice", async () => {
     const [greedy, modest] = [await newKey(), await newKey()];
     const tooMuch = lookAtAll(greedy, 400);
     await expectLimit(() => lookAtAll(modest, LIMIT));
     expect(countOf(await tooMuch, 429)).toBeGreaterThan(0);
-  });
+  }, 60_000);
 
   test("one after the other, here and there", async () => {
     const key = await newKey();
@@ -102,7 +104,7 @@ function isExact(): void {
       for (let count = 0; count < LIMIT + 6; count += 1) replies.push(await look(gateways[count % 3]!, key));
       return replies;
     });
-  });
+  }, 60_000);
 }
 
 describe.skipIf(database === null)("over PostgreSQL", () => {
@@ -120,13 +122,18 @@ describe.skipIf(database === null)("over PostgreSQL", () => {
   isExact();
 
   test("with the database away each process keeps to its part; what needs no database is answered", async () => {
-    const key = await newKey();
-    await lookAtAll(key, 3);
+    const [key, fallbackKey] = [await newKey(), await newKey()];
+    await Promise.all([lookAtAll(key, 3), lookAtAll(fallbackKey, 3)]);
     await proxy.goAway();
     const replies = await lookAtAll(key, 300);
     expect(countOf(replies, 200)).toBeGreaterThan(0);
     expect(countOf(replies, 200)).toBeLessThanOrEqual(2 * LIMIT);
     expect(countOf(replies, 200) + countOf(replies, 429)).toBe(300);
+    // Nobody is told that a key is wrong when it cannot be looked up, and nothing is given away.
+    const asked = (text: string): Promise<Response> =>
+      gateways[1]!.post("/v1/chat/completions", HELLO, { authorization: `Bearer ${text}` });
+    await expectError(await asked(makeKeyText()), { status: 503, code: "database_unavailable" });
+    await expectError(await asked(fallbackKey), { status: 503, code: "database_unavailable" });
     await proxy.comeBack();
     const fresh = await newKeyWhenBack();
     const isSharedAgain = async (): Promise<number> => countOf(await lookAtAll(fresh(), 90), 200);
