@@ -14,6 +14,8 @@ const MEGABYTE = 1 << 20;
 /** What fits into the buffers of the sockets on both sides of the gateway, several of them at once. */
 const BUFFERED_MAX = 24 * MEGABYTE;
 
+vi.setConfig({ testTimeout: 120_000 });
+
 let world: World;
 beforeAll(async () => {
   const timeouts = { firstByteMs: 20_000, idleMs: 20_000, totalMs: 60_000 };
@@ -85,7 +87,7 @@ describe("a stream", () => {
       const seen = await world.exchange();
       expect(seen.status).toBe(200);
       await vi.waitFor(async () => expect((await world.bank.balance()).held).toBe(0n), {
-        timeout: 15_000,
+        timeout: 60_000,
         interval: 50,
       });
       for (const { leave } of open) leave();

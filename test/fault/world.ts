@@ -102,6 +102,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
+/** Everything of a test runs in one process: that it is busy says nothing about the gateway. */
+const LIMITS = { requestsPerMinute: 1_000_000, queueMs: 60_000, eventLoopDelayMs: 60_000 };
+
 function yamlOf(urlOfA: string, urlOfB: string, options: WorldOptions): string {
   const timeouts = JSON.stringify({ ...TIMEOUTS, ...options.timeouts });
   const host = (id: string, url: string): string =>
@@ -110,7 +113,7 @@ function yamlOf(urlOfA: string, urlOfB: string, options: WorldOptions): string {
     `  - { id: ${id}, provider: ${provider}, price: ${JSON.stringify(PRICES[id]).replaceAll('"', "").replaceAll(":", ": ")}, context: 128000, maxOutput: 4096, capabilities: [tools, json] }`;
   return [
     "catalog: none",
-    "limits: { requestsPerMinute: 1000000 }",
+    `limits: ${flow(LIMITS)}`,
     "providers:",
     host("lab-a", urlOfA),
     host("lab-b", urlOfB),

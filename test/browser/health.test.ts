@@ -1,0 +1,41 @@
+// The dashboard when a provider is not well: which model rests, why, and when it is tried again.
+
+import { afterAll, describe, expect, test } from "vitest";
+import { fails, startFakeProvider } from "../support/fake-provider.ts";
+import { HELLO, labYaml } from "../support/gateway.ts";
+import { hasBrowser, setStage } from "./stage.ts";
+
+const provider = await startFakeProvider();
+afterAll(() => provider.close());
+
+describe.runIf(hasBrowser)("a key that the provider refuses", () => {
+  const extra = "health: { openMs: 600000, openMsMax: 600000 }";
+  const { gateway, visit } = setStage({ yaml: labYaml(provider.url, ["alpha", "beta"], extra) });
+
+  test("shows on the models page: once for the provider's key, and at each of its models", async () => {
+    provider.on("*", fails(401));
+    for (let round = 0; round < 2; round += 1) {
+      expect((await gateway().post("/v1/chat/completions", HELLO)).status).toBe(503);
+    }
+    const { page, troubles } = await visit("/models?model=alpha");
+    const notice = page.getByText(/^The key of lab: 3 failures in a row/);
+    await notice.waitFor();
+    expect(await notice.textContent()).toMatch(/next try in \d+ \w+; last error .*: status 401\.$/);
+    const sheet = page.getByRole("region", { name: "Model alpha" });
+    await sheet.getByText(/failures in a row, began .*, next try in .*status 401/).waitFor();
+    expect(await page.getByText("resting", { exact: true }).count()).toBeGreaterThanOrEqual(3);
+    expect(troubles).toEqual([]);
+  });
+
+  test("and is gone when the provider answers again", async () => {
+    provider.reset();
+    const direct = { ...HELLO, model: "alpha", service_profile: "direct" };
+    expect((await gateway().post("/v1/chat/completions", direct)).status).toBe(200);
+    const { page } = await visit("/models?model=alpha");
+    await page
+      .getByRole("region", { name: "Model alpha" })
+      .getByText(/calls go through; last error/)
+      .waitFor();
+    expect(await page.getByText(/^The key of lab/).count()).toBe(0);
+  });
+});
