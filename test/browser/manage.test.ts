@@ -58,6 +58,11 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await page.goto(`${gateway().url}/models?model=gpt-5-nano`);
     await page.getByRole("button", { name: "Test gpt-5-nano" }).click();
     await page.getByText(/gpt-5-nano answered in \d+ ms\./).waitFor();
+    // As pasted, it must reach that very model.
+    const curl = await page.getByLabel("Direct call: curl").inputValue();
+    const body = JSON.parse(/-d '(.*)'/s.exec(curl)?.[1] ?? "") as object;
+    const answer = (await (await gateway().post("/v1/chat/completions", body)).json()) as { model: string };
+    expect(answer.model).toBe("gpt-5-nano");
     expect(troubles).toEqual([]);
   });
 

@@ -42,12 +42,14 @@ export function ModelSheet({ model, onClose }: { readonly model: SeenModel; read
       <h3>Function calling</h3>
       <Scores model={model} />
       <h3>Ask for it by name</h3>
-      <Snippets
-        label="Direct call"
-        call={{ key: KEY_PLACE, body: { model: model.id, messages: [{ role: "user", content: "Hello" }] } }}
-      />
+      <Snippets label="Direct call" call={{ key: KEY_PLACE, body: directBody(model.id) }} />
     </Sheet>
   );
+}
+
+/** Without the profile a model's name is ignored and the request is routed. */
+function directBody(model: string): Readonly<Record<string, unknown>> {
+  return { model, service_profile: "direct", messages: [{ role: "user", content: "Hello" }] };
 }
 
 function Facts({ model }: { readonly model: SeenModel }) {
