@@ -146,9 +146,10 @@ async function callsOf(app: App, nowMs: number): Promise<readonly (readonly [str
   const model = (await firstOf(app, `${requests}&tier=COMPLEX`)).model;
   return [
     ["overview: 24 hours by hour", `/api/usage?by=hour&from=${time(1)}&to=${time(0)}`],
-    ["overview: 4 days by hour and tier", `/api/usage?by=hour&group=tier&from=${time(4)}&to=${time(0)}`],
-    ["overview: month by day and model", `/api/usage?by=day&group=model&${month}`],
-    ["overview: month by key, total", `/api/usage?by=total&group=key&${month}`],
+    ["overview: 4 days by hour and tier", `/api/usage?by=hour&group=tier&latency=false&from=${time(4)}&to=${time(0)}`],
+    ["overview: month by day and model", `/api/usage?by=day&group=model&latency=false&${month}`],
+    ["overview: month by day, with latencies", `/api/usage?by=day&${month}`],
+    ["overview: month by key, total", `/api/usage?by=total&group=key&latency=false&${month}`],
     ["overview: newest errors", `/api/requests?status=error&limit=5&${month}`],
     ["requests: first page", `${requests}&${month}`],
     ["requests: a tier", `${requests}&${month}&tier=COMPLEX`],

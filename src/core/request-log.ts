@@ -154,6 +154,8 @@ export interface UsageQuery extends Pick<RequestFilter, "accountId" | "tier" | "
   readonly toMs: number;
   readonly step: UsageStep;
   readonly group: UsageGroup | null;
+  /** False leaves out how latencies are spread, which is most of the work; left out itself, true. */
+  readonly hasSpread?: boolean;
 }
 
 export interface UsageTotals {
@@ -164,7 +166,7 @@ export interface UsageTotals {
   readonly charge: NanoUsd;
   readonly baseline: NanoUsd;
   readonly latencyMsSum: number;
-  /** How many requests fell into each bucket of LATENCY_BOUNDS_MS, the last being those beyond. */
+  /** How many requests fell into each bucket of LATENCY_BOUNDS_MS, the last being those beyond; empty when not asked for. */
   readonly latencies: readonly number[];
   readonly firstContents: readonly number[];
   /** This and the next of the same requests: those that had content from a provider. */

@@ -3,7 +3,15 @@
 import type { Db, Row } from "../core/ports.ts";
 import type { UsageGroup, UsageLog, UsageQuery, UsageRow } from "../core/request-log.ts";
 import { newConditions } from "./conditions.ts";
-import { DAY_MS, FIRST_CONTENT_COLUMNS, HOUR_MS, LATENCY_COLUMNS, OVERHEAD_COLUMNS, SUMS } from "./rollup-write.ts";
+import {
+  COUNTS,
+  DAY_MS,
+  FIRST_CONTENT_COLUMNS,
+  HOUR_MS,
+  LATENCY_COLUMNS,
+  OVERHEAD_COLUMNS,
+  SUMS,
+} from "./rollup-write.ts";
 
 /** A total over more than this is taken from days, so that a year costs no more than a week. */
 const HOURLY_TOTAL_MAX_MS = 8 * DAY_MS;
@@ -15,7 +23,10 @@ const GROUP_COLUMNS: Readonly<Record<UsageGroup, string>> = {
   status: "status",
 };
 
-const SUMS_SQL = SUMS.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ");
+const sumsSql = (names: readonly string[]): string =>
+  names.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ");
+const ALL_SQL = sumsSql(SUMS);
+const COUNTS_SQL = sumsSql(COUNTS);
 
 export function createUsageLog(db: Db): UsageLog {
   return {
@@ -32,7 +43,7 @@ export function createUsageLog(db: Db): UsageLog {
         ...(query.group === null ? [] : [GROUP_COLUMNS[query.group]]),
       ];
       const order = by.length === 0 ? "" : ` GROUP BY ${by.join(", ")} ORDER BY ${by.join(", ")}`;
-      const sql = `SELECT ${[...by, SUMS_SQL].join(", ")} FROM request_rollups WHERE ${where.sql()}${order}`;
+      const sql = `SELECT ${[...by, query.hasSpread === false ? COUNTS_SQL : ALL_SQL].join(", ")} FROM request_rollups WHERE ${where.sql()}${order}`;
       const rows = await db.query(sql, where.params);
       const counted = rows.filter((row) => row.requests != null);
       return { rows: counted.map((row) => toUsage(row, query, fromMs)), fromMs, toMs };
@@ -50,7 +61,9 @@ function coverage({ fromMs, toMs, step }: UsageQuery): { span: string; fromMs: n
   };
 }
 
-function toUsage(row: Row, { step, group }: UsageQuery, fromMs: number): UsageRow {
+function toUsage(row: Row, { step, group, hasSpread }: UsageQuery, fromMs: number): UsageRow {
+  const spread = (columns: readonly string[]): readonly number[] =>
+    hasSpread === false ? [] : columns.map((column) => Number(row[column]));
   const name = group === null ? "" : String(row[GROUP_COLUMNS[group]]);
   return {
     startMs: step === "total" ? fromMs : Number(row.start_at),
@@ -67,10 +80,10 @@ function toUsage(row: Row, { step, group }: UsageQuery, fromMs: number): UsageRo
     charge: BigInt(row.charge as number),
     baseline: BigInt(row.baseline as number),
     latencyMsSum: Number(row.latency_ms),
-    latencies: LATENCY_COLUMNS.map((column) => Number(row[column])),
-    firstContents: FIRST_CONTENT_COLUMNS.map((column) => Number(row[column])),
+    latencies: spread(LATENCY_COLUMNS),
+    firstContents: spread(FIRST_CONTENT_COLUMNS),
     firstContentMsSum: Number(row.first_content_ms),
     overheadMsSum: Number(row.overhead_ms),
-    overheads: OVERHEAD_COLUMNS.map((column) => Number(row[column])),
+    overheads: spread(OVERHEAD_COLUMNS),
   };
 }

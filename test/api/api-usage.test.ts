@@ -68,3 +68,11 @@ describe("a question that does not fit", () => {
     expect(await answer.json()).toMatchObject({ error: { param } });
   });
 });
+
+it("leaves out percentiles where nobody wants them, and nothing else", async () => {
+  const [whole] = (await usage("?by=total")).data;
+  const [plain] = (await usage("?by=total&latency=false")).data;
+  expect(plain).toMatchObject({ requests: 4, latency: { p50Ms: null, p95Ms: null }, overhead: { averageMs: null } });
+  expect(whole).toMatchObject({ overhead: { averageMs: expect.any(Number), p95Ms: expect.any(Number) } });
+  expect((await gateway.api("GET", "/api/usage?latency=no")).status).toBe(400);
+});

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Decision } from "../../src/core/decision.ts";
 import type { Db } from "../../src/core/ports.ts";
-import { isFailed, isFallenBack, type RecordStore, type RequestRecord } from "../../src/core/records.ts";
+import { isFailed, isFallenBack, overheadMsOf, type RecordStore, type RequestRecord } from "../../src/core/records.ts";
 import type { RequestFilter, RequestLog, UsageLog, UsageTotals } from "../../src/core/request-log.ts";
 import { UniqueViolation } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
@@ -199,6 +199,15 @@ await describeStores("request records", ({ url }) => {
       expect(later.rows).toEqual([]);
       const none = await usage.read({ ...range, accountId: "nobody", step: "total", group: null });
       expect(none.rows).toEqual([]);
+    });
+
+    test("come without the spread of latencies when that is not asked for, and with how long the gateway took", async () => {
+      const [whole] = (await usage.read({ ...range, step: "total", group: null })).rows;
+      const [plain] = (await usage.read({ ...range, step: "total", group: null, hasSpread: false })).rows;
+      expect(plain).toEqual({ ...whole, latencies: [], firstContents: [], overheads: [] });
+      const known = own.flatMap((record) => overheadMsOf(record) ?? []);
+      expect(whole?.overheads.reduce((a, b) => a + b)).toBe(known.length);
+      expect(whole?.overheadMsSum).toBe(known.reduce((a, b) => a + b));
     });
 
     test("narrow to a key, a model or a tier", async () => {

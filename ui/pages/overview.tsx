@@ -60,14 +60,14 @@ function Dashboard() {
   const range = currentRange();
   const options = isLive ? { everyMs: EVERY_MS } : {};
   const query = (by: string, span: { fromMs: number; toMs: number }, group = ""): string =>
-    `/api/usage?by=${by}&${rangeQuery(span)}${group === "" ? "" : `&group=${group}`}${key === null ? "" : `&key=${key}`}`;
+    `/api/usage?by=${by}&${rangeQuery(span)}${group === "" ? "" : `&latency=false&group=${group}`}${key === null ? "" : `&key=${key}`}`;
   const total = useLoad<List<Usage>>(query("total", range), options);
   const before = useLoad<List<Usage>>(query("total", rangeBefore(range)));
   const series = useLoad<List<Usage>>(query(range.step, range), options);
   const tiers = useLoad<List<Usage>>(query(range.step, range, "tier"), options);
   const statuses = useLoad<List<Usage>>(query(range.step, range, "status"), options);
   const models = useLoad<List<Usage>>(query("total", range, "model"), options);
-  const keys = useLoad<List<Usage>>(`/api/usage?by=total&group=key&${rangeQuery(range)}`, options);
+  const keys = useLoad<List<Usage>>(`/api/usage?by=total&group=key&latency=false&${rangeQuery(range)}`, options);
   const isQuiet = total.data !== null && (total.data.data[0]?.requests ?? 0) === 0;
   return (
     <>

@@ -81,7 +81,7 @@ function wordFilterOf<Field extends string>(
   return (text === null ? {} : { [field]: noneOr(storable(name, text)) }) as { [Name in Field]?: string | null };
 }
 
-function flagOf(request: FastifyRequest, name: string): boolean | null {
+export function flagOf(request: FastifyRequest, name: string): boolean | null {
   const text = queryOf(request, name);
   return text === null ? null : oneOf(name, text, ["true", "false"]) === "true";
 }

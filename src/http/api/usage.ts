@@ -15,7 +15,7 @@ import { invalid } from "../../formats/fields.ts";
 import type { Edge } from "../edge.ts";
 import { caughtUp } from "./caught-up.ts";
 import { accountOf, isoTime, queryOf } from "./request.ts";
-import { groupFilterOf, oneOf, timeOf } from "./request-filter.ts";
+import { flagOf, groupFilterOf, oneOf, timeOf } from "./request-filter.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 export const DEFAULT_RANGE_MS: Readonly<Record<UsageStep, number>> = {
@@ -39,6 +39,7 @@ export function registerUsage(api: FastifyInstance, edge: Edge): void {
       toMs,
       step,
       group: group === null ? null : oneOf("group", group, USAGE_GROUPS),
+      hasSpread: flagOf(request, "latency") ?? true,
     };
     checkRange(query);
     await caughtUp(records);

@@ -88,6 +88,7 @@ export const REQUEST_OPERATIONS: readonly Operation[] = [
       to,
       query("by", { type: "string", enum: USAGE_STEPS, default: "day" }, ""),
       query("group", { type: "string", enum: USAGE_GROUPS }, "One row for each of these."),
+      query("latency", { type: "boolean", default: true }, "`false` is quicker: percentiles are null."),
       ...groupFilters,
     ],
     answer: json("UsagePage"),
