@@ -1,7 +1,7 @@
 // The fault matrix, second part: streams that break, clients that leave. Judged from three sides: what the client saw,
 // what the provider saw, what was booked. Numbers are those of docs/testing.md.
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   type Behaviour,
   chunk,
@@ -15,6 +15,8 @@ import {
 import { decimal, PRICES } from "../support/money.ts";
 import { parseStream } from "./lab.ts";
 import { COST, type ExchangeOptions, openWorld, type World } from "./world.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const role = chunk("alpha", { role: "assistant", content: "" });
 const hello = chunk("alpha", { content: "Hello" });

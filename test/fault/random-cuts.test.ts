@@ -13,6 +13,8 @@ import { openWorld, type Seen, tokensOf, type World } from "./world.ts";
 const LANES = 4;
 const EXCHANGES = scaled(60);
 const SEED = seedOf(20_261);
+/** Short, because every line that goes silent is waited for; the laws hold whatever is too late. */
+const TIMEOUTS = { connectMs: 600, firstByteMs: 800, idleMs: 800, totalMs: 2500 };
 const TEXT = "some words that are sent one by one, with Grüße and 世界 between them";
 
 interface Plan {
@@ -26,7 +28,7 @@ interface Plan {
 
 const worlds: World[] = [];
 beforeAll(async () => {
-  for (let lane = 0; lane < LANES; lane += 1) worlds.push(await openWorld());
+  for (let lane = 0; lane < LANES; lane += 1) worlds.push(await openWorld({ timeouts: TIMEOUTS }));
 });
 afterAll(async () => {
   for (const world of worlds) await world.close();
