@@ -1,5 +1,5 @@
 // The history floor: a short follow-up ("yes, do it", "now in Rust") is as hard as the request it continues.
-// A new, self-contained question inherits nothing.
+// A new, self-contained question inherits nothing, and neither does a mere reaction ("oh no", "thanks!").
 
 import type { Weights } from "../catalog/weights.ts";
 import type { ChatMessage } from "../core/chat.ts";
@@ -8,6 +8,7 @@ import { type Ask, askBefore } from "./ask.ts";
 import type { Classification } from "./classification.ts";
 import { classify } from "./classify.ts";
 import { readSignals, type Signals } from "./signals.ts";
+import { isReaction } from "./small-talk.ts";
 
 const FOLLOW_UP_WORDS_MAX = 12;
 const FRAGMENT_WORDS_MAX = 5;
@@ -24,7 +25,7 @@ export interface HistoryInput {
 
 /** The tier of the earlier request that `ask` continues; null where it stands on its own. */
 export function findHistoryFloor({ messages, ask, signals, weights = null }: HistoryInput): Tier | null {
-  if (ask.index <= 0 || !isFollowUp(signals)) return null;
+  if (ask.index <= 0 || !isFollowUp(signals) || isReaction(ask.text, messages.slice(0, ask.index))) return null;
   let earlier = askBefore(messages, ask.index);
   for (let looked = 0; earlier !== null && looked < LOOK_BACK_MAX; looked++) {
     const earlierSignals = readSignals(earlier.text);
@@ -38,7 +39,7 @@ export function findHistoryFloor({ messages, ask, signals, weights = null }: His
 export function isFollowUp({ words, cues, questions }: Signals): boolean {
   if (words === 0 || words > FOLLOW_UP_WORDS_MAX) return false;
   const isFarewell = cues.thanks + cues.greeting > 0 && cues.backward === 0;
-  if (isFarewell) return cues.proceed > 0 && words > FRAGMENT_WORDS_MAX - 1;
+  if (isFarewell) return cues.proceed > 0;
   if (cues.proceed > 0 || cues.backward > 0) return true;
   const isQuestion = questions > 0 || cues.question > 0;
   return words <= FRAGMENT_WORDS_MAX && !isQuestion && cues.smalltalk === 0;

@@ -10,9 +10,14 @@ const weights = readWeights();
 const CODING = "Write a python function that merges two sorted linked lists and add unit tests";
 
 function floorOf(...asks: readonly string[]) {
+  return floorAfter("Done.", asks);
+}
+
+/** Every request is answered with the same reply. */
+function floorAfter(reply: string, asks: readonly string[]) {
   const messages = asks.flatMap((content): ChatMessage[] => [
     { role: "user", content },
-    { role: "assistant", content: "Done." },
+    { role: "assistant", content: reply },
   ]);
   const conversation = messages.slice(0, -1);
   const ask = newestAsk(conversation);
@@ -34,6 +39,110 @@ describe("findHistoryFloor", () => {
     "Write a long letter to my grandmother about the garden, the cats and the weather",
   ])("%s stands on its own", (fresh) => {
     expect(floorOf(CODING, fresh)).toBeNull();
+  });
+
+  it.each([
+    ...[
+      "oh no",
+      "Oh nooo!!",
+      "lol",
+      "hahaha",
+      "wow",
+      "thanks!",
+      "Thank you so much 🙏",
+      "thanks for your help",
+      "ok thanks",
+      "Okay, got it",
+      "好的，谢谢",
+      "ja danke",
+      "I see",
+      "got it, thanks",
+    ],
+    ...[
+      "nice!",
+      "perfect, thank you",
+      "oh no 😂 lol",
+      "ach so, danke",
+      "schade",
+      "merci beaucoup !",
+      "ah bon",
+      "¡Muchas gracias!",
+      "jajaja",
+      "qué pena",
+    ],
+    ...[
+      "obrigado",
+      "que pena",
+      "grazie mille",
+      "peccato",
+      "спасибо большое",
+      "понятно",
+      "ого",
+      "谢谢你！",
+      "哈哈哈",
+      "原来如此",
+      "なるほど。",
+      "ありがとうございます",
+    ],
+    ...[
+      "すごい！",
+      "ㅋㅋㅋㅋ",
+      "감사합니다",
+      "شكرا جزيلا",
+      "बहुत धन्यवाद",
+      "teşekkürler",
+      "o nie",
+      "dank je wel",
+      "cảm ơn bạn",
+    ],
+  ])("%s is a reaction and inherits nothing", (reaction) => {
+    expect(floorOf(CODING, reaction)).toBeNull();
+  });
+
+  it.each([
+    ...[
+      "thanks, now in Rust",
+      "perfect, go on",
+      "lol, try again",
+      "oh no, undo it",
+      "nice, do the same for the tests",
+      "great — continue",
+    ],
+    ...[
+      "thanks for that and now do the other one",
+      "danke, mach weiter",
+      "super, weiter",
+      "merci, continue",
+      "genial, sigue con eso",
+      "grazie, continua",
+    ],
+    ...[
+      "отлично, продолжай",
+      "谢谢，继续",
+      "太好了，继续",
+      "ありがとう、続けて",
+      "감사합니다, 계속해 주세요",
+      "no",
+      "no, in Go",
+      "shorter",
+      "en español",
+      "auf Deutsch",
+    ],
+  ])("%s asks for more and inherits", (followUp) => {
+    expect(floorOf(CODING, followUp)).toBe("STANDARD");
+  });
+
+  it("takes praise for a yes where it answers a question, and thanks for no more than thanks", () => {
+    expect(floorAfter("Done.", [CODING, "perfect"])).toBeNull();
+    expect(floorAfter("Shall I add the benchmarks as well?", [CODING, "perfect"])).toBe("STANDARD");
+    expect(floorAfter("もっと続けますか？", [CODING, "いいね"])).toBe("STANDARD");
+    expect(floorAfter("Shall I add the benchmarks as well?", [CODING, "yes, thanks"])).toBe("STANDARD");
+    expect(floorAfter("Shall I add the benchmarks as well?", [CODING, "oh no"])).toBeNull();
+  });
+
+  it("goes on with the work after a reaction", () => {
+    expect(floorOf(CODING, "oh no", "try again")).toBe("STANDARD");
+    expect(floorOf(CODING, "thanks!", "What is the capital of France?", "lol")).toBeNull();
   });
 
   it("looks through a row of follow-ups to the request they continue", () => {
