@@ -11,6 +11,7 @@ import { createToolCallLog } from "./store/tool-call-tallies.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import { createRecorder } from "./telemetry/recorder.ts";
 import { createRetention } from "./telemetry/retention.ts";
+import { createSeenToolCalls, type SeenToolCallsKeeper } from "./telemetry/seen-tool-calls.ts";
 import { createTail } from "./telemetry/tail.ts";
 
 export interface RecordsContext {
@@ -23,10 +24,10 @@ export interface RecordsContext {
 }
 
 /** Started; `close` writes what waits. */
-export function openRecords(
+export async function openRecords(
   db: Db,
   { settings, reader, log, metrics, now }: RecordsContext,
-): Records & { close(): Promise<void> } {
+): Promise<Records & { readonly toolCallsSeen: SeenToolCallsKeeper; close(): Promise<void> }> {
   const store = createRecordStore(db);
   const requests = createRequestLog(reader);
   // Of a SQLite file one process serves; of PostgreSQL there may be several.
@@ -39,16 +40,21 @@ export function openRecords(
     onDepth: metrics.recordsWaiting,
   });
   const retention = createRetention({ store, days: settings.logging.retentionDays, now, log });
+  const toolCalls = createToolCallLog(reader);
+  const toolCallsSeen = createSeenToolCalls(toolCalls, log);
   recorder.start();
   retention.start();
+  await toolCallsSeen.start();
   return {
     recorder,
     requests,
     tail,
     usage: createUsageLog(reader),
     decisions: createDecisionLog(reader),
-    toolCalls: createToolCallLog(reader),
+    toolCalls,
+    toolCallsSeen,
     async close() {
+      await toolCallsSeen.stop();
       await retention.stop();
       await recorder.stop();
       tail.close();

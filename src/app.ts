@@ -68,7 +68,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   const registry = createRegistry(settings.catalog.providers);
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, openCalls, log });
-  const records = openRecords(db, { settings, reader, log, metrics, now });
+  const records = await openRecords(db, { settings, reader, log, metrics, now });
   const edge: Edge = {
     settings,
     services: {
@@ -78,6 +78,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
       ledger: money.ledger,
       idempotency: money.idempotency,
       toolLoops: createToolLoops(),
+      toolCallsSeen: records.toolCallsSeen.current,
       log,
       now,
       isCutting: openCalls.isCutting,

@@ -81,11 +81,22 @@ export interface RoutingQuestion {
   readonly constraints: Constraints;
   /** Models whose breaker is open now, with the reason; they are tried last. */
   readonly restingModels: ReadonlyMap<string, string>;
+  /** What was seen of the models' tool calls; without it the scores of the catalogue count as they are. */
+  readonly toolCallsSeen?: ToolCallsSeen;
   /** The model that made the tool call whose result this is; it goes on where that is possible. */
   readonly loopModel?: string | null;
   /** Set when only a provider of this kind can serve the request, with what makes it so. */
   readonly nativeKind?: { readonly kind: ProviderKind; readonly because: string } | null;
 }
+
+/** Tool calls of one model in one scenario, and how many of them could be used. */
+export interface SeenToolCalls {
+  readonly calls: number;
+  readonly valid: number;
+}
+
+/** By the model's id. */
+export type ToolCallsSeen = ReadonlyMap<string, Readonly<Partial<Record<ToolScenario, SeenToolCalls>>>>;
 
 /** One model that was looked at; `removedBecause` is null for those in the chain. */
 export interface Candidate {

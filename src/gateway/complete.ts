@@ -32,13 +32,15 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
 }
 
 /** The decision a request gets, live and in the debug endpoint alike. */
-export function route(request: Question, caller: Caller, { catalog, health, toolLoops }: Services): Decision {
+export function route(request: Question, caller: Caller, services: Services): Decision {
+  const { catalog, health, toolLoops } = services;
   const { chat, controls, format = "openai", nativeNeeds = [] } = request;
   const question: RoutingQuestion = {
     chat,
     controls,
     constraints: caller.profile?.constraints ?? NO_CONSTRAINTS,
     restingModels: health.resting(),
+    toolCallsSeen: services.toolCallsSeen(),
     nativeKind: nativeNeeds.length === 0 ? null : { kind: format, because: nativeNeeds.join("; ") },
   };
   const loopModel = toolLoops.modelOf(caller.key.accountId, chat.messages) ?? decideOpening(question, catalog);

@@ -2,6 +2,7 @@
 
 import type { Ledger } from "../billing/ledger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { ToolCallsSeen } from "../core/decision.ts";
 import type { IdempotencyStore } from "../core/idempotency.ts";
 import type { Log } from "../core/ports.ts";
 import type { Health } from "../providers/health.ts";
@@ -15,6 +16,8 @@ export interface Services {
   readonly ledger: Ledger;
   readonly idempotency: IdempotencyStore;
   readonly toolLoops: ToolLoops;
+  /** What was seen of the models' tool calls, as of the last minute. */
+  readonly toolCallsSeen: () => ToolCallsSeen;
   readonly log: Log;
   /** How long all attempts together may take until an answer begins. */
   readonly answerWithinMs: number;

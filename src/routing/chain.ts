@@ -2,7 +2,7 @@
 // filters with their full-chain rule, and the order of trying. CONTRACT 5.3 to 5.5.
 
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
-import type { Candidate, RoutingQuestion } from "../core/decision.ts";
+import type { Candidate, RoutingQuestion, ToolCallsSeen } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model, ToolScenario } from "../core/model.ts";
 import { usdNumber } from "../core/money.ts";
@@ -10,7 +10,7 @@ import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Placement } from "./adjust.ts";
 import { estimateCost } from "./cost.ts";
 import { listNeeds, type Need } from "./needs.ts";
-import { toolScoreOf } from "./tools.ts";
+import { rankByToolScore, toolScoreOf } from "./tool-scores.ts";
 
 export interface Chain {
   readonly tier: Tier;
@@ -34,7 +34,7 @@ export function buildChain(input: ChainInput): Chain {
   const { question, catalog, placement } = input;
   const capable = findCapableTier(input);
   const filtered = applySoftFilters(input, capable);
-  const ranked = orderChain(filtered.models, input.scenario, question.restingModels);
+  const ranked = orderChain(filtered.models, input);
   const ordered = keepLoopModel(ranked, capable.tier, input);
   const removed = new Map([...capable.removed, ...filtered.removed]);
   const passedOver = capable.tier === placement.tier ? [] : catalog.chains[placement.tier];
@@ -133,6 +133,7 @@ function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, t
   }
   const minScore = pick(Math.max, controls.toolScoreMin, constraints.toolScoreMin);
   if (minScore !== null && chat.tools.length > 0) {
+    // SPEC 2.2 means the benchmark: what was seen of the calls changes the order, not who is in the chain.
     filters.push({
       name: `minimum function-calling score ${minScore}`,
       reason: `function-calling score is below ${minScore} or unknown`,
@@ -147,15 +148,12 @@ function pick(choose: (a: number, b: number) => number, a: number | null, b: num
   return choose(a, b);
 }
 
-function orderChain(
-  models: readonly Model[],
-  scenario: ToolScenario | null,
-  resting: RoutingQuestion["restingModels"],
-): Ordered {
-  const scoreOf = (model: Model) => toolScoreOf(model, scenario) ?? -1;
-  const ranked = scenario === null ? models : [...models].sort((a, b) => scoreOf(b) - scoreOf(a));
-  const isRanked = scenario !== null && ranked.some((model, place) => model !== models[place]);
-  const notes = isRanked ? [`ordered by function-calling score for ${scenario}`] : [];
+const NOTHING_SEEN: ToolCallsSeen = new Map();
+
+function orderChain(models: readonly Model[], { question, scenario }: ChainInput): Ordered {
+  const { restingModels: resting, toolCallsSeen = NOTHING_SEEN } = question;
+  const byScore = scenario === null ? { models, notes: [] } : rankByToolScore(models, scenario, toolCallsSeen);
+  const { models: ranked, notes } = byScore;
   const awake = ranked.filter((model) => !resting.has(model.id));
   if (awake.length === ranked.length || awake.length === 0) return { models: ranked, notes, adjustments: [] };
   const asleep = ranked.filter((model) => resting.has(model.id));

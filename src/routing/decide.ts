@@ -16,7 +16,8 @@ import { directChain } from "./direct.ts";
 import { explain } from "./explain.ts";
 import { findHistoryFloor } from "./history.ts";
 import { readSignals } from "./signals.ts";
-import { detectScenario, toolScoreOf } from "./tools.ts";
+import { toolScoreOf } from "./tool-scores.ts";
+import { detectScenario } from "./tools.ts";
 
 export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const { chat, controls } = question;

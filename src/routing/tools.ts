@@ -4,7 +4,7 @@
 import type { Weights } from "../catalog/weights.ts";
 import type { ChatMessage, ChatRequest, Tool } from "../core/chat.ts";
 import type { Category } from "../core/decision.ts";
-import type { Model, ToolScenario } from "../core/model.ts";
+import type { ToolScenario } from "../core/model.ts";
 import { CODING } from "./evidence.ts";
 import { CALIBRATION } from "./scale.ts";
 import type { Signals } from "./signals.ts";
@@ -33,12 +33,6 @@ export function detectScenario(input: ScenarioInput): ToolScenario | null {
   if (isWorkbench(tools) && category === CODING) return "multi_turn";
   const scenario = byFit(input);
   return scenario === "optional" && !isFree ? "single" : scenario;
-}
-
-/** The model's score for the scenario, else its overall one; null when it was never measured. */
-export function toolScoreOf(model: Model, scenario: ToolScenario | null): number | null {
-  if (scenario === null || model.scores === null) return null;
-  return model.scores[scenario] ?? model.scores.overall;
 }
 
 function byFit({ chat, text, signals, weights = null }: ScenarioInput): ToolScenario {

@@ -41,16 +41,3 @@ function hasRequired(given: Fields, { parameters }: Tool): boolean {
   const required = parameters?.required;
   return !Array.isArray(required) || required.every((name) => Object.hasOwn(given, String(name)));
 }
-
-/** As many calls as the static score stands for; and the least that is left of it, however bad the calls are. */
-const STATIC_WEIGHT = 50;
-const SHARE_MIN = 0.5;
-
-/**
- * The static score, lowered by the share of calls that could not be used. Valid calls never raise it: a call that fits its
- * schema is not yet the right call, and a model would rise above better ones merely by being used.
- */
-export function blendScore(staticScore: number, { calls, valid }: Pick<ToolCallCheck, "calls" | "valid">): number {
-  const share = (STATIC_WEIGHT + valid) / (STATIC_WEIGHT + calls);
-  return Math.round(staticScore * Math.max(SHARE_MIN, share) * 100) / 100;
-}

@@ -106,7 +106,12 @@ interface Replay {
   readonly down: number;
   readonly costBeforeUsd: string;
   readonly costAfterUsd: string;
-  readonly changes: readonly { requestId: string; before: { tier: string }; after: { tier: string } | null }[];
+  readonly changes: readonly {
+    requestId: string;
+    before: { tier: string };
+    after: { tier: string; model: string } | null;
+    because: readonly string[];
+  }[];
 }
 
 describe("replaying a profile", () => {
@@ -130,15 +135,27 @@ describe("replaying a profile", () => {
     expect(lowered.down).toBeGreaterThan(0);
     expect(Number(lowered.costAfterUsd)).toBeLessThan(Number(lowered.costBeforeUsd));
     expect((await replay({ profile: {}, limit: 1 })).requests).toBe(1);
+    const recut = await replay({ profile: {}, policy: { bounds: [0, 0, 0, 0] } });
+    expect(recut.changes.map(({ after }) => after?.tier)).toEqual(recut.changes.map(() => "COMPLEX"));
+    expect(recut.changes[0]?.because[0]).toMatch(/^score 0\.\d\d is cut as COMPLEX$/);
+    const model = raised.changes[0]?.after?.model as string;
+    const rechained = await replay({ profile: {}, policy: { chains: { NANO: [model], SIMPLE: [model] } } });
+    expect(rechained.changes.length).toBeGreaterThan(0);
+    expect(rechained.changes.every(({ after }) => after?.model === model)).toBe(true);
     await other.stop();
   });
 
-  it.each([[{}], [{ profile: {}, limit: 501 }], [{ profile: { x: 1 } }], [{ profile: {}, account: "x" }]])(
-    "%j is refused",
-    async (body) => {
-      await expectError(await person.call("POST", "/api/profiles/replay", body), { status: 400 });
-    },
-  );
+  it.each([
+    [{}],
+    [{ profile: {}, policy: { bounds: [0.4, 0.2, 0.6, 0.8] } }],
+    [{ profile: {}, policy: { bounds: [0.5] } }],
+    [{ profile: {}, policy: { chains: { NANO: ["nobody"] } } }],
+    [{ profile: {}, limit: 501 }],
+    [{ profile: { x: 1 } }],
+    [{ profile: {}, account: "x" }],
+  ])("%j is refused", async (body) => {
+    await expectError(await person.call("POST", "/api/profiles/replay", body), { status: 400 });
+  });
 });
 
 describe("rotating a key", () => {

@@ -22,6 +22,7 @@ interface Change {
   readonly before: Place;
   readonly after: Place | null;
   readonly refusedBecause: string | null;
+  readonly because: readonly string[];
 }
 
 interface Replayed {
@@ -107,7 +108,10 @@ function ChangeRow({ change }: { readonly change: Change }) {
   const { before, after } = change;
   return (
     <li>
-      <a href={hrefTo(`/requests/${encodeURIComponent(change.requestId)}`)} title={utc(change.at)}>
+      <a
+        href={hrefTo(`/requests/${encodeURIComponent(change.requestId)}`)}
+        title={[utc(change.at), ...change.because].join("\n")}
+      >
         <span>
           {before.tier} → {after?.tier ?? <b class="bad">refused</b>}
         </span>

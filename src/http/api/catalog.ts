@@ -7,8 +7,7 @@ import type { ToolCallTally } from "../../core/records.ts";
 import { writeModel } from "../../formats/model-list.ts";
 import type { Services } from "../../gateway/services.ts";
 import type { HealthState, ModelHealth } from "../../providers/watched.ts";
-import { toolScoreOf } from "../../routing/tools.ts";
-import { blendScore } from "../../telemetry/tool-calls.ts";
+import { blendScore, toolScoreOf } from "../../routing/tool-scores.ts";
 import type { Edge } from "../edge.ts";
 import { operatorOnly } from "../guard.ts";
 

@@ -1,12 +1,15 @@
-// /api/profiles/replay: the newest requests of an account under rules that nobody has saved yet. Nothing is called and
-// nothing is changed.
+// /api/profiles/replay: the newest requests of an account under rules and chains that nobody has saved yet. Nothing is
+// called and nothing is changed.
 
 import type { FastifyInstance } from "fastify";
-import { Type } from "typebox";
-import type { PastRequest } from "../../core/decision-log.ts";
+import { type Static, Type } from "typebox";
+import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
+import { CATEGORIES } from "../../core/decision.ts";
+import type { Model } from "../../core/model.ts";
 import { formatUsd } from "../../core/money.ts";
-import { type Tier, tierRank } from "../../core/tiers.ts";
-import { type Rerouted, reroute } from "../../routing/reroute.ts";
+import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
+import { invalid } from "../../formats/fields.ts";
+import { type Policy, type Replayed, replay } from "../../routing/replay.ts";
 import type { Edge } from "../edge.ts";
 import { caughtUp } from "./caught-up.ts";
 import { ConstraintsBody, readConstraints } from "./profiles.ts";
@@ -15,30 +18,77 @@ import { accountOf, bodyReader, isoTime } from "./request.ts";
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;
 
+const Bound = Type.Number({ minimum: 0, maximum: 1 });
+const TierName = Type.Enum([...TIERS]);
+
+/** What may differ from how requests are routed now, beside the rules of a profile. */
+const PolicyBody = Type.Object(
+  {
+    bounds: Type.Optional(Type.Array(Bound, { minItems: TIERS.length - 1, maxItems: TIERS.length - 1 })),
+    sureFrom: Type.Optional(Bound),
+    unsureTier: Type.Optional(TierName),
+    categoryFloors: Type.Optional(
+      Type.Object(Object.fromEntries(CATEGORIES.map((name) => [name, Type.Optional(TierName)])), {
+        additionalProperties: false,
+      }),
+    ),
+    chains: Type.Optional(
+      Type.Object(
+        Object.fromEntries(TIERS.map((tier) => [tier, Type.Optional(Type.Array(Type.String(), { minItems: 1 }))])),
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 const Question = Type.Object(
-  { profile: ConstraintsBody, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })) },
+  {
+    profile: ConstraintsBody,
+    policy: Type.Optional(PolicyBody),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })),
+  },
   { additionalProperties: false },
 );
 
 export function registerReplay(api: FastifyInstance, { records, services, accounts }: Edge): void {
   const readQuestion = bodyReader(Question);
   api.post("/api/profiles/replay", async (request) => {
-    const { profile, limit = LIMIT_DEFAULT } = readQuestion(request);
+    const { profile, policy: changes = {}, limit = LIMIT_DEFAULT } = readQuestion(request);
     const constraints = readConstraints(profile, services.catalog);
+    const policy = { constraints, toolCallsSeen: services.toolCallsSeen(), ...readPolicy(changes, services.catalog) };
     const account = await accountOf(request, { accounts });
     await caughtUp(records);
     const past = await records.decisions.recent(account, limit);
-    return writeReplay(past.map((each) => ({ past: each, next: reroute(each, constraints, services.catalog) })));
+    return writeReplay(past.map((each) => replay(each, policy)));
   });
 }
 
-interface Pair {
-  readonly past: PastRequest;
-  readonly next: Rerouted;
+function readPolicy(body: Static<typeof PolicyBody>, catalog: Catalog): Omit<Policy, "constraints"> {
+  const { bounds, sureFrom, categoryFloors, unsureTier = catalog.unsureTier } = body;
+  if (bounds?.some((bound, at) => at > 0 && bound < (bounds[at - 1] ?? 0))) {
+    throw invalid("policy.bounds", "The bounds must rise.");
+  }
+  const written = Object.entries(body.chains ?? {}).map(([tier, ids]) => [
+    tier,
+    (ids ?? []).map((id) => routable(id, tier, catalog)),
+  ]);
+  return {
+    catalog: { ...catalog, unsureTier, chains: { ...catalog.chains, ...Object.fromEntries(written) } },
+    ...(bounds === undefined ? {} : { bounds }),
+    ...(sureFrom === undefined ? {} : { sureFrom }),
+    ...(categoryFloors === undefined ? {} : { categoryFloors }),
+  };
 }
 
-function writeReplay(pairs: readonly Pair[]): object {
-  const changed = pairs.filter(isChanged);
+function routable(id: string, tier: string, catalog: Catalog): Model {
+  const model = catalog.models.get(id);
+  if (model !== undefined && isRoutable(catalog, model)) return model;
+  throw invalid(`policy.chains.${tier}`, `There is no model '${id}' that requests can be routed to.`);
+}
+
+function writeReplay(pairs: readonly Replayed[]): object {
+  const changed = pairs.filter(({ isChanged }) => isChanged);
   const moves = pairs.map(({ past, next }) => (next.state === "routed" ? moveOf(past.decision.tier, next.tier) : 0));
   // A request that nobody answered cost nothing, and one that would be refused would cost nothing.
   const before = pairs.reduce((sum, { past }) => sum + (past.answer?.charge ?? 0n), 0n);
@@ -55,21 +105,18 @@ function writeReplay(pairs: readonly Pair[]): object {
   };
 }
 
-function isChanged({ past: { decision }, next }: Pair): boolean {
-  return next.state === "refused" || next.tier !== decision.tier || next.model !== decision.model;
-}
-
 function moveOf(before: Tier, after: Tier): number {
   return Math.sign(tierRank(after) - tierRank(before));
 }
 
-function writeChange({ past: { requestId, atMs, decision, answer }, next }: Pair): object {
+function writeChange({ past: { requestId, atMs, decision, answer }, next, because }: Replayed): object {
   return {
     requestId,
     at: isoTime(atMs),
     before: { tier: decision.tier, model: decision.model, costUsd: usd(answer?.charge ?? null) },
     after: next.state === "refused" ? null : { tier: next.tier, model: next.model, costUsd: usd(next.cost) },
-    refusedBecause: next.state === "refused" ? next.because : null,
+    refusedBecause: next.state === "refused" ? because.join("; ") : null,
+    because,
   };
 }
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { ChatMessage, Tool } from "../../../src/core/chat.ts";
 import { classify } from "../../../src/routing/classify.ts";
 import { readSignals } from "../../../src/routing/signals.ts";
-import { detectScenario, toolScoreOf } from "../../../src/routing/tools.ts";
+import { toolScoreOf } from "../../../src/routing/tool-scores.ts";
+import { detectScenario } from "../../../src/routing/tools.ts";
 import { makeChat, makeModel, makeTool } from "../../support/catalog.ts";
 
 const WEATHER = makeTool();

@@ -3,8 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { Tool } from "../../../src/core/chat.ts";
 import { shortToolName } from "../../../src/formats/tool-names.ts";
-import { blendScore, checkToolCalls } from "../../../src/telemetry/tool-calls.ts";
-import { fc } from "../../support/property.ts";
+import { checkToolCalls } from "../../../src/telemetry/tool-calls.ts";
 
 const TOOLS: readonly Tool[] = [
   { name: "weather", description: "", parameters: { type: "object", required: ["city"] } },
@@ -31,26 +30,5 @@ describe("a tool call", () => {
     for (const given of [name, shortToolName(name)]) {
       expect(checkToolCalls([{ name: given, arguments: "{}" }], TOOLS).valid).toBe(1);
     }
-  });
-});
-
-describe("the blended score", () => {
-  it("stays between half of the static score and all of it", () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 100, noNaN: true }), fc.nat(10_000), fc.nat(10_000), (score, a, b) => {
-        const blended = blendScore(score, { calls: Math.max(a, b), valid: Math.min(a, b) });
-        expect(blended).toBeGreaterThanOrEqual(score * 0.5 - 0.01);
-        expect(blended).toBeLessThanOrEqual(score + 0.01);
-      }),
-    );
-  });
-
-  it.each([
-    [80, 0, 0, 80],
-    [80, 500, 500, 80],
-    [80, 50, 25, 60],
-    [80, 1_000_000, 0, 40],
-  ])("of %d with %d calls, %d of them valid, is %d", (score, calls, valid, expected) => {
-    expect(blendScore(score, { calls, valid })).toBe(expected);
   });
 });

@@ -1,0 +1,140 @@
+// What-if: past requests under another policy, which would change, what that would cost and why. Works from what was noted
+// at the time, not from prompts; of images only that there were some. Pure.
+
+import type { Catalog } from "../catalog/catalog.ts";
+import type { ChatRequest } from "../core/chat.ts";
+import {
+  type Category,
+  type Constraints,
+  type Decision,
+  NO_CONTROLS,
+  type RoutingQuestion,
+  type ToolCallsSeen,
+} from "../core/decision.ts";
+import type { PastRequest } from "../core/decision-log.ts";
+import { GatewayError } from "../core/errors.ts";
+import type { Model } from "../core/model.ts";
+import { costNano, type NanoUsd } from "../core/money.ts";
+import { higherTier, TIERS, type Tier } from "../core/tiers.ts";
+import { type Placement, placeAuto, placeForced } from "./adjust.ts";
+import { buildChain, type Chain } from "./chain.ts";
+import { directChain } from "./direct.ts";
+import { CODING } from "./evidence.ts";
+
+/** What is left out is as it was decided then. */
+export interface Policy {
+  /** The rules of the key's profile. */
+  readonly constraints: Constraints;
+  /** Its chains, prices and unsure tier are those of the policy. */
+  readonly catalog: Catalog;
+  /** Where the score is cut into tiers, rising: one bound less than there are tiers. */
+  readonly bounds?: readonly number[];
+  /** A confidence below this counts as unsure. */
+  readonly sureFrom?: number;
+  /** Tiers that a category is never placed below. */
+  readonly categoryFloors?: Readonly<Partial<Record<Category, Tier>>>;
+  readonly toolCallsSeen?: ToolCallsSeen;
+}
+
+export type Outcome =
+  | { readonly state: "routed"; readonly tier: Tier; readonly model: string; readonly cost: NanoUsd | null }
+  | { readonly state: "refused" };
+
+export interface Replayed {
+  readonly past: PastRequest;
+  readonly next: Outcome;
+  readonly isChanged: boolean;
+  /** What led there, in words; empty where nothing changes. */
+  readonly because: readonly string[];
+}
+
+export function replay(past: PastRequest, policy: Policy): Replayed {
+  const { decision } = past;
+  try {
+    const { start, chain, notes } = routeAgain(past, policy);
+    const model = chain.models[0] as Model;
+    const next = { state: "routed", tier: chain.tier, model: model.id, cost: costOf(past, model, policy) } as const;
+    const isChanged = next.tier !== decision.tier || next.model !== decision.model;
+    if (!isChanged) return { past, next, isChanged, because: [] };
+    const because = [...start, ...notes, ...chain.notes];
+    return { past, next, isChanged, because: because.length > 0 ? because : [`${chain.tier} begins with ${model.id}`] };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { past, next: { state: "refused" }, isChanged: true, because: [error.message] };
+  }
+}
+
+interface Route {
+  /** How the tier it starts from came about, where that is not as it was. */
+  readonly start: readonly string[];
+  readonly chain: Chain;
+  readonly notes: readonly string[];
+}
+
+function routeAgain(past: PastRequest, policy: Policy): Route {
+  const { constraints, catalog, toolCallsSeen = new Map() } = policy;
+  const { profile, model, toolScenario: scenario, estimatedTokens, controls: asked } = past.decision;
+  const controls = asked ?? { ...NO_CONTROLS, profile, model };
+  const chat = shapeOf(past);
+  const question: RoutingQuestion = { chat, controls, constraints, restingModels: new Map(), toolCallsSeen };
+  if (profile === "direct") return { start: [], chain: directChain(question, catalog), notes: [] };
+  const { start, placement } = place(past.decision, question, policy);
+  const chain = buildChain({ question, catalog, placement, scenario, inputTokens: estimatedTokens.input });
+  return { start, chain, notes: placement.notes };
+}
+
+interface Placed {
+  readonly start: readonly string[];
+  readonly placement: Placement;
+}
+
+function place(decision: Decision, { controls, constraints }: RoutingQuestion, policy: Policy): Placed {
+  const { profile, tier, category, historyFloor, confidence, isSure = true } = decision;
+  if (profile === "tier") return { start: [], placement: placeForced(controls.forcedTier ?? tier, constraints) };
+  const { tier: startTier, start } = startingTier(decision, policy);
+  const isUnsure = policy.sureFrom === undefined ? !isSure : confidence < policy.sureFrom;
+  const placement = placeAuto({
+    tier: startTier,
+    isCoding: category === CODING,
+    unsureFloor: isUnsure ? policy.catalog.unsureTier : null,
+    historyFloor,
+    controls,
+    constraints,
+  });
+  return { start, placement };
+}
+
+function startingTier(decision: Decision, { bounds, categoryFloors = {} }: Policy) {
+  const { tier, classifiedTier = tier, score, category } = decision;
+  const start: string[] = [];
+  let starting = classifiedTier;
+  if (bounds !== undefined && score !== undefined) {
+    starting = TIERS[bounds.filter((bound) => score >= bound).length] as Tier;
+    if (starting !== classifiedTier) start.push(`score ${score.toFixed(2)} is cut as ${starting}`);
+  }
+  const floored = higherTier(starting, categoryFloors[category] ?? starting);
+  if (floored !== starting) start.push(`the floor of ${category} raised ${starting} to ${floored}`);
+  return { tier: floored, start };
+}
+
+/** A request of the same shape: what routing asks of it beyond its words. */
+function shapeOf({ features, decision }: PastRequest): ChatRequest {
+  const image = { role: "user", content: [{ type: "image_url" }] } as const;
+  const tool = { name: "", description: "", parameters: null };
+  return {
+    messages: (features?.["roles.attachments"] ?? 0) > 0 ? [image] : [],
+    tools: decision.toolScenario === null ? [] : [tool],
+    toolChoice: null,
+    isStream: false,
+    wantsUsage: false,
+    maxOutputTokens: features?.outputCap || null,
+    choiceCount: features?.choices ?? 1,
+  };
+}
+
+/** Where nothing changes, the charge is what it was: by a fallback perhaps, or at an older price. */
+function costOf({ decision, answer }: PastRequest, model: Model, { catalog }: Policy): NanoUsd | null {
+  if (answer === null || model.price === null) return null;
+  const isSame = answer.model === model.id || decision.model === model.id;
+  return isSame ? answer.charge : costNano(answer.buckets, model.price, catalog.markupPpm);
+}
