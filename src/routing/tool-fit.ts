@@ -9,11 +9,14 @@ export const TOOL_MEASURES = 18;
 /** The scenarios told apart by these measures; the others show in tools and history. */
 export const FITTED_SCENARIOS = ["single", "parallel", "optional"] as const;
 
-/** The likeliest scenario by fitted coefficients, one row of them per scenario. */
-export function fitScenario(measures: Float32Array, coefficients: Float32Array): (typeof FITTED_SCENARIOS)[number] {
-  let best: (typeof FITTED_SCENARIOS)[number] = "single";
+type FittedScenario = (typeof FITTED_SCENARIOS)[number];
+
+/** The likeliest scenario by fitted coefficients, one row of them per scenario; not `optional` where a tool is needed. */
+export function fitScenario(measures: Float32Array, coefficients: Float32Array, isNeeded: boolean): FittedScenario {
+  let best: FittedScenario = "single";
   let highest = Number.NEGATIVE_INFINITY;
   for (const [row, scenario] of FITTED_SCENARIOS.entries()) {
+    if (isNeeded && scenario === "optional") continue;
     let points = 0;
     for (let at = 0; at < TOOL_MEASURES; at++) {
       points += (coefficients[row * TOOL_MEASURES + at] as number) * (measures[at] as number);
@@ -21,6 +24,19 @@ export function fitScenario(measures: Float32Array, coefficients: Float32Array):
     if (points > highest) [best, highest] = [scenario, points];
   }
   return best;
+}
+
+/** The places of two measures. */
+const NAME_SHARE = 1;
+const VALUES = 11;
+/** What no model can know by itself: whose it is, and what is true now. */
+const OWN_OR_NOW =
+  /\b(my|our|we|us|me|mine|now|today|tonight|tomorrow|currently|latest|meine?|unsere?|jetzt|heute|morgen|mon|mes|notre|aujourd'hui|demain|mis?|nuestr[oa]|hoy|ahora|mañana|oggi|domani|hoje|amanhã)\b/i;
+
+/** Whether the request names a tool and gives it values, or asks for something of the asker's own or of this moment. */
+export function needsTool(measures: Float32Array, text: string): boolean {
+  if ((measures[NAME_SHARE] as number) < 0.5) return false;
+  return (measures[VALUES] as number) > 0 || OWN_OR_NOW.test(text.slice(0, ASK_CHARS));
 }
 
 const ASK_CHARS = 1600;
@@ -45,15 +61,15 @@ const ASKING = words("calculate find get what how book search retrieve tell show
 
 /** Words that name the same thing in a request and in a tool: each line counts as its first word. */
 const CONCEPTS = conceptsOf(
-  "weather rain raining rainy snow sunny windy forecast umbrella humidity",
+  "weather rain raining rainy snow sunny windy forecast umbrella humidity warm cold hot temperature",
   "flight fly flying plane airline airport",
   "package parcel shipment shipping delivery tracking",
   "currency euro euros dollars usd eur yen pounds rupees francs exchange",
-  "restaurant eat dinner lunch food cuisine diner",
-  "music song songs jazz listen album playlist track playback",
-  "calendar appointment meeting schedule event",
-  "stock stocks shares trading ticker",
-  "mail email inbox",
+  "restaurant eat dinner lunch food cuisine diner italian greek sushi pizza",
+  "music song songs jazz listen album playlist playback",
+  "calendar appointment meeting schedule event agenda",
+  "stock stocks shares trading nasdaq",
+  "mail email inbox message",
   "alarm wake timer remind reminder",
   "image picture photo png jpg jpeg pixels",
   "thermostat heating degrees warmer colder",
@@ -63,6 +79,12 @@ const CONCEPTS = conceptsOf(
   "directions route drive driving navigate",
   "movie movies film films cinema",
   "recipe recipes cook cooking ingredients",
+  "mortgage loan loans repayment",
+  "database orders customers sales records rows",
+  "probability odds chance likelihood",
+  "conversion convert ounces teaspoons tablespoons cups kilometers miles unit units",
+  "monarch king queen kings ruler",
+  "lawyer attorney legal law",
 );
 
 interface Fit {

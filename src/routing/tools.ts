@@ -8,7 +8,7 @@ import type { ToolScenario } from "../core/model.ts";
 import { CODING } from "./evidence.ts";
 import { CALIBRATION } from "./scale.ts";
 import type { Signals } from "./signals.ts";
-import { fitScenario, measureTools, namesTool } from "./tool-fit.ts";
+import { fitScenario, measureTools, namesTool, needsTool } from "./tool-fit.ts";
 
 export interface ScenarioInput {
   readonly chat: ChatRequest;
@@ -39,7 +39,8 @@ function byFit({ chat, text, signals, weights = null }: ScenarioInput): ToolScen
   // Definitions are mostly English: what is asked in another script cannot be compared with them.
   if (weights === null || hasOtherScript(text.slice(0, ASK_CHARS))) return byRules(chat.tools, text, signals);
   const coefficients = weights.calibration.subarray(CALIBRATION.scenarios);
-  return fitScenario(measureTools(chat.tools, text, signals), coefficients);
+  const measures = measureTools(chat.tools, text, signals);
+  return fitScenario(measures, coefficients, needsTool(measures, text));
 }
 
 function byRules(tools: readonly Tool[], text: string, signals: Signals): ToolScenario {

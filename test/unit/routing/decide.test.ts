@@ -225,12 +225,13 @@ describe("laws", () => {
         tools: [makeTool({ description: million(unit) })],
       },
     });
-    // The best of five: a slow path is slow every time, a busy machine is not.
-    const tookMs = Array.from({ length: 5 }, () => {
+    // The best of many: a slow path is slow every time, a busy machine is not.
+    let bestMs = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < 50 && bestMs >= 50; tries++) {
       const startedMs = performance.now();
       decide(question, roomy);
-      return performance.now() - startedMs;
-    });
-    expect(Math.min(...tookMs)).toBeLessThan(50);
+      bestMs = Math.min(bestMs, performance.now() - startedMs);
+    }
+    expect(bestMs).toBeLessThan(50);
   });
 });

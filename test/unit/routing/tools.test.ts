@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { readWeights } from "../../../src/catalog/weights.ts";
 import type { ChatMessage, Tool } from "../../../src/core/chat.ts";
 import { classify } from "../../../src/routing/classify.ts";
 import { readSignals } from "../../../src/routing/signals.ts";
@@ -47,6 +48,31 @@ describe("detectScenario", () => {
   ];
   it.each(cases)("%s: %s", (_name, expected, text, tools, extra) => {
     expect(scenarioOf(text, tools, extra)).toBe(expected);
+  });
+});
+
+describe("with the weights that ship, tools", () => {
+  const weights = readWeights();
+  const parameters = { type: "object", properties: { value: { type: "string" } }, required: ["value"] };
+  const named = (name: string): Tool => ({ name, description: name.replace("_", " "), parameters });
+  const cases: readonly [string, string, string][] = [
+    ["are needed for what is the asker's own", "Where is my parcel 1Z840512?", "track_package"],
+    ["are needed for what is so now", "How warm is it in Chicago right now", "get_weather"],
+    ["are needed where values are given", "How much is 144 euros in yen?", "convert_currency"],
+  ];
+  it.each(cases)("%s", (_what, text, tool) => {
+    const signals = readSignals(text);
+    const { category } = classify({ text, signals, weights });
+    const scenarioWith = (tools: readonly Tool[]) =>
+      detectScenario({ chat: makeChat({ tools }), text, signals, category, weights });
+    expect([tool, "resize_image"].map((name) => scenarioWith([named(name)]))).toEqual(["single", "optional"]);
+  });
+
+  it("are optional for a question about the world that only shares a word with one", () => {
+    const text = "Why do currencies lose their worth over a century?";
+    const signals = readSignals(text);
+    const chat = makeChat({ tools: [named("convert_currency")] });
+    expect(detectScenario({ chat, text, signals, category: "reasoning", weights })).toBe("optional");
   });
 });
 
