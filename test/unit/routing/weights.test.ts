@@ -18,7 +18,10 @@ describe("the weights that ship", () => {
   });
 
   it("come back from their file form as they were", () => {
-    expect(decodeWeights(encodeWeights(weights))).toEqual(weights);
+    const again = decodeWeights(encodeWeights(weights));
+    // A million numbers one by one take the matcher many seconds.
+    expect(Buffer.compare(Buffer.from(again.words.buffer), Buffer.from(weights.words.buffer))).toBe(0);
+    expect({ ...again, words: null }).toEqual({ ...weights, words: null });
   });
 
   it("are refused when the file is something else or cut short", () => {
