@@ -20,13 +20,12 @@ const CONNECTIONS_CHECK_MS = 1_000;
 const DISCARD_MAX_BYTES = 64 * 1024;
 const QUIET_MS = 10_000;
 
-type GateEdge = Pick<Edge, "settings" | "pressure" | "metrics" | "log" | "now"> & {
-  readonly queue: Pick<Queue, "isFull">;
-};
+type GateEdge = Pick<Edge, "settings" | "pressure" | "metrics" | "log" | "now">;
+type Line = Pick<Queue, "isFull">;
 type ShedReason = "in_flight" | "queue" | PressureReason;
 
 /** Node's server with our limits; what passes the door goes on to `handle`. */
-export function createGatedServer(edge: GateEdge, handle: RequestListener): Server {
+export function createGatedServer(edge: GateEdge, queue: Line, handle: RequestListener): Server {
   const { timeouts } = edge.settings.server;
   const options = {
     headersTimeout: timeouts.headersMs,
@@ -36,7 +35,7 @@ export function createGatedServer(edge: GateEdge, handle: RequestListener): Serv
     maxHeaderSize: HEADERS_MAX_BYTES,
     requireHostHeader: false,
   };
-  const shed = createGate(edge);
+  const shed = createGate(edge, queue);
   const newest = new WeakMap<Socket, ServerResponse>();
   const server = createServer(options, (request, response) => {
     newest.set(request.socket, response);
@@ -55,13 +54,16 @@ export function createGatedServer(edge: GateEdge, handle: RequestListener): Serv
 }
 
 /** True when the request was answered here. */
-export function createGate(edge: GateEdge): (request: IncomingMessage, response: ServerResponse) => boolean {
+export function createGate(
+  edge: GateEdge,
+  queue: Line,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
   const { metrics } = edge;
   const note = createNote(edge);
   let inFlight = 0;
   return (request, response) => {
     if (!isV1(request.url ?? "")) return false;
-    const reason = whyNot(inFlight, edge);
+    const reason = whyNot(inFlight, edge, queue);
     if (reason !== null) {
       metrics.shed(reason);
       note(reason);
@@ -76,7 +78,7 @@ export function createGate(edge: GateEdge): (request: IncomingMessage, response:
   };
 }
 
-function whyNot(inFlight: number, { settings, pressure, queue }: GateEdge): ShedReason | null {
+function whyNot(inFlight: number, { settings, pressure }: GateEdge, queue: Line): ShedReason | null {
   if (inFlight >= settings.limits.inFlight) return "in_flight";
   return pressure.reason() ?? (queue.isFull() ? "queue" : null);
 }

@@ -33,7 +33,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   const server = fastify({
     bodyLimit: edge.settings.server.bodyLimitBytes,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    serverFactory: (handle) => createGatedServer({ ...edge, queue }, handle),
+    serverFactory: (handle) => createGatedServer(edge, queue, handle),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 200 },
     exposeHeadRoutes: true,
     // Fastify's own answer while closing has no request id and another shape; ours is in the hook below.

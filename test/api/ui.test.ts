@@ -32,7 +32,12 @@ async function serverOf(uiFolder: string): Promise<FastifyInstance> {
   const loaded = load({ flags: {}, env: {}, cwd: folder });
   if (!loaded.ok) throw new Error("the defaults do not load");
   const anything: unknown = new Proxy(() => anything, { get: () => anything });
-  const parts: Partial<Edge> = { settings: loaded.settings, isDraining: () => false, isSandbox: true };
+  const parts: Partial<Edge> = {
+    settings: loaded.settings,
+    isDraining: () => false,
+    isClosing: () => false,
+    isSandbox: true,
+  };
   const edge = new Proxy({} as Edge, { get: (_, name) => Reflect.get(parts, name) ?? anything });
   const server = await createServer(edge, { uiFolder });
   servers.push(server);
