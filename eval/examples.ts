@@ -57,13 +57,17 @@ function makeExample(row: Row, difficulty: number | null, count: number): Exampl
   };
 }
 
-/** Ranks within the source, from -1 to 1; null where nothing is known. */
+/**
+ * Ranks from -1 to 1 among the prompts of one kind in one source; null where nothing is known. Kinds are ranked apart
+ * because the kind is what the other outputs know already.
+ */
 function rankDifficulties(rows: readonly Row[]): readonly (number | null)[] {
   const bySource = new Map<string, number[]>();
   rows.forEach((row, at) => {
     if (hardness(row.label) === null) return;
-    const list = bySource.get(row.source);
-    if (list === undefined) bySource.set(row.source, [at]);
+    const group = `${row.source} ${row.label.category}`;
+    const list = bySource.get(group);
+    if (list === undefined) bySource.set(group, [at]);
     else list.push(at);
   });
   const ranks: (number | null)[] = rows.map(() => null);
@@ -79,16 +83,11 @@ function rankDifficulties(rows: readonly Row[]): readonly (number | null)[] {
 }
 
 /** The source's own scale; else how much a strong model is better at it than weak ones. */
-function hardness({ difficulty, weak_correct, strong_correct, models }: Label): number | null {
+function hardness({ difficulty, weak_correct, strong_correct }: Label): number | null {
   if (difficulty !== undefined) return difficulty;
   if (weak_correct === undefined) return null;
-  if (strong_correct !== undefined) return strong_correct - weak_correct + 0.5 * wrongShare(models);
+  if (strong_correct !== undefined) return strong_correct - weak_correct;
   return -weak_correct;
-}
-
-function wrongShare(models: Readonly<Record<string, number>> | undefined): number {
-  const scores = Object.values(models ?? {});
-  return scores.length === 0 ? 0 : 1 - scores.reduce((sum, score) => sum + score, 0) / scores.length;
 }
 
 function lowerBound(sorted: Float64Array, value: number): number {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { makeRandom } from "../random.ts";
 import type { Row } from "../rows.ts";
 import { makeConversations } from "./conversations.ts";
+import { makeGraded } from "./graded.ts";
 import { makePrompts, readLists } from "./prompts.ts";
 import { makeToolRows } from "./tools.ts";
 
@@ -18,7 +19,8 @@ export function generateCorpus(folder: string): readonly Row[] {
   const lists = readLists(folder);
   const prompts = makePrompts(folder, lists, random);
   const conversations = makeConversations(prompts, CONVERSATIONS, random);
-  return [...prompts, ...conversations, ...makeToolRows(folder, lists, random)];
+  const tooled = makeToolRows(folder, lists, random);
+  return [...prompts, ...conversations, ...tooled, ...makeGraded(join(folder, "../graded"), lists, random)];
 }
 
 /** Rewrites the corpus of the checkout at `root`. */
