@@ -5,7 +5,7 @@ import type { Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
 import { runNetwork } from "../src/routing/network.ts";
 import { OUTPUT, TIER_CUTS } from "../src/routing/outputs.ts";
-import { CALIBRATION, type Scaled, scale } from "../src/routing/scale.ts";
+import { CALIBRATION, distanceOf, type Scaled, scale } from "../src/routing/scale.ts";
 import type { Example } from "./examples.ts";
 
 /** The weights with the mean load and difficulty of each kind filled in, and no confidence yet. */
@@ -60,8 +60,7 @@ interface Trial {
 function trialOf({ example, scaled }: Judged): readonly Trial[] {
   const { ladder } = example.row.label;
   if (ladder === undefined) return [];
-  const inner = Math.max(-0.5, Math.min(4.5, scaled.place));
-  const distance = 0.5 - Math.abs(inner - Math.round(inner));
+  const distance = distanceOf(scaled.place);
   const tier = Math.min(4, Math.floor(scaled.score * 5));
   return [{ inputs: [1, distance, scaled.share], isRight: tier === ladder, weight: example.weight }];
 }

@@ -43,7 +43,7 @@ function makeExample(row: Row, difficulty: number | null, count: number): Exampl
   const usual = category === null || row.tools !== undefined ? null : USUAL_TIER[category];
   return {
     row,
-    buckets: hashText(text.toLowerCase()),
+    buckets: hashText(text.toLowerCase().slice(signals.questionAt)),
     signals,
     shape: shapeOf(signals),
     category: category === null ? -1 : CATEGORIES.indexOf(category),

@@ -7,6 +7,7 @@ import { encodeWeights, type Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
 import { TIERS, type Tier } from "../src/core/tiers.ts";
 import { confidenceOf } from "../src/routing/scale.ts";
+import { writeBySource } from "./by-source.ts";
 import { type Judged, judge } from "./calibrate.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import type { Example } from "./examples.ts";
@@ -43,6 +44,7 @@ export function writeModelCard({ root, examples, unseen, weights, settings }: Mo
     "## How well it does",
     "“Source left out” judges every row of a public set by weights that were trained without that set and all sets that share prompts with it. Tool scenarios and times are measured by `npm run eval`.",
     writeTable(evaluations),
+    ...(unseen.length === 0 ? [] : ["### Source by source, left out", BY_SOURCE, writeBySource(unseen)]),
     "## Known weaknesses",
     WEAKNESSES,
   ];
@@ -85,11 +87,14 @@ function listSources(examples: readonly Example[]): string {
   return ["| source | rows | origin | licence | use |", "|---|---|---|---|---|", ...lines].join("\n");
 }
 
+const BY_SOURCE =
+  "The rank is Spearman's, against the source's own scale or, without one, against how often weak models fail. APGR is 0.5 for chance. The last column ranks by how often all the other models in the source fail at the prompt: about as well as anybody could rank who knows how hard a prompt is for models in general, but not these two.";
+
 const WEAKNESSES = [
   "- Category labels are conventions: where “advice” ends and “a question” begins differs between sources, and `general` and `creative_writing` are the least reliable kinds.",
   "- Difficulty within one kind is ranked only a little better than by length; no classifier this small knows which trivia question is obscure.",
   "- Languages outside the corpus are classified by shape and shared words; expect LIGHT or the unsure tier more often.",
   "- The tier labels of the ladder are editorial judgements, not measurements.",
-  "- The scale that turns outputs into a score has a few constants that were chosen on the left-out figures of difficulty, ladder and APGR themselves, so those three are optimistic; on sources nobody has looked at expect a little less.",
+  "- The load and the scale that turns outputs into a score have constants that were set by hand on the left-out figures of difficulty, ladder and APGR themselves, so those three may be a little optimistic; how much was measured is told in docs/routing.md.",
   "- Our corpus is made from templates, so numbers on it are floors for the tests and not estimates.",
 ].join("\n");

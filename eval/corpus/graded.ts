@@ -40,23 +40,30 @@ function parseSheet(text: string): Sheet {
     wordings: lines.filter((line) => line.startsWith("~ ")).map((line) => line.slice(2)),
     tasks: lines.flatMap((line) => {
       const match = /^([1-5]): (.+)$/.exec(line);
-      return (match?.[2] ?? "").split(" | ").flatMap((task) => (task === "" ? [] : [[Number(match?.[1]), task]] as const));
+      return (match?.[2] ?? "")
+        .split(" | ")
+        .flatMap((task) => (task === "" ? [] : ([[Number(match?.[1]), task]] as const)));
     }),
   };
 }
 
 function makeRows(sheet: Sheet, source: string, lists: WordLists, random: Random): readonly Row[] {
   const { category, ladder } = sheet;
+  const isGraded = new Set(sheet.tasks.map(([level]) => level)).size > 1;
   const rows = new Map<string, Row>();
   for (const [level, task] of sheet.tasks) {
     const rung = ladder[level - 1];
     const label = {
       ...(category === null ? {} : { category, coding: category === "coding" }),
       ...(rung === undefined ? {} : { ladder: rung }),
-      difficulty: (level * 100) / LEVELS,
+      ...(isGraded ? { difficulty: (level * 100) / LEVELS } : {}),
     };
     for (let wording = 0; wording < WORDINGS; wording++) {
-      const prompt = fill(pick(sheet.wordings, random).replace("{t}", () => task), lists, random);
+      const prompt = fill(
+        pick(sheet.wordings, random).replace("{t}", () => task),
+        lists,
+        random,
+      );
       rows.set(prompt, { id: "", source, prompt, label });
     }
   }

@@ -21,7 +21,9 @@ export interface ClassifierInput {
 
 export function classify({ text, signals, weights = null }: ClassifierInput): Classification {
   if (weights === null || isTooShort(signals)) return classifyByRules(signals);
-  const outputs = runNetwork(weights, { buckets: hashText(text.toLowerCase()), shape: shapeOf(signals) });
+  // Solved examples before the question are not what is asked.
+  const asked = text.toLowerCase().slice(signals.questionAt);
+  const outputs = runNetwork(weights, { buckets: hashText(asked), shape: shapeOf(signals) });
   const scaled = scale(outputs, weights.calibration, signals);
   const { category, score } = scaled;
   const confidence = confidenceOf(scaled, weights.calibration);

@@ -19,8 +19,14 @@ export function findParts(lower: string, codes: Uint16Array): Parts {
   return { question, choices: findChoices(lower, codes, question) };
 }
 
+/** How many words are told apart; where two share a slot the second is not counted. */
+const SLOT_BITS = 11;
+
 /** What was counted in one part of a text. */
 export class LoadCounts {
+  readonly seen = new Uint8Array(1 << SLOT_BITS);
+  /** Different words; a character of a script without spaces is half a word. */
+  distinctHalves = 0;
   numbers = 0;
   longWords = 0;
   conditions = 0;
@@ -36,16 +42,18 @@ export class LoadCounts {
 
 /** What one more of each adds, on a logarithmic scale. */
 const WEIGHTS = {
-  length: 0.38,
-  choices: -0.2,
-  numbers: 0.24,
-  longWords: 0.33,
-  conditions: 0.46,
-  quantities: 0.25,
-  operators: 0.18,
-  brackets: 0.15,
-  variables: 0.28,
-  sentences: 0.25,
+  length: 0.22,
+  choices: -0.12,
+  distinct: 0.75,
+  numbers: 0.14,
+  choiceNumbers: 0.47,
+  longWords: 0.19,
+  conditions: 0.27,
+  quantities: 0.15,
+  operators: 0.1,
+  brackets: 0.09,
+  variables: 0.16,
+  sentences: 0.15,
 } as const;
 
 /** A character of a script without spaces says about as much as three Latin ones. */
@@ -63,6 +71,8 @@ export interface LoadInput {
 export function measureLoad({ questionChars, choicesChars, question, choices }: LoadInput): number {
   let load = WEIGHTS.length * Math.log1p(questionChars + UNSPACED_EXTRA * question.unspaced);
   load += WEIGHTS.choices * Math.log1p(choicesChars);
+  load += WEIGHTS.distinct * Math.log1p(question.distinctHalves / 2);
+  load += WEIGHTS.choiceNumbers * Math.log1p(choices.numbers);
   load += WEIGHTS.numbers * Math.log1p(question.numbers + choices.numbers);
   load += WEIGHTS.longWords * Math.log1p(question.longWords);
   load += WEIGHTS.conditions * Math.log1p(question.conditions);
@@ -119,6 +129,14 @@ export const LOAD_WORDS = {
   quantities:
     "all every each any only exactly least most both total remaining more less than distinct possible integer positive alle jeder jede jedes nur genau mindestens tous chaque seulement todos cada solo apenas все каждый только",
 } as const;
+
+/** Counts a word, or a character that is one, if it is the first of its kind here. */
+export function countDistinct(counts: LoadCounts, key: number, halves: number): void {
+  const slot = Math.imul(key, 0x9e3779b1) >>> (32 - SLOT_BITS);
+  if (counts.seen[slot] === 1) return;
+  counts.seen[slot] = 1;
+  counts.distinctHalves += halves;
+}
 
 /** Only for characters with the flag LOAD; `isBeforeSpace` also at the end of a text. */
 export function countLoadSign(counts: LoadCounts, code: number, isBeforeSpace: boolean): void {

@@ -18,8 +18,8 @@ export const USUAL_TIER: Readonly<Record<Category, number>> = {
   writing: 2,
   creative_writing: 2,
   general: 2,
-  math: 2.8,
-  coding_general_debugging_refactoring_testing: 3,
+  math: 2.7,
+  coding_general_debugging_refactoring_testing: 2.95,
   reasoning: 2.9,
 };
 
@@ -43,26 +43,35 @@ export const CALIBRATION = {
 } as const;
 
 const SHARPNESS = 1 / 0.6;
-const MATH = CATEGORIES.indexOf("math");
-const CODE = CATEGORIES.indexOf(CODING);
 /** What the net says of a source it has never seen is right only in part; what is counted transfers better. */
-const DIFFICULTY_SLOPE = 0.08;
+const DIFFICULTY_SHARE = 0.7;
 
 interface Steepness {
   /** How far the net's own sense of the tier counts against the usual tier. */
   readonly trust: number;
-  readonly loadSlope: number;
+  readonly slope: number;
   /** Loads far from the mean of their kind count less and less. */
-  readonly loadSoftness: number;
+  readonly softness: number;
   /** How far below its usual tier a request falls for being short and plainly worded before the fall is slowed. */
   readonly fall: number;
 }
 
-/** Mathematics spreads over three tiers, code over hardly more than one. */
-const STEEPNESS_MATH: Steepness = { trust: 0.35, loadSlope: 1.1, loadSoftness: 0.35, fall: 1.5 };
-const STEEPNESS_CODE: Steepness = { trust: 0.05, loadSlope: 0.3, loadSoftness: 0.4, fall: 0.45 };
-const STEEPNESS: Steepness = { trust: 0.2, loadSlope: 0.5, loadSoftness: 0.25, fall: 0.4 };
+/** Mathematics spreads over three tiers, code over hardly more than one; small talk and plain questions stay small. */
+const STEEP_MATH: Steepness = { trust: 0.3, slope: 0.95, softness: 0.35, fall: 1.5 };
+const STEEP_CODE: Steepness = { trust: 0.05, slope: 0.32, softness: 0.4, fall: 0.5 };
+const STEEP_SMALL: Steepness = { trust: 0.25, slope: 0.3, softness: 0.25, fall: 0.35 };
+const STEEP_OTHER: Steepness = { trust: 0.3, slope: 0.55, softness: 0.25, fall: 0.35 };
+/** A question with choices is as hard as its subject, from school to specialists, whatever the kind. */
+const STEEP_TEST: Steepness = { trust: 0.2, slope: 0.7, softness: 0.25, fall: 1 };
+const TEST_SHIFT = -0.3;
+const TEST_OPTIONS = { least: 3, most: 12 } as const;
 const SLOWED_FALL = 0.08;
+
+const STEEP = CATEGORIES.map((category): Steepness => {
+  if (category === "math") return STEEP_MATH;
+  if (category === CODING) return STEEP_CODE;
+  return category === "chitchat" || category === "simple_qa" ? STEEP_SMALL : STEEP_OTHER;
+});
 
 export interface Moves {
   readonly heard: number;
@@ -85,34 +94,42 @@ export interface Scaled {
 
 export function scale(outputs: Float32Array, calibration: Float32Array, signals: Signals): Scaled {
   const shares = sharesOf(outputs, priorOf(signals));
+  const isTest = isTestQuestion(signals);
   let best = 0;
-  let usual = 0;
-  let meanLoad = 0;
-  let meanDifficulty = 0;
+  let usual = isTest ? TEST_SHIFT : 0;
+  let load = signals.load;
+  let difficulty = outputs[OUTPUT.difficulty] as number;
   for (let kind = 0; kind < KINDS; kind++) {
     const share = shares[kind] as number;
     if (share > (shares[best] as number)) best = kind;
     usual += share * ((USUAL_TIERS[kind] as number) + (calibration[CALIBRATION.shifts + kind] as number));
-    meanLoad += share * (calibration[CALIBRATION.loads + kind] as number);
-    meanDifficulty += share * (calibration[CALIBRATION.difficulties + kind] as number);
+    load -= share * (calibration[CALIBRATION.loads + kind] as number);
+    difficulty -= share * (calibration[CALIBRATION.difficulties + kind] as number);
   }
-  const load = signals.load - meanLoad;
-  const { trust, loadSlope, loadSoftness, fall } = steepnessOf(shares[MATH] as number, shares[CODE] as number);
+  const { trust, slope, softness, fall } = isTest ? STEEP_TEST : steepnessOf(shares);
+  difficulty *= DIFFICULTY_SHARE;
+  const steepness = slope / (1 + softness * Math.abs(load + difficulty));
   const moves = {
     heard: trust * (heardTier(outputs[OUTPUT.ladder] as number, calibration) - usual),
-    load: (loadSlope * load) / (1 + loadSoftness * Math.abs(load)),
-    difficulty: DIFFICULTY_SLOPE * ((outputs[OUTPUT.difficulty] as number) - meanDifficulty),
+    load: steepness * load,
+    difficulty: steepness * difficulty,
     hard: usual < 1.7 ? 0 : hardness(signals),
   };
   const place = usual + slowed(moves, fall) + moves.hard;
-  const score = Math.round(Math.max(0.01, Math.min(0.99, (place + 0.5) / 5)) * 1000) / 1000;
-  return {
-    place,
-    score,
-    category: CATEGORIES[best] as Category,
-    share: shares[best] as number,
-    moves,
-  };
+  return { place, score: scoreOf(place), category: CATEGORIES[best] as Category, share: shares[best] as number, moves };
+}
+
+/** Solved examples bring choices of their own; without them, more than a dozen is a list and no test. */
+function isTestQuestion({ options, questionAt }: Signals): boolean {
+  return options >= TEST_OPTIONS.least && (options <= TEST_OPTIONS.most || questionAt > 0);
+}
+
+/** A fifth per tier; beyond the middle of the outer tiers ever slower, so that the hardest are still told apart. */
+function scoreOf(place: number): number {
+  let score = (place + 0.5) / 5;
+  if (place < 0) score = 0.1 * Math.exp(2 * place);
+  if (place > 4) score = 1 - 0.1 * Math.exp(2 * (4 - place));
+  return Math.round(Math.max(0.001, Math.min(0.999, score)) * 10_000) / 10_000;
 }
 
 /** A proof is not easier for being asked in a few words: the harder the cues, the less a request falls. */
@@ -123,16 +140,20 @@ function slowed({ heard, difficulty, load, hard }: Moves, fall: number): number 
   return fallen < -fall ? SLOWED_FALL * (fallen + fall) - fall : fallen;
 }
 
-function steepnessOf(math: number, code: number): Steepness {
-  const other = 1 - math - code;
-  const mix = (ofMath: number, ofCode: number, ofOther: number) => math * ofMath + code * ofCode + other * ofOther;
-  const [m, c, o] = [STEEPNESS_MATH, STEEPNESS_CODE, STEEPNESS];
-  return {
-    trust: mix(m.trust, c.trust, o.trust),
-    loadSlope: mix(m.loadSlope, c.loadSlope, o.loadSlope),
-    loadSoftness: mix(m.loadSoftness, c.loadSoftness, o.loadSoftness),
-    fall: mix(m.fall, c.fall, o.fall),
-  };
+function steepnessOf(shares: Float64Array): Steepness {
+  let trust = 0;
+  let slope = 0;
+  let softness = 0;
+  let fall = 0;
+  for (let kind = 0; kind < KINDS; kind++) {
+    const share = shares[kind] as number;
+    const steep = STEEP[kind] as Steepness;
+    trust += share * steep.trust;
+    slope += share * steep.slope;
+    softness += share * steep.softness;
+    fall += share * steep.fall;
+  }
+  return { trust, slope, softness, fall };
 }
 
 function sharesOf(outputs: Float32Array, prior: Prior): Float64Array {
@@ -165,15 +186,20 @@ function heardTier(ladder: number, calibration: Float32Array): number {
 
 /** Proofs, designs under constraints and specialist judgement are hard at any length. */
 function hardness({ cues }: Signals): number {
-  const points = 0.42 * cues.proof + 0.2 * cues.design + 0.08 * cues.expert + 0.03 * cues.constraint;
+  const points = 0.5 * cues.proof + 0.2 * cues.design + 0.08 * cues.expert + 0.03 * cues.constraint;
   return Math.min(1, Math.max(0, points - 0.1));
 }
 
 /** How likely the tier is right: surer far from the bounds, and where one kind of task stands out. */
 export function confidenceOf({ place, share }: Scaled, calibration: Float32Array): number {
   const [offset, distanceSlope, shareSlope] = calibration.subarray(CALIBRATION.confidence);
-  const inner = Math.max(-0.5, Math.min(4.5, place));
-  const distance = 0.5 - Math.abs(inner - Math.round(inner));
+  const distance = distanceOf(place);
   const raw = (offset ?? 0) + (distanceSlope ?? 0) * distance + (shareSlope ?? 0) * share;
   return Math.round((1 / (1 + Math.exp(-raw))) * 100) / 100;
+}
+
+/** How far a place is from the nearest bound of its tier, at most half a tier; the outer tiers have one bound each. */
+export function distanceOf(place: number): number {
+  const inner = Math.max(0, Math.min(TIER_CUTS, place));
+  return 0.5 - Math.abs(inner - Math.round(inner));
 }

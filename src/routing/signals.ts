@@ -10,6 +10,8 @@ import { Reading, scan } from "./scan.ts";
 
 export interface Signals {
   readonly length: number;
+  /** Where, in the lower-case text, the question begins when solved examples stand before it; 0 otherwise. */
+  readonly questionAt: number;
   /** Words; a character of a script without spaces counts half a word. */
   readonly words: number;
   readonly lines: number;
@@ -39,10 +41,12 @@ export interface Signals {
 export function readSignals(text: string): Signals {
   const lower = text.toLowerCase();
   const reading = new Reading(codesOf(lower));
-  const load = readParts(reading, findParts(lower, reading.codes));
+  const parts = findParts(lower, reading.codes);
+  const load = readParts(reading, parts);
   const { marks } = reading;
   return {
     length: lower.length,
+    questionAt: parts.question,
     words: reading.wordHalves / 2,
     numbers: reading.numbers,
     letters: reading.letters,
