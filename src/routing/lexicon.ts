@@ -122,7 +122,7 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
   ],
   summary: [
     "summar*|tl;dr|tldr|key points|main points|main idea|in a nutshell|condense|shorten|key takeaways|abstract of|recap",
-    "zusammenfass*|fasse|résume*|résumé de|resume el|resumen|resumir|resuma|resumo|riassum*|riassunto|кратко излож*|резюмир*|суммир*",
+    "zusammenfass*|fasse|fasse d*|fassen sie|zusammen:|résume*|résumé de|resume el|resumen|resumir|resuma|resumo|riassum*|riassunto|кратко излож*|резюмир*|суммир*",
     "перескаж*|总结|概括|摘要|归纳|要約|まとめ|요약*|لخص|ملخص|सारांश|संक्षेप|özetle*|özet*",
   ],
   translation: [
