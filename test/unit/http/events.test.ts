@@ -2,6 +2,7 @@
 
 import { type FastifyInstance, fastify } from "fastify";
 import { afterEach, expect, test } from "vitest";
+import { createWrongKeys } from "../../../src/accounts/wrong-keys.ts";
 import { registerEvents } from "../../../src/http/api/events.ts";
 import type { Edge } from "../../../src/http/edge.ts";
 import { sendError, toGatewayError } from "../../../src/http/errors.ts";
@@ -26,6 +27,7 @@ async function startServer(streamsMax = 10) {
   const edge = {
     settings: state,
     records: { tail },
+    wrongTokens: createWrongKeys(1_000),
     accounts: { get: async (id: string) => ({ id, name: id, createdAtMs: 0 }) },
   } as unknown as Edge;
   const server = fastify({ exposeHeadRoutes: true });
