@@ -11,16 +11,17 @@ import { type LatencyPlan, measureLatency } from "./latency.ts";
 import { type LedgerPlan, measureLedger } from "./ledger.ts";
 import { measureRequests, type RequestsPlan } from "./requests.ts";
 import { type Rig, startRig } from "./rig.ts";
+import { measureScaling, type ScalingPlan } from "./scaling.ts";
 import { benchSettings } from "./settings.ts";
 import { measureStream, type StreamPlan } from "./stream.ts";
 import { formatTable, type Table } from "./table.ts";
 
-const NAMES = ["requests", "latency", "stream", "classify", "ledger", "dashboard"] as const;
+const NAMES = ["requests", "latency", "stream", "classify", "ledger", "dashboard", "processes"] as const;
 
 type Name = (typeof NAMES)[number];
 
-/** Those that need no provider and no load from another process. */
-const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard"]);
+/** Those that do without the common rig. */
+const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard", "processes"]);
 
 interface Plan {
   readonly requests: RequestsPlan;
@@ -29,6 +30,7 @@ interface Plan {
   readonly classify: ClassifyPlan;
   readonly ledger: LedgerPlan;
   readonly dashboard: DashboardPlan;
+  readonly processes: ScalingPlan;
 }
 
 const FULL: Plan = {
@@ -38,6 +40,7 @@ const FULL: Plan = {
   classify: { forMs: 800 },
   ledger: { warmUpMs: 1_500, forMs: 3_000, concurrent: 64 },
   dashboard: { rows: 200_000, rounds: 30 },
+  processes: { rounds: 3, warmUpMs: 4_000, roundMs: 2_000 },
 };
 
 const QUICK: Plan = {
@@ -47,6 +50,7 @@ const QUICK: Plan = {
   classify: { forMs: 60 },
   ledger: { warmUpMs: 300, forMs: 500, concurrent: 64 },
   dashboard: { rows: 10_000, rounds: 10 },
+  processes: { rounds: 1, warmUpMs: 500, roundMs: 500 },
 };
 
 const PROFILES = ".cache/profiles";
@@ -84,6 +88,7 @@ async function main(): Promise<number> {
     const rows = Number(values.rows ?? plan.dashboard.rows);
     print(await measureDashboard({ ...plan.dashboard, rows, database: values.database ?? null }));
   }
+  if (names.includes("processes")) print([await measureScaling(plan.processes)]);
   const rest = names.filter((name) => !ALONE.has(name));
   if (rest.length > 0) await runServers(rest, plan, values.profile === true);
   return 0;

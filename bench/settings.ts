@@ -11,7 +11,7 @@ export const ADMIN_TOKEN = "bench-admin";
 const PROVIDERS = ["openai", "google", "deepseek", "mistral", "groq", "zai", "openrouter"];
 
 /** Writes a configuration file into `folder` and loads it. */
-export function benchSettings(folder: string, providerPort: number): Settings {
+export function benchSettings(folder: string, providerPort: number, database?: string): Settings {
   const baseUrl = `http://127.0.0.1:${providerPort}/v1`;
   const yaml = [
     `server: { host: 127.0.0.1, port: 0, drainSeconds: 0, adminToken: ${ADMIN_TOKEN} }`,
@@ -21,7 +21,7 @@ export function benchSettings(folder: string, providerPort: number): Settings {
     ...PROVIDERS.map((id) => `  ${id}: { apiKey: bench, baseUrl: "${baseUrl}" }`),
   ].join("\n");
   writeFileSync(join(folder, "switchyard.yaml"), yaml);
-  const loaded = load({ flags: {}, env: {}, cwd: folder });
+  const loaded = load({ flags: {}, env: database === undefined ? {} : { DATABASE_URL: database }, cwd: folder });
   if (!loaded.ok) throw new Error(loaded.problems.map(({ place, message }) => `${place}: ${message}`).join("\n"));
   return loaded.settings;
 }

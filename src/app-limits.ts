@@ -13,6 +13,7 @@ import { createCallWindows } from "./store/call-windows.ts";
 import { openDb } from "./store/db.ts";
 import { countProcesses } from "./store/processes.ts";
 import { openRedisWindows } from "./store/redis-windows.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
 
 export interface Limits {
   readonly limiter: CallLimits;
@@ -23,6 +24,7 @@ export interface Limits {
 interface LimitsContext {
   readonly settings: Pick<Settings, "database" | "redis">;
   readonly log: Log;
+  readonly metrics: Pick<Metrics, "limitsShared">;
   readonly now: () => number;
 }
 
@@ -31,7 +33,7 @@ const COUNT_MS = 2_000;
 const REDIS_MS_MAX = 100;
 const POSTGRES_MS_MAX = 900;
 
-export async function openLimits(db: Db, { settings, log, now }: LimitsContext): Promise<Limits> {
+export async function openLimits(db: Db, { settings, log, metrics, now }: LimitsContext): Promise<Limits> {
   if (db.kind === "sqlite") {
     if (settings.redis !== null) log.warn({}, "redis is not used: only one process serves from a SQLite file");
     return { limiter: createLimiter(), attempts: createAttempts(now), close: () => Promise.resolve() };
@@ -39,7 +41,7 @@ export async function openLimits(db: Db, { settings, log, now }: LimitsContext):
   const windows = await openWindows(settings, log);
   const timeoutMs = settings.redis === null ? POSTGRES_MS_MAX : REDIS_MS_MAX;
   const peers = await watchProcesses(db);
-  const counter = createSharedCounter({ windows, timeoutMs, log });
+  const counter = createSharedCounter({ windows, timeoutMs, onShared: metrics.limitsShared, log });
   const limiter = createSharedLimits({ counter, processes: peers.count, now });
   limiter.start();
   return {

@@ -59,10 +59,10 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   const now = Date.now;
   await db.migrate();
   const reader = await openReader(db, settings.database);
-  const limits = await openLimits(db, { settings, log, now });
+  const metrics = createMetrics();
+  const limits = await openLimits(db, { settings, log, metrics, now });
   const people = await openPeople(db, { settings, log, ...limits, ...options });
   const firstKey = await ensureFirstAccount({ accounts: people.accountStore, keys: people.keys });
-  const metrics = createMetrics();
   const money = await openMoney(db, { settings, reader, log, metrics });
   if (firstKey !== null && isSandboxed(settings)) await giveDemoCredits(money.credits);
   const registry = createRegistry(settings.catalog.providers);

@@ -1,4 +1,5 @@
-// The gateway as it runs in production, log line and metrics included, with a fresh SQLite file and one key.
+// The gateway as it runs in production, log line and metrics included, with a fresh SQLite file and one key; or beside
+// others on a database that they share.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
@@ -19,12 +20,22 @@ export type GatewayWork = ServerWork & {
   saveProfile(file: string): Promise<void>;
 };
 
-const { folder, providerPort } = JSON.parse(process.argv[2] as string) as { folder: string; providerPort: number };
-const settings = benchSettings(folder, providerPort);
+interface Argument {
+  readonly folder: string;
+  readonly providerPort: number;
+  /** Left out, a SQLite file. */
+  readonly database?: string;
+  /** Of the gateway that was first on the database. */
+  readonly key?: string | null;
+}
+
+const argument = JSON.parse(process.argv[2] as string) as Argument;
+const settings = benchSettings(argument.folder, argument.providerPort, argument.database);
 const app = await start(settings, createLog(settings.logLevel));
-if (app.firstKey === null) throw new Error("the fresh store has no first key");
-await topUp(app.url);
-const ready: GatewayReady = { port: Number(new URL(app.url).port), key: app.firstKey };
+const key = argument.key ?? app.firstKey;
+if (key === null) throw new Error("the fresh store has no first key");
+if (app.firstKey !== null) await topUp(app.url);
+const ready: GatewayReady = { port: Number(new URL(app.url).port), key };
 const work: GatewayWork = { ...SERVER_WORK, ...createProfiler() };
 answerParent(ready, work);
 

@@ -15,6 +15,8 @@ export interface SharedCounter {
 export interface SharedCounterOptions {
   readonly windows: CallWindows;
   readonly timeoutMs: number;
+  /** Told when the store stops answering, and when it answers again. */
+  readonly onShared?: (isShared: boolean) => void;
   readonly log: Log;
 }
 
@@ -28,7 +30,8 @@ interface Waiting {
   readonly resolve: (taken: Taken | null) => void;
 }
 
-export function createSharedCounter({ windows, timeoutMs, log }: SharedCounterOptions): SharedCounter {
+export function createSharedCounter(options: SharedCounterOptions): SharedCounter {
+  const { windows, timeoutMs, onShared = () => undefined, log } = options;
   let waiting: Waiting[] = [];
   let isSending = false;
   let restMs: number | null = null;
@@ -41,10 +44,12 @@ export function createSharedCounter({ windows, timeoutMs, log }: SharedCounterOp
       const taken = await within(timeoutMs, windows.take(wishes));
       if (restMs !== null) log.info({}, "per-minute limits are shared with the other processes again");
       restMs = null;
+      onShared(true);
       return taken;
     } catch (error) {
       if (restMs === null)
         log.warn({ err: error }, "per-minute limits cannot be shared now; this process keeps to its part");
+      onShared(false);
       restMs = restMs === null ? REST_MS_MIN : Math.min(restMs * 2, REST_MS_MAX);
       if (!isStopped) timer = setTimeout(() => void attempt([PROBE]), restMs).unref();
       return null;

@@ -32,6 +32,8 @@ export interface Metrics {
   shed(reason: string): void;
   connectionDropped(): void;
   ledgerProblems(count: number): void;
+  /** Whether per-minute limits are counted together with the other processes. */
+  limitsShared(isShared: boolean): void;
   recordsDropped(reason: string, count: number): void;
   recordsWaiting(count: number): void;
   text(): Promise<string>;
@@ -79,6 +81,10 @@ export function createMetrics(): Metrics {
   );
   const ledgerProblems = new Gauge(named("ledger_problems", "Rows of the ledger that did not fit at the last audit."));
   ledgerProblems.set(0);
+  const limitsAlone = new Gauge(
+    named("limits_alone", "1 while per-minute limits cannot be counted together with the other processes, else 0."),
+  );
+  limitsAlone.set(0);
   const recordsDropped = new Counter({
     ...named("records_dropped_total", "Request records, or their contents, that could not be kept."),
     labelNames: ["reason"],
@@ -91,6 +97,7 @@ export function createMetrics(): Metrics {
     recordsDropped: (reason, count) => recordsDropped.inc({ reason }, count),
     recordsWaiting: (count) => recordsWaiting.set(count),
     ledgerProblems: (count) => ledgerProblems.set(count),
+    limitsShared: (isShared) => limitsAlone.set(isShared ? 0 : 1),
     contentType: registry.contentType,
     text: () => registry.metrics(),
     close: () => registry.clear(),

@@ -1,0 +1,49 @@
+// The CPU time that a PostgreSQL server on this machine has used so far, all its processes together. Linux only: elsewhere
+// it cannot be told.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+
+/** What `/proc` counts in. It is 100 wherever Node runs. */
+const TICKS_PER_SECOND = 100;
+
+/** Null where it cannot be told. */
+export async function openPostgresCpu(url: string): Promise<(() => number) | null> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ data_directory: string }>("SHOW data_directory");
+    const server = readFileSync(join(rows[0]?.data_directory ?? "", "postmaster.pid"), "utf8").split("\n", 1)[0] ?? "";
+    readStat(server);
+    return () => usedUs(server);
+  } catch {
+    return null;
+  } finally {
+    await client.end();
+  }
+}
+
+function usedUs(server: string): number {
+  const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const stats = processes.flatMap((pid) => {
+    try {
+      return [{ pid, ...readStat(pid) }];
+    } catch {
+      // It has ended since the folder was read.
+      return [];
+    }
+  });
+  const own = stats.filter(({ pid, parent }) => pid === server || parent === server);
+  const ticks = own.reduce((sum, { pid, used, ofEnded }) => sum + used + (pid === server ? ofEnded : 0), 0);
+  return (ticks * 1_000_000) / TICKS_PER_SECOND;
+}
+
+function readStat(pid: string): { readonly parent: string; readonly used: number; readonly ofEnded: number } {
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The name may hold anything, but it ends with the last bracket; the state follows.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const [, parent = ""] = fields;
+  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15).map(Number);
+  return { parent, used: user + system, ofEnded: childUser + childSystem };
+}
