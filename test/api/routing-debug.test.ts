@@ -37,6 +37,8 @@ function yaml(url: string): string {
     "tiers:",
     ...TIERS.map((tier) => `  ${tier}: [${[0, 1, 2].map((place) => `${tier.toLowerCase()}-${place}`).join(", ")}]`),
     "routing: { baseline: complex-2 }",
+    // Models that keep failing are to stay in their places here.
+    "health: { failuresInRow: 100000, callsMin: 100000 }",
   ].join("\n");
 }
 
@@ -219,7 +221,7 @@ describe("the same input", () => {
   });
 
   it("gets the chain that is then tried, in that order", async () => {
-    provider.on("*", fails(404));
+    provider.on("*", fails(501));
     await fc.assert(
       fc.asyncProperty(input, async (request) => {
         const { filteredChain } = await debug({ prompt: "x", ...request });
@@ -285,7 +287,7 @@ describe("any JSON object", () => {
         { requiredKeys: [] },
       ),
     );
-    provider.on("*", fails(404));
+    provider.on("*", fails(501));
     await fc.assert(
       fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 3 }), tools, async (messages, offered) => {
         const answer = await gateway.post("/v1/chat/completions", { messages, tools: offered });
