@@ -20,6 +20,12 @@ export async function auditDependencies({ root, run }) {
   return judgeAudit(output);
 }
 
+const MARKS = { clean: "✓", skipped: "–", found: "✗" };
+
+export function auditLine(/** @type {Verdict} */ { state, line }) {
+  return `${MARKS[state]} audit: ${state === "skipped" ? "skipped, " : ""}${line}`;
+}
+
 /** @returns {Verdict} */
 export function judgeAudit(/** @type {string} */ output) {
   const report = parse(output);

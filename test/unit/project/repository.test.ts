@@ -85,14 +85,14 @@ describe("pages", () => {
 });
 
 describe(".ci/run", () => {
-  const command = read(".ci/run").trimEnd().split("\n").at(-1)!;
+  const [, , , command, ...more] = read(".ci/run").trimEnd().split("\n");
 
   test("can be executed", () => {
     expect(statSync(join(ROOT, ".ci/run")).mode & 0o111).toBe(0o111);
   });
 
   test("runs the README's test command, which is a script of the package", () => {
-    expect(command).toBe("npm test");
+    expect([command, ...more]).toEqual(["npm test"]);
     expect(codeBlocks(read("README.md")).join("\n")).toMatch(new RegExp(`^(?:\\$ )?${command}(?:\\s+#.*)?$`, "m"));
     expect(JSON.parse(read("package.json")).scripts.test).toBeDefined();
   });
