@@ -1,5 +1,6 @@
 // Tests run in forked processes; PostgreSQL is started for them on demand (test/support/global-postgres.ts).
 
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -7,6 +8,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-postgres.ts"],
     pool: "forks",
+    // Many tests wait for timeouts and processes: on two cores, two at once end sooner than one by one.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },
