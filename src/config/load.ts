@@ -12,7 +12,7 @@ import { type Environment, openEnvironment, type Variables } from "./environment
 import { checkFlags, checkVariables, type Flags, settleOption, settleOptions, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
 import { readModels, readTiers } from "./models.ts";
-import { OPTIONS, type OptionValues, optionRows } from "./options.ts";
+import { LAME_DUCK_SECONDS, OPTIONS, type OptionValues, optionRows } from "./options.ts";
 import { readProviders } from "./providers.ts";
 import { checkKeys, refuse } from "./readers.ts";
 import { emptyReport, type Report } from "./report.ts";
@@ -149,10 +149,11 @@ function findPlace(root: Located | null, path: string): string | null {
 
 function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options"> {
   const dataDir = resolve(cwd, values.data);
+  const database =
+    values.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(values.database, cwd);
   return {
-    server: serverOf(values),
-    database:
-      values.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(values.database, cwd),
+    server: serverOf(values, database),
+    database,
     dataDir,
     redis: values.redis,
     logLevel: values.logLevel,
@@ -173,9 +174,9 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
   };
 }
 
-function serverOf(values: OptionValues): Settings["server"] {
-  const { host, port, bodyLimitBytes, corsOrigins, lameDuckSeconds, drainSeconds, writeStallMs, trustedProxies } =
-    values;
+function serverOf(values: OptionValues, database: string): Settings["server"] {
+  const { host, port, bodyLimitBytes, corsOrigins, drainSeconds, writeStallMs, trustedProxies } = values;
+  const lameDuckSeconds = values.lameDuckSeconds ?? (database.startsWith("sqlite:") ? 0 : LAME_DUCK_SECONDS);
   const { headersTimeoutMs, bodyGraceMs, requestTimeoutMs, keepAliveMs } = values;
   const timeouts = { headersMs: headersTimeoutMs, bodyGraceMs, requestMs: requestTimeoutMs, keepAliveMs };
   return {

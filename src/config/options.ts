@@ -8,6 +8,9 @@ import { type Option, option } from "./option.ts";
 import { listOf, number, oneOf, text, truth } from "./readers.ts";
 import { corsOrigin, databaseUrl, markupPpm, redisUrl } from "./urls.ts";
 
+/** Where several processes share a database. */
+export const LAME_DUCK_SECONDS = 5;
+
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 
 export const OPTIONS = {
@@ -52,10 +55,11 @@ export const OPTIONS = {
     read: listOf(corsOrigin),
     help: "Origins whose pages may call the gateway from a browser; with commas between them in the variable.",
   }),
-  lameDuckSeconds: option<number>({
+  lameDuckSeconds: option<number | null>({
     path: "server.lameDuckSeconds",
     env: "SWITCHYARD_LAME_DUCK_SECONDS",
-    default: 5,
+    default: null,
+    shownDefault: `${LAME_DUCK_SECONDS}; 0 on SQLite, where no other process could take over`,
     read: number({ min: 0, max: 600, isWhole: true }),
     help: "How long requests are still taken after SIGTERM, while /readyz already says 503: the time a balancer needs to notice.",
   }),

@@ -49,7 +49,7 @@ describe("without any configuration", () => {
         port: 8787,
         bodyLimitBytes: 33_554_432,
         corsOrigins: [],
-        lameDuckSeconds: 5,
+        lameDuckSeconds: 0,
         drainSeconds: 600,
         writeStallMs: 60_000,
         trustedProxies: [],
@@ -230,6 +230,19 @@ describe("databases and folders", () => {
     const loaded = load({ flags: {}, env: { DATABASE_URL: database, ...extra }, cwd });
     expect(loaded.ok && loaded.settings.database).toBe(`sqlite:${resolve(cwd, path)}`);
   });
+
+  it.each([
+    ["postgres://h/d", undefined, 5],
+    ["sqlite::memory:", undefined, 0],
+    ["sqlite::memory:", "7", 7],
+  ])(
+    "with %s a process goes on taking requests for %s s after SIGTERM, which is %s",
+    (DATABASE_URL, given, seconds) => {
+      const env = { DATABASE_URL, ...(given === undefined ? {} : { SWITCHYARD_LAME_DUCK_SECONDS: given }) };
+      const loaded = load({ flags: {}, env, cwd: makeFolder() });
+      expect(loaded).toMatchObject({ ok: true, settings: { server: { lameDuckSeconds: seconds } } });
+    },
+  );
 
   it.each(["postgres://u:p@h/d", "postgresql://h/d", "sqlite::memory:"])("%s is kept", (DATABASE_URL) => {
     expect(goodLoad({ env: { DATABASE_URL } }).settings.database).toBe(DATABASE_URL);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
-import { OPTIONS, optionRows } from "../../../src/config/options.ts";
+import { LAME_DUCK_SECONDS, OPTIONS, optionRows } from "../../../src/config/options.ts";
 
 const DEPLOY = join(import.meta.dirname, "../../../deploy");
 
@@ -93,7 +93,7 @@ describe.each(["compose.yaml", "compose.scaled.yaml"])("%s", (file) => {
     const { environment = {}, stop_grace_period: grace = "10s" } = service;
     const seconds = (name: string, fallback: number): number => Number(environment[name] ?? fallback);
     const promised =
-      seconds("SWITCHYARD_LAME_DUCK_SECONDS", OPTIONS.lameDuckSeconds.default) +
+      seconds("SWITCHYARD_LAME_DUCK_SECONDS", LAME_DUCK_SECONDS) +
       seconds("SWITCHYARD_DRAIN_SECONDS", OPTIONS.drainSeconds.default);
     expect(Number(/^(\d+)s$/.exec(grace)?.[1])).toBeGreaterThanOrEqual(promised + 15);
   });
