@@ -38,7 +38,7 @@ const FULL: Plan = {
   latency: { rounds: 3, warmUpMs: 300, roundMs: 900 },
   stream: { warmUpRounds: 15, rounds: 3, chunks: 60, openStreams: 1_000 },
   classify: { forMs: 800 },
-  ledger: { warmUpMs: 1_500, forMs: 3_000, concurrent: 64 },
+  ledger: { warmUpMs: 5_000, forMs: 3_000, concurrent: 64 },
   dashboard: { rows: 200_000, rounds: 30 },
   processes: { rounds: 3, warmUpMs: 4_000, roundMs: 2_000 },
 };

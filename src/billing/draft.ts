@@ -3,6 +3,7 @@
 import { hash } from "node:crypto";
 import type {
   Charge,
+  Entry,
   Hold,
   HoldState,
   KeySpend,
@@ -77,15 +78,19 @@ export class Draft {
 
   /** Puts the transaction at the end of its wallet's chain and posts its wallet entry. A charge comes with what it was for. */
   addTransaction(wanted: NewTransaction, charge: Charge | null = null): Transaction {
-    assert(wanted.entries.reduce((sum, { amount }) => sum + amount, 0n) === 0n, "entries must sum to zero");
-    const wallet = this.wallet(wanted.accountId);
-    const change = wanted.entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
-    const placed = { ...wanted, sequence: wallet.sequence + 1, balanceAfter: wallet.posted + change };
-    const transaction = { ...placed, hash: transactionHash(placed, charge, wallet.hash) };
-    this.#transactions.set(transaction.id, transaction);
+    const { id, kind, accountId, entries, holdId, note } = wanted;
+    let sum = 0n;
+    for (const { amount } of entries) sum += amount;
+    assert(sum === 0n, "entries must sum to zero");
+    const wallet = this.wallet(accountId);
+    const sequence = wallet.sequence + 1;
+    const posted = wallet.posted + amountIn(entries, "wallet");
+    const placed = { id, kind, accountId, entries, holdId, note, sequence, balanceAfter: posted };
+    const last = transactionHash(placed, charge, wallet.hash);
+    const transaction = { ...placed, hash: last };
+    this.#transactions.set(id, transaction);
     if (charge !== null) this.#charges.push(charge);
-    const { sequence, balanceAfter: posted, hash: last } = transaction;
-    this.putWallet({ ...wallet, posted, sequence, hash: last });
+    this.putWallet({ accountId, posted, held: wallet.held, sequence, hash: last });
     return transaction;
   }
 
@@ -114,11 +119,18 @@ export function transactionHash(
   previousHash: string,
 ): string {
   const { id, kind, accountId, sequence, entries, balanceAfter, holdId, note } = transaction;
-  const amounts = BOOKS.map((book) => String(entries.find((entry) => entry.book === book)?.amount ?? 0n));
   const fields: HashedField[] = [previousHash, id, kind, accountId, sequence, String(balanceAfter), holdId, note];
-  fields.push(entries.filter(({ amount }) => amount !== 0n).length, ...amounts);
+  let moved = 0;
+  for (const { amount } of entries) if (amount !== 0n) moved += 1;
+  fields.push(moved);
+  for (const book of BOOKS) fields.push(String(amountIn(entries, book)));
   if (charge !== null) fields.push(...chargeFields(charge));
   return hash("sha256", JSON.stringify(fields));
+}
+
+function amountIn(entries: readonly Entry[], wanted: LedgerBook): bigint {
+  for (const { book, amount } of entries) if (book === wanted) return amount;
+  return 0n;
 }
 
 type HashedField = string | number | boolean | null;

@@ -54,7 +54,14 @@ export function inListSql(kind: Db["kind"], column: string, place: string, type:
 }
 
 export function listValue(kind: Db["kind"], values: readonly SqlValue[]): string {
-  return kind === "sqlite" ? JSON.stringify(values) : `{${values.map(writeElement).join(",")}}`;
+  return kind === "sqlite" ? JSON.stringify(values) : writeList(values, (value) => value);
+}
+
+/** A PostgreSQL array as text. */
+function writeList<Item>(items: readonly Item[], read: (item: Item) => SqlValue): string {
+  let text = "";
+  for (const item of items) text += `${text === "" ? "" : ","}${writeElement(read(item))}`;
+  return `{${text}}`;
 }
 
 export interface InsertShape {
@@ -70,18 +77,20 @@ export function insertRows(kind: Db["kind"], shape: InsertShape, rows: readonly 
   const sql = insertSql(kind, shape);
   if (kind === "sqlite") return { sql, rows };
   const columns = Object.keys(shape.columns);
-  return {
-    sql,
-    params: columns.map((_, index) =>
-      listValue(
-        kind,
-        rows.map((row) => row[index] ?? null),
-      ),
-    ),
-  };
+  return { sql, params: columns.map((_, index) => writeList(rows, (row) => row[index] ?? null)) };
 }
 
-function insertSql(kind: Db["kind"], { table, columns, clockColumn }: InsertShape): string {
+const insertTexts = { sqlite: new WeakMap<InsertShape, string>(), postgres: new WeakMap<InsertShape, string>() };
+
+function insertSql(kind: Db["kind"], shape: InsertShape): string {
+  const known = insertTexts[kind].get(shape);
+  if (known !== undefined) return known;
+  const made = writeInsertSql(kind, shape);
+  insertTexts[kind].set(shape, made);
+  return made;
+}
+
+function writeInsertSql(kind: Db["kind"], { table, columns, clockColumn }: InsertShape): string {
   const names = Object.keys(columns);
   const types = Object.values(columns);
   const into = `INSERT INTO ${table} (${[...names, ...(clockColumn === null ? [] : [clockColumn])].join(", ")})`;
@@ -96,5 +105,18 @@ function writeElement(value: SqlValue): string {
   if (value === null) return "NULL";
   if (typeof value !== "string") return String(value);
   const isPlain = !value.includes('"') && !value.includes("\\");
-  return isPlain ? `"${value}"` : `"${value.replace(/[\\"]/g, "\\$&")}"`;
+  return isPlain ? `"${value}"` : quoted(value);
+}
+
+const QUOTED_MAX = 500;
+const quotedTexts = new Map<string, string>();
+
+/** Remembered: what has quotes in it is a price as a rule, and there are few of those. */
+function quoted(value: string): string {
+  const known = quotedTexts.get(value);
+  if (known !== undefined) return known;
+  const made = `"${value.replace(/[\\"]/g, "\\$&")}"`;
+  if (quotedTexts.size >= QUOTED_MAX) quotedTexts.clear();
+  quotedTexts.set(value, made);
+  return made;
 }

@@ -1,7 +1,8 @@
 // What a ledger batch changes, as statements: a few with many rows each, their texts the same however many there are.
 
 import type { Charge, Hold, LedgerChanges, LedgerState, Wallet } from "../core/ledger.ts";
-import type { Db, Statement } from "../core/ports.ts";
+import type { Price } from "../core/money.ts";
+import type { Db, SqlValue, Statement } from "../core/ports.ts";
 import { clockSql, type InsertShape, inListSql, insertRows, listValue } from "./dialect.ts";
 
 export interface Posted {
@@ -123,9 +124,10 @@ function transactionStatements(kind: Db["kind"], { transactions }: LedgerChanges
     note,
     hash,
   ]);
-  const entries = transactions.flatMap(({ accountId, sequence, entries: own }) =>
-    own.filter(({ amount }) => amount !== 0n).map(({ book, amount }) => [accountId, sequence, book, amount]),
-  );
+  const entries: (readonly SqlValue[])[] = [];
+  for (const { accountId, sequence, entries: own } of transactions) {
+    for (const { book, amount } of own) if (amount !== 0n) entries.push([accountId, sequence, book, amount]);
+  }
   return [insertRows(kind, TRANSACTIONS, rows), insertRows(kind, ENTRIES, entries)];
 }
 
@@ -167,7 +169,7 @@ function chargeStatements(kind: Db["kind"], charges: readonly Charge[]): readonl
     usage.buckets.cacheWrite,
     usage.buckets.output,
     usage.isEstimated ? 1 : 0,
-    JSON.stringify(usage.price),
+    priceText(usage.price),
     usage.markupPpm,
     usage.outcome,
     charge,
@@ -175,6 +177,17 @@ function chargeStatements(kind: Db["kind"], charges: readonly Charge[]): readonl
     absorbed,
   ]);
   return [insertRows(kind, CHARGES, rows)];
+}
+
+const priceTexts = new WeakMap<Price, string>();
+
+/** The same few prices come again and again. */
+function priceText(price: Price): string {
+  const known = priceTexts.get(price);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(price);
+  priceTexts.set(price, text);
+  return text;
 }
 
 /**
