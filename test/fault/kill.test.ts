@@ -18,7 +18,7 @@ import {
   textChunks,
 } from "../support/fake-provider.ts";
 import { type GatewayProcess, prepareGatewayProcess, type Spare } from "../support/gateway-process.ts";
-import { bankYaml, decimal, type LedgerLine, owed, PRICES } from "../support/money.ts";
+import { bankYaml, chargesOf, decimal, owed, PRICES } from "../support/money.ts";
 import { createRandom, scaled, seedOf } from "../support/random.ts";
 
 /** As many kills as fit into the time, up to so many; SWITCHYARD_TEST_SCALE=20 for a thousand. */
@@ -176,16 +176,4 @@ async function compare(gateway: GatewayProcess, kills: number): Promise<void> {
   const spent = [...charged.values()].reduce((sum, amount) => sum + amount, 0n);
   const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
   expect(decimal(postedUsd, 9)).toBe(decimal(START_USD, 9) - spent);
-}
-
-async function chargesOf(gateway: GatewayProcess): Promise<readonly LedgerLine[]> {
-  const lines: LedgerLine[] = [];
-  let next: string | null = "";
-  while (next !== null) {
-    const answer = await gateway.api("GET", `/api/ledger?limit=500${next === "" ? "" : `&after=${next}`}`);
-    const page = (await answer.json()) as { data: readonly LedgerLine[]; next: string | null };
-    lines.push(...page.data.filter(({ kind }) => kind === "charge"));
-    next = page.next;
-  }
-  return lines;
 }

@@ -10,7 +10,7 @@ import { ensureBuild } from "../../scripts/setup.mjs";
 import { type FakeProvider, startFakeProvider } from "../support/fake-provider.ts";
 import { HELLO } from "../support/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway-process.ts";
-import { type Bank, bankYaml, decimal, type LedgerLine, openBank, owed, PRICES, usd } from "../support/money.ts";
+import { type Bank, bankYaml, chargesOf, decimal, openBank, owed, PRICES, usd } from "../support/money.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { createRandom, seedOf } from "../support/random.ts";
 import { openWaitingRoom } from "../support/waiting-room.ts";
@@ -140,18 +140,6 @@ describe("on SQLite", () => {
     expect(lows.every((available) => available >= 0n)).toBe(true);
   }, 60_000);
 });
-
-async function chargesOf(gateway: Pick<GatewayProcess, "api">): Promise<readonly LedgerLine[]> {
-  const lines: LedgerLine[] = [];
-  let next: string | null = "";
-  while (next !== null) {
-    const answer = await gateway.api("GET", `/api/ledger?limit=500${next === "" ? "" : `&after=${next}`}`);
-    const page = (await answer.json()) as { data: readonly LedgerLine[]; next: string | null };
-    lines.push(...page.data.filter(({ kind }) => kind === "charge"));
-    next = page.next;
-  }
-  return lines;
-}
 
 const database = await createTestDatabase();
 

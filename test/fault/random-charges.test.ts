@@ -15,7 +15,7 @@ import {
   sends,
   streams,
 } from "../support/fake-provider.ts";
-import { type Bank, decimal, type LedgerLine, type ModelId, openBank, owed, PRICES } from "../support/money.ts";
+import { type Bank, chargesOf, decimal, type ModelId, openBank, owed, PRICES } from "../support/money.ts";
 import { createRandom, type Random, scaled, seedOf } from "../support/random.ts";
 
 const REQUESTS = scaled(1000);
@@ -217,15 +217,9 @@ test(`${REQUESTS} requests, seed ${SEED}`, { timeout: 60_000 + REQUESTS * 30 }, 
 
 async function chargesByRequest(): Promise<ReadonlyMap<string, bigint>> {
   const booked = new Map<string, bigint>();
-  let next: string | null = "";
-  while (next !== null) {
-    const answer = await bank.gateway.api("GET", `/api/ledger?limit=500${next === "" ? "" : `&after=${next}`}`);
-    const page = (await answer.json()) as { data: readonly LedgerLine[]; next: string | null };
-    for (const { kind, requestId, amountUsd } of page.data) {
-      if (kind !== "charge" || requestId === null) continue;
-      booked.set(requestId, (booked.get(requestId) ?? 0n) - decimal(amountUsd, 9));
-    }
-    next = page.next;
+  for (const { requestId, amountUsd } of await chargesOf(bank.gateway)) {
+    if (requestId === null) continue;
+    booked.set(requestId, (booked.get(requestId) ?? 0n) - decimal(amountUsd, 9));
   }
   return booked;
 }

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
 import { type Behaviour, type FakeProvider, startFakeProvider, streams, textChunks } from "../support/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway-process.ts";
-import { bankYaml, decimal, type LedgerLine, owed, PRICES } from "../support/money.ts";
+import { bankYaml, chargesOf, decimal, owed, PRICES } from "../support/money.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 
 const PROCESSES = 3;
@@ -171,15 +171,3 @@ describe.skipIf(database === null)("a rolling restart", () => {
     console.info(`${RESTARTS} restarts, ${delivered.size} answers, none lost`);
   }
 });
-
-async function chargesOf(gateway: GatewayProcess): Promise<readonly LedgerLine[]> {
-  const lines: LedgerLine[] = [];
-  let next: string | null = "";
-  while (next !== null) {
-    const answer = await gateway.api("GET", `/api/ledger?limit=500${next === "" ? "" : `&after=${next}`}`);
-    const page = (await answer.json()) as { data: readonly LedgerLine[]; next: string | null };
-    lines.push(...page.data.filter(({ kind }) => kind === "charge"));
-    next = page.next;
-  }
-  return lines;
-}

@@ -170,6 +170,19 @@ export function bankYaml(baseUrl: string, { markup, chain = ["alpha", "beta"] }:
   ].join("\n");
 }
 
+/** All charges in the ledger, page by page. */
+export async function chargesOf(gateway: Pick<TestGateway, "api">): Promise<readonly LedgerLine[]> {
+  const lines: LedgerLine[] = [];
+  let next: string | null = "";
+  while (next !== null) {
+    const answer = await gateway.api("GET", `/api/ledger?limit=500${next === "" ? "" : `&after=${next}`}`);
+    const page = (await answer.json()) as { data: readonly LedgerLine[]; next: string | null };
+    lines.push(...page.data.filter(({ kind }) => kind === "charge"));
+    next = page.next;
+  }
+  return lines;
+}
+
 export function usd(nano: bigint): string {
   const digits = nano.toString().padStart(10, "0");
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`;
