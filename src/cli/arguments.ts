@@ -1,7 +1,8 @@
-// The words and flags of a command line. `--name value`, `--name=value`, and `--name` alone for yes.
+// The words and flags of a command line: `--name value`, `--name=value`, and `--name` alone for yes. After `--` there are
+// words only.
 
 export interface Arguments {
-  /** The first word; `serve` when there is none. */
+  /** The first word; when there is none, `serve`, or `help` where that is asked for. */
   readonly command: string;
   readonly words: readonly string[];
   /** By name without dashes; a flag without a value has the text "true". */
@@ -23,7 +24,11 @@ export function readArguments(argv: readonly string[]): Arguments {
   for (let position = 0; position < argv.length; position++) {
     const written = argv[position] as string;
     const word = SHORT.get(written) ?? written;
-    if (!word.startsWith("--") || word === "--") {
+    if (word === "--") {
+      words.push(...argv.slice(position + 1));
+      break;
+    }
+    if (!word.startsWith("--")) {
       words.push(word);
       continue;
     }
@@ -36,6 +41,6 @@ export function readArguments(argv: readonly string[]): Arguments {
       position += 1;
     }
   }
-  const [command = "serve", ...rest] = words;
+  const [command = flags.help === undefined ? "serve" : "help", ...rest] = words;
   return { command, words: rest, flags };
 }

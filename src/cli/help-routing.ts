@@ -1,108 +1,70 @@
 // The pages of help on routing: profiles, models and route.
 
-import { EXIT_CODES, indent, lines, page } from "./help-page.ts";
-import { formatTable } from "./table.ts";
+import { flags, flagsOfAll, type HelpPage } from "./help-page.ts";
 
-const CONFIGURATION = ["", "Configuration flags (--config, --database, …) work here too: switchyard help"] as const;
-
-export function profilesPage(): string {
-  return page([
-    [
-      "",
-      "switchyard profiles: saved rules that a key puts on every request made with it. Works beside a running server.",
-    ],
-    [
-      "Examples",
-      lines([
-        "switchyard profiles set cheap --ceiling LIGHT --max-cost 0.002",
-        "switchyard profiles set cheap --max-cost none",
-        "switchyard keys create --name app --profile profile_0123",
-        "switchyard profiles show cheap --json",
-        "switchyard profiles delete cheap --yes",
-      ]),
-    ],
+export const profilesPage: HelpPage = {
+  summary: "Make, list, change and delete routing profiles",
+  about: "saved rules that a key puts on every request made with it. Works beside a running server.",
+  examples: [
+    "switchyard profiles set cheap --ceiling LIGHT --max-cost 0.002",
+    "switchyard profiles set cheap --max-cost none",
+    "switchyard keys create --name app --profile profile_0123",
+    "switchyard profiles show cheap --json",
+    "switchyard profiles delete cheap --yes",
+  ],
+  tables: [
     [
       "Subcommands",
-      indent(
-        formatTable([
-          ["list", "All profiles of the account"],
-          ["show NAME", "One, by name or id, with the keys that have it"],
-          ["set NAME", "Make it, or change the rules that are given; none takes a rule away"],
-          ["  --floor, --ceiling TIER", "NANO, SIMPLE, LIGHT, STANDARD or COMPLEX"],
-          ["  --needs LIST", "Capabilities, with commas between: tools,vision,json"],
-          ["  --max-cost USD", "Of one request"],
-          ["  --bfcl-min SCORE", "Function-calling score, 0 to 100"],
-          ["  --code-quality, --chat-quality N", "0 fast, 1 balanced, 2 best"],
-          ["  --allow, --block LIST", "Model ids, with commas between"],
-          ["delete NAME", "Its keys are refused from then on; --yes to not be asked"],
-        ]),
-      ),
+      [
+        ["list", "All profiles of the account"],
+        ["show NAME", "One, by name or id, with the keys that have it"],
+        ["set NAME", "Make it, or change the rules that are given; none takes a rule away"],
+        ["  --floor, --ceiling TIER", "NANO, SIMPLE, LIGHT, STANDARD or COMPLEX"],
+        ["  --needs LIST", "Capabilities, with commas between: tools,vision,json"],
+        ["  --max-cost USD", "Of one request"],
+        ["  --bfcl-min SCORE", "Function-calling score, 0 to 100"],
+        ["  --code-quality, --chat-quality N", "0 fast, 1 balanced, 2 best"],
+        ["  --allow, --block LIST", "Model ids, with commas between"],
+        ["delete NAME", "Its keys are refused from then on; --yes to not be asked"],
+      ],
     ],
-    [
-      "Flags of all four",
-      indent(
-        formatTable([
-          ["--account ID", "Whose profiles: default when left out"],
-          ["--json", "For programs"],
-        ]),
-      ),
-    ],
-    CONFIGURATION,
-    EXIT_CODES,
-  ]);
-}
+    flagsOfAll(["--account ID", "Whose profiles: default when left out"]),
+  ],
+};
 
-export function modelsPage(): string {
-  return page([
-    ["", "switchyard models list: the catalogue as this configuration has it. Nothing is called."],
-    [
-      "Examples",
-      lines(["switchyard models list", "switchyard models list --tier LIGHT", "switchyard models list --json"]),
-    ],
-    [
-      "Flags",
-      indent(
-        formatTable([
-          ["--tier TIER", "The chain of one tier, in the order its models are tried"],
-          ["--json", "For programs"],
-        ]),
-      ),
-    ],
-    CONFIGURATION,
-    EXIT_CODES,
-  ]);
-}
+export const modelsPage: HelpPage = {
+  summary: "List models with prices and scores: models list",
+  about: "the catalogue as this configuration has it. Nothing is called.",
+  examples: ["switchyard models list", "switchyard models list --tier LIGHT", "switchyard models list --json"],
+  tables: [flags(["--tier TIER", "The chain of one tier, in the order its models are tried"])],
+};
 
-export function routePage(): string {
-  return page([
-    [
-      "",
-      "switchyard route: the decision a prompt would get. No server is needed, no provider called, nothing charged.",
-    ],
-    [
-      "Examples",
-      lines([
-        'switchyard route "What is 2+2?"',
-        'switchyard route "Prove that there are infinitely many primes" --ceiling STANDARD',
-        'switchyard route "Translate this" --profile cheap --json',
-      ]),
-    ],
-    [
-      "Flags",
-      indent(
-        formatTable([
-          ["--floor, --ceiling TIER", "As service_tier_floor and service_tier_ceiling"],
-          ["--tier TIER", "Force this tier"],
-          ["--model ID", "Ask for this model directly"],
-          ["--max-cost USD, --bfcl-min SCORE", "As service_max_cost and service_bfcl_min"],
-          ["--code-quality, --chat-quality N", "0, 1 or 2"],
-          ["--system TEXT, --max-output TOKENS", "System prompt and output cap"],
-          ["--profile NAME", "Under this saved profile, by name or id; --account ID says whose"],
-          ["--json", "For programs"],
-        ]),
-      ),
-    ],
-    CONFIGURATION,
-    EXIT_CODES,
-  ]);
-}
+export const routePage: HelpPage = {
+  summary: 'Show the decision a prompt would get: route "What is 2+2?"',
+  about: "the decision a prompt would get. No server is needed, no provider called, nothing charged.",
+  examples: [
+    'switchyard route "What is 2+2?"',
+    'switchyard route "Prove that there are infinitely many primes" --ceiling STANDARD',
+    'switchyard route "Translate this" --profile cheap --json',
+    'switchyard route "And in Rome?" --messages turns.json --tools tools.json',
+    "switchyard route - < prompt.txt",
+  ],
+  tables: [
+    flags(
+      ["--profile NAME", "Under this saved profile, by name or id; --account ID says whose"],
+      ["--tier TIER", "Force this tier: NANO, SIMPLE, LIGHT, STANDARD or COMPLEX"],
+      ["--model ID", "Ask for this model directly"],
+      ["--floor, --ceiling TIER", "As service_tier_floor and service_tier_ceiling"],
+      ["--code-quality, --chat-quality N", "0 fast, 1 balanced, 2 best"],
+      ["--max-cost USD", "As service_max_cost"],
+      ["--bfcl-min SCORE", "As service_bfcl_min, 0 to 100; counts with tools only"],
+      ["--system TEXT", "System prompt"],
+      ["--max-output TOKENS", "Expected length of the answer"],
+      ["--tools FILE", "Tools offered: a JSON array in a file, on standard input (-) or written out"],
+      ["--messages FILE", "Earlier turns, in the same way; without a prompt, the whole conversation"],
+    ),
+  ],
+  notes: [
+    "A prompt of - is read from standard input. A prompt that starts with dashes goes after --, such a value after =.",
+  ],
+};

@@ -92,6 +92,12 @@ export function readNumber(text: string, flag: string, max = 1e9): number {
   throw new UsageError(`--${flag} is a number from 0 to ${max}, not '${text}'.`);
 }
 
+export function readCount(text: string, flag: string): number {
+  const value = readNumber(text, flag);
+  if (Number.isInteger(value) && value >= 1) return value;
+  throw new UsageError(`--${flag} is a whole number from 1, not '${text}'.`);
+}
+
 export function readQuality(text: string, flag: string): Quality {
   if (/^[012]$/.test(text)) return Number(text) as Quality;
   throw new UsageError(`--${flag} is 0, 1 or 2, not '${text}'.`);

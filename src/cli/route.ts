@@ -4,11 +4,15 @@
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decision.ts";
+import { GatewayError } from "../core/errors.ts";
 import { formatUsd } from "../core/money.ts";
+import { TIERS, type Tier } from "../core/tiers.ts";
 import { readDebugRequest, writeDecision } from "../formats/routing-debug.ts";
 import { decide } from "../routing/decide.ts";
 import type { Arguments } from "./arguments.ts";
+import { readJsonArray, readText } from "./input.ts";
 import { withKeyRing } from "./key-ring.ts";
+import { readCount, readNumber, readQuality, readWord } from "./profile-order.ts";
 import { findProfile, profilesOf } from "./profiles.ts";
 import { loadSettings, printProblems } from "./settings.ts";
 import { formatTable } from "./table.ts";
@@ -17,31 +21,39 @@ import { explainFailure, isOn, splitFlags, textOf, UsageError } from "./usage.ts
 
 type Flags = Arguments["flags"];
 
-/** Flags that become fields of the debug endpoint's request, which checks them. */
-const FIELDS: Readonly<Record<string, { readonly field: string; readonly isNumber?: true }>> = {
-  system: { field: "system_prompt" },
-  model: { field: "model" },
-  tier: { field: "service_tier" },
-  floor: { field: "service_tier_floor" },
-  ceiling: { field: "service_tier_ceiling" },
-  "max-cost": { field: "service_max_cost", isNumber: true },
-  "bfcl-min": { field: "service_bfcl_min", isNumber: true },
-  "code-quality": { field: "service_code_quality", isNumber: true },
-  "chat-quality": { field: "service_chat_quality", isNumber: true },
-  "max-output": { field: "max_output_tokens", isNumber: true },
+interface Field {
+  readonly field: string;
+  readonly read: (text: string, flag: string) => unknown;
+}
+
+const readTier = (text: string, flag: string): Tier => readWord(text, TIERS, flag);
+const readAsIs = (text: string): string => text;
+
+/** Flags that become fields of the debug endpoint's request. */
+const FIELDS: Readonly<Record<string, Field>> = {
+  system: { field: "system_prompt", read: readAsIs },
+  model: { field: "model", read: readAsIs },
+  tier: { field: "service_tier", read: readTier },
+  floor: { field: "service_tier_floor", read: readTier },
+  ceiling: { field: "service_tier_ceiling", read: readTier },
+  "max-cost": { field: "service_max_cost", read: readNumber },
+  "bfcl-min": { field: "service_bfcl_min", read: (text, flag) => readNumber(text, flag, 100) },
+  "code-quality": { field: "service_code_quality", read: readQuality },
+  "chat-quality": { field: "service_chat_quality", read: readQuality },
+  "max-output": { field: "max_output_tokens", read: readCount },
 };
+
+const OWN_FLAGS = [...Object.keys(FIELDS), "tools", "messages", "profile", "account", "json", "no-color"];
 
 export async function route({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   try {
-    const { own, config } = splitFlags(flags, [...Object.keys(FIELDS), "profile", "account", "json", "no-color"]);
-    const prompt = words.join(" ");
-    if (prompt.trim() === "") throw new UsageError('Say what to route: switchyard route "What is 2+2?"');
-    const body = readBody(prompt, own);
+    const { own, config } = splitFlags(flags, OWN_FLAGS);
+    const question = readQuestion(await readBody(words, own, terminal));
     const loaded = loadSettings(config, terminal);
     if (!loaded.ok) return printProblems(loaded, terminal);
     const { catalog } = loaded.settings;
     const constraints = await constraintsOf(own, loaded.settings);
-    const decision = decide({ ...readDebugRequest(body), constraints, restingModels: new Map() }, catalog);
+    const decision = decide({ ...question, constraints, restingModels: new Map() }, catalog);
     if (isOn(own, "json")) {
       const { candidates, classifiedTier = null, score = null } = decision;
       const answer = { decision: writeDecision(decision), classifiedTier, score, candidates };
@@ -53,17 +65,37 @@ export async function route({ words, flags }: Arguments, terminal: Terminal = th
   }
 }
 
-function readBody(prompt: string, flags: Flags): Record<string, unknown> {
+async function readBody(words: readonly string[], flags: Flags, terminal: Terminal): Promise<Record<string, unknown>> {
+  const prompt = await readText(words.join(" "), terminal);
   const body: Record<string, unknown> = { prompt };
-  for (const [flag, { field, isNumber }] of Object.entries(FIELDS)) {
+  for (const [flag, { field, read }] of Object.entries(FIELDS)) {
     const text = textOf(flags, flag);
-    if (text === null) continue;
-    if (isNumber && !/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`--${flag} is a number, not '${text}'.`);
-    body[field] = isNumber ? Number(text) : field.startsWith("service_tier") ? text.toUpperCase() : text;
+    if (text !== null) body[field] = read(text, flag);
+  }
+  if (body.service_tier !== undefined && body.model !== undefined) {
+    throw new UsageError("--tier forces a tier and --model a model; give one of them.");
   }
   if (body.service_tier !== undefined) body.service_profile = "tier";
   else if (body.model !== undefined && body.model !== "auto") body.service_profile = "direct";
+  const [tools, messages] = [textOf(flags, "tools"), textOf(flags, "messages")];
+  if (tools !== null) body.tools = await readJsonArray(tools, "tools", terminal);
+  if (messages !== null) Object.assign(body, withTurns(prompt, await readJsonArray(messages, "messages", terminal)));
+  else if (prompt.trim() === "") throw new UsageError('Say what to route: switchyard route "What is 2+2?"');
   return body;
+}
+
+/** The prompt is the newest of the turns; without one they are the whole conversation. */
+function withTurns(prompt: string, turns: readonly unknown[]): object {
+  if (prompt.trim() === "") return { prompt: "messages", messages: turns };
+  return { messages: [...turns, { role: "user", content: prompt }] };
+}
+
+function readQuestion(body: Record<string, unknown>): ReturnType<typeof readDebugRequest> {
+  try {
+    return readDebugRequest(body);
+  } catch (error) {
+    throw error instanceof GatewayError ? new UsageError(error.message) : error;
+  }
 }
 
 /** Only a profile needs the database. */

@@ -1,6 +1,7 @@
 // What a command sees of the world and writes to: data on standard output, words for people on standard error.
 
 import { createInterface } from "node:readline/promises";
+import { text as readAll } from "node:stream/consumers";
 
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -9,6 +10,8 @@ export interface Terminal {
   readonly isScreen: boolean;
   out(text: string): void;
   say(text: string): void;
+  /** Everything that comes in on standard input. */
+  readInput(): Promise<string>;
   /** Null when nobody is there to answer. */
   readonly ask: ((question: string) => Promise<string>) | null;
   now(): number;
@@ -22,6 +25,7 @@ export function thisTerminal(): Terminal {
     isScreen: stdout.isTTY === true,
     out: (text) => void stdout.write(text),
     say: (text) => void stderr.write(text),
+    readInput: () => readAll(stdin),
     ask: stdin.isTTY && stderr.isTTY ? askPerson : null,
     now: Date.now,
   };

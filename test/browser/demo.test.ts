@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readArguments } from "../../src/cli/arguments.ts";
 import { demo } from "../../src/cli/demo.ts";
+import { recordTerminal } from "../support/terminal.ts";
 import { hasBrowser, setStage } from "./stage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-demo-"));
@@ -13,7 +14,7 @@ const database = `sqlite:${join(folder, "demo.db")}`;
 
 describe.skipIf(!hasBrowser)("a demo", () => {
   beforeAll(async () => {
-    const quiet = { env: {}, cwd: folder, isScreen: false, ask: null, now: Date.now, out: () => {}, say: () => {} };
+    const quiet = recordTerminal({ cwd: folder });
     const args = readArguments(["demo", "--requests", "1500", "--database", database]);
     expect(await demo(args, quiet)).toBe(0);
   }, 60_000);

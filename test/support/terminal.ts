@@ -20,6 +20,7 @@ export function recordTerminal(overrides: Partial<Terminal> = {}): RecordedTermi
     cwd: overrides.cwd ?? makeFolder(),
     isScreen: false,
     ask: null,
+    readInput: async () => "",
     now: Date.now,
     out(text) {
       out += text;

@@ -15,7 +15,14 @@ test.each([
   ],
   ["a flag before a flag", ["keys", "--name", "--json"], { flags: { name: "true", json: "true" } }],
   ["a flag at the end", ["keys", "--name"], { flags: { name: "true" } }],
-  ["the short ones", ["-h"], { flags: { help: "true" } }],
+  ["the short ones", ["-h"], { command: "help", flags: { help: "true" } }],
+  ["help of a command", ["keys", "-h"], { command: "keys", flags: { help: "true" } }],
+  [
+    "two dashes end the flags",
+    ["route", "--json", "--", "--x", "-h"],
+    { words: ["--x", "-h"], flags: { json: "true" } },
+  ],
+  ["an equals sign before dashes", ["route", "--system=--x"], { flags: { system: "--x" } }],
   ["a word every object has", ["constructor"], { command: "constructor" }],
 ])("%s", (_, argv, expected) => {
   expect(readArguments(argv)).toMatchObject(expected);

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readArguments } from "../../../src/cli/arguments.ts";
-import { help, SUMMARIES, VERSION, version } from "../../../src/cli/help.ts";
+import { help, PAGES, SUMMARIES, VERSION, version } from "../../../src/cli/help.ts";
+import { commandLinePage } from "../../../src/cli/reference.ts";
 import { optionRows } from "../../../src/config/options.ts";
 import { COMMANDS } from "../../../src/main.ts";
 import { recordTerminal } from "../../support/terminal.ts";
@@ -30,6 +31,7 @@ test.each([
   ["help ledger", "ledger -h"],
   ["help demo", "demo --help"],
   ["help doctor", "doctor -h"],
+  ["help serve", "serve --help"],
 ])("%s and %s are the same page", async (first, second) => {
   const page = await pageOf(first);
   expect(page).toContain("Examples");
@@ -37,7 +39,7 @@ test.each([
   expect(await pageOf(second)).toBe(page);
 });
 
-test.each(["help serve", "serve --help", "--help", "help version"])("%s is the main page", async (line) => {
+test.each(["--help", "-h", "help version", "help help"])("%s is the main page", async (line) => {
   expect(await pageOf(line)).toBe(await pageOf("help"));
 });
 
@@ -57,6 +59,18 @@ test("the version is the package's", async () => {
   expect(await version(readArguments(["version"]), terminal)).toBe(0);
   expect(terminal.takeOut()).toBe(`switchyard ${written}\n`);
   expect(VERSION).toBe(written);
+});
+
+test("docs/cli.md is what the pages say (npx vitest run test/unit/cli/help.test.ts -u writes it anew)", async () => {
+  await expect(commandLinePage()).toMatchFileSnapshot("../../../docs/cli.md");
+});
+
+test("docs/cli.md names every command and every flag of its page", () => {
+  const written = commandLinePage();
+  for (const [name, { tables }] of Object.entries(PAGES)) {
+    expect(written).toContain(`## \`switchyard ${name}\``);
+    for (const [what] of tables.flatMap(([, rows]) => rows)) expect(written).toContain(`\`${what?.trim()}\``);
+  }
 });
 
 async function pageOf(line: string): Promise<string> {

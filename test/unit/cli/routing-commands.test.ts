@@ -1,5 +1,7 @@
 // profiles, models and route: what they print, what they keep, and how they end.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Arguments, readArguments } from "../../../src/cli/arguments.ts";
 import { keys } from "../../../src/cli/keys.ts";
@@ -7,7 +9,11 @@ import { models } from "../../../src/cli/models.ts";
 import { profiles } from "../../../src/cli/profiles.ts";
 import { route } from "../../../src/cli/route.ts";
 import type { Terminal } from "../../../src/cli/terminal.ts";
+import { NO_CONSTRAINTS } from "../../../src/core/decision.ts";
+import { readDebugRequest, writeDecision } from "../../../src/formats/routing-debug.ts";
+import { decide } from "../../../src/routing/decide.ts";
 import { type RecordedTerminal, recordTerminal } from "../../support/terminal.ts";
+import { goodLoad } from "../config/workspace.ts";
 
 type Command = (args: Arguments, terminal: Terminal) => Promise<number>;
 
@@ -148,11 +154,56 @@ describe("route", () => {
     expect((await decided("--profile", "high")).decision).toMatchObject({ tier: "STANDARD" });
   });
 
+  it("has a flag for every control, and decides as the debug endpoint's fields say", async () => {
+    const turns = [{ role: "user", content: "Weather in Paris?" }];
+    const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
+    const flags = { floor: "SIMPLE", ceiling: "STANDARD", "max-cost": "0.5", "bfcl-min": "20", "code-quality": "1" };
+    const more = { "chat-quality": "1", system: "Be brief.", "max-output": "50", profile: "mine" };
+    const terminal = recordTerminal();
+    await run(profiles, ["set", "mine", "--block", "gpt-4o-mini"], terminal);
+    const written = Object.entries({ ...flags, ...more }).map(([name, value]) => `--${name}=${value}`);
+    const files = [`--messages=${JSON.stringify(turns)}`, `--tools=${JSON.stringify(tools)}`];
+    const ran = await run(route, ["And in Rome?", "--json", ...written, ...files], terminal);
+    expect(ran).toMatchObject({ code: 0, said: "" });
+    const { catalog } = goodLoad({}).settings;
+    const question = readDebugRequest({
+      ...{ prompt: "-", messages: [...turns, { role: "user", content: "And in Rome?" }], tools },
+      ...{ service_tier_floor: "SIMPLE", service_tier_ceiling: "STANDARD", service_max_cost: 0.5 },
+      ...{ service_bfcl_min: 20, service_code_quality: 1, service_chat_quality: 1 },
+      ...{ system_prompt: "Be brief.", max_output_tokens: 50 },
+    });
+    const constraints = { ...NO_CONSTRAINTS, blockedModels: ["gpt-4o-mini"] };
+    const decision = decide({ ...question, constraints, restingModels: new Map() }, catalog);
+    expect(JSON.parse(ran.out).decision).toEqual(JSON.parse(JSON.stringify(writeDecision(decision))));
+    expect(decision).toMatchObject({ toolScenario: expect.any(String), estimatedTokens: { output: 50 } });
+  });
+
+  it("reads tools and turns from files and standard input, and the prompt from there too", async () => {
+    const tools = JSON.stringify([{ type: "function", function: { name: "search" } }]);
+    const turns = JSON.stringify([{ role: "user", content: "Prove Fermat's last theorem, step by step." }]);
+    const terminal = recordTerminal({ readInput: async () => tools });
+    writeFileSync(join(terminal.cwd, "turns.json"), turns);
+    const piped = await run(route, ["--messages", "turns.json", "--tools", "-", "--json"], terminal);
+    const written = await run(route, ["--messages", turns, "--tools", tools, "--json"], terminal);
+    expect(piped).toMatchObject({ code: 0, said: "" });
+    expect(piped.out).toBe(written.out);
+    const asked = recordTerminal({ readInput: async () => "What is 2+2?" });
+    expect((await run(route, ["-"], asked)).out).toBe((await run(route, ["What is 2+2?"], asked)).out);
+  });
+
   it.each([
     [[], 2, "Say what to route"],
     [["Hi", "--max-cost", "much"], 2, "--max-cost is a number"],
     [["Hi", "--profile", "none-such"], 2, "no profile 'none-such'"],
-    [["Hi", "--floor", "HUGE"], 1, "must be one of NANO"],
+    [["-"], 2, "Say what to route"],
+    [["Hi", "--floor", "HUGE"], 2, "--floor is one of NANO"],
+    [["Hi", "--code-quality", "3"], 2, "0, 1 or 2"],
+    [["Hi", "--max-output", "0.5"], 2, "a whole number"],
+    [["Hi", "--tier", "NANO", "--model", "gpt-4o-mini"], 2, "give one of them"],
+    [["Hi", "--tools", "no-such.json"], 2, "cannot be read"],
+    [["Hi", "--tools", "[{"], 2, "--tools is not JSON"],
+    [["Hi", "--tools", "[1]"], 2, "tools"],
+    [["Hi", "--messages", '[{"role":"king"}]'], 2, "role"],
     [["Hi", "--model", "none-such"], 1, "not offered"],
   ])("%j ends with %s", async (words, code, said) => {
     expect(await run(route, words, recordTerminal())).toMatchObject({

@@ -1,0 +1,38 @@
+// The pages of help on running it: serve and doctor.
+
+import { flags, type HelpPage } from "./help-page.ts";
+
+export const servePage: HelpPage = {
+  summary: "Start the gateway; also what happens without a command",
+  about: "starts the gateway: the API, the dashboard and everything behind them. Also what happens without a command.",
+  examples: [
+    "switchyard",
+    "OPENAI_API_KEY=… switchyard",
+    "switchyard serve --port 9000 --host 0.0.0.0",
+    "switchyard serve --config staging.yaml",
+  ],
+  tables: [],
+  notes: [
+    "Without a provider's key the sandbox answers, with simulated text. The first start prints an API key and a one-time link to the dashboard.",
+    "SIGTERM and Ctrl-C let open requests finish; a second one cuts them off.",
+  ],
+};
+
+export const doctorPage: HelpPage = {
+  summary: "Check configuration, database, port and providers, and say what to mend",
+  about:
+    "checks the configuration, Node, the data folder, the disk, the database, Redis, the port, the dashboard's files and the providers.",
+  examples: [
+    "switchyard doctor",
+    "switchyard doctor --test",
+    "switchyard doctor --config staging.yaml",
+    "switchyard doctor --json",
+  ],
+  tables: [
+    flags(
+      ["--test", "Ask each provider for one tiny answer; the provider charges for it, a fraction of a cent"],
+      ["--no-color", "No colour, as with NO_COLOR set"],
+    ),
+  ],
+  notes: ["Without --test providers are connected to and asked nothing: it costs nothing."],
+};
