@@ -12,6 +12,7 @@ export interface Credits {
   adjust(wanted: Movement): Promise<Transaction>;
   balance(accountId: string): Promise<Wallet>;
   readonly list: LedgerList["list"];
+  readonly months: LedgerList["months"];
 }
 
 export interface Movement {
@@ -24,7 +25,7 @@ export interface Movement {
 
 const TOP_UP_MAX = 1_000_000n * 1_000_000_000n;
 
-export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list }: LedgerList): Credits {
+export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list, months }: LedgerList): Credits {
   async function move(
     wanted: Movement,
     transactionKind: "topup" | "adjustment",
@@ -41,6 +42,7 @@ export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list }
     adjust: async (wanted) => move(wanted, "adjustment", readAmount(wanted.amountUsd, { isSigned: true })),
     balance: (accountId) => ledger.balance(accountId),
     list,
+    months,
   };
 }
 

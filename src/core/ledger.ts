@@ -190,8 +190,23 @@ export interface LedgerLine {
   readonly model: string | null;
 }
 
+/** What a month (UTC) did to a wallet. Signed as in the ledger: the opening balance and the three sums make the closing one. */
+export interface LedgerMonth {
+  /** `2026-11`. */
+  readonly id: string;
+  readonly entries: number;
+  readonly opening: NanoUsd;
+  readonly topUps: NanoUsd;
+  readonly charges: NanoUsd;
+  readonly adjustments: NanoUsd;
+  readonly closing: NanoUsd;
+}
+
 export interface LedgerList {
-  /** Newest first; `after` is the id of the last line of the page before, `from` that of the line to begin with; of one kind when it is given. */
+  /**
+   * Newest first; `after` is the id of the last line of the page before, `from` that of the line to begin with; of one
+   * kind and of one month when they are given.
+   */
   list(
     accountId: string,
     page: {
@@ -199,6 +214,12 @@ export interface LedgerList {
       readonly after: string | null;
       readonly from?: string | null;
       readonly kind?: TransactionKind | null;
+      readonly month?: string | null;
     },
   ): Promise<readonly LedgerLine[]>;
+  /** Newest first, none left out between the first transaction and the last; `after` is the last month of the page before. */
+  months(
+    accountId: string,
+    page: { readonly limit: number; readonly after: string | null },
+  ): Promise<readonly LedgerMonth[]>;
 }

@@ -4,23 +4,28 @@ import type { LedgerLine, LedgerList } from "../core/ledger.ts";
 import type { Db, Row } from "../core/ports.ts";
 import { inListSql, listValue } from "./dialect.ts";
 import { toTransaction } from "./ledger.ts";
+import { listMonths, type Stretch, stretchOf } from "./ledger-months.ts";
 
 export function createLedgerList(db: Db): LedgerList {
   return {
-    async list(accountId, { limit, after, from = null, kind = null }) {
+    async list(accountId, { limit, after, from = null, kind = null, month = null }) {
+      const within = month === null ? EVERYTHING : await stretchOf(db, accountId, month);
       const rows = await db.query(
         `SELECT t.*, c.request_id, c.model FROM ledger_transactions t LEFT JOIN charges c ON c.hold_id = t.hold_id
          WHERE t.account_id = $1 AND ($2 = '' OR t.sequence < (SELECT sequence FROM ledger_transactions WHERE id = $2 AND account_id = $1))
            AND ($4 = '' OR t.sequence <= (SELECT sequence FROM ledger_transactions WHERE id = $4 AND account_id = $1))
-           AND ($5 = '' OR t.kind = $5)${kind === null || kind === "charge" ? "" : MOVES_ONLY}
+           AND t.sequence > $6 AND t.sequence <= $7 AND ($5 = '' OR t.kind = $5)${kind === null || kind === "charge" ? "" : MOVES_ONLY}
          ORDER BY t.sequence DESC LIMIT $3`,
-        [accountId, after ?? "", limit, from ?? "", kind ?? ""],
+        [accountId, after ?? "", limit, from ?? "", kind ?? "", within.from, within.to],
       );
       const entries = await entriesOf(db, accountId, rows);
       return rows.map((row) => toLine(row, entries.get(Number(row.sequence)) ?? []));
     },
+    months: (accountId, page) => listMonths(db, accountId, page),
   };
 }
+
+const EVERYTHING: Stretch = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 /** Said in these words, the index of what is not a charge can be used. */
 const MOVES_ONLY = " AND t.kind <> 'charge'";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../support/errors.ts";
 import { ADMIN_TOKEN, HELLO } from "../support/gateway.ts";
-import { type Bank, type LedgerLine, openBank } from "../support/money.ts";
+import { type Bank, decimal, type LedgerLine, openBank } from "../support/money.ts";
 
 let bank: Bank;
 let accounts = 0;
@@ -244,6 +244,39 @@ describe("the ledger", () => {
     expect((await few.text()).trimEnd().split("\r\n")).toHaveLength(2);
     for (const wrong of ["kind=x", "format=xlsx"])
       await expectError(await bank.gateway.api("GET", `/api/ledger/export?${wrong}`), { status: 400 });
+  });
+
+  test("is summed by the month, and a month opens its entries", async () => {
+    const account = await newAccount();
+    const read = async (path: string) =>
+      (await (await bank.gateway.api("GET", `${path}account=${account}`)).json()) as { data: object[]; next: unknown };
+    expect(await read("/api/ledger/months?")).toEqual({ data: [], next: null });
+    await post(`/api/credits/topups?account=${account}`, { amountUsd: "999999.999999999" });
+    await post(`/api/credits/topups?account=${account}`, { amountUsd: "0.000000002" });
+    await post(`/api/credits/adjustments?account=${account}`, { amountUsd: "-0.25" });
+    const { data, next } = await read("/api/ledger/months?");
+    const month = { month: expect.stringMatching(/^\d{4}-\d\d$/), entries: 3, openingUsd: "0", chargesUsd: "0" };
+    const sums = { topUpsUsd: "1000000.000000001", adjustmentsUsd: "-0.25", closingUsd: "999999.750000001" };
+    expect({ data, next }).toEqual({ data: [{ ...month, ...sums }], next: null });
+    const { month: name } = data[0] as { month: string };
+    expect((await read(`/api/ledger?month=${name}&`)).data).toHaveLength(3);
+    expect((await read(`/api/ledger?month=${name}&kind=topup&`)).data).toHaveLength(2);
+    expect((await read("/api/ledger?month=2001-01&")).data).toEqual([]);
+    const file = await bank.gateway.api("GET", `/api/ledger/export?month=2001-01&account=${account}`);
+    expect((await file.text()).trimEnd().split("\r\n")).toHaveLength(1);
+    for (const wrong of ["ledger?month=2026-13", "ledger?month=x", "ledger/export?month=", "ledger/months?after=2026"])
+      await expectError(await bank.gateway.api("GET", `/api/${wrong}`), { status: 400 });
+  });
+
+  test("charges are in the sums of their month as they are in the balance", async () => {
+    await (await bank.gateway.post("/v1/chat/completions", HELLO)).text();
+    const read = async (path: string) => (await bank.gateway.api("GET", path)).json();
+    const { data: lines } = (await read("/api/ledger?limit=500&kind=charge")) as { data: readonly LedgerLine[] };
+    const { data: months } = (await read("/api/ledger/months")) as { data: readonly Record<string, string>[] };
+    const nano = (texts: readonly (string | undefined)[]): bigint =>
+      texts.reduce((sum, text) => sum + decimal(text ?? "0", 9), 0n);
+    expect(nano(months.map(({ chargesUsd }) => chargesUsd))).toBe(nano(lines.map(({ amountUsd }) => amountUsd)));
+    expect(months[0]?.closingUsd).toBe(((await read("/api/credits")) as { postedUsd: string }).postedUsd);
   });
 
   test.each(["!", "%00", "a%20b"])("a page after %j is refused", async (after) => {

@@ -144,6 +144,10 @@ describe("live answers keep to the document", () => {
       expiresAt: "2099-01-01T00:00:00Z",
     };
     await check("POST", "/api/keys", await gateway.api("POST", "/api/keys", keyBody));
+    await check("POST", "/api/credits/topups", await gateway.api("POST", "/api/credits/topups", { amountUsd: "1" }));
+    for (const path of ["/api/credits", "/api/ledger", "/api/ledger/months", "/api/ledger/verify"]) {
+      await check("GET", path, await gateway.api("GET", path));
+    }
     for (const path of ["/api/accounts", "/api/keys", "/api/profiles", "/api/models", "/api/providers"]) {
       await check("GET", path, await gateway.api("GET", path));
     }

@@ -65,6 +65,7 @@ describe("an owner", () => {
     "/api/credits",
     "/api/ledger",
     "/api/ledger/export",
+    "/api/ledger/months",
     "/api/requests",
     "/api/requests/export?format=csv",
     "/api/usage",

@@ -12,6 +12,13 @@ const beginning = {
 
 const bookingKind = { name: "kind", in: "query", schema: { type: "string", enum: TRANSACTION_KINDS } };
 
+const bookingMonth = {
+  name: "month",
+  in: "query",
+  schema: { type: "string", pattern: "^\\d{4}-(0[1-9]|1[0-2])$" },
+  description: "One month (UTC), such as `2026-01`.",
+};
+
 const keysTo = {
   name: "keysTo",
   in: "query",
@@ -118,14 +125,25 @@ export const API_OPERATIONS: readonly Operation[] = [
   }),
   api("listLedger", "get", "/api/ledger", {
     summary: "What was booked, newest first",
-    parameters: [account, ...paging, beginning, bookingKind],
+    parameters: [account, ...paging, beginning, bookingKind, bookingMonth],
     answer: page("LedgerLine"),
     errors: ["400"],
   }),
   api("exportLedger", "get", "/api/ledger/export", {
-    summary: "All of it, or all of one kind, as CSV; cells that a spreadsheet would run are defused",
-    parameters: [account, bookingKind, { name: "format", in: "query", schema: { type: "string", enum: ["csv"] } }],
+    summary: "All of it, or all of one kind or month, as CSV; cells that a spreadsheet would run are defused",
+    parameters: [
+      account,
+      bookingKind,
+      bookingMonth,
+      { name: "format", in: "query", schema: { type: "string", enum: ["csv"] } },
+    ],
     answer: { "text/csv": { schema: { type: "string" } } },
+    errors: ["400"],
+  }),
+  api("listLedgerMonths", "get", "/api/ledger/months", {
+    summary: "What each month did to the balance, newest first; opening plus the three signed sums is closing",
+    parameters: [account, ...paging],
+    answer: page("LedgerMonth"),
     errors: ["400"],
   }),
   api("verifyLedger", "get", "/api/ledger/verify", {

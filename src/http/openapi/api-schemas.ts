@@ -109,6 +109,15 @@ export const API_SCHEMAS: Readonly<Record<string, object>> = {
     model: nullable(text),
     createdAt: time,
   }),
+  LedgerMonth: object({
+    month: { type: "string", pattern: "^\\d{4}-\\d{2}$" },
+    entries: integer,
+    openingUsd: text,
+    topUpsUsd: text,
+    chargesUsd: text,
+    adjustmentsUsd: text,
+    closingUsd: text,
+  }),
   LedgerVerdict: object({
     ok: { type: "boolean" },
     accounts: integer,

@@ -11,7 +11,7 @@ import { createMemoryLedger } from "../../support/ledger.ts";
 function setUp() {
   const store = createMemoryLedger();
   const ledger = createLedger({ store, outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
-  return createCredits(ledger, { list: () => Promise.resolve([]) });
+  return createCredits(ledger, { list: () => Promise.resolve([]), months: () => Promise.resolve([]) });
 }
 
 const movement = (amountUsd: string, changes: Partial<Movement> = {}): Movement => ({
