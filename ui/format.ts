@@ -84,6 +84,13 @@ export function utc(at: string | number | null | undefined): string {
   return at === null || at === undefined ? "" : `${UTC.format(new Date(at))} UTC`;
 }
 
+const MONTH = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", year: "numeric", month: "long" });
+
+/** `2026-11` as `November 2026`; whatever else is there stays as it is. */
+export function monthName(month: string): string {
+  return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(month) ? MONTH.format(new Date(`${month}-01T00:00:00Z`)) : month;
+}
+
 export function clock(ms: number): string {
   return new Date(ms).toISOString().slice(11, 19);
 }

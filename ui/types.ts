@@ -71,6 +71,16 @@ export interface LedgerEntry {
   readonly entries: readonly { readonly book: string; readonly amountUsd: string }[];
 }
 
+export interface LedgerMonth {
+  readonly month: string;
+  readonly entries: number;
+  readonly openingUsd: string;
+  readonly topUpsUsd: string;
+  readonly chargesUsd: string;
+  readonly adjustmentsUsd: string;
+  readonly closingUsd: string;
+}
+
 export interface Model {
   readonly id: string;
   readonly name: string;

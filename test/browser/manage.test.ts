@@ -87,6 +87,26 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     expect(troubles).toEqual([]);
   });
 
+  test("sees what the month came to, and from each sum the entries behind it", async () => {
+    await make("/api/credits/topups", { amountUsd: "12.5", note: "January" });
+    await make("/api/credits/adjustments", { amountUsd: "-0.25" });
+    const { page } = await visit("/credits");
+    const { month } = (
+      (await (await gateway().api("GET", "/api/ledger/months")).json()) as { data: { month: string }[] }
+    ).data[0] as { month: string };
+    const row = page.locator(".months tbody tr").first();
+    await row.getByRole("link", { name: "−$0.25" }).click();
+    await page.waitForURL(({ search }) => search.includes(`month=${month}`) && search.includes("kind=adjustment"));
+    await expect.poll(() => page.locator(".ledger tbody tr").count()).toBe(1);
+    await row.getByRole("rowheader").getByRole("link").click();
+    await page.waitForURL(({ search }) => !search.includes("kind="));
+    await expect.poll(() => page.locator(".ledger tbody tr").count()).toBeGreaterThan(1);
+    await page.goBack();
+    await expect.poll(() => page.locator(".ledger tbody tr").count()).toBe(1);
+    await page.getByRole("button", { name: /^Show all months/ }).click();
+    await page.waitForURL(({ search }) => !search.includes("month="));
+  });
+
   test("lets somebody back in who forgot the password", async () => {
     const invited = await make("/api/invitations", { email: "ada@example.com", role: "owner" });
     const { page: adas } = await visit(invitedPath(invited), { isSignedIn: false });

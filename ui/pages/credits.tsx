@@ -1,20 +1,20 @@
-// Credits: what is there, what is on hold, how long it lasts, and every entry of the ledger with the balance after it.
+// Credits: what is there, what is on hold, how long it lasts, what each month came to, and every entry of the ledger with
+// the balance after it.
 
-import { useEffect, useState } from "preact/hooks";
-import { type ApiError, call, useLoad, withAccount } from "../api.ts";
+import { useEffect } from "preact/hooks";
+import { useLoad, withAccount } from "../api.ts";
 import { ago, balance, exact, usd, utc } from "../format.ts";
 import { useShortcuts } from "../keyboard.ts";
 import { Button, ButtonLink, Segmented } from "../kit/button.tsx";
-import { Dialog } from "../kit/dialog.tsx";
-import { TextField } from "../kit/field.tsx";
 import { PageHead } from "../kit/page.tsx";
-import { Empty, Problem, Shown } from "../kit/states.tsx";
-import { tell } from "../kit/toast.tsx";
+import { Empty, Shown } from "../kit/states.tsx";
 import { hrefTo, hrefWith, place, setQuery } from "../router.ts";
 import { runwayText } from "../runway.ts";
 import { isOperator } from "../session.ts";
 import type { Credits as Balance, LedgerEntry, List } from "../types.ts";
 import { useRunway } from "../use-runway.ts";
+import { MonthChip, Months } from "./credits-months.tsx";
+import { TopUp } from "./credits-topup.tsx";
 
 const BALANCE_EVERY_MS = 10_000;
 
@@ -25,7 +25,8 @@ export function Credits() {
   const entry = query.get("entry");
   const start = after !== null ? `&after=${after}` : entry !== null ? `&from=${encodeURIComponent(entry)}` : "";
   const kind = query.get("kind") ?? "";
-  const narrowed = kind === "" ? "" : `&kind=${encodeURIComponent(kind)}`;
+  const month = query.get("month");
+  const narrowed = `${kind === "" ? "" : `&kind=${encodeURIComponent(kind)}`}${month === null ? "" : `&month=${encodeURIComponent(month)}`}`;
   const ledger = useLoad<List<LedgerEntry>>(`/api/ledger?limit=50${start}${narrowed}`);
   const add = (): void => {
     if (isOperator()) setQuery({ new: "1" });
@@ -43,23 +44,28 @@ export function Credits() {
       <Shown load={credits} rows={3}>
         {(data) => <Balances credits={data} />}
       </Shown>
-      <section class="card">
+      <Months chosen={month} />
+      <section class="card" id="ledger">
         <div class="head-row">
           <h2>Ledger</h2>
+          {month !== null && <MonthChip month={month} />}
           <Segmented
             label="Kind of entry"
             choices={KINDS}
             value={kind}
             onChange={(next) => setQuery({ kind: next, after: null, entry: null })}
           />
-          <ButtonLink href={withAccount(`/api/ledger/export?format=csv${narrowed}`)} download="ledger.csv">
+          <ButtonLink
+            href={withAccount(`/api/ledger/export?format=csv${narrowed}`)}
+            download={month === null ? "ledger.csv" : `ledger-${month}.csv`}
+          >
             CSV
           </ButtonLink>
         </div>
         <Shown load={ledger} rows={10}>
           {({ data, next }) =>
             data.length === 0 ? (
-              <NoEntry isNarrowed={kind !== "" || after !== null} />
+              <NoEntry month={month} isNarrowed={narrowed !== "" || after !== null} />
             ) : (
               <>
                 <Ledger entries={data} />
@@ -88,10 +94,12 @@ const KINDS = [
   { value: "adjustment", label: "Corrections" },
 ];
 
-function NoEntry({ isNarrowed }: { readonly isNarrowed: boolean }) {
+function NoEntry({ isNarrowed, month }: { readonly isNarrowed: boolean; readonly month: string | null }) {
   if (!isNarrowed) return <Empty title="No entry yet">Top-ups and charges appear here as they happen.</Empty>;
-  const all = <ButtonLink href={hrefWith({ kind: null, after: null, entry: null })}>Show all entries</ButtonLink>;
-  return <Empty title="No entry of this kind" action={all} />;
+  const all = (
+    <ButtonLink href={hrefWith({ kind: null, month: null, after: null, entry: null })}>Show all entries</ButtonLink>
+  );
+  return <Empty title={month === null ? "No entry of this kind" : "No such entry in this month"} action={all} />;
 }
 
 function Balances({ credits }: { readonly credits: Balance }) {
@@ -188,50 +196,5 @@ function Ledger({ entries }: { readonly entries: readonly LedgerEntry[] }) {
         </tbody>
       </table>
     </div>
-  );
-}
-
-const AMOUNTS = ["5", "25", "100", "500"];
-
-function TopUp({ onClose }: { readonly onClose: () => void }) {
-  const [amount, setAmount] = useState("25");
-  const [note, setNote] = useState("");
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  // One per dialog: a second press after a lost answer adds nothing twice.
-  const [idempotencyKey] = useState(() => `dashboard-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`);
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      const body = { amountUsd: amount.trim(), note: note.trim() || null };
-      await call("POST", "/api/credits/topups", { body, headers: { "idempotency-key": idempotencyKey } });
-      tell(`${usd(amount)} added.`);
-      onClose();
-    } catch (problem) {
-      setError(problem as ApiError);
-    }
-    setBusy(false);
-  };
-  return (
-    <Dialog title="Add credits" onClose={onClose}>
-      <form onSubmit={submit}>
-        <p class="row">
-          {AMOUNTS.map((each) => (
-            <Button key={each} isPressed={amount === each} onClick={() => setAmount(each)}>
-              ${each}
-            </Button>
-          ))}
-        </p>
-        <TextField label="Amount, USD" value={amount} onInput={setAmount} isRequired isFocused />
-        <TextField label="Note" value={note} onInput={setNote} placeholder="optional, kept in the ledger" />
-        <Problem error={error} />
-        <footer>
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            Add {usd(Number(amount) || 0)}
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
   );
 }

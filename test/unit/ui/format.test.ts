@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ago, balance, categoryName, count, duration, percent, span, usd } from "../../../ui/format.ts";
+import { ago, balance, categoryName, count, duration, monthName, percent, span, usd } from "../../../ui/format.ts";
 
 describe("amounts", () => {
   test.each([
@@ -19,6 +19,11 @@ describe("amounts", () => {
     expect(balance("3")).toBe("$3.000000");
   });
 });
+
+test.each([
+  ["2026-11", "November 2026"],
+  ["2026-13", "2026-13"],
+])("the month %s reads %s", (month, text) => expect(monthName(month)).toBe(text));
 
 test.each([
   [0, "0"],
