@@ -106,7 +106,7 @@ async function take(walk: Walk, turn: Turn, services: Services): Promise<Answere
     return { model, ticket, ...tried.answer };
   }
   if (services.isCutting()) throw cutOff(call);
-  if (call.signal.aborted) throw clientGone(call, model, tried.failure);
+  if (call.signal.aborted) throw clientGone(call, acceptedOf(model, tried.failure));
   failures.push(tried.failure);
   if (verdict.next === "none") walk.windowAbove = Number.POSITIVE_INFINITY;
   if (verdict.next === "larger-window") walk.windowAbove = model.context;
@@ -203,9 +203,13 @@ function logFailure({ call, model, failure, verdict }: FailedTry, { log }: Servi
   else log.warn(fields, "attempt failed");
 }
 
-function clientGone(call: Call, model: Model, { kind, received }: Failure): ClientGone {
+export function clientGone(call: Call, accepted: Accepted | null = null): ClientGone {
   call.trace.ending = "client-gone";
-  return new ClientGone(kind === "client-gone" && received !== undefined ? { model, ...received } : null);
+  return new ClientGone(accepted);
+}
+
+function acceptedOf(model: Model, { kind, received }: Failure): Accepted | null {
+  return kind === "client-gone" && received !== undefined ? { model, ...received } : null;
 }
 
 function cutOff(call: Call): GatewayError {

@@ -4,7 +4,7 @@ import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/dec
 import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
 import { type Answer, answer, chargeLeaver } from "./answer.ts";
-import { attempt, ClientGone } from "./attempt.ts";
+import { attempt, ClientGone, clientGone } from "./attempt.ts";
 import type { Call, Caller } from "./call.ts";
 import { listenFor } from "./heard.ts";
 import { reserve } from "./reserve.ts";
@@ -12,6 +12,8 @@ import type { Services } from "./services.ts";
 import { openingOf } from "./tool-loops.ts";
 
 export async function complete(call: Call, services: Services): Promise<Answer> {
+  // Under load a request may be read when its client has long left: no money is moved for it.
+  if (call.signal.aborted && !services.isCutting()) throw clientGone(call);
   const routed = route(call.request, call.caller, services);
   call.trace.decision = routed;
   call.trace.heard = listenFor({ toolCalls: call.request.chat.tools.length > 0, text: call.trace.keepsContent });

@@ -32,7 +32,28 @@ interface Relay {
   readonly onFault: (error: unknown) => Promise<void>;
 }
 
-export async function* relay(task: Relay): AsyncGenerator<string, void, void> {
+/**
+ * The text for the client. It has begun when it is returned: a generator that never began has no end either, and what
+ * stands for it would stay on hold when nobody takes the first piece.
+ */
+export function relay(task: Relay): AsyncGenerator<string, void, void> {
+  const text = run(task);
+  let first: Promise<IteratorResult<string, void>> | null = text.next();
+  return {
+    next() {
+      const next = first ?? text.next();
+      first = null;
+      return next;
+    },
+    return: () => text.return(),
+    throw: (error) => text.throw(error),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+async function* run(task: Relay): AsyncGenerator<string, void, void> {
   const { stream, writer, trace } = task;
   const { reader, body } = stream;
   let textSoFar = "";

@@ -10,6 +10,7 @@ import { registerDocs } from "./docs.ts";
 import type { Edge } from "./edge.ts";
 import { sendError, toGatewayError } from "./errors.ts";
 import { createGatedServer } from "./gate.ts";
+import { endWaitingResponses } from "./gone.ts";
 import { registerHome } from "./home.ts";
 import { createMethodTable } from "./methods.ts";
 import { registerOpenapi } from "./openapi/document.ts";
@@ -52,6 +53,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   });
   // Node would answer an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
+  endWaitingResponses(server.server);
   readBodiesAsBytes(server);
   watchBodies(server, edge.settings.server.timeouts.bodyGraceMs);
   server.setErrorHandler((error, request, reply) => {

@@ -48,6 +48,8 @@ export interface Seen {
 export interface WorldOptions {
   /** Where A is, when it is not the fake provider behind the proxy. */
   readonly addressOfA?: string;
+  /** Another database than a fresh SQLite file. */
+  readonly database?: string;
   readonly timeouts?: Readonly<Record<string, number>>;
   readonly health?: Readonly<Record<string, number>>;
   readonly routing?: Readonly<Record<string, number>>;
@@ -68,7 +70,10 @@ export function tokensOf(usage: { prompt_tokens: number; completion_tokens: numb
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const [a, b] = await Promise.all([startFakeProvider(), startFakeProvider()]);
   const [toA, toB] = await Promise.all([startTcpProxy(a.url), startTcpProxy(b.url)]);
-  const gateway = await startGateway({ yaml: yamlOf(options.addressOfA ?? toA.url, toB.url, options) });
+  const gateway = await startGateway({
+    yaml: yamlOf(options.addressOfA ?? toA.url, toB.url, options),
+    ...(options.database === undefined ? {} : { database: options.database }),
+  });
   const door = await startTcpProxy(gateway.url);
   const readers = new Set<(text: string) => void>();
   return {

@@ -8,6 +8,7 @@ import type { Caller, Trace } from "../../gateway/call.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
 import { parsedBodyOf } from "../body.ts";
 import type { Edge } from "../edge.ts";
+import { whenOver } from "../gone.ts";
 import { cutWhenUnread, sendStream } from "../stream.ts";
 
 const SMALL_BYTES = 16 * 1024;
@@ -68,8 +69,7 @@ async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Pr
 /** `close` on the response before its end is the one event that means the client has gone. */
 function abortedWhenGone(reply: FastifyReply): Cancellation {
   const controller = new Cancellation();
-  if (reply.raw.destroyed) controller.abort();
-  reply.raw.once("close", () => {
+  whenOver(reply.raw, () => {
     if (!reply.raw.writableFinished) controller.abort();
   });
   return controller;

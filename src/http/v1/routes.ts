@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { admit, type Doorkeeper, tooManyRequests } from "../../gateway/admit.ts";
 import { type Caller, emptyTrace, type Trace } from "../../gateway/call.ts";
 import type { Edge } from "../edge.ts";
+import { whenOver } from "../gone.ts";
 import { speaksAnthropic } from "../wire.ts";
 import { registerChat } from "./chat.ts";
 import { registerDebug } from "./debug.ts";
@@ -42,7 +43,7 @@ export function registerV1(server: FastifyInstance, edge: Edge, queue: Queue): v
     v1.addHook("preValidation", (request, reply, done) => {
       const leave = queue.enter();
       (request.trace as Trace).onReserved = leave;
-      reply.raw.once("close", leave);
+      whenOver(reply.raw, leave);
       done();
     });
     registerChat(v1, edge);
@@ -72,7 +73,7 @@ interface Places {
 
 function takePlace({ caller }: FastifyRequest, reply: FastifyReply, { inFlight, metrics }: Places): void {
   try {
-    reply.raw.once("close", inFlight.enter((caller as Caller).key.id));
+    whenOver(reply.raw, inFlight.enter((caller as Caller).key.id));
   } catch (error) {
     metrics.shed("key_in_flight");
     throw error;

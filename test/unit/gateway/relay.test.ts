@@ -92,3 +92,22 @@ test("a provider that breaks off is named with its reason to us, not to the clie
   expect(onBreak).toHaveBeenCalledWith("inner words");
   expect(trace.ending).toBe("provider-broke");
 });
+
+test("an answer that nobody takes a piece of still ends", async () => {
+  const { text, trace, onGone, body } = begin([hello, finished], () => "");
+  await text.return(undefined);
+  expect(trace.ending).toBe("client-gone");
+  expect(onGone).toHaveBeenCalledTimes(1);
+  expect(body.cancel).toHaveBeenCalled();
+});
+
+test("an answer whose head could not be sent is a fault of ours", async () => {
+  const { text, trace, onGone, onFault, body } = begin([hello, finished], () => "");
+  const fault = new Error("no head");
+  await text.throw(fault);
+  await text.return(undefined);
+  expect(trace.ending).toBe("gateway-broke");
+  expect(onFault.mock.calls).toEqual([[fault]]);
+  expect(onGone).not.toHaveBeenCalled();
+  expect(body.cancel).toHaveBeenCalled();
+});

@@ -125,3 +125,33 @@ test("a source that throws breaks the connection off instead of ending it", asyn
   expect({ destroyed: response.destroyed, isEnded: response.isEnded }).toEqual({ destroyed: true, isEnded: false });
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test("a head that cannot be written is told to the source, which has begun or not", async () => {
+  for (const hasBegun of [true, false]) {
+    const told = vi.fn();
+    async function* source(): AsyncGenerator<string> {
+      try {
+        yield "a";
+      } catch (error) {
+        told(error);
+        yield "broken";
+      }
+    }
+    const text = source();
+    if (hasBegun) await text.next();
+    const response = new FakeResponse();
+    const fault = new Error("no head");
+    vi.spyOn(response, "writeHead").mockImplementation(() => {
+      throw fault;
+    });
+    const hijack = vi.fn();
+    const reply = { raw: response, hijack, getHeaders: () => ({}) };
+    const sent = sendStream(reply as unknown as FastifyReply, { text, ping: PING }, STALL_MS);
+    await expect(sent).rejects.toBe(fault);
+    expect(told.mock.calls).toEqual(hasBegun ? [[fault]] : []);
+    expect(await text.next()).toEqual({ value: undefined, done: true });
+    // Whoever called can still answer with an error.
+    expect(hijack).not.toHaveBeenCalled();
+    expect(vi.getTimerCount()).toBe(0);
+  }
+});
