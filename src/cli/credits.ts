@@ -4,7 +4,6 @@ import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { type Credits, createCredits } from "../billing/credits.ts";
 import { createLedger } from "../billing/ledger.ts";
 import { NO_OUTBOX } from "../billing/outbox.ts";
-import { GatewayError } from "../core/errors.ts";
 import type { LedgerLine } from "../core/ledger.ts";
 import { formatUsd } from "../core/money.ts";
 import type { Db } from "../core/ports.ts";
@@ -13,14 +12,15 @@ import { createLedgerStore } from "../store/ledger.ts";
 import { createLedgerList } from "../store/ledger-list.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
 import type { Arguments } from "./arguments.ts";
+import { perform, printJson, type ReadOrder, readSubcommand } from "./command.ts";
 import { withKeyRing } from "./key-ring.ts";
-import { loadSettings, printProblems } from "./settings.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
-import { explainFailure, isOn, splitFlags, textOf, UsageError, unknown } from "./usage.ts";
+import { isOn, splitFlags, textOf, UsageError } from "./usage.ts";
 
-const SUBCOMMANDS = ["add", "adjust", "balance", "ledger"] as const;
-type Subcommand = (typeof SUBCOMMANDS)[number];
+/** Each with how many words follow it. */
+const SUBCOMMANDS = { add: 1, adjust: 1, balance: 0, ledger: 0 };
+type Subcommand = keyof typeof SUBCOMMANDS;
 
 const LEDGER_LINES = 50;
 
@@ -33,33 +33,23 @@ interface Order {
   readonly isJson: boolean;
 }
 
-export async function credits(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  try {
-    const { order, config } = readOrder(args);
-    const loaded = loadSettings(config, terminal);
-    if (!loaded.ok) return printProblems(loaded, terminal);
-    return await withKeyRing(loaded.settings.database, async (ring) => {
-      if (order.accountId === DEFAULT_ACCOUNT) await ring.ensureDefaultAccount(terminal.now());
-      else if (!(await ring.hasAccount(order.accountId))) {
-        throw new GatewayError("notFound", `There is no account '${order.accountId}'.`);
-      }
-      return carryOut(order, creditsOf(ring.db), terminal);
-    });
-  } catch (error) {
-    return explainFailure(error, "credits", terminal);
-  }
+export function credits(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  return perform({
+    ...{ name: "credits", terminal, read: () => readOrder(args) },
+    carryOut: (order, { database }) =>
+      withKeyRing(database, async (ring) => {
+        await ring.requireAccount(order.accountId, terminal.now());
+        return carryOut(order, creditsOf(ring.db), terminal);
+      }),
+  });
 }
 
-function readOrder({ words, flags }: Arguments): { order: Order; config: Arguments["flags"] } {
-  const [kind, amount, ...extra] = words;
-  if (kind === undefined) throw new UsageError("Say what to do: credits add, adjust, balance or ledger.");
-  if (!SUBCOMMANDS.includes(kind as Subcommand)) throw unknown({ what: "subcommand", word: kind, known: SUBCOMMANDS });
+function readOrder({ words, flags }: Arguments): ReadOrder<Order> {
+  const [kind, amount] = readSubcommand(words, "credits", SUBCOMMANDS);
   const { own, config } = splitFlags(flags, ["account", "note", "idempotency-key", "json", "no-color"]);
-  const needsAmount = kind === "add" || kind === "adjust";
-  if (needsAmount && amount === undefined) throw new UsageError(`credits ${kind} needs an amount in USD.`);
-  if (extra.length > 0 || (!needsAmount && amount !== undefined)) throw new UsageError("There are too many words.");
+  if (SUBCOMMANDS[kind] === 1 && amount === undefined) throw new UsageError(`credits ${kind} needs an amount in USD.`);
   const order = {
-    kind: kind as Subcommand,
+    kind,
     amountUsd: amount ?? null,
     accountId: textOf(own, "account") ?? DEFAULT_ACCOUNT,
     note: textOf(own, "note"),
@@ -81,14 +71,14 @@ async function carryOut(order: Order, service: Credits, terminal: Terminal): Pro
   if (order.kind === "balance") return showBalance(order, service, terminal);
   const movement = { ...order, amountUsd: order.amountUsd as string };
   const transaction = await (order.kind === "add" ? service.topUp(movement) : service.adjust(movement));
-  if (order.isJson) terminal.out(`${JSON.stringify(writeTransaction(transaction), null, 2)}\n`);
+  if (order.isJson) printJson(writeTransaction(transaction), terminal);
   else terminal.say(`Done. The balance of '${order.accountId}' is ${formatUsd(transaction.balanceAfter)} USD.\n`);
   return 0;
 }
 
 async function showBalance({ accountId, isJson }: Order, service: Credits, terminal: Terminal): Promise<number> {
   const balance = writeBalance(await service.balance(accountId));
-  if (isJson) terminal.out(`${JSON.stringify(balance, null, 2)}\n`);
+  if (isJson) printJson(balance, terminal);
   else
     terminal.out(
       formatTable(Object.entries(balance).map(([name, amount]) => [name.replace("Usd", ""), `${amount} USD`])),
@@ -98,7 +88,7 @@ async function showBalance({ accountId, isJson }: Order, service: Credits, termi
 
 async function showLedger({ accountId, isJson }: Order, service: Credits, terminal: Terminal): Promise<number> {
   const lines = await service.list(accountId, { limit: LEDGER_LINES, after: null });
-  if (isJson) terminal.out(`${JSON.stringify({ data: lines.map(writeLine) }, null, 2)}\n`);
+  if (isJson) printJson({ data: lines.map(writeLine) }, terminal);
   else if (lines.length === 0) terminal.say("Nothing was booked yet. Add credits: switchyard credits add 25\n");
   else terminal.out(formatTable([["TIME", "KIND", "AMOUNT USD", "BALANCE USD", "FOR"], ...lines.map(rowOf)]));
   return 0;

@@ -1,11 +1,12 @@
 // `switchyard demo`: a month of made-up traffic in a fresh store, to see the dashboard alive and to measure it by.
 
+import type { Db } from "../core/ports.ts";
 import type { Arguments } from "./arguments.ts";
+import { perform, printJson, type ReadOrder } from "./command.ts";
 import { type DemoFilled, type DemoPlan, fillWithDemo, OLDER_NOTE } from "./demo-fill.ts";
 import { withKeyRing } from "./key-ring.ts";
-import { loadSettings, printProblems } from "./settings.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
-import { explainFailure, FAILED, isOn, splitFlags, textOf, UsageError } from "./usage.ts";
+import { FAILED, isOn, splitFlags, textOf, UsageError } from "./usage.ts";
 
 const DEFAULTS = { requests: 5_000, days: 30, seed: 1 } as const;
 const MOST = { requests: 10_000_000, days: 3_650, seed: 2 ** 31 } as const;
@@ -16,31 +17,29 @@ interface Order {
   readonly isJson: boolean;
 }
 
-export async function demo(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  try {
-    const { order, config } = readOrder(args);
-    const loaded = loadSettings(config, terminal);
-    if (!loaded.ok) return printProblems(loaded, terminal);
-    return await withKeyRing(loaded.settings.database, async ({ db }) => {
-      const [some] = await db.query("SELECT id FROM requests LIMIT 1");
-      if (some !== undefined && !order.isConfirmed) {
-        terminal.say(
-          "This database has requests already, and made-up ones could not be told from them. Nothing was changed. " +
-            "Name another with --database, or add --yes.\n",
-        );
-        return FAILED;
-      }
-      const onProgress = progressOn(terminal, order.plan.requests);
-      const filled = await fillWithDemo(db, { ...order.plan, nowMs: terminal.now(), onProgress });
-      report(filled, order, terminal);
-      return 0;
-    });
-  } catch (error) {
-    return explainFailure(error, "demo", terminal);
-  }
+export function demo(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  return perform({
+    ...{ name: "demo", terminal, read: () => readOrder(args) },
+    carryOut: (order, { database }) => withKeyRing(database, ({ db }) => carryOut(order, db, terminal)),
+  });
 }
 
-function readOrder({ words, flags }: Arguments): { order: Order; config: Arguments["flags"] } {
+async function carryOut(order: Order, db: Db, terminal: Terminal): Promise<number> {
+  const [some] = await db.query("SELECT id FROM requests LIMIT 1");
+  if (some !== undefined && !order.isConfirmed) {
+    terminal.say(
+      "This database has requests already, and made-up ones could not be told from them. Nothing was changed. " +
+        "Name another with --database, or add --yes.\n",
+    );
+    return FAILED;
+  }
+  const onProgress = progressOn(terminal, order.plan.requests);
+  const filled = await fillWithDemo(db, { ...order.plan, nowMs: terminal.now(), onProgress });
+  report(filled, order, terminal);
+  return 0;
+}
+
+function readOrder({ words, flags }: Arguments): ReadOrder<Order> {
   if (words.length > 0) throw new UsageError(`demo takes flags only, not '${words[0]}'.`);
   const { own, config } = splitFlags(flags, ["requests", "days", "seed", "yes", "json", "no-color"]);
   const count = (name: keyof typeof DEFAULTS): number => {
@@ -67,7 +66,7 @@ function progressOn(terminal: Terminal, total: number): (written: number) => voi
 
 function report(filled: DemoFilled, { plan, isJson }: Order, terminal: Terminal): void {
   if (isJson) {
-    terminal.out(`${JSON.stringify({ ...plan, ...filled }, null, 2)}\n`);
+    printJson({ ...plan, ...filled }, terminal);
     return;
   }
   const { requests, chargedUsd, booked, olderUsd, balanceUsd, key } = filled;

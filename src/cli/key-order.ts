@@ -2,8 +2,9 @@
 
 import type { KeyChange } from "../core/ports.ts";
 import type { Arguments } from "./arguments.ts";
+import { type ReadOrder, readSubcommand } from "./command.ts";
 import { parseExpiry } from "./expiry.ts";
-import { isOn, splitFlags, textOf, UsageError, unknown } from "./usage.ts";
+import { isOn, splitFlags, textOf, UsageError } from "./usage.ts";
 
 export interface CreateOrder {
   readonly kind: "create";
@@ -51,6 +52,9 @@ export type KeyOrder = CreateOrder | ListOrder | SetOrder | RotateOrder | Revoke
 
 type Flags = Arguments["flags"];
 
+/** Each with how many words follow it; `create` says itself what a word there may have meant. */
+const SUBCOMMANDS = { create: 1, list: 0, set: 1, rotate: 1, revoke: 1 };
+
 const OWN_FLAGS: Readonly<Record<KeyOrder["kind"], readonly string[]>> = {
   create: ["name", "profile", "rpm", "expires", "account", "json"],
   list: ["account", "json"],
@@ -60,18 +64,10 @@ const OWN_FLAGS: Readonly<Record<KeyOrder["kind"], readonly string[]>> = {
 };
 
 /** The order, and the flags that are the configuration's. Throws UsageError. */
-export function readKeyOrder({ words, flags }: Arguments, nowMs: number): { order: KeyOrder; config: Flags } {
-  const [kind, ...rest] = words;
-  if (!isKind(kind)) {
-    if (kind === undefined) throw new UsageError("Say what to do: keys create, list, set, rotate or revoke.");
-    throw unknown({ what: "subcommand", word: kind, known: Object.keys(OWN_FLAGS) });
-  }
+export function readKeyOrder({ words, flags }: Arguments, nowMs: number): ReadOrder<KeyOrder> {
+  const [kind, ...rest] = readSubcommand(words, "keys", SUBCOMMANDS);
   const { own, config } = splitFlags(flags, [...OWN_FLAGS[kind], "no-color"]);
   return { order: readBy[kind](rest, own, nowMs), config };
-}
-
-function isKind(word: string | undefined): word is KeyOrder["kind"] {
-  return word !== undefined && Object.hasOwn(OWN_FLAGS, word);
 }
 
 const readBy = { create: readCreate, list: readList, set: readSet, rotate: readRotate, revoke: readRevoke };
@@ -81,7 +77,7 @@ function readCreate(words: readonly string[], flags: Flags, nowMs: number): Crea
   if (words[0] !== undefined && name === undefined) {
     throw new UsageError(`keys create takes no word. Did you mean --name ${words[0]}?`);
   }
-  refuseWords(words);
+  if (words[0] !== undefined) throw new UsageError(`'${words[0]}' is one word too many.`);
   if (name === undefined) throw new UsageError("keys create needs --name, such as --name production.");
   if (name.length > 200) throw new UsageError("--name has at most 200 characters.");
   const [rate, expiry] = [textOf(flags, "rpm"), textOf(flags, "expires")];
@@ -96,8 +92,7 @@ function readCreate(words: readonly string[], flags: Flags, nowMs: number): Crea
   };
 }
 
-function readList(words: readonly string[], flags: Flags): ListOrder {
-  refuseWords(words);
+function readList(_words: readonly string[], flags: Flags): ListOrder {
   return { kind: "list", accountId: textOf(flags, "account"), isJson: isOn(flags, "json") };
 }
 
@@ -140,9 +135,8 @@ function readRotate(words: readonly string[], flags: Flags): RotateOrder {
   return { kind: "rotate", id, accountId: textOf(flags, "account"), graceMs, isJson: isOn(flags, "json") };
 }
 
-function readId(kind: KeyOrder["kind"], [id, ...others]: readonly string[]): string {
+function readId(kind: KeyOrder["kind"], [id]: readonly string[]): string {
   if (id === undefined) throw new UsageError(`keys ${kind} needs the id of a key; keys list shows them.`);
-  refuseWords(others);
   return id;
 }
 
@@ -155,10 +149,6 @@ function readRevoke(words: readonly string[], flags: Flags): RevokeOrder {
     isConfirmed: isOn(flags, "yes"),
     isJson: isOn(flags, "json"),
   };
-}
-
-function refuseWords([word]: readonly string[]): void {
-  if (word !== undefined) throw new UsageError(`'${word}' is one word too many.`);
 }
 
 function readRate(text: string): number {

@@ -3,6 +3,7 @@
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createKeys, type Keys } from "../accounts/keys.ts";
+import { GatewayError } from "../core/errors.ts";
 import type { AccountStore, Db, KeyRecord } from "../core/ports.ts";
 import { UniqueViolation } from "../core/store-errors.ts";
 import { createAccountStore } from "../store/accounts.ts";
@@ -16,9 +17,8 @@ export interface KeyRing {
   readonly keys: Keys;
   /** Of every account, newest first. */
   all(): Promise<readonly KeyRecord[]>;
-  hasAccount(id: string): Promise<boolean>;
-  /** Before the first start of a server there is none yet. */
-  ensureDefaultAccount(nowMs: number): Promise<void>;
+  /** Throws where there is none of this id. The default one is made, before the first start of a server. */
+  requireAccount(id: string, nowMs: number): Promise<void>;
 }
 
 export async function withKeyRing<T>(database: string, work: (ring: KeyRing) => Promise<T>): Promise<T> {
@@ -40,13 +40,13 @@ function ringOf(db: Db): KeyRing {
     db,
     keys: createKeys({ store, directory, log: SILENT_LOG }),
     all: async () => [...(await store.all())].sort((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1)),
-    hasAccount: async (id) => (await accounts.get(id)) !== null,
-    ensureDefaultAccount: (nowMs) => ensureDefaultAccount(accounts, nowMs),
+    requireAccount: (id, nowMs) => requireAccount(accounts, id, nowMs),
   };
 }
 
-async function ensureDefaultAccount(accounts: AccountStore, nowMs: number): Promise<void> {
-  if ((await accounts.get(DEFAULT_ACCOUNT)) !== null) return;
+async function requireAccount(accounts: AccountStore, id: string, nowMs: number): Promise<void> {
+  if ((await accounts.get(id)) !== null) return;
+  if (id !== DEFAULT_ACCOUNT) throw new GatewayError("notFound", `There is no account '${id}'.`);
   try {
     await accounts.insert({ id: DEFAULT_ACCOUNT, name: DEFAULT_ACCOUNT, createdAtMs: nowMs });
   } catch (error) {

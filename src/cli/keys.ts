@@ -5,6 +5,7 @@ import { keyStatus, type MadeKey } from "../accounts/keys.ts";
 import type { KeyRecord } from "../core/ports.ts";
 import { writeKey } from "../http/api/keys.ts";
 import type { Arguments } from "./arguments.ts";
+import { perform, printJson, refusal } from "./command.ts";
 import {
   type CreateOrder,
   type KeyOrder,
@@ -15,20 +16,15 @@ import {
   type SetOrder,
 } from "./key-order.ts";
 import { type KeyRing, withKeyRing } from "./key-ring.ts";
-import { loadSettings, printProblems } from "./settings.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
-import { explainFailure, FAILED, UsageError } from "./usage.ts";
+import { FAILED } from "./usage.ts";
 
-export async function keys(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  try {
-    const { order, config } = readKeyOrder(args, terminal.now());
-    const loaded = loadSettings(config, terminal);
-    if (!loaded.ok) return printProblems(loaded, terminal);
-    return await withKeyRing(loaded.settings.database, (ring) => carryOut(order, ring, terminal));
-  } catch (error) {
-    return explainFailure(error, "keys", terminal);
-  }
+export function keys(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  return perform({
+    ...{ name: "keys", terminal, read: () => readKeyOrder(args, terminal.now()) },
+    carryOut: (order, { database }) => withKeyRing(database, (ring) => carryOut(order, ring, terminal)),
+  });
 }
 
 function carryOut(order: KeyOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
@@ -41,8 +37,7 @@ function carryOut(order: KeyOrder, ring: KeyRing, terminal: Terminal): Promise<n
 async function create(order: CreateOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
   const { kind: _, isJson, accountId, ...wanted } = order;
   const account = accountId ?? DEFAULT_ACCOUNT;
-  if (account === DEFAULT_ACCOUNT) await ring.ensureDefaultAccount(terminal.now());
-  else if (!(await ring.hasAccount(account))) return missing(`account '${account}'`, terminal);
+  await ring.requireAccount(account, terminal.now());
   return showMade(await ring.keys.create({ ...wanted, accountId: account }), isJson, terminal);
 }
 
@@ -80,11 +75,13 @@ async function find(ring: KeyRing, id: string, accountId: string | null): Promis
 }
 
 function missingKey(id: string, accountId: string | null, terminal: Terminal): number {
-  return missing(`key '${id}'${accountId === null ? "" : ` in account '${accountId}'`}`, terminal);
+  const place = accountId === null ? "" : ` in account '${accountId}'`;
+  terminal.say(`There is no key '${id}'${place}. See: switchyard keys list\n`);
+  return FAILED;
 }
 
 async function list({ accountId, isJson }: ListOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
-  if (accountId !== null && !(await ring.hasAccount(accountId))) return missing(`account '${accountId}'`, terminal);
+  if (accountId !== null) await ring.requireAccount(accountId, terminal.now());
   const found = (await ring.all()).filter((key) => accountId === null || key.accountId === accountId);
   if (isJson) {
     printJson({ data: found.map((key) => written(key, terminal)) }, terminal);
@@ -99,26 +96,15 @@ async function revoke(order: RevokeOrder, ring: KeyRing, terminal: Terminal): Pr
   const { id, accountId, isJson } = order;
   const key = await find(ring, id, accountId);
   if (key === null) return missingKey(id, accountId, terminal);
-  if (key.revokedAtMs === null && !order.isConfirmed && !(await isAgreed(key, terminal))) {
-    terminal.say("Nothing was changed.\n");
-    return FAILED;
-  }
-  await ring.keys.revoke(key.accountId, id);
   const isNew = key.revokedAtMs === null;
+  const question = `Revoke ${describe(key)}? Requests with it will be refused, for good.`;
+  const isConfirmed = order.isConfirmed || !isNew;
+  const refused = await refusal({ question, what: "keys revoke", isConfirmed }, terminal);
+  if (refused !== null) return refused;
+  await ring.keys.revoke(key.accountId, id);
   terminal.say(`${isNew ? "Revoked" : "Revoked already:"} ${describe(key)}.\n`);
   if (isJson) printJson(written({ ...key, revokedAtMs: key.revokedAtMs ?? terminal.now() }, terminal), terminal);
   return 0;
-}
-
-async function isAgreed(key: KeyRecord, { ask }: Terminal): Promise<boolean> {
-  if (ask === null) throw new UsageError("keys revoke cannot be undone; add --yes where nobody can be asked.");
-  const answer = await ask(`Revoke ${describe(key)}? Requests with it will be refused, for good. [y/N] `);
-  return /^y(es)?$/i.test(answer.trim());
-}
-
-function missing(what: string, terminal: Terminal): number {
-  terminal.say(`There is no ${what}. See: switchyard keys list\n`);
-  return FAILED;
 }
 
 function describe({ id, name, prefix }: KeyRecord): string {
@@ -128,10 +114,6 @@ function describe({ id, name, prefix }: KeyRecord): string {
 /** As the admin API writes it, and whose it is. */
 function written(key: KeyRecord, terminal: Terminal): object {
   return { ...writeKey(key, terminal.now()), account: key.accountId };
-}
-
-function printJson(value: object, terminal: Terminal): void {
-  terminal.out(`${JSON.stringify(value, null, 2)}\n`);
 }
 
 const HEADINGS = ["ID", "NAME", "KEY", "STATUS", "ACCOUNT", "PROFILE", "RPM", "EXPIRES", "LAST USED", "CREATED"];

@@ -5,7 +5,8 @@ import type { Constraints, Quality } from "../core/decision.ts";
 import { CAPABILITIES, type Capability } from "../core/model.ts";
 import { TIERS } from "../core/tiers.ts";
 import type { Arguments } from "./arguments.ts";
-import { isOn, splitFlags, textOf, UsageError, unknown } from "./usage.ts";
+import { type ReadOrder, readSubcommand } from "./command.ts";
+import { isOn, splitFlags, textOf, UsageError } from "./usage.ts";
 
 interface Common {
   readonly accountId: string;
@@ -35,6 +36,9 @@ const RULES: Readonly<Record<string, (text: string, flag: string) => Partial<Con
   block: (text) => ({ blockedModels: readList(text) ?? [] }),
 };
 
+/** Each with how many words follow it. */
+const SUBCOMMANDS = { list: 0, show: 1, set: 1, delete: 1 };
+
 const OWN_FLAGS: Readonly<Record<ProfileOrder["kind"], readonly string[]>> = {
   list: [],
   show: [],
@@ -43,23 +47,15 @@ const OWN_FLAGS: Readonly<Record<ProfileOrder["kind"], readonly string[]>> = {
 };
 
 /** The order, and the flags that are the configuration's. Throws UsageError. */
-export function readProfileOrder({ words, flags }: Arguments): { order: ProfileOrder; config: Flags } {
-  const [kind, named, ...extra] = words;
-  if (kind === undefined) throw new UsageError("Say what to do: profiles list, show, set or delete.");
-  if (!isKind(kind)) throw unknown({ what: "subcommand", word: kind, known: Object.keys(OWN_FLAGS) });
+export function readProfileOrder({ words, flags }: Arguments): ReadOrder<ProfileOrder> {
+  const [kind, named] = readSubcommand(words, "profiles", SUBCOMMANDS);
   const { own, config } = splitFlags(flags, [...OWN_FLAGS[kind], "account", "json", "no-color"]);
-  const superfluous = kind === "list" ? named : extra[0];
-  if (superfluous !== undefined) throw new UsageError(`'${superfluous}' is one word too many.`);
   const common = { accountId: textOf(own, "account") ?? DEFAULT_ACCOUNT, isJson: isOn(own, "json") };
   if (kind === "list") return { order: { kind, ...common }, config };
   if (named === undefined) throw new UsageError(`profiles ${kind} needs the name or the id of a profile.`);
   if (kind === "show") return { order: { kind, named, ...common }, config };
   if (kind === "delete") return { order: { kind, named, isConfirmed: isOn(own, "yes"), ...common }, config };
   return { order: { kind, named, changes: readRules(own), ...common }, config };
-}
-
-function isKind(word: string): word is ProfileOrder["kind"] {
-  return Object.hasOwn(OWN_FLAGS, word);
 }
 
 function readRules(flags: Flags): Partial<Constraints> {

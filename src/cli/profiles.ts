@@ -1,40 +1,31 @@
 // Routing profiles as a command, directly on the store; a server on the same database notices within seconds.
 
-import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type Constraints, NO_CONSTRAINTS } from "../core/decision.ts";
-import { GatewayError } from "../core/errors.ts";
 import type { Db, KeyRecord, Profile } from "../core/ports.ts";
 import { writeProfile } from "../http/api/profiles.ts";
 import { createKeyStore } from "../store/keys.ts";
 import { createProfileStore } from "../store/profiles.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
 import type { Arguments } from "./arguments.ts";
+import { perform, printJson, refusal } from "./command.ts";
 import { type KeyRing, withKeyRing } from "./key-ring.ts";
 import { type ProfileOrder, readProfileOrder } from "./profile-order.ts";
-import { loadSettings, printProblems } from "./settings.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
-import { explainFailure, FAILED, UsageError } from "./usage.ts";
+import { FAILED, UsageError } from "./usage.ts";
 
-export async function profiles(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  try {
-    const { order, config } = readProfileOrder(args);
-    const loaded = loadSettings(config, terminal);
-    if (!loaded.ok) return printProblems(loaded, terminal);
-    const { database, catalog } = loaded.settings;
-    return await withKeyRing(database, async (ring) => {
-      if (order.accountId === DEFAULT_ACCOUNT) await ring.ensureDefaultAccount(terminal.now());
-      else if (!(await ring.hasAccount(order.accountId))) {
-        throw new GatewayError("notFound", `There is no account '${order.accountId}'.`);
-      }
-      return carryOut(order, { ring, service: profilesOf(ring.db), catalog, terminal });
-    });
-  } catch (error) {
-    return explainFailure(error, "profiles", terminal);
-  }
+export function profiles(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  return perform({
+    ...{ name: "profiles", terminal, read: () => readProfileOrder(args) },
+    carryOut: (order, { database, catalog }) =>
+      withKeyRing(database, async (ring) => {
+        await ring.requireAccount(order.accountId, terminal.now());
+        return carryOut(order, { ring, service: profilesOf(ring.db), catalog, terminal });
+      }),
+  });
 }
 
 /** Nothing is started: a command asks the database itself. */
@@ -126,26 +117,18 @@ async function remove(
   profile: Profile,
   { ring, service, terminal }: Surroundings,
 ): Promise<number> {
-  const keys = await keysOf(ring, profile);
-  if (!isConfirmed && !(await isAgreed(profile, keys, terminal))) {
-    terminal.say("Nothing was changed.\n");
-    return FAILED;
-  }
+  const keys = (await keysOf(ring, profile)).map(({ name }) => name).join(", ");
+  const question = `Delete ${nameOf(profile)}?${keys === "" ? "" : ` Keys that will be refused: ${keys}.`}`;
+  const refused = await refusal({ question, what: "profiles delete", isConfirmed }, terminal);
+  if (refused !== null) return refused;
   await service.delete(accountId, profile.id);
-  const refused = keys.length === 0 ? "" : ` Refused from now on: ${keys.map(({ name }) => name).join(", ")}.`;
-  terminal.say(`Deleted ${nameOf(profile)}.${refused}\n`);
+  terminal.say(`Deleted ${nameOf(profile)}.${keys === "" ? "" : ` Refused from now on: ${keys}.`}\n`);
   if (isJson) printJson(writeProfile(profile), terminal);
   return 0;
 }
 
 async function keysOf(ring: KeyRing, { id }: Profile): Promise<readonly KeyRecord[]> {
   return (await ring.all()).filter(({ profileId, revokedAtMs }) => profileId === id && revokedAtMs === null);
-}
-
-async function isAgreed(profile: Profile, keys: readonly KeyRecord[], { ask }: Terminal): Promise<boolean> {
-  if (ask === null) throw new UsageError("profiles delete cannot be undone; add --yes where nobody can be asked.");
-  const impact = keys.length === 0 ? "" : ` Keys that will be refused: ${keys.map(({ name }) => name).join(", ")}.`;
-  return /^y(es)?$/i.test((await ask(`Delete ${nameOf(profile)}?${impact} [y/N] `)).trim());
 }
 
 function nameOf({ id, name }: Profile): string {
@@ -174,8 +157,4 @@ function describe(constraints: Constraints): readonly [string, string][] {
     ["block", constraints.blockedModels.join(" ")],
   ];
   return rows.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, String(value)]]));
-}
-
-function printJson(value: object, terminal: Terminal): void {
-  terminal.out(`${JSON.stringify(value, null, 2)}\n`);
 }

@@ -10,14 +10,14 @@ import { TIERS, type Tier } from "../core/tiers.ts";
 import { readDebugRequest, writeDecision } from "../formats/routing-debug.ts";
 import { decide } from "../routing/decide.ts";
 import type { Arguments } from "./arguments.ts";
+import { perform, printJson } from "./command.ts";
 import { readJsonArray, readText } from "./input.ts";
 import { withKeyRing } from "./key-ring.ts";
 import { readCount, readNumber, readQuality, readWord } from "./profile-order.ts";
 import { findProfile, profilesOf } from "./profiles.ts";
-import { loadSettings, printProblems } from "./settings.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
-import { explainFailure, isOn, splitFlags, textOf, UsageError } from "./usage.ts";
+import { isOn, splitFlags, textOf, UsageError } from "./usage.ts";
 
 type Flags = Arguments["flags"];
 
@@ -45,24 +45,25 @@ const FIELDS: Readonly<Record<string, Field>> = {
 
 const OWN_FLAGS = [...Object.keys(FIELDS), "tools", "messages", "profile", "account", "json", "no-color"];
 
-export async function route({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  try {
-    const { own, config } = splitFlags(flags, OWN_FLAGS);
-    const question = readQuestion(await readBody(words, own, terminal));
-    const loaded = loadSettings(config, terminal);
-    if (!loaded.ok) return printProblems(loaded, terminal);
-    const { catalog } = loaded.settings;
-    const constraints = await constraintsOf(own, loaded.settings);
-    const decision = decide({ ...question, constraints, restingModels: new Map() }, catalog);
-    if (isOn(own, "json")) {
-      const { candidates, classifiedTier = null, score = null } = decision;
-      const answer = { decision: writeDecision(decision), classifiedTier, score, candidates };
-      terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
-    } else terminal.out(card(decision, catalog.baseline.id));
-    return 0;
-  } catch (error) {
-    return explainFailure(error, "route", terminal);
-  }
+export function route({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  return perform({
+    name: "route",
+    terminal,
+    async read() {
+      const { own, config } = splitFlags(flags, OWN_FLAGS);
+      const question = readQuestion(await readBody(words, own, terminal));
+      return { order: { own, question, isJson: isOn(own, "json") }, config };
+    },
+    async carryOut({ own, question, isJson }, settings) {
+      const constraints = await constraintsOf(own, settings);
+      const decision = decide({ ...question, constraints, restingModels: new Map() }, settings.catalog);
+      if (isJson) {
+        const { candidates, classifiedTier = null, score = null } = decision;
+        printJson({ decision: writeDecision(decision), classifiedTier, score, candidates }, terminal);
+      } else terminal.out(card(decision, settings.catalog.baseline.id));
+      return 0;
+    },
+  });
 }
 
 async function readBody(words: readonly string[], flags: Flags, terminal: Terminal): Promise<Record<string, unknown>> {

@@ -36,10 +36,19 @@ export function splitFlags(flags: Flags, ownNames: readonly string[]): { readonl
   return { own, config };
 }
 
+interface Unknown {
+  readonly what: string;
+  readonly word: string;
+  readonly known: readonly string[];
+  /** What to say where none of those known is near. */
+  readonly advice?: string;
+}
+
 /** For a word that is none of those known. */
-export function unknown({ what, word, known }: { what: string; word: string; known: readonly string[] }): UsageError {
+export function unknown({ what, word, known, advice = "" }: Unknown): UsageError {
   const meant = nearest(word, known);
-  return new UsageError(`There is no ${what} '${word}' here.${meant === null ? "" : ` Did you mean '${meant}'?`}`);
+  const hint = meant === null ? advice : `Did you mean '${meant}'?`;
+  return new UsageError(`There is no ${what} '${word}' here. ${hint}`.trimEnd());
 }
 
 /** The text after a flag; null when the flag is absent. A flag alone arrives as "true", which is nobody's value. */

@@ -9,46 +9,38 @@ import { writeUser } from "../http/api/users.ts";
 import { createPasswordResetStore } from "../store/resets.ts";
 import { createUserStore } from "../store/users.ts";
 import type { Arguments } from "./arguments.ts";
+import { perform, printJson, type ReadOrder, readSubcommand } from "./command.ts";
 import { withKeyRing } from "./key-ring.ts";
-import { loadSettings, printProblems } from "./settings.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
-import { explainFailure, FAILED, isOn, splitFlags, textOf, UsageError, unknown } from "./usage.ts";
+import { FAILED, isOn, splitFlags, textOf, UsageError } from "./usage.ts";
 
-const SUBCOMMANDS = ["list", "reset"] as const;
+/** Each with how many words follow it. */
+const SUBCOMMANDS = { list: 0, reset: 1 };
 const USERS_MAX = 10_000;
 
 interface Order {
-  readonly kind: (typeof SUBCOMMANDS)[number];
+  readonly kind: keyof typeof SUBCOMMANDS;
   readonly email: string | null;
   /** Where people reach the gateway; null for where it listens. */
   readonly url: string | null;
   readonly isJson: boolean;
 }
 
-export async function users(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  try {
-    const { order, config } = readOrder(args);
-    const loaded = loadSettings(config, terminal);
-    if (!loaded.ok) return printProblems(loaded, terminal);
-    const { settings } = loaded;
-    return await withKeyRing(settings.database, ({ db }) =>
-      order.kind === "list" ? list(order, db, terminal) : reset(order, { db, settings, terminal }),
-    );
-  } catch (error) {
-    return explainFailure(error, "users", terminal);
-  }
+export function users(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  return perform({
+    ...{ name: "users", terminal, read: () => readOrder(args) },
+    carryOut: (order, settings) =>
+      withKeyRing(settings.database, ({ db }) =>
+        order.kind === "list" ? list(order, db, terminal) : reset(order, { db, settings, terminal }),
+      ),
+  });
 }
 
-function readOrder({ words, flags }: Arguments): { order: Order; config: Arguments["flags"] } {
-  const [word, email, ...extra] = words;
-  if (word === undefined) throw new UsageError("Say what to do: users list or users reset EMAIL.");
-  const kind = SUBCOMMANDS.find((known) => known === word);
-  if (kind === undefined) throw unknown({ what: "subcommand", word, known: SUBCOMMANDS });
+function readOrder({ words, flags }: Arguments): ReadOrder<Order> {
+  const [kind, email] = readSubcommand(words, "users", SUBCOMMANDS);
   const { own, config } = splitFlags(flags, [...(kind === "reset" ? ["url"] : []), "json", "no-color"]);
   if (kind === "reset" && email === undefined) throw new UsageError("users reset needs the e-mail address of a user.");
-  const stray = kind === "list" ? email : extra[0];
-  if (stray !== undefined) throw new UsageError(`'${stray}' is one word too many.`);
   return { order: { kind, email: email ?? null, url: readUrl(textOf(own, "url")), isJson: isOn(own, "json") }, config };
 }
 
@@ -59,7 +51,7 @@ function readUrl(text: string | null): string | null {
 
 async function list({ isJson }: Order, db: Db, terminal: Terminal): Promise<number> {
   const found = await createUserStore(db).list({ limit: USERS_MAX, after: null });
-  if (isJson) terminal.out(`${JSON.stringify({ data: found.map(writeUser) }, null, 2)}\n`);
+  if (isJson) printJson({ data: found.map(writeUser) }, terminal);
   else if (found.length > 0) terminal.out(formatTable([HEADINGS, ...found.map(rowOf)]));
   else terminal.say("Nobody can sign in yet. Start the server: it prints a one-time link. switchyard serve\n");
   return 0;
@@ -89,7 +81,7 @@ async function reset({ email, url, isJson }: Order, { db, settings, terminal }: 
   const link = `${(url ?? addressOf(settings)).replace(/\/+$/, "")}/#/reset?token=${made.token}`;
   const expiresAt = new Date(made.expiresAtMs).toISOString();
   if (isJson) {
-    terminal.out(`${JSON.stringify({ email: made.user.email, link, expiresAt }, null, 2)}\n`);
+    printJson({ email: made.user.email, link, expiresAt }, terminal);
     return 0;
   }
   terminal.say(`A new password for ${made.user.email}: open this link within a day. It works once.\n`);

@@ -84,7 +84,7 @@ describe("migrate", () => {
   });
 
   it.each([
-    ["", 2, "migrate status or migrate up"],
+    ["", 2, "migrate status or up"],
     ["upp", 2, "Did you mean 'up'?"],
     ["up now", 2, "one word too many"],
     ["status --yes", 2, "no flag '--yes'"],
