@@ -10,7 +10,7 @@ export interface Arguments {
 }
 
 /** Flags that never take the next word as their value. */
-const SWITCHES: ReadonlySet<string> = new Set(["help", "version", "json", "yes", "test", "no-color"]);
+const SWITCHES: ReadonlySet<string> = new Set(["help", "version", "json", "yes", "test", "demo", "no-color"]);
 
 /** The two that everybody tries. */
 const SHORT: ReadonlyMap<string, string> = new Map([

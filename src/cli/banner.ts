@@ -9,11 +9,12 @@ import { VERSION } from "./help.ts";
 interface BannerInput {
   readonly app: Pick<App, "url" | "firstKey" | "setupLink">;
   readonly settings: Settings;
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly readyMs: number;
+  /** Lines under the providers, of whoever has something to add. */
+  readonly notes?: readonly string[];
 }
 
-export function banner({ app, settings, readyMs }: BannerInput): string {
+export function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
   const store = storeName(settings.database);
   const key = app.firstKey ?? "$SWITCHYARD_KEY";
   const lines = [
@@ -25,6 +26,7 @@ export function banner({ app, settings, readyMs }: BannerInput): string {
       ? `  Dashboard   ${app.url}`
       : `  Dashboard   ${app.setupLink}   (one-time link: choose your password)`,
     `  Providers   ${providersLine(settings)}`,
+    ...notes,
     app.firstKey === null
       ? "  API key     made at the first start; make another with: npx switchyard keys create --name NAME"
       : `  API key     ${app.firstKey}   (shown this once)`,

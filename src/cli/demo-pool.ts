@@ -23,6 +23,7 @@ export interface DemoKey {
   readonly profileId: string | null;
 }
 
+export const PRODUCTION_ID = "key_demo_production";
 export const BUDGET_ID = "profile_demo_budget";
 
 const CHAT = "/v1/chat/completions";
@@ -32,7 +33,7 @@ export const BUDGET: Constraints = { ...NO_CONSTRAINTS, tierCeiling: "LIGHT" };
 /** The last is not a key of its own: the dashboard's playground is recorded under this name. */
 export const DEMO_KEYS: readonly DemoKey[] = [
   {
-    ...{ id: "key_demo_production", name: "production", share: 64, profileId: null },
+    ...{ id: PRODUCTION_ID, name: "production", share: 64, profileId: null },
     ...{ routes: [CHAT, CHAT, CHAT, "/v1/messages"], constraints: NO_CONSTRAINTS },
   },
   {

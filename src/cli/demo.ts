@@ -4,11 +4,12 @@ import type { Db } from "../core/ports.ts";
 import type { Arguments } from "./arguments.ts";
 import { perform, printJson, type ReadOrder } from "./command.ts";
 import { type DemoFilled, type DemoPlan, fillWithDemo, OLDER_NOTE } from "./demo-fill.ts";
+import { demoStateOf } from "./demo-state.ts";
 import { withKeyRing } from "./key-ring.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
 import { FAILED, isOn, splitFlags, textOf, UsageError } from "./usage.ts";
 
-const DEFAULTS = { requests: 5_000, days: 30, seed: 1 } as const;
+export const DEMO_DEFAULTS = { requests: 5_000, days: 30, seed: 1 } as const;
 const MOST = { requests: 10_000_000, days: 3_650, seed: 2 ** 31 } as const;
 
 interface Order {
@@ -25,10 +26,9 @@ export function demo(args: Arguments, terminal: Terminal = thisTerminal()): Prom
 }
 
 async function carryOut(order: Order, db: Db, terminal: Terminal): Promise<number> {
-  const [some] = await db.query("SELECT id FROM requests LIMIT 1");
-  if (some !== undefined && !order.isConfirmed) {
+  if ((await demoStateOf(db)) !== "fresh" && !order.isConfirmed) {
     terminal.say(
-      "This database has requests already, and made-up ones could not be told from them. Nothing was changed. " +
+      "This database has requests or money already, and made-up ones could not be told from them. Nothing was changed. " +
         "Name another with --database, or add --yes.\n",
     );
     return FAILED;
@@ -42,9 +42,9 @@ async function carryOut(order: Order, db: Db, terminal: Terminal): Promise<numbe
 function readOrder({ words, flags }: Arguments): ReadOrder<Order> {
   if (words.length > 0) throw new UsageError(`demo takes flags only, not '${words[0]}'.`);
   const { own, config } = splitFlags(flags, ["requests", "days", "seed", "yes", "json", "no-color"]);
-  const count = (name: keyof typeof DEFAULTS): number => {
+  const count = (name: keyof typeof DEMO_DEFAULTS): number => {
     const text = textOf(own, name);
-    if (text === null) return DEFAULTS[name];
+    if (text === null) return DEMO_DEFAULTS[name];
     const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
     if (value >= 1 && value <= MOST[name]) return value;
     throw new UsageError(`--${name} is a whole number from 1 to ${MOST[name]}, not '${text}'.`);
@@ -53,7 +53,7 @@ function readOrder({ words, flags }: Arguments): ReadOrder<Order> {
   return { order: { plan, isConfirmed: isOn(own, "yes"), isJson: isOn(own, "json") }, config };
 }
 
-function progressOn(terminal: Terminal, total: number): (written: number) => void {
+export function progressOn(terminal: Terminal, total: number): (written: number) => void {
   if (!terminal.isScreen) return () => {};
   let shown = -1;
   return (written) => {

@@ -10,10 +10,17 @@ export const servePage: HelpPage = {
     "OPENAI_API_KEY=… switchyard",
     "switchyard serve --port 9000 --host 0.0.0.0",
     "switchyard serve --config staging.yaml",
+    "switchyard serve --demo",
   ],
-  tables: [],
+  tables: [
+    [
+      "Flags",
+      [["--demo", "On a temporary store filled with a made-up month, to see the dashboard alive; --database keeps it"]],
+    ],
+  ],
   notes: [
     "Without a provider's key the sandbox answers, with simulated text. The first start prints an API key and a one-time link to the dashboard.",
+    "--demo calls no provider, whatever is configured, and refuses a database that holds requests or money.",
     "SIGTERM and Ctrl-C let open requests finish; a second one cuts them off.",
   ],
 };

@@ -8,18 +8,58 @@ import { createLog, type ProcessLog } from "../telemetry/log.ts";
 import type { Arguments } from "./arguments.ts";
 import { banner } from "./banner.ts";
 import { loadSettings, printProblems } from "./settings.ts";
+import { type Terminal, thisTerminal } from "./terminal.ts";
+import { explainFailure, FAILED, isOn, UsageError } from "./usage.ts";
 
-export async function serve({ flags }: Arguments): Promise<number> {
+export async function serve({ words, flags }: Arguments): Promise<number> {
+  const terminal = thisTerminal();
+  try {
+    if (words[0] !== undefined) throw new UsageError(`'${words[0]}' is one word too many.`);
+    const { "no-color": _, demo, ...config } = flags;
+    return isOn({ demo }, "demo") ? await serveDemo(config, terminal) : await serveFrom(config);
+  } catch (error) {
+    return explainFailure(error, "serve", terminal);
+  }
+}
+
+async function serveDemo(flags: Arguments["flags"], terminal: Terminal): Promise<number> {
+  // Loaded for the demo only: no other start should wait for it.
+  const { demoNotes, demoSettings, demoStore, fillOnce } = await import("./serve-demo.ts");
+  const { config, isTemporary, clear } = demoStore(flags);
+  try {
+    return await serveFrom(config, {
+      notes: demoNotes(isTemporary),
+      settingsOf: demoSettings,
+      prepare: (settings) => fillOnce(settings, terminal),
+    });
+  } finally {
+    clear();
+  }
+}
+
+/** How a server is unlike any other. */
+interface Variation {
+  readonly notes: readonly string[];
+  settingsOf(settings: Settings): Settings;
+  /** Before the start; the text of a key when it made one. */
+  prepare(settings: Settings): Promise<string | null>;
+}
+
+const AS_CONFIGURED: Variation = { notes: [], settingsOf: (settings) => settings, prepare: async () => null };
+
+async function serveFrom(config: Arguments["flags"], variation: Variation = AS_CONFIGURED): Promise<number> {
   const startedAtMs = performance.now();
-  const { "no-color": _, ...config } = flags;
   const loaded = loadSettings(config);
   if (!loaded.ok) return printProblems(loaded);
-  const log = createLog(loaded.settings.logLevel);
-  const app = await startOrExplain(loaded.settings, log);
-  if (app === null) return 1;
-  process.stdout.write(
-    banner({ app, settings: loaded.settings, env: process.env, readyMs: performance.now() - startedAtMs }),
-  );
+  const settings = variation.settingsOf(loaded.settings);
+  const log = createLog(settings.logLevel);
+  const started = await startOrExplain(settings, log, variation);
+  if (started === null) return FAILED;
+  const { app, madeKey } = started;
+  const { url, setupLink, firstKey } = app;
+  const shown = { url, setupLink, firstKey: firstKey ?? madeKey };
+  const readyMs = performance.now() - startedAtMs;
+  process.stdout.write(banner({ app: shown, settings, readyMs, notes: variation.notes }));
   for (const { place, message } of loaded.warnings) log.warn({ place }, message);
   await stopped(app, log);
   log.info({}, "stopped");
@@ -27,9 +67,14 @@ export async function serve({ flags }: Arguments): Promise<number> {
   return 0;
 }
 
-async function startOrExplain(settings: Settings, log: ProcessLog): Promise<App | null> {
+async function startOrExplain(
+  settings: Settings,
+  log: ProcessLog,
+  { prepare }: Variation,
+): Promise<{ readonly app: App; readonly madeKey: string | null } | null> {
   try {
-    return await start(settings, log);
+    const madeKey = await prepare(settings);
+    return { app: await start(settings, log), madeKey };
   } catch (error) {
     process.stderr.write(`switchyard cannot start: ${explain(error as NodeJS.ErrnoException, settings)}\n`);
     return null;

@@ -98,7 +98,7 @@ test.each<readonly [string, readonly string[], RegExp]>([
   ["no subcommand", ["credits"], /Say what to do/],
   ["an unknown subcommand", ["credits", "balanc"], /Did you mean 'balance'/],
   ["no amount", ["credits", "add"], /needs an amount/],
-  ["one word too many", ["credits", "add", "5", "6"], /too many words/],
+  ["one word too many", ["credits", "add", "5", "6"], /one word too many/],
   ["an amount where there is none", ["credits", "balance", "5"], /one word too many/],
   ["an unknown flag", ["credits", "add", "5", "--acount", "x"], /Did you mean '--account'/],
   ["a flag without its value", ["credits", "add", "5", "--note"], /--note needs a value/],

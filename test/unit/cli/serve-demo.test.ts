@@ -1,0 +1,87 @@
+// What `serve --demo` serves from: never a store that holds something real, never a provider, and no store twice.
+
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readArguments } from "../../../src/cli/arguments.ts";
+import { credits } from "../../../src/cli/credits.ts";
+import { fillWithDemo } from "../../../src/cli/demo-fill.ts";
+import { demoStateOf } from "../../../src/cli/demo-state.ts";
+import { withKeyRing } from "../../../src/cli/key-ring.ts";
+import { demoSettings, demoStore, fillOnce } from "../../../src/cli/serve-demo.ts";
+import { load } from "../../../src/config/load.ts";
+import type { Settings } from "../../../src/config/settings.ts";
+import { HELLO, startGateway } from "../../support/gateway.ts";
+import { type RecordedTerminal, recordTerminal } from "../../support/terminal.ts";
+
+function settingsIn({ cwd, env }: RecordedTerminal): Settings {
+  const loaded = load({ flags: {}, env, cwd });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  return loaded.settings;
+}
+
+function countRequests(database: string): Promise<number> {
+  return withKeyRing(database, async ({ db }) => {
+    const [row] = await db.query("SELECT COUNT(*) AS requests FROM requests");
+    return Number(row?.requests);
+  });
+}
+
+describe("the store", () => {
+  test("is a temporary one, which is taken away", () => {
+    const { config, isTemporary, clear } = demoStore({ port: "0" });
+    expect(config).toMatchObject({ port: "0", database: expect.stringMatching(/^sqlite:.*switchyard-demo-/) });
+    expect(isTemporary).toBe(true);
+    expect(existsSync(config.data ?? "")).toBe(true);
+    clear();
+    expect(existsSync(config.data ?? "")).toBe(false);
+  });
+
+  test.each([{ database: "sqlite:demo.db" }, { data: "demo" }])("or the one that %j names", (config) => {
+    expect(demoStore(config)).toMatchObject({ config, isTemporary: false });
+  });
+});
+
+test("providers and Redis are left alone, whatever is configured", () => {
+  const terminal = recordTerminal({ env: { OPENAI_API_KEY: "sk-x", REDIS_URL: "redis://127.0.0.1:1" } });
+  writeFileSync(join(terminal.cwd, "switchyard.yaml"), "providers:\n  groq: { apiKey: k }\n");
+  const settings = settingsIn(terminal);
+  expect([...settings.catalog.providers.keys()].sort()).toEqual(["groq", "openai"]);
+  const { catalog, redis } = demoSettings(settings);
+  expect([...catalog.providers.values()].map(({ kind }) => kind)).toEqual(["sandbox"]);
+  expect(redis).toBeNull();
+});
+
+test("a store that was filled is served as it is", async () => {
+  const terminal = recordTerminal();
+  const settings = settingsIn(terminal);
+  const plan = { requests: 20, days: 30, seed: 1, nowMs: Date.now(), onProgress: () => {} };
+  await withKeyRing(settings.database, ({ db }) => fillWithDemo(db, plan));
+  expect(await fillOnce(settings, terminal)).toBeNull();
+  expect(await countRequests(settings.database)).toBe(20);
+});
+
+test("a store with a request in it is refused, and stays as it was", async () => {
+  const terminal = recordTerminal();
+  const settings = settingsIn(terminal);
+  const gateway = await startGateway({ database: settings.database, creditsUsd: null });
+  expect((await gateway.post("/v1/chat/completions", HELLO)).status).toBe(200);
+  await gateway.stop();
+  await expect(fillOnce(settings, terminal)).rejects.toThrow("holds requests or money already");
+  expect(await countRequests(settings.database)).toBe(1);
+});
+
+test("a store with money in it is refused", async () => {
+  const terminal = recordTerminal();
+  expect(await credits(readArguments(["credits", "add", "25", "--note", "January"]), terminal)).toBe(0);
+  await expect(fillOnce(settingsIn(terminal), terminal)).rejects.toThrow("holds requests or money already");
+});
+
+test("a store that a server runs on is refused before anything is written", async () => {
+  const terminal = recordTerminal();
+  const settings = settingsIn(terminal);
+  const gateway = await startGateway({ database: settings.database, creditsUsd: null });
+  await expect(fillOnce(settings, terminal)).rejects.toThrow("Another process is serving");
+  await gateway.stop();
+  expect(await withKeyRing(settings.database, ({ db }) => demoStateOf(db))).not.toBe("demo");
+});
