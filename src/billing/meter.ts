@@ -1,5 +1,5 @@
-// Usage as providers report it, put into disjoint token buckets. What cannot be true counts as missing, and what is missing
-// is estimated from what was delivered, within the bounds of the request.
+// Usage as providers report it, put into disjoint token buckets. What is missing is estimated from what was delivered,
+// within the bounds of the request.
 
 import type { Usage } from "../core/chat.ts";
 import { cacheWritePrice, longCacheWritePrice, type Price, type TokenBuckets } from "../core/money.ts";
@@ -11,27 +11,29 @@ export interface Metered {
 
 export interface MeterInput {
   readonly usage: Usage | null;
-  /** No request can use more than this. */
-  readonly bounds: { readonly inputTokens: number; readonly outputTokens: number };
   /** Stands in where usage is missing. */
-  readonly estimate: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly estimate: TokenCounts;
 }
 
-export function meter({ usage, bounds, estimate }: MeterInput): Metered {
-  if (usage !== null && isPossible(usage, bounds)) return { buckets: bucketsOf(usage), isEstimated: false };
+export interface TokenCounts {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+export function meter({ usage, estimate }: MeterInput): Metered {
+  if (usage !== null) return { buckets: bucketsOf(usage), isEstimated: false };
   return {
-    buckets: {
-      input: Math.min(estimate.inputTokens, bounds.inputTokens),
-      cacheRead: 0,
-      cacheWrite: 0,
-      output: Math.min(estimate.outputTokens, bounds.outputTokens),
-    },
+    buckets: { input: estimate.inputTokens, cacheRead: 0, cacheWrite: 0, output: estimate.outputTokens },
     isEstimated: true,
   };
 }
 
-function isPossible(usage: Usage, bounds: MeterInput["bounds"]): boolean {
-  return usage.prompt_tokens <= bounds.inputTokens && usage.completion_tokens <= bounds.outputTokens;
+/**
+ * More than the request seems to allow. Hosts that search the web or think apart from the cap do count more, and bill it;
+ * so it is charged like any other usage, and the operator hears of it.
+ */
+export function exceeds(usage: Usage, { inputTokens, outputTokens }: TokenCounts): boolean {
+  return usage.prompt_tokens > inputTokens || usage.completion_tokens > outputTokens;
 }
 
 /** Chat-completions counts cached tokens inside the prompt, reads and writes alike. */

@@ -12,6 +12,8 @@ export interface AssistantOptions {
   readonly conversion: Conversion;
   /** Tells calls of different turns apart that hosts gave one and the same id. */
   readonly turnIndex: number;
+  /** The ids of the calls so far; those of this turn are added. */
+  readonly takenIds: Set<string>;
 }
 
 interface WrittenAssistant {
@@ -27,7 +29,7 @@ export function writeAssistant(messages: readonly ChatMessage[], options: Assist
   for (const message of messages) {
     texts.push(...writeTexts(message));
     for (const call of readCalls(message)) {
-      const id = callId(call.id, options.turnIndex);
+      const id = callId(call.id, options);
       callIds.set(call.key, id);
       calls.push({ type: "tool_use", id, name: call.name, input: parseInput(call.text, options.conversion) });
     }
@@ -35,10 +37,13 @@ export function writeAssistant(messages: readonly ChatMessage[], options: Assist
   return { blocks: [...texts, ...calls], callIds };
 }
 
-// Hosts that give no ids of their own get the same made-up one in every turn, and Anthropic refuses repeats.
-function callId(id: string, turnIndex: number): string {
-  if (/^call_\d+$/.test(id) || id === "") return `${id === "" ? "call" : id}_turn_${turnIndex}`;
-  return SAFE_ID.test(id) ? id : toolIdFor(id, "safe-40");
+// Hosts that give no ids of their own get the same made-up one in every turn, and Anthropic refuses repeats. An id that
+// is the first of its kind stays as it is.
+function callId(id: string, { turnIndex, takenIds }: AssistantOptions): string {
+  const plain = SAFE_ID.test(id) ? id : toolIdFor(id, "safe-40");
+  const unique = id === "" ? `call_turn_${turnIndex}` : takenIds.has(plain) ? `${plain}_turn_${turnIndex}` : plain;
+  takenIds.add(unique);
+  return unique;
 }
 
 function writeTexts({ content, ...message }: ChatMessage): readonly Block[] {

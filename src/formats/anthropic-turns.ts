@@ -26,8 +26,9 @@ export function writeTurns(messages: readonly ChatMessage[], options: TurnsOptio
   const leading = firstOther < 0 ? messages : messages.slice(0, firstOther);
   const system = leading.flatMap(instructionBlocks);
   const turns: Turn[] = [];
+  const takenIds = new Set<string>();
   for (const { assistant, stretch } of exchanges(messages.slice(leading.length))) {
-    const written = writeAssistant(assistant, { ...options, turnIndex: turns.length });
+    const written = writeAssistant(assistant, { ...options, turnIndex: turns.length, takenIds });
     if (written.blocks.length > 0) turns.push({ role: "assistant", content: written.blocks });
     turns.push(...writeStretch(stretch, written.callIds, options));
   }

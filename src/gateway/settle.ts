@@ -2,7 +2,7 @@
 // baseline; and the booking of it, once.
 
 import { inputTokensPossible } from "../billing/estimate.ts";
-import { type Metered, meter, priceFor, usageOf } from "../billing/meter.ts";
+import { exceeds, type Metered, meter, priceFor, type TokenCounts, usageOf } from "../billing/meter.ts";
 import type { Usage } from "../core/chat.ts";
 import type { StoredAnswer, Usage as UsageRecord } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
@@ -33,9 +33,15 @@ export interface Assessment extends Outcome {
   readonly record: UsageRecord;
 }
 
-export function assess(delivered: Delivered, { catalog }: Services): Assessment {
+export function assess(delivered: Delivered, { catalog, log }: Services): Assessment {
   const { call, reservation, model, usage, outcome } = delivered;
-  const { buckets, isEstimated } = measure(delivered);
+  const bounds = boundsOf(delivered);
+  const { buckets, isEstimated } = measure(delivered, bounds.outputTokens);
+  if (usage !== null && exceeds(usage, bounds)) {
+    const counted = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
+    const subject = { requestId: call.requestId, model: model.id, provider: model.provider };
+    log.warn({ ...subject, counted, bounds }, "a provider counted more tokens than the request seems to allow");
+  }
   const listed = model.price as Price;
   const price = isEstimated || usage === null ? listed : priceFor(usage, listed);
   const { markupPpm } = catalog;
@@ -58,17 +64,16 @@ export function assess(delivered: Delivered, { catalog }: Services): Assessment 
   };
 }
 
-function measure(delivered: Delivered): Metered {
-  const { call, reservation, usage, outputLength, outcome } = delivered;
-  const bounds = {
-    inputTokens: inputTokensPossible(call.request.chat, call.request.source.bytes.length),
-    outputTokens: outputTokensMax(delivered),
-  };
-  const outputTokens = Math.min(Math.ceil(outputLength / CHARACTERS_PER_TOKEN), bounds.outputTokens);
+function boundsOf(delivered: Delivered): TokenCounts {
+  const { chat, source } = delivered.call.request;
+  return { inputTokens: inputTokensPossible(chat, source.bytes.length), outputTokens: outputTokensMax(delivered) };
+}
+
+function measure({ reservation, usage, outputLength, outcome }: Delivered, outputMax: number): Metered {
+  const outputTokens = Math.min(Math.ceil(outputLength / CHARACTERS_PER_TOKEN), outputMax);
   const hasUncountedOutput = usage?.completion_tokens === 0 && outputLength > 0;
   const metered = meter({
     usage: outcome === "complete" && hasUncountedOutput ? null : usage,
-    bounds,
     estimate: { inputTokens: reservation.decision.estimatedTokens.input, outputTokens },
   });
   // Usage that came early in a stream lags behind what was delivered when the client left.

@@ -135,7 +135,7 @@ test.each<[string, ContentPart, number]>([
   expect(Math.abs(inputTokens - expected)).toBeLessThan(150);
 });
 
-test("no more input is held than the model can read, and more than a token a byte is not believed", () => {
+test("no more input is held than the model can read, and more than a token a byte is out of bounds", () => {
   const { inputTokens } = quoteChain(inputOf({ bodyBytes: 10_000_000 }))[0]!;
   expect(inputTokens).toBe(200_000);
   expect(inputTokensPossible(chatOf(), 1_000)).toBeGreaterThanOrEqual(1_000);
