@@ -119,6 +119,6 @@ async function typePrompt(/** @type {Page} */ page) {
 
 async function editFirst(/** @type {Page} */ page) {
   await page.getByRole("link", { name: "budget" }).click();
-  await page.getByLabel("Lowest tier").selectOption("SIMPLE");
+  await page.getByLabel("Lowest tier").fill("1");
   await page.getByText(/Of the last/).waitFor();
 }

@@ -4,6 +4,7 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/controls.css";
 import "./styles/parts.css";
+import "./styles/tier-range.css";
 import "./styles/layers.css";
 import "./styles/page.css";
 import "./styles/top.css";

@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
     const final = page.locator(".ladder .final span");
     await page.getByLabel("Prompt", { exact: true }).fill("Hi!");
     await final.waitFor();
-    await page.getByLabel("Lowest tier").selectOption("COMPLEX");
+    await page.getByLabel("Lowest tier").fill("4");
     await page.locator('.ladder .final[data-tier="COMPLEX"]').waitFor();
     await page.getByText(/raised \w+ to COMPLEX/).waitFor();
     const { page: other } = await visit(new URL(page.url()).pathname + new URL(page.url()).hash);
@@ -78,6 +78,44 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
     await page.getByRole("link", { name: "Open in playground" }).click();
     await page.waitForURL(/\/playground/);
     expect(await page.getByLabel("Prompt", { exact: true }).inputValue()).toBe("Hi!");
+  });
+
+  test("bounds the tiers by two handles that cannot pass each other, by keyboard, by pointer and open", async () => {
+    const { page } = await visit("/playground");
+    const [lowest, highest] = [page.getByLabel("Lowest tier"), page.getByLabel("Highest tier")];
+    const said = async (): Promise<readonly (string | null)[]> => [
+      await lowest.getAttribute("aria-valuetext"),
+      await highest.getAttribute("aria-valuetext"),
+    ];
+    await page.getByText("Any tier").waitFor();
+    expect(await said()).toEqual(["NANO, open", "COMPLEX, open"]);
+    await lowest.focus();
+    await page.keyboard.press("ArrowRight");
+    await page.getByText("SIMPLE and above").waitFor();
+    await page.keyboard.press("Tab");
+    for (const key of ["ArrowLeft", "ArrowLeft"]) await page.keyboard.press(key);
+    await page.getByText("SIMPLE to LIGHT").waitFor();
+    expect(await said()).toEqual(["SIMPLE", "LIGHT"]);
+    await page.keyboard.press("Home");
+    await page.getByText("SIMPLE only").waitFor();
+    expect(await highest.inputValue()).toBe("1");
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("End");
+    expect(await said()).toEqual(["SIMPLE", "SIMPLE"]);
+    await page.getByRole("button", { name: "Move the nearer end to STANDARD" }).click();
+    await page.getByText("SIMPLE to STANDARD").waitFor();
+    const handle = await highest.boundingBox();
+    const stop = await page.getByRole("button", { name: "Move the nearer end to COMPLEX" }).boundingBox();
+    if (handle === null || stop === null) throw new Error("not in sight");
+    // Its handle is 24 pixels wide on a slider whose ends are the centres of the outermost stops.
+    const middleOf = (rank: number): number => handle.x + 12 + ((handle.width - 24) * rank) / 4;
+    await page.mouse.move(middleOf(3), handle.y + 12);
+    await page.mouse.down();
+    await page.mouse.move(stop.x + stop.width, handle.y + 12, { steps: 4 });
+    await page.mouse.up();
+    await page.getByText("SIMPLE and above").waitFor();
+    await page.getByRole("button", { name: "Move the nearer end to NANO" }).click();
+    await page.getByText("Any tier").waitFor();
   });
 
   describe("with traffic", () => {

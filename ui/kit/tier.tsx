@@ -1,8 +1,8 @@
-// Tiers in sight: a badge, the ladder of five with its marks, and a range of them. A tier is told by its name and its
+// Tiers in sight: a badge, and the ladder of five with its marks. A tier is told by its name and its
 // place on the ladder, never by colour alone.
 
 import { TIERS } from "../../src/core/tiers.ts";
-import { SelectField } from "./field.tsx";
+import { rankOf } from "./tier-ends.ts";
 
 export function TierBadge({ tier, from }: { readonly tier: string | null; readonly from?: string | null }) {
   if (tier === null) return <span class="faint">–</span>;
@@ -47,39 +47,3 @@ export function TierLadder({
 }
 
 export const TIER_OPTIONS = TIERS.map((tier) => ({ value: tier, label: tier }));
-
-/** Lowest and highest tier allowed; the ends are "none". */
-export function TierRange({
-  floor,
-  ceiling,
-  onChange,
-}: {
-  readonly floor: string | null;
-  readonly ceiling: string | null;
-  readonly onChange: (floor: string | null, ceiling: string | null) => void;
-}) {
-  const none = { value: "", label: "none" };
-  const isCrossed = floor !== null && ceiling !== null && rankOf(floor, 0) > rankOf(ceiling, 4);
-  return (
-    <div class="pair">
-      <SelectField
-        label="Lowest tier"
-        value={floor ?? ""}
-        options={[none, ...TIER_OPTIONS]}
-        onChange={(tier) => onChange(tier || null, ceiling)}
-        error={isCrossed ? "Above the highest tier: the highest wins." : null}
-      />
-      <SelectField
-        label="Highest tier"
-        value={ceiling ?? ""}
-        options={[none, ...TIER_OPTIONS]}
-        onChange={(tier) => onChange(floor, tier || null)}
-      />
-    </div>
-  );
-}
-
-function rankOf(tier: string | null | undefined, otherwise: number): number {
-  const rank = (TIERS as readonly (string | null | undefined)[]).indexOf(tier);
-  return rank < 0 ? otherwise : rank;
-}

@@ -3,7 +3,8 @@
 import { useLoad } from "../api.ts";
 import { Button, Segmented } from "../kit/button.tsx";
 import { SelectField, TextArea, TextField } from "../kit/field.tsx";
-import { TIER_OPTIONS, TierRange } from "../kit/tier.tsx";
+import { TIER_OPTIONS } from "../kit/tier.tsx";
+import { TierRange } from "../kit/tier-range.tsx";
 import type { List, Model, Profile } from "../types.ts";
 import { type Bench, parsedTools } from "./playground-state.ts";
 

@@ -7,7 +7,7 @@ import { Button, ButtonLink } from "../kit/button.tsx";
 import { Check, TextField } from "../kit/field.tsx";
 import { PageHead } from "../kit/page.tsx";
 import { Problem } from "../kit/states.tsx";
-import { TierRange } from "../kit/tier.tsx";
+import { TierRange } from "../kit/tier-range.tsx";
 import { tell } from "../kit/toast.tsx";
 import { go, hrefTo } from "../router.ts";
 import type { List, Model, Profile, Rules } from "../types.ts";

@@ -1,0 +1,79 @@
+// The tiers allowed as one range with two handles. Each handle is the browser's own slider, so it has its keys and is read
+// out; on the outermost stop an end is open. The handles cannot pass each other, and a click on a tier moves the nearer one.
+
+import { useId } from "preact/hooks";
+import { TIERS } from "../../src/core/tiers.ts";
+import { LAST, nearerEnd, rangeText, rankOf } from "./tier-ends.ts";
+
+interface Ends {
+  readonly floor: string | null;
+  readonly ceiling: string | null;
+}
+
+export function TierRange({
+  floor,
+  ceiling,
+  onChange,
+}: Ends & { readonly onChange: (floor: string | null, ceiling: string | null) => void }) {
+  const id = useId();
+  const [low, high] = [rankOf(floor, 0), rankOf(ceiling, LAST)];
+  const setLow = (rank: number): void => onChange(rank === 0 ? null : (TIERS[rank] ?? null), ceiling);
+  const setHigh = (rank: number): void => onChange(floor, rank === LAST ? null : (TIERS[rank] ?? null));
+  const pick = (rank: number): void => (nearerEnd(rank, low, high) === "low" ? setLow(rank) : setHigh(rank));
+  return (
+    <fieldset class="field tier-range" aria-describedby={`${id}-about`}>
+      <legend>Tiers allowed</legend>
+      <div class="stops">
+        {TIERS.map((tier, rank) => (
+          <button
+            key={tier}
+            type="button"
+            tabIndex={-1}
+            class={rank < low || rank > high ? "out" : ""}
+            data-tier={tier}
+            aria-label={`Move the nearer end to ${tier}`}
+            onClick={() => pick(rank)}
+          >
+            {tier}
+          </button>
+        ))}
+        <Handle label="Lowest tier" kind="floor" rank={low} least={0} most={high} onMove={setLow} />
+        <Handle label="Highest tier" kind="ceiling" rank={high} least={low} most={LAST} onMove={setHigh} />
+      </div>
+      <p id={`${id}-about`} class={low > high ? "error" : "hint"}>
+        {rangeText(low, high)}
+      </p>
+    </fieldset>
+  );
+}
+
+interface HandleProps {
+  readonly label: string;
+  readonly kind: "floor" | "ceiling";
+  readonly rank: number;
+  readonly least: number;
+  readonly most: number;
+  readonly onMove: (rank: number) => void;
+}
+
+function Handle({ label, kind, rank, least, most, onMove }: HandleProps) {
+  const isOpen = kind === "floor" ? rank === 0 : rank === LAST;
+  return (
+    <input
+      type="range"
+      class={kind}
+      aria-label={label}
+      aria-valuetext={isOpen ? `${TIERS[rank]}, open` : TIERS[rank]}
+      min={0}
+      max={LAST}
+      step={1}
+      value={rank}
+      onInput={(event) => {
+        const wanted = Math.min(Math.max(Number(event.currentTarget.value), least), Math.max(least, most));
+        // The slider itself knows no other bound than the ends of the scale.
+        event.currentTarget.value = String(wanted);
+        if (wanted !== rank) onMove(wanted);
+      }}
+    />
+  );
+}
