@@ -7,12 +7,24 @@ import { Tabs } from "./tabs.tsx";
 
 export const KEY_PLACE = "$SWITCHYARD_KEY";
 
-export function Snippets({ call, label }: { readonly call: Omit<Call, "origin">; readonly label: string }) {
+export function Snippets({
+  call,
+  label,
+  cli,
+}: {
+  readonly call: Omit<Call, "origin">;
+  readonly label: string;
+  /** The same for the command line, where that can be had. */
+  readonly cli?: string;
+}) {
   const [chosen, setChosen] = useState("curl");
-  const tabs = Object.entries(WRITERS).map(([id, write]) => ({
+  const texts = Object.entries(WRITERS).map(
+    ([id, write]) => [id, write({ ...call, origin: location.origin })] as const,
+  );
+  const tabs = [...texts, ...(cli === undefined ? [] : [["CLI", cli] as const])].map(([id, text]) => ({
     id,
     label: id,
-    show: () => <CopyBlock text={write({ ...call, origin: location.origin })} label={`${label}: ${id}`} />,
+    show: () => <CopyBlock text={text} label={`${label}: ${id}`} />,
   }));
   return <Tabs label={label} tabs={tabs} chosen={chosen} onChoose={setChosen} />;
 }

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoad } from "../api.ts";
 import { Button, ButtonLink } from "../kit/button.tsx";
+import { writeCli } from "../kit/cli-text.ts";
 import { copyText } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { PageHead } from "../kit/page.tsx";
@@ -67,7 +68,14 @@ export function Playground() {
       </div>
       {isCopying && (
         <Dialog title="Copy as" onClose={() => setCopying(false)} isWide>
-          <Snippets label="This request" call={{ key: KEY_PLACE, body: chatBodyOf(bench) }} />
+          <Snippets
+            label="This request"
+            call={{ key: KEY_PLACE, body: chatBodyOf(bench) }}
+            cli={writeCli(chatBodyOf(bench), {
+              profile: bench.profileId || null,
+              account: place.value.query.get("account"),
+            })}
+          />
         </Dialog>
       )}
     </>
