@@ -1,10 +1,14 @@
-// A request written as a program: for curl, for the OpenAI clients and for Anthropic's.
+// A request written as a program: for curl, for the OpenAI clients and for Anthropic's. It runs as it is pasted, the
+// TypeScript also as plain JavaScript.
+
+type Body = Readonly<Record<string, unknown>>;
 
 export interface Call {
   /** `https://host`, without a path. */
   readonly origin: string;
-  readonly key: string;
-  readonly body: Readonly<Record<string, unknown>>;
+  /** Null where it is known to nobody here: then the program reads it from SWITCHYARD_KEY. */
+  readonly key: string | null;
+  readonly body: Body;
 }
 
 export const WRITERS: Readonly<Record<string, (call: Call) => string>> = {
@@ -17,7 +21,7 @@ export const WRITERS: Readonly<Record<string, (call: Call) => string>> = {
 function writeCurl({ origin, key, body }: Call): string {
   return [
     `curl ${origin}/v1/chat/completions \\`,
-    `  -H "Authorization: Bearer ${key}" \\`,
+    `  -H "Authorization: Bearer ${key ?? "$SWITCHYARD_KEY"}" \\`,
     '  -H "Content-Type: application/json" \\',
     `  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`,
   ].join("\n");
@@ -25,10 +29,12 @@ function writeCurl({ origin, key, body }: Call): string {
 
 function writePython({ origin, key, body }: Call): string {
   const { known, extra } = split(body);
+  const keyText = key === null ? 'os.environ["SWITCHYARD_KEY"]' : `"${key}"`;
   return [
+    ...(key === null ? ["import os", ""] : []),
     "from openai import OpenAI",
     "",
-    `client = OpenAI(base_url="${origin}/v1", api_key="${key}")`,
+    `client = OpenAI(base_url="${origin}/v1", api_key=${keyText})`,
     "answer = client.chat.completions.create(",
     ...Object.entries(known).map(([name, value]) => `    ${name}=${toPython(value)},`),
     ...(extra === null ? [] : [`    extra_body=${toPython(extra)},`]),
@@ -41,9 +47,8 @@ function writeTypeScript({ origin, key, body }: Call): string {
   return [
     'import OpenAI from "openai";',
     "",
-    `const client = new OpenAI({ baseURL: "${origin}/v1", apiKey: "${key}" });`,
-    `const body = ${JSON.stringify(body, null, 2)};`,
-    `const answer = await client.chat.completions.create(body${split(body).extra === null ? "" : " as never"});`,
+    `const client = new OpenAI({ baseURL: "${origin}/v1", apiKey: ${keyInScript(key)} });`,
+    `const answer = await client.chat.completions.create(${toScript(body)});`,
     "console.log(answer.choices[0].message.content);",
   ].join("\n");
 }
@@ -51,26 +56,57 @@ function writeTypeScript({ origin, key, body }: Call): string {
 function writeAnthropic({ origin, key, body }: Call): string {
   const turns = (body.messages ?? []) as readonly { readonly role: string; readonly content: unknown }[];
   const system = turns.find(({ role }) => role === "system")?.content;
-  const { extra } = split(body);
   const message = {
     model: body.model,
     max_tokens: body.max_tokens ?? 1024,
     ...(system === undefined ? {} : { system }),
     messages: turns.filter(({ role }) => role !== "system"),
-    ...extra,
+    ...(Array.isArray(body.tools) ? { tools: body.tools.map(toAnthropicTool) } : {}),
+    ...split(body).extra,
   };
   return [
     'import Anthropic from "@anthropic-ai/sdk";',
     "",
-    `const client = new Anthropic({ baseURL: "${origin}", apiKey: "${key}" });`,
-    `const body = ${JSON.stringify(message, null, 2)};`,
-    `const answer = await client.messages.create(body${extra === null ? "" : " as never"});`,
+    `const client = new Anthropic({ baseURL: "${origin}", apiKey: ${keyInScript(key)} });`,
+    `const answer = await client.messages.create(${toScript(message)});`,
     "console.log(answer.content);",
   ].join("\n");
 }
 
+function keyInScript(key: string | null): string {
+  return key === null ? "process.env.SWITCHYARD_KEY" : `"${key}"`;
+}
+
+function toAnthropicTool(tool: unknown): unknown {
+  const { function: described } = (tool ?? {}) as { function?: Body };
+  if (described === undefined) return tool;
+  const { name, description, parameters } = described;
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    input_schema: parameters ?? { type: "object", properties: {} },
+  };
+}
+
+/** Written into the call itself, so that the compiler knows its words; what is ours is spread, which it lets pass. */
+function toScript(body: Body): string {
+  const { known, extra } = split(body);
+  const lines = [
+    ...Object.entries(known).map(([name, value]) => `  ${name}: ${literal(value)},`),
+    ...(extra === null ? [] : [`  ...${literal(extra)},`]),
+  ];
+  return ["{", ...lines, "}"].join("\n");
+}
+
+/** JSON whose names stand without quotes. In it, a line begins with a quote only where a name or a whole text does. */
+function literal(value: unknown): string {
+  return JSON.stringify(value, null, 2)
+    .replace(/^( *)"(\w+)": /gm, "$1$2: ")
+    .replaceAll("\n", "\n  ");
+}
+
 /** What OpenAI's own clients know by name, and what is ours. */
-function split(body: Readonly<Record<string, unknown>>) {
+function split(body: Body) {
   const entries = Object.entries(body);
   const extra = Object.fromEntries(entries.filter(([name]) => name.startsWith("service_")));
   const known = Object.fromEntries(entries.filter(([name]) => !name.startsWith("service_")));

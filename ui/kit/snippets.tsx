@@ -5,8 +5,6 @@ import { CopyBlock } from "./copy.tsx";
 import { type Call, WRITERS } from "./snippet-text.ts";
 import { Tabs } from "./tabs.tsx";
 
-export const KEY_PLACE = "$SWITCHYARD_KEY";
-
 export function Snippets({
   call,
   label,

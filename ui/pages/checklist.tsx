@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { useLoad } from "../api.ts";
 import { percent, usd } from "../format.ts";
 import { Button } from "../kit/button.tsx";
-import { helloBody, KEY_PLACE, Snippets } from "../kit/snippets.tsx";
+import { helloBody, Snippets } from "../kit/snippets.tsx";
 import { hrefTo } from "../router.ts";
 import { session } from "../session.ts";
 import type { Key, List, RequestLine } from "../types.ts";
@@ -45,7 +45,7 @@ export function Checklist({ first, onDone }: { readonly first: RequestLine | nul
           ) : (
             <Received first={first} onDone={onDone} />
           )}
-          <Snippets label="First request" call={{ key: keyText ?? KEY_PLACE, body: helloBody() }} />
+          <Snippets label="First request" call={{ key: keyText, body: helloBody() }} />
         </Step>
       </ol>
       {isCreating && <KeyCreation onClose={() => setCreating(false)} onCreated={({ key }) => setKeyText(key)} />}

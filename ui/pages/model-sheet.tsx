@@ -6,7 +6,7 @@ import { useShortcuts } from "../keyboard.ts";
 import { ButtonLink } from "../kit/button.tsx";
 import { CopyButton } from "../kit/copy.tsx";
 import { Sheet } from "../kit/sheet.tsx";
-import { KEY_PLACE, Snippets } from "../kit/snippets.tsx";
+import { Snippets } from "../kit/snippets.tsx";
 import { hrefTo } from "../router.ts";
 import { isOperator } from "../session.ts";
 import { Health, healthStory, perMillion, type SeenModel } from "./model-facts.tsx";
@@ -42,7 +42,7 @@ export function ModelSheet({ model, onClose }: { readonly model: SeenModel; read
       <h3>Function calling</h3>
       <Scores model={model} />
       <h3>Ask for it by name</h3>
-      <Snippets label="Direct call" call={{ key: KEY_PLACE, body: directBody(model.id) }} />
+      <Snippets label="Direct call" call={{ key: null, body: directBody(model.id) }} />
     </Sheet>
   );
 }

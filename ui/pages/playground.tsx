@@ -7,7 +7,7 @@ import { writeCli } from "../kit/cli-text.ts";
 import { copyText } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { PageHead } from "../kit/page.tsx";
-import { KEY_PLACE, Snippets } from "../kit/snippets.tsx";
+import { Snippets } from "../kit/snippets.tsx";
 import { tell } from "../kit/toast.tsx";
 import { hrefTo, place } from "../router.ts";
 import type { List, Profile } from "../types.ts";
@@ -70,7 +70,7 @@ export function Playground() {
         <Dialog title="Copy as" onClose={() => setCopying(false)} isWide>
           <Snippets
             label="This request"
-            call={{ key: KEY_PLACE, body: chatBodyOf(bench) }}
+            call={{ key: null, body: chatBodyOf(bench) }}
             cli={writeCli(chatBodyOf(bench), {
               profile: bench.profileId || null,
               account: place.value.query.get("account"),

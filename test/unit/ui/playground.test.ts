@@ -140,7 +140,7 @@ describe("snippets", () => {
     ];
     const text = WRITERS.Anthropic?.({ ...call, body: { model: "auto", messages } }) ?? "";
     expect(text).toContain('baseURL: "https://gate.example"');
-    expect(text).toContain('"system": "Be brief."');
-    expect(text).not.toContain('"role": "system"');
+    expect(text).toContain('system: "Be brief."');
+    expect(text).not.toContain('role: "system"');
   });
 });

@@ -1,0 +1,120 @@
+// The programs that the dashboard offers, run as they are pasted: in a folder with nothing in it but the packages, they
+// reach the gateway, ask for what was set, and satisfy the compiler.
+
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hasBrowser, setStage } from "./stage.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const runFile = promisify(execFile);
+const PROGRAMS = ["curl", "TypeScript", "Anthropic"] as const;
+const hasCurl = canRun("curl", ["--version"]);
+const python = ["python3", "python"].find((name) => canRun(name, ["--version"]));
+
+describe.skipIf(!hasBrowser)("a program from the dashboard", () => {
+  const { gateway, visit } = setStage();
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "switchyard-pasted-"));
+    symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"), "junction");
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function run(program: (typeof PROGRAMS)[number], text: string, env: Record<string, string> = {}) {
+    const options = { cwd: folder, env: { PATH: process.env.PATH ?? "", ...env }, encoding: "utf8" as const };
+    if (program === "curl") return (await runFile("sh", ["-c", text], options)).stdout;
+    writeFileSync(join(folder, "pasted.mjs"), text);
+    return (await runFile(process.execPath, ["pasted.mjs"], options)).stdout;
+  }
+
+  async function newestRequest(): Promise<Record<string, unknown>> {
+    const answer = await gateway().api("GET", "/api/requests?limit=1");
+    return ((await answer.json()) as { data: Record<string, unknown>[] }).data[0] ?? {};
+  }
+
+  /** All with one start of the compiler, whose starting is what takes long. */
+  async function compilerSays(texts: readonly string[]): Promise<string> {
+    const files = texts.map((text, index) => {
+      writeFileSync(join(folder, `typed${index}.mts`), text);
+      return `typed${index}.mts`;
+    });
+    const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+    const flags = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022"];
+    const told = await runFile(process.execPath, [compiler, ...flags, "--types", "node", ...files], {
+      cwd: folder,
+    }).catch((error: { readonly stdout: string }) => error);
+    return told.stdout;
+  }
+
+  test("that is wrong would be noticed by the compiler", async () => {
+    const wrong = 'import OpenAI from "openai";\nnew OpenAI({ apiKey: "k" }).chat.completions.create({ model: 1 });';
+    expect(await compilerSays([wrong])).toContain("error TS");
+  }, 60_000);
+
+  test("made with a new key works as it is", async () => {
+    const { page } = await visit("/keys");
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("pasted");
+    await page.getByRole("button", { name: "Create key" }).click();
+    const texts = await textsOf(page, "Example call");
+    for (const program of PROGRAMS) {
+      if (program === "curl" && !hasCurl) continue;
+      expect(await run(program, texts[program] ?? "")).toContain("simulated");
+      expect(await newestRequest()).toMatchObject({ status: 200, model: expect.any(String) });
+    }
+    expect(await compilerSays([texts.TypeScript ?? "", texts.Anthropic ?? ""])).toBe("");
+    if (python !== undefined) expect(pythonSays(texts.Python ?? "")).toBe("");
+  }, 120_000);
+
+  test("copied from the playground asks for what was set there, with the key of the surroundings", async () => {
+    const { page } = await visit("/playground");
+    await page.getByLabel("Prompt", { exact: true }).fill('What\'s the "weather" in $ROME?\n`ls` \\ é');
+    await page.getByText("System prompt and conversation").click();
+    await page.getByLabel("System prompt").fill("Be brief; don't guess.");
+    await page.getByText("Tools", { exact: true }).click();
+    await page.getByRole("button", { name: "weather", exact: true }).click();
+    await page.getByLabel("Lowest tier").fill("3");
+    await page.getByLabel("Output tokens").fill("50");
+    await page.getByRole("button", { name: "Copy as…" }).click();
+    const texts = await textsOf(page, "This request");
+    for (const program of PROGRAMS) {
+      if (program === "curl" && !hasCurl) continue;
+      await run(program, texts[program] ?? "", { SWITCHYARD_KEY: gateway().key });
+      const request = await newestRequest();
+      expect(request).toMatchObject({ status: 200, tier: "STANDARD", toolScenario: expect.any(String) });
+    }
+    expect(await compilerSays([texts.TypeScript ?? "", texts.Anthropic ?? ""])).toBe("");
+    if (python !== undefined) expect(pythonSays(texts.Python ?? "")).toBe("");
+    expect(await page.getByRole("tab", { name: "CLI" }).count()).toBe(1);
+  }, 120_000);
+});
+
+/** By tab, from the boxes they are copied from. */
+async function textsOf(page: Page, label: string): Promise<Readonly<Record<string, string>>> {
+  const texts: Record<string, string> = {};
+  for (const tab of ["curl", "Python", "TypeScript", "Anthropic"]) {
+    await page.getByRole("dialog").getByRole("tab", { name: tab, exact: true }).click();
+    texts[tab] = await page.getByLabel(`${label}: ${tab}`).inputValue();
+  }
+  return texts;
+}
+
+/** Whether it is Python at all; its client is not among the packages. */
+function pythonSays(text: string): string {
+  const check = "import ast, sys; ast.parse(sys.stdin.read())";
+  return execFileSync(python ?? "", ["-c", check], { input: text, encoding: "utf8" });
+}
+
+function canRun(program: string, words: readonly string[]): boolean {
+  try {
+    execFileSync(program, words, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
