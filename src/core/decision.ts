@@ -95,6 +95,9 @@ export interface SeenToolCalls {
   readonly valid: number;
 }
 
+/** Fewer calls than these prove nothing about a model. */
+export const TELLING_CALLS = 30;
+
 /** By the model's id. */
 export type ToolCallsSeen = ReadonlyMap<string, Readonly<Partial<Record<ToolScenario, SeenToolCalls>>>>;
 

@@ -131,8 +131,9 @@ export function overheadMsOf({
   return Math.max(0, firstContentMs - (last.startMs + last.durationMs - first.startMs));
 }
 
-/** Per model and scenario, over all requests ever recorded. */
+/** Of one account, per model and scenario; old calls fade as new ones come. */
 export interface ToolCallTally extends ToolCallCheck {
+  readonly accountId: string;
   readonly model: string;
   readonly scenario: ToolScenario;
 }

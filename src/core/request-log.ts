@@ -190,7 +190,14 @@ export interface UsageLog {
 }
 
 export interface ToolCallLog {
-  tallies(): Promise<readonly ToolCallTally[]>;
+  ofAccount(accountId: string): Promise<readonly ToolCallTally[]>;
+  /** Of every account that has seen so many calls of a model in a scenario. */
+  withAtLeast(calls: number): Promise<readonly ToolCallTally[]>;
+  /**
+   * All accounts together. Each counts for at most so many calls, by its share of usable ones; those of the account that
+   * has the most unusable ones are all taken as usable, so that it takes a second to say the same.
+   */
+  shared(mostPerAccount: number): Promise<readonly Omit<ToolCallTally, "accountId" | "parsed" | "known">[]>;
 }
 
 export const LATENCY_BOUNDS_MS: readonly number[] = [

@@ -42,7 +42,7 @@ export function route(request: Question, caller: Caller, services: Services): De
     controls,
     constraints: caller.profile?.constraints ?? NO_CONSTRAINTS,
     restingModels: health.resting(),
-    toolCallsSeen: services.toolCallsSeen(),
+    toolCallsSeen: services.toolCallsSeen(caller.key.accountId),
     nativeKind: nativeNeeds.length === 0 ? null : { kind: format, because: nativeNeeds.join("; ") },
   };
   const loopModel = toolLoops.modelOf(caller.key.accountId, chat.messages) ?? decideOpening(question, catalog);

@@ -35,15 +35,20 @@ interface Said {
 }
 
 interface Gathered {
+  readonly choice: unknown;
   name: string;
   arguments: string;
 }
+
+/** The output cap or a filter ended the answer: what is missing then is not the model's fault. */
+const CUT_FINISHES: ReadonlySet<unknown> = new Set(["length", "content_filter"]);
 
 class Listener implements Heard {
   text = "";
   isCut = false;
   readonly #keepsText: boolean;
   readonly #calls = new Map<string, Gathered>();
+  readonly #cutChoices = new Set<unknown>();
   #argumentsLength = 0;
 
   constructor(keepsText: boolean) {
@@ -55,6 +60,7 @@ class Listener implements Heard {
       const message = objectOf(choice.message);
       if (index > 0) this.#say("\n\n");
       if (message !== null) this.#hear(message, index);
+      if (CUT_FINISHES.has(choice.finish_reason)) this.#cutChoices.add(index);
     }
   }
 
@@ -71,14 +77,17 @@ class Listener implements Heard {
   }
 
   toolCalls(): readonly HeardCall[] {
-    // Beyond the bound the arguments are incomplete, which is not the model's fault.
-    return this.#argumentsLength > ARGUMENTS_MAX ? [] : [...this.#calls.values()];
+    // Beyond the bound the arguments are incomplete, which is not the model's fault either.
+    if (this.#argumentsLength > ARGUMENTS_MAX) return [];
+    const whole = [...this.#calls.values()].filter(({ choice }) => !this.#cutChoices.has(choice));
+    return whole.map(({ name, arguments: given }) => ({ name, arguments: given }));
   }
 
   #hearChunk({ json }: ChatChunk): void {
     for (const choice of listOf(json.choices)) {
       const delta = objectOf(choice.delta);
       if (delta !== null) this.#hear(delta, choice.index);
+      if (CUT_FINISHES.has(choice.finish_reason)) this.#cutChoices.add(choice.index);
     }
   }
 
@@ -86,16 +95,17 @@ class Listener implements Heard {
     for (const text of [said.content, said.refusal]) if (typeof text === "string") this.#say(text);
     for (const [position, call] of listOf(said.tool_calls).entries()) {
       const isNumbered = Number.isInteger(call.index);
-      this.#hearCall(`${choice} ${isNumbered ? call.index : position}`, objectOf(call.function));
+      this.#hearCall(objectOf(call.function), choice, isNumbered ? call.index : position);
     }
-    this.#hearCall(`${choice} function`, objectOf(said.function_call));
+    this.#hearCall(objectOf(said.function_call), choice, "function");
   }
 
-  #hearCall(place: string, call: Readonly<Record<string, unknown>> | null): void {
+  #hearCall(call: Fields | null, choice: unknown, position: unknown): void {
     if (call === null) return;
+    const place = `${choice} ${position}`;
     const known = this.#calls.get(place);
     if (known === undefined && this.#calls.size >= CALLS_MAX) return;
-    const gathered = known ?? { name: "", arguments: "" };
+    const gathered = known ?? { choice, name: "", arguments: "" };
     if (known === undefined) this.#calls.set(place, gathered);
     const { name, arguments: piece } = call;
     if (typeof name === "string" && gathered.name === "") gathered.name = name;

@@ -16,8 +16,8 @@ export interface Services {
   readonly ledger: Ledger;
   readonly idempotency: IdempotencyStore;
   readonly toolLoops: ToolLoops;
-  /** What was seen of the models' tool calls, as of the last minute. */
-  readonly toolCallsSeen: () => ToolCallsSeen;
+  /** What was seen of the models' tool calls, as of the last minute and as it counts for this account. */
+  readonly toolCallsSeen: (accountId: string) => ToolCallsSeen;
   readonly log: Log;
   /** How long all attempts together may take until an answer begins. */
   readonly answerWithinMs: number;

@@ -62,5 +62,7 @@ export interface Records {
   readonly usage: UsageLog;
   readonly decisions: DecisionLog;
   readonly toolCalls: ToolCallLog;
+  /** What routing goes by; read anew when somebody looks at it. */
+  readonly toolCallsSeen: { refresh(): Promise<void> };
   readonly tail: Tail;
 }

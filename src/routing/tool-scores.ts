@@ -1,7 +1,7 @@
 // How good models are at calling tools: the score the catalogue gives them, lowered by what was seen of their calls, and
 // the order that follows from it.
 
-import type { SeenToolCalls, ToolCallsSeen } from "../core/decision.ts";
+import { type SeenToolCalls, TELLING_CALLS, type ToolCallsSeen } from "../core/decision.ts";
 import type { Model, ToolScenario } from "../core/model.ts";
 
 /** The model's static score for the scenario, else its overall one; null when it was never measured. */
@@ -10,8 +10,6 @@ export function toolScoreOf(model: Model, scenario: ToolScenario | null): number
   return model.scores[scenario] ?? model.scores.overall;
 }
 
-/** Fewer calls than these prove nothing. */
-const CALLS_MIN = 30;
 /** As many calls as the static score stands for; and the least that is left of it, however bad the calls are. */
 const STATIC_WEIGHT = 50;
 const SHARE_MIN = 0.75;
@@ -21,7 +19,7 @@ const SHARE_MIN = 0.75;
  * schema is not yet the right call, and a model would rise above better ones merely by being used.
  */
 export function blendScore(staticScore: number, { calls, valid }: SeenToolCalls): number {
-  if (calls < CALLS_MIN || valid >= calls) return staticScore;
+  if (calls < TELLING_CALLS || valid >= calls) return staticScore;
   const share = (STATIC_WEIGHT + valid) / (STATIC_WEIGHT + calls);
   return Math.round(staticScore * Math.max(SHARE_MIN, share) * 100) / 100;
 }

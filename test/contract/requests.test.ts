@@ -281,21 +281,50 @@ await describeStores("request records", ({ url }) => {
     }
   });
 
-  test("usable tool calls add up per model and scenario", async () => {
-    const decision = {
-      ...(makeRecord().decision as NonNullable<RequestRecord["decision"]>),
-      toolScenario: "single" as const,
-    };
+  const toolDecision = (): NonNullable<RequestRecord["decision"]> => ({
+    ...(makeRecord().decision as NonNullable<RequestRecord["decision"]>),
+    toolScenario: "single",
+  });
+  const madeCalls = (accountId: string, calls: number, valid: number) =>
+    makeRecord({ decision: toolDecision(), accountId, toolCalls: { calls, parsed: calls, known: calls, valid } });
+
+  test("usable tool calls add up per account, model and scenario", async () => {
     const checks = fc.sample(
       fc.record({ calls: fc.integer({ min: 1, max: 5 }), parsed: fc.nat(5), known: fc.nat(5), valid: fc.nat(5) }),
       20,
     );
+    const decision = toolDecision();
     const records = checks.map((toolCalls) => makeRecord({ decision, toolCalls, accountId: "tools" }));
     await store.write(records.slice(0, 10));
-    await store.write(records.slice(10));
+    await store.write([...records.slice(10), madeCalls("others", 3, 2)]);
     const total = (name: "calls" | "valid") => checks.reduce((sum, check) => sum + check[name], 0);
-    expect(await createToolCallLog(db).tallies()).toEqual([
+    const tallies = createToolCallLog(db);
+    expect(await tallies.ofAccount("tools")).toEqual([
       expect.objectContaining({ model: "alpha", scenario: "single", calls: total("calls"), valid: total("valid") }),
     ]);
+    expect(await tallies.ofAccount("others")).toEqual([expect.objectContaining({ calls: 3, valid: 2 })]);
+    expect(await tallies.ofAccount("nobody")).toEqual([]);
+    expect((await tallies.withAtLeast(4)).map(({ accountId }) => accountId)).toEqual(["tools"]);
+  });
+
+  test("of old tool calls ever less is left", async () => {
+    await store.write([madeCalls("fading", 400, 0)]);
+    const tallies = createToolCallLog(db);
+    expect(await tallies.ofAccount("fading")).toEqual([expect.objectContaining({ calls: 400, valid: 0 })]);
+    for (let batch = 0; batch < 8; batch++) await store.write([madeCalls("fading", 200, 200)]);
+    const [left] = await tallies.ofAccount("fading");
+    expect(left?.calls).toBeLessThanOrEqual(400);
+    expect((left?.calls ?? 0) - (left?.valid ?? 0)).toBeLessThan(20);
+  });
+
+  test("among all accounts one counts for few calls, and none is enough to blame a model", async () => {
+    const tallies = createToolCallLog(db);
+    const sharedOf = async () => (await tallies.shared(10)).find(({ model }) => model === "shared");
+    const answeredBy = { model: "shared", provider: "lab" };
+    const write = (...records: RequestRecord[]) => store.write(records.map((record) => ({ ...record, answeredBy })));
+    await write(madeCalls("loud", 300, 0), madeCalls("small", 4, 4), madeCalls("nearly-perfect", 300, 299));
+    expect(await sharedOf()).toMatchObject({ scenario: "single", calls: 24, valid: 24 });
+    await write(madeCalls("second", 20, 10));
+    expect(await sharedOf()).toMatchObject({ calls: 34, valid: 29 });
   });
 });

@@ -2,7 +2,8 @@
 
 import type { FastifyInstance } from "fastify";
 import { isRoutable } from "../../catalog/catalog.ts";
-import type { Model } from "../../core/model.ts";
+import { TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
+import { type Model, TOOL_SCENARIOS, type ToolScenario } from "../../core/model.ts";
 import type { ToolCallTally } from "../../core/records.ts";
 import { writeModel } from "../../formats/model-list.ts";
 import type { Services } from "../../gateway/services.ts";
@@ -10,14 +11,21 @@ import type { HealthState, ModelHealth } from "../../providers/watched.ts";
 import { blendScore, toolScoreOf } from "../../routing/tool-scores.ts";
 import type { Edge } from "../edge.ts";
 import { operatorOnly } from "../guard.ts";
+import { caughtUp } from "./caught-up.ts";
+import { accountOf } from "./request.ts";
 
-export function registerCatalog(api: FastifyInstance, { services, records }: Edge): void {
+export function registerCatalog(api: FastifyInstance, { services, records, accounts }: Edge): void {
   const { catalog } = services;
-  api.get("/api/models", async () => {
-    const tallies = await records.toolCalls.tallies();
+  api.get("/api/models", async (request) => {
+    const account = await accountOf(request, { accounts });
+    await caughtUp(records);
+    // What is shown is what routing goes by from now on.
+    await records.toolCallsSeen.refresh();
+    const tallies = await records.toolCalls.ofAccount(account);
+    const seen = services.toolCallsSeen(account);
     const write = (model: Model): object => ({
       ...writeOperatorModel(model, services),
-      toolCalls: writeToolCalls(model, tallies),
+      toolCalls: writeToolCalls(model, tallies, seen.get(model.id) ?? {}),
     });
     return { data: [...catalog.models.values()].map(write), next: null };
   });
@@ -40,16 +48,26 @@ function writeOperatorModel(model: Model, services: Services): object {
   };
 }
 
-/** What was seen of the model's tool calls beside its static score, and the two together. */
-function writeToolCalls(model: Model, tallies: readonly ToolCallTally[]): readonly object[] {
-  return tallies
-    .filter((tally) => tally.model === model.id)
-    .map(({ scenario, calls, parsed, known, valid }) => {
-      const score = toolScoreOf(model, scenario);
-      const blendedScore = score === null ? null : blendScore(score, { calls, valid });
-      return { scenario, calls, parsed, known, valid, staticScore: score, blendedScore };
-    });
+type SeenByScenario = ToolCallsSeen extends ReadonlyMap<string, infer Seen> ? Seen : never;
+
+/** The account's own count of the model's calls beside the static score, and the score it is ranked by for this account. */
+function writeToolCalls(model: Model, tallies: readonly ToolCallTally[], seen: SeenByScenario): readonly object[] {
+  const own = new Map(tallies.filter((tally) => tally.model === model.id).map((tally) => [tally.scenario, tally]));
+  const scoreNow = (scenario: ToolScenario) => {
+    const score = toolScoreOf(model, scenario);
+    return score === null ? null : blendScore(score, seen[scenario] ?? NO_CALLS);
+  };
+  // What others saw is told only where it counts here.
+  const isLowered = (scenario: ToolScenario) => scoreNow(scenario) !== toolScoreOf(model, scenario);
+  return TOOL_SCENARIOS.filter((scenario) => own.has(scenario) || isLowered(scenario)).map((scenario) => {
+    const { calls, parsed, known, valid } = own.get(scenario) ?? NO_CALLS;
+    const basis = calls >= TELLING_CALLS ? "account" : "everyone";
+    const [staticScore, blendedScore] = [toolScoreOf(model, scenario), scoreNow(scenario)];
+    return { scenario, calls, parsed, known, valid, staticScore, blendedScore, basis };
+  });
 }
+
+const NO_CALLS = { calls: 0, parsed: 0, known: 0, valid: 0 };
 
 function writeProviders({ catalog, health }: Services): readonly object[] {
   const seen = new Map(health.overview().map((each) => [each.id, each]));

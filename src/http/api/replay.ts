@@ -56,8 +56,9 @@ export function registerReplay(api: FastifyInstance, { records, services, accoun
   api.post("/api/profiles/replay", async (request) => {
     const { profile, policy: changes = {}, limit = LIMIT_DEFAULT } = readQuestion(request);
     const constraints = readConstraints(profile, services.catalog);
-    const policy = { constraints, toolCallsSeen: services.toolCallsSeen(), ...readPolicy(changes, services.catalog) };
     const account = await accountOf(request, { accounts });
+    const toolCallsSeen = services.toolCallsSeen(account);
+    const policy = { constraints, toolCallsSeen, ...readPolicy(changes, services.catalog) };
     await caughtUp(records);
     const past = await records.decisions.recent(account, limit);
     return writeReplay(past.map((each) => replay(each, policy)));

@@ -13,10 +13,21 @@ const tokens = object({ input: integer, cacheRead: integer, cacheWrite: integer,
 const percentiles = { p50Ms: nullable(integer), p95Ms: nullable(integer) };
 const checks = { calls: integer, parsed: integer, known: integer, valid: integer };
 
-/** On a model: what was seen of its tool calls, by scenario. */
+/** On a model: what this account saw of its tool calls, by scenario, and the score it is ranked by for it. */
 export const toolCalls = {
   type: "array",
-  items: object({ scenario, ...checks, staticScore: nullable(number), blendedScore: nullable(number) }),
+  items: object({
+    scenario,
+    ...checks,
+    staticScore: nullable(number),
+    blendedScore: nullable(number),
+    basis: {
+      type: "string",
+      enum: ["account", "everyone"],
+      description:
+        "Whose calls the blended score rests on: this account's from 30 on, before that those of all accounts.",
+    },
+  }),
 };
 
 const line = {

@@ -61,6 +61,27 @@ describe("a whole answer", () => {
   });
 });
 
+describe("an answer that was cut off", () => {
+  const half = { tool_calls: [{ index: 0, function: { name: "f", arguments: '{"city":"Ro' } }] };
+  const full = { tool_calls: [{ index: 0, function: { name: "g", arguments: "{}" } }] };
+
+  it.each(["length", "content_filter"])("by %s leaves the calls of that choice unjudged", (finish) => {
+    const choices = [
+      { index: 0, message: half, finish_reason: finish },
+      { index: 1, message: full, finish_reason: "tool_calls" },
+    ];
+    const heard = listen();
+    heard.whole({ completion: { choices } } as unknown as WholeAnswer);
+    expect(heard.toolCalls().map(({ name }) => name)).toEqual(["g"]);
+    const streamed = listen();
+    const writer = streamed.listening(WRITER);
+    writer.write([chunk(half, 0), chunk(full, 1)]);
+    const json = { choices: [{ index: 0, delta: {}, finish_reason: finish }] };
+    writer.write([{ json, hasContent: false, isFinish: true }]);
+    expect(streamed.toolCalls().map(({ name }) => name)).toEqual(["g"]);
+  });
+});
+
 describe("bounds", () => {
   it("cut the text and say so", () => {
     const heard = listen();
