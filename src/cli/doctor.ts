@@ -2,7 +2,9 @@
 
 import { type Check, diagnose } from "../config/doctor.ts";
 import type { Arguments } from "./arguments.ts";
+import { printJson } from "./command.ts";
 import { checkNode, liveChecks } from "./live-checks.ts";
+import { countStates, formatCheck, hasColour } from "./marks.ts";
 import { BAD_CONFIGURATION, loadSettings } from "./settings.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
 import { explainFailure, FAILED, isOn, splitFlags, UsageError } from "./usage.ts";
@@ -12,21 +14,17 @@ export async function doctor(args: Arguments, terminal: Terminal = thisTerminal(
     const { own, config } = splitFlags(args.flags, ["json", "test", "no-color"]);
     if (args.words[0] !== undefined) throw new UsageError(`'${args.words[0]}' is one word too many.`);
     const isJson = isOn(own, "json");
-    const isColoured = !isOn(own, "no-color") && hasColour(terminal);
+    const isColoured = hasColour(own, terminal);
     const loaded = loadSettings(config, terminal);
     const checks = [checkNode(process.versions.node), ...diagnose(loaded, terminal.env, terminal.now())];
-    if (loaded.ok) checks.push(...(await liveChecks(loaded.settings, { asksProviders: isOn(own, "test") })));
+    if (loaded.ok)
+      checks.push(...(await liveChecks(loaded.settings, { asksProviders: isOn(own, "test"), nowMs: terminal.now() })));
     print(checks, { isJson, isColoured, terminal });
     if (!loaded.ok) return BAD_CONFIGURATION;
     return checks.some(({ state }) => state === "fail") ? FAILED : 0;
   } catch (error) {
     return explainFailure(error, "doctor", terminal);
   }
-}
-
-/** As no-color.org has it: set and not empty means none. */
-function hasColour({ isScreen, env }: Terminal): boolean {
-  return isScreen && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
 }
 
 interface Printing {
@@ -38,29 +36,15 @@ interface Printing {
 function print(checks: readonly Check[], { isJson, isColoured, terminal }: Printing): void {
   const isOk = checks.every(({ state }) => state !== "fail");
   if (isJson) {
-    terminal.out(`${JSON.stringify({ ok: isOk, checks }, null, 2)}\n`);
+    printJson({ ok: isOk, checks }, terminal);
     return;
   }
   terminal.out(checks.map((check) => formatCheck(check, isColoured)).join(""));
   terminal.say(`\n${summaryOf(checks)}\n`);
 }
 
-const MARKS: Readonly<Record<Check["state"], { readonly mark: string; readonly colour: number }>> = {
-  ok: { mark: "✓", colour: 32 },
-  warn: { mark: "!", colour: 33 },
-  fail: { mark: "✗", colour: 31 },
-};
-
-/** What is fine needs no advice, though programs get it. */
-export function formatCheck({ state, what, fix }: Check, isColoured: boolean): string {
-  const { mark, colour } = MARKS[state];
-  const shown = isColoured ? `\u001B[${colour}m${mark}\u001B[0m` : mark;
-  return `${shown} ${what}\n${fix === null || state === "ok" ? "" : `    ${fix}\n`}`;
-}
-
 function summaryOf(checks: readonly Check[]): string {
-  const failed = checks.filter(({ state }) => state === "fail").length;
-  const warned = checks.filter(({ state }) => state === "warn").length;
+  const { failed, warned } = countStates(checks);
   const warnings = warned === 0 ? "" : `, ${warned} to look at`;
   if (failed === 0) return `Nothing stands in the way${warnings}. Start it: switchyard serve`;
   return `${failed} to mend${warnings}.`;

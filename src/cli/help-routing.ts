@@ -33,10 +33,23 @@ export const profilesPage: HelpPage = {
 };
 
 export const modelsPage: HelpPage = {
-  summary: "List models with prices and scores: models list",
-  about: "the catalogue as this configuration has it. Nothing is called.",
-  examples: ["switchyard models list", "switchyard models list --tier LIGHT", "switchyard models list --json"],
-  tables: [flags(["--tier TIER", "The chain of one tier, in the order its models are tried"])],
+  summary: "List models with prices and scores, and check them with the providers: models list, models check",
+  about: "the catalogue as this configuration has it, and whether providers offer what it says.",
+  examples: ["switchyard models list", "switchyard models list --tier LIGHT", "switchyard models check --json"],
+  tables: [
+    [
+      "Subcommands",
+      [
+        ["list", "All models with prices, scores and what they can do; nobody is called"],
+        ["  --tier TIER", "The chain of one tier, in the order its models are tried"],
+        ["check", "Ask each provider for its own list, which costs nothing, and compare"],
+      ],
+    ],
+    flagsOfAll(["--no-color", "No colour, as with NO_COLOR set"]),
+  ],
+  notes: [
+    "check ends with 1 when a provider refuses the key or cannot be reached, when a model that requests are routed to is missing from its list, or when the list has another price. Models that nothing is routed to, prices older than 180 days and providers without a list are marked with ! and fail nothing.",
+  ],
 };
 
 export const routePage: HelpPage = {

@@ -28,7 +28,7 @@ export const servePage: HelpPage = {
 export const doctorPage: HelpPage = {
   summary: "Check configuration, database, port and providers, and say what to mend",
   about:
-    "checks the configuration, Node, the data folder, the disk, the database, Redis, the port, the dashboard's files and the providers.",
+    "checks the configuration, Node, the data folder, the disk, the database, Redis, the port, the dashboard's files, the providers and the clock.",
   examples: [
     "switchyard doctor",
     "switchyard doctor --test",
@@ -41,5 +41,5 @@ export const doctorPage: HelpPage = {
       ["--no-color", "No colour, as with NO_COLOR set"],
     ),
   ],
-  notes: ["Without --test providers are connected to and asked nothing: it costs nothing."],
+  notes: ["Without --test providers are asked for their lists of models only, which costs nothing."],
 };

@@ -1,38 +1,49 @@
-// `switchyard models list`: the catalogue as this configuration has it. Opens nothing and calls nobody.
+// `switchyard models list | check`: the catalogue as this configuration has it, and whether it fits what providers offer.
 
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
+import type { Settings } from "../config/settings.ts";
 import type { Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import { writeModel } from "../formats/model-list.ts";
 import type { Arguments } from "./arguments.ts";
+import { perform, printJson, type ReadOrder, readSubcommand } from "./command.ts";
+import { hasColour } from "./marks.ts";
+import { checkModels } from "./models-check.ts";
 import { readWord } from "./profile-order.ts";
-import { loadSettings, printProblems } from "./settings.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
-import { explainFailure, isOn, splitFlags, textOf, UsageError } from "./usage.ts";
+import { isOn, splitFlags, textOf } from "./usage.ts";
 
-export async function models({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  try {
-    const { own, config } = splitFlags(flags, ["tier", "json", "no-color"]);
-    if (words[0] !== "list" || words.length > 1) throw new UsageError("Say what to do: models list.");
-    const wanted = textOf(own, "tier");
-    const tier = wanted === null ? null : readWord(wanted, TIERS, "tier");
-    const loaded = loadSettings(config, terminal);
-    if (!loaded.ok) return printProblems(loaded, terminal);
-    const { catalog } = loaded.settings;
-    const shown = tier === null ? [...catalog.models.values()] : catalog.chains[tier];
-    if (isOn(own, "json")) {
-      const data = shown.map((model) => ({
-        ...writeModel(model, catalog),
-        provider: model.provider,
-        tier: model.tier,
-      }));
-      terminal.out(`${JSON.stringify({ data }, null, 2)}\n`);
-    } else print(shown, { catalog, tier, terminal });
-    return 0;
-  } catch (error) {
-    return explainFailure(error, "models", terminal);
-  }
+interface Order {
+  readonly kind: "list" | "check";
+  readonly tier: Tier | null;
+  readonly isJson: boolean;
+  readonly isColoured: boolean;
+}
+
+export function models(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  return perform({
+    ...{ name: "models", terminal, read: () => readOrder(args, terminal) },
+    carryOut: async (order, settings) =>
+      order.kind === "check" ? checkModels(order, settings, terminal) : list(order, settings, terminal),
+  });
+}
+
+function readOrder({ words, flags }: Arguments, terminal: Terminal): ReadOrder<Order> {
+  const [kind] = readSubcommand(words, "models", { list: 0, check: 0 });
+  const { own, config } = splitFlags(flags, [...(kind === "list" ? ["tier"] : []), "json", "no-color"]);
+  const tier = textOf(own, "tier");
+  const order = { kind, isJson: isOn(own, "json"), isColoured: hasColour(own, terminal) };
+  return { order: { ...order, tier: tier === null ? null : readWord(tier, TIERS, "tier") }, config };
+}
+
+function list({ tier, isJson }: Order, { catalog }: Settings, terminal: Terminal): number {
+  const shown = tier === null ? [...catalog.models.values()] : catalog.chains[tier];
+  if (isJson) {
+    const data = shown.map((model) => ({ ...writeModel(model, catalog), provider: model.provider, tier: model.tier }));
+    printJson({ data }, terminal);
+  } else print(shown, { catalog, tier, terminal });
+  return 0;
 }
 
 const HEADINGS = ["ID", "PROVIDER", "TIER", "IN $/M", "OUT $/M", "CONTEXT", "BFCL", "CAN"];

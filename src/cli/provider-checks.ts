@@ -1,23 +1,55 @@
-// `switchyard doctor --test`: each provider is asked for one tiny answer, as a request would ask it.
+// What `switchyard doctor` learns from providers: their lists of models, which cost nothing, and with --test one tiny
+// answer each, as a request would ask for it.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Check } from "../config/doctor.ts";
+import type { Provider } from "../core/model.ts";
+import { type Listing, listModels } from "../gateway/list-models.ts";
 import { probe } from "../gateway/probe.ts";
-import { createRegistry } from "../providers/registry.ts";
+import { createRegistry, type Registry } from "../providers/registry.ts";
 
-/** One check for each provider, all under way at once. */
-export function askProviders(catalog: Catalog): readonly Promise<Check>[] {
-  const providers = [...catalog.providers.values()].filter(({ kind }) => kind !== "sandbox");
-  const registry = createRegistry(catalog.providers);
-  const checks = providers.map(async (provider): Promise<Check> => {
-    const { ok, model, durationMs, problem, fix } = await probe(
-      { provider, model: null },
-      { catalog, registry, now: Date.now },
-    );
+/** One for each provider that is not the sandbox, all under way at once. */
+export function listProviders({ providers }: Catalog, patienceMs?: number): Promise<readonly Listing[]> {
+  const patience = patienceMs === undefined ? {} : { patienceMs };
+  return withProviders(providers, (provider, registry) =>
+    listModels(provider, { registry, now: Date.now, ...patience }),
+  );
+}
+
+export function askProviders(catalog: Catalog): Promise<readonly Check[]> {
+  return withProviders(catalog.providers, async (provider, registry): Promise<Check> => {
+    const services = { catalog, registry, now: Date.now };
+    const { ok, model, durationMs, problem, fix } = await probe({ provider, model: null }, services);
     if (ok) return { state: "ok", what: `${provider.id}: ${model} answered in ${durationMs} ms`, fix: null };
-    const told = (problem ?? "").replace(/\.$/, "");
-    return { state: "fail", what: told.startsWith(provider.id) ? told : `${provider.id}: ${told}`, fix };
+    return { state: "fail", what: named(provider, problem ?? ""), fix };
   });
-  void Promise.allSettled(checks).then(() => registry.close());
-  return checks;
+}
+
+async function withProviders<T>(
+  providers: Catalog["providers"],
+  ask: (provider: Provider, registry: Registry) => Promise<T>,
+): Promise<readonly T[]> {
+  const called = [...providers.values()].filter(({ kind }) => kind !== "sandbox");
+  const registry = createRegistry(providers);
+  try {
+    return await Promise.all(called.map((provider) => ask(provider, registry)));
+  } finally {
+    await registry.close();
+  }
+}
+
+/** Some vendors list their models to anybody, so a list alone proves no key. */
+export function listingCheck({ provider, models, durationMs, problem, fix }: Listing): Check {
+  if (problem !== null) return { state: "fail", what: named(provider, problem), fix };
+  const { host } = new URL(provider.baseUrl);
+  const what =
+    models === null
+      ? `${provider.id}: ${host} answers, but has no list of models, so its key was not tried`
+      : `${provider.id}: ${host} lists ${models.length} models, in ${durationMs} ms`;
+  return { state: "ok", what, fix: models === null ? "switchyard doctor --test asks it for a real answer" : null };
+}
+
+function named({ id }: Provider, problem: string): string {
+  const told = problem.replace(/\.$/, "");
+  return told.startsWith(id) ? told : `${id}: ${told}`;
 }

@@ -15,7 +15,8 @@ export interface Check {
   readonly fix: string | null;
 }
 
-const PRICES_OLD_DAYS = 180;
+/** Vendors change prices about that often. */
+export const PRICES_OLD_DAYS = 180;
 const DAY_MS = 86_400_000;
 
 export function diagnose(loaded: Loaded, env: Variables, nowMs: number): readonly Check[] {
@@ -79,11 +80,15 @@ function priceChecks(catalog: Catalog, nowMs: number): readonly Check[] {
   const dates = TIERS.flatMap((tier) => catalog.chains[tier]).map((model) => model.priceAsOf);
   const oldest = dates.filter((date) => date !== "").sort()[0];
   if (oldest === undefined) return [];
-  const ageDays = Math.floor((nowMs - Date.parse(oldest)) / DAY_MS);
+  const ageDays = ageInDays(oldest, nowMs);
   const what = `Prices in use date from ${oldest} or later`;
   if (ageDays <= PRICES_OLD_DAYS) return [{ state: "ok", what, fix: null }];
   const fix = "Compare them with the vendors' pages and correct them under models";
   return [{ state: "warn", what: `${what}: the oldest are ${ageDays} days old`, fix }];
+}
+
+export function ageInDays(date: string, nowMs: number): number {
+  return Math.floor((nowMs - Date.parse(date)) / DAY_MS);
 }
 
 /** Names the kind only: an address may hold a password. */

@@ -11,7 +11,8 @@ export interface Advice {
 
 export interface Tested {
   readonly provider: Provider;
-  readonly model: Model;
+  /** Null where none was asked for. */
+  readonly model: Model | null;
 }
 
 const SAID_MAX = 200;
@@ -56,7 +57,7 @@ function onStatus(failure: Failure, tested: Tested): Advice {
       problem: `${provider.id} wants to be paid first (${status}).${said}`,
       fix: "Add credit or raise the limit in the account at the provider.",
     };
-  if (status === 404)
+  if (status === 404 && model !== null)
     return {
       problem: `${provider.id} does not know the model '${model.upstream}' or the address (404).${said}`,
       fix: `Check that the key may use it, 'upstream' of the model ${model.id}, and the path of 'providers.${provider.id}.baseUrl'.`,
@@ -73,7 +74,7 @@ function onStatus(failure: Failure, tested: Tested): Advice {
     };
   return {
     problem: `${provider.id} refused the test (${status}).${said}`,
-    fix: `Check 'kind' and 'dialect' of providers.${provider.id} and of the model ${model.id}.`,
+    fix: `Check 'kind' and 'dialect' of providers.${provider.id}${model === null ? "" : ` and of the model ${model.id}`}.`,
   };
 }
 

@@ -129,7 +129,7 @@ function asUnreadable({ kind, message }: NonNullable<ReplyBody["failure"]>): Pic
 }
 
 /** Null when it is longer than allowed; the rest is then given up. */
-async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer | null> {
+export async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let length = 0;
   for (let chunk = await body.read(); chunk !== null; chunk = await body.read()) {

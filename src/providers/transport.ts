@@ -4,6 +4,8 @@
 import type { CancelSignal } from "../core/cancellation.ts";
 
 export interface TransportRequest {
+  /** POST when left out; a GET has no body. */
+  readonly method?: "GET";
   readonly path: string;
   readonly body: Buffer;
   /** Headers that belong to the provider's format. */

@@ -43,7 +43,8 @@ function send(pool: Pool, provider: Provider, request: TransportRequest): Promis
     const exchange = new Exchange(provider, request, resolve);
     try {
       const headers = requestHeaders(provider, request);
-      pool.dispatch({ path: request.path, method: "POST", headers, body: request.body }, exchange);
+      const { path, method = "POST", body } = request;
+      pool.dispatch({ path, method, headers, body: method === "GET" ? null : body }, exchange);
     } catch (error) {
       exchange.fail(error as Error);
     }

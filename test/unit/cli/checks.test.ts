@@ -1,20 +1,17 @@
 // The doctor's checks that touch the world, each seen to pass and to fail.
 
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { formatCheck } from "../../../src/cli/doctor.ts";
-import { checkNode, databaseCheck, dataCheck } from "../../../src/cli/live-checks.ts";
+import { databaseCheck, dataCheck } from "../../../src/cli/database-checks.ts";
+import { checkNode } from "../../../src/cli/live-checks.ts";
 import { diskCheck, redisCheck, uiCheck } from "../../../src/cli/machine-checks.ts";
-import { portCheck, providerCheck } from "../../../src/cli/network-checks.ts";
-import { askProviders } from "../../../src/cli/provider-checks.ts";
-import { load } from "../../../src/config/load.ts";
-import type { Provider } from "../../../src/core/model.ts";
+import { formatCheck } from "../../../src/cli/marks.ts";
+import { portCheck } from "../../../src/cli/port-check.ts";
+import type { Check } from "../../../src/config/doctor.ts";
 import { openDb } from "../../../src/store/db.ts";
-import { fails, startFakeProvider } from "../../support/fake-provider.ts";
-import { labYaml } from "../../support/gateway.ts";
 import { startTestRedis } from "../../support/redis.ts";
 import { recordTerminal } from "../../support/terminal.ts";
 
@@ -50,35 +47,63 @@ describe("the data folder", () => {
     chmodSync(folder, 0o500);
     expect(dataCheck(folder).state).toBe("fail");
   });
+
+  test.skipIf(!existsSync("/proc/self"))("that nobody at all may write to", () => {
+    expect(dataCheck("/proc/switchyard")).toMatchObject({
+      state: "fail",
+      what: expect.stringContaining("cannot be written to"),
+      fix: expect.stringContaining("SWITCHYARD_DATA"),
+    });
+  });
+
+  test("is left as it was", () => {
+    const folder = recordTerminal().cwd;
+    dataCheck(folder);
+    expect(readdirSync(folder)).toEqual([]);
+  });
 });
 
 describe("the database", () => {
   test("that is not there is not made", async () => {
     const file = join(recordTerminal().cwd, "x.db");
-    expect(await databaseCheck(`sqlite:${file}`)).toMatchObject({ state: "ok" });
+    expect(await databaseOf(`sqlite:${file}`)).toMatchObject({ state: "ok" });
     expect(existsSync(file)).toBe(false);
+  });
+
+  test("that cannot be made where it should be", async () => {
+    const file = join(recordTerminal().cwd, "x.db");
+    writeFileSync(file, "");
+    expect(await databaseOf(`sqlite:${file}/y.db`)).toMatchObject({
+      state: "fail",
+      what: expect.stringContaining("cannot be made"),
+      fix: expect.stringContaining("DATABASE_URL"),
+    });
   });
 
   test("empty, migrated, and from a newer version", async () => {
     const url = `sqlite:${join(recordTerminal().cwd, "x.db")}`;
     const db = await openDb(url);
-    expect(await databaseCheck(url)).toMatchObject({ state: "warn", what: expect.stringContaining("0001_accounts") });
+    expect(await databaseOf(url)).toMatchObject({
+      state: "warn",
+      what: expect.stringContaining("0001_accounts"),
+      fix: expect.stringContaining("switchyard migrate up"),
+    });
     await db.migrate();
-    expect(await databaseCheck(url)).toMatchObject({ state: "ok", what: expect.stringContaining("up to date") });
+    expect(await databaseOf(url)).toMatchObject({ state: "ok", what: expect.stringContaining("up to date") });
     await db.query("INSERT INTO schema_migrations (name, applied_at) VALUES ('9999_future', 1)");
-    expect(await databaseCheck(url)).toMatchObject({ state: "fail", what: expect.stringContaining("9999_future") });
+    expect(await databaseOf(url)).toMatchObject({ state: "fail", what: expect.stringContaining("9999_future") });
     await db.close();
   });
 
   test("that is another kind of file", async () => {
     const file = join(recordTerminal().cwd, "x.db");
     writeFileSync(file, "not a database, but long enough to be taken for one".repeat(20));
-    expect(await databaseCheck(`sqlite:${file}`)).toMatchObject({ state: "fail", fix: expect.stringContaining(file) });
+    expect(await databaseOf(`sqlite:${file}`)).toMatchObject({ state: "fail", fix: expect.stringContaining(file) });
   });
 
   test("that nobody serves", async () => {
     const port = await freePort();
-    const check = await databaseCheck(`postgres://someone:secret@127.0.0.1:${port}/x`);
+    const check = await databaseOf(`postgres://someone:secret@127.0.0.1:${port}/x`);
     expect(check).toMatchObject({ state: "fail", what: expect.stringContaining("ECONNREFUSED") });
     expect(check.what).not.toContain("secret");
   });
@@ -109,31 +134,6 @@ describe("the port", () => {
   });
 });
 
-describe("a provider", () => {
-  test("that can be reached is connected to and asked nothing", async () => {
-    let requests = 0;
-    const port = await listen(
-      createHttpServer((_, response) => {
-        requests += 1;
-        response.end();
-      }),
-    );
-    expect(await providerCheck(providerAt(`http://127.0.0.1:${port}/v1`))).toMatchObject({ state: "ok" });
-    expect(requests).toBe(0);
-  });
-
-  test("that refuses", async () => {
-    const check = await providerCheck(providerAt(`http://127.0.0.1:${await freePort()}`));
-    expect(check).toMatchObject({ state: "fail", what: expect.stringContaining("ECONNREFUSED") });
-  });
-
-  test("that never finishes its handshake", async () => {
-    const port = await listen(createTcpServer());
-    const check = await providerCheck(providerAt(`https://127.0.0.1:${port}`), 50);
-    expect(check).toMatchObject({ state: "fail", what: expect.stringContaining("within 50 ms") });
-  });
-});
-
 test.each([
   [{ state: "ok", what: "Fine", fix: "Could be more" }, "✓ Fine\n"],
   [{ state: "warn", what: "Odd", fix: "Look" }, "! Odd\n    Look\n"],
@@ -143,9 +143,8 @@ test.each([
   expect(formatCheck(check, true)).toContain("\u001B[");
 });
 
-function providerAt(baseUrl: string): Provider {
-  const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1, isFirstByteConfigured: false };
-  return { id: "mine", kind: "openai", baseUrl, apiKey: null, headers: {}, timeouts };
+async function databaseOf(database: string): Promise<Check> {
+  return (await databaseCheck(database)).check;
 }
 
 function healthServer(headers: Readonly<Record<string, string>>): Server {
@@ -173,23 +172,6 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
-
-test("a provider that is asked, not only reached, shows a wrong key", async () => {
-  const lab = await startFakeProvider();
-  onTestFinished(() => lab.close());
-  const { cwd } = recordTerminal();
-  writeFileSync(join(cwd, "switchyard.yaml"), labYaml(lab.url));
-  const loaded = load({ flags: {}, env: {}, cwd });
-  if (!loaded.ok) throw new Error("the configuration is wrong");
-  const ask = () => Promise.all(askProviders(loaded.settings.catalog));
-  expect(await ask()).toEqual([
-    { state: "ok", what: expect.stringMatching(/^lab: alpha answered in \d+ ms$/), fix: null },
-  ]);
-  lab.on("*", fails(401, { message: "No." }));
-  expect(await ask()).toEqual([
-    { state: "fail", what: "lab refuses the key (401). It says: No", fix: expect.stringContaining("restart") },
-  ]);
-});
 
 test.each([
   [10 * 1024 ** 3, "ok"],

@@ -126,7 +126,7 @@ describe("models", () => {
     ).toEqual(data.map(({ id }) => id));
   });
 
-  it.each([[[]], [["check"]], [["list", "x"]], [["list", "--tier", "HUGE"]]])("%j is wrong usage", async (words) => {
+  it.each([[[]], [["list", "x"]], [["list", "--tier", "HUGE"]]])("%j is wrong usage", async (words) => {
     expect(await run(models, words, recordTerminal())).toMatchObject({ code: 2, out: "" });
   });
 });

@@ -1,10 +1,8 @@
-// Is the port free, and can the providers be reached? Connections only: no provider is asked anything.
+// Is the port free, or is it ours already?
 
-import { connect as connectPlain, createServer, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { createServer, isIP } from "node:net";
 import type { Check } from "../config/doctor.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Provider } from "../core/model.ts";
 import { reasonOf } from "./usage.ts";
 
 const PATIENCE_MS = 3_000;
@@ -43,33 +41,4 @@ async function isSwitchyard(host: string, port: number): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** With TLS where the address has it, so that a certificate nobody trusts is found here and not by the first request. */
-export async function providerCheck({ id, baseUrl }: Provider, patienceMs: number = PATIENCE_MS): Promise<Check> {
-  const { protocol, hostname, port, host } = new URL(baseUrl);
-  const isTls = protocol === "https:";
-  const name = hostname.replace(/^\[|\]$/g, "");
-  const target = { host: name, port: Number(port) || (isTls ? 443 : 80) };
-  try {
-    if (isTls)
-      await connected(connectTls({ ...target, servername: isIP(name) ? "" : name }), "secureConnect", patienceMs);
-    else await connected(connectPlain(target), "connect", patienceMs);
-    return { state: "ok", what: `${id}: ${host} can be reached`, fix: null };
-  } catch (error) {
-    const what = `${id}: ${host} cannot be reached: ${reasonOf(error)}`;
-    return { state: "fail", what, fix: "Check the network, the firewall and the provider's baseUrl" };
-  }
-}
-
-function connected(socket: Socket, event: "connect" | "secureConnect", patienceMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${patienceMs} ms`)), patienceMs);
-    socket.once("error", reject);
-    socket.once(event, () => {
-      resolve();
-      socket.destroy();
-    });
-    socket.once("close", () => clearTimeout(timer));
-  });
 }
