@@ -39,7 +39,7 @@ export function count(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   if (Math.abs(value) < 10_000) return value.toLocaleString("en-US", { maximumFractionDigits: 1 });
   if (Math.abs(value) < 1_000_000) return `${trimOne(value / 1_000)}k`;
-  return `${trimOne(value / 1_000_000)}M`;
+  return `${Number((value / 1_000_000).toPrecision(3))}M`;
 }
 
 function trimOne(value: number): string {
@@ -51,6 +51,11 @@ export function percent(share: number | null | undefined): string {
   const value = share * 100;
   const text = Math.abs(value) >= 10 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
   return `${text.replace("-", "−")} %`;
+}
+
+/** A function-calling score, one decimal for all so that a column of them can be compared. */
+export function score(value: number | null | undefined): string {
+  return value === null || value === undefined ? "–" : value.toFixed(1);
 }
 
 export function duration(ms: number | null | undefined): string {

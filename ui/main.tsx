@@ -11,6 +11,7 @@ import "./styles/top.css";
 import "./styles/shell.css";
 import "./styles/charts.css";
 import "./styles/chart-parts.css";
+import "./styles/beside.css";
 import "./styles/tables.css";
 import "./styles/sheet.css";
 import "./styles/overview.css";

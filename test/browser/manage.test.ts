@@ -107,6 +107,36 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await page.waitForURL(({ search }) => !search.includes("month="));
   });
 
+  test("puts up to four models side by side, by link too", async () => {
+    const { page } = await visit("/models?q=gpt-5");
+    for (const id of ["gpt-5-nano", "gpt-5-mini"]) await page.getByRole("checkbox", { name: `Compare ${id}` }).check();
+    await page.getByRole("link", { name: "Compare side by side" }).click();
+    const table = page.getByRole("table", { name: "Models side by side" });
+    const heads = (): Promise<string[]> => table.locator("thead a").allTextContents();
+    expect(await heads()).toEqual(["gpt-5-nano", "gpt-5-mini"]);
+    const input = table.getByRole("row", { name: /^Input/ }).locator("td");
+    expect(await input.allTextContents()).toEqual([
+      expect.stringMatching(/^\$.* best$/),
+      expect.not.stringMatching(/best/),
+    ]);
+    const scores = table.getByRole("row", { name: /^parallel/ }).locator("td");
+    for (const text of await scores.allTextContents()) expect(text).toMatch(/^\d+\.\d/);
+    for (const id of ["glm-4.6", "gpt-4.1"])
+      await page.getByLabel("Add a model to the comparison").selectOption({ label: id });
+    await expect.poll(heads).toEqual(["gpt-5-nano", "gpt-5-mini", "glm-4.6", "gpt-4.1"]);
+    expect(await page.getByLabel("Add a model to the comparison").count()).toBe(0);
+    const { page: other } = await visit(page.url().slice(gateway().url.length));
+    await other.getByRole("button", { name: "Take glm-4.6 out of the comparison" }).click();
+    expect(await other.locator(".beside thead a").allTextContents()).toEqual(["gpt-5-nano", "gpt-5-mini", "gpt-4.1"]);
+    await other.goBack();
+    await expect.poll(() => other.locator(".beside thead a").count()).toBe(4);
+    await other.getByRole("link", { name: "Try in the playground" }).click();
+    await other.getByLabel("Compare with, 3").waitFor();
+    await page.getByRole("link", { name: "All models" }).click();
+    await page.getByLabel("Find").fill("");
+    expect(await page.getByRole("checkbox", { name: "Compare gpt-4o", exact: true }).isDisabled()).toBe(true);
+  });
+
   test("lets somebody back in who forgot the password", async () => {
     const invited = await make("/api/invitations", { email: "ada@example.com", role: "owner" });
     const { page: adas } = await visit(invitedPath(invited), { isSignedIn: false });

@@ -23,7 +23,9 @@ describe.skipIf(!hasBrowser)("every page", () => {
     const request = data[4]?.id;
     const sheets = ["", "?tab=attempts", "?tab=cost", "?tab=payload"].map((tab) => `/requests/${request}${tab}`);
     const others = ["/requests", "/keys?new=1", "/profiles", "/profiles/new", "/credits", "/models?model=gpt-5-nano"];
-    paths = ["/?live=off", "/playground", "/settings", "/keys", "/nothing-here", ...others, ...sheets];
+    const compared = "gpt-5-nano,gpt-5-mini,glm-4.6";
+    const beside = ["/models?compare=gpt-5-nano,glm-4.6", `/models?beside=1&compare=${compared}`];
+    paths = ["/?live=off", "/playground", "/settings", "/keys", "/nothing-here", ...others, ...beside, ...sheets];
   });
 
   test.each(["light", "dark"] as const)(
@@ -38,7 +40,7 @@ describe.skipIf(!hasBrowser)("every page", () => {
       expect(faults).toEqual([]);
       expect(troubles).toEqual([]);
     },
-    60_000,
+    180_000,
   );
 
   test("scrolls only downwards at 320 pixels", async () => {
@@ -50,18 +52,18 @@ describe.skipIf(!hasBrowser)("every page", () => {
       if (beyond > 0) wide.push(`${path}: ${beyond} px`);
     }
     expect(wide).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   test("opens without jumping", async () => {
     const { page } = await visit("/settings");
-    for (const path of ["/?live=off", "/requests", "/keys", "/models"]) {
+    for (const path of ["/?live=off", "/requests", "/keys", "/models", "/credits", "/playground", "/profiles"]) {
       await page.goto(gateway().url + path);
       await page.evaluate(WATCH_SHIFTS);
       await settled(page);
       const shift = await page.evaluate<number>("window.shifted");
       expect(shift, path).toBeLessThan(SHIFT_MAX);
     }
-  }, 30_000);
+  }, 90_000);
 
   test("can be reached, opened and left by keyboard alone", async () => {
     const { page } = await visit("/settings");

@@ -1,6 +1,6 @@
 // What the table of models and the sheet of one both say.
 
-import { ago, plural } from "../format.ts";
+import { ago, percent, plural } from "../format.ts";
 import type { HealthState, Model, Usage } from "../types.ts";
 
 export interface SeenModel extends Model {
@@ -10,6 +10,10 @@ export interface SeenModel extends Model {
 
 export function perMillion(perToken: string | null): number | null {
   return perToken === null ? null : Number(perToken) * 1e6;
+}
+
+export function errorRate({ usage }: SeenModel): string {
+  return usage === null || usage.requests === 0 ? "–" : percent(usage.errors / usage.requests);
 }
 
 export function Health({ model }: { readonly model: Model }) {

@@ -1,7 +1,7 @@
 // One model: where its numbers come from, where it stands in each tier's chain, and how to ask for it by name.
 
 import { TOOL_SCENARIOS } from "../../src/core/model.ts";
-import { count, percent, usd } from "../format.ts";
+import { count, duration, percent, score, usd } from "../format.ts";
 import { useShortcuts } from "../keyboard.ts";
 import { ButtonLink } from "../kit/button.tsx";
 import { CopyButton } from "../kit/copy.tsx";
@@ -9,7 +9,7 @@ import { Sheet } from "../kit/sheet.tsx";
 import { Snippets } from "../kit/snippets.tsx";
 import { hrefTo } from "../router.ts";
 import { isOperator } from "../session.ts";
-import { Health, healthStory, perMillion, type SeenModel } from "./model-facts.tsx";
+import { errorRate, Health, healthStory, perMillion, type SeenModel } from "./model-facts.tsx";
 import { useProviderTest } from "./provider-test.tsx";
 
 export function ModelSheet({ model, onClose }: { readonly model: SeenModel; readonly onClose: () => void }) {
@@ -63,7 +63,11 @@ function Facts({ model }: { readonly model: SeenModel }) {
     ["In the chains of", tiers.length === 0 ? "none: by name only" : tiers.join(", ")],
     ["Can", model.capabilities.join(", ") || "text only"],
     ["Traffic, 24 h", `${percent(model.share)}, ${count(model.usage?.requests ?? 0)} requests`],
-    ["Errors, 24 h", count(model.usage?.errors ?? 0)],
+    ["Errors, 24 h", `${count(model.usage?.errors ?? 0)}, ${errorRate(model)}`],
+    [
+      "First token, 24 h",
+      `p50 ${duration(model.usage?.firstContent.p50Ms)}, p95 ${duration(model.usage?.firstContent.p95Ms)}`,
+    ],
   ];
   return (
     <dl class="facts">
@@ -86,14 +90,14 @@ function Scores({ model }: { readonly model: SeenModel }) {
   ];
   return (
     <dl class="scores">
-      {rows.map(([name, score]) => (
+      {rows.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>
             <span class="ranked-track" aria-hidden="true">
-              <i style={{ width: `${score ?? 0}%` }} />
+              <i style={{ width: `${value ?? 0}%` }} />
             </span>
-            {score ?? "–"}
+            {score(value)}
           </dd>
         </div>
       ))}

@@ -32,6 +32,8 @@ test.each([
   [12_400, "12.4k"],
   [262_144, "262k"],
   [3_100_000, "3.1M"],
+  [1_048_576, "1.05M"],
+  [2_000_000, "2M"],
 ])("the number %d reads %s", (value, text) => expect(count(value)).toBe(text));
 
 test.each([
