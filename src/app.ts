@@ -42,6 +42,9 @@ export interface StartOptions {
   readonly passwordCost?: PasswordCost;
 }
 
+/** Connections that the system keeps while they wait to be accepted. Beyond it, clients try again seconds later. */
+const BACKLOG = 4_096;
+
 export async function start(settings: Settings, log: Log, options: StartOptions = {}): Promise<App> {
   const db = await openDb(settings.database, {
     exclusive: true,
@@ -99,7 +102,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   };
   const setupToken = await people.invitations.prepareSetup();
   const server = await createServer(edge);
-  await server.listen({ host: settings.server.host, port: settings.server.port });
+  await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
   const url = addressOf(server, settings.server.host);
   return {
     url,

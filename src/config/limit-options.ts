@@ -81,7 +81,7 @@ export const LIMIT_OPTIONS = {
     env: "SWITCHYARD_QUEUE_MS",
     default: 500,
     read: number({ min: 1, max: 60_000, isWhole: true }),
-    help: "How long requests may wait for the gateway itself; when more stay in line than that allows, further ones get 503.",
+    help: "How long a long line of requests that wait for the gateway itself may stay as long as it is; then further ones get 503.",
   }),
   eventLoopDelayMs: option<number>({
     path: "limits.eventLoopDelayMs",

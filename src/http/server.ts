@@ -12,6 +12,7 @@ import { sendError, toGatewayError } from "./errors.ts";
 import { createGatedServer } from "./gate.ts";
 import { endWaitingResponses } from "./gone.ts";
 import { registerHome } from "./home.ts";
+import { createLine, type Line } from "./line.ts";
 import { createMethodTable } from "./methods.ts";
 import { registerOpenapi } from "./openapi/document.ts";
 import { registerOps } from "./ops.ts";
@@ -20,7 +21,6 @@ import { isBrowserFacing, SECURITY_HEADERS } from "./security-headers.ts";
 import { watchBodies } from "./slow-bodies.ts";
 import { refusedRequest } from "./strictness.ts";
 import { registerUi } from "./ui.ts";
-import { createQueue, type Queue } from "./v1/queue.ts";
 import { registerV1 } from "./v1/routes.ts";
 
 export interface ServerOptions {
@@ -30,11 +30,12 @@ export interface ServerOptions {
 
 export async function createServer(edge: Edge, options: ServerOptions = {}): Promise<FastifyInstance> {
   const { trustedProxies } = edge.settings.server;
-  const queue = createQueue(edge.settings.limits.queueMs);
+  const line = createLine(edge.settings.limits.queueMs);
+  edge.metrics.watchWaiting(() => line.length());
   const server = fastify({
     bodyLimit: edge.settings.server.bodyLimitBytes,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    serverFactory: (handle) => createGatedServer(edge, queue, handle),
+    serverFactory: (handle) => createGatedServer(edge, line, handle),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 200 },
     exposeHeadRoutes: true,
     // Fastify's own answer while closing has no request id and another shape; ours is in the hook below.
@@ -66,19 +67,19 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   });
   const methods = createMethodTable(server);
   server.setNotFoundHandler((request, reply) => methods.answerUnmatched(request, reply));
-  server.addHook("onClose", async () => queue.close());
-  await registerRoutes(server, edge, queue);
+  server.addHook("onClose", async () => line.close());
+  await registerRoutes(server, edge, line);
   await registerUi(server, options.uiFolder);
   return server;
 }
 
-async function registerRoutes(server: FastifyInstance, edge: Edge, queue: Queue): Promise<void> {
+async function registerRoutes(server: FastifyInstance, edge: Edge, line: Line): Promise<void> {
   await registerCors(server, edge.settings);
   registerHome(server, edge);
   registerOps(server, edge);
   registerOpenapi(server);
   registerDocs(server);
-  registerV1(server, edge, queue);
+  registerV1(server, edge, line);
   registerApi(server, edge);
 }
 

@@ -31,6 +31,8 @@ export interface Metrics {
   /** A request was refused because there is too much to do. */
   shed(reason: string): void;
   connectionDropped(): void;
+  /** Reads the length of the line at the door each time the metrics are. */
+  watchWaiting(read: () => number): void;
   ledgerProblems(count: number): void;
   /** Whether per-minute limits are counted together with the other processes. */
   limitsShared(isShared: boolean): void;
@@ -94,6 +96,7 @@ export function createMetrics(): Metrics {
     ...breakerMetrics(registry),
     shed: (reason) => shed.inc({ reason }),
     connectionDropped: () => connectionsDropped.inc(),
+    watchWaiting: (read) => watchWaiting(registry, read),
     recordsDropped: (reason, count) => recordsDropped.inc({ reason }, count),
     recordsWaiting: (count) => recordsWaiting.set(count),
     ledgerProblems: (count) => ledgerProblems.set(count),
@@ -111,6 +114,17 @@ export function createMetrics(): Metrics {
       for (const { provider, model } of metric.failedAttempts) failures.inc({ provider, model });
     },
   };
+}
+
+function watchWaiting(registry: Registry, read: () => number): void {
+  new Gauge({
+    name: "switchyard_requests_waiting",
+    help: "Requests in line for the gateway itself.",
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
 }
 
 function breakerMetrics(registry: Registry): Pick<Metrics, "breakerOpened" | "watchBreakers" | "retried"> {

@@ -27,8 +27,6 @@ const TICK_MS = 50;
 const TICKS_PER_MEMORY_CHECK = 10;
 /** One long stall is over when it is noticed; only a loop that stays late has too much to do. */
 const PATIENCE_MS = 1_000;
-/** But a round that goes on for so many times the limit is a flood, and its end is far. */
-const FLOOD_FACTOR = 4;
 /** After that, a loop that is late again has not recovered: nobody waits for a second proof. */
 const WARY_MS = 5_000;
 
@@ -64,11 +62,12 @@ function createLateness(limitMs: number, nowMs: () => number) {
       isOverloaded = lateSinceMs !== null && (atMs - lateSinceMs >= PATIENCE_MS || atMs < waryUntilMs);
       if (isOverloaded) waryUntilMs = atMs + WARY_MS;
     },
-    /** Also in the middle of a long round: the tick that would say so is itself waiting in line. */
+    /** Soon after, also in the middle of a long round: the tick that would say so is itself waiting for its end. */
     isLate(): boolean {
       if (isOverloaded) return true;
+      if (waryUntilMs === 0) return false;
       const atMs = nowMs();
-      return atMs - dueAtMs > (atMs < waryUntilMs ? limitMs : FLOOD_FACTOR * limitMs);
+      return atMs < waryUntilMs && atMs - dueAtMs > limitMs;
     },
   };
 }

@@ -5,10 +5,11 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { formatUsd } from "../../core/money.ts";
 import type { Trace } from "../../gateway/call.ts";
 import type { Edge } from "../edge.ts";
+import { waitedMsOf } from "../gate.ts";
 import { toRecord } from "./request-record.ts";
 
 export function recordRequest(request: FastifyRequest, reply: FastifyReply, edge: Edge): void {
-  const startedAtMs = edge.now();
+  const startedAtMs = edge.now() - waitedMsOf(request.raw);
   edge.metrics.begin();
   (request.trace as Trace).keepsContent = edge.settings.logging.content;
   // The story hears of the same `close`; it is told first, so that it can note how it ended.

@@ -5,13 +5,13 @@ import { admit, type Doorkeeper, tooManyRequests } from "../../gateway/admit.ts"
 import { type Caller, emptyTrace, type Trace } from "../../gateway/call.ts";
 import type { Edge } from "../edge.ts";
 import { whenOver } from "../gone.ts";
+import type { Line } from "../line.ts";
 import { speaksAnthropic } from "../wire.ts";
 import { registerChat } from "./chat.ts";
 import { registerDebug } from "./debug.ts";
 import { createInFlight, type InFlight } from "./in-flight.ts";
 import { registerMessages } from "./messages.ts";
 import { registerModels } from "./models.ts";
-import type { Queue } from "./queue.ts";
 import { recordRequest } from "./record.ts";
 
 declare module "fastify" {
@@ -21,7 +21,7 @@ declare module "fastify" {
   }
 }
 
-export function registerV1(server: FastifyInstance, edge: Edge, queue: Queue): void {
+export function registerV1(server: FastifyInstance, edge: Edge, line: Line): void {
   const door: Doorkeeper = {
     keys: edge.keys,
     limiter: edge.limiter,
@@ -41,7 +41,7 @@ export function registerV1(server: FastifyInstance, edge: Edge, queue: Queue): v
     });
     // Only now is the body here: one that takes its time holds up nobody.
     v1.addHook("preValidation", (request, reply, done) => {
-      const leave = queue.enter();
+      const leave = line.work();
       (request.trace as Trace).onReserved = leave;
       whenOver(reply.raw, leave);
       done();

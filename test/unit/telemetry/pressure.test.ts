@@ -52,10 +52,10 @@ describe("the event loop", () => {
     expect(pressure.reason()).toBeNull();
   });
 
-  it("that goes on and on in one round is one in the middle of it, and none when it is over", () => {
+  it("that stalls once is no reason in the middle of it either: what came meanwhile is served", () => {
     ticks(3);
-    atMs += TICK_MS + 4 * LIMIT_MS + 1;
-    expect(pressure.reason()).toBe("event_loop");
+    atMs += TICK_MS + 20 * LIMIT_MS;
+    expect(pressure.reason()).toBeNull();
     vi.advanceTimersByTime(TICK_MS);
     expect(pressure.reason()).toBeNull();
   });
