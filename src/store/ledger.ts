@@ -103,6 +103,8 @@ const HOLDS_NOTHING = "NOT EXISTS (SELECT 1 FROM holds WHERE holds.owner = proce
 
 const ORPHANS_MAX = 500;
 const WALLET = "account_id, posted, held, sequence, hash";
+// By name: a prepared statement that says `*` fails as soon as a newer version adds a column.
+const MOVE = "t.id, t.kind, t.account_id, t.sequence, t.balance_after, t.hold_id, t.note, t.hash";
 const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited";
 
 type ReadName = "newWallets" | "wallets" | "holds" | "keySpends" | "moves";
@@ -143,7 +145,7 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
     ...read(
       "moves",
       moves.map(({ id }) => id),
-      `SELECT t.*, e.book, e.amount FROM ledger_transactions t JOIN ledger_entries e
+      `SELECT ${MOVE}, e.book, e.amount FROM ledger_transactions t JOIN ledger_entries e
        ON e.account_id = t.account_id AND e.sequence = t.sequence WHERE ${inListSql(kind, "t.id", "$1")}`,
     ),
   };

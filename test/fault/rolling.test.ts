@@ -1,11 +1,13 @@
 // A rolling restart under load: three processes on one PostgreSQL behind a balancer, each stopped and replaced in turn, some
-// of them twice. No client sees an error, and the books are those of the provider.
+// of them twice. Meanwhile a newer version adds to the tables what these processes do not know. No client sees an error,
+// and the books are those of the provider. With OLD_BUILD (the `dist` of an older version) old and new run side by side.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
 import { type Behaviour, type FakeProvider, startFakeProvider, streams, textChunks } from "../support/fake-provider.ts";
@@ -17,6 +19,7 @@ const PROCESSES = 3;
 const RESTARTS = 4;
 const CLIENTS = 12;
 const START_USD = "1000";
+const { OLD_BUILD } = process.env;
 
 const database = await createTestDatabase();
 
@@ -49,6 +52,18 @@ function watch(gateway: GatewayProcess): Backend {
     backend.isReady = isUp;
   }, 100);
   return backend;
+}
+
+/** What the migration of a newer version may do: a column in every table, and a table. */
+async function addWhatIsNew(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()");
+  for (const { tablename } of rows)
+    await client.query(`ALTER TABLE "${tablename}" ADD COLUMN from_later TEXT DEFAULT 'x'`);
+  await client.query("CREATE TABLE later (id TEXT)");
+  await client.query("INSERT INTO schema_migrations (name, applied_at) VALUES ('9999_later', 0)");
+  await client.end();
 }
 
 type Outcome = "answered" | "not-taken" | `failed: ${string}`;
@@ -92,7 +107,7 @@ describe.skipIf(database === null)("a rolling restart", () => {
     provider.on("*", answersByName);
     for (const folder of folders)
       writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url, { chain: ["alpha"] }));
-    backends = (await Promise.all(folders.map((_, slot) => startProcess(slot)))).map(watch);
+    backends = (await Promise.all(folders.map((_, slot) => startProcess(slot, true)))).map(watch);
   }, 120_000);
   afterAll(async () => {
     for (const { gateway, stopWatching } of backends) {
@@ -104,10 +119,11 @@ describe.skipIf(database === null)("a rolling restart", () => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
-  const startProcess = (slot: number): Promise<GatewayProcess> =>
+  const startProcess = (slot: number, isOld = false): Promise<GatewayProcess> =>
     startGatewayProcess({
       folder: folders[slot]!,
       env: {
+        ...(isOld && OLD_BUILD !== undefined ? { TEST_BUILD: OLD_BUILD } : {}),
         DATABASE_URL: database!.url,
         SWITCHYARD_LAME_DUCK_SECONDS: "1",
         SWITCHYARD_DRAIN_SECONDS: "60",
@@ -117,11 +133,19 @@ describe.skipIf(database === null)("a rolling restart", () => {
       },
     });
 
-  async function restart(slot: number): Promise<void> {
+  /** Every other one goes back to the old version, where there is one. */
+  async function restart(slot: number, isBack: boolean): Promise<void> {
     const old = backends[slot]!;
     expect(await old.gateway.stop()).toBe(0);
     old.stopWatching();
-    backends[slot] = watch(await startProcess(slot));
+    backends[slot] = watch(await startProcess(slot, isBack));
+  }
+
+  async function topUpEverywhere(): Promise<void> {
+    for (const { gateway } of backends) {
+      const answer = await gateway.api("POST", "/api/credits/topups", { amountUsd: "1" });
+      expect(answer.status, await answer.text()).toBe(201);
+    }
   }
 
   test("loses nothing and charges everything once", { timeout: 180_000 }, async () => {
@@ -149,7 +173,12 @@ describe.skipIf(database === null)("a rolling restart", () => {
       agent.destroy();
     };
     const clients = Array.from({ length: CLIENTS }, (_, index) => client(index));
-    for (let count = 0; count < RESTARTS; count += 1) await restart(count % PROCESSES);
+    await topUpEverywhere();
+    // Beside an older version this one is itself what is new.
+    if (OLD_BUILD === undefined) await addWhatIsNew(database!.url);
+    await topUpEverywhere();
+    for (let count = 0; count < RESTARTS; count += 1) await restart(count % PROCESSES, count % 2 === 1);
+    await topUpEverywhere();
     isOver = true;
     await Promise.all(clients);
     expect(failures).toEqual([]);
