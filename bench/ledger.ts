@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { createLedger, type Ledger } from "../src/billing/ledger.ts";
 import { createOutbox } from "../src/billing/outbox.ts";
+import type { Db } from "../src/core/ports.ts";
 import { openDb } from "../src/store/db.ts";
 import { createLedgerStore } from "../src/store/ledger.ts";
 import { SILENT_LOG } from "../src/telemetry/log.ts";
@@ -53,28 +54,44 @@ async function findPostgres(): Promise<{ readonly url: string | null; stop(): Pr
 }
 
 async function measureStore(url: string, folder: string, plan: LedgerPlan): Promise<readonly string[]> {
+  const { ledger, close } = await openLedger(url, folder, "bench");
+  try {
+    await runPairs(ledger, plan.concurrent, plan.warmUpMs);
+    return await timed(() => runPairs(ledger, plan.concurrent, plan.forMs));
+  } finally {
+    await close();
+  }
+}
+
+/** A ledger with money on the one account; others of other names may be open on the same database. */
+export async function openLedger(
+  url: string,
+  folder: string,
+  name: string,
+): Promise<{ readonly ledger: Ledger; readonly db: Db; close(): Promise<void> }> {
   const db = await openDb(url);
   await db.migrate();
   await db.query("INSERT INTO accounts (id, name, created_at) VALUES ($1, $1, 0) ON CONFLICT (id) DO NOTHING", [
     ACCOUNT,
   ]);
-  const store = createLedgerStore(db, "bench");
-  const outbox = createOutbox({ folder, name: "bench", log: SILENT_LOG });
+  const store = createLedgerStore(db, name);
+  const outbox = createOutbox({ folder, name, log: SILENT_LOG });
   const ledger = createLedger({ store, outbox, log: SILENT_LOG, ownerSilentMs: 0 });
   await ledger.move({
-    id: `topup:${process.hrtime.bigint()}`,
+    id: `topup:${name}:${process.hrtime.bigint()}`,
     transactionKind: "topup",
     accountId: ACCOUNT,
     amount: 1_000_000_000_000_000n,
     note: null,
   });
-  try {
-    await runPairs(ledger, plan.concurrent, plan.warmUpMs);
-    return await timed(() => runPairs(ledger, plan.concurrent, plan.forMs));
-  } finally {
-    await ledger.stop();
-    await db.close();
-  }
+  return {
+    ledger,
+    db,
+    async close() {
+      await ledger.stop();
+      await db.close();
+    },
+  };
 }
 
 async function timed(work: () => Promise<readonly number[]>): Promise<readonly string[]> {
@@ -105,8 +122,18 @@ async function runPairs(ledger: Ledger, concurrent: number, forMs: number): Prom
 }
 
 async function runPair(ledger: Ledger, holdId: string): Promise<void> {
+  await holdOne(ledger, holdId);
+  await settleOne(ledger, holdId);
+}
+
+export async function holdOne(ledger: Ledger, holdId: string): Promise<void> {
   const amounts = [2_000_000n, 500_000n];
-  await ledger.hold({ id: holdId, accountId: ACCOUNT, keyId: "key_bench", amounts, atLeast: null, spendLimit: null });
+  const terms = { accountId: ACCOUNT, keyId: "key_bench", amounts, atLeast: null, spendLimit: null };
+  const { state } = await ledger.hold({ id: holdId, ...terms });
+  if (state !== "held") throw new Error(`a hold ended as ${state}`);
+}
+
+export async function settleOne(ledger: Ledger, holdId: string): Promise<void> {
   const settled = await ledger.settle({
     holdId,
     accountId: ACCOUNT,

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type ClassifyPlan, measureClassify } from "./classify.ts";
 import { type DashboardPlan, measureDashboard } from "./dashboard.ts";
+import { type HotPlan, measureHotAccount } from "./hot-account.ts";
 import { type LatencyPlan, measureLatency } from "./latency.ts";
 import { type LedgerPlan, measureLedger } from "./ledger.ts";
 import { measureRequests, type RequestsPlan } from "./requests.ts";
@@ -16,12 +17,12 @@ import { benchSettings } from "./settings.ts";
 import { measureStream, type StreamPlan } from "./stream.ts";
 import { formatTable, type Table } from "./table.ts";
 
-const NAMES = ["requests", "latency", "stream", "classify", "ledger", "dashboard", "processes"] as const;
+const NAMES = ["requests", "latency", "stream", "classify", "ledger", "dashboard", "processes", "hot"] as const;
 
 type Name = (typeof NAMES)[number];
 
 /** Those that do without the common rig. */
-const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard", "processes"]);
+const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard", "processes", "hot"]);
 
 interface Plan {
   readonly requests: RequestsPlan;
@@ -31,6 +32,7 @@ interface Plan {
   readonly ledger: LedgerPlan;
   readonly dashboard: DashboardPlan;
   readonly processes: ScalingPlan;
+  readonly hot: HotPlan;
 }
 
 const FULL: Plan = {
@@ -41,6 +43,7 @@ const FULL: Plan = {
   ledger: { warmUpMs: 5_000, forMs: 3_000, concurrent: 64 },
   dashboard: { rows: 200_000, rounds: 30 },
   processes: { rounds: 3, warmUpMs: 4_000, roundMs: 2_000 },
+  hot: { warmUpMs: 4_000, forMs: 10_000, pairsPerSecond: 2_000 },
 };
 
 const QUICK: Plan = {
@@ -51,6 +54,7 @@ const QUICK: Plan = {
   ledger: { warmUpMs: 300, forMs: 500, concurrent: 64 },
   dashboard: { rows: 10_000, rounds: 10 },
   processes: { rounds: 1, warmUpMs: 500, roundMs: 500 },
+  hot: { warmUpMs: 1_000, forMs: 2_000, pairsPerSecond: 1_000 },
 };
 
 const PROFILES = ".cache/profiles";
@@ -89,6 +93,7 @@ async function main(): Promise<number> {
     print(await measureDashboard({ ...plan.dashboard, rows, database: values.database ?? null }));
   }
   if (names.includes("processes")) print([await measureScaling(plan.processes)]);
+  if (names.includes("hot")) print([await measureHotAccount(plan.hot)]);
   const rest = names.filter((name) => !ALONE.has(name));
   if (rest.length > 0) await runServers(rest, plan, values.profile === true);
   return 0;

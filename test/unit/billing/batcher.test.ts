@@ -1,6 +1,6 @@
 // Group commit: what waits goes together, one bad operation is alone with its error, a store that is away fails all.
 
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createBatcher } from "../../../src/billing/batcher.ts";
 import type { LedgerOp, LedgerOutcome } from "../../../src/core/ledger.ts";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
@@ -57,4 +57,37 @@ test("it is idle when everything was answered, also after failures", async () =>
   await batcher.idle();
   await answers;
   await batcher.idle();
+});
+
+test("a store that hangs is waited for for ten seconds, refuses at once until it answers, and then works again", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const sizes: number[] = [];
+    let answer = (): void => undefined;
+    const batcher = createBatcher((batch) => {
+      sizes.push(batch.length);
+      const outcomes = batch.map(() => voided);
+      return sizes.length > 1
+        ? Promise.resolve(outcomes)
+        : new Promise((resolve) => {
+            answer = () => resolve(outcomes);
+          });
+    });
+    const sent = Promise.allSettled(ops(3).map(batcher.submit));
+    await vi.waitFor(() => expect(sizes).toEqual([3]));
+    const behind = Promise.allSettled(ops(300).map(batcher.submit));
+    await vi.advanceTimersByTimeAsync(10_000);
+    for (const results of [await sent, await behind, await Promise.allSettled(ops(2).map(batcher.submit))]) {
+      for (const result of results) {
+        expect(result).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
+      }
+    }
+    answer();
+    await batcher.idle();
+    expect(await Promise.all(ops(2).map(batcher.submit))).toEqual([voided, voided]);
+    expect(sizes).toEqual([3, 2]);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });

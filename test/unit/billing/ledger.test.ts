@@ -161,3 +161,35 @@ test("where others may be alive, nobody's holds are released by one that has onl
   clock.mockRestore();
   await other.stop();
 });
+
+test("a store that hangs: requests are refused in time, answers go on, and all is booked once when it is back", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+  try {
+    await ledger.hold(hold("running", 10n));
+    let goOn = (): void => undefined;
+    const hanging = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const own = memory.as("hung");
+    const commit = vi.fn<LedgerStore["commit"]>((ops, post) => hanging.then(() => own.commit(ops, post)));
+    const hung = open("hung", { store: { ...own, commit } });
+    const asked = Promise.allSettled([
+      hung.hold(hold("late", 20n)),
+      hung.settle(settle("running", 7)),
+      hung.release({ holdId: "nothing", accountId: "a" }),
+    ]);
+    await vi.waitFor(() => expect(commit).toHaveBeenCalled());
+    await vi.advanceTimersByTimeAsync(10_000);
+    const [held, settled, released] = await asked;
+    expect(held).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
+    expect(settled).toMatchObject({ status: "fulfilled", value: { state: "deferred" } });
+    expect(released).toMatchObject({ status: "fulfilled" });
+    goOn();
+    await hung.stop();
+    expect(wallet()).toMatchObject({ posted: 93n, held: 0n });
+    expect(memory.holds.get("late")?.state).toBe("voided");
+  } finally {
+    vi.useRealTimers();
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  }
+});
