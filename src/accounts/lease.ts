@@ -7,6 +7,8 @@ import type { Admission } from "./limits.ts";
 /** A call that is counted in second s may be made until s + 2, so it has to count until s + 62. */
 const LEASE_MS = 1_000;
 const SPAN_SECONDS = 62;
+/** Nobody is told to wait for longer than the minute the limit is for. */
+const WAIT_SECONDS_MAX = 60;
 /** Below this a question for each call is little work. */
 const LEASED_LIMIT_MIN = 120;
 /** A window that is full is not asked again at once: one key far over its limit must not keep the store busy. */
@@ -82,9 +84,13 @@ function admission(lease: Lease, { allowed, atMs }: { allowed: boolean; atMs: nu
     allowed,
     limit: lease.limit,
     remaining: allowed ? lease.remaining + lease.permits : 0,
-    resetSeconds: Math.max(0, Math.ceil((lease.emptyAtMs - atMs) / 1000)),
-    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((lease.retryAtMs - atMs) / 1000)),
+    resetSeconds: Math.max(0, secondsFrom(atMs, lease.emptyAtMs)),
+    retryAfterSeconds: allowed ? 0 : Math.max(1, secondsFrom(atMs, lease.retryAtMs)),
   };
+}
+
+function secondsFrom(atMs: number, thenMs: number): number {
+  return Math.min(WAIT_SECONDS_MAX, Math.ceil((thenMs - atMs) / 1000));
 }
 
 /** Calls in the running second and in the one before. */

@@ -1,6 +1,6 @@
 // The per-minute limit, in memory: never more than the limit in any 60 seconds, wherever they begin.
-// A call is counted in the second it came in and counts until that second is wholly a minute old, so the window is
-// between 60 and 61 seconds long. (Two counters, the older one weighted, would let nearly twice the limit through
+// Calls are counted by the second they came in, and those of one second count until the last of them is a minute old, so
+// nobody has to wait for longer than a minute. (Two counters, the older one weighted, would let nearly twice the limit through
 // in the 60 seconds after a burst at the end of a minute.)
 
 export interface Admission {
@@ -32,6 +32,8 @@ const SLOTS = WINDOW_SECONDS + 1;
 interface Counter {
   /** Calls per second, a ring: second s stands in slot s % SLOTS. */
   readonly slots: Uint32Array;
+  /** How far into its second the last call of each slot came. */
+  readonly lastMs: Uint16Array;
   newestSecond: number;
   total: number;
 }
@@ -51,7 +53,7 @@ export function createLimiter(): Limiter {
       generation = current;
     }
     const known = active.get(id) ?? idle.get(id);
-    const counter = known ?? { slots: new Uint32Array(SLOTS), newestSecond: second, total: 0 };
+    const counter = known ?? newCounter(second);
     active.set(id, counter);
     return counter;
   };
@@ -64,19 +66,17 @@ export function createLimiter(): Limiter {
         idle.clear();
       }
       latestSecond = second;
+      const at = { second, ms: Math.max(0, nowMs - second * 1000) };
       const counter = counterOf(id, second);
-      advance(counter, second);
+      advance(counter, at);
       const allowed = counter.total + 1 <= limitPerMinute;
-      if (allowed) {
-        counter.slots[second % SLOTS] = (counter.slots[second % SLOTS] ?? 0) + 1;
-        counter.total += 1;
-      }
+      if (allowed) note(counter, at);
       return {
         allowed,
         limit: limitPerMinute,
         remaining: Math.max(0, limitPerMinute - counter.total),
-        resetSeconds: secondsUntil(counter, 0),
-        retryAfterSeconds: allowed ? 0 : Math.max(1, secondsUntil(counter, limitPerMinute - 1)),
+        resetSeconds: secondsUntil(counter, 0, at),
+        retryAfterSeconds: allowed ? 0 : Math.max(1, secondsUntil(counter, limitPerMinute - 1, at)),
       };
     },
     size: () => active.size + [...idle.keys()].filter((id) => !active.has(id)).length,
@@ -88,23 +88,47 @@ function notBefore(latestSecond: number, second: number): number {
   return second >= latestSecond - SLOTS ? Math.max(latestSecond, second) : second;
 }
 
+interface Instant {
+  readonly second: number;
+  /** Within the second. */
+  readonly ms: number;
+}
+
+function newCounter(second: number): Counter {
+  return { slots: new Uint32Array(SLOTS), lastMs: new Uint16Array(SLOTS), newestSecond: second, total: 0 };
+}
+
 /** Forgets the seconds that left the window since the last call; at most SLOTS of them. */
-function advance(counter: Counter, second: number): void {
+function advance(counter: Counter, { second, ms }: Instant): void {
   const passed = Math.min(second - counter.newestSecond, SLOTS);
-  for (let step = 1; step <= passed; step += 1) {
-    const slot = (counter.newestSecond + step) % SLOTS;
-    counter.total -= counter.slots[slot] ?? 0;
-    counter.slots[slot] = 0;
-  }
+  for (let step = 1; step <= passed; step += 1) forget(counter, (counter.newestSecond + step) % SLOTS);
   counter.newestSecond = second;
+  const oldest = (second + 1) % SLOTS;
+  if (ms >= (counter.lastMs[oldest] ?? 0)) forget(counter, oldest);
+}
+
+function forget(counter: Counter, slot: number): void {
+  counter.total -= counter.slots[slot] ?? 0;
+  counter.slots[slot] = 0;
+  counter.lastMs[slot] = 0;
+}
+
+function note(counter: Counter, { second, ms }: Instant): void {
+  const slot = second % SLOTS;
+  counter.slots[slot] = (counter.slots[slot] ?? 0) + 1;
+  counter.lastMs[slot] = Math.max(counter.lastMs[slot] ?? 0, ms);
+  counter.total += 1;
 }
 
 /** How long until no more than `count` calls are in the window. */
-function secondsUntil(counter: Counter, count: number): number {
+function secondsUntil(counter: Counter, count: number, { second, ms }: Instant): number {
   let total = counter.total;
-  for (let step = 1; step <= SLOTS; step += 1) {
-    if (total <= count) return step - 1;
-    total -= counter.slots[(counter.newestSecond + step) % SLOTS] ?? 0;
+  if (total <= count) return 0;
+  for (let step = 0; step < SLOTS; step += 1) {
+    const slot = (second + 1 + step) % SLOTS;
+    total -= counter.slots[slot] ?? 0;
+    const waitMs = step * 1000 + (counter.lastMs[slot] ?? 0) - ms;
+    if (total <= count) return Math.min(WINDOW_SECONDS, Math.ceil(waitMs / 1000));
   }
-  return total <= count ? SLOTS : WINDOW_SECONDS;
+  return WINDOW_SECONDS;
 }

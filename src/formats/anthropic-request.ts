@@ -9,15 +9,16 @@ import { writeChatBody } from "./anthropic-to-chat.ts";
 import { readServerNeeds } from "./anthropic-tools.ts";
 import { readControls } from "./controls.ts";
 import { Conversion } from "./conversion.ts";
-import { invalid, isObject, type JsonObject, readArray, readBoolean, readInteger, readObject } from "./fields.ts";
+import { invalid, isObject, type JsonObject, readArray, readBoolean, readInteger } from "./fields.ts";
 import type { ClientHeaders, ClientRequest } from "./format.ts";
 import type { JsonSource } from "./json-source.ts";
+import { checkMessagesFields } from "./sampling-fields.ts";
 
 const OUTPUT_TOKENS_MAX = 1e9;
 const ROLES: ReadonlySet<unknown> = new Set(["user", "assistant", "system"]);
 
 export function readAnthropicRequest(source: JsonSource, body: JsonObject, headers?: ClientHeaders): ClientRequest {
-  checkFields(body);
+  checkMessagesFields(body);
   const { messages, tools, refusals } = readPrompt(body);
   const isStream = readBoolean(body, "stream");
   const chat: ChatRequest = {
@@ -54,14 +55,6 @@ export function readPrompt(
     { conversion, keepsCacheControl: false, keepsReasoning: false },
   );
   return { messages, tools: readArray(body, "tools").map(readTool), refusals: conversion.refusals };
-}
-
-function checkFields(body: JsonObject): void {
-  for (const name of ["thinking", "tool_choice", "output_config", "output_format", "metadata"]) readObject(body, name);
-  const stops = readArray(body, "stop_sequences");
-  if (!stops.every((stop) => typeof stop === "string")) {
-    throw invalid("stop_sequences", "'stop_sequences' must be an array of strings.");
-  }
 }
 
 function readTool(tool: unknown, index: number): Tool {

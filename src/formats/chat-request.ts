@@ -1,9 +1,10 @@
-// Reads what the gateway needs of a chat-completions body. Validates what it reads and nothing else;
-// fields it does not know stay in the original bytes. SPEC 2.2, 7.
+// Reads what the gateway needs of a chat-completions body. Validates the fields it knows and nothing else;
+// the others stay in the original bytes. SPEC 2.2, 7.
 
 import { type ChatMessage, type ChatRequest, ROLES, type Role, type Tool } from "../core/chat.ts";
 import { GatewayError } from "../core/errors.ts";
 import { invalid, isObject, type JsonObject, readArray, readBoolean, readInteger, readObject } from "./fields.ts";
+import { checkChatFields } from "./sampling-fields.ts";
 
 const OUTPUT_TOKENS_MAX = 1e9;
 const CHOICES_MAX = 128;
@@ -11,6 +12,7 @@ const NULL_CONTENT_ROLES: ReadonlySet<Role> = new Set<Role>(["assistant", "funct
 const KNOWN_ROLES: ReadonlySet<string> = new Set(ROLES);
 
 export function readChatRequest(body: JsonObject): ChatRequest {
+  checkChatFields(body);
   const isStream = readBoolean(body, "stream");
   const streamOptions = readObject(body, "stream_options");
   return {

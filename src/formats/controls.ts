@@ -5,6 +5,8 @@ import { TIERS } from "../core/tiers.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "./fields.ts";
 
 const CONTROL_PREFIX = "service_";
+/** Above 100 no model qualifies, and the filter is set aside like any other that leaves none. */
+const SCORE_MAX = 1_000_000;
 const COST_USD_MAX = 1e9;
 
 export function isControlField(name: string): boolean {
@@ -24,7 +26,7 @@ export function readControls(body: JsonObject): Controls {
     tierFloor: readChoice(body, "service_tier_floor", TIERS),
     tierCeiling: readChoice(body, "service_tier_ceiling", TIERS),
     maxCostUsd: readNumber(body, "service_max_cost", { min: 0, max: COST_USD_MAX }),
-    toolScoreMin: readNumber(body, "service_bfcl_min", { min: 0, max: 100 }),
+    toolScoreMin: readNumber(body, "service_bfcl_min", { min: 0, max: SCORE_MAX }),
     codeQuality: readInteger(body, "service_code_quality", { min: 0, max: 2 }) as Quality | null,
     chatQuality: readInteger(body, "service_chat_quality", { min: 0, max: 2 }) as Quality | null,
   };

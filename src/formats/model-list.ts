@@ -1,7 +1,9 @@
-// A model as the models list shows it. Prices are exact decimal text in USD per token, markup included. CONTRACT 9.
+// A model as the models list shows it. Prices are exact decimal text in USD per token, markup included, as they are
+// charged: where none is listed for the cache, what stands in for it. CONTRACT 9.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Capability, Model } from "../core/model.ts";
+import { cacheWritePrice } from "../core/money.ts";
 import { TIERS } from "../core/tiers.ts";
 import type { JsonObject } from "./fields.ts";
 
@@ -28,8 +30,8 @@ export function writeModel(model: Model, catalog: Catalog): JsonObject {
     pricing: {
       prompt: perToken(model.price?.input, catalog),
       completion: perToken(model.price?.output, catalog),
-      input_cache_read: perToken(model.price?.cacheRead, catalog),
-      input_cache_write: perToken(model.price?.cacheWrite, catalog),
+      input_cache_read: perToken(model.price && (model.price.cacheRead ?? model.price.input), catalog),
+      input_cache_write: perToken(model.price && cacheWritePrice(model.price), catalog),
     },
     service: {
       tiers: TIERS.filter((tier) => catalog.chains[tier].some(({ id }) => id === model.id)),

@@ -8,6 +8,7 @@ import { answerMalformedHttp } from "./errors.ts";
 import type { Line } from "./line.ts";
 import { createRefusal, type ShedReason } from "./refusal.ts";
 import { pathOf } from "./strictness.ts";
+import { isV1 } from "./wire.ts";
 
 /** Room for a header with a key of 100 KB: that is answered with 401 like every other bad key. */
 const HEADERS_MAX_BYTES = 128 * 1024;
@@ -85,10 +86,6 @@ export function waitedMsOf(request: IncomingMessage): number {
 
 function whyNot(inFlight: number, { settings, pressure }: GateEdge): ShedReason | null {
   return inFlight >= settings.limits.inFlight ? "in_flight" : pressure.reason();
-}
-
-function isV1(url: string): boolean {
-  return /^\/+v1(?:[/?]|$)/.test(url);
 }
 
 /** One line when refusing begins, not one for each refusal. */

@@ -21,7 +21,7 @@ import { isBrowserFacing, SECURITY_HEADERS } from "./security-headers.ts";
 import { watchBodies } from "./slow-bodies.ts";
 import { refusedRequest } from "./strictness.ts";
 import { registerUi } from "./ui.ts";
-import { registerV1 } from "./v1/routes.ts";
+import { createStrayCounter, registerV1 } from "./v1/routes.ts";
 
 export interface ServerOptions {
   /** Where the dashboard's files are; left out, where the build puts them. */
@@ -66,7 +66,12 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     return sendError(known, request, reply);
   });
   const methods = createMethodTable(server);
-  server.setNotFoundHandler((request, reply) => methods.answerUnmatched(request, reply));
+  const countStray = createStrayCounter(edge);
+  server.setNotFoundHandler(async (request, reply) => {
+    await countStray(request, reply);
+    methods.answerUnmatched(request, reply);
+    return reply;
+  });
   server.addHook("onClose", async () => line.close());
   await registerRoutes(server, edge, line);
   await registerUi(server, options.uiFolder);

@@ -6,8 +6,13 @@ import { anthropicMessages } from "../formats/anthropic.ts";
 import type { ClientFormat } from "../formats/format.ts";
 import { openaiChat } from "../formats/openai-chat.ts";
 
+const V1 = /^\/+v1(?:[/?]|$)/;
 const MESSAGES = /^\/+v1\/+messages(?:[/?]|$)/;
 const MODELS = /^\/+v1\/+models(?:[/?]|$)/;
+
+export function isV1(url: string): boolean {
+  return V1.test(url);
+}
 
 export function formatOf(request: Pick<FastifyRequest, "url" | "headers">): ClientFormat {
   return speaksAnthropic(request) ? anthropicMessages : openaiChat;

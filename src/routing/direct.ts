@@ -4,6 +4,7 @@ import { type Catalog, isRoutable } from "../catalog/catalog.ts";
 import type { Constraints, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
+import { TIERS, type Tier } from "../core/tiers.ts";
 import { isTierAllowed } from "./adjust.ts";
 import { type Chain, candidateOf } from "./chain.ts";
 import { constraintNeeds } from "./needs.ts";
@@ -15,12 +16,13 @@ export function directChain({ controls, constraints, restingModels }: RoutingQue
     throw new GatewayError("badRequest", message, { code: "model_required", param: "model" });
   }
   const model = catalog.models.get(id);
-  if (model === undefined || !isOffered(model, constraints, catalog)) {
+  const tier = model === undefined ? null : offeredTier(model, constraints, catalog);
+  if (model === undefined || tier === null) {
     const message = `The model ${JSON.stringify(id.slice(0, 200))} is not offered to this key. Pick one of the models list, or "auto".`;
     throw new GatewayError("notFound", message, { code: "model_not_found", param: "model" });
   }
   return {
-    tier: model.tier,
+    tier,
     models: [model],
     candidates: [candidateOf(id, null, restingModels)],
     notes: [],
@@ -30,9 +32,13 @@ export function directChain({ controls, constraints, restingModels }: RoutingQue
 
 /** Whether a key with these constraints may ask for the model by name. */
 export function isOffered(model: Model, constraints: Constraints, catalog: Catalog): boolean {
-  return (
-    isRoutable(catalog, model) &&
-    isTierAllowed(model.tier, constraints) &&
-    constraintNeeds(constraints).every((need) => need.isMetBy(model))
-  );
+  return offeredTier(model, constraints, catalog) !== null;
+}
+
+/** The model's own tier; where a profile leaves that out, the lowest one it allows whose chain has the model. */
+function offeredTier(model: Model, constraints: Constraints, catalog: Catalog): Tier | null {
+  const isFit = isRoutable(catalog, model) && constraintNeeds(constraints).every((need) => need.isMetBy(model));
+  if (!isFit) return null;
+  const listings = TIERS.filter((tier) => catalog.chains[tier].some(({ id }) => id === model.id));
+  return [model.tier, ...listings].find((tier) => isTierAllowed(tier, constraints)) ?? null;
 }

@@ -30,7 +30,6 @@ const wrong: readonly (readonly [string, string])[] = [
   ["service_max_cost", '"NaN"'],
   ["service_max_cost", '"0.01"'],
   ["service_bfcl_min", "-1"],
-  ["service_bfcl_min", "101"],
   ["service_bfcl_min", '"high"'],
   ["service_code_quality", "3"],
   ["service_code_quality", "-1"],
@@ -58,6 +57,16 @@ const wrong: readonly (readonly [string, string])[] = [
   ["tools", "{}"],
   ["tools", '"get_weather"'],
   ["functions", "{}"],
+  ["temperature", '"hot"'],
+  ["temperature", "2.1"],
+  ["top_p", "-0.1"],
+  ["presence_penalty", "3"],
+  ["frequency_penalty", "[]"],
+  ["parallel_tool_calls", '"no"'],
+  ["response_format", '"json"'],
+  ["stop", "5"],
+  ["stop", '["a",5]'],
+  ["tool_choice", "5"],
 ];
 
 describe("400 at /v1/chat/completions", () => {

@@ -68,6 +68,16 @@ describe("a profile's", () => {
     expect((await forced("LIGHT")).tier).toBe("LIGHT");
   });
 
+  it("models are those of the tiers it allows, wherever else they are listed", async () => {
+    const { headers } = await keyOf({ tierFloor: "LIGHT", tierCeiling: "LIGHT" });
+    const { filteredChain } = await decide(headers);
+    const list = (await (await gateway.get("/v1/models", headers)).json()) as { data: { id: string }[] };
+    expect(list.data.map(({ id }) => id)).toEqual(expect.arrayContaining([...filteredChain]));
+    for (const model of filteredChain) {
+      expect(await live(headers, { service_profile: "direct", model })).toMatchObject({ model, tier: "LIGHT" });
+    }
+  });
+
   it("allowed models are the only ones", async () => {
     const allowedModels = ["gpt-4o-mini", "gpt-5.4"];
     const { headers } = await keyOf({ allowedModels });

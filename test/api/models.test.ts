@@ -58,10 +58,10 @@ describe("the list", () => {
     });
   });
 
-  it("shows what is free as 0 and what has no such price as null", async () => {
+  it("shows what is free as 0, also for the cache", async () => {
     expect((await list()).data.find(({ id }) => id === "lab-bare")).toMatchObject({
       architecture: { input_modalities: ["text"] },
-      pricing: { prompt: "0", completion: "0", input_cache_read: null, input_cache_write: null },
+      pricing: { prompt: "0", completion: "0", input_cache_read: "0", input_cache_write: "0" },
       service: { tiers: ["NANO"], bfcl: null },
     });
   });

@@ -38,9 +38,22 @@ describe("the limit", () => {
     expect(limits(refused).slice(0, 2)).toEqual(["4", "0"]);
     const retryAfter = Number(refused.headers.get("retry-after"));
     expect(retryAfter).toBeGreaterThanOrEqual(1);
-    expect(retryAfter).toBeLessThanOrEqual(61);
+    expect(retryAfter).toBeLessThanOrEqual(60);
     const error = await expectError(refused, { status: 429, code: "rate_limit_exceeded", param: null });
     expect(error.message).toContain("4 requests a minute");
+  });
+
+  it("counts paths and methods that are not there, when a key comes with them", async () => {
+    const headers = await keyWith(3);
+    const missing = await gateway.post("/v1/nothing", {}, headers);
+    expect([missing.status, ...limits(missing).slice(0, 2)]).toEqual([404, "3", "2"]);
+    const method = await gateway.get("/v1/chat/completions", headers);
+    expect([method.status, ...limits(method).slice(0, 2)]).toEqual([405, "3", "1"]);
+    const other = await gateway.get("/v1/messages/nothing", headers);
+    expect([other.status, ...limits(other).slice(0, 2)]).toEqual([404, "3", "0"]);
+    await expectError(await gateway.get("/v1/nothing", headers), { status: 429, code: "rate_limit_exceeded" });
+    const stranger = await gateway.get("/v1/nothing", { authorization: "Bearer sk-service-none" });
+    expect([stranger.status, ...limits(stranger)]).toEqual([404, null, null, null]);
   });
 
   it("is exact under a burst", async () => {

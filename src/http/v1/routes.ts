@@ -1,12 +1,13 @@
 // The /v1 routes and the door in front of them: key, limit headers and the limit, before any body is read.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "../../core/errors.ts";
 import { admit, type Doorkeeper, tooManyRequests } from "../../gateway/admit.ts";
 import { type Caller, emptyTrace, type Trace } from "../../gateway/call.ts";
 import type { Edge } from "../edge.ts";
 import { whenOver } from "../gone.ts";
 import type { Line } from "../line.ts";
-import { speaksAnthropic } from "../wire.ts";
+import { isV1, speaksAnthropic } from "../wire.ts";
 import { registerChat } from "./chat.ts";
 import { registerDebug } from "./debug.ts";
 import { createInFlight, type InFlight } from "./in-flight.ts";
@@ -22,13 +23,7 @@ declare module "fastify" {
 }
 
 export function registerV1(server: FastifyInstance, edge: Edge, line: Line): void {
-  const door: Doorkeeper = {
-    keys: edge.keys,
-    limiter: edge.limiter,
-    wrongKeys: edge.wrongKeys,
-    requestsPerMinute: edge.settings.limits.requestsPerMinute,
-    now: edge.now,
-  };
+  const door = doorOf(edge);
   const inFlight = createInFlight(edge.settings.limits.inFlightPerKey);
   server.decorateRequest("caller", null);
   server.decorateRequest("trace", null);
@@ -51,6 +46,23 @@ export function registerV1(server: FastifyInstance, edge: Edge, line: Line): voi
     registerDebug(v1, edge);
     registerModels(v1, edge);
   });
+}
+
+/** Counts a call to a path or with a method that is not there, where a good key comes with it; any other is not looked at. */
+export function createStrayCounter(edge: Edge): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const door = doorOf(edge);
+  return async (request, reply) => {
+    if (!isV1(request.url)) return;
+    try {
+      await letIn(request, reply, door);
+    } catch (error) {
+      if (!(error instanceof GatewayError && error.status === 401)) throw error;
+    }
+  };
+}
+
+function doorOf({ keys, limiter, wrongKeys, settings, now }: Edge): Doorkeeper {
+  return { keys, limiter, wrongKeys, requestsPerMinute: settings.limits.requestsPerMinute, now };
 }
 
 async function letIn(request: FastifyRequest, reply: FastifyReply, door: Doorkeeper): Promise<void> {

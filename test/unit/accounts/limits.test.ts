@@ -12,14 +12,14 @@ describe("the per-minute limit", () => {
         allowed: true,
         limit: 5,
         remaining: 5 - count,
-        resetSeconds: 61,
+        resetSeconds: 60,
         retryAfterSeconds: 0,
       });
     }
     const refused = limiter.admit("k", 5, START_MS + 10_000);
-    expect(refused).toEqual({ allowed: false, limit: 5, remaining: 0, resetSeconds: 51, retryAfterSeconds: 51 });
-    expect(limiter.admit("k", 5, START_MS + 60_999).allowed).toBe(false);
-    expect(limiter.admit("k", 5, START_MS + 61_000)).toMatchObject({ allowed: true, remaining: 4 });
+    expect(refused).toEqual({ allowed: false, limit: 5, remaining: 0, resetSeconds: 50, retryAfterSeconds: 50 });
+    expect(limiter.admit("k", 5, START_MS + 59_999).allowed).toBe(false);
+    expect(limiter.admit("k", 5, START_MS + 60_000)).toMatchObject({ allowed: true, remaining: 4 });
   });
 
   test("keys do not disturb each other", () => {
@@ -113,6 +113,7 @@ describe("laws of the limit", () => {
         for (const gapMs of gapsMs) {
           nowMs += gapMs;
           const answer = limiter.admit("k", limit, nowMs);
+          expect(Math.max(answer.retryAfterSeconds, answer.resetSeconds)).toBeLessThanOrEqual(60);
           if (answer.allowed) continue;
           const early = limiter.admit("k", limit, nowMs + (answer.retryAfterSeconds - 1) * 1000 - (nowMs % 1000));
           expect(early.allowed).toBe(false);

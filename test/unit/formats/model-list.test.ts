@@ -27,12 +27,12 @@ describe("writeModel", () => {
     const micro = fc.integer({ min: 0, max: 1e12 });
     fc.assert(
       fc.property(micro, micro, fc.integer({ min: 0, max: 10_000_000 }), (input, output, markupPpm) => {
-        const { pricing } = list({ price: { input, output, cacheRead: input, cacheWrite: null } }, markupPpm);
+        const { pricing } = list({ price: { input, output, cacheRead: null, cacheWrite: null } }, markupPpm);
         const factor = BigInt(1_000_000 + markupPpm);
         expect(atto(pricing.prompt as string)).toBe(BigInt(input) * factor);
         expect(atto(pricing.completion as string)).toBe(BigInt(output) * factor);
         expect(pricing.input_cache_read).toBe(pricing.prompt);
-        expect(pricing.input_cache_write).toBeNull();
+        expect(atto(pricing.input_cache_write as string)).toBe(BigInt(Math.ceil(input * 1.25)) * factor);
         expect(pricing.prompt).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/);
       }),
     );
