@@ -38,7 +38,7 @@ export interface Rules {
   readonly tierFloor: string | null;
   readonly tierCeiling: string | null;
   readonly capabilities: readonly Capability[];
-  readonly maxCostUsd: number | null;
+  readonly maxCostUsd: string | null;
   readonly bfclMin: number | null;
   readonly codeQuality: number | null;
   readonly chatQuality: number | null;

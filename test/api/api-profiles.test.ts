@@ -15,7 +15,7 @@ const FULL = {
   tierFloor: "SIMPLE",
   tierCeiling: "STANDARD",
   capabilities: ["tools", "vision"],
-  maxCostUsd: 0.25,
+  maxCostUsd: "0.25",
   bfclMin: 60,
   codeQuality: 2,
   chatQuality: 1,
@@ -56,11 +56,13 @@ describe("a profile", () => {
     await expectError(await gateway.api("DELETE", path), { status: 404 });
   });
 
-  it("takes null for what it does not limit, and the cost as text", async () => {
+  it("takes null for what it does not limit, and the cost as text or number", async () => {
     const nulls = Object.fromEntries(Object.keys(EMPTY).map((name) => [name, null]));
     const made = await gateway.api("POST", "/api/profiles", { name: "nulls", ...nulls, maxCostUsd: "0.005" });
     expect(made.status).toBe(201);
-    expect(await made.json()).toMatchObject({ ...EMPTY, maxCostUsd: 0.005 });
+    expect(await made.json()).toMatchObject({ ...EMPTY, maxCostUsd: "0.005" });
+    const tiny = await gateway.api("POST", "/api/profiles", { name: "tiny", maxCostUsd: 0.0000001 });
+    expect(await tiny.json()).toMatchObject({ maxCostUsd: "0.0000001" });
   });
 
   it.each<[object, string]>([

@@ -173,6 +173,7 @@ describe("the list", () => {
     expect(lines.map(({ requestId }) => requestId)).toEqual(ids.toReversed());
     const first = await json<{ data: Line[]; next: string }>(gateway.api("GET", "/api/requests?limit=2"));
     const second = await list(`?limit=1&after=${first.next}`);
+    for (const name of ["cursor", "next"]) expect(await list(`?limit=1&${name}=${first.next}`)).toEqual(second);
     expect(second.map(({ requestId }) => requestId)).toEqual([ids[0]]);
     expect((await list("?status=4xx&limit=1")).map(({ requestId }) => requestId)).toEqual([ids[2]]);
     expect((await list("?status=422&tier=none&model=none&limit=1")).length).toBe(1);

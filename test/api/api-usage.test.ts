@@ -49,6 +49,13 @@ it.each(["hour", "day", "total"])("by %s adds up to the same, whatever the group
   ]);
 });
 
+it("takes the group in `by` too, and names it in each row", async () => {
+  const byModel = (await usage("?by=model")).data as readonly { model?: string; group: string | null }[];
+  expect(byModel.map(({ model }) => model)).toEqual(byModel.map(({ group }) => group));
+  expect((await usage("?by=status")).data).toMatchObject([{ status: "200" }, { status: "422" }]);
+  expect((await usage("?by=day,tier")).data).toEqual((await usage("?by=day&group=tier")).data);
+});
+
 it("says which time it covers", async () => {
   const { from, to, data } = await usage("?by=hour&from=2026-01-01T10:20:00Z&to=2026-01-01T12:30:00Z");
   expect([from, to, data]).toEqual(["2026-01-01T10:00:00.000Z", "2026-01-01T13:00:00.000Z", []]);
@@ -57,6 +64,8 @@ it("says which time it covers", async () => {
 describe("a question that does not fit", () => {
   it.each([
     ["by", "?by=week"],
+    ["by", "?by=day,hour"],
+    ["by", "?by=model,tier"],
     ["group", "?group=category"],
     ["from", "?from=2026-02-01&to=2026-01-01"],
     ["by", "?by=hour&from=2024-01-01&to=2026-01-01"],

@@ -211,7 +211,7 @@ export function rulesOf(bench: Bench): Partial<Rules> {
   return {
     tierFloor: bench.mode === "tier" ? bench.tier : bench.floor,
     tierCeiling: bench.mode === "tier" ? bench.tier : bench.ceiling,
-    maxCostUsd: number(bench.maxCost),
+    maxCostUsd: bench.maxCost.trim() === "" ? null : bench.maxCost.trim(),
     bfclMin: number(bench.bfcl),
     codeQuality: number(bench.code),
     chatQuality: number(bench.chat),

@@ -98,8 +98,8 @@ function RuleFields({ rules, set }: { readonly rules: Rules; readonly set: (chan
           type="number"
           step="any"
           min="0"
-          value={rules.maxCostUsd === null ? "" : String(rules.maxCostUsd)}
-          onInput={(text) => set({ maxCostUsd: number(text) })}
+          value={rules.maxCostUsd ?? ""}
+          onInput={(text) => set({ maxCostUsd: text.trim() === "" ? null : text.trim() })}
           placeholder="none"
         />
         <TextField

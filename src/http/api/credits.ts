@@ -8,11 +8,11 @@ import type { LedgerLine, Transaction, Wallet } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { Edge } from "../edge.ts";
 import { operatorOnly } from "../guard.ts";
-import { accountOf, bodyReader, isoTime } from "./request.ts";
+import { accountOf, bodyReader, isoTime, Usd } from "./request.ts";
 
 const Amount = Type.Object(
   {
-    amountUsd: Type.String({ maxLength: 40 }),
+    amountUsd: Usd,
     note: Type.Optional(
       Type.Union([Type.String({ maxLength: 500, pattern: "^[^\\u0000-\\u001f\\u007f]*$" }), Type.Null()]),
     ),
@@ -25,7 +25,8 @@ export function registerCredits(api: FastifyInstance, edge: Edge): void {
   const readAmount = bodyReader(Amount);
   const movementOf = async (request: FastifyRequest): Promise<Movement> => {
     const { amountUsd, note = null } = readAmount(request);
-    return { accountId: await accountOf(request, edge), amountUsd, note, idempotencyKey: idempotencyKeyOf(request) };
+    const accountId = await accountOf(request, edge);
+    return { accountId, amountUsd: String(amountUsd), note, idempotencyKey: idempotencyKeyOf(request) };
   };
   api.get("/api/credits", async (request) => {
     return writeBalance(await credits.balance(await accountOf(request, edge)));

@@ -7,7 +7,7 @@ import { GatewayError } from "../../core/errors.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
 import type { KeyChange, KeyRecord } from "../../core/ports.ts";
 import type { Edge } from "../edge.ts";
-import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf } from "./request.ts";
+import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf, Usd } from "./request.ts";
 
 const optional = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
@@ -15,7 +15,7 @@ const optional = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
 const limits = {
   profile: optional(Type.String()),
   requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-  spendLimitUsd: optional(Type.String({ maxLength: 40 })),
+  spendLimitUsd: optional(Usd),
   expiresAt: optional(Type.String({ maxLength: 40 })),
 };
 const NewKey = Type.Object({ name: Name, ...limits }, { additionalProperties: false });
@@ -81,9 +81,9 @@ function toChange(body: Static<typeof Change>, nowMs: number): KeyChange {
   };
 }
 
-function readAmount(text: string | null, param: string): NanoUsd | null {
-  if (text === null) return null;
-  const amount = parseUsd(text);
+function readAmount(given: Static<typeof Usd> | null, param: string): NanoUsd | null {
+  if (given === null) return null;
+  const amount = parseUsd(String(given));
   if (amount !== null) return amount;
   throw new GatewayError("badRequest", `'${param}' must be an amount in USD as text, such as "25" or "0.50".`, {
     param,

@@ -16,7 +16,7 @@ import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf, 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
 const tier = Type.Enum([...TIERS]);
-const quality = Type.Union([Type.Literal(0), Type.Literal(1), Type.Literal(2)]);
+const quality = Type.Enum([0, 1, 2]);
 const modelIds = Type.Array(Type.String(), { maxItems: 500 });
 
 const rules = {
@@ -24,7 +24,10 @@ const rules = {
   tierCeiling: nullable(tier),
   capabilities: nullable(Type.Array(Type.Enum([...CAPABILITIES]))),
   maxCostUsd: nullable(
-    Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: "^\\d+(\\.\\d+)?$", maxLength: 40 })]),
+    Type.Union([
+      Type.Number({ minimum: 0 }),
+      Type.String({ pattern: "^\\d+(\\.\\d+)?(e-?\\d{1,2})?$", maxLength: 40 }),
+    ]),
   ),
   bfclMin: nullable(Type.Number({ minimum: 0, maximum: 100 })),
   codeQuality: nullable(quality),
@@ -114,7 +117,7 @@ export function writeProfile({ id, name, constraints, createdAtMs, updatedAtMs }
     tierFloor: constraints.tierFloor,
     tierCeiling: constraints.tierCeiling,
     capabilities: constraints.capabilities,
-    maxCostUsd: constraints.maxCostUsd,
+    maxCostUsd: constraints.maxCostUsd === null ? null : decimalText(constraints.maxCostUsd),
     bfclMin: constraints.toolScoreMin,
     codeQuality: constraints.codeQuality,
     chatQuality: constraints.chatQuality,
@@ -123,4 +126,10 @@ export function writeProfile({ id, name, constraints, createdAtMs, updatedAtMs }
     createdAt: isoTime(createdAtMs),
     updatedAt: isoTime(updatedAtMs),
   };
+}
+
+/** Without an exponent, whatever the size. */
+function decimalText(amount: number): string {
+  const text = String(amount);
+  return text.includes("e") ? amount.toFixed(18).replace(/\.?0+$/, "") : text;
 }

@@ -33,8 +33,16 @@ export function valueReader<Schema extends TSchema>(schema: Schema): (value: unk
     const absent = requiredProperties?.[0];
     if (unknown !== undefined) throw invalid(unknown, `There is no field '${unknown}'.`);
     if (absent !== undefined) throw invalid(absent, `'${absent}' is missing.`);
-    throw invalid(place, `${place === "" ? "The body" : `'${place}'`} ${first?.message ?? "is not valid"}.`);
+    if (first?.keyword === "boolean") throw invalid(place, `There is no field '${place}'.`);
+    throw invalid(place, `${place === "" ? "The body" : `'${place}'`} ${complaint(first)}.`);
   };
+}
+
+/** The schema's own words do not name the values there are. */
+function complaint(error: { readonly params: object; readonly message: string } | undefined): string {
+  const { allowedValues } = (error?.params ?? {}) as { allowedValues?: readonly unknown[] };
+  if (allowedValues !== undefined) return `must be one of ${allowedValues.join(", ")}`;
+  return error?.message ?? "is not valid";
 }
 
 interface FieldLists {
@@ -44,6 +52,9 @@ interface FieldLists {
 
 /** A name that people read: no control characters, which a terminal would obey and PostgreSQL cannot store. */
 export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f]*$" });
+
+/** USD as decimal text; a JSON number is taken by the digits it is written with. */
+export const Usd = Type.Union([Type.String({ maxLength: 40 }), Type.Number()]);
 
 /**
  * The account a call is about: `?account=`, else the user's own, and `default` for the admin token. An owner who names
@@ -63,10 +74,14 @@ export function pageOf(request: FastifyRequest): Page {
   if (!Number.isInteger(count) || count < 1 || count > PAGE_MAX) {
     throw new GatewayError("badRequest", `'limit' must be a whole number from 1 to ${PAGE_MAX}.`, { param: "limit" });
   }
-  const after = queryOf(request, "after");
+  const name = CURSOR_NAMES.find((other) => queryOf(request, other) !== null) ?? "after";
+  const after = queryOf(request, name);
   if (after === null || CURSOR.test(after)) return { limit: count, after };
-  throw new GatewayError("badRequest", "'after' must be the 'next' of a page.", { param: "after" });
+  throw new GatewayError("badRequest", `'${name}' must be the 'next' of a page.`, { param: name });
 }
+
+/** One and the same: the first is ours, the others are what people try. */
+const CURSOR_NAMES = ["after", "cursor", "next"] as const;
 
 /** An id of any list, those of transactions included. */
 const CURSOR = /^[\w.:~=-]{1,300}$/;

@@ -1,12 +1,13 @@
 // GET /api/usage: totals by hour, by day or over the whole range, from the rollups.
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { formatUsd } from "../../core/money.ts";
 import {
   OVERHEAD_BOUNDS_MS,
   percentileMs,
   USAGE_GROUPS,
   USAGE_STEPS,
+  type UsageGroup,
   type UsageQuery,
   type UsageRow,
   type UsageStep,
@@ -29,23 +30,52 @@ const HOURLY_RANGE_MAX_MS = 62 * 24 * HOUR_MS;
 export function registerUsage(api: FastifyInstance, edge: Edge): void {
   const { records } = edge;
   api.get("/api/usage", async (request) => {
-    const step = oneOf("by", queryOf(request, "by") ?? "day", USAGE_STEPS);
-    const group = queryOf(request, "group");
+    const { step, group, rangeMs } = divisionOf(request);
     const toMs = timeOf(request, "to") ?? edge.now();
     const query: UsageQuery = {
       ...groupFilterOf(request),
       accountId: await accountOf(request, edge),
-      fromMs: timeOf(request, "from") ?? toMs - DEFAULT_RANGE_MS[step],
+      fromMs: timeOf(request, "from") ?? toMs - rangeMs,
       toMs,
       step,
-      group: group === null ? null : oneOf("group", group, USAGE_GROUPS),
+      group,
       hasSpread: flagOf(request, "latency") ?? true,
     };
     checkRange(query);
     await caughtUp(records);
     const { rows, fromMs, toMs: endMs } = await records.usage.read(query);
-    return { data: rows.map(writeUsage), next: null, from: isoTime(fromMs), to: isoTime(endMs), by: step, group };
+    const data = rows.map((row) => ({ ...writeUsage(row), ...(group === null ? {} : { [group]: row.group }) }));
+    return { data, next: null, from: isoTime(fromMs), to: isoTime(endMs), by: step, group };
   });
+}
+
+interface Division {
+  readonly step: UsageStep;
+  readonly group: UsageGroup | null;
+  /** Where the question names no beginning. */
+  readonly rangeMs: number;
+}
+
+/** `by`: a step, a group, or both with a comma between them; a group alone is over the whole range. */
+function divisionOf(request: FastifyRequest): Division {
+  const words = (queryOf(request, "by") ?? "day").split(",").map((word) => oneOf("by", word, BY));
+  const [step, ...otherSteps] = words.filter((word) => isIn(USAGE_STEPS, word));
+  const [named, ...otherGroups] = words.filter((word) => isIn(USAGE_GROUPS, word));
+  if (otherSteps.length > 0 || otherGroups.length > 0) {
+    throw invalid("by", "'by' takes one of hour, day, total and one of model, tier, key, status.");
+  }
+  const group = queryOf(request, "group");
+  return {
+    step: step ?? "total",
+    group: group === null ? (named ?? null) : oneOf("group", group, USAGE_GROUPS),
+    rangeMs: DEFAULT_RANGE_MS[step ?? "day"],
+  };
+}
+
+const BY = [...USAGE_STEPS, ...USAGE_GROUPS] as const;
+
+function isIn<Word extends string>(words: readonly Word[], word: string): word is Word {
+  return words.includes(word as Word);
 }
 
 export function checkRange({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "step">): void {

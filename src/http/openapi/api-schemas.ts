@@ -24,7 +24,7 @@ const keyContent = {
   name: { type: "string", minLength: 1, maxLength: 200 },
   profile: nullable(text),
   requestsPerMinute: nullable({ type: "integer", minimum: 1 }),
-  spendLimitUsd: nullable(text),
+  spendLimitUsd: { type: ["string", "number", "null"] },
   expiresAt: nullable(time),
 };
 
@@ -99,7 +99,10 @@ export const API_SCHEMAS: Readonly<Record<string, object>> = {
     type: "object",
     required: ["amountUsd"],
     additionalProperties: false,
-    properties: { amountUsd: { type: "string", description: "Decimal text in USD." }, note: nullable(text) },
+    properties: {
+      amountUsd: { type: ["string", "number"], description: "Decimal text in USD." },
+      note: nullable(text),
+    },
   },
   Transaction: object(transaction),
   LedgerLine: object({

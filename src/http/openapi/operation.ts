@@ -30,7 +30,12 @@ export const account = {
 export const idempotencyKey = { name: "Idempotency-Key", in: "header", schema: { type: "string", maxLength: 255 } };
 export const paging = [
   { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 500, default: 50 } },
-  { name: "after", in: "query", schema: { type: "string" }, description: "`next` of the page before." },
+  {
+    name: "after",
+    in: "query",
+    schema: { type: "string" },
+    description: "`next` of the page before. Also taken as `cursor` or `next`.",
+  },
 ];
 
 type Details = Partial<Operation> & Pick<Operation, "summary">;

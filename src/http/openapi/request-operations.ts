@@ -86,7 +86,11 @@ export const REQUEST_OPERATIONS: readonly Operation[] = [
       account,
       from,
       to,
-      query("by", { type: "string", enum: USAGE_STEPS, default: "day" }, ""),
+      query(
+        "by",
+        { type: "string", default: "day" },
+        `One of ${[...USAGE_STEPS, ...USAGE_GROUPS].join(", ")}; or two, as in day,model.`,
+      ),
       query("group", { type: "string", enum: USAGE_GROUPS }, "One row for each of these."),
       query("latency", { type: "boolean", default: true }, "`false` is quicker: percentiles are null."),
       ...groupFilters,
