@@ -12,7 +12,7 @@ export function toDetail({ decision, attempts, hold, cost, features, toolCalls }
     attempts,
     hold: hold === null ? null : hold.toString(),
     cost: cost === null ? null : toCost(cost),
-    features,
+    features: features === null ? null : withoutZeros(features),
     toolCalls,
   };
 }
@@ -125,7 +125,18 @@ function toCost({ price, markupPpm, baselineModel, holdId }: CostRecord): NonNul
   return { price, markupPpm, baselineModel, holdId };
 }
 
-/** Numbers by name, groups of them by `group.name`; zeros are left out, as most cues are silent in most requests. */
+/** Most cues are silent in most requests; a third of what a request takes in the store would be their names. */
+function withoutZeros(features: object): object {
+  const kept: Record<string, unknown> = {};
+  const values = features as Readonly<Record<string, unknown>>;
+  for (const name in values) {
+    const value = values[name];
+    if (value) kept[name] = typeof value === "object" ? withoutZeros(value) : value;
+  }
+  return kept;
+}
+
+/** Numbers by name, groups of them by `group.name`. */
 function flatten(features: object, prefix = ""): Record<string, number> {
   const flat: Record<string, number> = {};
   for (const [name, value] of Object.entries(features)) {

@@ -2,23 +2,22 @@
 // Plain JavaScript on purpose: a worker is loaded by Node itself, which on Node 20 reads no TypeScript, so the same
 // file serves from src/ (tests) and from dist/ (the build copies it).
 //
-// Group commit: all messages that wait are taken at once; their writes share one BEGIN IMMEDIATE … COMMIT, each in a
-// savepoint of its own, and are answered after the commit.
+// Group commit: all messages that wait are taken at once; their writes share one BEGIN IMMEDIATE … COMMIT, and are answered
+// after it. Where one fails, the others are written without it.
 
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { checkTables, isDamage, loadDatabaseSync, takeLock } from "./sqlite-open.mjs";
+import { createStatements } from "./sqlite-statements.mjs";
 
 const GROUP_MAX = 512;
-const STATEMENTS_MAX = 500;
-const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
 const { path, lockPath, busyTimeoutMs } = workerData;
 const queue = [];
-const statements = new Map();
 let answers = [];
 /** The id of the interactive transaction that is open, if one is. */
 let openTransaction = null;
 let db;
+let runBatch;
 /** Held open for as long as this process serves; the lock dies with the process, whichever way it dies. */
 let lock;
 
@@ -27,10 +26,13 @@ try {
   if (lockPath !== null) lock = takeLock(DatabaseSync, lockPath);
   db = new DatabaseSync(path);
   db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  // Of a new file; one that exists keeps its own. Measured: 5 % less CPU a request than with SQLite's 4096.
+  db.exec("PRAGMA page_size = 8192");
   db.exec("PRAGMA journal_mode = WAL");
   db.exec("PRAGMA synchronous = FULL");
   db.exec("PRAGMA foreign_keys = ON");
   if (lockPath !== null) checkTables(db);
+  runBatch = createStatements(db);
   parentPort.on("message", receive);
   parentPort.postMessage([{ id: 0 }]);
 } catch (error) {
@@ -68,7 +70,7 @@ function takeStep() {
   if (index === -1) return false;
   const [message] = queue.splice(index, 1);
   if (message.kind === "step") {
-    answer(message, () => [run(message.statements[0]).rows]);
+    answer(message, () => runBatch(message.statements));
     return true;
   }
   openTransaction = null;
@@ -123,18 +125,44 @@ function runGroup(group) {
   }
 }
 
+/** Hardly any call fails, and a savepoint costs a copy of every page it touches: they are used when one has. */
 function commitTogether(writes) {
-  const done = [];
   try {
-    db.exec("BEGIN IMMEDIATE");
-    for (const message of writes) done.push(runInSavepoint(message));
-    db.exec("COMMIT");
-    answers.push(...done);
+    answers.push(...inTransaction(() => writes.map(runPlainly)));
   } catch (error) {
-    // The store itself failed (disk full, lock not given): nothing of the group is written.
-    abandon();
-    for (const message of writes) answers.push({ id: message.id, error: describe(error) });
+    // Without a statement to blame, the store itself failed (disk full, lock not given).
+    if (writes.length > 1 && error.statementIndex !== undefined) commitOneByOne(writes);
+    else refuseAll(writes, error);
   }
+}
+
+/** Each in a savepoint of its own, so that one bad call does not spoil the others. */
+function commitOneByOne(writes) {
+  try {
+    answers.push(...inTransaction(() => writes.map(runInSavepoint)));
+  } catch (error) {
+    refuseAll(writes, error);
+  }
+}
+
+function inTransaction(work) {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    const done = work();
+    db.exec("COMMIT");
+    return done;
+  } catch (error) {
+    abandon();
+    throw error;
+  }
+}
+
+function refuseAll(writes, error) {
+  for (const message of writes) answers.push({ id: message.id, error: describe(error) });
+}
+
+function runPlainly(message) {
+  return { id: message.id, rows: runBatch(message.statements) };
 }
 
 function runInSavepoint(message) {
@@ -153,74 +181,6 @@ function runInSavepoint(message) {
     db.exec("RELEASE batch");
     return { id: message.id, error: describe(error) };
   }
-}
-
-function runBatch(batch) {
-  return batch.map((statement, statementIndex) => {
-    let result;
-    try {
-      result = statement.rows === undefined ? run(statement) : runEach(statement);
-    } catch (error) {
-      throw Object.assign(error, { statementIndex });
-    }
-    const expectedRows = statement.expectRows ?? 0;
-    if (result.affectedRows < expectedRows) {
-      const refusal = { statementIndex, expectedRows, affectedRows: result.affectedRows };
-      throw Object.assign(new Error("refused"), { refusal });
-    }
-    return result.rows;
-  });
-}
-
-/** Whole numbers need no conversion here: each goes into a column as it is, and the column makes it whole again. */
-function runEach({ sql, rows }) {
-  const { statement, placeholders, order } = prepare(sql);
-  let affectedRows = 0;
-  for (const row of rows) {
-    checkCount(row, placeholders, sql);
-    affectedRows += Number(statement.run(...order.map((index) => row[index])).changes);
-  }
-  return { rows: [], affectedRows };
-}
-
-function run({ sql, params = [] }) {
-  const { statement, returnsRows, placeholders, order } = prepare(sql);
-  checkCount(params, placeholders, sql);
-  const bound = order.map((index) => toSql(params[index]));
-  if (!returnsRows) return { rows: [], affectedRows: Number(statement.run(...bound).changes) };
-  const rows = statement.all(...bound);
-  for (const row of rows) {
-    for (const name in row) row[name] = fromSql(row[name]);
-  }
-  return { rows, affectedRows: rows.length };
-}
-
-function checkCount(params, placeholders, sql) {
-  if (params.length === placeholders) return;
-  throw new Error(`The statement has ${placeholders} placeholders and got ${params.length} values: ${sql}`);
-}
-
-function prepare(sql) {
-  const known = statements.get(sql);
-  if (known !== undefined) return known;
-  // Bound by place: SQLite looks a name such as $17 up by comparing all, which for long inserts is most of their cost.
-  const order = [...sql.matchAll(/\$(\d+)/g)].map((match) => Number(match[1]) - 1);
-  const statement = db.prepare(sql.replace(/\$\d+/g, "?"));
-  statement.setReadBigInts(true);
-  const placeholders = Math.max(-1, ...order) + 1;
-  const entry = { statement, returnsRows: statement.columns().length > 0, placeholders, order };
-  if (statements.size >= STATEMENTS_MAX) statements.clear();
-  statements.set(sql, entry);
-  return entry;
-}
-
-/** A plain number would be bound as floating point, and `balance + $1` would lose digits beyond 2^53. */
-function toSql(value) {
-  return Number.isInteger(value) ? BigInt(value) : value;
-}
-
-function fromSql(value) {
-  return typeof value === "bigint" && value <= SAFE_MAX && value >= -SAFE_MAX ? Number(value) : value;
 }
 
 function answer(message, work) {
