@@ -6,31 +6,55 @@ import type { Log } from "../core/ports.ts";
 
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "apiKey", "key", "token", "password"]);
 const DEPTH_MAX = 1;
+const STANDARD_OUTPUT = 1;
 /** Every write costs a hand-over to another thread, so lines go out many at a time, at the latest after FLUSH_MS. */
-const WRITE_BYTES_MIN = 32 * 1024;
+const GATHERED_LENGTH_MAX = 32 * 1024;
 const FLUSH_MS = 100;
 
 export interface ProcessLog extends Log {
   flush(): void;
 }
 
-export function createLog(level: string): ProcessLog {
-  const destination = pino.destination({
-    fd: 1,
-    sync: false,
-    minLength: WRITE_BYTES_MIN,
-    maxWrite: 2 * WRITE_BYTES_MIN,
-    periodicFlush: FLUSH_MS,
-  });
+export function createLog(level: string, fd = STANDARD_OUTPUT): ProcessLog {
+  const out = gather(pino.destination({ fd, sync: false, maxWrite: 2 * GATHERED_LENGTH_MAX }));
   // Not pino's own redaction: measured here it costs more than writing the line.
   const formatters = { log: (fields: Fields) => withoutSecrets(fields, 0) };
-  const logger = pino({ level, base: null, formatters, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  // Errors are made plain there; pino would take them for plain objects of its own making and lose their type.
+  const serializers = { err: (error: unknown) => error };
+  const timestamp = pino.stdTimeFunctions.isoTime;
+  const logger = pino({ level, base: null, formatters, serializers, timestamp }, out);
   return {
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
-    flush: () => destination.flushSync(),
+    flush: out.flushSync,
+  };
+}
+
+/** In front of the destination, which has a buffer of its own but measures all of it anew with every line. */
+function gather(destination: ReturnType<typeof pino.destination>): { write(line: string): void; flushSync(): void } {
+  let lines: string[] = [];
+  let length = 0;
+  const handOver = (): void => {
+    if (length === 0) return;
+    destination.write(lines.join(""));
+    lines = [];
+    length = 0;
+  };
+  const flushSync = (): void => {
+    handOver();
+    destination.flushSync();
+  };
+  setInterval(handOver, FLUSH_MS).unref();
+  process.once("exit", flushSync);
+  return {
+    write(line) {
+      lines.push(line);
+      length += line.length;
+      if (length >= GATHERED_LENGTH_MAX) handOver();
+    },
+    flushSync,
   };
 }
 

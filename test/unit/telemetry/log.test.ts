@@ -1,7 +1,10 @@
 // The second net of the log: secrets are blotted out at the top and one level below, and nothing else is touched.
 
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createLog, withoutSecrets } from "../../../src/telemetry/log.ts";
+import { createLog, type ProcessLog, withoutSecrets } from "../../../src/telemetry/log.ts";
 
 describe("withoutSecrets", () => {
   test("hands back the very same object when there is nothing to hide", () => {
@@ -29,7 +32,42 @@ describe("withoutSecrets", () => {
   });
 });
 
-test("a log can be made and written to", () => {
-  const log = createLog("silent");
-  expect(() => log.info({ requestId: "req_1" }, "request")).not.toThrow();
+describe("createLog", () => {
+  test("writes one line for each event, in order, and keeps the type of an error", () => {
+    const lines = linesOf((log) => {
+      log.info({ requestId: "req_1" }, "request");
+      log.warn({ err: new TypeError("it broke") }, "trouble");
+      log.debug({}, "not at this level");
+      log.flush();
+    });
+    expect(lines).toMatchObject([
+      { level: 30, requestId: "req_1", msg: "request", time: expect.stringMatching(/^\d{4}-.*Z$/) },
+      { level: 40, err: { type: "TypeError", message: "it broke" }, msg: "trouble" },
+    ]);
+  });
+
+  test("hands a long text on without waiting for more", () => {
+    const lines = linesOf((log) => {
+      for (let at = 0; at < 1_000; at++) log.info({ at, text: "x".repeat(100) }, "request");
+      log.flush();
+    });
+    expect(lines.map(({ at }) => at)).toEqual(Array.from({ length: 1_000 }, (_, at) => at));
+  });
 });
+
+/** What `work` logs, read back from the file it goes to. */
+function linesOf(work: (log: ProcessLog) => void): readonly Record<string, unknown>[] {
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-log-"));
+  const file = join(folder, "log");
+  const fd = openSync(file, "w");
+  try {
+    work(createLog("info", fd));
+    return readFileSync(file, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  } finally {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  }
+}
