@@ -63,7 +63,7 @@ async function serveFrom(config: Arguments["flags"], variation: Variation = AS_C
   for (const { place, message } of loaded.warnings) log.warn({ place }, message);
   await stopped(app, log);
   log.info({}, "stopped");
-  log.flush();
+  await log.flush();
   return 0;
 }
 

@@ -12,11 +12,12 @@ const GATHERED_LENGTH_MAX = 32 * 1024;
 const FLUSH_MS = 100;
 
 export interface ProcessLog extends Log {
-  flush(): void;
+  /** Resolves when everything logged before is written, or cannot be. */
+  flush(): Promise<void>;
 }
 
 export function createLog(level: string, fd = STANDARD_OUTPUT): ProcessLog {
-  const out = gather(pino.destination({ fd, sync: false, maxWrite: 2 * GATHERED_LENGTH_MAX }));
+  const out = gather(pino.destination({ fd, sync: false, minLength: 1, maxWrite: 2 * GATHERED_LENGTH_MAX }));
   // Not pino's own redaction: measured here it costs more than writing the line.
   const formatters = { log: (fields: Fields) => withoutSecrets(fields, 0) };
   // Errors are made plain there; pino would take them for plain objects of its own making and lose their type.
@@ -28,12 +29,15 @@ export function createLog(level: string, fd = STANDARD_OUTPUT): ProcessLog {
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
-    flush: out.flushSync,
+    flush: out.flush,
   };
 }
 
 /** In front of the destination, which has a buffer of its own but measures all of it anew with every line. */
-function gather(destination: ReturnType<typeof pino.destination>): { write(line: string): void; flushSync(): void } {
+function gather(destination: ReturnType<typeof pino.destination>): {
+  write(line: string): void;
+  flush(): Promise<void>;
+} {
   let lines: string[] = [];
   let length = 0;
   const handOver = (): void => {
@@ -42,19 +46,24 @@ function gather(destination: ReturnType<typeof pino.destination>): { write(line:
     lines = [];
     length = 0;
   };
-  const flushSync = (): void => {
+  setInterval(handOver, FLUSH_MS).unref();
+  // After a crash too.
+  process.once("exit", () => {
+    if (length === 0) return;
     handOver();
     destination.flushSync();
-  };
-  setInterval(handOver, FLUSH_MS).unref();
-  process.once("exit", flushSync);
+  });
   return {
     write(line) {
       lines.push(line);
       length += line.length;
       if (length >= GATHERED_LENGTH_MAX) handOver();
     },
-    flushSync,
+    flush: () =>
+      new Promise((resolve) => {
+        handOver();
+        destination.flush(() => resolve());
+      }),
   };
 }
 

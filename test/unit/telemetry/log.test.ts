@@ -33,12 +33,11 @@ describe("withoutSecrets", () => {
 });
 
 describe("createLog", () => {
-  test("writes one line for each event, in order, and keeps the type of an error", () => {
-    const lines = linesOf((log) => {
+  test("writes one line for each event, in order, and keeps the type of an error", async () => {
+    const lines = await linesOf((log) => {
       log.info({ requestId: "req_1" }, "request");
       log.warn({ err: new TypeError("it broke") }, "trouble");
       log.debug({}, "not at this level");
-      log.flush();
     });
     expect(lines).toMatchObject([
       { level: 30, requestId: "req_1", msg: "request", time: expect.stringMatching(/^\d{4}-.*Z$/) },
@@ -46,22 +45,23 @@ describe("createLog", () => {
     ]);
   });
 
-  test("hands a long text on without waiting for more", () => {
-    const lines = linesOf((log) => {
+  test("hands a long text on without waiting for more", async () => {
+    const lines = await linesOf((log) => {
       for (let at = 0; at < 1_000; at++) log.info({ at, text: "x".repeat(100) }, "request");
-      log.flush();
     });
     expect(lines.map(({ at }) => at)).toEqual(Array.from({ length: 1_000 }, (_, at) => at));
   });
 });
 
 /** What `work` logs, read back from the file it goes to. */
-function linesOf(work: (log: ProcessLog) => void): readonly Record<string, unknown>[] {
+async function linesOf(work: (log: ProcessLog) => void): Promise<readonly Record<string, unknown>[]> {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-log-"));
   const file = join(folder, "log");
   const fd = openSync(file, "w");
   try {
-    work(createLog("info", fd));
+    const log = createLog("info", fd);
+    work(log);
+    await log.flush();
     return readFileSync(file, "utf8")
       .trimEnd()
       .split("\n")
