@@ -49,8 +49,15 @@ function trimOne(value: number): string {
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return "–";
   const value = share * 100;
-  const text = Math.abs(value) >= 10 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
+  const size = Math.abs(value);
+  // All but a little is not all.
+  const isNearlyAll = size >= 99.5 && size < 100;
+  const text = isNearlyAll ? nearlyAll(value) : size >= 10 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
   return `${text.replace("-", "−")} %`;
+}
+
+function nearlyAll(value: number): string {
+  return (Math.sign(value) * Math.min(99.9, Number(Math.abs(value).toFixed(1)))).toFixed(1);
 }
 
 /** A function-calling score, one decimal for all so that a column of them can be compared. */

@@ -17,6 +17,7 @@ import "./styles/sheet.css";
 import "./styles/overview.css";
 import "./styles/pages.css";
 import "./styles/phone.css";
+import "./styles/phone-tables.css";
 import type { ComponentType } from "preact";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";

@@ -43,16 +43,25 @@ describe.skipIf(!hasBrowser)("every page", () => {
     180_000,
   );
 
-  test("scrolls only downwards at 320 pixels", async () => {
-    const { page } = await visit("/settings", { viewport: { width: 320, height: 640 } });
-    const wide: string[] = [];
-    for (const path of paths) {
-      await show(page, path);
-      const beyond = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-      if (beyond > 0) wide.push(`${path}: ${beyond} px`);
-    }
-    expect(wide).toEqual([]);
-  }, 180_000);
+  // A window of 1280 by 800 pixels at 200 % has room for half as many of the page's own.
+  test.each([
+    ["at 320 pixels", { viewport: { width: 320, height: 640 } }],
+    ["at 200 %", { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }],
+  ])(
+    "scrolls only downwards %s",
+    async (_, options) => {
+      const { page } = await visit("/settings", options);
+      const wide: string[] = [];
+      for (const path of paths) {
+        await show(page, path);
+        const beyond = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+        if (beyond > 0) wide.push(`${path}: ${beyond} px`);
+        for (const name of await page.evaluate<readonly string[]>(UNREACHABLE)) wide.push(`${path}: ${name}`);
+      }
+      expect(wide).toEqual([]);
+    },
+    180_000,
+  );
 
   test("opens without jumping", async () => {
     const { page } = await visit("/settings");
@@ -90,6 +99,42 @@ describe.skipIf(!hasBrowser)("every page", () => {
     await page.getByRole("dialog", { name: "New key" }).waitFor({ state: "detached" });
   });
 
+  test("is two keys away from every other, and its main thing is done without a mouse", async () => {
+    const { page } = await visit("/settings");
+    const pages = {
+      o: "Overview",
+      r: "Requests",
+      p: "Playground",
+      f: "Profiles",
+      c: "Credits",
+      m: "Models",
+      k: "Keys",
+    };
+    for (const [key, name] of Object.entries(pages)) {
+      await page.keyboard.press("Escape");
+      await page.evaluate("document.activeElement.blur()");
+      await page.keyboard.press("g");
+      await page.keyboard.press(key);
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+    }
+    await page.keyboard.press("n");
+    await page.getByRole("dialog", { name: "New key" }).waitFor();
+    await page.keyboard.type("typed by hand");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("The key", { exact: true }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByText("Close all the same?").waitFor();
+    await tabTo(page, "Close without it");
+    await page.keyboard.press("Enter");
+    await page.getByRole("row", { name: /typed by hand/ }).waitFor();
+    await tabTo(page, "Revoke typed by hand");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke", exact: true }).waitFor();
+    await tabTo(page, "Revoke");
+    await page.keyboard.press("Enter");
+    await page.getByText("“typed by hand” is revoked.").waitFor();
+  }, 60_000);
+
   test("shows every chart as a table too", async () => {
     const { page } = await visit("/?live=off");
     await page.locator("figure.chart").nth(5).waitFor();
@@ -109,6 +154,15 @@ describe.skipIf(!hasBrowser)("every page", () => {
   });
 });
 
+async function tabTo(page: Page, name: string): Promise<void> {
+  const focused = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent";
+  for (let step = 0; step < 120; step += 1) {
+    if ((await page.evaluate<string>(focused)) === name) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not reach ${name}`);
+}
+
 /** Goes there without loading the page anew, as links do. */
 async function show(page: Page, path: string): Promise<void> {
   await page.evaluate(
@@ -122,6 +176,14 @@ async function settled(page: Page): Promise<void> {
   await page.locator("h1, .empty h3").first().waitFor();
   await page.locator(".skeleton, .stale").first().waitFor({ state: "detached" });
 }
+
+/** What can be pressed or filled in but lies beside the page, where nobody can scroll to. */
+const UNREACHABLE = `[...document.querySelectorAll("a, button, input, select, textarea")].filter((element) => {
+  const box = element.getBoundingClientRect();
+  const isShown = box.width > 1 && getComputedStyle(element).visibility !== "hidden";
+  const isInScroller = element.closest(".table-box, .chart-table, [role=tablist]") !== null;
+  return isShown && !isInScroller && !element.matches(".skip") && (box.right > innerWidth + 1 || box.left < -1);
+}).map((element) => element.outerHTML.slice(0, 80))`;
 
 const WATCH_SHIFTS = `window.shifted = 0;
   new PerformanceObserver((list) => {

@@ -1,7 +1,8 @@
 // What a reviewer would try, in a real browser against a real gateway with the sandbox as its provider.
 
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import { expectError } from "../support/errors.ts";
 import { EMAIL, hasBrowser, PASSWORD, sendTraffic, setStage } from "./stage.ts";
 
 const HELLO_BODY = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
@@ -142,16 +143,31 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
       await expect.poll(() => page.locator(".requests tbody tr").count()).toBe(2);
     });
 
-    test("goes from the savings to a request to its ledger entry", async () => {
+    test("goes from the savings to a request to its ledger entry in three clicks, and back by as many steps", async () => {
       const { page } = await visit("/?live=off");
-      await page.locator(".tile", { hasText: "Saved" }).locator("a.big").click();
-      await page.waitForURL(/\/requests/);
-      await page.locator(".requests tbody tr", { hasText: "COMPLEX" }).first().click();
-      await page.getByRole("tab", { name: "Cost" }).click();
-      await page.getByRole("link", { name: "Ledger entry" }).click();
-      await page.locator(".ledger tr.chosen").waitFor();
-      await page.goBack();
-      await page.getByRole("tab", { name: "Cost", selected: true }).waitFor();
+      const views: [RegExp, Locator][] = [
+        [/\/\?live=off$/, page.locator(".tile", { hasText: "Saved" }).locator("a.big")],
+        [/\/requests(?:\?|$)/, page.locator(".requests tbody tr", { hasText: "COMPLEX" }).first()],
+        [/\/requests\/\w+/, page.locator(".sheet").getByRole("link", { name: /charged$/ })],
+        [/\/credits\?.*entry=/, page.locator(".ledger tr.chosen")],
+      ];
+      const seen: string[] = [];
+      for (const [index, [address, sign]] of views.entries()) {
+        await page.waitForURL(address);
+        await sign.waitFor();
+        seen.push(page.url());
+        if (index < 3) await sign.click();
+      }
+      const entry = await page.locator(".ledger tr.chosen").innerText();
+      const { page: same } = await visit(page.url().slice(gateway().url.length));
+      await same.locator(".ledger tr.chosen").waitFor();
+      const withoutAge = (text: string): string => text.replace(/^.*(?=charge)/s, "");
+      expect(withoutAge(await same.locator(".ledger tr.chosen").innerText())).toBe(withoutAge(entry));
+      for (const step of [2, 1, 0]) {
+        await page.goBack();
+        await views[step]?.[1].waitFor();
+        expect(page.url()).toBe(seen[step]);
+      }
     });
 
     test("shows what callers wrote as text", async () => {
@@ -172,8 +188,8 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
       await page.getByRole("dialog").getByText("strict caller").waitFor();
       await page.getByRole("button", { name: "Delete profile" }).click();
       await page.getByText("“strict” is deleted.").waitFor();
-      const authorization = `Bearer ${key}`;
-      expect((await gateway().post("/v1/chat/completions", HELLO_BODY, { authorization })).status).toBe(401);
+      const refused = await gateway().post("/v1/chat/completions", HELLO_BODY, { authorization: `Bearer ${key}` });
+      expect((await expectError(refused, { status: 401 })).message).toContain("profile");
     });
 
     test("keeps what it shows while the gateway cannot be reached, and recovers", async () => {
@@ -189,7 +205,11 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
     test("says on every page that the money is out, and a top-up mends it", async () => {
       const balance = (await (await gateway().api("GET", "/api/credits")).json()) as { availableUsd: string };
       await gateway().api("POST", "/api/credits/adjustments", { amountUsd: `-${balance.availableUsd}` });
-      expect((await gateway().post("/v1/chat/completions", HELLO_BODY)).status).toBe(402);
+      const entries = async (): Promise<unknown> => (await gateway().api("GET", "/api/ledger?limit=500")).json();
+      const before = await entries();
+      const refused = await gateway().post("/v1/chat/completions", HELLO_BODY);
+      await expectError(refused, { status: 402, type: "billing_error" });
+      expect(await entries()).toEqual(before);
       const { page } = await visit("/models");
       await page.getByRole("alert").getByRole("link", { name: "Add credits" }).click();
       await page.getByLabel("Amount, USD").fill("3");

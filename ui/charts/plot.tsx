@@ -38,8 +38,10 @@ export interface PlotProps {
 }
 
 export function Plot({ draw, ...props }: PlotProps & { readonly draw: (frame: Frame) => ComponentChildren }) {
-  const { times, values, heightPx = PLOT_HEIGHT_PX } = props;
-  const [box, widthPx] = useWidth();
+  const { times, values } = props;
+  const leastPx = props.heightPx ?? PLOT_HEIGHT_PX;
+  const [box, { widthPx, boxPx }] = useSize();
+  const heightPx = Math.max(leastPx, boxPx - TOP_PX - BOTTOM_PX);
   const plotPx = Math.max(10, widthPx - LEFT_PX);
   const slotPx = plotPx / Math.max(1, times.length);
   const frame: Frame = {
@@ -50,7 +52,7 @@ export function Plot({ draw, ...props }: PlotProps & { readonly draw: (frame: Fr
   };
   const pointer = usePointer(frame, props);
   return (
-    <div class="plot" ref={box}>
+    <div class="plot filling" ref={box} style={{ minHeight: `${leastPx + TOP_PX + BOTTOM_PX}px` }}>
       <svg
         role="img"
         aria-label={props.label}
@@ -89,8 +91,8 @@ function Axes({ frame, times, step, format, heightPx }: PlotProps & { frame: Fra
         </g>
       ))}
       {times.map((time, index) =>
-        index % every === 0 && frame.x(index) + LABEL_WIDTH_PX < frame.widthPx ? (
-          <text key={time} x={frame.x(index)} y={heightPx + 17}>
+        index % every === 0 && frame.x(index) + (frame.slotPx + LABEL_WIDTH_PX) / 2 < frame.widthPx ? (
+          <text key={time} x={frame.x(index) + frame.slotPx / 2} y={heightPx + 17} text-anchor="middle">
             {timeLabel(time, step)}
           </text>
         ) : null,
@@ -151,14 +153,18 @@ function usePointer(frame: Frame, { times, onPick, onZoom }: PlotProps) {
   };
 }
 
-function useWidth() {
+/** Of the box, which takes what room its card has; the drawing lies on it and does not hold it open. */
+function useSize() {
   const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
+  const [size, setSize] = useState({ widthPx: 0, boxPx: 0 });
   useEffect(() => {
     if (box.current === null) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    const observer = new ResizeObserver(([entry]) => {
+      const { width = 0, height = 0 } = entry?.contentRect ?? {};
+      setSize({ widthPx: Math.floor(width), boxPx: Math.floor(height) });
+    });
     observer.observe(box.current);
     return () => observer.disconnect();
   }, []);
-  return [box, width] as const;
+  return [box, size] as const;
 }

@@ -2,6 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { useLoad } from "../api.ts";
+import { timesOf } from "../charts/scale.ts";
+import { Spark } from "../charts/spark.tsx";
 import { ago, count, usd, utc } from "../format.ts";
 import { useShortcuts } from "../keyboard.ts";
 import { Button } from "../kit/button.tsx";
@@ -10,17 +12,22 @@ import { PageHead } from "../kit/page.tsx";
 import { Empty, Shown } from "../kit/states.tsx";
 import { hrefTo, place, setQuery } from "../router.ts";
 import type { Key, List, Profile, Usage } from "../types.ts";
+import { byGroup, spent, sum } from "../usage.ts";
 import { KeyCreation } from "./key-create.tsx";
 import { KeyEdit } from "./key-edit.tsx";
 import { Revocation, Rotation } from "./key-end.tsx";
 
 const MONTH_MS = 30 * 86_400_000;
+/** With more of them a day-by-day answer would be longer than the page is worth. */
+const DAILY_KEYS_MAX = 40;
 
 export function Keys() {
   const { query } = place.value;
   const keys = useLoad<List<Key>>("/api/keys?limit=500");
-  const [from] = useState(() => new Date(Date.now() - MONTH_MS).toISOString());
-  const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=key&from=${from}`).data?.data ?? [];
+  const [days] = useState(() => timesOf({ fromMs: Date.now() - MONTH_MS, toMs: Date.now() }, "day"));
+  const by = (keys.data?.data.length ?? 0) > DAILY_KEYS_MAX ? "total" : "day";
+  const asked = `/api/usage?by=${by}&group=key&from=${new Date(days[0] ?? 0).toISOString()}`;
+  const usage = byGroup(useLoad<List<Usage>>(keys.data === null ? null : asked).data);
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
   const isAll = query.get("show") === "all";
   const create = (): void => setQuery({ new: "1" });
@@ -50,7 +57,7 @@ export function Keys() {
               </Empty>
             );
           }
-          return <KeyTable keys={shown} usage={usage} profiles={profiles} />;
+          return <KeyTable keys={shown} usage={usage} days={days} profiles={profiles} />;
         }}
       </Shown>
       {query.get("new") !== null && <KeyCreation onClose={() => setQuery({ new: null }, { replace: true })} />}
@@ -61,10 +68,12 @@ export function Keys() {
 function KeyTable({
   keys,
   usage,
+  days,
   profiles,
 }: {
   readonly keys: readonly Key[];
-  readonly usage: readonly Usage[];
+  readonly usage: ReadonlyMap<string, readonly Usage[]>;
+  readonly days: readonly number[];
   readonly profiles: readonly Profile[];
 }) {
   const [editing, setEditing] = useState<Key | null>(null);
@@ -99,7 +108,8 @@ function KeyTable({
             <KeyRow
               key={key.id}
               row={key}
-              usage={usage.find(({ group }) => group === key.id) ?? null}
+              usage={usage.get(key.id) ?? []}
+              days={days}
               profile={key.profile === null ? null : (profiles.find(({ id }) => id === key.profile) ?? null)}
               onEdit={() => setEditing(key)}
               onRotate={() => setRotating(key)}
@@ -118,19 +128,22 @@ function KeyTable({
 function KeyRow({
   row,
   usage,
+  days,
   profile,
   onEdit,
   onRotate,
   onRevoke,
 }: {
   readonly row: Key;
-  readonly usage: Usage | null;
+  readonly usage: readonly Usage[];
+  readonly days: readonly number[];
   readonly profile: Profile | null;
   readonly onEdit: () => void;
   readonly onRotate: () => void;
   readonly onRevoke: () => void;
 }) {
   const isActive = row.status === "active";
+  const perDay = days.map((day) => usage.find(({ start }) => Date.parse(start) === day)?.requests ?? 0);
   const requests = hrefTo("/requests", { key: row.id, range: "30d", from: null, to: null });
   return (
     <tr class={isActive ? "" : "gone"}>
@@ -153,10 +166,13 @@ function KeyRow({
         {ago(row.lastUsedAt)}
       </td>
       <td data-cell="requests" class="number">
-        <a href={requests}>{count(usage?.requests ?? 0)}</a>
+        <span class="row">
+          {usage.length > 1 && <Spark values={perDay} />}
+          <a href={requests}>{count(sum(usage, (day) => day.requests))}</a>
+        </span>
       </td>
-      <td data-cell="spend" class="number" title={usage?.chargeUsd}>
-        <a href={requests}>{usd(usage?.chargeUsd ?? 0)}</a>
+      <td data-cell="spend" class="number">
+        <a href={requests}>{usd(sum(usage, spent))}</a>
       </td>
       <td data-cell="actions" class="actions">
         {isActive && (

@@ -2,15 +2,18 @@
 
 import { useState } from "preact/hooks";
 import { useLoad } from "../api.ts";
-import { ago, plural, usd, utc } from "../format.ts";
+import { ago, percent, plural, usd, utc } from "../format.ts";
 import { useShortcuts } from "../keyboard.ts";
 import { ButtonLink } from "../kit/button.tsx";
 import { PageHead } from "../kit/page.tsx";
 import { Empty, Shown } from "../kit/states.tsx";
 import { go, hrefTo, place } from "../router.ts";
-import type { Key, List, Profile, Rules } from "../types.ts";
+import type { Key, List, Profile, Rules, Usage } from "../types.ts";
+import { baseline, spent, sum } from "../usage.ts";
 import { readFragment } from "./playground-state.ts";
 import { ProfileEditor } from "./profile-editor.tsx";
+
+const MONTH_MS = 30 * 86_400_000;
 
 export const NO_RULES: Rules = {
   tierFloor: null,
@@ -33,6 +36,8 @@ export function Profiles() {
 function ProfileList() {
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=500");
   const keys = useLoad<List<Key>>("/api/keys?limit=500").data?.data ?? [];
+  const [from] = useState(() => new Date(Date.now() - MONTH_MS).toISOString());
+  const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=key&from=${from}`).data?.data ?? [];
   useShortcuts({ n: () => go(hrefTo("/profiles/new")) });
   return (
     <>
@@ -58,6 +63,7 @@ function ProfileList() {
                   key={profile.id}
                   profile={profile}
                   keys={keys.filter((key) => key.profile === profile.id)}
+                  usage={usage}
                 />
               ))}
             </ul>
@@ -68,8 +74,17 @@ function ProfileList() {
   );
 }
 
-function ProfileCard({ profile, keys }: { readonly profile: Profile; readonly keys: readonly Key[] }) {
+interface CardProps {
+  readonly profile: Profile;
+  readonly keys: readonly Key[];
+  /** Of all keys. */
+  readonly usage: readonly Usage[];
+}
+
+function ProfileCard({ profile, keys, usage }: CardProps) {
   const active = keys.filter(({ status }) => status === "active");
+  const own = usage.filter(({ group }) => keys.some(({ id }) => id === group));
+  const requests = sum(own, (row) => row.requests);
   return (
     <li class="card">
       <h2>
@@ -86,6 +101,15 @@ function ProfileCard({ profile, keys }: { readonly profile: Profile; readonly ke
         <span title={active.map(({ name }) => name).join(", ")}>{plural(active.length, "key")}</span> · changed{" "}
         <time title={utc(profile.updatedAt)}>{ago(profile.updatedAt)}</time>
       </p>
+      {requests > 0 && (
+        <p class="faint">
+          Its keys in 30 days:{" "}
+          <a href={hrefTo("/requests", { keyProfile: profile.id, range: "30d", from: null, to: null })}>
+            {percent(requests / sum(usage, (row) => row.requests))} of traffic
+          </a>
+          , {usd(sum(own, spent))} spent, {percent(1 - sum(own, spent) / (sum(own, baseline) || 1))} saved
+        </p>
+      )}
     </li>
   );
 }

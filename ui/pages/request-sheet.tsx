@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../api.ts";
-import { ago, utc } from "../format.ts";
+import { ago, usd, utc } from "../format.ts";
 import { isChordArmed, useShortcuts } from "../keyboard.ts";
 import { Button, ButtonLink } from "../kit/button.tsx";
 import { CopyBlock, CopyButton, copyText } from "../kit/copy.tsx";
@@ -61,6 +61,11 @@ function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly 
           <TierBadge tier={detail.tier} />
           <span class="cut">{detail.model ?? "no model answered"}</span>
           <time title={utc(detail.createdAt)}>{ago(detail.createdAt)}</time>
+          {detail.money.ledgerId !== null && (
+            <a href={hrefTo("/credits", { entry: detail.money.ledgerId })} title="Its entry in the ledger">
+              {usd(detail.money.chargeUsd)} charged
+            </a>
+          )}
         </p>
       )}
     </>

@@ -51,10 +51,27 @@ function Attempt({ attempt, endMs }: { readonly attempt: AttemptRecord; readonly
       <div class="track" aria-hidden="true">
         <i class={isGood ? "good" : "bad"} style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%` }} />
       </div>
-      {attempt.failure !== null && <p class="bad">{attempt.reason ?? attempt.failure}</p>}
+      {attempt.failure !== null && <p class="bad">{attempt.reason ?? failureText(attempt)}</p>}
       {changes.length > 0 && <p class="faint">{changes.join(", ")}</p>}
     </li>
   );
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+  connect: "No connection to the provider.",
+  timeout: "The provider took too long.",
+  broken: "The answer broke off.",
+  unreadable: "The answer could not be read.",
+  unconvertible: "This model cannot be asked this.",
+  "client-gone": "The client left.",
+};
+
+function failureText({ failure, status }: AttemptRecord): string {
+  if (failure !== "status") return FAILURES[failure ?? ""] ?? String(failure);
+  if (status === 429) return "The provider asked for fewer requests.";
+  if (status === 401 || status === 402 || status === 403) return "The provider refused the gateway's key.";
+  if (status === 404) return "The provider does not know this model.";
+  return (status ?? 0) >= 500 ? "The provider failed." : "The provider refused the request.";
 }
 
 const BUCKETS = [

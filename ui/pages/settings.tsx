@@ -149,6 +149,12 @@ function RunningWith({ running }: { readonly running: Running }) {
             </div>
           ))}
         </dl>
+        <p class="row">
+          <ButtonLink href="/api/settings" download="switchyard-diagnostics.json">
+            Download diagnostics
+          </ButtonLink>
+          <span class="faint">All of this page as JSON, without any secret, for a bug report.</span>
+        </p>
       </Section>
       <Section title="Providers">
         <ul class="plain-list">
