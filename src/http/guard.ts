@@ -16,6 +16,15 @@ declare module "fastify" {
 
 export const SESSION_COOKIE = "switchyard_session";
 
+export function sessionTokenOf(request: FastifyRequest): string | undefined {
+  return request.cookies[cookieNameOf(request)];
+}
+
+/** Over https browsers keep a cookie of that prefix from every other host: a neighbour cannot plant a session of theirs. */
+function cookieNameOf(request: FastifyRequest): string {
+  return isHttps(request) ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;
+}
+
 /** Sets `request.identity`, or refuses. A request that brings a bearer token is judged by that alone. */
 export async function identify(request: FastifyRequest, edge: Edge): Promise<void> {
   if (request.headers.authorization === undefined) {
@@ -30,7 +39,7 @@ export async function identify(request: FastifyRequest, edge: Edge): Promise<voi
 }
 
 export async function signedInOf(request: FastifyRequest, { sessions }: Edge): Promise<SignedIn | null> {
-  const token = request.cookies[SESSION_COOKIE];
+  const token = sessionTokenOf(request);
   return token === undefined ? null : sessions.find(token);
 }
 
@@ -70,11 +79,11 @@ function isOrigin(origin: string | undefined, host: string | undefined): boolean
 }
 
 export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string): void {
-  reply.setCookie(SESSION_COOKIE, token, { ...cookieFlags(request), maxAge: SESSION_MAX_MS / 1000 });
+  reply.setCookie(cookieNameOf(request), token, { ...cookieFlags(request), maxAge: SESSION_MAX_MS / 1000 });
 }
 
 export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
-  reply.clearCookie(SESSION_COOKIE, cookieFlags(request));
+  reply.clearCookie(cookieNameOf(request), cookieFlags(request));
 }
 
 function cookieFlags(request: FastifyRequest) {

@@ -7,6 +7,10 @@ import type { Edge } from "./edge.ts";
 
 const LOOPBACK = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/;
 
+/** What proxies and the networks in front of them add. */
+const FORWARDED =
+  /^(forwarded|via|x-forwarded(-.+)?|x-original-forwarded-for|x-real-ip|x-envoy-.+|cf-.+|cdn-loop|.+-client-ip)$/;
+
 const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i;
 
 export function registerOps(server: FastifyInstance, edge: Edge): void {
@@ -28,7 +32,8 @@ export function registerOps(server: FastifyInstance, edge: Edge): void {
  * A proxy on this machine is not the caller: what it forwards counts as coming from outside. Nor is a page in a browser
  * here whose own name was made to lead to this machine: it sends that name as the host.
  */
-function isFromHere({ socket, headers }: FastifyRequest): boolean {
-  const isForwarded = headers["x-forwarded-for"] !== undefined || headers.forwarded !== undefined;
+function isFromHere({ socket, headers, raw }: FastifyRequest): boolean {
+  // HTTP/1.0 is what a proxy speaks that nobody has told anything else.
+  const isForwarded = raw.httpVersion === "1.0" || Object.keys(headers).some((name) => FORWARDED.test(name));
   return LOOPBACK.test(socket.remoteAddress ?? "") && !isForwarded && LOCAL_HOST.test(headers.host ?? "localhost");
 }

@@ -47,9 +47,23 @@ function refusedEncoding({ headers }: IncomingMessage): GatewayError | undefined
   });
 }
 
-/** The path of an address in full, when it is this server's own (RFC 9112, 3.2.2); else the target as it came. */
+/**
+ * The path of an address in full, when it is this server's own (RFC 9112, 3.2.2); else the target as it came. Letters that
+ * were written as numbers for no reason are letters again (RFC 3986, 6.2.2.2): `/%761` must not pass who looks for `/v1`.
+ */
 export function pathOf({ url = "/", headers }: IncomingMessage): string {
-  if (url.startsWith("/")) return url;
+  if (url.startsWith("/")) return url.includes("%") ? plainly(url) : url;
   const [, host, path] = /^https?:\/\/([^/?#]+)(\/.*)?$/i.exec(url) ?? [];
-  return host !== undefined && host.toLowerCase() === headers.host?.toLowerCase() ? (path ?? "/") : url;
+  return host !== undefined && host.toLowerCase() === headers.host?.toLowerCase() ? plainly(path ?? "/") : url;
+}
+
+/** The path only: a query is read by its own rules. */
+function plainly(url: string): string {
+  const end = url.search(/[?#]/);
+  const path = end < 0 ? url : url.slice(0, end);
+  const plain = path.replace(/%[2-7][0-9a-f]/gi, (code) => {
+    const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : code;
+  });
+  return plain + url.slice(path.length);
 }

@@ -1,5 +1,5 @@
-// Takes secrets out of what a provider says of an error: some repeat the key they were sent, and that text goes to
-// clients, the log and the store.
+// Takes secrets and control characters out of what a provider says of an error: some repeat the key they were sent, and
+// that text goes to clients, the log and the store.
 
 import type { Provider } from "../core/model.ts";
 
@@ -15,6 +15,8 @@ const KEY_LIKE = [
   /\bAIza[A-Za-z0-9_-]{20,}/g,
   /\bBearer +[^\s"',;]{8,}/gi,
   /(?<=[?&](?:key|api_key|apikey|token|access_token)=)[^\s&"']+/gi,
+  // Name and password in an address.
+  /(?<=:\/\/)[^\s/@"']+(?=@)/g,
 ] as const;
 
 export function createRedact({ apiKey, headers }: Pick<Provider, "apiKey" | "headers">): Redact {
@@ -24,6 +26,7 @@ export function createRedact({ apiKey, headers }: Pick<Provider, "apiKey" | "hea
     let clean = text;
     for (const secret of secrets) clean = clean.replaceAll(secret, MASK);
     for (const pattern of KEY_LIKE) clean = clean.replace(pattern, MASK);
-    return clean;
+    // A terminal that shows the log would obey them.
+    return clean.replace(/\p{Cc}+/gu, " ");
   };
 }

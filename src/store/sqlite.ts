@@ -1,7 +1,7 @@
 // SQLite behind the Db port: every call is a message to the thread that owns the connection (sqlite-worker.mjs),
 // which commits whatever waits in one fsync.
 
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../core/ports.ts";
@@ -18,7 +18,7 @@ export interface SqliteOptions {
 /** Opens a file (an absolute path; its folder is made where it is missing) or `:memory:`. */
 export async function openSqlite(path: string, options: SqliteOptions): Promise<Db> {
   const isFile = path !== ":memory:";
-  if (isFile) makeFolder(path);
+  if (isFile) makePlace(path);
   const lockPath = options.exclusive && isFile ? `${path}.lock` : null;
   const thread = startThread({ path, lockPath, busyTimeoutMs: options.busyTimeoutMs });
   await thread.opened;
@@ -182,9 +182,11 @@ function toError(failure: Failure, path: string): Error {
   return UNAVAILABLE_CODES.has(failure.errcode & 0xff) ? new StoreUnavailable(cause) : cause;
 }
 
-function makeFolder(path: string): void {
+/** A folder and a file for nobody else's eyes; SQLite gives the files beside it the same rights. What is there stays as it is. */
+function makePlace(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, "a", 0o600));
   } catch (error) {
     throw new StoreUnavailable(error);
   }

@@ -66,6 +66,20 @@ describe("accounts", () => {
   });
 });
 
+describe("bodies", () => {
+  it("a field nobody knows is named in plain words", async () => {
+    const answer = await gateway.api("POST", "/api/accounts", { name: "x", role: "admin" });
+    expect(await answer.json()).toMatchObject({ error: { message: "There is no field 'role'.", param: "role" } });
+  });
+
+  it("are short; only the playground takes what a request may be", async () => {
+    const text = "word ".repeat(300_000);
+    await expectError(await gateway.api("POST", "/api/accounts", { name: text }), { status: 413 });
+    const decided = await gateway.api("POST", "/api/playground/decide", { prompt: "hello", user: text });
+    expect(decided.status).toBe(200);
+  });
+});
+
 describe("another account's things", () => {
   it("answer like missing ones", async () => {
     const made = await gateway.api("POST", "/api/accounts", { name: "other" });

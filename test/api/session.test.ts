@@ -100,7 +100,19 @@ describe("with an operator", () => {
       { email: EMAIL, password: PASSWORD },
       { "x-forwarded-proto": "https" },
     );
-    expect(answer.headers.get("set-cookie")).toMatch(/; Secure/);
+    expect(answer.headers.get("set-cookie")).toMatch(/^__Host-switchyard_session=.*; Path=\/;.*; Secure/);
+  });
+
+  it("over https a cookie that a neighbour could have planted opens nothing", async () => {
+    const person = visit(dashboard);
+    await person.call("POST", "/api/session", { email: EMAIL, password: PASSWORD });
+    const whoIs = async (cookie: string, proto: string): Promise<unknown> => {
+      const answer = await fetch(`${dashboard.url}/api/session`, { headers: { cookie, "x-forwarded-proto": proto } });
+      return ((await answer.json()) as { user: unknown }).user;
+    };
+    expect(await whoIs(`switchyard_session=${person.cookie}`, "http")).not.toBeNull();
+    expect(await whoIs(`switchyard_session=${person.cookie}`, "https")).toBeNull();
+    expect(await whoIs(`switchyard_session=x; __Host-switchyard_session=${person.cookie}`, "https")).not.toBeNull();
   });
 
   it("a wrong password and an unknown address are answered alike", async () => {

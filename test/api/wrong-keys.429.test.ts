@@ -101,6 +101,18 @@ describe("metrics on this machine", () => {
     );
     expect(answers).toEqual([200, 401]);
   });
+
+  it.each([
+    ...["X-Forwarded-For: 9.9.9.9", "X-Forwarded-Host: a.example", "Forwarded: for=9.9.9.9", "X-Real-IP: 9.9.9.9"],
+    ...["Via: 1.1 proxy", "CF-Connecting-IP: 9.9.9.9", "True-Client-IP: 9.9.9.9", "X-Envoy-External-Address: 9.9.9.9"],
+  ])("are not for whom a proxy here speaks for: %s", async (line) => {
+    const head = `GET /metrics HTTP/1.1\r\nHost: localhost\r\n${line}\r\nConnection: close\r\n\r\n`;
+    expect((await sendRaw(direct.url, head)).status).toBe(401);
+  });
+
+  it("are not for a proxy that says nothing of itself but speaks HTTP/1.0", async () => {
+    expect((await sendRaw(direct.url, "GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n")).status).toBe(401);
+  });
 });
 
 async function statusFor(url: string, host: string): Promise<number> {

@@ -1,7 +1,7 @@
 // What is particular to SQLite: one serving process per file, group commit, durability settings, unusable files.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,6 +32,22 @@ function end(child: ChildProcess): Promise<unknown> {
   if (child.exitCode !== null || !child.kill("SIGKILL")) return Promise.resolve();
   return ended;
 }
+
+test("a new file and those beside it are for nobody else's eyes, in a folder that others may read", async () => {
+  const open = join(folder, "open");
+  mkdirSync(open, { mode: 0o755 });
+  const db = await openDb(`sqlite:${join(open, "own.db")}`, { exclusive: true });
+  await db.migrate();
+  const modes = readdirSync(open)
+    .filter((name) => !name.includes(".lock"))
+    .map((name) => [name, statSync(join(open, name)).mode & 0o077]);
+  expect(modes).toEqual([
+    ["own.db", 0],
+    ["own.db-shm", 0],
+    ["own.db-wal", 0],
+  ]);
+  await db.close();
+});
 
 describe("one serving process per file", () => {
   test("a second process is refused while this one serves, and let in afterwards", async () => {

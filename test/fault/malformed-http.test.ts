@@ -170,6 +170,19 @@ describe("the first line", () => {
   });
 });
 
+describe("letters written as numbers", () => {
+  it("change nothing: the same doors, shapes and headers", async () => {
+    const answer = await sendRaw(gateway.url, request([]).replace("/v1/", "/%761/"));
+    expect(answer.status).toBe(200);
+    // Told to browsers everywhere but at /v1.
+    expect(answer.headers.has("content-security-policy")).toBe(false);
+    const refused = await fetch(`${gateway.url}/v1/%6Dessages`, { method: "POST" });
+    expect([refused.status, await refused.json()]).toMatchObject([401, { type: "error" }]);
+    expect((await fetch(`${gateway.url}/%61pi/keys`)).status).toBe(401);
+    expect((await fetch(`${gateway.url}/v1%2fmodels`)).status).toBe(404);
+  });
+});
+
 describe("what only looks odd", () => {
   it.each<[string, string[]]>([
     ["an upgrade nobody offers", ["Connection: Upgrade", "Upgrade: websocket"]],

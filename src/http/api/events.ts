@@ -16,6 +16,8 @@ import { writeSummary } from "./request-shape.ts";
 /** Events that may wait for one client. */
 const WAITING_MAX = 200;
 const STREAMS_MAX = 200;
+/** One account may not take them all. */
+const STREAMS_PER_ACCOUNT_MAX = 50;
 /** How soon a log-out on another page, or in another process, is noticed. */
 const CHECK_MS = 5_000;
 const PING = ": still here\n\n";
@@ -23,20 +25,24 @@ const PING = ": still here\n\n";
 export interface EventsOptions {
   readonly checkMs?: number;
   readonly streamsMax?: number;
+  readonly streamsPerAccountMax?: number;
 }
 
 export function registerEvents(api: FastifyInstance, edge: Edge, options: EventsOptions = {}): void {
-  const { checkMs = CHECK_MS, streamsMax = STREAMS_MAX } = options;
-  const open = new Set<EventQueue>();
+  const { checkMs = CHECK_MS, streamsMax = STREAMS_MAX, streamsPerAccountMax = STREAMS_PER_ACCOUNT_MAX } = options;
+  /** With the account each is about. */
+  const open = new Map<EventQueue, string>();
+  const isFull = (accountId: string): boolean =>
+    open.size >= streamsMax || [...open.values()].filter((one) => one === accountId).length >= streamsPerAccountMax;
   // Before the server waits for its connections: a stream without end would keep it from closing.
   api.addHook("preClose", async () => {
-    for (const queue of open) queue.end();
+    for (const queue of open.keys()) queue.end();
   });
   api.get("/api/events", { exposeHeadRoute: false }, async (request, reply) => {
     const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
-    if (open.size >= streamsMax) throw tooMany();
+    if (isFull(filter.accountId)) throw tooMany();
     const queue = createEventQueue(WAITING_MAX);
-    open.add(queue);
+    open.set(queue, filter.accountId);
     const stopWatching = watch(queue, filter, edge);
     const checking = setInterval(() => void endWhenRefused(request, queue, edge), checkMs);
     reply.raw.once("close", () => queue.end());

@@ -25,11 +25,12 @@ import { accountOf, missing, valueReader } from "./request.ts";
 export function registerPlayground(api: FastifyInstance, edge: Edge): void {
   const readRules = valueReader(ConstraintsBody);
   const readProfile = (profile: unknown): Constraints => readConstraints(readRules(profile), edge.services.catalog);
-  api.post("/api/playground/decide", async (request) => {
+  const bodyLimit = edge.settings.server.bodyLimitBytes;
+  api.post("/api/playground/decide", { bodyLimit }, async (request) => {
     const { caller, body } = await readQuestion(request, readProfile, edge);
     return decideOnly(body, caller, edge);
   });
-  api.post("/api/playground/run", async (request, reply) => {
+  api.post("/api/playground/run", { bodyLimit }, async (request, reply) => {
     const { caller, body } = await readQuestion(request, readProfile, edge);
     return run({ body: toChatBody(body), caller }, { request, reply }, edge);
   });

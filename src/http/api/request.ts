@@ -29,7 +29,8 @@ export function valueReader<Schema extends TSchema>(schema: Schema): (value: unk
     const [first] = validator.Errors(value);
     const place = (first?.instancePath ?? "").slice(1).replaceAll("/", ".");
     const { additionalProperties, requiredProperties } = (first?.params ?? {}) as FieldLists;
-    const unknown = additionalProperties?.[0];
+    // A field that is not allowed is one whose schema lets nothing pass.
+    const unknown = additionalProperties?.[0] ?? (first?.keyword === "boolean" ? place : undefined);
     const absent = requiredProperties?.[0];
     if (unknown !== undefined) throw invalid(unknown, `There is no field '${unknown}'.`);
     if (absent !== undefined) throw invalid(absent, `'${absent}' is missing.`);

@@ -20,12 +20,18 @@ import { registerSettings } from "./settings.ts";
 import { registerUsage } from "./usage.ts";
 import { registerUsers } from "./users.ts";
 
+/** What is written here is short; the playground, which takes requests, says so itself. */
+const BODY_BYTES = 1024 * 1024;
+
 export function registerApi(server: FastifyInstance, edge: Edge): void {
   server.decorateRequest("identity", null);
   server.register(async (all) => {
     // Here and not for the whole server: /v1 has no use for cookies.
     await all.register(cookie);
     all.addHook("onRequest", keepNothing);
+    all.addHook("onRoute", (route) => {
+      route.bodyLimit ??= BODY_BYTES;
+    });
     all.register(async (open) => registerSession(open, edge));
     all.register(async (api) => {
       api.addHook("onRequest", (request) => identify(request, edge));

@@ -10,7 +10,7 @@ import {
   clearSessionCookie,
   identify,
   refuseCrossSite,
-  SESSION_COOKIE,
+  sessionTokenOf,
   setSessionCookie,
   signedInOf,
 } from "../guard.ts";
@@ -55,7 +55,7 @@ export function registerSession(open: FastifyInstance, edge: Edge): void {
     return reply.code(204).send();
   });
   open.delete("/api/session", async (request, reply) => {
-    const token = request.cookies[SESSION_COOKIE];
+    const token = sessionTokenOf(request);
     if (token !== undefined) await sessions.end(token);
     clearSessionCookie(request, reply);
     return reply.code(204).send();

@@ -54,7 +54,12 @@ export function openapiDocument(): object {
       securitySchemes: {
         apiKey: { type: "http", scheme: "bearer", description: "An API key: sk-service-…" },
         adminToken: { type: "http", scheme: "bearer", description: "The value of SWITCHYARD_ADMIN_TOKEN." },
-        session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE, description: "Set by signing in." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: SESSION_COOKIE,
+          description: `Set by signing in; over https its name is __Host-${SESSION_COOKIE}.`,
+        },
       },
     },
   };

@@ -20,7 +20,7 @@ afterEach(async () => {
   }
 });
 
-async function startServer(streamsMax = 10) {
+async function startServer(streamsMax = 10, streamsPerAccountMax = 10) {
   const requests = { histogram: async () => ({ bars: [], fromMs: 0, toMs: 0 }) };
   const tail = createTail({ requests, isShared: false, now: Date.now, log: SILENT_LOG });
   const state = { adminToken: "secret", server: { writeStallMs: 60_000 } };
@@ -33,7 +33,7 @@ async function startServer(streamsMax = 10) {
   const server = fastify({ exposeHeadRoutes: true });
   server.decorateRequest("identity", null);
   server.setErrorHandler((error, request, reply) => sendError(toGatewayError(error), request, reply));
-  registerEvents(server, edge, { checkMs: 20, streamsMax });
+  registerEvents(server, edge, { checkMs: 20, streamsMax, streamsPerAccountMax });
   servers.push(server);
   const url = `${await server.listen({ host: "127.0.0.1", port: 0 })}/api/events`;
   const open = (query = "") => openEvents(`${url}${query}`, { authorization: "Bearer secret" });
@@ -92,4 +92,11 @@ test("closing the server ends every stream cleanly", async () => {
   const ended = expect(stream.until("request")).rejects.toThrow("the stream ended");
   await server.close();
   await ended;
+});
+
+test("one account cannot take every place", async () => {
+  const { open } = await startServer(10, 2);
+  const statuses: number[] = [];
+  for (const account of ["a", "a", "a", "b"]) statuses.push((await open(`?account=${account}`)).answer.status);
+  expect(statuses).toEqual([200, 200, 503, 200]);
 });

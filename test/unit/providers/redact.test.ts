@@ -19,6 +19,8 @@ describe("what a provider says", () => {
       "GET https://x.example/v1?key=s3cret&alt=sse",
       "GET https://x.example/v1?key=•••&alt=sse",
     ],
+    ["a password in an address", "no route to https://joe:s3cret@inside/x", "no route to https://•••@inside/x"],
+    ["what a terminal obeys", "a\u001b[31mred\u009b0m\r\nline\u0007", "a [31mred 0m line "],
   ])("without %s", (_name, said, shown) => {
     expect(redact(said)).toBe(shown);
   });
