@@ -14,7 +14,7 @@ import { openRecords } from "./app-records.ts";
 import type { Credits } from "./billing/credits.ts";
 import { readPackage } from "./config/package.ts";
 import type { Settings } from "./config/settings.ts";
-import type { Db, Log } from "./core/ports.ts";
+import type { AccountStore, Db, Log } from "./core/ports.ts";
 import { createOpenCalls } from "./gateway/open-calls.ts";
 import { createToolLoops } from "./gateway/tool-loops.ts";
 import type { Edge } from "./http/edge.ts";
@@ -65,9 +65,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   const metrics = createMetrics();
   const limits = await openLimits(db, { settings, log, metrics, now });
   const people = await openPeople(db, { settings, log, ...limits, ...options });
-  const firstKey = await ensureFirstAccount({ accounts: people.accountStore, keys: people.keys });
   const money = await openMoney(db, { settings, reader, log, metrics });
-  if (firstKey !== null && isSandboxed(settings)) await giveDemoCredits(money.credits);
   const registry = createRegistry(settings.catalog.providers);
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, openCalls, log });
@@ -100,9 +98,9 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
     openCalls,
     ...drain,
   };
-  const setupToken = await people.invitations.prepareSetup();
   const server = await createServer(edge);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
+  const { firstKey, setupToken } = await greet(server, { people, credits: money.credits, settings });
   const url = addressOf(server, settings.server.host);
   return {
     url,
@@ -132,6 +130,27 @@ function openReader(db: Db, database: string): Promise<Db> {
 
 function isSandboxed({ catalog }: Settings): boolean {
   return [...catalog.providers.values()].every(({ kind }) => kind === "sandbox");
+}
+
+interface Greeting {
+  readonly people: Pick<Edge, "keys" | "invitations"> & { readonly accountStore: AccountStore };
+  readonly credits: Credits;
+  readonly settings: Settings;
+}
+
+/** Once the port is ours: a key is shown once, and one that was made by a start that fails would be lost. */
+async function greet(
+  server: FastifyInstance,
+  { people, credits, settings }: Greeting,
+): Promise<{ readonly firstKey: string | null; readonly setupToken: string | null }> {
+  try {
+    const firstKey = await ensureFirstAccount({ accounts: people.accountStore, keys: people.keys });
+    if (firstKey !== null && isSandboxed(settings)) await giveDemoCredits(credits);
+    return { firstKey, setupToken: await people.invitations.prepareSetup() };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
 }
 
 /** Play money for the first steps; with a real provider, credits are the operator's to add. */

@@ -28,6 +28,9 @@ export async function perform<Order>(performance: Performance<Order>): Promise<n
     const { order, config } = await performance.read();
     const loaded = loadSettings(config, terminal);
     if (!loaded.ok) return printProblems(loaded, terminal);
+    // What is wrong with this very call; the rest is for the doctor to tell.
+    const warnings = loaded.warnings.filter(({ place }) => place.startsWith("flag "));
+    for (const { place, message } of warnings) terminal.say(`! ${place}: ${message}.\n`);
     return await performance.carryOut(order, loaded.settings);
   } catch (error) {
     return explainFailure(error, name, terminal);

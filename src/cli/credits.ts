@@ -72,7 +72,10 @@ async function carryOut(order: Order, service: Credits, terminal: Terminal): Pro
   const movement = { ...order, amountUsd: order.amountUsd as string };
   const transaction = await (order.kind === "add" ? service.topUp(movement) : service.adjust(movement));
   if (order.isJson) printJson(writeTransaction(transaction), terminal);
-  else terminal.say(`Done. The balance of '${order.accountId}' is ${formatUsd(transaction.balanceAfter)} USD.\n`);
+  else {
+    const balance = formatUsd(transaction.balanceAfter);
+    terminal.say(`Done. The balance of '${order.accountId}' is ${balance} USD. All of it: switchyard credits ledger\n`);
+  }
   return 0;
 }
 

@@ -7,7 +7,7 @@ export const keysPage: HelpPage = {
   about: "make, list, change, rotate and revoke API keys. A running server sees it within seconds.",
   examples: [
     "switchyard keys create --name app",
-    "switchyard keys create --name trial --expires 90d --rpm 60",
+    "switchyard keys create --name trial --expires 90d --rpm 60 --spend-limit 5",
     "KEY=$(switchyard keys create --name ci)",
     "switchyard keys list --json",
     "switchyard keys set key_0123 --profile none --rpm 120",
@@ -19,11 +19,12 @@ export const keysPage: HelpPage = {
       "Subcommands",
       [
         ["create --name NAME", "Make a key and print it, this once"],
-        ["  --profile ID", "Route its requests by this profile"],
+        ["  --profile NAME", "Route its requests by this profile, by name or id"],
         ["  --rpm N", "Requests per minute it may make"],
+        ["  --spend-limit USD", "What it may spend in all"],
         ["  --expires WHEN", "90d, 12h, 2w, 1y, or a date such as 2030-01-31"],
         ["list", "All keys, newest first"],
-        ["set ID", "Change --name, --profile, --rpm or --expires; none takes one away"],
+        ["set ID", "Change --name, --profile, --rpm, --spend-limit or --expires; none takes one away"],
         ["rotate ID", "Make a key in its place and print it, this once"],
         ["  --grace TIME", "How long the old one still works: 0, 1h, 7d (24h)"],
         ["revoke ID", "End a key for good; --yes to not be asked"],

@@ -8,7 +8,7 @@ export const profilesPage: HelpPage = {
   examples: [
     "switchyard profiles set cheap --ceiling LIGHT --max-cost 0.002",
     "switchyard profiles set cheap --max-cost none",
-    "switchyard keys create --name app --profile profile_0123",
+    "switchyard keys create --name app --profile cheap",
     "switchyard profiles show cheap --json",
     "switchyard profiles delete cheap --yes",
   ],

@@ -3,6 +3,7 @@
 import { optionRows } from "../config/options.ts";
 import { readPackage } from "../config/package.ts";
 import type { Arguments } from "./arguments.ts";
+import { printJson } from "./command.ts";
 import { keysPage, usersPage } from "./help-keys.ts";
 import { exitCodes, formatPage, formatSections, type HelpPage } from "./help-page.ts";
 import { modelsPage, profilesPage, routePage } from "./help-routing.ts";
@@ -10,14 +11,23 @@ import { doctorPage, servePage } from "./help-serve.ts";
 import { creditsPage, demoPage, ledgerPage, migratePage } from "./help-store.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
-import { unknown, WRONG_USAGE } from "./usage.ts";
+import { explainFailure, isOn, splitFlags, UsageError, unknown, WRONG_USAGE } from "./usage.ts";
 
 export const VERSION = readPackage().version;
 
-export async function version({ flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  const told = { version: VERSION, node: process.versions.node };
-  terminal.out(flags.json === undefined ? `switchyard ${VERSION}\n` : `${JSON.stringify(told, null, 2)}\n`);
-  return 0;
+/** `version` and `--version`, after whatever command. */
+export async function version({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  try {
+    if (flags.version === undefined) {
+      splitFlags(flags, ["json", "no-color"]);
+      if (words[0] !== undefined) throw new UsageError(`'${words[0]}' is one word too many.`);
+    }
+    if (isOn(flags, "json")) printJson({ version: VERSION, node: process.versions.node }, terminal);
+    else terminal.out(`switchyard ${VERSION}\n`);
+    return 0;
+  } catch (error) {
+    return explainFailure(error, "version", terminal);
+  }
 }
 
 /** `help`, `help COMMAND` and `COMMAND --help`. */

@@ -1,17 +1,14 @@
 // What `switchyard keys …` was asked to do, read from words and flags before anything is opened.
 
+import { type NanoUsd, parseUsd } from "../core/money.ts";
 import type { KeyChange } from "../core/ports.ts";
 import type { Arguments } from "./arguments.ts";
 import { type ReadOrder, readSubcommand } from "./command.ts";
 import { parseExpiry } from "./expiry.ts";
 import { isOn, splitFlags, textOf, UsageError } from "./usage.ts";
 
-export interface CreateOrder {
+export interface CreateOrder extends Required<KeyChange> {
   readonly kind: "create";
-  readonly name: string;
-  readonly profileId: string | null;
-  readonly requestsPerMinute: number | null;
-  readonly expiresAtMs: number | null;
   /** Null where none was named. */
   readonly accountId: string | null;
   readonly isJson: boolean;
@@ -55,10 +52,12 @@ type Flags = Arguments["flags"];
 /** Each with how many words follow it; `create` says itself what a word there may have meant. */
 const SUBCOMMANDS = { create: 1, list: 0, set: 1, rotate: 1, revoke: 1 };
 
+const CHANGES = ["name", "profile", "rpm", "spend-limit", "expires"];
+
 const OWN_FLAGS: Readonly<Record<KeyOrder["kind"], readonly string[]>> = {
-  create: ["name", "profile", "rpm", "expires", "account", "json"],
+  create: [...CHANGES, "account", "json"],
   list: ["account", "json"],
-  set: ["name", "profile", "rpm", "expires", "account", "json"],
+  set: [...CHANGES, "account", "json"],
   rotate: ["grace", "account", "json"],
   revoke: ["account", "json", "yes"],
 };
@@ -72,23 +71,37 @@ export function readKeyOrder({ words, flags }: Arguments, nowMs: number): ReadOr
 
 const readBy = { create: readCreate, list: readList, set: readSet, rotate: readRotate, revoke: readRevoke };
 
-function readCreate(words: readonly string[], flags: Flags, nowMs: number): CreateOrder {
-  const name = textOf(flags, "name")?.trim();
-  if (words[0] !== undefined && name === undefined) {
-    throw new UsageError(`keys create takes no word. Did you mean --name ${words[0]}?`);
+function readCreate([word]: readonly string[], flags: Flags, nowMs: number): CreateOrder {
+  const { name, ...limits } = readChange(flags, nowMs);
+  if (word !== undefined && name === undefined) {
+    throw new UsageError(`keys create takes no word. Did you mean --name ${word}?`);
   }
-  if (words[0] !== undefined) throw new UsageError(`'${words[0]}' is one word too many.`);
+  if (word !== undefined) throw new UsageError(`'${word}' is one word too many.`);
   if (name === undefined) throw new UsageError("keys create needs --name, such as --name production.");
-  if (name.length > 200) throw new UsageError("--name has at most 200 characters.");
-  const [rate, expiry] = [textOf(flags, "rpm"), textOf(flags, "expires")];
+  const none = { profileId: null, requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null };
+  const common = { accountId: textOf(flags, "account"), isJson: isOn(flags, "json") };
+  return { kind: "create", name, ...none, ...limits, ...common };
+}
+
+/** Where a key may have none of something, `none` says so. */
+function readChange(flags: Flags, nowMs: number): KeyChange {
+  const orNull = <T>(flag: string, read: (text: string) => T): T | null | undefined => {
+    const text = textOf(flags, flag);
+    if (text === null) return undefined;
+    return text === "none" ? null : read(text);
+  };
+  const name = textOf(flags, "name")?.trim();
+  if ((name?.length ?? 0) > 200) throw new UsageError("--name has at most 200 characters.");
+  const profileId = orNull("profile", (text) => text);
+  const requestsPerMinute = orNull("rpm", readRate);
+  const spendLimitNano = orNull("spend-limit", readAmount);
+  const expiresAtMs = orNull("expires", (text) => readExpiry(text, nowMs));
   return {
-    kind: "create",
-    name,
-    profileId: textOf(flags, "profile"),
-    requestsPerMinute: rate === null ? null : readRate(rate),
-    expiresAtMs: expiry === null ? null : readExpiry(expiry, nowMs),
-    accountId: textOf(flags, "account"),
-    isJson: isOn(flags, "json"),
+    ...(name === undefined ? {} : { name }),
+    ...(profileId === undefined ? {} : { profileId }),
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+    ...(spendLimitNano === undefined ? {} : { spendLimitNano }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
   };
 }
 
@@ -96,26 +109,12 @@ function readList(_words: readonly string[], flags: Flags): ListOrder {
   return { kind: "list", accountId: textOf(flags, "account"), isJson: isOn(flags, "json") };
 }
 
-/** Where a key may have none of something, `none` takes it away. */
 function readSet(words: readonly string[], flags: Flags, nowMs: number): SetOrder {
-  const orNull = <T>(name: string, read: (text: string) => T): T | null | undefined => {
-    const text = textOf(flags, name);
-    if (text === null) return undefined;
-    return text === "none" ? null : read(text);
-  };
-  const name = textOf(flags, "name")?.trim();
-  const profileId = orNull("profile", (text) => text);
-  const requestsPerMinute = orNull("rpm", readRate);
-  const expiresAtMs = orNull("expires", (text) => readExpiry(text, nowMs));
-  const change: KeyChange = {
-    ...(name === undefined ? {} : { name }),
-    ...(profileId === undefined ? {} : { profileId }),
-    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-  };
   const id = readId("set", words);
+  const change = readChange(flags, nowMs);
   if (Object.keys(change).length === 0) {
-    throw new UsageError("keys set needs something to change: --name, --profile, --rpm or --expires.");
+    const named = CHANGES.map((flag) => `--${flag}`).join(", ");
+    throw new UsageError(`keys set needs something to change, one or more of ${named}.`);
   }
   return { kind: "set", id, accountId: textOf(flags, "account"), change, isJson: isOn(flags, "json") };
 }
@@ -155,6 +154,12 @@ function readRate(text: string): number {
   const rate = Number(text);
   if (/^\d+$/.test(text) && rate >= 1 && rate <= 1_000_000) return rate;
   throw new UsageError(`--rpm is a whole number from 1 to 1000000, not '${text}'.`);
+}
+
+function readAmount(text: string): NanoUsd {
+  const amount = parseUsd(text);
+  if (amount !== null) return amount;
+  throw new UsageError(`--spend-limit is an amount in USD, such as 25 or 0.50, not '${text}'.`);
 }
 
 function readExpiry(text: string, nowMs: number): number {

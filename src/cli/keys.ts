@@ -16,6 +16,7 @@ import {
   type SetOrder,
 } from "./key-order.ts";
 import { type KeyRing, withKeyRing } from "./key-ring.ts";
+import { findProfile, profilesOf } from "./profiles.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
 import { FAILED } from "./usage.ts";
@@ -38,7 +39,18 @@ async function create(order: CreateOrder, ring: KeyRing, terminal: Terminal): Pr
   const { kind: _, isJson, accountId, ...wanted } = order;
   const account = accountId ?? DEFAULT_ACCOUNT;
   await ring.requireAccount(account, terminal.now());
-  return showMade(await ring.keys.create({ ...wanted, accountId: account }), isJson, terminal);
+  const profileId = await profileIdOf(wanted.profileId, account, ring);
+  const made = await ring.keys.create({ ...wanted, profileId, accountId: account });
+  if (!isJson && profileId === null) terminal.say(NEXT_RULES.replace("ID", made.key.id));
+  return showMade(made, isJson, terminal);
+}
+
+const NEXT_RULES = "It may use every model; rules for it: switchyard keys set ID --profile NAME\n";
+
+/** By its id or its name; what is neither is left to be refused. */
+async function profileIdOf(named: string | null, accountId: string, { db }: KeyRing): Promise<string | null> {
+  if (named === null) return null;
+  return (await findProfile(profilesOf(db), accountId, named))?.id ?? named;
 }
 
 function showMade({ key, text }: MadeKey, isJson: boolean, terminal: Terminal): number {
@@ -53,7 +65,10 @@ function showMade({ key, text }: MadeKey, isJson: boolean, terminal: Terminal): 
 
 async function set({ id, accountId, change, isJson }: SetOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
   const key = await find(ring, id, accountId);
-  const changed = key === null ? null : await ring.keys.change(key.accountId, id, change);
+  if (key === null) return missingKey(id, accountId, terminal);
+  const { profileId = null } = change;
+  const profile = profileId === null ? {} : { profileId: await profileIdOf(profileId, key.accountId, ring) };
+  const changed = await ring.keys.change(key.accountId, id, { ...change, ...profile });
   if (changed === null) return missingKey(id, accountId, terminal);
   terminal.say(`Changed ${describe(changed)}.\n`);
   if (isJson) printJson(written(changed, terminal), terminal);

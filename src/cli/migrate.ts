@@ -70,6 +70,10 @@ async function up(db: Db, { terminal, isJson }: Printing): Promise<number> {
   const applied = await db.migrate();
   if (isJson) printJson({ applied }, terminal);
   else for (const name of applied) terminal.out(`applied  ${name}\n`);
-  terminal.say(applied.length === 0 ? "The database was up to date.\n" : "The database is up to date now.\n");
+  terminal.say(
+    applied.length === 0
+      ? "The database was up to date.\n"
+      : "The database is up to date now. Start it: switchyard serve\n",
+  );
   return 0;
 }

@@ -58,7 +58,9 @@ function print(shown: readonly Model[], { catalog, tier, terminal }: Printing): 
   terminal.out(formatTable([HEADINGS, ...shown.map(rowOf)]));
   const routable = shown.filter((model) => isRoutable(catalog, model)).length;
   const order = tier === null ? "" : `, in the order ${tier} tries them`;
-  terminal.say(`\n${shown.length} models${order}; ${routable} can be used with the providers configured.\n`);
+  terminal.say(
+    `\n${shown.length} models${order}; ${routable} can be used with the providers configured. Are they offered? switchyard models check\n`,
+  );
 }
 
 function rowOf(model: Model): readonly string[] {

@@ -5,6 +5,7 @@ import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type Constraints, NO_CONSTRAINTS } from "../core/decision.ts";
 import type { Db, KeyRecord, Profile } from "../core/ports.ts";
+import { TIERS } from "../core/tiers.ts";
 import { writeProfile } from "../http/api/profiles.ts";
 import { createKeyStore } from "../store/keys.ts";
 import { createProfileStore } from "../store/profiles.ts";
@@ -109,6 +110,12 @@ async function set(
   if (saved === null) throw new Error("The profile was deleted meanwhile.");
   if (isJson) printJson(writeProfile(saved), terminal);
   else terminal.say(`${known === null ? "Made" : "Changed"} ${nameOf(saved)}: ${rulesOf(saved)}.\n`);
+  const { tierFloor, tierCeiling } = constraints;
+  if (tierFloor !== null && tierCeiling !== null && TIERS.indexOf(tierFloor) > TIERS.indexOf(tierCeiling)) {
+    terminal.say(`The floor ${tierFloor} is above the ceiling ${tierCeiling}: the ceiling wins.\n`);
+  }
+  if (known === null && !isJson)
+    terminal.say(`Give it to a key: switchyard keys create --name NAME --profile ${named}\n`);
   return 0;
 }
 

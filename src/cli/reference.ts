@@ -25,6 +25,6 @@ const RULES = `## What holds for all of them
 - Exit codes: 0 fine, 1 failed, 2 wrong usage, 78 the configuration has problems.
 - What cannot be undone asks first. Where nobody can be asked (no terminal) it does nothing and says so, unless \`--yes\` is given.
 - Colour only on a terminal, and not with \`NO_COLOR\` or \`--no-color\`.
-- Secrets are read from variables, files (\`…_FILE\`) or the configuration, never from arguments, which everybody on the machine can see.
+- Secrets belong in variables, in files (\`…_FILE\`) or in the configuration, not in arguments, which everybody on the machine can see: no command has a flag for a key or a password, and an address with a password after \`--database\` or \`--redis\` is warned of.
 - \`--name value\` and \`--name=value\` are the same; after \`--\` everything is a word.
 - The flags of the [configuration](configuration.md) (\`--config\`, \`--database\`, \`--data\`, …) work with every command.`;

@@ -60,7 +60,10 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
       if (isJson) {
         const { candidates, classifiedTier = null, score = null } = decision;
         printJson({ decision: writeDecision(decision), classifiedTier, score, candidates }, terminal);
-      } else terminal.out(card(decision, settings.catalog.baseline.id));
+      } else {
+        terminal.out(card(decision, settings.catalog.baseline.id));
+        terminal.say("\nNo provider was called. Rules to keep: switchyard help profiles. For real: switchyard serve\n");
+      }
       return 0;
     },
   });
@@ -112,7 +115,7 @@ async function constraintsOf(flags: Flags, { database }: Settings): Promise<Cons
 function card(decision: Decision, baselineModel: string): string {
   const { tier, classifiedTier = tier, chain, candidates, toolScenario, toolScore, historyFloor } = decision;
   const moved = classifiedTier === tier ? tier : `${tier}  (classified ${classifiedTier})`;
-  const saved = `${Math.round(decision.savings * 100)} % below ${baselineModel} at $${formatUsd(decision.baselineCost)}`;
+  const saved = `${Math.floor(decision.savings * 1000) / 10} % below ${baselineModel} at $${formatUsd(decision.baselineCost)}`;
   const rows: string[][] = [
     ["Tier", moved],
     ["Model", decision.model],

@@ -83,11 +83,12 @@ async function startOrExplain(
 
 function explain(error: NodeJS.ErrnoException, { server }: Settings): string {
   if (error.code === "EADDRINUSE") return `port ${server.port} is in use. Stop what uses it, or set PORT to another.`;
-  if (error.code === "EACCES") return `port ${server.port} may not be opened by this user. Set PORT to one above 1023.`;
+  if (error.code === "EACCES" && error.syscall === "listen")
+    return `port ${server.port} may not be opened by this user. Set PORT to one above 1023.`;
   if (error instanceof StoreInUse) return error.message;
   if (error instanceof StoreDamaged) return error.advice;
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return `${error.message}${cause}`;
+  return `${error.message}${cause}. Look for the reason: switchyard doctor`;
 }
 
 /** npm passes on a Ctrl-C that the terminal has already sent to everybody; that is one signal, not two. */

@@ -2,6 +2,7 @@
 
 import { nearest } from "../catalog/nearest.ts";
 import { optionRows } from "../config/options.ts";
+import { GatewayError } from "../core/errors.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -69,13 +70,20 @@ export function isOn(flags: Flags, name: string): boolean {
 
 /** Says what went wrong in one line; the exit code to end with. */
 export function explainFailure(error: unknown, command: string, terminal: Terminal): number {
-  if (error instanceof UsageError) {
+  if (error instanceof UsageError || isMiswritten(error)) {
     terminal.say(`${error.message} See: switchyard help ${command}\n`);
     return WRONG_USAGE;
   }
   terminal.say(`switchyard ${command}: ${reasonOf(error)}\n`);
   return FAILED;
 }
+
+/** A value that was refused for how it is written, not for what there is. */
+function isMiswritten(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && MISWRITTEN.has(error.details.code ?? "");
+}
+
+const MISWRITTEN: ReadonlySet<string> = new Set(["invalid_amount", "invalid_value"]);
 
 /** The message with its cause: a command runs for the operator, from whom nothing is kept. */
 export function reasonOf(error: unknown): string {

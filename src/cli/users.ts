@@ -52,8 +52,10 @@ function readUrl(text: string | null): string | null {
 async function list({ isJson }: Order, db: Db, terminal: Terminal): Promise<number> {
   const found = await createUserStore(db).list({ limit: USERS_MAX, after: null });
   if (isJson) printJson({ data: found.map(writeUser) }, terminal);
-  else if (found.length > 0) terminal.out(formatTable([HEADINGS, ...found.map(rowOf)]));
-  else terminal.say("Nobody can sign in yet. Start the server: it prints a one-time link. switchyard serve\n");
+  else if (found.length > 0) {
+    terminal.out(formatTable([HEADINGS, ...found.map(rowOf)]));
+    terminal.say("\nSomebody forgot the password? switchyard users reset EMAIL\n");
+  } else terminal.say("Nobody can sign in yet. Start the server: it prints a one-time link. switchyard serve\n");
   return 0;
 }
 

@@ -42,8 +42,11 @@ function providerChecks(catalog: Catalog, env: Variables): readonly Check[] {
   const builtin = readBuiltin().providers;
   const builtinIds = new Set(builtin.map((row) => row.id));
   const others = [...catalog.providers.keys()].filter((id) => !builtinIds.has(id));
+  const isOff = (row: ProviderRow): boolean => !catalog.providers.has(row.id) && !isKeySet(row, env);
+  const off = builtin.filter(isOff).map(({ keyVariable }) => keyVariable);
   return [
-    ...builtin.map((row) => builtinCheck(row, catalog, env)),
+    ...builtin.filter((row) => !isOff(row)).map((row) => builtinCheck(row, catalog)),
+    ...(off.length === 0 ? [] : [offCheck(off)]),
     ...others.map((id): Check => {
       if (id !== SANDBOX_ID) return { state: "ok", what: `${id}: configured, ${modelCount(catalog, id)}`, fix: null };
       const what = `${id}: answers are simulated, ${modelCount(catalog, id)}`;
@@ -52,14 +55,20 @@ function providerChecks(catalog: Catalog, env: Variables): readonly Check[] {
   ];
 }
 
-function builtinCheck(row: ProviderRow, catalog: Catalog, env: Variables): Check {
-  if (catalog.providers.has(row.id)) {
-    return { state: "ok", what: `${row.name}: configured, ${modelCount(catalog, row.id)}`, fix: null };
+function isKeySet({ keyVariable }: ProviderRow, env: Variables): boolean {
+  return [keyVariable, `${keyVariable}_FILE`].some((name) => variableValue(env, name) !== null);
+}
+
+function builtinCheck({ id, name, keyVariable }: ProviderRow, catalog: Catalog): Check {
+  if (catalog.providers.has(id)) {
+    return { state: "ok", what: `${name}: configured, ${modelCount(catalog, id)}`, fix: null };
   }
-  const variable = row.keyVariable;
-  const isSet = variableValue(env, variable) !== null || variableValue(env, `${variable}_FILE`) !== null;
-  if (isSet) return { state: "warn", what: `${row.name}: ${variable} is set, but it cannot be called yet`, fix: null };
-  return { state: "ok", what: `${row.name}: off, ${variable} is not set`, fix: `Set ${variable} to use it` };
+  return { state: "warn", what: `${name}: ${keyVariable} is set, but it cannot be called yet`, fix: null };
+}
+
+function offCheck(variables: readonly string[]): Check {
+  const what = `Providers that are off, because their variable is not set: ${variables.join(", ")}`;
+  return { state: "ok", what, fix: "Set one to use it" };
 }
 
 function modelCount(catalog: Catalog, provider: string): string {

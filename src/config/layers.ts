@@ -83,6 +83,15 @@ export function checkFlags(flags: Flags, report: Report): void {
     const suggestion = meant === null ? null : `--${meant}`;
     report.problems.push({ place: `flag --${flag}`, message: "unknown flag", suggestion });
   }
+  for (const { flag, env } of optionRows().filter(({ isSecret }) => isSecret)) {
+    if (flag === null || env === null || !hasPassword(flags[flag] ?? "")) continue;
+    const message = `everybody on this machine can see the password in it; set ${env}, or name a file in ${env}_FILE`;
+    report.warnings.push({ place: `flag --${flag}`, message, suggestion: null });
+  }
+}
+
+function hasPassword(address: string): boolean {
+  return URL.canParse(address) && new URL(address).password !== "";
 }
 
 /** Only a warning, because other programs may have variables with our prefix. */

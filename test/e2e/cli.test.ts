@@ -10,6 +10,7 @@ import { start } from "../../src/app.ts";
 import { readArguments } from "../../src/cli/arguments.ts";
 import { doctor } from "../../src/cli/doctor.ts";
 import { keys } from "../../src/cli/keys.ts";
+import { profiles } from "../../src/cli/profiles.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 import { load } from "../../src/config/load.ts";
 import { SILENT_LOG } from "../../src/telemetry/log.ts";
@@ -69,6 +70,19 @@ describe("keys", () => {
     expect((await run(keys, terminal, "keys list --json")).out).not.toContain(made.key);
   });
 
+  test("with a profile by its name and a limit to what it may spend", async () => {
+    const terminal = recordTerminal();
+    await run(profiles, terminal, "profiles set cheap --ceiling LIGHT");
+    const made = JSON.parse(
+      (await run(keys, terminal, "keys create --name a --profile cheap --spend-limit 5 --json")).out,
+    );
+    expect(made).toMatchObject({ profile: expect.stringMatching(/^profile_/), spendLimitUsd: "5" });
+    const freed = await run(keys, terminal, `keys set ${made.id} --profile none --spend-limit none --json`);
+    expect(JSON.parse(freed.out)).toMatchObject({ profile: null, spendLimitUsd: null });
+    const bound = await run(keys, terminal, `keys set ${made.id} --profile cheap --json`);
+    expect(JSON.parse(bound.out)).toMatchObject({ profile: made.profile });
+  });
+
   test("a running server takes a new key at once and refuses a revoked one within seconds", async () => {
     const terminal = recordTerminal();
     const url = await startServer(terminal);
@@ -94,7 +108,7 @@ describe("keys", () => {
     ["keys revoke key_none --yes", 1, "no key 'key_none'"],
     ["keys list --account nobody", 1, "no account 'nobody'"],
     ["keys create --name x --account nobody", 1, "no account 'nobody'"],
-    ["keys create --name x --profile none", 1, 'no profile "none"'],
+    ["keys create --name x --profile nope", 1, 'no profile "nope"'],
     ["keys list --database sqlite:/dev/null/x.db", 1, "database is not available"],
     ["keys crate", 2, "Did you mean 'create'?"],
     ["keys list --jsn", 2, "Did you mean '--json'?"],
@@ -105,6 +119,31 @@ describe("keys", () => {
     expect(ran.said).toContain(words);
     expect(ran.said).toMatch(/^[^\n]+\n$/);
   });
+});
+
+test("a start that finds its port taken does not use up the first key", async () => {
+  const terminal = recordTerminal();
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const { port } = taken.address() as AddressInfo;
+  const settingsOn = (wanted: number) => {
+    const loaded = load({ flags: { port: String(wanted) }, env: {}, cwd: terminal.cwd });
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+    return loaded.settings;
+  };
+  await expect(start(settingsOn(port), SILENT_LOG)).rejects.toThrow("EADDRINUSE");
+  await new Promise((resolve) => taken.close(resolve));
+  const app = await start(settingsOn(0), SILENT_LOG);
+  onTestFinished(() => app.stop());
+  expect(await statusWith(app.url, app.firstKey ?? "")).toBe(200);
+});
+
+test("a password in an argument is warned of, and not repeated", async () => {
+  const line = "keys list --database postgres://me:hunter2@127.0.0.1:1/x";
+  const { code, said } = await run(keys, recordTerminal(), line);
+  expect(code).toBe(1);
+  expect(said).toMatch(/^! flag --database: everybody on this machine can see the password.* DATABASE_URL_FILE\.\n/);
+  expect(said).not.toContain("hunter2");
 });
 
 describe("doctor", () => {

@@ -10,13 +10,28 @@ const NOW = Date.parse("2026-03-01T12:00:00Z");
 const read = (...argv: string[]) => readKeyOrder(readArguments(["keys", ...argv]), NOW);
 
 test("create with everything, apart from the configuration's flags", () => {
-  const flags = ["--name", " app ", "--profile", "p1", "--rpm", "60", "--expires", "1h", "--account", "a1", "--json"];
+  const flags = [
+    "--name",
+    " app ",
+    "--profile",
+    "p1",
+    "--rpm",
+    "60",
+    "--expires",
+    "1h",
+    "--account",
+    "a1",
+    "--json",
+    "--spend-limit",
+    "2.5",
+  ];
   expect(read("create", ...flags, "--database", "sqlite:/tmp/x.db")).toEqual({
     order: {
       kind: "create",
       name: "app",
       profileId: "p1",
       requestsPerMinute: 60,
+      spendLimitNano: 2_500_000_000n,
       expiresAtMs: NOW + 3_600_000,
       accountId: "a1",
       isJson: true,
@@ -36,12 +51,12 @@ test("revoke takes the id, before or after its switch", () => {
 });
 
 test("set names what it changes, and none takes away", () => {
-  const flags = ["--name", "x", "--profile", "none", "--rpm", "none", "--expires", "1h"];
+  const flags = ["--name", "x", "--profile", "none", "--rpm", "none", "--spend-limit", "none", "--expires", "1h"];
   expect(read("set", "key_1", ...flags).order).toEqual({
     kind: "set",
     id: "key_1",
     accountId: null,
-    change: { name: "x", profileId: null, requestsPerMinute: null, expiresAtMs: NOW + 3_600_000 },
+    change: { name: "x", profileId: null, requestsPerMinute: null, spendLimitNano: null, expiresAtMs: NOW + 3_600_000 },
     isJson: false,
   });
   expect(read("set", "key_1", "--rpm", "5").order).toMatchObject({ change: { requestsPerMinute: 5 } });

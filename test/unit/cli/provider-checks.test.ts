@@ -155,10 +155,13 @@ describe("the clock", () => {
   });
 
   test.each([
-    ["its Date header", { date: new Date(Date.now() - 3_600_000).toUTCString() }, 3_600_000],
-    ["its Date header from a cache", { date: new Date(Date.now() - 90_000).toUTCString(), age: "90" }, 0],
-  ])("is compared by %s", async (_, headers, aheadMs) => {
-    const { url } = await startListProvider(answers(200, { data: [] }, headers));
+    ["its Date header", 3_600_000, {}, 3_600_000],
+    ["its Date header from a cache", 90_000, { age: "90" }, 0],
+  ])("is compared by %s", async (_, agoMs, headers, aheadMs) => {
+    const { url } = await startListProvider((request, response) => {
+      const date = new Date(Date.now() - agoMs).toUTCString();
+      answers(200, { data: [] }, { date, ...headers })(request, response);
+    });
     const [clock] = providerClocks(await listProviders(catalogOf(labYaml(`${url}/v1`))));
     expect(clock?.source).toBe("lab");
     expect(Math.abs((clock?.aheadMs ?? Number.NaN) - aheadMs)).toBeLessThanOrEqual((clock?.uncertaintyMs ?? 0) + 1_000);

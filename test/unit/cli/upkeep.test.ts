@@ -97,9 +97,13 @@ describe("migrate", () => {
   });
 });
 
+it.each(["extra", "--jsn"])("version %s is wrong usage", async (line) => {
+  expect(await run(version, line)).toMatchObject({ code: 2, out: "" });
+});
+
 it("the version, for people and for programs", async () => {
-  expect((await run(version, "x")).out).toMatch(/^switchyard \d+\.\d+\.\d+\n$/);
-  expect(JSON.parse((await run(version, "x --json")).out)).toEqual({
+  expect((await run(version, "--no-color")).out).toMatch(/^switchyard \d+\.\d+\.\d+\n$/);
+  expect(JSON.parse((await run(version, "--json")).out)).toEqual({
     version: expect.any(String),
     node: process.versions.node,
   });
