@@ -49,7 +49,7 @@ describe("profiles", () => {
     expect(profile).toMatchObject({
       name: "cheap",
       tierCeiling: "LIGHT",
-      maxCostUsd: 0.002,
+      maxCostUsd: "0.002",
       capabilities: ["tools", "json"],
     });
     const changed = await go("set", "cheap", "--max-cost", "none", "--block", "gpt-4o-mini", "--code-quality", "1");
