@@ -54,8 +54,12 @@ export function createDrain({ settings, db, openCalls, log }: DrainContext): Dra
       phase = "lame-duck";
       if (isLameDuck) await within(lameDuckSeconds * 1000, hurried);
       phase = "closing";
-      const closed = closeServer(server);
-      if (!(await within(drainSeconds * 1000, closed, hurried))) {
+      // Where no other process could take over, who comes while streams run on is told 503, not turned away at the port.
+      const isAlone = isLameDuck && lameDuckSeconds === 0;
+      const drainMs = drainSeconds * 1000;
+      const lingered = isAlone ? within(drainMs, openCalls.idle(), hurried) : Promise.resolve(true);
+      const closed = lingered.then(() => closeServer(server));
+      if (!(await within(drainMs, closed, hurried))) {
         log.warn({}, "time is over: what still runs ends with an error and costs nothing");
         openCalls.cut();
         if (!(await within(GOODBYE_MS, closed))) server.server.closeAllConnections();

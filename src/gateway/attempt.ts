@@ -7,7 +7,7 @@ import type { Model } from "../core/model.ts";
 import type { Outcome } from "../providers/health.ts";
 import type { Call } from "./call.ts";
 import { chainError } from "./chain-error.ts";
-import { type Failure, judge, type Received, type Verdict } from "./failure.ts";
+import { type Failure, judge, loggedReason, type Received, type Verdict } from "./failure.ts";
 import { mayLeaveOut } from "./refused-field.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
@@ -198,7 +198,15 @@ interface FailedTry {
 
 function logFailure({ call, model, failure, verdict }: FailedTry, { log }: Services): void {
   if (failure.kind === "client-gone") return;
-  const fields = { requestId: call.requestId, model: model.id, provider: model.provider, reason: failure.message };
+  const { status, message, fault } = failure;
+  const fields = {
+    requestId: call.requestId,
+    model: model.id,
+    provider: model.provider,
+    status,
+    code: fault?.code ?? null,
+    reason: loggedReason({ status, reason: message }, call.trace.keepsContent),
+  };
   if (verdict.blame === "operator") log.error(fields, "provider refused our credentials or model");
   else log.warn(fields, "attempt failed");
 }

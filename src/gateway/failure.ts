@@ -26,6 +26,15 @@ export interface Verdict {
   readonly blame: "provider" | "operator" | "client";
 }
 
+/** What a provider says of a request that it refuses may quote it: such words are logged only where content is kept. */
+export function loggedReason(
+  { status, reason }: { readonly status: number | null; readonly reason: string | null },
+  keepsContent: boolean,
+): string | null {
+  const mayQuote = status === 400 || status === 413 || status === 422;
+  return mayQuote && !keepsContent ? null : reason;
+}
+
 const PROVIDER_FAULT: Verdict = { again: "no", next: "any", blame: "provider" };
 const PASSING_FAULT: Verdict = { again: "once", next: "any", blame: "provider" };
 const OPERATOR_FAULT: Verdict = { again: "no", next: "any", blame: "operator" };

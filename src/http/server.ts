@@ -50,7 +50,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     if (isBrowserFacing(request.url)) reply.headers(SECURITY_HEADERS);
     // Whoever keeps the connection would come back to a server that is about to close.
     if (edge.isDraining()) reply.header("connection", "close");
-    done(refusedWhileClosing(edge) ?? refusedRequest(request));
+    done((PROBES.has(request.url) ? undefined : refusedWhileClosing(edge)) ?? refusedRequest(request));
   });
   // Node would answer an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
@@ -93,6 +93,9 @@ function readBodiesAsBytes(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
 }
+
+/** Who asks how we are is told until the end. */
+const PROBES: ReadonlySet<string> = new Set(["/healthz", "/metrics"]);
 
 /** A connection that was kept alive can still bring requests; their senders are to go elsewhere. */
 function refusedWhileClosing({ isClosing }: Edge): GatewayError | undefined {

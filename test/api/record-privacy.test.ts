@@ -28,7 +28,9 @@ beforeAll(async () => {
 afterAll(() => provider.close());
 
 /** Every kind of ending, then everything the database wrote. */
-async function fill(extra: string): Promise<{ bytes: string; key: string; record: Record<string, unknown> }> {
+async function fill(
+  extra: string,
+): Promise<{ bytes: string; key: string; record: Record<string, unknown>; logged: string }> {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-privacy-"));
   const gateway = await startGateway({
     yaml: labYaml(provider.url, ["alpha"], extra),
@@ -50,12 +52,14 @@ async function fill(extra: string): Promise<{ bytes: string; key: string; record
     .map((name) => readFileSync(join(folder, name), "latin1"))
     .join("");
   rmSync(folder, { recursive: true, force: true });
-  return { bytes, key: gateway.key, record };
+  return { bytes, key: gateway.key, record, logged: JSON.stringify(gateway.logged) };
 }
 
 describe("with content off", () => {
   it("nothing of what was said is in the database, nor the key", async () => {
-    const { bytes, key, record } = await fill("");
+    const { bytes, key, record, logged } = await fill("");
+    expect(logged).toContain("the-last");
+    for (const canary of Object.values(CANARIES)) expect(logged).not.toContain(canary);
     expect(record.content).toBeNull();
     expect(bytes).toContain("the-last");
     for (const canary of [...Object.values(CANARIES), key, key.slice(20), "lab-secret"])

@@ -129,6 +129,21 @@ test("SIGTERM: not ready at once, still serving, then closed; streams finish and
   expect(await spentAfterRestart(running)).toBe(BigInt(STREAMS + 1) * COST);
 }, 60_000);
 
+test("SIGTERM without a lame-duck time: while streams run on, probes and requests are told, and then it is over", async () => {
+  const running = await run({ SWITCHYARD_LAME_DUCK_SECONDS: "0", SWITCHYARD_DRAIN_SECONDS: "60" });
+  const { gateway } = running;
+  const { finish, responses } = await openStreams(running, STREAMS);
+  gateway.signal("SIGTERM");
+  await untilNotReady(running);
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${gateway.url}/v1/models`)).status).toBe(503);
+  finish();
+  for (const response of responses) {
+    expect(parseStream(await text(response))).toMatchObject({ text: "Hello you", isDone: true, error: null });
+  }
+  expect(await gateway.exited).toBe(0);
+}, 60_000);
+
 test("at the deadline streams end with an error event and cost nothing", async () => {
   const running = await run({ SWITCHYARD_DRAIN_SECONDS: "1" });
   const { responses } = await openStreams(running, STREAMS);

@@ -4,6 +4,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { formatUsd } from "../../core/money.ts";
 import type { Trace } from "../../gateway/call.ts";
+import { loggedReason } from "../../gateway/failure.ts";
 import type { Edge } from "../edge.ts";
 import { waitedMsOf } from "../gate.ts";
 import { toRecord } from "./request-record.ts";
@@ -65,7 +66,7 @@ function logFields(request: FastifyRequest, trace: Trace, outcome: { status: num
               provider,
               outcome: result,
               status,
-              reason,
+              reason: loggedReason({ status, reason }, trace.keepsContent),
               durationMs,
               ...(droppedFields.length > 0 ? { droppedFields } : {}),
             }),
