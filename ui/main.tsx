@@ -16,6 +16,7 @@ import "./styles/tables.css";
 import "./styles/sheet.css";
 import "./styles/overview.css";
 import "./styles/pages.css";
+import "./styles/touch.css";
 import "./styles/phone.css";
 import "./styles/phone-tables.css";
 import type { ComponentType } from "preact";

@@ -1,6 +1,8 @@
 // How long a balance lasts when spending goes on as in the last seven days.
 
 export const WEEK_DAYS = 7;
+/** Less than this is said wherever the balance is. */
+export const LOW_DAYS = 3;
 const FOREVER_DAYS = 3_650;
 
 export interface Runway {

@@ -10,7 +10,7 @@ import { Dialog } from "./kit/dialog.tsx";
 import { PAGES, Palette } from "./kit/palette.tsx";
 import { Toasts } from "./kit/toast.tsx";
 import { go, hrefTo, place, setQuery } from "./router.ts";
-import { runwayText } from "./runway.ts";
+import { LOW_DAYS, runwayText } from "./runway.ts";
 import { isOperator, session, signOut } from "./session.ts";
 import { setTheme, theme } from "./theme.ts";
 import type { Account, Credits, List } from "./types.ts";
@@ -18,7 +18,6 @@ import { useRunway } from "./use-runway.ts";
 
 const BALANCE_EVERY_MS = 15_000;
 /** Below this the chip warns. */
-const LOW_DAYS = 3;
 
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const isPaletteOpen = useSignal(false);

@@ -61,13 +61,18 @@ function asText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-const STYLE = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1rem 4rem; }
+const STYLE = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --accent: light-dark(#0b6b6b, #58c4bf); }
+body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1rem 4rem; background: light-dark(#f6f7f7, #101415); color: light-dark(#15201f, #e6eded); }
+a { color: var(--accent); text-underline-offset: 2px; }
+nav a { display: block; padding: 2px 0; text-decoration: none; }
+nav a:hover { text-decoration: underline; }
+nav b, h2 b { display: inline-block; min-width: 4.2em; font: 600 0.8em ui-monospace, Menlo, Consolas, monospace; color: var(--accent); }
+section:target { scroll-margin-top: 1rem; box-shadow: -4px 0 0 var(--accent); padding-left: 0.75rem; }
+summary { cursor: pointer; min-height: 24px; }
 nav ul { list-style: none; padding: 0; columns: 2 18rem; font-size: 0.9rem; }
 nav a, h2 code { overflow-wrap: anywhere; }
 section { border-top: 1px solid color-mix(in srgb, currentColor 20%, transparent); padding-top: 0.5rem; }
 h2 { font-size: 1.1rem; }
-h2 b { font-weight: 600; }
 pre { overflow-x: auto; padding: 0.75rem; background: color-mix(in srgb, currentColor 7%, transparent); border-radius: 6px; }
 details { margin: 0.25rem 0; }
 `;

@@ -23,6 +23,9 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("shop");
     await dialog.getByLabel("Profile").selectOption(profile.id);
+    await dialog.getByText("at most SIMPLE").waitFor();
+    await dialog.getByLabel("Expires").selectOption("on a date…");
+    await dialog.getByLabel("Last day").fill("2099-12-31");
     await dialog.getByLabel("Requests per minute").fill("1");
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByText("“shop” is changed.").waitFor();
@@ -30,6 +33,8 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await row.getByRole("link", { name: "calm" }).waitFor();
     await row.getByText("1/min").waitFor();
     expect([await callWith(key), await callWith(key)]).toEqual([200, 429]);
+    const { data } = (await (await gateway().api("GET", "/api/keys")).json()) as { data: Record<string, unknown>[] };
+    expect(data.find(({ name }) => name === "shop")).toMatchObject({ expiresAt: "2099-12-31T23:59:59.999Z" });
   });
 
   test("moves the keys of a profile that is deleted, and their calls go on", async () => {

@@ -180,7 +180,7 @@ async function settled(page: Page): Promise<void> {
 /** What can be pressed or filled in but lies beside the page, where nobody can scroll to. */
 const UNREACHABLE = `[...document.querySelectorAll("a, button, input, select, textarea")].filter((element) => {
   const box = element.getBoundingClientRect();
-  const isShown = box.width > 1 && getComputedStyle(element).visibility !== "hidden";
+  const isShown = box.width > 1 && element.checkVisibility({ visibilityProperty: true });
   const isInScroller = element.closest(".table-box, .chart-table, [role=tablist]") !== null;
   return isShown && !isInScroller && !element.matches(".skip") && (box.right > innerWidth + 1 || box.left < -1);
 }).map((element) => element.outerHTML.slice(0, 80))`;

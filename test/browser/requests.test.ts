@@ -23,6 +23,22 @@ describe.skipIf(!hasBrowser)("the log", () => {
   const rows = (page: Page) => page.locator(".requests tbody tr");
   const countedBy = (page: Page) => page.locator("figure.chart figcaption").first().innerText();
 
+  test("shows a range of days that was chosen, and refuses one that runs backwards", async () => {
+    const { page } = await visit("/requests?range=24h");
+    await page.getByText("Custom", { exact: true }).click();
+    await page.getByLabel("First day").fill("2026-03-09");
+    await page.getByLabel("Last day").fill("2026-03-02");
+    await page.getByText("It must not be before the first day.").waitFor();
+    expect(await page.getByRole("link", { name: "Show", exact: true }).count()).toBe(0);
+    await page.getByLabel("First day").fill("2026-03-01");
+    await page.getByRole("link", { name: "Show", exact: true }).click();
+    await page.waitForURL(/from=2026-03-01T00.*to=2026-03-03T00/);
+    await page.getByText("1 Mar – 2 Mar", { exact: true }).waitFor();
+    await page.getByText("No requests in this range").waitFor();
+    await page.goBack();
+    await page.waitForURL(/range=24h$/);
+  });
+
   test("narrows by every filter together, on chips that take each off again, and the histogram follows", async () => {
     const { page, troubles } = await visit("/requests");
     await page.getByText("More filters").click();

@@ -16,7 +16,7 @@ export function TextField({
 }: FieldProps & {
   readonly value: string;
   readonly onInput: (value: string) => void;
-  readonly type?: "text" | "password" | "email" | "number" | "search";
+  readonly type?: "text" | "password" | "email" | "number" | "search" | "date";
   readonly placeholder?: string;
   readonly isRequired?: boolean;
   readonly isFocused?: boolean;

@@ -9,7 +9,7 @@ import { Button, ButtonLink, Segmented } from "../kit/button.tsx";
 import { PageHead } from "../kit/page.tsx";
 import { Empty, Shown } from "../kit/states.tsx";
 import { hrefTo, hrefWith, place, setQuery } from "../router.ts";
-import { runwayText } from "../runway.ts";
+import { LOW_DAYS, runwayText } from "../runway.ts";
 import { isOperator } from "../session.ts";
 import type { Credits as Balance, LedgerEntry, List } from "../types.ts";
 import { useRunway } from "../use-runway.ts";
@@ -104,8 +104,14 @@ function NoEntry({ isNarrowed, month }: { readonly isNarrowed: boolean; readonly
 
 function Balances({ credits }: { readonly credits: Balance }) {
   const runway = useRunway(credits);
+  const isLow = runway?.days != null && runway.days > 0 && runway.days < LOW_DAYS;
   return (
     <section class="tiles three" aria-label="Balance">
+      {isLow && (
+        <p class="notice warn all" role="status">
+          The balance is low: it lasts about {runwayText(runway.days ?? 0)}. At zero, requests answer 402.
+        </p>
+      )}
       <article class="card tile">
         <h2>Available</h2>
         <p class={`big ${Number(credits.availableUsd) <= 0 ? "bad" : ""}`} title={exact(credits.availableUsd)}>
@@ -122,7 +128,7 @@ function Balances({ credits }: { readonly credits: Balance }) {
       </article>
       <article class="card tile">
         <h2>Runway</h2>
-        <p class="big">{runway?.days == null ? "–" : runwayText(runway.days)}</p>
+        <p class={`big ${isLow ? "caution" : ""}`}>{runway?.days == null ? "–" : runwayText(runway.days)}</p>
         <p class="faint">
           {runway?.days === null ? (
             "nothing spent in the last 7 days"

@@ -1,6 +1,6 @@
 // Making a key: what it may do, then its text, this once. Closing without having copied it asks first.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, call } from "../api.ts";
 import { Button } from "../kit/button.tsx";
 import { CopyBlock } from "../kit/copy.tsx";
@@ -71,6 +71,8 @@ export function KeyShown({
     addEventListener("beforeunload", guard);
     return () => removeEventListener("beforeunload", guard);
   }, [isSaved]);
+  const asking = useRef<HTMLDivElement>(null);
+  useEffect(() => asking.current?.querySelector("button")?.focus(), [isAsking]);
   const leave = (): void => {
     if (isSaved) onClose();
     else setAsking(true);
@@ -91,7 +93,7 @@ export function KeyShown({
       <Snippets label="Example call" call={{ key: created.key, body: helloBody() }} />
       <footer>
         {isAsking ? (
-          <div class="notice warn row" role="alert">
+          <div class="notice warn row wrap grow" role="alert" ref={asking}>
             <span class="grow">The key was not copied and cannot be shown again. Close all the same?</span>
             <Button onClick={() => setAsking(false)}>Back to the key</Button>
             <Button kind="danger" onClick={onClose}>

@@ -15,6 +15,7 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
     name: target.name,
     profile: target.profile ?? "",
     days: target.expiresAt === null ? "" : KEEP,
+    date: "",
     perMinute: target.requestsPerMinute === null ? "" : String(target.requestsPerMinute),
     limit: target.spendLimitUsd ?? "",
   }));

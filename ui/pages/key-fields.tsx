@@ -3,36 +3,44 @@
 import { useLoad } from "../api.ts";
 import { type Option, SelectField, TextField } from "../kit/field.tsx";
 import type { List, Profile } from "../types.ts";
+import { chipsOf } from "./profile-chips.ts";
 
 export interface KeyWishes {
   readonly name: string;
   readonly profile: string;
-  /** Days from now; empty for never, KEEP for what it has. */
+  /** Days from now; empty for never, KEEP for what it has, ON_DATE for the end of `date`. */
   readonly days: string;
+  readonly date: string;
   readonly perMinute: string;
   readonly limit: string;
 }
 
-export const NO_WISHES: KeyWishes = { name: "", profile: "", days: "", perMinute: "", limit: "" };
+export const NO_WISHES: KeyWishes = { name: "", profile: "", days: "", date: "", perMinute: "", limit: "" };
 export const KEEP = "keep";
+const ON_DATE = "date";
 export const EXPIRIES: readonly Option[] = [
   { value: "", label: "never" },
   { value: "30", label: "in 30 days" },
   { value: "90", label: "in 90 days" },
   { value: "365", label: "in a year" },
+  { value: ON_DATE, label: "on a date…" },
 ];
 const DAY_MS = 86_400_000;
 
-export function keyBody({ name, profile, days, perMinute, limit }: KeyWishes): object {
+export function keyBody(wishes: KeyWishes): object {
+  const { name, profile, days, perMinute, limit } = wishes;
   return {
     name: name.trim(),
     profile: profile || null,
     requestsPerMinute: perMinute === "" ? null : Number(perMinute),
     spendLimitUsd: limit.trim() === "" ? null : limit.trim(),
-    ...(days === KEEP
-      ? {}
-      : { expiresAt: days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString() }),
+    ...(days === KEEP ? {} : { expiresAt: endOf(wishes) }),
   };
+}
+
+function endOf({ days, date }: KeyWishes): string | null {
+  if (days === ON_DATE) return `${date}T23:59:59.999Z`;
+  return days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
 }
 
 export function KeyFields({
@@ -46,6 +54,7 @@ export function KeyFields({
 }) {
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
   const choices = profiles.map(({ id, name }) => ({ value: id, label: name }));
+  const chosen = profiles.find(({ id }) => id === wishes.profile);
   const isGone = wishes.profile !== "" && !choices.some(({ value }) => value === wishes.profile);
   const gone = isGone ? [{ value: wishes.profile, label: "a profile that is deleted" }] : [];
   const set = (field: keyof KeyWishes) => (value: string) => onChange({ ...wishes, [field]: value });
@@ -65,9 +74,20 @@ export function KeyFields({
           value={wishes.profile}
           options={[{ value: "", label: "none: routed freely" }, ...gone, ...choices]}
           onChange={set("profile")}
+          hint={chosen === undefined ? undefined : chipsOf(chosen).join(", ")}
         />
         <SelectField label="Expires" value={wishes.days} options={expiries} onChange={set("days")} />
       </div>
+      {wishes.days === ON_DATE && (
+        <TextField
+          label="Last day"
+          type="date"
+          value={wishes.date}
+          onInput={set("date")}
+          hint="It works until the end of that day, UTC."
+          isRequired
+        />
+      )}
       <div class="pair">
         <TextField
           label="Requests per minute"

@@ -198,8 +198,13 @@ function KeyLimits({ row }: { readonly row: Key }) {
     row.requestsPerMinute === null ? null : `${row.requestsPerMinute}/min`,
     row.spendLimitUsd === null ? null : `up to ${usd(row.spendLimitUsd)}`,
     row.expiresAt === null || row.status !== "active" ? null : `expires ${ago(row.expiresAt)}`,
+    `made ${ago(row.createdAt)}`,
   ].filter((limit) => limit !== null);
-  return limits.length === 0 ? null : <small class="faint block">{limits.join(" · ")}</small>;
+  return (
+    <small class="faint block" title={utc(row.createdAt)}>
+      {limits.join(" · ")}
+    </small>
+  );
 }
 
 function ProfileName({ row, profile }: { readonly row: Key; readonly profile: Profile | null }) {

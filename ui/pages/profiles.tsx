@@ -11,6 +11,7 @@ import { go, hrefTo, place } from "../router.ts";
 import type { Key, List, Profile, Rules, Usage } from "../types.ts";
 import { baseline, spent, sum } from "../usage.ts";
 import { readFragment } from "./playground-state.ts";
+import { chipsOf } from "./profile-chips.ts";
 import { ProfileEditor } from "./profile-editor.tsx";
 
 const MONTH_MS = 30 * 86_400_000;
@@ -112,23 +113,6 @@ function ProfileCard({ profile, keys, usage }: CardProps) {
       )}
     </li>
   );
-}
-
-const QUALITIES = ["fast", "balanced", "best"];
-
-export function chipsOf(rules: Rules): readonly string[] {
-  const chips = [
-    rules.tierFloor === null ? null : `at least ${rules.tierFloor}`,
-    rules.tierCeiling === null ? null : `at most ${rules.tierCeiling}`,
-    rules.maxCostUsd === null ? null : `max. ${usd(rules.maxCostUsd)}`,
-    rules.bfclMin === null ? null : `tool score ≥ ${rules.bfclMin}`,
-    rules.codeQuality === null ? null : `code: ${QUALITIES[rules.codeQuality]}`,
-    rules.chatQuality === null ? null : `chat: ${QUALITIES[rules.chatQuality]}`,
-    ...rules.capabilities.map((capability) => `needs ${capability}`),
-    rules.allowedModels === null ? null : `only ${plural(rules.allowedModels.length, "model")}`,
-    rules.blockedModels.length === 0 ? null : `not ${plural(rules.blockedModels.length, "model")}`,
-  ].filter((chip) => chip !== null);
-  return chips.length === 0 ? ["no rules"] : chips;
 }
 
 function NewProfile() {
