@@ -11,6 +11,8 @@ export interface Target {
 
 export interface Reply {
   readonly status: number;
+  /** When to come back; 0 where the answer does not say. */
+  readonly retryAfterSeconds: number;
 }
 
 const HEAD_END = Buffer.from("\r\n\r\n");
@@ -36,6 +38,7 @@ export class Connection {
   readonly #onBytes: (bytes: Buffer) => void;
   #head: Buffer | null = null;
   #status = 0;
+  #retryAfterSeconds = 0;
   /** Bytes of the body still to come; null while the head is read, -1 when the body is chunked. */
   #left: number | null = null;
   #tail = "";
@@ -68,6 +71,7 @@ export class Connection {
     const body = this.#head.subarray(end + HEAD_END.length);
     const length = /\r\ncontent-length: *(\d+)/i.exec(text);
     this.#status = Number(text.slice(9, 12));
+    this.#retryAfterSeconds = this.#status === 503 ? Number(/\r\nretry-after: *(\d+)/i.exec(text)?.[1] ?? 0) : 0;
     this.#left = length === null ? -1 : Number(length[1]);
     this.#head = null;
     this.#tail = "";
@@ -86,7 +90,7 @@ export class Connection {
 
   #finish(): void {
     this.#left = null;
-    this.#onReply({ status: this.#status });
+    this.#onReply({ status: this.#status, retryAfterSeconds: this.#retryAfterSeconds });
   }
 }
 

@@ -10,6 +10,7 @@ import { type DashboardPlan, measureDashboard } from "./dashboard.ts";
 import { type HotPlan, measureHotAccount } from "./hot-account.ts";
 import { type LatencyPlan, measureLatency } from "./latency.ts";
 import { type LedgerPlan, measureLedger } from "./ledger.ts";
+import { measureOverload, type OverloadPlan } from "./overload.ts";
 import { measureRequests, type RequestsPlan } from "./requests.ts";
 import { type Rig, startRig } from "./rig.ts";
 import { measureScaling, type ScalingPlan } from "./scaling.ts";
@@ -17,12 +18,22 @@ import { benchSettings } from "./settings.ts";
 import { measureStream, type StreamPlan } from "./stream.ts";
 import { formatTable, type Table } from "./table.ts";
 
-const NAMES = ["requests", "latency", "stream", "classify", "ledger", "dashboard", "processes", "hot"] as const;
+const NAMES = [
+  "requests",
+  "latency",
+  "stream",
+  "classify",
+  "ledger",
+  "dashboard",
+  "processes",
+  "hot",
+  "overload",
+] as const;
 
 type Name = (typeof NAMES)[number];
 
 /** Those that do without the common rig. */
-const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard", "processes", "hot"]);
+const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard", "processes", "hot", "overload"]);
 
 interface Plan {
   readonly requests: RequestsPlan;
@@ -33,6 +44,7 @@ interface Plan {
   readonly dashboard: DashboardPlan;
   readonly processes: ScalingPlan;
   readonly hot: HotPlan;
+  readonly overload: OverloadPlan;
 }
 
 const FULL: Plan = {
@@ -44,6 +56,7 @@ const FULL: Plan = {
   dashboard: { rows: 200_000, rounds: 30 },
   processes: { rounds: 3, warmUpMs: 4_000, roundMs: 2_000 },
   hot: { warmUpMs: 4_000, forMs: 10_000, pairsPerSecond: 2_000 },
+  overload: { warmUpMs: 10_000, forMs: 8_000, openStreams: 2_000 },
 };
 
 const QUICK: Plan = {
@@ -55,6 +68,7 @@ const QUICK: Plan = {
   dashboard: { rows: 10_000, rounds: 10 },
   processes: { rounds: 1, warmUpMs: 500, roundMs: 500 },
   hot: { warmUpMs: 1_000, forMs: 2_000, pairsPerSecond: 1_000 },
+  overload: { warmUpMs: 1_000, forMs: 4_000, openStreams: 500 },
 };
 
 const PROFILES = ".cache/profiles";
@@ -94,6 +108,7 @@ async function main(): Promise<number> {
   }
   if (names.includes("processes")) print([await measureScaling(plan.processes)]);
   if (names.includes("hot")) print([await measureHotAccount(plan.hot)]);
+  if (names.includes("overload")) print(await measureOverload(plan.overload));
   const rest = names.filter((name) => !ALONE.has(name));
   if (rest.length > 0) await runServers(rest, plan, values.profile === true);
   return 0;

@@ -60,6 +60,8 @@ async function startChild<W extends Work>(
   const nowhere = openSync(devNull, "w");
   const ending = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
   const child = fork(fileURLToPath(new URL(`./${program}${ending}`, import.meta.url)), [JSON.stringify(argument)], {
+    // Numbers that are none survive it.
+    serialization: "advanced",
     execArgv: ["--expose-gc", "--max-semi-space-size=32"],
     env: { ...process.env, NODE_ENV: "production" },
     stdio: ["ignore", nowhere, "inherit", "ipc"],

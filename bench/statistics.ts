@@ -11,3 +11,15 @@ export function percentile(samples: readonly number[], share: number): number {
 export function median(samples: readonly number[]): number {
   return percentile(samples, 0.5);
 }
+
+export interface Summary {
+  readonly count: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export function summarize(samples: readonly number[]): Summary {
+  const [p50, p99, max] = [0.5, 0.99, 1].map((share) => percentile(samples, share)) as [number, number, number];
+  return { count: samples.length, p50, p99, max };
+}

@@ -8,6 +8,7 @@ import { start } from "../../src/app.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { answerParent, SERVER_WORK, type ServerWork } from "../child.ts";
 import { ADMIN_TOKEN, benchSettings } from "../settings.ts";
+import { type AnswerTimesWork, createAnswerTimes } from "./answer-times.ts";
 
 export interface GatewayReady {
   readonly port: number;
@@ -18,7 +19,7 @@ export type GatewayWork = ServerWork & {
   startProfile(input: null): Promise<void>;
   /** Writes what was seen since `startProfile` to this file. */
   saveProfile(file: string): Promise<void>;
-};
+} & AnswerTimesWork;
 
 interface Argument {
   readonly folder: string;
@@ -36,7 +37,7 @@ const key = argument.key ?? app.firstKey;
 if (key === null) throw new Error("the fresh store has no first key");
 if (app.firstKey !== null) await topUp(app.url);
 const ready: GatewayReady = { port: Number(new URL(app.url).port), key };
-const work: GatewayWork = { ...SERVER_WORK, ...createProfiler() };
+const work: GatewayWork = { ...SERVER_WORK, ...createProfiler(), ...createAnswerTimes() };
 answerParent(ready, work);
 
 async function topUp(url: string): Promise<void> {

@@ -2,7 +2,8 @@
 // here, so that turns stay short and what has begun is soon done. A burst is worked off; a flood is cut down to what
 // does not have to wait.
 
-import { createPatience } from "./patience.ts";
+import { createDoor } from "./door.ts";
+import { createPatience, LONG } from "./patience.ts";
 
 export interface Line {
   /** Whether a request may begin at once; it then counts as begun. */
@@ -27,19 +28,17 @@ interface Waiting {
 }
 
 const TICK_MS = 50;
-/** What begins is most of a request's work in one go: so many make a turn of a few milliseconds. */
-const BEGIN_PER_TURN = 8;
-/** So many requests wait for the store at once; what comes back from providers wants its share of it too. */
-const AT_WORK_MAX = 64;
 /** How long a request waits while there is a flood. */
-const WAIT_MS = 50;
-/** As many may always wait, however slow the machine. */
-const LENGTH_MIN = 64;
+const WAIT_MS = 25;
+/** As many may wait even then, however slow the machine. */
+const LENGTH_MIN = 16;
+/** A line that was empty a moment ago shows that there is time for whoever comes, flood or not. */
+const CROWDED_MS = 100;
 /** More than can be worked off in this time is refused at once, flood or not; but never so few. */
 const BURST_MS = 2_000;
 const BURST_MIN = 2_048;
 /** Nobody waits for so many times as long as a line may stay as long as it is; the store may have stopped answering. */
-const WAIT_FACTOR = 10;
+const WAIT_FACTOR = 5;
 /** So much of the rate is that of the last tick. */
 const NEWEST_SHARE = 0.2;
 
@@ -47,11 +46,13 @@ export function createLine(queueMs: number, nowMs: () => number = () => performa
   const patience = createPatience(queueMs);
   const pace = createPace(nowMs());
   const waiting: Waiting[] = [];
-  const door = createDoor(letIn);
+  let crowdedSinceMs = 0;
+  const door = createDoor(letIn, nowMs);
 
   function letIn(): void {
     while (waiting.length > 0 && door.isOpen()) {
-      const { visitor, sinceMs } = waiting.shift() as Waiting;
+      // While there is more than can be done soon, who has just come is served as on any day; it is the others' wait.
+      const { visitor, sinceMs } = (waiting.length > LONG ? waiting.pop() : waiting.shift()) as Waiting;
       if (visitor.isGone()) continue;
       door.enter();
       pace.count();
@@ -59,16 +60,20 @@ export function createLine(queueMs: number, nowMs: () => number = () => performa
     }
   }
 
-  const most = (isFlood: boolean): number =>
-    isFlood ? Math.max(LENGTH_MIN, pace.perMs() * WAIT_MS) : Math.max(BURST_MIN, pace.perMs() * BURST_MS);
+  /** How many may wait. */
+  function most(atMs: number): number {
+    if (!patience.isOver(atMs)) return Math.max(BURST_MIN, pace.perMs() * BURST_MS);
+    return atMs - crowdedSinceMs > CROWDED_MS ? Math.max(LENGTH_MIN, pace.perMs() * WAIT_MS) : LONG;
+  }
 
   const waitsTooLong = (waitedMs: number, atMs: number): boolean =>
-    waitedMs > WAIT_FACTOR * queueMs || (waitedMs > WAIT_MS && patience.isOver(atMs) && waiting.length > most(true));
+    waitedMs > WAIT_FACTOR * queueMs || (waitedMs > WAIT_MS && waiting.length > most(atMs));
 
   const timer = setInterval(() => {
     const atMs = nowMs();
     pace.tick(atMs, waiting.length > 0);
     patience.look(waiting.length, atMs);
+    door.tick(patience.isOver(atMs));
     while (waiting.length > 0 && waitsTooLong(atMs - (waiting[0] as Waiting).sinceMs, atMs)) {
       const { visitor } = waiting.shift() as Waiting;
       if (visitor.isGone()) continue;
@@ -85,53 +90,17 @@ export function createLine(queueMs: number, nowMs: () => number = () => performa
     },
     wait(visitor) {
       const atMs = nowMs();
-      const isFlood = patience.isOver(atMs);
-      if (waiting.length < most(isFlood)) {
+      if (waiting.length === 0) crowdedSinceMs = atMs;
+      if (waiting.length < most(atMs)) {
         waiting.push({ visitor, sinceMs: atMs });
         return;
       }
-      if (isFlood) patience.refused(atMs);
+      if (patience.isOver(atMs)) patience.refused(atMs);
       visitor.refuse();
     },
-    work() {
-      return door.work(() => waiting.length > 0);
-    },
+    work: () => door.work(),
     length: () => waiting.length,
     close: () => clearInterval(timer),
-  };
-}
-
-/** Open to a few in each turn, as long as not too many are at work. `onTurn` is called in the next turn after somebody entered or left. */
-function createDoor(onTurn: () => void) {
-  let begun = 0;
-  let atWork = 0;
-  let isTurnDue = false;
-  const turn = (): void => {
-    isTurnDue = false;
-    begun = 0;
-    onTurn();
-  };
-  const awaitTurn = (): void => {
-    if (isTurnDue) return;
-    isTurnDue = true;
-    setImmediate(turn);
-  };
-  return {
-    isOpen: () => begun < BEGIN_PER_TURN && atWork < AT_WORK_MAX,
-    enter(): void {
-      begun += 1;
-      awaitTurn();
-    },
-    work(isAwaited: () => boolean): () => void {
-      atWork += 1;
-      let isAtWork = true;
-      return () => {
-        if (!isAtWork) return;
-        isAtWork = false;
-        atWork -= 1;
-        if (isAwaited()) awaitTurn();
-      };
-    },
   };
 }
 

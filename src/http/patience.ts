@@ -10,11 +10,11 @@ export interface Patience {
 }
 
 /** A line this short is no flood, however slowly it moves. */
-const LONG = 256;
-/** A line that has become shorter by a tenth is getting somewhere. */
-const PROGRESS = 0.9;
+export const LONG = 256;
+/** A line that has become shorter by a twentieth is getting somewhere. */
+const PROGRESS = 0.95;
 /** A burst takes at most so many times as long to be worked off as a line may stay as long as it is. */
-const BURST_FACTOR = 10;
+const BURST_FACTOR = 5;
 /** Between two looks the whole process may have stood still; that says nothing about the line. */
 const LOOK_MS_MAX = 100;
 /** Who was refused comes back after one to three seconds, and finds the line as it was. */

@@ -114,7 +114,7 @@ describe("the door, when nothing behind it gets done", () => {
     await flood();
     release();
     await Promise.all(crowd);
-    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(2 * AT_WORK);
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(AT_WORK);
     for (let count = 0; count < 50; count += 1) expect((await sendRaw(url, WHOLE)).status).toBe(200);
     expect(line.length()).toBe(0);
   });

@@ -170,7 +170,7 @@ describe("a store that has stopped answering", () => {
   it("keeps nobody waiting for ever", () => {
     crowd(AT_WORK_MAX + 100);
     for (let tick = 0; tick < 20; tick += 1) turn();
-    pass(99, {});
+    pass(49, {});
     expect(refused).toEqual([]);
     pass(2, {});
     expect(refused).toHaveLength(100);
