@@ -1,9 +1,9 @@
 // The part of app.ts that constructs what keeps money: ledger, credits, repeated requests, and their upkeep.
 
-import { randomBytes } from "node:crypto";
 import { type Credits, createCredits } from "./billing/credits.ts";
 import { createLedger, type Ledger } from "./billing/ledger.ts";
 import { createOutbox } from "./billing/outbox.ts";
+import { newOwner } from "./billing/owner.ts";
 import { createUpkeep } from "./billing/upkeep.ts";
 import { verifyLedger } from "./billing/verify.ts";
 import type { Settings } from "./config/settings.ts";
@@ -36,7 +36,7 @@ interface MoneyContext {
 
 /** Started; what dead processes left is settled or released. */
 export async function openMoney(db: Db, { settings, reader, log, metrics }: MoneyContext): Promise<Money> {
-  const owner = `process_${randomBytes(8).toString("hex")}`;
+  const owner = newOwner();
   const ownerSilentMs = db.kind === "sqlite" ? 0 : OWNER_SILENT_MS;
   const outbox = createOutbox({ folder: settings.dataDir, name: owner, log });
   const ledger = createLedger({ store: createLedgerStore(db, owner), outbox, log, ownerSilentMs });

@@ -4,6 +4,10 @@
 import type { LedgerOp, LedgerOutcome, LedgerStore, VoidOp } from "../core/ledger.ts";
 import type { Log } from "../core/ports.ts";
 import type { Outbox } from "./outbox.ts";
+import { isGone } from "./owner.ts";
+
+/** Three weeks: nobody is silent for so long, so only what belongs to nobody is found. Fits the database's integers. */
+const NEVER_MS = 2_000_000_000;
 
 export interface Recovery {
   /** Gives a hold back with the next retry, for when the store is away now. */
@@ -24,7 +28,7 @@ export interface HeldBy {
 }
 
 export interface RecoveryOptions {
-  readonly store: Pick<LedgerStore, "beat" | "orphans" | "forgetSilent">;
+  readonly store: Pick<LedgerStore, "beat" | "orphans" | "forgetSilent" | "forgetGone">;
   readonly outbox: Outbox;
   readonly log: Log;
   readonly ownerSilentMs: number;
@@ -54,6 +58,18 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
     for (const { holdId } of await submitAll(ops)) {
       releases.delete(holdId);
       reported.delete(holdId);
+    }
+  }
+
+  async function releaseOrphans(silentMs: number): Promise<void> {
+    for (;;) {
+      const orphans = await store.orphans(silentMs);
+      const expiries = orphans.map(
+        ({ id, accountId }) => ({ kind: "void", holdId: id, accountId, isExpiry: true }) as const,
+      );
+      const released = await submitAll(expiries);
+      if (released.length === 0) break;
+      log.warn({ holds: released.length }, "released holds that a dead process left");
     }
   }
 
@@ -88,18 +104,11 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
       }
     },
     async sweep() {
+      await store.forgetGone(isGone);
       // After an outage of the database everyone has been silent; only who is still silent a while later is dead.
-      if (isSteadySinceMs === null || performance.now() - isSteadySinceMs < ownerSilentMs) return;
-      for (;;) {
-        const orphans = await store.orphans(ownerSilentMs);
-        const expiries = orphans.map(
-          ({ id, accountId }) => ({ kind: "void", holdId: id, accountId, isExpiry: true }) as const,
-        );
-        const released = await submitAll(expiries);
-        if (released.length === 0) break;
-        log.warn({ holds: released.length }, "released holds that a dead process left");
-      }
-      await store.forgetSilent(ownerSilentMs);
+      const isSteady = isSteadySinceMs !== null && performance.now() - isSteadySinceMs >= ownerSilentMs;
+      await releaseOrphans(isSteady ? ownerSilentMs : NEVER_MS);
+      if (isSteady) await store.forgetSilent(ownerSilentMs);
     },
   };
 }

@@ -173,6 +173,8 @@ export interface LedgerStore {
   beat(): Promise<void>;
   /** Forgets other processes that have been silent for so long and hold nothing any more. */
   forgetSilent(silentMs: number): Promise<void>;
+  /** Forgets other processes that are surely gone: whatever they hold is at once that of nobody. */
+  forgetGone(isGone: (owner: string) => boolean): Promise<void>;
   /** This process ends: it is forgotten, unless it still holds something that others must release. */
   leave(): Promise<void>;
 }

@@ -18,6 +18,7 @@ import { BatchRefused } from "../core/store-errors.ts";
 import { clockSql, forUpdateSql, inListSql, listValue } from "./dialect.ts";
 import { LedgerMemory } from "./ledger-memory.ts";
 import { writeStatements } from "./ledger-write.ts";
+import { forgetProcesses } from "./processes.ts";
 
 /** `owner` names this run of this process: a restart is another owner. */
 export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemory()): LedgerStore {
@@ -89,6 +90,7 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
         [owner, silentMs],
       );
     },
+    forgetGone: (isGone) => forgetProcesses(db, (id) => id !== owner && isGone(id)),
     async leave() {
       await db.query(`DELETE FROM processes WHERE id = $1 AND ${HOLDS_NOTHING}`, [owner]);
     },

@@ -226,6 +226,29 @@ await describeStores("ledger", ({ url, isShared }) => {
     });
   });
 
+  test("what a process holds that is gone is at once that of nobody; others are left alone", async () => {
+    const world = await newWorld();
+    const [mine, gone, alive] = ["mine", "gone", "alive"].map((name) => createLedgerStore(db, `${name}${world}`)) as [
+      LedgerStore,
+      LedgerStore,
+      LedgerStore,
+    ];
+    for (const process of [mine, gone, alive]) await process.beat();
+    await store.commit(apart([topUp("t", 100n)], world), post);
+    for (const [index, process] of [mine, gone, alive].entries())
+      await process.commit(apart([hold(`h${index}`, 1n)], world), post);
+    await mine.forgetGone((owner) => owner === `gone${world}` || owner === `mine${world}`);
+    const found = (await mine.orphans(2_000_000_000)).map(({ id }) => id).filter((id) => id.endsWith(world));
+    expect(found).toEqual([`h1${world}`]);
+    await runEach(
+      store,
+      apart(
+        [0, 1, 2].map((index) => release(`h${index}`)),
+        world,
+      ),
+    );
+  });
+
   test("an answer is kept with its charge, for the request it was made for and no later one", async () => {
     const world = await newWorld();
     const [mine, theirs] = [createIdempotencyStore(db, "me"), createIdempotencyStore(db, "them")];
