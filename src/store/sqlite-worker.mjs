@@ -67,7 +67,13 @@ function takeNext() {
 /** While a transaction is open only its own steps may run; everything else keeps its place. */
 function takeStep() {
   const index = queue.findIndex((message) => message.transaction === openTransaction);
-  if (index === -1) return false;
+  if (index === -1) {
+    // Nothing is sent after a close, so whoever opened it cannot end it any more.
+    if (queue.at(-1)?.kind !== "close") return false;
+    openTransaction = null;
+    abandon();
+    return true;
+  }
   const [message] = queue.splice(index, 1);
   if (message.kind === "step") {
     answer(message, () => runBatch(message.statements));

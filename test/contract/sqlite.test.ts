@@ -155,3 +155,27 @@ describe("files that cannot serve", () => {
     await expect(openDb("mysql://localhost/x")).rejects.toThrow(/sqlite: or postgres:/);
   });
 });
+
+test("closing takes back a transaction that nobody ends any more", async () => {
+  const path = `sqlite:${join(folder, "left-open.db")}`;
+  const db = await openDb(path);
+  await db.query("CREATE TABLE notes (text TEXT)");
+  let goOn = (): void => {};
+  const closed = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let left: Promise<void> = Promise.resolve();
+  await new Promise<void>((begun) => {
+    left = db.transaction(async (tx) => {
+      await tx.query("INSERT INTO notes (text) VALUES ('never kept')");
+      begun();
+      await closed;
+    });
+  });
+  await db.close();
+  goOn();
+  await expect(left).rejects.toBeInstanceOf(StoreUnavailable);
+  const again = await openDb(path);
+  expect(await again.query("SELECT text FROM notes")).toEqual([]);
+  await again.close();
+});
