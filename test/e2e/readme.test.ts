@@ -1,20 +1,75 @@
-// The README's commands, as they stand there: its requests are sent, its subcommands exist.
+// The README's commands, as they stand there: every one of them is run.
 
-import { exec, execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { COMMANDS } from "../../src/main.ts";
+import { exec, execFileSync, spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { ensureBuild } from "../../scripts/setup.mjs";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 
-const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const ROOT = join(import.meta.dirname, "../..");
+const README = readFileSync(join(ROOT, "README.md"), "utf8");
 const SHELL = [...README.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text.trim());
-const REQUESTS = SHELL.filter((text) => text.startsWith("curl "));
+/** Also those in the middle of a sentence. */
+const INLINE = [...README.matchAll(/`(npx switchyard [^`]+)`/g)].map(([, text = ""]) => text);
+const PATIENCE_MS = 120_000;
 
+const folder = mkdtempSync(join(tmpdir(), "switchyard-readme-"));
 let gateway: TestGateway;
 beforeAll(async () => {
+  await ensureBuild();
   gateway = await startGateway();
+}, PATIENCE_MS);
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true, force: true });
 });
-afterAll(() => gateway.stop());
+
+interface Way {
+  readonly name: string;
+  readonly isIt: RegExp;
+  run(command: string): Promise<void>;
+}
+
+/** How each kind of command is run, and what must come of it. */
+const WAYS: readonly Way[] = [
+  { name: "a request", isIt: /^curl /, run: sendRequest },
+  { name: "a server", isIt: /^(\S+=\S+ )?npm start$|^npx switchyard serve/, run: startAndStop },
+  { name: "a command", isIt: /^npx switchyard \S+/, run: runToTheEnd },
+  { name: "a client of the messages format", isIt: /^export ANTHROPIC_BASE_URL=.*\nclaude\b/, run: runStandIn },
+];
+
+/** What runs this file cannot be run by it. */
+const WHOLE_SUITE = "npm test";
+
+test.each([...SHELL.filter((text) => text !== WHOLE_SUITE), ...INLINE])(
+  "%s",
+  async (text) => {
+    const way = WAYS.find(({ isIt }) => isIt.test(text));
+    expect(way, "this test does not know how to run it").toBeDefined();
+    await way?.run(text);
+  },
+  PATIENCE_MS,
+);
+
+test("there is one of each kind", () => {
+  const kinds = [...SHELL, ...INLINE].map((text) => WAYS.find(({ isIt }) => isIt.test(text))?.name);
+  expect(new Set(kinds)).toEqual(new Set([...WAYS.map(({ name }) => name), undefined]));
+  expect(SHELL).toContain(WHOLE_SUITE);
+  const requests = SHELL.filter((text) => text.startsWith("curl "));
+  expect(requests.map((text) => /\/v1\/[a-z/]+/.exec(text)?.[0])).toEqual([
+    "/v1/chat/completions",
+    "/v1/routing/debug",
+  ]);
+});
+
+async function sendRequest(text: string): Promise<void> {
+  if (!hasCurl()) return console.warn("a request of the README is not sent: there is no curl here");
+  const out = await shell(text.replaceAll("http://127.0.0.1:8787", gateway.url), { SWITCHYARD_KEY: gateway.key });
+  const answer = JSON.parse(out) as { service?: object; decision?: object };
+  expect(answer.service ?? answer.decision).toMatchObject({ tier: expect.any(String), model: expect.any(String) });
+}
 
 function hasCurl(): boolean {
   try {
@@ -25,32 +80,55 @@ function hasCurl(): boolean {
   }
 }
 
-describe.skipIf(!hasCurl())("the requests (skipped where curl is not installed)", () => {
-  test.each(REQUESTS)("%s", async (text) => {
-    const command = text.replaceAll("http://127.0.0.1:8787", gateway.url);
-    const out = await run(command, { SWITCHYARD_KEY: gateway.key });
-    const answer = JSON.parse(out) as { service?: object; decision?: object };
-    expect(answer.service ?? answer.decision).toMatchObject({ tier: expect.any(String), model: expect.any(String) });
+async function runToTheEnd(text: string): Promise<void> {
+  await shell(text, { SWITCHYARD_DATA: folder });
+}
+
+/** Until it says that it is ready and answers; then the whole family of processes is stopped. */
+async function startAndStop(text: string): Promise<void> {
+  const env = { ...ENV, SWITCHYARD_DATA: join(folder, "server") };
+  const child = spawn("sh", ["-c", text.replace("…", "sk-none")], { cwd: ROOT, env, detached: true });
+  const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const stop = (): unknown => child.exitCode ?? process.kill(-(child.pid as number), "SIGTERM");
+  onTestFinished(() => void stop());
+  let out = "";
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.setEncoding("utf8").on("data", (piece: string) => {
+      out += piece;
+      const [, found] = /Base URL +(\S+)\/v1[\s\S]*Try it/.exec(out) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    closed.then((code) => reject(new Error(`ended with ${code}: ${out}`)));
   });
-});
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  expect(out).toMatch(text.startsWith("OPENAI_API_KEY") ? /Providers +openai$/m : /Providers +sandbox/);
+  stop();
+  await closed;
+}
 
-test("there is a request to the gateway and one to its explanation", () => {
-  expect(REQUESTS.map((text) => /\/v1\/[a-z/]+/.exec(text)?.[0])).toEqual([
-    "/v1/chat/completions",
-    "/v1/routing/debug",
-  ]);
-});
+/** In its place stands a program that reads the same variables and sends one message. */
+async function runStandIn(text: string): Promise<void> {
+  const program = join(folder, "claude");
+  writeFileSync(program, `#!${process.execPath}\n${STAND_IN}`);
+  chmodSync(program, 0o755);
+  const command = text.replace("http://127.0.0.1:8787", gateway.url).replace("sk-service-…", gateway.key);
+  const out = await shell(command, { PATH: `${folder}:${process.env.PATH}` });
+  expect(JSON.parse(out)).toMatchObject({ type: "message", role: "assistant" });
+}
 
-test("every subcommand it names exists", () => {
-  const named = [...README.matchAll(/npx switchyard ([a-z]+)/g)].map(([, name = ""]) => name);
-  expect(named.length).toBeGreaterThan(2);
-  expect(named.filter((name) => !Object.hasOwn(COMMANDS, name))).toEqual([]);
-});
+const STAND_IN = `
+const { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: token } = process.env;
+const body = JSON.stringify({ model: "claude-sonnet-5", max_tokens: 50, messages: [{ role: "user", content: "Hello" }] });
+const headers = { authorization: "Bearer " + token, "content-type": "application/json", "anthropic-version": "2023-06-01" };
+fetch(url + "/v1/messages", { method: "POST", headers, body }).then((answer) => answer.text()).then(console.log);
+`;
+
+const ENV = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: "0", LOG_LEVEL: "error" };
 
 /** Not synchronously: the gateway that answers lives in this process. */
-function run(command: string, env: Record<string, string>): Promise<string> {
+function shell(command: string, env: Record<string, string>): Promise<string> {
   return new Promise((resolve, reject) => {
-    exec(command, { env: { PATH: process.env.PATH, ...env }, timeout: 10_000 }, (error, out) =>
+    exec(command, { cwd: ROOT, env: { ...ENV, ...env }, timeout: PATIENCE_MS }, (error, out) =>
       error === null ? resolve(out) : reject(error),
     );
   });

@@ -1,0 +1,85 @@
+// Every command on both stores, beside a running server: data for programs is JSON and nothing else, words go elsewhere,
+// nobody is asked anything, and it ends with 0.
+
+import { expect, onTestFinished, test } from "vitest";
+import { type Arguments, readArguments } from "../../src/cli/arguments.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
+import { COMMANDS } from "../../src/main.ts";
+import { startGateway } from "../support/gateway.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { recordTerminal } from "../support/terminal.ts";
+
+type Command = (args: Arguments, terminal: Terminal) => Promise<number>;
+
+/** In this order: later ones use what earlier ones made. KEY stands for the id of a key. */
+const LINES: readonly (readonly string[])[] = [
+  ["profiles", "set", "cheap", "--floor", "NANO", "--ceiling", "LIGHT"],
+  ["profiles", "list"],
+  ["profiles", "show", "cheap"],
+  ["keys", "create", "--name", "app", "--profile", "cheap", "--expires", "90d"],
+  ["keys", "list"],
+  ["keys", "set", "KEY", "--rpm", "60"],
+  ["keys", "rotate", "KEY", "--grace", "1h"],
+  ["keys", "revoke", "KEY", "--yes"],
+  ["profiles", "delete", "cheap", "--yes"],
+  ["credits", "add", "25", "--note", "January"],
+  ["credits", "adjust", "-2.50"],
+  ["credits", "balance"],
+  ["credits", "ledger"],
+  ["ledger", "verify"],
+  ["models", "list", "--tier", "LIGHT"],
+  ["models", "check"],
+  ["route", "What is 2+2?", "--floor", "LIGHT"],
+  ["users", "list"],
+  ["migrate", "status"],
+  ["migrate", "up"],
+  ["demo", "--requests", "20", "--yes"],
+  ["doctor", "--port", "0"],
+  ["version"],
+];
+
+/** They print no data: one runs for ever, the other is text. */
+const WITHOUT_DATA = ["serve", "help"];
+
+test("the list has every command that prints data", () => {
+  const named = new Set([...LINES.map(([name]) => name), ...WITHOUT_DATA]);
+  expect(named).toEqual(new Set(Object.keys(COMMANDS)));
+});
+
+const DATABASES: Readonly<Record<string, () => Promise<Partial<TestDatabase> | null>>> = {
+  SQLite: async () => ({}),
+  PostgreSQL: createTestDatabase,
+};
+
+test.each(Object.entries(DATABASES))(
+  "on %s every line ends well, for programs and for people",
+  async (_, makeDatabase) => {
+    const made = await makeDatabase();
+    if (made === null) return console.warn("commands are not run on PostgreSQL: there is none here");
+    const gateway = await startGateway(made.url === undefined ? {} : { database: made.url });
+    onTestFinished(async () => {
+      await gateway.stop();
+      await made.drop?.();
+    });
+    let keyId = "";
+    const run = async (line: readonly string[]) => {
+      const terminal = recordTerminal({ env: { DATABASE_URL: gateway.database, NO_COLOR: "1" }, isScreen: true });
+      const words = line.map((word) => (word === "KEY" ? keyId : word));
+      const command = (await COMMANDS[line[0] ?? ""]?.()) as Command;
+      const code = await command(readArguments(words), terminal);
+      return { line: words.join(" "), code, out: terminal.takeOut(), said: terminal.takeSaid() };
+    };
+    for (const line of LINES) {
+      const forPrograms = await run([...line, "--json"]);
+      expect(forPrograms).toMatchObject({ code: 0 });
+      const data = JSON.parse(forPrograms.out) as { id?: string };
+      if (line[0] === "keys" && line[1] === "create") keyId = data.id ?? "";
+      if (line[1] === "delete" || line[0] === "demo") continue;
+      const forPeople = await run(line);
+      expect(forPeople).toMatchObject({ code: 0 });
+      expect(forPeople.out + forPeople.said).not.toContain("\u001B[");
+      expect(forPeople.out.trimStart()).not.toMatch(/^[{[]/);
+    }
+  },
+  60_000,
+);
