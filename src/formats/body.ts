@@ -5,8 +5,8 @@ import { isObject, type JsonObject } from "./fields.ts";
 import { type JsonSource, scanObject } from "./json-source.ts";
 
 const DEPTH_MAX = 100;
-/** Objects, arrays and their elements. The longest conversations have a tenth of it; parsing so many takes 50 ms. */
-const VALUES_MAX = 250_000;
+/** The longest conversations have a quarter of the values. Parsing, or looking through, so much takes a tenth of a second. */
+const LIMITS = { values: 100_000, bareBytes: 8 * 1024 * 1024 };
 
 export interface ParsedBody {
   readonly source: JsonSource;
@@ -20,14 +20,16 @@ export function parseBody(bytes: Buffer): ParsedBody {
 
 /** Where the fields stand; throws what can be said before anything is parsed. */
 export function scanBody(bytes: Buffer): JsonSource {
-  const scan = scanObject(withoutMark(bytes), DEPTH_MAX, VALUES_MAX);
+  const scan = scanObject(withoutMark(bytes), DEPTH_MAX, LIMITS);
   if (scan.state === "object") return scan.source;
   if (scan.state === "too-deep") {
     throw new GatewayError("badRequest", `The body is nested deeper than ${DEPTH_MAX} levels.`, { code: "too_deep" });
   }
   if (scan.state === "too-many") {
-    const message = `The body has more than ${VALUES_MAX} values. Send long content as text.`;
-    throw new GatewayError("tooLarge", message, { code: "too_many_values" });
+    throw tooMany(`The body has more than ${LIMITS.values} values. Send long content as text.`);
+  }
+  if (scan.state === "too-bare") {
+    throw tooMany("The body has more than 8 MB of numbers or spaces. Send long content as text.");
   }
   parseText(decode(() => decoder.decode(bytes)));
   throw notAnObject();
@@ -62,6 +64,10 @@ function parseJson(text: string): unknown {
   } catch (cause) {
     throw new GatewayError("badRequest", "The body is not valid JSON.", { code: "invalid_json", cause });
   }
+}
+
+function tooMany(message: string): GatewayError {
+  return new GatewayError("tooLarge", message, { code: "too_many_values" });
 }
 
 function notAnObject(): GatewayError {

@@ -15,7 +15,17 @@ export interface JsonSource {
 
 export type Scan =
   | { readonly state: "object"; readonly source: JsonSource }
-  | { readonly state: "too-deep" | "too-many" | "not-object" };
+  | { readonly state: "too-deep" | "too-many" | "too-bare" | "not-object" };
+
+/** How much may be in it before it is refused unparsed. */
+export interface ScanLimits {
+  /** Objects, arrays and their elements. */
+  readonly values: number;
+  /** Bytes outside of texts and names: they are looked at one by one. */
+  readonly bareBytes: number;
+}
+
+const NO_LIMITS: ScanLimits = { values: Number.POSITIVE_INFINITY, bareBytes: Number.POSITIVE_INFINITY };
 
 /** A field's new JSON text, or null to leave the field out. */
 export type FieldChanges = ReadonlyMap<string, string | Buffer | null>;
@@ -33,9 +43,11 @@ const CLOSE_ARRAY = 0x5d;
  * Finds the top-level fields. Says nothing about validity: what it finds holds for bytes that JSON.parse accepts.
  * Strings are skipped with the native search, which makes prose and base64 nearly free.
  */
-export function scanObject(bytes: Buffer, maxDepth: number, maxValues = Number.POSITIVE_INFINITY): Scan {
+export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits = NO_LIMITS): Scan {
+  const { values: maxValues, bareBytes: maxBareBytes } = limits;
   const fields: JsonField[] = [];
   let values = 0;
+  let textBytes = 0;
   let position = skipSpace(bytes, 0);
   const isObject = bytes[position] === OPEN_OBJECT;
   let depth = 0;
@@ -44,6 +56,7 @@ export function scanObject(bytes: Buffer, maxDepth: number, maxValues = Number.P
   let valueStart = -1;
   let lastSolid = position;
   for (; position < bytes.length; position++) {
+    if (position - textBytes > maxBareBytes) return { state: "too-bare" };
     const byte = bytes[position] as number;
     if (byte === QUOTE) {
       const close = closingQuote(bytes, position);
@@ -51,6 +64,7 @@ export function scanObject(bytes: Buffer, maxDepth: number, maxValues = Number.P
         keyStart = position;
         keyEnd = close + 1;
       }
+      textBytes += close - position;
       position = close;
     } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       depth += 1;

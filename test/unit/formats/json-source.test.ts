@@ -1,7 +1,13 @@
 // Splicing fields of an object in its bytes means the same as changing the parsed object.
 
 import { describe, expect, it } from "vitest";
-import { type JsonSource, rawValue, scanObject, spliceFields } from "../../../src/formats/json-source.ts";
+import {
+  type JsonSource,
+  rawValue,
+  type ScanLimits,
+  scanObject,
+  spliceFields,
+} from "../../../src/formats/json-source.ts";
 import { fc } from "../../support/property.ts";
 
 type Json = Record<string, unknown>;
@@ -77,6 +83,18 @@ describe("scanObject", () => {
   it("does not count brackets in strings", () => {
     const text = JSON.stringify({ a: '[[[{{{"\\"[[' });
     expect(scanObject(Buffer.from(text), 1).state).toBe("object");
+  });
+
+  it("counts values, and bytes outside of texts, and says which are too many", () => {
+    const stateOf = (text: string, limits: ScanLimits): string => scanObject(Buffer.from(text), 5, limits).state;
+    const text = JSON.stringify({ a: [1, 2, 3], b: "x".repeat(1_000) });
+    // An object, an array and three commas; all that is no text or name.
+    const exact = { values: 5, bareBytes: text.length };
+    expect(stateOf(text, exact)).toBe("object");
+    expect(stateOf(text, { ...exact, values: 4 })).toBe("too-many");
+    const spaced = text.replace("[", `[${" ".repeat(500)}`);
+    expect(stateOf(spaced, { values: 5, bareBytes: 600 })).toBe("object");
+    expect(stateOf(spaced, { values: 5, bareBytes: 400 })).toBe("too-bare");
   });
 
   it("never fails and always ends, whatever the bytes", () => {
