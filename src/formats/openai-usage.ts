@@ -13,7 +13,20 @@ export function readUsage(carrier: JsonObject): Usage | null {
   const prompt = usage.prompt_tokens;
   const completion = usage.completion_tokens ?? 0;
   if (!isCount(prompt) || !isCount(completion)) return null;
-  return { ...usage, prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+  const output = completion + thoughtsBeside(usage, prompt + completion);
+  return { ...usage, prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output };
+}
+
+/**
+ * Some hosts count what a model thought beside what it said, name it, and have it in their total. It is output, and they
+ * bill it. A total that is wrong in any other way says nothing.
+ */
+function thoughtsBeside(
+  { total_tokens: total, completion_tokens_details: details }: JsonObject,
+  counted: number,
+): number {
+  const thoughts = isObject(details) ? details.reasoning_tokens : 0;
+  return isCount(thoughts) && total === counted + thoughts ? thoughts : 0;
 }
 
 function isCount(value: unknown): value is number {

@@ -3,8 +3,15 @@
 
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
-import type { ChatChunk, ProviderFormat, ProviderRequest, StreamReader, WholeAnswer } from "../formats/format.ts";
-import type { Redact } from "../providers/redact.ts";
+import type {
+  ChatChunk,
+  ProviderFault,
+  ProviderFormat,
+  ProviderRequest,
+  StreamReader,
+  WholeAnswer,
+} from "../formats/format.ts";
+import { type Redact, withoutControls } from "../providers/redact.ts";
 import type { Reply, ReplyBody } from "../providers/transport.ts";
 import type { Call } from "./call.ts";
 import type { Failure, Received } from "./failure.ts";
@@ -69,8 +76,12 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
 function withoutSecrets(result: Result, redact: Redact): Result {
   if (result.ok) return result;
   const { failure } = result;
-  const fault = failure.fault === null ? null : { ...failure.fault, message: redact(failure.fault.message) };
+  const fault = failure.fault === null ? null : cleaned(failure.fault, redact);
   return { ok: false, failure: { ...failure, message: redact(failure.message), fault } };
+}
+
+function cleaned({ message, code, param }: ProviderFault, redact: Redact): ProviderFault {
+  return { message: redact(message), code: withoutControls(code), param: withoutControls(param) };
 }
 
 function writeRequest(

@@ -26,7 +26,11 @@ export function createRedact({ apiKey, headers }: Pick<Provider, "apiKey" | "hea
     let clean = text;
     for (const secret of secrets) clean = clean.replaceAll(secret, MASK);
     for (const pattern of KEY_LIKE) clean = clean.replace(pattern, MASK);
-    // A terminal that shows the log would obey them.
-    return clean.replace(/\p{Cc}+/gu, " ");
+    return withoutControls(clean);
   };
+}
+
+/** A terminal that shows the log would obey them. */
+export function withoutControls(text: string): string {
+  return text.replace(/\p{Cc}+/gu, " ");
 }

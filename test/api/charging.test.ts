@@ -136,6 +136,23 @@ const REPORTED: readonly Row[] = [
     tokens: { input: 12, output: 500 },
   },
   {
+    name: "thoughts counted beside the output, streamed",
+    behaviour: streamed({
+      ...{ prompt_tokens: 12, completion_tokens: 5, total_tokens: 317 },
+      completion_tokens_details: { reasoning_tokens: 300 },
+    }),
+    body: { stream: true },
+    tokens: { input: 12, output: 305 },
+  },
+  {
+    name: "a total that counts something else beside: as reported",
+    behaviour: whole({
+      ...{ prompt_tokens: 12, completion_tokens: 305, total_tokens: 400 },
+      completion_tokens_details: { reasoning_tokens: 300 },
+    }),
+    tokens: { input: 12, output: 305 },
+  },
+  {
     name: "an empty answer whose reasoning used up the cap",
     behaviour: sends(200, {
       ...completion("", "alpha"),

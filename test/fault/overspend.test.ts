@@ -13,6 +13,7 @@ import { type GatewayProcess, startGatewayProcess } from "../support/gateway-pro
 import { type Bank, bankYaml, chargesOf, decimal, openBank, owed, PRICES, usd } from "../support/money.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { createRandom, seedOf } from "../support/random.ts";
+import { startTestRedis } from "../support/redis.ts";
 import { openWaitingRoom } from "../support/waiting-room.ts";
 
 const REQUESTS = 1000;
@@ -143,6 +144,8 @@ describe("on SQLite", () => {
 
 const database = await createTestDatabase();
 
+const redis = await startTestRedis();
+
 describe.skipIf(database === null)("on PostgreSQL with three processes", () => {
   const folders = [1, 2, 3].map(() => mkdtempSync(join(tmpdir(), "switchyard-overspend-")));
   let provider: FakeProvider;
@@ -153,7 +156,7 @@ describe.skipIf(database === null)("on PostgreSQL with three processes", () => {
     await ensureBuild();
     provider = await startFakeProvider();
     for (const folder of folders) writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url));
-    const env = { DATABASE_URL: database!.url };
+    const env = { DATABASE_URL: database!.url, ...(redis === null ? {} : { REDIS_URL: redis.url }) };
     const [firstFolder, ...otherFolders] = folders as [string, ...string[]];
     const first = await startGatewayProcess({ folder: firstFolder, env });
     key = first.firstKey ?? "";
@@ -163,13 +166,22 @@ describe.skipIf(database === null)("on PostgreSQL with three processes", () => {
   afterAll(async () => {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
     await provider.close();
+    await redis?.stop();
     await database!.drop();
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
-  test("ten are answered and 990 refused, to the nano", async () => {
+  /** Whatever is there is made the credit for ten. */
+  async function fund(first: GatewayProcess): Promise<void> {
+    const { postedUsd } = (await (await first.api("GET", "/api/credits")).json()) as Record<string, string>;
+    const amountUsd = usd(decimal(START, 9) - decimal(postedUsd as string, 9));
+    expect((await first.api("POST", "/api/credits/topups", { amountUsd })).status).toBe(201);
+  }
+
+  async function stormFits(stormNumber: number): Promise<void> {
     const [first] = gateways as readonly [GatewayProcess];
-    expect((await first.api("POST", "/api/credits/topups", { amountUsd: START })).status).toBe(201);
+    await fund(first);
+    provider.requests.length = 0;
     const targets = gateways.map(({ url }) => ({ url, key }));
     expectExactlyTen(await storm(targets, provider), provider);
     for (const gateway of gateways) {
@@ -178,6 +190,21 @@ describe.skipIf(database === null)("on PostgreSQL with three processes", () => {
       expect(decimal(balance.postedUsd as string, 9)).toBe(decimal(START, 9) - COST * BigInt(FUNDED));
     }
     expect(await (await first.api("GET", "/api/ledger/verify")).json()).toMatchObject({ ok: true, openHolds: 0 });
-    expect(await chargesOf(first)).toHaveLength(FUNDED);
-  }, 60_000);
+    expect(await chargesOf(first)).toHaveLength(FUNDED * stormNumber);
+  }
+
+  test("ten are answered and 990 refused, to the nano", () => stormFits(1), 60_000);
+
+  test.skipIf(redis === null)(
+    "and so they are while Redis hangs",
+    async () => {
+      redis?.pause();
+      try {
+        await stormFits(2);
+      } finally {
+        redis?.resume();
+      }
+    },
+    120_000,
+  );
 });

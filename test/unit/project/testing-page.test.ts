@@ -9,8 +9,20 @@ const page = readFileSync(join(ROOT, "docs/testing.md"), "utf8");
 const rows = [...page.matchAll(/^\| (\d+)(?:–(\d+))? \| .* \| (.*) \|$/gm)].map(([, first, last, tests]) => ({
   first: Number(first),
   last: Number(last ?? first),
+  text: tests ?? "",
   tests: [...(tests ?? "").matchAll(/`(test\/[^`]+)`/g)].map(([, path]) => path ?? ""),
 }));
+
+test("every case is proved by something, and stands once", () => {
+  expect(
+    rows.filter(({ tests, text }) => tests.length === 0 && !text.includes("npm run")).map(({ first }) => first),
+  ).toEqual([]);
+  const numbers = rows.flatMap(({ first, last }) =>
+    Array.from({ length: last - first + 1 }, (_, step) => first + step),
+  );
+  expect(new Set(numbers).size).toBe(numbers.length);
+  expect(numbers.length).toBeGreaterThan(75);
+});
 
 test("every test it names exists", () => {
   expect(rows.length).toBeGreaterThan(25);

@@ -1,0 +1,72 @@
+// Case 94: what clients and providers write is never more than text in a line of the log: no line breaks, no codes that a
+// terminal obeys.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ensureBuild } from "../../scripts/setup.mjs";
+import { type FakeProvider, fails, startFakeProvider } from "../support/fake-provider.ts";
+import { type GatewayProcess, startGatewayProcess } from "../support/gateway-process.ts";
+import { bankYaml } from "../support/money.ts";
+import { sendRaw } from "../support/raw-http.ts";
+
+const NASTY = 'a\u001b[31mred\u009b0m\u0007\b\r\n{"level":50,"msg":"forged"}\u2028\u0085end';
+
+const folder = mkdtempSync(join(tmpdir(), "switchyard-log-"));
+let provider: FakeProvider;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  await ensureBuild();
+  provider = await startFakeProvider();
+  writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url));
+  gateway = await startGatewayProcess({ folder, env: { LOG_LEVEL: "debug" } });
+  await gateway.api("POST", "/api/credits/topups", { amountUsd: "10", note: "plain" });
+}, 120_000);
+afterAll(async () => {
+  await gateway.kill();
+  await provider.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("whatever is sent, every line is one JSON object without control characters", { timeout: 60_000 }, async () => {
+  const ask = (body: object, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.firstKey}`, "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const messages = [{ role: "user", content: NASTY }];
+  provider.once("alpha", fails(400, { message: NASTY, code: NASTY, param: NASTY }));
+  provider.once("beta", fails(500, { message: NASTY }));
+  const answers = await Promise.all([
+    ask({ messages }),
+    ask({ messages, model: NASTY, service_profile: "direct" }),
+    ask({ messages, service_profile: NASTY }),
+    ask({ messages: [{ role: NASTY, content: "x" }] }),
+    ask({ messages, user: NASTY, stream: true }),
+    gateway.api("POST", "/api/keys", { name: NASTY }),
+    gateway.api("GET", `/api/keys/${encodeURIComponent(NASTY)}`),
+    fetch(`${gateway.url}/${encodeURIComponent(NASTY)}`),
+    fetch(`${gateway.url}/v1/models/${encodeURIComponent(NASTY)}`),
+  ]);
+  for (const { status } of answers) expect(status).toBeLessThan(500);
+  // What a provider wrote.
+  const { error } = (await (answers[0] as Response).json()) as { error: Record<string, string> };
+  expect(error.message).toContain("red");
+  expect(`${error.message}${error.code}${error.param}`).not.toMatch(/\p{Cc}/u);
+  const latin = Buffer.from("GET /\x9b31m HTTP/1.1\r\nhost: x\r\nx-request-id: \x9b31m\r\n\r\n", "latin1");
+  expect((await sendRaw(gateway.url, latin)).status).toBeLessThan(500);
+  await expect.poll(() => gateway.output(), { timeout: 20_000 }).toContain('"msg":"request"');
+  expect(await gateway.stop()).toBe(0);
+  const lines = gateway
+    .output()
+    .split("\n")
+    .filter((line) => line.startsWith("{"));
+  expect(lines.length).toBeGreaterThan(answers.length / 2);
+  for (const line of lines) {
+    expect(line).not.toMatch(/\p{Cc}/u);
+    expect(JSON.parse(line)).not.toMatchObject({ msg: "forged" });
+  }
+});
