@@ -26,7 +26,7 @@ export function Keys() {
   const keys = useLoad<List<Key>>("/api/keys?limit=500");
   const [days] = useState(() => timesOf({ fromMs: Date.now() - MONTH_MS, toMs: Date.now() }, "day"));
   const by = (keys.data?.data.length ?? 0) > DAILY_KEYS_MAX ? "total" : "day";
-  const asked = `/api/usage?by=${by}&group=key&from=${new Date(days[0] ?? 0).toISOString()}`;
+  const asked = `/api/usage?by=${by}&group=key&latency=false&from=${new Date(days[0] ?? 0).toISOString()}`;
   const usage = byGroup(useLoad<List<Usage>>(keys.data === null ? null : asked).data);
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
   const isAll = query.get("show") === "all";

@@ -116,10 +116,26 @@ function kindOf(status: number): Kind | undefined {
   return KINDS.find((kind) => kind.isOf(status));
 }
 
-export function FallbackChart({ range, series, models }: Series & { readonly models: Load<List<Usage>> }) {
+interface FallbackProps extends Series {
+  readonly models: Load<List<Usage>>;
+  readonly statuses: Load<List<Usage>>;
+}
+
+/** What became of requests whose first choice did not answer. */
+export function FallbackChart({ range, series, models, statuses }: FallbackProps) {
   const times = timesOf(range, range.step);
   const rows = series.data?.data ?? [];
-  const values = perStep(range, rows, ({ fallbacks }) => fallbacks, 0);
+  const failed = byGroup(statuses.data).get("503") ?? [];
+  const stacks = [
+    {
+      ...{ name: "another model answered", mark: "caution", href: requestsHref({ fallback: "true" }) },
+      values: perStep(range, rows, ({ fallbacks }) => fallbacks, 0),
+    },
+    {
+      ...{ name: "none answered, 503", mark: "bad", href: requestsHref({ status: "503" }) },
+      values: perStep(range, failed, ({ requests }) => requests, 0),
+    },
+  ];
   const total = sum(rows, ({ fallbacks }) => fallbacks);
   const [top] = [...(models.data?.data ?? [])].sort((a, b) => b.fallbacks - a.fallbacks);
   const helped =
@@ -129,16 +145,20 @@ export function FallbackChart({ range, series, models }: Series & { readonly mod
       title="Fallbacks"
       trend={`${subtitle(range)}. ${total === 0 ? "First choices answered everything." : `${count(total)} in all.${helped}`}`}
       table={{
-        head: ["Time, UTC", "Fallbacks"],
-        rows: times.map((time, index) => [fullTimeLabel(time, range.step), count(values[index])]),
+        head: ["Time, UTC", ...stacks.map(({ name }) => name)],
+        rows: times.map((time, index) => [
+          fullTimeLabel(time, range.step),
+          ...stacks.map(({ values }) => count(values[index])),
+        ]),
       }}
+      legend={<Legend entries={stacks} />}
     >
       <BarChart
-        label="Requests answered by a fallback over time"
+        label="Requests that another model answered, or none, over time"
         times={times}
         step={range.step}
         format={count}
-        stacks={[{ name: "fallbacks", mark: "caution", values }]}
+        stacks={stacks}
         {...opens(range, { fallback: "true" })}
       />
     </Figure>

@@ -87,7 +87,7 @@ function Dashboard() {
         <ModelMix models={models} />
         <LatencyChart range={range} series={series} />
         <StatusChart range={range} statuses={statuses} />
-        <FallbackChart range={range} series={series} models={models} />
+        <FallbackChart range={range} series={series} models={models} statuses={statuses} />
         <TopKeys keys={keys} />
         <LastErrors range={range} />
       </div>

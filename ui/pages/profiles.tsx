@@ -38,7 +38,7 @@ function ProfileList() {
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=500");
   const keys = useLoad<List<Key>>("/api/keys?limit=500").data?.data ?? [];
   const [from] = useState(() => new Date(Date.now() - MONTH_MS).toISOString());
-  const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=key&from=${from}`).data?.data ?? [];
+  const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=key&latency=false&from=${from}`).data?.data ?? [];
   useShortcuts({ n: () => go(hrefTo("/profiles/new")) });
   return (
     <>
