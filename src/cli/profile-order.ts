@@ -84,7 +84,7 @@ function readCapability(text: string, flag: string): Capability {
 
 export function readNumber(text: string, flag: string, max = 1e9): number {
   const value = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && value <= max) return value;
+  if (/^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) && value <= max) return value;
   throw new UsageError(`--${flag} is a number from 0 to ${max}, not '${text}'.`);
 }
 

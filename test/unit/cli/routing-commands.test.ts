@@ -145,6 +145,7 @@ describe("route", () => {
     const decided = async (...flags: string[]): Promise<{ decision: Record<string, unknown> }> =>
       JSON.parse((await run(route, ["Hi there", "--json", ...flags], terminal)).out);
     expect((await decided("--floor", "complex")).decision).toMatchObject({ tier: "COMPLEX", profile: "auto" });
+    expect((await decided("--max-cost", "1e-9")).decision.reasoning).toContain("set aside");
     expect((await decided("--tier", "LIGHT")).decision).toMatchObject({ tier: "LIGHT", profile: "tier" });
     expect((await decided("--model", "gpt-4o-mini")).decision).toMatchObject({
       model: "gpt-4o-mini",
