@@ -10,6 +10,8 @@ import { readUsage } from "./openai-usage.ts";
 import { clientToolId } from "./tool-ids.ts";
 
 const ANSWER_DEPTH_MAX = 200;
+/** Of an answer that came whole and does not say how it ended. A stream that does not is broken. */
+const WHOLE = "stop";
 
 export function readOpenaiAnswer(bytes: Buffer): AnswerReading {
   const scan = scanObject(bytes, ANSWER_DEPTH_MAX);
@@ -93,7 +95,7 @@ function completeChoices(choices: readonly unknown[], context: AnswerContext): r
   const completed = choices.map((choice, index) => {
     if (!isObject(choice) || !isObject(choice.message)) return choice;
     const calls = choice.message.tool_calls;
-    const finish = normalFinish(choice.finish_reason, Array.isArray(calls) && calls.length > 0);
+    const finish = normalFinish(choice.finish_reason ?? WHOLE, Array.isArray(calls) && calls.length > 0);
     const hasIndex = Number.isInteger(choice.index);
     const hasRole = typeof choice.message.role === "string";
     const completed = completeCalls(calls, context);

@@ -80,6 +80,19 @@ describe("writeOpenaiAnswer", () => {
     return JSON.parse(writeOpenaiAnswer(reading.answer, context, { service: { tier: "NANO" }, usage }).toString());
   };
 
+  it.each([
+    ["stop", { content: "x" }],
+    [
+      "tool_calls",
+      { content: null, tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }] },
+    ],
+  ])("a whole answer that does not say how it ended, ended with %s", (expected, message) => {
+    expect(write({ choices: [{ message }] })).toMatchObject({ choices: [{ finish_reason: expected }] });
+    expect(write({ choices: [{ message, finish_reason: null }] })).toMatchObject({
+      choices: [{ finish_reason: expected }],
+    });
+  });
+
   it("fills in what a host left out", () => {
     expect(write({ choices: [{ message: { content: "x" }, finish_reason: "eos" }] })).toEqual({
       id: "chatcmpl-req_1",
