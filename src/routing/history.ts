@@ -25,7 +25,8 @@ export interface HistoryInput {
 
 /** The tier of the earlier request that `ask` continues; null where it stands on its own. */
 export function findHistoryFloor({ messages, ask, signals, weights = null }: HistoryInput): Tier | null {
-  if (ask.index <= 0 || !isFollowUp(signals) || isReaction(ask.text, messages.slice(0, ask.index))) return null;
+  if (ask.index <= 0 || !isFollowUp(withoutEmptyPointers(ask, signals))) return null;
+  if (isReaction(ask.text, messages.slice(0, ask.index))) return null;
   let earlier = askBefore(messages, ask.index);
   for (let looked = 0; earlier !== null && looked < LOOK_BACK_MAX; looked++) {
     const earlierSignals = readSignals(earlier.text);
@@ -34,6 +35,26 @@ export function findHistoryFloor({ messages, ask, signals, weights = null }: His
     earlier = askBefore(messages, earlier.index);
   }
   return null;
+}
+
+/** Words that look back but mean the hour, the weather or the calendar: "what time is it", "is it raining", "this week". */
+const EMPTY_POINTERS = new RegExp(
+  [
+    "\\b(?:what|which) (?:time|day|date|month|year|season)(?: of the (?:week|month|year))? is it\\b",
+    "\\b(?:is|will|does) it (?:be |get |going to )?(?:rain|snow|raining|snowing|sunny|cold|hot|warm|dark|windy|humid)\\b",
+    "\\b(?:this|these) (?:week|weekend|month|year|morning|afternoon|evening|spring|summer|autumn|fall|winter|days)\\b",
+    "\\bright now\\b",
+    "(?:qué hora es|wie spät ist es|quelle heure est-il|che ore sono|que horas são) (?:ahora|jetzt|maintenant|adesso|agora)",
+    "现在几点|现在的天气|今何時",
+  ].join("|"),
+  "g",
+);
+
+function withoutEmptyPointers({ text }: Ask, signals: Signals): Signals {
+  if (signals.cues.backward === 0 || signals.words > FOLLOW_UP_WORDS_MAX) return signals;
+  const lower = text.toLowerCase();
+  const rest = lower.replace(EMPTY_POINTERS, "what");
+  return rest === lower ? signals : readSignals(rest);
 }
 
 export function isFollowUp({ words, cues, questions }: Signals): boolean {

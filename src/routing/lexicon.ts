@@ -49,7 +49,7 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "너는 누구*|كيف حالك|من أنت|आप कैसे|nasılsın*|kimsin*",
   ],
   question: [
-    "who|what|when|where|which|whose|how many|how much|how old|how far|how long|is there|is it|does|did|define|capital of|what's",
+    "how do i|how do you|how to|how can i|who|what|when|where|which|whose|how many|how much|how old|how far|how long|is there|is it|does|did|define|capital of|what's",
     "wer|was ist|wann|wo|welche*|wie viel*|qui|quel*|quand|où|combien|quién|qué|cuándo|dónde|cuál*|cuánt*",
     "quem|qual|quando|onde|quanto*|chi|quale|dove|кто|что такое|когда|где|какой|какая|сколько|столица",
     "什么|谁|哪里|哪个|哪些|多少|几个|何時|何ですか|どこ|いくつ|誰が|누구*|무엇*|언제*|어디*|ما هو|ما هي|متى|أين|क्या|कौन|कब|कहाँ",
@@ -79,7 +79,9 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "prove|proof|theorem|lemma|corollary|by induction|contradiction|if and only if|necessary and sufficient|rigorous*",
     "show that|derive|derivation|closed form|converge*|bijection|isomorphi*|homomorphism|np-hard|np-complete|undecidable",
     "beweis*|démontre*|prouve*|théorème|demuestra*|demostrar|teorema|demonstre|dimostra*|докаж*|теорем*|证明|定理|証明",
-    "증명*|برهن|أثبت|सिद्ध|प्रमाण|kanıtla*|ispatla*",
+    "증명*|برهن|أثبت|सिद्ध|प्रमाण|kanıtla*|ispatla*|show every|show each|show any|show why|establish that|udowodni*|wykaż",
+    "bewijs*|toon aan dat|bevisa*|bevis|bevise|vis at|chứng minh|dokaž*|dokážte*|bizonyíts*|igazold|todista*|osoita että",
+    "demonstrați*|demonstrează*|αποδείξ*|απόδειξ*|הוכח*|הוכיחו|buktikan|พิสูจน์*|จงพิสูจน์*|доведіть|доведи|ثابت کن*|প্রমাণ",
   ],
   reasoning: [
     "why|explain|compare|contrast|analy*|evaluate|assess|deduce|infer*|premise*|conclusion|trade-off*|tradeoff*|step by step",
@@ -105,6 +107,10 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "spectroscop*|kinetics|genom*|haftung*|vertrag*|klausel*|diagnose*|contrat|responsabilité|diagnostic*|contrato|cláusula*",
     "responsabilidad*|diagnóstic*|contratto|clausola|договор*|ответственност*|диагноз*|пациент*|合同|条款|法律|诊断|患者|临床|契約|診断",
     "계약*|진단*|환자*|عقد|تشخيص|مريض|अनुबंध|निदान|sözleşme*|teşhis*|hukuk*",
+    "statutory|remedies|enforceable|landlord|tenancy|litigat*|lawsuit|non-compete|force majeure|wrongful*|insolven*|taxed",
+    "year-old with|presents with|creatinine|hco3|pco2|troponin|hba1c|urine|anticoag*|fibrillation|sepsis|hyponatr*|embolism|cirrhosis",
+    "vermieter*|kündig*|mietrecht*|therapier*|embolie*|locataire*|recours|délais|traitement|inquilino*|arrendador*|demanda por",
+    "арендодател*|иск о|арендатор*|房东|起诉|违约|诉讼",
   ],
   creative: [
     "story|stories|poem*|haiku|sonnet|lyrics|song|novel|screenplay|role-play|roleplay|role play|imagine|fairy tale|limerick",

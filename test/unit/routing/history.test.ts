@@ -25,15 +25,29 @@ function floorAfter(reply: string, asks: readonly string[]) {
 }
 
 describe("findHistoryFloor", () => {
-  it.each(["yes, do it", "now in Rust", "continue", "make it shorter", "да, продолжай", "继续", "oui, vas-y", "ok"])(
-    "%s inherits the earlier request's tier",
-    (followUp) => {
-      expect(floorOf(CODING, followUp)).toBe("STANDARD");
-    },
-  );
+  it.each([
+    "yes, do it",
+    "now in Rust",
+    "is it faster now?",
+    "do this right now",
+    "continue",
+    "make it shorter",
+    "да, продолжай",
+    "继续",
+    "oui, vas-y",
+    "ok",
+  ])("%s inherits the earlier request's tier", (followUp) => {
+    expect(floorOf(CODING, followUp)).toBe("STANDARD");
+  });
 
   it.each([
     "What is the capital of France?",
+    "what time is it in Lima?",
+    "Is it raining in London right now?",
+    "what day is it today?",
+    "any public holidays this week in Spain?",
+    "¿qué hora es ahora en Madrid?",
+    "现在几点？",
     "thanks!",
     "Hello",
     "Write a long letter to my grandmother about the garden, the cats and the weather",
