@@ -27,6 +27,8 @@ export interface Example {
 
 /** Our own prompts cover every kind of task, so they count in full whatever their number. */
 const OWN_WEIGHT = 1;
+/** Graded tasks come in many wordings, so that chance says less; each wording says less too. */
+const GRADED_WEIGHT = 0.5;
 
 export function makeExamples(rows: readonly Row[]): readonly Example[] {
   const ranks = rankDifficulties(rows);
@@ -53,8 +55,13 @@ function makeExample(row: Row, difficulty: number | null, count: number): Exampl
     ladder: label.ladder ?? usual,
     ladderWeight: label.ladder === undefined ? 0.3 : 1,
     difficulty,
-    weight: row.source.startsWith("own-") ? OWN_WEIGHT : Math.min(2, Math.sqrt(600 / count)),
+    weight: weightOf(row.source, count),
   };
+}
+
+function weightOf(source: string, count: number): number {
+  if (source.startsWith("own-graded-")) return GRADED_WEIGHT;
+  return source.startsWith("own-") ? OWN_WEIGHT : Math.min(2, Math.sqrt(600 / count));
 }
 
 /**

@@ -20,7 +20,9 @@ export function generateCorpus(folder: string): readonly Row[] {
   const prompts = makePrompts(folder, lists, random);
   const conversations = makeConversations(prompts, CONVERSATIONS, random);
   const tooled = makeToolRows(folder, lists, random);
-  return [...prompts, ...conversations, ...tooled, ...makeGraded(join(folder, "../graded"), lists, random)];
+  // Numbers of their own: a new template must not shuffle what difficulty is learned from.
+  const graded = makeGraded(join(folder, "../graded"), lists, makeRandom(CORPUS_SEED));
+  return [...prompts, ...conversations, ...tooled, ...graded];
 }
 
 /** Rewrites the corpus of the checkout at `root`. */

@@ -8,7 +8,7 @@ import type { Row } from "../rows.ts";
 import type { WordLists } from "./grammar.ts";
 
 /** How many wordings each task is asked in. */
-const WORDINGS = 3;
+const WORDINGS = 6;
 const LEVELS = 5;
 
 interface Sheet {

@@ -1,0 +1,55 @@
+// Decisions that would embarrass us: a proof sent to a small model in some language, an egg taken for a program.
+
+import { describe, expect, it } from "vitest";
+import { readWeights } from "../../../src/catalog/weights.ts";
+import { type Tier, tierRank } from "../../../src/core/tiers.ts";
+import { classify } from "../../../src/routing/classify.ts";
+import { readSignals } from "../../../src/routing/signals.ts";
+
+const weights = readWeights();
+const read = (text: string) => classify({ text, signals: readSignals(text), weights });
+const rankOf = (text: string) => tierRank(read(text).tier);
+const rank = (tier: Tier) => tierRank(tier);
+
+describe("a request that needs a good model", () => {
+  it.each([
+    "Show every group of order 15 is cyclic",
+    "Udowodnij, że pierwiastek z 2 jest liczbą niewymierną.",
+    "Bewijs dat er oneindig veel priemgetallen zijn.",
+    "Bevisa att det finns oändligt många primtal.",
+    "Dokažte, že odmocnina ze tří je iracionální číslo.",
+    "Bizonyítsd be, hogy végtelen sok prímszám van!",
+    "Να αποδείξετε ότι η ρίζα του 2 είναι άρρητος αριθμός.",
+    "הוכח שיש אינסוף מספרים ראשוניים",
+    "Buktikan bahwa akar dari 3 adalah bilangan irasional.",
+    "Chứng minh rằng căn bậc hai của 2 là số vô tỉ.",
+    "ABG: pH 7.21, pCO2 28, HCO3 11, Na 140, Cl 102. Work out the disorder.",
+    "A landlord in California keeps a deposit citing pre-existing damage; the tenant has dated photos. What claims, defences and statutory penalties apply, and how would a court weigh them?",
+  ])("goes to STANDARD or above: %s", (prompt) => {
+    expect(rankOf(prompt)).toBeGreaterThanOrEqual(rank("STANDARD"));
+  });
+});
+
+describe("a small request", () => {
+  it.each([
+    "how do i boil an egg",
+    "how do i tie a bowline knot",
+    "how to get rid of fruit flies",
+    "Ποια είναι η πρωτεύουσα του Περού;",
+    "Hvad er hovedstaden i Peru?",
+    "😂😂😂",
+  ])("stays at SIMPLE or below: %s", (prompt) => {
+    expect(rankOf(prompt)).toBeLessThanOrEqual(rank("SIMPLE"));
+  });
+});
+
+describe("work on a machine", () => {
+  it.each([
+    "delete all files older than 30 days in /var/log",
+    "kill whatever is listening on port 3000",
+    "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  replicas: 3\n\npods stuck in CrashLoopBackOff",
+    "services:\n  db:\n    image: postgres:16\n    volumes:\n      - data:/var/lib/postgresql\n\nthe container forgets everything on restart",
+  ])("is coding without a language's name: %j", (prompt) => {
+    expect(read(prompt).category).toBe("coding_general_debugging_refactoring_testing");
+  });
+});
