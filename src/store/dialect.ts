@@ -14,6 +14,11 @@ export function forUpdateSql(kind: Db["kind"]): string {
   return kind === "sqlite" ? "" : " FOR UPDATE";
 }
 
+/** After a table's name: SQLite has no figures to see by itself that this index is shorter; PostgreSQL has. */
+export function indexedBySql(kind: Db["kind"], index: string): string {
+  return kind === "sqlite" ? ` INDEXED BY ${index}` : "";
+}
+
 export interface Column {
   readonly name: string;
   readonly type: "TEXT" | "BIGINT";

@@ -2,19 +2,21 @@
 
 import type { LedgerLine, LedgerList } from "../core/ledger.ts";
 import type { Db, Row } from "../core/ports.ts";
-import { inListSql, listValue } from "./dialect.ts";
+import { indexedBySql, inListSql, listValue } from "./dialect.ts";
 import { toTransaction } from "./ledger.ts";
 import { listMonths, type Stretch, stretchOf } from "./ledger-months.ts";
 
 export function createLedgerList(db: Db): LedgerList {
   return {
     async list(accountId, { limit, after, from = null, kind = null, month = null }) {
+      const isMoves = kind !== null && kind !== "charge";
+      const index = isMoves ? indexedBySql(db.kind, "ledger_moves") : "";
       const within = month === null ? EVERYTHING : await stretchOf(db, accountId, month);
       const rows = await db.query(
-        `SELECT t.*, c.request_id, c.model FROM ledger_transactions t LEFT JOIN charges c ON c.hold_id = t.hold_id
+        `SELECT t.*, c.request_id, c.model FROM ledger_transactions t${index} LEFT JOIN charges c ON c.hold_id = t.hold_id
          WHERE t.account_id = $1 AND ($2 = '' OR t.sequence < (SELECT sequence FROM ledger_transactions WHERE id = $2 AND account_id = $1))
            AND ($4 = '' OR t.sequence <= (SELECT sequence FROM ledger_transactions WHERE id = $4 AND account_id = $1))
-           AND t.sequence > $6 AND t.sequence <= $7 AND ($5 = '' OR t.kind = $5)${kind === null || kind === "charge" ? "" : MOVES_ONLY}
+           AND t.sequence > $6 AND t.sequence <= $7 AND ($5 = '' OR t.kind = $5)${isMoves ? MOVES_ONLY : ""}
          ORDER BY t.sequence DESC LIMIT $3`,
         [accountId, after ?? "", limit, from ?? "", kind ?? "", within.from, within.to],
       );

@@ -4,7 +4,7 @@
 
 import type { LedgerMonth } from "../core/ledger.ts";
 import type { Db } from "../core/ports.ts";
-import { inListSql, listValue } from "./dialect.ts";
+import { indexedBySql, inListSql, listValue } from "./dialect.ts";
 
 /** Transactions after number `from` up to number `to`. */
 export interface Stretch {
@@ -95,8 +95,9 @@ async function balancesOf(db: Db, accountId: string, places: readonly number[]):
 /** What is not a charge; those few have an index of their own. */
 async function movesIn(db: Db, accountId: string, { from, to }: Stretch) {
   const rows = await db.query(
-    `SELECT t.kind, CAST(SUM(e.amount) AS BIGINT) AS amount FROM ledger_transactions t
-     JOIN ledger_entries e ON e.account_id = t.account_id AND e.sequence = t.sequence AND e.book = 'wallet'
+    `SELECT t.kind, CAST(SUM((SELECT amount FROM ledger_entries e
+       WHERE e.account_id = t.account_id AND e.sequence = t.sequence AND e.book = 'wallet')) AS BIGINT) AS amount
+     FROM ledger_transactions t${indexedBySql(db.kind, "ledger_moves")}
      WHERE t.account_id = $1 AND t.sequence > $2 AND t.sequence <= $3 AND t.kind <> 'charge' GROUP BY t.kind`,
     [accountId, from, to],
   );
