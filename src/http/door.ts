@@ -8,13 +8,13 @@ export interface Door {
   /** A request that has come in whole waits for the store. Gives the function that says it no longer does. */
   work(): () => void;
   /** To be called regularly. */
-  tick(isFlood: boolean): void;
+  tick(): void;
 }
 
 /** What begins is most of a request's work in one go: so many make a turn of a few milliseconds. */
 const BEGIN_PER_TURN = 8;
-/** So many may always be at work; with a flood outside, no more than keep the store busy. */
-const AT_WORK = { usual: 64, flood: 24, most: 1_024 };
+/** So many may always be at work, and so many at most. */
+const AT_WORK = { min: 64, max: 1_024 };
 /** No more than leave it in this time, or in twice the time that it takes when there is little to do. */
 const WORK_MS = 15;
 const SLOWER = 2;
@@ -27,7 +27,7 @@ export function createDoor(onTurn: () => void, nowMs: () => number): Door {
   const store = createStoreWatch(nowMs());
   let begun = 0;
   let atWork = 0;
-  let atWorkMax: number = AT_WORK.usual;
+  let atWorkMax: number = AT_WORK.min;
   let isTurnDue = false;
   const turn = (): void => {
     isTurnDue = false;
@@ -59,10 +59,10 @@ export function createDoor(onTurn: () => void, nowMs: () => number): Door {
         store.done(nowMs() - sinceMs);
       };
     },
-    tick(isFlood) {
+    tick() {
       const worthwhile = store.tick(nowMs());
       const wasOpen = atWork < atWorkMax;
-      atWorkMax = Math.max(isFlood ? AT_WORK.flood : AT_WORK.usual, Math.min(worthwhile, AT_WORK.most));
+      atWorkMax = Math.min(Math.max(worthwhile, AT_WORK.min), AT_WORK.max);
       if (!wasOpen && atWork < atWorkMax) awaitTurn();
     },
   };

@@ -29,9 +29,9 @@ interface Waiting {
 
 const TICK_MS = 50;
 /** How long a request waits while there is a flood. */
-const WAIT_MS = 25;
+const WAIT_MS = 50;
 /** As many may wait even then, however slow the machine. */
-const LENGTH_MIN = 16;
+const LENGTH_MIN = 32;
 /** A line that was empty a moment ago shows that there is time for whoever comes, flood or not. */
 const CROWDED_MS = 100;
 /** More than can be worked off in this time is refused at once, flood or not; but never so few. */
@@ -73,7 +73,7 @@ export function createLine(queueMs: number, nowMs: () => number = () => performa
     const atMs = nowMs();
     pace.tick(atMs, waiting.length > 0);
     patience.look(waiting.length, atMs);
-    door.tick(patience.isOver(atMs));
+    door.tick();
     while (waiting.length > 0 && waitsTooLong(atMs - (waiting[0] as Waiting).sinceMs, atMs)) {
       const { visitor } = waiting.shift() as Waiting;
       if (visitor.isGone()) continue;

@@ -13,7 +13,7 @@ export type ShedReason = "in_flight" | "queue" | PressureReason;
 /** A larger body than this is not read to the end to keep its connection. */
 const DISCARD_MAX_BYTES = 64 * 1024;
 /** As much work as a few requests that are served. */
-const HEARD_PER_TURN = 32;
+const HEARD_PER_TURN = 64;
 /** A wave that comes in one poll of the system is answered in a few turns, with room for other work between them. */
 const ANSWERED_PER_TURN = 256;
 
