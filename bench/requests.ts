@@ -24,7 +24,7 @@ interface Case {
 export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Table> {
   const cases: readonly Case[] = [
     newCase(rig.direct, "small"),
-    ...SIZES.flatMap((size) => [newCase(rig.proxy, size), newCase(rig.gateway, size)]),
+    ...SIZES.flatMap((size) => [rig.proxy, rig.withoutBooks, rig.gateway].map((server) => newCase(server, size))),
   ];
   for (const one of cases) await runRound(rig, one, plan.warmUpMs);
   for (let round = 0; round < plan.rounds; round++) {
@@ -39,7 +39,7 @@ export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Tab
     columns: ["", "body", "requests/s", "CPU µs/request", "CPU of bare proxy"],
     rows: cases.map((one) => {
       const proxy = cases.find(({ server, size }) => server === rig.proxy && size === one.size) as Case;
-      const ratio = one.server === rig.gateway ? showRatio(median(one.cpuUs), median(proxy.cpuUs)) : "";
+      const ratio = one.server !== rig.direct && one !== proxy ? showRatio(median(one.cpuUs), median(proxy.cpuUs)) : "";
       return [one.server.name, one.size, show(median(one.perSecond)), show(median(one.cpuUs)), ratio];
     }),
   };

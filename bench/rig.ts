@@ -9,7 +9,7 @@ import type { GatewayReady, GatewayWork } from "./servers/gateway.ts";
 import type { ProviderWork } from "./servers/provider.ts";
 
 export interface Server<W extends ServerWork = ServerWork> {
-  readonly name: "direct" | "bare proxy" | "gateway";
+  readonly name: "direct" | "bare proxy" | "gateway" | "without books";
   readonly target: Target;
   readonly process: Child<W>;
 }
@@ -20,6 +20,8 @@ export interface Rig {
   readonly direct: Server;
   readonly proxy: Server;
   readonly gateway: Server<GatewayWork>;
+  /** The gateway without ledger and request log. */
+  readonly withoutBooks: Server<GatewayWork>;
   close(): Promise<void>;
 }
 
@@ -28,10 +30,15 @@ export async function startRig(): Promise<Rig> {
   try {
     const provider = await workshop.start<ProviderWork>("servers/provider");
     const providerPort = provider.ready as number;
-    const [load, proxy, gateway] = await Promise.all([
+    const [load, proxy, gateway, withoutBooks] = await Promise.all([
       workshop.start<LoadWork>("load"),
       workshop.start<ServerWork>("servers/proxy", { providerPort }),
       workshop.start<GatewayWork>("servers/gateway", { folder: workshop.folder(), providerPort }),
+      workshop.start<GatewayWork>("servers/gateway", {
+        folder: workshop.folder(),
+        providerPort,
+        isWithoutBooks: true,
+      }),
     ]);
     return {
       load,
@@ -39,6 +46,7 @@ export async function startRig(): Promise<Rig> {
       direct: { name: "direct", target: { port: providerPort, key: null }, process: provider },
       proxy: { name: "bare proxy", target: { port: proxy.ready as number, key: null }, process: proxy },
       gateway: { name: "gateway", target: gateway.ready as GatewayReady, process: gateway },
+      withoutBooks: { name: "without books", target: withoutBooks.ready as GatewayReady, process: withoutBooks },
       close: workshop.close,
     };
   } catch (error) {

@@ -12,6 +12,7 @@ import { openMoney } from "./app-money.ts";
 import { openPeople } from "./app-people.ts";
 import { openRecords } from "./app-records.ts";
 import type { Credits } from "./billing/credits.ts";
+import type { Ledger } from "./billing/ledger.ts";
 import { readPackage } from "./config/package.ts";
 import type { Settings } from "./config/settings.ts";
 import type { AccountStore, Db, Log } from "./core/ports.ts";
@@ -23,6 +24,7 @@ import { createRegistry } from "./providers/registry.ts";
 import { openDb } from "./store/db.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { createPressure } from "./telemetry/pressure.ts";
+import type { Recorder } from "./telemetry/recorder.ts";
 
 export interface App {
   /** `http://host:port`, with the port really in use. */
@@ -37,9 +39,11 @@ export interface App {
   hurry(): void;
 }
 
-/** For tests, which make many users and have no time. */
 export interface StartOptions {
+  /** For tests, which make many users and have no time. */
   readonly passwordCost?: PasswordCost;
+  /** Used instead of our own, to measure what a request costs without them. */
+  readonly books?: { readonly ledger: Ledger; readonly recorder: Recorder };
 }
 
 /** Connections that the system keeps while they wait to be accepted. Beyond it, clients try again seconds later. */
@@ -76,7 +80,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
       catalog: settings.catalog,
       registry,
       ...openHealth(settings, log, metrics),
-      ledger: money.ledger,
+      ledger: options.books?.ledger ?? money.ledger,
       idempotency: money.idempotency,
       toolLoops: createToolLoops(),
       toolCallsSeen: records.toolCallsSeen.current,
@@ -92,7 +96,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
     verifyLedger: money.verify,
     metrics,
     pressure: createPressure(settings.limits),
-    records,
+    records: { ...records, recorder: options.books?.recorder ?? records.recorder },
     log,
     now,
     openCalls,

@@ -5,7 +5,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { dirname } from "node:path";
 import { start } from "../../src/app.ts";
+import type { Ledger } from "../../src/billing/ledger.ts";
 import { createLog } from "../../src/telemetry/log.ts";
+import type { Recorder } from "../../src/telemetry/recorder.ts";
 import { answerParent, SERVER_WORK, type ServerWork } from "../child.ts";
 import { ADMIN_TOKEN, benchSettings } from "../settings.ts";
 import { type AnswerTimesWork, createAnswerTimes } from "./answer-times.ts";
@@ -28,14 +30,17 @@ interface Argument {
   readonly database?: string;
   /** Of the gateway that was first on the database. */
   readonly key?: string | null;
+  /** Everybody has credit, nothing is booked and nothing recorded: what is left is routing and forwarding. */
+  readonly isWithoutBooks?: boolean;
 }
 
 const argument = JSON.parse(process.argv[2] as string) as Argument;
 const settings = benchSettings(argument.folder, argument.providerPort, argument.database);
-const app = await start(settings, createLog(settings.logLevel));
+const books = { ledger: freeLedger(), recorder: forgetfulRecorder() };
+const app = await start(settings, createLog(settings.logLevel), argument.isWithoutBooks === true ? { books } : {});
 const key = argument.key ?? app.firstKey;
 if (key === null) throw new Error("the fresh store has no first key");
-if (app.firstKey !== null) await topUp(app.url);
+if (app.firstKey !== null && argument.isWithoutBooks !== true) await topUp(app.url);
 const ready: GatewayReady = { port: Number(new URL(app.url).port), key };
 const work: GatewayWork = { ...SERVER_WORK, ...createProfiler(), ...createAnswerTimes() };
 answerParent(ready, work);
@@ -47,6 +52,26 @@ async function topUp(url: string): Promise<void> {
     body: JSON.stringify({ amountUsd: "100000" }),
   });
   if (!response.ok) throw new Error(`the top-up failed: ${await response.text()}`);
+}
+
+function freeLedger(): Ledger {
+  const nobody = async (): Promise<never> => {
+    throw new Error("this ledger has no accounts");
+  };
+  return {
+    hold: async ({ amounts }) => ({ state: "held", amount: amounts[0] ?? 0n }),
+    settle: async ({ charge }) => ({ state: "settled", paid: charge, absorbed: 0n }),
+    release: async () => undefined,
+    move: nobody,
+    balance: nobody,
+    start: async () => undefined,
+    stop: async () => undefined,
+  };
+}
+
+function forgetfulRecorder(): Recorder {
+  const nothing = (): void => undefined;
+  return { newId: String, add: nothing, flush: async () => undefined, start: nothing, stop: async () => undefined };
 }
 
 function createProfiler(): Pick<GatewayWork, "startProfile" | "saveProfile"> {

@@ -19,6 +19,7 @@ export interface Terminal {
 
 export function thisTerminal(): Terminal {
   const { stdin, stdout, stderr } = process;
+  for (const stream of [stdout, stderr]) stream.on("error", unlessGone);
   return {
     env: process.env,
     cwd: process.cwd(),
@@ -29,6 +30,11 @@ export function thisTerminal(): Terminal {
     ask: stdin.isTTY && stderr.isTTY ? askPerson : null,
     now: Date.now,
   };
+}
+
+/** A reader that has seen enough, such as `head`, is no failure; what the command does is still done. */
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
 }
 
 /** On standard error, so that the answer of a command that is piped elsewhere stays clean. */

@@ -1,9 +1,10 @@
 // The commands as an operator uses them: keys beside a running server, the doctor, and the program as it is started.
 
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
 import { start } from "../../src/app.ts";
@@ -221,6 +222,19 @@ describe("the program", () => {
     expect(ran.code).toBe(code);
   });
 });
+
+test.skipIf(process.platform === "win32")(
+  "a reader that has seen enough is no failure",
+  async () => {
+    await ensureBuild();
+    const { cwd } = recordTerminal();
+    const line = `node ${join(ROOT, "bin/switchyard.mjs")} models list --json | true; echo "\${PIPESTATUS[0]}"`;
+    const ended = await promisify(execFile)("bash", ["-c", line], { cwd, env: { PATH: process.env.PATH, HOME: cwd } });
+    expect(ended.stdout).toBe("0\n");
+    expect(ended.stderr).not.toContain("EPIPE");
+  },
+  120_000,
+);
 
 function spawnProgram(args: readonly string[]): Promise<Ran> {
   const { cwd } = recordTerminal();

@@ -12,7 +12,7 @@ interface Row {
   readonly next: boolean;
   /** The status when every model does this. */
   readonly status: 503 | 400;
-  readonly reason: RegExp;
+  readonly reason: RegExp | null;
 }
 
 const PASSING = { again: true, next: true, status: 503 } as const;
@@ -82,9 +82,9 @@ const TABLE: readonly Row[] = [
     reason: /inner trouble/,
   },
   { name: "an answer over 32 MB", behaviour: hugeAnswer, ...NEXT_ONLY, reason: /larger than/ },
-  { name: "400", behaviour: fails(400, { code: "string_above_max_length" }), ...FINAL, reason: /status 400/ },
-  { name: "422", behaviour: fails(422), ...FINAL, reason: /status 422/ },
-  { name: "content filter", behaviour: fails(400, { code: "content_filter" }), ...FINAL, reason: /status 400/ },
+  { name: "400", behaviour: fails(400, { code: "string_above_max_length" }), ...FINAL, reason: null },
+  { name: "422", behaviour: fails(422), ...FINAL, reason: null },
+  { name: "content filter", behaviour: fails(400, { code: "content_filter" }), ...FINAL, reason: null },
 ];
 
 let lab: Lab;
@@ -105,7 +105,9 @@ describe.each(TABLE)("$name", ({ behaviour, again, next, status, reason }) => {
     const fallback = { model: "beta", service: { model: "alpha", fallback: true } };
     expect(await response.json()).toMatchObject(next ? fallback : { error: { type: "invalid_request_error" } });
     const { attempts } = await lab.line(response.headers.get("x-request-id")!);
-    expect(attempts[0]).toMatchObject({ model: "alpha", outcome: "failed", reason: expect.stringMatching(reason) });
+    // A refusal may quote the prompt, so its words stay out of the log.
+    const told = reason === null ? null : expect.stringMatching(reason);
+    expect(attempts[0]).toMatchObject({ model: "alpha", outcome: "failed", reason: told });
   });
 
   test(`${status} when every model does so`, async () => {

@@ -72,9 +72,9 @@ function behaves(makeFragile: () => Promise<Fragile>): void {
       expect(refused.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
       await expectError(refused, { status: 503, code: "database_unavailable" });
     }
-    // Whoever it is: that a key is wrong is not known now.
+    // A SQLite file that is locked can still be read; where nothing can, a key that is not known here may be a good one.
     const stranger = await bank.ask({}, { authorization: `Bearer sk-service-${"x".repeat(43)}` });
-    expect([401, 503]).toContain(stranger.status);
+    expect(stranger.status).toBe(fragile.url.startsWith("postgres") ? 503 : 401);
     expect(bank.provider.requests).toHaveLength(3);
     for (const { finish } of running) finish();
     for (const { ended } of running) expect(await ended).toContain("[DONE]");
