@@ -79,7 +79,7 @@ export const LIMIT_OPTIONS = {
   queueMs: option<number>({
     path: "limits.queueMs",
     env: "SWITCHYARD_QUEUE_MS",
-    default: 1_000,
+    default: 500,
     read: number({ min: 1, max: 60_000, isWhole: true }),
     help: "How long a long line of requests that wait for the gateway itself may stay as long as it is; then further ones get 503.",
   }),

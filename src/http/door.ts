@@ -8,13 +8,17 @@ export interface Door {
   /** A request that has come in whole waits for the store. Gives the function that says it no longer does. */
   work(): () => void;
   /** To be called regularly. */
-  tick(): void;
+  tick(isFlood: boolean): void;
 }
 
-/** What begins is most of a request's work in one go: so many make a turn of a few milliseconds. */
-const BEGIN_PER_TURN = 8;
-/** So many may always be at work, and so many at most. */
-const AT_WORK = { min: 64, max: 1_024 };
+/**
+ * What begins is most of a request's work in one go, and what begins together is booked together, which is cheaper. In a
+ * flood turns are to be short: connections are accepted one in each, and refusals are written at its end.
+ */
+const BEGIN_PER_TURN = { usual: 32, flood: 8 };
+/** So many may always be at work. In a flood refusing takes its share of the machine, and only few are soon done. */
+const AT_WORK_MIN = { usual: 64, flood: 24 };
+const AT_WORK_MAX = 1_024;
 /** No more than leave it in this time, or in twice the time that it takes when there is little to do. */
 const WORK_MS = 15;
 const SLOWER = 2;
@@ -27,7 +31,8 @@ export function createDoor(onTurn: () => void, nowMs: () => number): Door {
   const store = createStoreWatch(nowMs());
   let begun = 0;
   let atWork = 0;
-  let atWorkMax: number = AT_WORK.min;
+  let atWorkMax: number = AT_WORK_MIN.usual;
+  let state: "usual" | "flood" = "usual";
   let isTurnDue = false;
   const turn = (): void => {
     isTurnDue = false;
@@ -40,7 +45,7 @@ export function createDoor(onTurn: () => void, nowMs: () => number): Door {
     setImmediate(turn);
   };
   return {
-    isOpen: () => begun < BEGIN_PER_TURN && atWork < atWorkMax,
+    isOpen: () => begun < BEGIN_PER_TURN[state] && atWork < atWorkMax,
     enter(): void {
       begun += 1;
       awaitTurn();
@@ -59,10 +64,11 @@ export function createDoor(onTurn: () => void, nowMs: () => number): Door {
         store.done(nowMs() - sinceMs);
       };
     },
-    tick() {
+    tick(isFlood) {
       const worthwhile = store.tick(nowMs());
       const wasOpen = atWork < atWorkMax;
-      atWorkMax = Math.min(Math.max(worthwhile, AT_WORK.min), AT_WORK.max);
+      state = isFlood ? "flood" : "usual";
+      atWorkMax = Math.min(Math.max(worthwhile, AT_WORK_MIN[state]), AT_WORK_MAX);
       if (!wasOpen && atWork < atWorkMax) awaitTurn();
     },
   };

@@ -3,7 +3,7 @@
 // does not have to wait.
 
 import { createDoor } from "./door.ts";
-import { createPatience, LONG } from "./patience.ts";
+import { BURST, createPatience, LONG } from "./patience.ts";
 
 export interface Line {
   /** Whether a request may begin at once; it then counts as begun. */
@@ -29,16 +29,16 @@ interface Waiting {
 
 const TICK_MS = 50;
 /** How long a request waits while there is a flood. */
-const WAIT_MS = 50;
+const WAIT_MS = 25;
 /** As many may wait even then, however slow the machine. */
-const LENGTH_MIN = 32;
+const LENGTH_MIN = 16;
 /** A line that was empty a moment ago shows that there is time for whoever comes, flood or not. */
 const CROWDED_MS = 100;
-/** More than can be worked off in this time is refused at once, flood or not; but never so few. */
+const LENGTH_UNCROWDED = 256;
+/** More than can be worked off in this time is refused at once, flood or not; but never what a burst has. */
 const BURST_MS = 2_000;
-const BURST_MIN = 2_048;
-/** Nobody waits for so many times as long as a line may stay as long as it is; the store may have stopped answering. */
-const WAIT_FACTOR = 5;
+/** Nobody waits for longer; the store may have stopped answering. */
+const WAIT_MS_MAX = 30_000;
 /** So much of the rate is that of the last tick. */
 const NEWEST_SHARE = 0.2;
 
@@ -62,18 +62,18 @@ export function createLine(queueMs: number, nowMs: () => number = () => performa
 
   /** How many may wait. */
   function most(atMs: number): number {
-    if (!patience.isOver(atMs)) return Math.max(BURST_MIN, pace.perMs() * BURST_MS);
-    return atMs - crowdedSinceMs > CROWDED_MS ? Math.max(LENGTH_MIN, pace.perMs() * WAIT_MS) : LONG;
+    if (!patience.isOver(atMs)) return Math.max(BURST, pace.perMs() * BURST_MS);
+    return atMs - crowdedSinceMs > CROWDED_MS ? Math.max(LENGTH_MIN, pace.perMs() * WAIT_MS) : LENGTH_UNCROWDED;
   }
 
   const waitsTooLong = (waitedMs: number, atMs: number): boolean =>
-    waitedMs > WAIT_FACTOR * queueMs || (waitedMs > WAIT_MS && waiting.length > most(atMs));
+    waitedMs > WAIT_MS_MAX || (waitedMs > WAIT_MS && waiting.length > most(atMs));
 
   const timer = setInterval(() => {
     const atMs = nowMs();
     pace.tick(atMs, waiting.length > 0);
     patience.look(waiting.length, atMs);
-    door.tick();
+    door.tick(patience.isOver(atMs));
     while (waiting.length > 0 && waitsTooLong(atMs - (waiting[0] as Waiting).sinceMs, atMs)) {
       const { visitor } = waiting.shift() as Waiting;
       if (visitor.isGone()) continue;
@@ -91,6 +91,7 @@ export function createLine(queueMs: number, nowMs: () => number = () => performa
     wait(visitor) {
       const atMs = nowMs();
       if (waiting.length === 0) crowdedSinceMs = atMs;
+      patience.joined();
       if (waiting.length < most(atMs)) {
         waiting.push({ visitor, sinceMs: atMs });
         return;

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { load } from "../../src/config/load.ts";
 import { createGatedServer } from "../../src/http/gate.ts";
 import { createLine, type Line } from "../../src/http/line.ts";
+import { BURST } from "../../src/http/patience.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 import { chunk, startFakeProvider, streams } from "../support/fake-provider.ts";
 import { HELLO, labYaml, startGateway } from "../support/gateway.ts";
@@ -53,7 +54,7 @@ describe("the door, when nothing behind it gets done", () => {
       if (isStuck) stuck.push(finish);
       else finish();
     });
-    server.listen(0, "127.0.0.1");
+    server.listen({ port: 0, host: "127.0.0.1", backlog: 2 * BURST });
     await once(server, "listening");
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
@@ -82,8 +83,8 @@ describe("the door, when nothing behind it gets done", () => {
   const refusals = (): number => answers.filter(({ status }) => status === 503).length;
 
   async function flood(): Promise<void> {
-    gather(AT_WORK + 400);
-    await vi.waitFor(() => expect(refusals()).toBeGreaterThan(200), { timeout: 30_000 });
+    gather(AT_WORK + BURST + 200);
+    await vi.waitFor(() => expect(refusals()).toBeGreaterThan(BURST), { timeout: 30_000 });
   }
 
   it("refuses in the client's format, before a body is read and at once", async () => {

@@ -76,7 +76,7 @@ describe("without any configuration", () => {
         inFlightPerKey: 2_500,
         connections: 20_000,
         wrongKeysPerMinute: 1_000,
-        queueMs: 1_000,
+        queueMs: 500,
         eventLoopDelayMs: 300,
         memoryPercent: 85,
       },

@@ -39,7 +39,7 @@ function fill(): (() => void)[] {
 }
 
 /** Ticks in each of which as many come as the door lets in, or these few, and all are done after `tookMs`. */
-function pass(ticks: number, { tookMs, few = null }: Round): number {
+function pass(ticks: number, { tookMs, few = null, isFlood = false }: Round): number {
   let most = 0;
   for (let done = 0; done < ticks; done += 1) {
     const leaves = few === null ? fill() : Array.from({ length: few }, () => door.work());
@@ -47,7 +47,7 @@ function pass(ticks: number, { tookMs, few = null }: Round): number {
     atMs += tookMs;
     for (const leave of leaves) leave();
     turn();
-    door.tick();
+    door.tick(isFlood);
   }
   return most;
 }
@@ -55,23 +55,26 @@ function pass(ticks: number, { tookMs, few = null }: Round): number {
 interface Round {
   readonly tookMs: number;
   readonly few?: number | null;
+  readonly isFlood?: boolean;
 }
 
 test("a few begin in a turn, and the next in the turn after", () => {
-  for (let begun = 0; begun < 8; begun += 1) door.enter();
+  for (let begun = 0; begun < 32; begun += 1) door.enter();
   expect(door.isOpen()).toBe(false);
   turn();
   expect([door.isOpen(), turns]).toEqual([true, 1]);
 });
 
-test("64 are at work at most when the store is quick by itself", () => {
+test("64 are at work at most, 24 with a flood outside, when the store is quick by itself", () => {
   pass(50, { tookMs: 3, few: 2 });
+  expect(pass(50, { tookMs: TICK_MS })).toBe(64);
+  expect(pass(50, { tookMs: TICK_MS, isFlood: true })).toBe(24);
   expect(pass(50, { tookMs: TICK_MS })).toBe(64);
 });
 
 test("a store that takes its time has more at work, and answers more in the same time", () => {
   pass(50, { tookMs: 100, few: 2 });
-  expect(pass(50, { tookMs: 100 })).toBe(1_024);
+  expect(pass(50, { tookMs: 100, isFlood: true })).toBe(1_024);
 });
 
 test("who leaves the last place opens the door in the next turn", () => {
