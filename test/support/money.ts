@@ -157,7 +157,7 @@ export function bankYaml(baseUrl: string, { markup, chain = ["alpha", "beta"] }:
   return [
     "catalog: none",
     // However busy the machine, nobody is to be sent away for that.
-    "limits: { requestsPerMinute: 1000000, queueMs: 60000, eventLoopDelayMs: 60000 }",
+    "limits: { requestsPerMinute: 1000000, eventLoopDelayMs: 60000 }",
     // These tests fail on purpose, over and over, and look at what is charged, not at who is tried.
     "health: { failuresInRow: 100000, callsMin: 100000 }",
     "providers:",
