@@ -1,16 +1,12 @@
 // Bodies made to cost much: deep, long, endless, packed. Each is answered with the right status, memory stays bounded,
 // others are served meanwhile, and nothing of it reaches a provider or the books.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ensureBuild } from "../../scripts/setup.mjs";
-import { type FakeProvider, startFakeProvider } from "../support/fake-provider.ts";
-import { type GatewayProcess, startGatewayProcess } from "../support/gateway-process.ts";
-import { bankYaml } from "../support/money.ts";
+import { type BankProcess, NEVER_SHEDS, startBankProcess } from "../support/bank-process.ts";
+import type { FakeProvider } from "../support/fake-provider.ts";
+import type { GatewayProcess } from "../support/gateway-process.ts";
 import { openSocket } from "../support/raw-http.ts";
 
 const MB = 1024 * 1024;
@@ -22,23 +18,15 @@ const PROBE_MS_MAX = 10_000;
 /** A packed file may have several parts. */
 const BOMB = Buffer.concat(Array<Buffer>(32).fill(gzipSync(Buffer.alloc(32 * MB, 32))));
 
-const folder = mkdtempSync(join(tmpdir(), "switchyard-heavy-"));
+let bank: BankProcess;
 let provider: FakeProvider;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  await ensureBuild();
-  provider = await startFakeProvider();
-  writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url));
-  const env = { SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000", SWITCHYARD_QUEUE_MS: "60000" };
-  gateway = await startGatewayProcess({ folder, env });
-  await gateway.api("POST", "/api/credits/topups", { amountUsd: "10" });
+  bank = await startBankProcess(NEVER_SHEDS);
+  ({ provider, gateway } = bank);
 }, 120_000);
-afterAll(async () => {
-  await gateway.kill();
-  await provider.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => bank.close());
 
 const post = async (body: string | Buffer, headers: Record<string, string> = {}): Promise<number> => {
   const answer = await fetch(`${gateway.url}/v1/chat/completions`, {

@@ -1,34 +1,23 @@
 // Case 94: what clients and providers write is never more than text in a line of the log: no line breaks, no codes that a
 // terminal obeys.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ensureBuild } from "../../scripts/setup.mjs";
-import { type FakeProvider, fails, startFakeProvider } from "../support/fake-provider.ts";
-import { type GatewayProcess, startGatewayProcess } from "../support/gateway-process.ts";
-import { bankYaml } from "../support/money.ts";
+import { type BankProcess, startBankProcess } from "../support/bank-process.ts";
+import { type FakeProvider, fails } from "../support/fake-provider.ts";
+import type { GatewayProcess } from "../support/gateway-process.ts";
 import { sendRaw } from "../support/raw-http.ts";
 
 const NASTY = 'a\u001b[31mred\u009b0m\u0007\b\r\n{"level":50,"msg":"forged"}\u2028\u0085end';
 
-const folder = mkdtempSync(join(tmpdir(), "switchyard-log-"));
+let bank: BankProcess;
 let provider: FakeProvider;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  await ensureBuild();
-  provider = await startFakeProvider();
-  writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url));
-  gateway = await startGatewayProcess({ folder, env: { LOG_LEVEL: "debug" } });
-  await gateway.api("POST", "/api/credits/topups", { amountUsd: "10", note: "plain" });
+  bank = await startBankProcess({ LOG_LEVEL: "debug" });
+  ({ provider, gateway } = bank);
 }, 120_000);
-afterAll(async () => {
-  await gateway.kill();
-  await provider.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => bank.close());
 
 test("whatever is sent, every line is one JSON object without control characters", { timeout: 60_000 }, async () => {
   const ask = (body: object, headers: Record<string, string> = {}): Promise<Response> =>

@@ -1,35 +1,21 @@
 // Case 97: many wrong passwords at once, each as hard to compute as a real one. Requests are served meanwhile: they do not
 // stand in line behind the passwords.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ensureBuild } from "../../scripts/setup.mjs";
-import { type FakeProvider, startFakeProvider } from "../support/fake-provider.ts";
+import { type BankProcess, NEVER_SHEDS, startBankProcess } from "../support/bank-process.ts";
 import { HELLO } from "../support/gateway.ts";
-import { type GatewayProcess, startGatewayProcess } from "../support/gateway-process.ts";
-import { bankYaml } from "../support/money.ts";
+import type { GatewayProcess } from "../support/gateway-process.ts";
 
 const SIGN_INS = 12;
 
-const folder = mkdtempSync(join(tmpdir(), "switchyard-storm-"));
-let provider: FakeProvider;
+let bank: BankProcess;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  await ensureBuild();
-  provider = await startFakeProvider();
-  writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url));
-  const env = { SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000", SWITCHYARD_QUEUE_MS: "60000" };
-  gateway = await startGatewayProcess({ folder, env });
-  await gateway.api("POST", "/api/credits/topups", { amountUsd: "10" });
+  bank = await startBankProcess(NEVER_SHEDS);
+  ({ gateway } = bank);
 }, 120_000);
-afterAll(async () => {
-  await gateway.kill();
-  await provider.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => bank.close());
 
 const send = (path: string, body: object, headers: Record<string, string> = {}): Promise<number> =>
   fetch(`${gateway.url}${path}`, {
