@@ -3,8 +3,12 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
 
-/** Of this start of this machine, in this space of process numbers; null where that cannot be told. */
+/**
+ * Of this start of this machine, in this space of process numbers; null where that cannot be told. With the machine's name,
+ * as copies of one machine that was stopped in the middle have all else in common.
+ */
 const PLACE = placeOf();
 const NAMED = /^process_[0-9a-f]+_([0-9a-f]{12})_(\d+)$/;
 
@@ -32,7 +36,7 @@ function placeOf(): string | null {
   try {
     const start = readFileSync("/proc/sys/kernel/random/boot_id", "utf8");
     const space = readlinkSync("/proc/self/ns/pid");
-    return createHash("sha256").update(`${start}${space}`).digest("hex").slice(0, 12);
+    return createHash("sha256").update(`${start}${space}${hostname()}`).digest("hex").slice(0, 12);
   } catch {
     return null;
   }
