@@ -12,7 +12,13 @@ export const PASSWORD = "a long enough secret";
 export interface Stage {
   readonly gateway: () => TestGateway;
   /** A page of a new visitor, who has the session of whoever signed in last when `isSignedIn`. */
-  visit(path: string, options?: BrowserContextOptions & { readonly isSignedIn?: boolean }): Promise<Visit>;
+  visit(path: string, options?: VisitOptions): Promise<Visit>;
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  readonly isSignedIn?: boolean;
+  /** What is to be in place before the page asks for anything. */
+  readonly prepare?: (page: Page) => Promise<void>;
 }
 
 export interface Visit {
@@ -45,7 +51,7 @@ export function setStage(options: GatewayOptions = {}): Stage {
   });
   return {
     gateway: () => gateway,
-    async visit(path, { isSignedIn = true, ...wanted } = {}) {
+    async visit(path, { isSignedIn = true, prepare, ...wanted } = {}) {
       if (isSignedIn && state === undefined) state = await signInFirst(browser, gateway);
       const context = await browser.newContext({
         viewport: { width: 1280, height: 800 },
@@ -56,6 +62,7 @@ export function setStage(options: GatewayOptions = {}): Stage {
       const page = await context.newPage();
       page.setDefaultTimeout(8_000);
       const troubles = watch(page, gateway.url);
+      await prepare?.(page);
       await page.goto(gateway.url + path);
       return { page, context, troubles };
     },

@@ -34,17 +34,18 @@ describe.skipIf(!hasBrowser)("every page", () => {
   test.each(PAGES)(
     "%s shows where its rows will be, then what failed with its request id, and tries again",
     async (path, answer) => {
-      const { page, troubles } = await visit("/playground");
       let release: () => void = () => {};
       const held = new Promise<void>((resolve) => {
         release = resolve;
       });
-      await page.route(answer, async (route) => {
-        await held;
-        const error = { message: "The disk is full.", type: "api_error", code: null };
-        await route.fulfill({ status: 500, headers: { "x-request-id": "req_broken" }, json: { error } });
-      });
-      await go(page, path);
+      const prepare = async (page: Page): Promise<void> => {
+        await page.route(answer, async (route) => {
+          await held;
+          const error = { message: "The disk is full.", type: "api_error", code: null };
+          await route.fulfill({ status: 500, headers: { "x-request-id": "req_broken" }, json: { error } });
+        });
+      };
+      const { page, troubles } = await visit(path, { prepare });
       await page.locator(".skeleton:not(.unseen)").first().waitFor();
       release();
       const failed = page.locator(".failed", { hasText: "The disk is full." });
