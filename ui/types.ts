@@ -49,6 +49,7 @@ export interface Rules {
 export interface Profile extends Rules {
   readonly id: string;
   readonly name: string;
+  readonly description: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }

@@ -8,12 +8,13 @@ import type { Directory } from "./directory.ts";
 
 export interface ProfileContent {
   readonly name: string;
+  readonly description?: string | null;
   readonly constraints: Constraints;
 }
 
 export interface Profiles {
   create(accountId: string, content: ProfileContent): Promise<Profile>;
-  /** Replaces name and constraints. Null when the account has no such profile. */
+  /** Replaces name, description and constraints. Null when the account has no such profile. */
   update(accountId: string, id: string, content: ProfileContent): Promise<Profile | null>;
   /**
    * Its keys stay and are refused from then on, unless they are given another profile (or none, for null) in the same
@@ -76,10 +77,17 @@ function noHeir(id: string): GatewayError {
   return new GatewayError("badRequest", message, { param: "keysTo" });
 }
 
-function checked(content: ProfileContent): ProfileContent {
+export const DESCRIPTION_MAX = 500;
+
+function checked(content: ProfileContent): Required<ProfileContent> {
   const name = content.name.trim();
   if (name.length < 1 || name.length > 200) {
     throw new GatewayError("badRequest", "A profile's name has 1 to 200 characters.", { param: "name" });
   }
-  return { name, constraints: content.constraints };
+  const description = content.description?.trim() || null;
+  if (description !== null && (description.length > DESCRIPTION_MAX || /\p{Cc}/u.test(description))) {
+    const message = `A profile's description is one line of at most ${DESCRIPTION_MAX} characters.`;
+    throw new GatewayError("badRequest", message, { param: "description" });
+  }
+  return { name, description, constraints: content.constraints };
 }

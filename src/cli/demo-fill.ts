@@ -76,7 +76,13 @@ async function makeOwners(db: Db, { nowMs, days }: DemoPlan): Promise<string | n
   const createdAtMs = nowMs - days * DAY_MS;
   const accountId = DEFAULT_ACCOUNT;
   const [store, profiles] = [createKeyStore(db), createProfileStore(db)];
-  const profile = { id: BUDGET_ID, accountId, name: "budget", constraints: BUDGET };
+  const profile = {
+    id: BUDGET_ID,
+    accountId,
+    name: "budget",
+    description: "Batch jobs that may wait",
+    constraints: BUDGET,
+  };
   await unlessThere(() => createAccountStore(db).insert({ id: accountId, name: accountId, createdAtMs }));
   await unlessThere(() => profiles.insert({ ...profile, createdAtMs, updatedAtMs: createdAtMs }));
   const directory = createDirectory({ keys: store, profiles, log: SILENT_LOG });

@@ -7,7 +7,7 @@ export const profilesPage: HelpPage = {
   about: "saved rules that a key puts on every request made with it. Works beside a running server.",
   examples: [
     "switchyard profiles set cheap --ceiling LIGHT --max-cost 0.002",
-    "switchyard profiles set cheap --max-cost none",
+    "switchyard profiles set cheap --max-cost none --description 'For batch jobs'",
     "switchyard keys create --name app --profile cheap",
     "switchyard profiles show cheap --json",
     "switchyard profiles delete cheap --yes",
@@ -18,7 +18,8 @@ export const profilesPage: HelpPage = {
       [
         ["list", "All profiles of the account"],
         ["show NAME", "One, by name or id, with the keys that have it"],
-        ["set NAME", "Make it, or change the rules that are given; none takes a rule away"],
+        ["set NAME", "Make it, or change what is given; none takes a rule away"],
+        ["  --description TEXT", "What it is for, in a line"],
         ["  --floor, --ceiling TIER", "NANO, SIMPLE, LIGHT, STANDARD or COMPLEX"],
         ["  --needs LIST", "Capabilities, with commas between: tools,vision,json"],
         ["  --max-cost USD", "Of one request"],

@@ -17,7 +17,12 @@ export type ProfileOrder = Common &
   (
     | { readonly kind: "list" }
     | { readonly kind: "show"; readonly named: string }
-    | { readonly kind: "set"; readonly named: string; readonly changes: Partial<Constraints> }
+    | {
+        readonly kind: "set";
+        readonly named: string;
+        readonly changes: Partial<Constraints>;
+        readonly description?: string | null;
+      }
     | { readonly kind: "delete"; readonly named: string; readonly isConfirmed: boolean }
   );
 
@@ -36,13 +41,15 @@ const RULES: Readonly<Record<string, (text: string, flag: string) => Partial<Con
   block: (text) => ({ blockedModels: readList(text) ?? [] }),
 };
 
+const DESCRIPTION = "description";
+
 /** Each with how many words follow it. */
 const SUBCOMMANDS = { list: 0, show: 1, set: 1, delete: 1 };
 
 const OWN_FLAGS: Readonly<Record<ProfileOrder["kind"], readonly string[]>> = {
   list: [],
   show: [],
-  set: Object.keys(RULES),
+  set: [...Object.keys(RULES), DESCRIPTION],
   delete: ["yes"],
 };
 
@@ -55,7 +62,7 @@ export function readProfileOrder({ words, flags }: Arguments): ReadOrder<Profile
   if (named === undefined) throw new UsageError(`profiles ${kind} needs the name or the id of a profile.`);
   if (kind === "show") return { order: { kind, named, ...common }, config };
   if (kind === "delete") return { order: { kind, named, isConfirmed: isOn(own, "yes"), ...common }, config };
-  return { order: { kind, named, changes: readRules(own), ...common }, config };
+  return { order: { kind, named, changes: readRules(own), ...readDescription(own), ...common }, config };
 }
 
 function readRules(flags: Flags): Partial<Constraints> {
@@ -64,6 +71,12 @@ function readRules(flags: Flags): Partial<Constraints> {
     return text === null ? {} : read(text, flag);
   });
   return Object.assign({}, ...changes) as Partial<Constraints>;
+}
+
+/** Left out, it stays as it is. */
+function readDescription(flags: Flags): { description?: string | null } {
+  const text = textOf(flags, DESCRIPTION);
+  return text === null ? {} : { description: readOptional(text, (words) => words) };
 }
 
 const NONE = "none";

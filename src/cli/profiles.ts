@@ -87,7 +87,9 @@ async function show(order: ProfileOrder, profile: Profile, { ring, terminal }: S
     return 0;
   }
   const keys = await keysOf(ring, profile);
-  const rows = [["id", profile.id], ["name", profile.name], ...describe(profile.constraints)];
+  const { id, name, description } = profile;
+  const about = description === null ? [] : [["description", description]];
+  const rows = [["id", id], ["name", name], ...about, ...describe(profile.constraints)];
   terminal.out(formatTable([...rows, ["keys", keys.map(({ name }) => name).join(", ") || "none"]]));
   return 0;
 }
@@ -103,10 +105,11 @@ async function set(
   );
   if (stranger !== undefined) throw new UsageError(`There is no model '${stranger}'. See: switchyard models list`);
   const constraints = { ...(known?.constraints ?? NO_CONSTRAINTS), ...changes };
+  const { description = known?.description ?? null } = order;
   const saved =
     known === null
-      ? await service.create(accountId, { name: named, constraints })
-      : await service.update(accountId, known.id, { name: known.name, constraints });
+      ? await service.create(accountId, { name: named, description, constraints })
+      : await service.update(accountId, known.id, { name: known.name, description, constraints });
   if (saved === null) throw new Error("The profile was deleted meanwhile.");
   if (isJson) printJson(writeProfile(saved), terminal);
   else terminal.say(`${known === null ? "Made" : "Changed"} ${nameOf(saved)}: ${rulesOf(saved)}.\n`);

@@ -111,6 +111,8 @@ export interface Profile {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
+  /** What it is for, in the words of whoever made it. */
+  readonly description: string | null;
   readonly constraints: Constraints;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

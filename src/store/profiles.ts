@@ -9,13 +9,14 @@ import { BUMP_REVISION } from "./revision.ts";
 export function createProfileStore(db: Db): ProfileStore {
   return {
     insert: async (profile) => {
-      const { id, accountId, name, createdAtMs, updatedAtMs } = profile;
-      const params = [id, accountId, name, JSON.stringify(profile.constraints), createdAtMs, updatedAtMs];
+      const { id, accountId, name, description, createdAtMs, updatedAtMs } = profile;
+      const constraints = JSON.stringify(profile.constraints);
+      const params = [id, accountId, name, description, constraints, createdAtMs, updatedAtMs];
       await db.batch([{ sql: INSERT, params }, BUMP_REVISION]);
     },
     update: async (profile) => {
-      const { id, accountId, name, updatedAtMs } = profile;
-      const params = [name, JSON.stringify(profile.constraints), updatedAtMs, accountId, id];
+      const { id, accountId, name, description, updatedAtMs } = profile;
+      const params = [name, JSON.stringify(profile.constraints), updatedAtMs, accountId, id, description];
       const [found] = await db.batch([{ sql: UPDATE, params }, BUMP_REVISION]);
       return found !== undefined && found.length > 0;
     },
@@ -50,11 +51,11 @@ const HEIR = "SELECT id FROM profiles WHERE account_id = $1 AND id = $2";
 const MOVE_KEYS = `UPDATE api_keys SET profile_id = $1 WHERE account_id = $2 AND profile_id = $3
   AND EXISTS (SELECT 1 FROM profiles WHERE profiles.account_id = $2 AND profiles.id = $3)`;
 
-const COLUMNS = "id, account_id, name, constraints_json, created_at, updated_at";
+const COLUMNS = "id, account_id, name, description, constraints_json, created_at, updated_at";
 
-const INSERT = `INSERT INTO profiles (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6)`;
+const INSERT = `INSERT INTO profiles (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
 
-const UPDATE = `UPDATE profiles SET name = $1, constraints_json = $2, updated_at = $3
+const UPDATE = `UPDATE profiles SET name = $1, description = $6, constraints_json = $2, updated_at = $3
   WHERE account_id = $4 AND id = $5 RETURNING id`;
 
 const DELETE = "DELETE FROM profiles WHERE account_id = $1 AND id = $2 RETURNING id";
@@ -74,6 +75,7 @@ function toProfile(row: Row): Profile {
     id: String(row.id),
     accountId: String(row.account_id),
     name: String(row.name),
+    description: row.description == null ? null : String(row.description),
     constraints,
     createdAtMs: Number(row.created_at),
     updatedAtMs: Number(row.updated_at),

@@ -12,6 +12,7 @@ afterAll(() => gateway.stop());
 
 const FULL = {
   name: "careful",
+  description: "For what customers see: <b>never</b> the smallest models",
   tierFloor: "SIMPLE",
   tierCeiling: "STANDARD",
   capabilities: ["tools", "vision"],
@@ -23,6 +24,7 @@ const FULL = {
   blockedModels: ["gpt-5.4"],
 };
 const EMPTY = {
+  description: null,
   tierFloor: null,
   tierCeiling: null,
   capabilities: [],
@@ -70,6 +72,10 @@ describe("a profile", () => {
     [{ name: "" }, "name"],
     [{ name: "\t" }, "name"],
     [{ name: "a\u0000" }, "name"],
+    [{ name: "x", description: "d".repeat(501) }, "description"],
+    [{ name: "x", description: "two\nlines" }, "description"],
+    [{ name: "x", description: "\u009b31m" }, "description"],
+    [{ name: "x", description: ["a"] }, "description"],
     [{ name: "x", tierFloor: "HUGE" }, "tierFloor"],
     [{ name: "x", tierCeiling: "nano" }, "tierCeiling"],
     [{ name: "x", capabilities: ["magic"] }, "capabilities"],

@@ -37,6 +37,26 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     expect(data.find(({ name }) => name === "shop")).toMatchObject({ expiresAt: "2099-12-31T23:59:59.999Z" });
   });
 
+  test("says what a profile is for, and reads it in the list", async () => {
+    const { page, troubles } = await visit("/profiles/new");
+    await page.getByLabel("Name", { exact: true }).fill("nightly");
+    await page.getByLabel("Description").fill("For <b>batch</b> jobs");
+    await page.getByRole("button", { name: "Save profile" }).click();
+    await page.getByText("“nightly” is saved.").waitFor();
+    await page.goto(`${gateway().url}/profiles`);
+    const card = page.locator(".cards > li").filter({ hasText: "nightly" });
+    await card.getByText("For <b>batch</b> jobs").waitFor();
+    await card.getByRole("link", { name: "nightly" }).click();
+    await page.getByLabel("Description").fill("");
+    await page.getByText("description: For <b>batch</b> jobs → none").waitFor();
+    await page.getByRole("button", { name: "Save profile" }).click();
+    await page.getByText("“nightly” is saved.").waitFor();
+    await page.goto(`${gateway().url}/profiles`);
+    await card.getByText(/changed/).waitFor();
+    expect(await page.getByText("batch").count()).toBe(0);
+    expect(troubles).toEqual([]);
+  });
+
   test("moves the keys of a profile that is deleted, and their calls go on", async () => {
     const heir = await make("/api/profiles", { name: "heir" });
     const { id } = await make("/api/profiles", { name: "strict", tierCeiling: "SIMPLE" });

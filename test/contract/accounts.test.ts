@@ -106,6 +106,7 @@ await describeStores("accounts", ({ url, isShared }) => {
         id: `p${time}`,
         accountId: owner.id,
         name: "p",
+        description: null,
         constraints: NO_CONSTRAINTS,
         createdAtMs: time,
         updatedAtMs: time,
@@ -119,6 +120,25 @@ await describeStores("accounts", ({ url, isShared }) => {
     expect(rest).toEqual(accounts.slice(1));
     expect(await here.accounts.get(owner.id)).toEqual(owner);
     expect(await here.accounts.get("nobody")).toBeNull();
+  });
+
+  test("a profile's description is kept, replaced and taken away; one of a version before has none", async () => {
+    const owner = await here.accounts.create("described");
+    const content = (description: string) => ({ name: "p", description, constraints: NO_CONSTRAINTS });
+    const made = await here.profiles.create(owner.id, content('For "batch" jobs, naïve ones too: 価格 ≤ 1 ¢'));
+    const kept = () => here.stores.profiles.list(owner.id, { limit: 9, after: null });
+    expect(await kept()).toEqual([made]);
+    expect(made.description).toBe('For "batch" jobs, naïve ones too: 価格 ≤ 1 ¢');
+    await here.profiles.update(owner.id, made.id, content("  another  "));
+    expect((await kept())[0]?.description).toBe("another");
+    await here.profiles.update(owner.id, made.id, content(" "));
+    expect((await kept())[0]?.description).toBeNull();
+    // As the version before writes it.
+    await db.query(
+      "INSERT INTO profiles (id, account_id, name, constraints_json, created_at, updated_at) VALUES ($1, $2, 'old', '{}', 1, 1)",
+      ["old", owner.id],
+    );
+    expect((await kept()).map(({ description }) => description)).toEqual([null, null]);
   });
 
   test("revoking twice keeps the first time; a stranger's key is not found", async () => {

@@ -21,6 +21,7 @@ export function TextField({
   readonly isRequired?: boolean;
   readonly isFocused?: boolean;
   readonly autocomplete?: string;
+  readonly maxLength?: number;
   readonly min?: string;
   readonly max?: string;
   readonly step?: string;
@@ -38,6 +39,7 @@ export function TextField({
         required={props.isRequired}
         autofocus={props.isFocused}
         autocomplete={props.autocomplete ?? "off"}
+        maxLength={props.maxLength}
         min={props.min}
         max={props.max}
         step={props.step}

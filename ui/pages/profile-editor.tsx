@@ -17,6 +17,7 @@ import { Replay } from "./profile-replay.tsx";
 
 interface Content extends Rules {
   readonly name: string;
+  readonly description: string | null;
 }
 
 export function ProfileEditor({ saved, start }: { readonly saved: Profile | null; readonly start: Content }) {
@@ -26,7 +27,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   const set = (change: Partial<Content>): void => setContent({ ...content, ...change });
   const changes = differences(start, content);
   const isNew = saved === null;
-  const { name, ...rules } = content;
+  const { name, description, ...rules } = content;
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     try {
@@ -50,6 +51,13 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
         <div>
           <section class="card">
             <TextField label="Name" value={name} onInput={(text) => set({ name: text })} isRequired isFocused={isNew} />
+            <TextField
+              label="Description"
+              value={description ?? ""}
+              onInput={(text) => set({ description: text === "" ? null : text })}
+              placeholder="what it is for"
+              maxLength={500}
+            />
             <RuleFields rules={rules} set={set} />
           </section>
           <Problem error={error} />
@@ -185,6 +193,7 @@ function ModelLists({ rules, set }: { readonly rules: Rules; readonly set: (chan
 
 const LABELS: Readonly<Record<keyof Content, string>> = {
   name: "name",
+  description: "description",
   tierFloor: "lowest tier",
   tierCeiling: "highest tier",
   capabilities: "capabilities",
@@ -205,5 +214,7 @@ function differences(before: Content, after: Content): readonly string[] {
 
 function worded(value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
-  return Array.isArray(value) ? (value.length > 2 ? `${value.length} of them` : value.join(", ")) : String(value);
+  if (Array.isArray(value)) return value.length > 2 ? `${value.length} of them` : value.join(", ");
+  const text = String(value);
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }

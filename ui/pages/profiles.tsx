@@ -91,6 +91,7 @@ function ProfileCard({ profile, keys, usage }: CardProps) {
       <h2>
         <a href={hrefTo(`/profiles/${profile.id}`)}>{profile.name}</a>
       </h2>
+      {profile.description !== null && <p>{profile.description}</p>}
       <ul class="chips">
         {chipsOf(profile).map((chip) => (
           <li key={chip} class="chip">
@@ -120,7 +121,7 @@ function NewProfile() {
     ...NO_RULES,
     ...(readFragment(place.value.hash) as Partial<Rules> | null),
   }));
-  return <ProfileEditor saved={null} start={{ name: "", ...start }} />;
+  return <ProfileEditor saved={null} start={{ name: "", description: null, ...start }} />;
 }
 
 function SavedProfile({ id }: { readonly id: string }) {

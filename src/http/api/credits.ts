@@ -8,14 +8,12 @@ import type { LedgerLine, Transaction, Wallet } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { Edge } from "../edge.ts";
 import { operatorOnly } from "../guard.ts";
-import { accountOf, bodyReader, isoTime, Usd } from "./request.ts";
+import { accountOf, bodyReader, isoTime, plainText, Usd } from "./request.ts";
 
 const Amount = Type.Object(
   {
     amountUsd: Usd,
-    note: Type.Optional(
-      Type.Union([Type.String({ maxLength: 500, pattern: "^[^\\u0000-\\u001f\\u007f]*$" }), Type.Null()]),
-    ),
+    note: Type.Optional(Type.Union([plainText(500), Type.Null()])),
   },
   { additionalProperties: false },
 );

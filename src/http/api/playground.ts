@@ -64,7 +64,8 @@ async function savedProfile(id: string | null, accountId: string, edge: Edge): P
 }
 
 function unsavedProfile(accountId: string, constraints: Constraints): Profile {
-  return { id: "unsaved", accountId, name: "unsaved", constraints, createdAtMs: 0, updatedAtMs: 0 };
+  const times = { createdAtMs: 0, updatedAtMs: 0 };
+  return { id: "unsaved", accountId, name: "unsaved", description: null, constraints, ...times };
 }
 
 const PLAYGROUND = "playground";

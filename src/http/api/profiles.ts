@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import type { ProfileContent } from "../../accounts/profiles.ts";
+import { DESCRIPTION_MAX, type ProfileContent } from "../../accounts/profiles.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Constraints } from "../../core/decision.ts";
 import { CAPABILITIES } from "../../core/model.ts";
@@ -11,7 +11,18 @@ import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/fields.ts";
 import type { Edge } from "../edge.ts";
 import { writeKey } from "./keys.ts";
-import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf, queryOf } from "./request.ts";
+import {
+  accountOf,
+  bodyReader,
+  idOf,
+  isoTime,
+  listPage,
+  missing,
+  Name,
+  pageOf,
+  plainText,
+  queryOf,
+} from "./request.ts";
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
@@ -38,7 +49,8 @@ const rules = {
 
 /** Constraints on their own: what a profile would say. */
 export const ConstraintsBody = Type.Object(rules, { additionalProperties: false });
-const ProfileBody = Type.Object({ name: Name, ...rules }, { additionalProperties: false });
+const description = nullable(plainText(DESCRIPTION_MAX));
+const ProfileBody = Type.Object({ name: Name, description, ...rules }, { additionalProperties: false });
 
 export function registerProfiles(api: FastifyInstance, edge: Edge): void {
   const { profiles, services } = edge;
@@ -89,7 +101,7 @@ function found(profile: Profile | null, id: string): Profile {
 }
 
 function toContent(body: Static<typeof ProfileBody>, catalog: Catalog): ProfileContent {
-  return { name: body.name, constraints: readConstraints(body, catalog) };
+  return { name: body.name, description: body.description ?? null, constraints: readConstraints(body, catalog) };
 }
 
 export function readConstraints(body: Static<typeof ConstraintsBody>, { models }: Catalog): Constraints {
@@ -110,10 +122,11 @@ export function readConstraints(body: Static<typeof ConstraintsBody>, { models }
   };
 }
 
-export function writeProfile({ id, name, constraints, createdAtMs, updatedAtMs }: Profile): object {
+export function writeProfile({ id, name, description, constraints, createdAtMs, updatedAtMs }: Profile): object {
   return {
     id,
     name,
+    description,
     tierFloor: constraints.tierFloor,
     tierCeiling: constraints.tierCeiling,
     capabilities: constraints.capabilities,

@@ -51,8 +51,12 @@ interface FieldLists {
   readonly requiredProperties?: readonly string[];
 }
 
-/** A name that people read: no control characters, which a terminal would obey and PostgreSQL cannot store. */
-export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f]*$" });
+/** What people read: no control characters, which a terminal would obey and PostgreSQL cannot store. */
+const PLAIN = "^[^\\u0000-\\u001f\\u007f]*$";
+
+export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: PLAIN });
+
+export const plainText = (maxLength: number) => Type.String({ maxLength, pattern: PLAIN });
 
 /** USD as decimal text; a JSON number is taken by the digits it is written with. */
 export const Usd = Type.Union([Type.String({ maxLength: 40 }), Type.Number()]);

@@ -1,5 +1,6 @@
 // The schemas of /api on what an account has: keys, profiles, credits, and the catalogue.
 
+import { DESCRIPTION_MAX } from "../../accounts/profiles.ts";
 import { TRANSACTION_KINDS } from "../../core/ledger.ts";
 import { CAPABILITIES } from "../../core/model.ts";
 import { toolCalls } from "./request-schemas.ts";
@@ -30,6 +31,7 @@ const keyContent = {
 
 export const profile = {
   name: { type: "string", minLength: 1, maxLength: 200 },
+  description: nullable({ type: "string", maxLength: DESCRIPTION_MAX, description: "What it is for; no rule." }),
   tierFloor: nullable(tier),
   tierCeiling: nullable(tier),
   capabilities: { type: ["array", "null"], items: { type: "string", enum: CAPABILITIES } },

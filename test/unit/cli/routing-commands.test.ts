@@ -68,6 +68,23 @@ describe("profiles", () => {
     expect(await go("show", "cheap")).toMatchObject({ code: 1, said: expect.stringContaining("no profile 'cheap'") });
   });
 
+  it("say what they are for; other changes leave that, none takes it away", async () => {
+    const terminal = recordTerminal();
+    const go = (...words: string[]): Promise<Ran> => run(profiles, words, terminal);
+    const described = async (): Promise<unknown> =>
+      (JSON.parse((await go("show", "p", "--json")).out) as { description: unknown }).description;
+    await go("set", "p", "--description", "For batch jobs");
+    expect((await go("show", "p")).out).toMatch(/^description +For batch jobs$/m);
+    await go("set", "p", "--floor", "NANO");
+    expect(await described()).toBe("For batch jobs");
+    expect(await go("set", "p", "--description", "two\nlines")).toMatchObject({
+      code: 1,
+      said: expect.stringContaining("one line"),
+    });
+    await go("set", "p", "--description", "none");
+    expect(await described()).toBeNull();
+  });
+
   it("are deleted only when somebody agrees, who is told what breaks", async () => {
     const questions: string[] = [];
     const ask = async (question: string): Promise<string> => {
