@@ -22,7 +22,8 @@ export function readOpenaiAnswer(bytes: Buffer): AnswerReading {
   }
   const choices = completion.choices;
   if (!Array.isArray(choices) || choices.length === 0) return unreadable("the answer has no choices");
-  if (choices.some((choice) => isObject(choice) && choice.finish_reason === "error")) {
+  if (!choices.every(hasMessage)) return unreadable("a choice of the answer has no message");
+  if (choices.some((choice) => choice.finish_reason === "error")) {
     return unreadable("the provider ended the answer with an error");
   }
   const usage = readUsage(completion);
@@ -78,8 +79,13 @@ function parseObject(bytes: Buffer): JsonObject | null {
   }
 }
 
-function choiceText(choice: unknown): string {
-  const message = isObject(choice) && isObject(choice.message) ? choice.message : {};
+function hasMessage(choice: unknown): choice is Choice {
+  return isObject(choice) && isObject(choice.message);
+}
+
+type Choice = JsonObject & { readonly message: JsonObject };
+
+function choiceText({ message }: Choice): string {
   const { content, refusal, tool_calls: calls, function_call: call, audio } = message;
   const texts = [typeof content === "string" ? content : "", typeof refusal === "string" ? refusal : ""];
   if (Array.isArray(content) && content.length > 0) texts.push(JSON.stringify(content));
@@ -93,7 +99,7 @@ function choiceText(choice: unknown): string {
 function completeChoices(choices: readonly unknown[], context: AnswerContext): readonly unknown[] | null {
   let isChanged = false;
   const completed = choices.map((choice, index) => {
-    if (!isObject(choice) || !isObject(choice.message)) return choice;
+    if (!hasMessage(choice)) return choice;
     const calls = choice.message.tool_calls;
     const finish = normalFinish(choice.finish_reason ?? WHOLE, Array.isArray(calls) && calls.length > 0);
     const hasIndex = Number.isInteger(choice.index);

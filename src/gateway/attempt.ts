@@ -15,7 +15,7 @@ import { shuttingDown } from "./shutting-down.ts";
 import { troubleOf } from "./trouble.ts";
 import { type Reached, type Tried, type Try, tryModel } from "./try-model.ts";
 
-/** Over the whole chain. Second tries get what its models leave over. */
+/** Each model of a chain has its turn, however long it is; second tries get what that leaves over of these. */
 const ATTEMPTS_MAX = 4;
 const RETRY_WAIT_MS_MAX = 200;
 /** Timers may fire a moment early. */
@@ -39,8 +39,10 @@ export class ClientGone extends GatewayError {
 
 export async function attempt(call: Call, reservation: Reservation, services: Services): Promise<Answered> {
   const { catalog, health, now } = services;
-  const walk: Walk = { call, reservation, beginsByMs: now() + services.answerWithinMs, failures: [], windowAbove: 0 };
   const models = reservation.decision.chain.map((id) => catalog.models.get(id) as Model);
+  const beginsByMs = now() + services.answerWithinMs;
+  const callsMax = Math.max(ATTEMPTS_MAX, models.length);
+  const walk: Walk = { call, reservation, beginsByMs, callsMax, failures: [], windowAbove: 0 };
   const skipped: Model[] = [];
   for (const [position, model] of models.entries()) {
     if (isSpent(walk, services)) break;
@@ -52,7 +54,7 @@ export async function attempt(call: Call, reservation: Reservation, services: Se
       if (answered !== null) return answered;
     }
   }
-  return lastTry(walk, skipped, services);
+  return tryResting(walk, skipped, services);
 }
 
 /** The way along the chain so far. */
@@ -60,33 +62,33 @@ interface Walk {
   readonly call: Call;
   readonly reservation: Reservation;
   readonly beginsByMs: number;
+  readonly callsMax: number;
   readonly failures: Failure[];
   /** Only models with a larger window than this may be tried; none, when it is infinite. */
   windowAbove: number;
 }
 
-function isSpent({ call, beginsByMs }: Walk, { now }: Services): boolean {
-  return callsMade(call) >= ATTEMPTS_MAX || now() >= beginsByMs;
+function isSpent({ call, callsMax, beginsByMs }: Walk, { now }: Services): boolean {
+  return callsMade(call) >= callsMax || now() >= beginsByMs;
 }
 
 function callsMade({ trace }: Call): number {
   return trace.attempts.reduce((count, { failure }) => (failure === "unconvertible" ? count : count + 1), 0);
 }
 
-/** Rather than answer 503 unseen, one of the models that rest is tried, once. */
-async function lastTry(walk: Walk, skipped: readonly Model[], services: Services): Promise<Answered> {
+/** A 503 says that the whole chain failed, so the models that rest are tried as well, once each. */
+async function tryResting(walk: Walk, skipped: readonly Model[], services: Services): Promise<Answered> {
   const { health, now } = services;
-  const fitting = skipped.filter(({ context }) => context > walk.windowAbove);
-  if (fitting.length > 0 && !isSpent(walk, services)) {
-    const last = health.admitLast(fitting.map(({ id }) => id));
-    const model = fitting.find(({ id }) => id === last?.modelId);
-    if (last !== null && model !== undefined) {
-      const answered = await take(walk, { model, ticket: last.ticket, modelsLeft: ATTEMPTS_MAX }, services);
-      if (answered !== null) return answered;
-    }
+  const fits = ({ context }: Model): boolean => context > walk.windowAbove;
+  for (const model of skipped) {
+    if (isSpent(walk, services)) break;
+    const ticket = fits(model) ? health.admitResting(model.id) : 0;
+    const answered = ticket === 0 ? null : await take(walk, { model, ticket, modelsLeft: ATTEMPTS_MAX }, services);
+    if (answered !== null) return answered;
   }
-  const dueAtMs = Math.min(...fitting.map(({ id }) => health.stateOf(id).nextTryAtMs ?? Number.POSITIVE_INFINITY));
-  throw chainError(walk.failures, Number.isFinite(dueAtMs) ? Math.max(0, dueAtMs - now()) : null);
+  const dueAtMs = skipped.filter(fits).map(({ id }) => health.stateOf(id).nextTryAtMs ?? Number.POSITIVE_INFINITY);
+  const soonestMs = Math.min(...dueAtMs);
+  throw chainError(walk.failures, Number.isFinite(soonestMs) ? Math.max(0, soonestMs - now()) : null);
 }
 
 interface Turn {
@@ -128,7 +130,7 @@ async function tryTwice(walk: Walk, { model, ticket, modelsLeft }: Turn, service
   const { again } = first.verdict;
   if (again === "without-refused-field") {
     const refused = failure.fault?.param ?? "";
-    if (!mayLeaveOut(refused, call.request) || callsMade(call) >= ATTEMPTS_MAX) return first;
+    if (!mayLeaveOut(refused, call.request) || callsMade(call) >= walk.callsMax) return first;
     return secondTry(first, { ...attempted, refusedFields: [refused] }, services);
   }
   const waitMs = (failure.retryAfterMs ?? Math.random() * RETRY_WAIT_MS_MAX) + WAIT_SLACK_MS;

@@ -43,8 +43,8 @@ export interface Health {
   resting(): ReadonlyMap<string, string>;
   /** The ticket of an attempt on the model; 0 when it must not be called now. Each ticket is reported on. */
   admit(modelId: string): number;
-  /** When nothing else is left: the model that is due first, though it rests. Null when enough others are trying that. */
-  admitLast(modelIds: readonly string[]): { readonly modelId: string; readonly ticket: number } | null;
+  /** When nothing else is left: a ticket though the model rests; 0 when enough others are trying that. */
+  admitResting(modelId: string): number;
   report(modelId: string, ticket: number, outcome: Outcome): void;
   /** Whether the provider's share of second tries allows one more; it is then counted. */
   mayRetry(modelId: string): boolean;
@@ -103,14 +103,12 @@ class Watch implements Health {
     return blockerOf(entry) === null ? this.#enter(entry) : 0;
   }
 
-  admitLast(modelIds: readonly string[]): { modelId: string; ticket: number } | null {
-    const free = modelIds.map((id) => this.#entry(id)).filter(({ lastTries }) => lastTries.size < LAST_TRIES_AT_ONCE);
-    const [first, ...others] = free;
-    if (first === undefined) return null;
-    const soonest = others.reduce((best, entry) => (admitsAtMs(entry) < admitsAtMs(best) ? entry : best), first);
-    const ticket = this.#enter(soonest);
-    soonest.lastTries.add(ticket);
-    return { modelId: soonest.id, ticket };
+  admitResting(modelId: string): number {
+    const entry = this.#entry(modelId);
+    if (entry.lastTries.size >= LAST_TRIES_AT_ONCE) return 0;
+    const ticket = this.#enter(entry);
+    entry.lastTries.add(ticket);
+    return ticket;
   }
 
   report(modelId: string, ticket: number, outcome: Outcome): void {

@@ -170,7 +170,7 @@ describe.concurrent("case 58: all are open", () => {
     world.b.requests.length = 0;
   }
 
-  test("one last try, then 503 at once, with a time to come back", async () => {
+  test("each is tried once more, then 503 at once, with a time to come back", async () => {
     await inWorld({ health: LONG }, async (world) => {
       await allOpen(world, fails(500));
       const spent = await world.bank.spentBy(async () => {
@@ -186,20 +186,34 @@ describe.concurrent("case 58: all are open", () => {
         expect(Math.min(...times)).toBeLessThan(100);
       });
       expect(spent).toBe(0n);
-      expect(world.a.requests.length + world.b.requests.length).toBe(9);
+      expect([world.a.requests.length, world.b.requests.length]).toEqual([9, 9]);
     });
   });
 
-  test("the last try finds out when one is back, and that closes it", async () => {
+  test("whichever is back answers, also when it is not the first, and that closes its breaker", async () => {
+    await inWorld({ health: LONG }, async (world) => {
+      await allOpen(world, fails(500));
+      world.b.reset();
+      const spent = await world.bank.spentBy(async () => {
+        const seen = await answerOf(world);
+        expect(seen).toMatchObject({ model: "beta", service: { model: "alpha", fallback: true } });
+        expect(await answerOf(world)).toMatchObject({ model: "beta", service: { model: "beta", fallback: false } });
+      });
+      expect(spent).toBe(2n * COST.beta);
+    });
+  });
+
+  test("the try finds out when both are back, and that closes the first", async () => {
     await inWorld({ health: LONG }, async (world) => {
       await allOpen(world, fails(500));
       world.a.reset();
       world.b.reset();
       const spent = await world.bank.spentBy(async () => {
-        const { model } = await answerOf(world);
-        expect((await answerOf(world)).model).toBe(model);
+        for (let round = 0; round < 2; round += 1) {
+          expect(await answerOf(world)).toMatchObject({ model: "alpha", service: { fallback: false } });
+        }
       });
-      expect([2n * COST.alpha, 2n * COST.beta]).toContain(spent);
+      expect(spent).toBe(2n * COST.alpha);
     });
   });
 

@@ -30,7 +30,11 @@ describe("readOpenaiAnswer", () => {
     ["no content, no call, no tokens", answer({ content: "" })],
     ["null content", answer({ content: null })],
     ["empty tool calls", answer({ content: null, tool_calls: [] })],
-    ["no message", { choices: [{ index: 0, finish_reason: "stop" }] }],
+    [
+      "no message",
+      { choices: [{ index: 0, finish_reason: "stop" }], usage: { prompt_tokens: 5, completion_tokens: 5 } },
+    ],
+    ["a choice that is text", { choices: ["x"], usage: { prompt_tokens: 5, completion_tokens: 5 } }],
     ["zero tokens", answer({ content: "" }, { usage: { prompt_tokens: 5, completion_tokens: 0 } })],
     ["depth", `{"choices":${"[".repeat(300)}${"]".repeat(300)}}`],
   ])("takes %s for a failed attempt", (_name, body) => {

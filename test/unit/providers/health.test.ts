@@ -44,7 +44,7 @@ function make() {
   /** Attempts that are made whether or not the model rests. */
   const see = (model: string, outcome: Outcome, times = 1): void => {
     for (let index = 0; index < times; index += 1) {
-      const ticket = health.admit(model) || health.admitLast([model])!.ticket;
+      const ticket = health.admit(model) || health.admitResting(model);
       health.report(model, ticket, outcome);
     }
   };
@@ -191,23 +191,15 @@ describe("the probe", () => {
   });
 });
 
-describe("the last try", () => {
-  test("goes to the model that is due first", () => {
-    const { clock, health, see } = make();
-    see("b1", trouble("failing"), 5);
-    clock.nowMs += 1000;
-    see("a1", trouble("failing"), 5);
-    expect(health.admitLast(["a1", "b1"])?.modelId).toBe("b1");
-  });
-
+describe("a try of a model that rests", () => {
   test("is given to ten at once, and again when one is back", () => {
     const { health, see } = make();
     see("a1", trouble("failing"), 5);
-    const tries = Array.from({ length: 10 }, () => health.admitLast(["a1"])!);
-    expect(health.admitLast(["a1"])).toBeNull();
-    health.report("a1", tries[0]!.ticket, trouble("failing"));
-    expect(health.admitLast(["a1"])).not.toBeNull();
-    health.report("a1", tries[1]!.ticket, "answered");
+    const tries = Array.from({ length: 10 }, () => health.admitResting("a1"));
+    expect(health.admitResting("a1")).toBe(0);
+    health.report("a1", tries[0]!, trouble("failing"));
+    expect(health.admitResting("a1")).toBeGreaterThan(0);
+    health.report("a1", tries[1]!, "answered");
     expect(health.admit("a1")).toBeGreaterThan(0);
   });
 });
