@@ -31,15 +31,17 @@ interface MoneyContext {
   readonly settings: Pick<Settings, "dataDir">;
   readonly reader: Db;
   readonly log: Log;
-  readonly metrics: Pick<Metrics, "ledgerProblems">;
+  readonly metrics: Pick<Metrics, "ledgerProblems" | "settlementsWaiting" | "storeError">;
 }
 
 /** Started; what dead processes left is settled or released. */
 export async function openMoney(db: Db, { settings, reader, log, metrics }: MoneyContext): Promise<Money> {
   const owner = newOwner();
   const ownerSilentMs = db.kind === "sqlite" ? 0 : OWNER_SILENT_MS;
-  const outbox = createOutbox({ folder: settings.dataDir, name: owner, log });
-  const ledger = createLedger({ store: createLedgerStore(db, owner), outbox, log, ownerSilentMs });
+  const outbox = createOutbox({ folder: settings.dataDir, name: owner, log, onWaiting: metrics.settlementsWaiting });
+  const store = createLedgerStore(db, owner);
+  const onDeferred = (): void => metrics.storeError("settlement");
+  const ledger = createLedger({ store, outbox, log, ownerSilentMs, onDeferred });
   const idempotency = createIdempotencyStore(db, owner);
   const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(reader));
   const upkeep = createUpkeep({ verify, idempotency, ownerSilentMs, onAudit: metrics.ledgerProblems, log });

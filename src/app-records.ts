@@ -19,7 +19,7 @@ export interface RecordsContext {
   /** For reading pages, beside the connection that writes. */
   readonly reader: Db;
   readonly log: Log;
-  readonly metrics: Pick<Metrics, "recordsDropped" | "recordsWaiting">;
+  readonly metrics: Pick<Metrics, "recordsDropped" | "recordsWaiting" | "storeError">;
   readonly now: () => number;
 }
 
@@ -38,6 +38,7 @@ export async function openRecords(
     onWritten: tail.tell,
     onDrop: metrics.recordsDropped,
     onDepth: metrics.recordsWaiting,
+    onAway: () => metrics.storeError("records"),
   });
   const retention = createRetention({ store, days: settings.logging.retentionDays, now, log });
   const toolCalls = createToolCallLog(reader);

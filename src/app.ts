@@ -66,7 +66,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   const now = Date.now;
   await db.migrate();
   const reader = await openReader(db, settings.database);
-  const metrics = createMetrics();
+  const metrics = createMetrics(readPackage().version);
   const limits = await openLimits(db, { settings, log, metrics, now });
   const people = await openPeople(db, { settings, log, ...limits, ...options });
   const money = await openMoney(db, { settings, reader, log, metrics });
@@ -79,7 +79,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
     services: {
       catalog: settings.catalog,
       registry,
-      ...openHealth(settings, log, metrics),
+      ...openHealth(settings, { registry, log, metrics }),
       ledger: options.books?.ledger ?? money.ledger,
       idempotency: money.idempotency,
       toolLoops: createToolLoops(),

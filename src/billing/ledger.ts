@@ -40,12 +40,14 @@ export interface LedgerOptions {
   readonly log: Log;
   /** How long a process may be silent before its holds are released. 0 when it cannot be alive. */
   readonly ownerSilentMs: number;
+  /** Told of each settlement that has to wait. */
+  readonly onDeferred?: () => void;
 }
 
 const RETRY_MS = 1_000;
 const BEAT_MS = 5_000;
 
-export function createLedger({ store, outbox, log, ownerSilentMs }: LedgerOptions): Ledger {
+export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: LedgerOptions): Ledger {
   const batcher = createBatcher((ops) => store.commit(ops, post));
   const submit = <T extends LedgerOutcome>(op: LedgerOp): Promise<T> => batcher.submit(op) as Promise<T>;
   const recovery = createRecovery({ store, outbox, log, ownerSilentMs, submit });
@@ -66,6 +68,7 @@ export function createLedger({ store, outbox, log, ownerSilentMs }: LedgerOption
       try {
         return await submit<SettleOutcome>(settlement);
       } catch (error) {
+        onDeferred?.();
         await outbox.add(settlement);
         log.error({ holdId: op.holdId, err: error }, "a settlement could not be booked; it is kept and will be");
         return { state: "deferred" };

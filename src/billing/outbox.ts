@@ -19,13 +19,15 @@ export interface OutboxOptions {
   /** Of this run of this process. */
   readonly name: string;
   readonly log: Log;
+  /** Told how many wait, each time that changes. */
+  readonly onWaiting?: (count: number) => void;
 }
 
 type Line = { readonly settle: SettleOp } | { readonly done: readonly string[] };
 
 const FILE = /^outbox-.*\.ndjson$/;
 
-export function createOutbox({ folder, name, log }: OutboxOptions): Outbox {
+export function createOutbox({ folder, name, log, onWaiting = () => undefined }: OutboxOptions): Outbox {
   const path = join(folder, `outbox-${name}.ndjson`);
   const pending = new Map<string, SettleOp>();
   let unwritten: readonly Line[] = [];
@@ -62,6 +64,7 @@ export function createOutbox({ folder, name, log }: OutboxOptions): Outbox {
         log.error({ file }, "a line of the outbox is cut off; it was never acknowledged and is passed over"),
       );
       for (const op of found) pending.set(op.holdId, op);
+      onWaiting(pending.size);
       if (found.length > 0) await write(found.map((settle) => ({ settle })));
       await unlink(claimed);
     }
@@ -70,6 +73,7 @@ export function createOutbox({ folder, name, log }: OutboxOptions): Outbox {
   return {
     async add(op) {
       pending.set(op.holdId, op);
+      onWaiting(pending.size);
       // A disk that is full as well leaves it in memory: it is still retried for as long as this process lives.
       await write([{ settle: op }]).catch((error) =>
         log.error({ holdId: op.holdId, err: error }, "the outbox cannot be written"),
@@ -79,6 +83,7 @@ export function createOutbox({ folder, name, log }: OutboxOptions): Outbox {
     async done(holdIds) {
       if (holdIds.length === 0) return;
       for (const holdId of holdIds) pending.delete(holdId);
+      onWaiting(pending.size);
       await write([{ done: holdIds }]).catch((error) =>
         log.error({ err: error }, "the outbox cannot be written; settlements may be tried once more, harmlessly"),
       );

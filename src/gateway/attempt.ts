@@ -150,9 +150,12 @@ async function noteAttempt(attempted: Try, ticket: number, services: Services): 
   const { call, model } = attempted;
   const { health } = services;
   const startedAtMs = services.now();
+  const { marks } = call.trace;
+  if (marks.sentAt === 0) marks.sentAt = performance.now();
   let outcome: Outcome = "dropped";
   try {
     const tried = await tryModel(attempted, services);
+    marks.heardAt = performance.now();
     noteInTrace(call, { model, tried, startedAtMs, durationMs: services.now() - startedAtMs });
     if (tried.ok) {
       // A stream has yet to show that it ends well.

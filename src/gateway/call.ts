@@ -41,6 +41,22 @@ export interface AttemptNote {
   readonly conversions: readonly string[];
 }
 
+/**
+ * Moments on the steady clock (`performance.now()`), for what takes less than a millisecond; 0 where it never came to that.
+ */
+export interface Marks {
+  /** The whole body was there. */
+  readAt: number;
+  /** The decision was begun, and taken. */
+  decidingAt: number;
+  decidedAt: number;
+  /** The first attempt began, and the last one had an outcome. */
+  sentAt: number;
+  heardAt: number;
+  /** The answer, or the beginning of a stream, was ready for the client. */
+  readyAt: number;
+}
+
 /** Filled in step by step; read once, when the request is over. */
 export interface Trace {
   decision: Decision | null;
@@ -62,6 +78,7 @@ export interface Trace {
   heard: Heard | null;
   /** Told when the gateway's own work before a provider is done. */
   onReserved: (() => void) | null;
+  readonly marks: Marks;
 }
 
 export function emptyTrace(): Trace {
@@ -81,5 +98,6 @@ export function emptyTrace(): Trace {
     keepsContent: false,
     heard: null,
     onReserved: null,
+    marks: { readAt: 0, decidingAt: 0, decidedAt: 0, sentAt: 0, heardAt: 0, readyAt: 0 },
   };
 }

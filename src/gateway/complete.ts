@@ -14,7 +14,10 @@ import { openingOf } from "./tool-loops.ts";
 export async function complete(call: Call, services: Services): Promise<Answer> {
   // Under load a request may be read when its client has long left: no money is moved for it.
   if (call.signal.aborted && !services.isCutting()) throw clientGone(call);
+  const { marks } = call.trace;
+  marks.decidingAt = performance.now();
   const routed = route(call.request, call.caller, services);
+  marks.decidedAt = performance.now();
   call.trace.decision = routed;
   call.trace.heard = listenFor({ toolCalls: call.request.chat.tools.length > 0, text: call.trace.keepsContent });
   const reservation = await reserve(call, routed, services);
@@ -24,7 +27,9 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
   try {
     const answered = await attempt(call, reservation, services);
     call.trace.firstContentAtMs = services.now();
-    return await answer({ call, reservation, answered }, services);
+    const ready = await answer({ call, reservation, answered }, services);
+    marks.readyAt = performance.now();
+    return ready;
   } catch (error) {
     const accepted = error instanceof ClientGone ? error.accepted : null;
     if (accepted === null) await services.ledger.release(reservation);

@@ -21,6 +21,8 @@ export interface Line {
 export interface Registry {
   /** The line to a configured provider. Asking for any other is a fault of ours. */
   line(providerId: string): Line;
+  /** How many calls are under way, by provider. */
+  calls(): readonly { readonly provider: string; readonly count: number }[];
   close(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export function createRegistry(providers: ReadonlyMap<string, Provider>): Regist
       if (line === undefined) throw new Error(`provider ${providerId} is not configured`);
       return line;
     },
+    calls: () => [...lines].map(([provider, { transport }]) => ({ provider, count: transport.inFlight() })),
     async close() {
       await Promise.all([...lines.values()].map((line) => line.transport.close()));
     },

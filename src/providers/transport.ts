@@ -42,5 +42,7 @@ export interface ReplyBody {
 
 export interface Transport {
   send(request: TransportRequest): Promise<Reply>;
+  /** How many calls are under way, streams until their end. */
+  inFlight(): number;
   close(): Promise<void>;
 }

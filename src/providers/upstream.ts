@@ -28,19 +28,28 @@ export function createUpstream(provider: Provider): Transport {
     maxHeaderSize: RESPONSE_HEADERS_MAX_BYTES,
   });
   const basePath = base.pathname.replace(/\/+$/, "");
+  const line: Line = { pool, provider, inFlight: 0 };
   return {
-    send: (request) => send(pool, provider, { ...request, path: `${basePath}${request.path}${base.search}` }),
+    send: (request) => send(line, { ...request, path: `${basePath}${request.path}${base.search}` }),
+    inFlight: () => line.inFlight,
     close: () => pool.destroy(),
   };
 }
 
-function send(pool: Pool, provider: Provider, request: TransportRequest): Promise<Reply> {
+interface Line {
+  readonly pool: Pool;
+  readonly provider: Provider;
+  inFlight: number;
+}
+
+function send(line: Line, request: TransportRequest): Promise<Reply> {
+  const { pool, provider } = line;
   return new Promise((resolve) => {
     if (request.signal.aborted) {
       resolve({ ok: false, failure: { kind: "client-gone", message: "the client has gone" } });
       return;
     }
-    const exchange = new Exchange(provider, request, resolve);
+    const exchange = new Exchange(line, request, resolve);
     try {
       const headers = requestHeaders(provider, request);
       const { path, method = "POST", body } = request;
@@ -69,6 +78,7 @@ function credentials(kind: Provider["kind"], apiKey: string): Record<string, str
 
 /** One request to a provider from dispatch to the last byte. */
 class Exchange implements Dispatcher.DispatchHandler {
+  readonly #line: Line;
   readonly #resolve: (reply: Reply) => void;
   readonly #signal: CancelSignal;
   readonly #timer: AttemptTimer;
@@ -79,10 +89,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   #hasStarted = false;
   #isOver = false;
 
-  constructor(provider: Provider, request: TransportRequest, resolve: (reply: Reply) => void) {
+  constructor(line: Line, request: TransportRequest, resolve: (reply: Reply) => void) {
+    this.#line = line;
+    line.inFlight += 1;
     this.#resolve = resolve;
     this.#signal = request.signal;
-    this.#timer = new AttemptTimer(provider.timeouts, request, (error) => this.#abort(error));
+    this.#timer = new AttemptTimer(line.provider.timeouts, request, (error) => this.#abort(error));
     this.#body = new ByteQueue({
       pause: () => this.#pause(),
       resume: () => this.#resume(),
@@ -147,6 +159,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #finish(): void {
+    if (!this.#isOver) this.#line.inFlight -= 1;
     this.#isOver = true;
     this.#timer.stop();
     this.#signal.removeEventListener("abort", this.#onClientGone);

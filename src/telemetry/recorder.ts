@@ -14,6 +14,8 @@ export interface RecorderOptions {
   readonly log: Log;
   readonly onDrop: (reason: DropReason, count: number) => void;
   readonly onDepth?: (waiting: number) => void;
+  /** Told of each write that the store was not there for. */
+  readonly onAway?: () => void;
   /** Told of what can be read from now on. */
   readonly onWritten?: (records: readonly RequestRecord[]) => void;
   readonly queueMax?: number;
@@ -53,6 +55,7 @@ class BatchingRecorder implements Recorder {
   constructor(options: RecorderOptions) {
     this.#options = {
       onDepth: () => undefined,
+      onAway: () => undefined,
       onWritten: () => undefined,
       queueMax: 10_000,
       batchMax: 500,
@@ -140,6 +143,7 @@ class BatchingRecorder implements Recorder {
     } catch (error) {
       if (error instanceof StoreUnavailable) {
         this.#awayUntilMs = Date.now() + this.#options.retryMs;
+        this.#options.onAway();
         this.#options.log.warn({ err: error, records: this.#waiting() }, "request records wait for the store");
         return false;
       }

@@ -134,7 +134,9 @@ async function run({ body, caller }: Question, { request, reply }: Exchange, edg
   const admission = await limiter.admit(`${PLAYGROUND} ${caller.key.accountId}`, limit, now());
   if (!admission.allowed) throw tooManyRequests(admission);
   request.caller = caller;
-  request.trace = emptyTrace();
+  const trace = emptyTrace();
+  trace.marks.readAt = performance.now();
+  request.trace = trace;
   recordRequest(request, reply, edge);
   const { source } = parseBody(Buffer.from(JSON.stringify(body)));
   const clientRequest = openaiChat.readRequest(source, body);

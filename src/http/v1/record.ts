@@ -3,8 +3,9 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { formatUsd } from "../../core/money.ts";
-import type { Trace } from "../../gateway/call.ts";
+import type { AttemptNote, Trace } from "../../gateway/call.ts";
 import { loggedReason } from "../../gateway/failure.ts";
+import { failureReason, type RequestMetric } from "../../telemetry/request-metrics.ts";
 import type { Edge } from "../edge.ts";
 import { waitedMsOf } from "../gate.ts";
 import { toRecord } from "./request-record.ts";
@@ -28,13 +29,44 @@ export function recordRequest(request: FastifyRequest, reply: FastifyReply, edge
       model: trace.answeredBy ?? "none",
       durationMs,
       firstContentMs: trace.firstContentAtMs === null ? null : trace.firstContentAtMs - startedAtMs,
-      isFallback: isFallback(trace),
-      failedAttempts: trace.attempts.filter(({ outcome }) => outcome === "failed"),
+      overheadMs: overheadMs(trace),
+      decisionMs: trace.marks.decidedAt === 0 ? null : trace.marks.decidedAt - trace.marks.decidingAt,
+      fallback: fallbackOf(trace),
+      failedAttempts: failedAttempts(trace),
+      cost: trace.cost,
+      isStoreAway: trace.errorCode === STORE_AWAY,
     });
     const finish = () => ({ id: edge.records.recorder.newId(startedAtMs), startedAtMs, status, durationMs });
     const recorded = toRecord(request, trace, finish);
     if (recorded !== null) edge.records.recorder.add(recorded);
   }
+}
+
+const STORE_AWAY = "database_unavailable";
+
+/** Before the first attempt, and after the one that answered. Pauses between attempts are the providers' doing. */
+function overheadMs({ marks }: Trace): number | null {
+  const { readAt, sentAt, heardAt, readyAt } = marks;
+  return readyAt === 0 || readAt === 0 ? null : sentAt - readAt + (readyAt - heardAt);
+}
+
+function fallbackOf(trace: Trace): RequestMetric["fallback"] {
+  if (!isFallback(trace)) return null;
+  const from = trace.decision?.model ?? "none";
+  const failed = trace.attempts.find(({ model, outcome }) => model === from && outcome === "failed");
+  // One that came to rest after the decision was not tried at all.
+  return { from, to: trace.answeredBy ?? "none", reason: failed === undefined ? "resting" : failureReason(failed) };
+}
+
+const NONE: RequestMetric["failedAttempts"] = [];
+
+function failedAttempts({ attempts }: Trace): RequestMetric["failedAttempts"] {
+  const failed = attempts.filter(({ outcome }) => outcome === "failed");
+  return failed.length === 0 ? NONE : failed.map(asFailure);
+}
+
+function asFailure(attempt: AttemptNote): RequestMetric["failedAttempts"][number] {
+  return { model: attempt.model, provider: attempt.provider, reason: failureReason(attempt) };
 }
 
 function isFallback({ answeredBy, decision }: Trace): boolean {

@@ -37,7 +37,9 @@ export function registerV1(server: FastifyInstance, edge: Edge, line: Line): voi
     // Only now is the body here: one that takes its time holds up nobody.
     v1.addHook("preValidation", (request, reply, done) => {
       const leave = line.work();
-      (request.trace as Trace).onReserved = leave;
+      const trace = request.trace as Trace;
+      trace.marks.readAt = performance.now();
+      trace.onReserved = leave;
       whenOver(reply.raw, leave);
       done();
     });

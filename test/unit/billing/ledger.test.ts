@@ -18,6 +18,8 @@ let ledger: Ledger;
 
 const AWAY = new StoreUnavailable(new Error("away"));
 
+let deferred: number;
+
 function open(name: string, options: { ownerSilentMs?: number; store?: Partial<LedgerStore> } = {}): Ledger {
   const own = memory.as(name);
   const store: LedgerStore = {
@@ -37,7 +39,8 @@ function open(name: string, options: { ownerSilentMs?: number; store?: Partial<L
     ...options.store,
   };
   const outbox = createOutbox({ folder, name, log: SILENT_LOG });
-  return createLedger({ store, outbox, log: SILENT_LOG, ownerSilentMs: options.ownerSilentMs ?? 0 });
+  const onDeferred = (): void => void deferred++;
+  return createLedger({ store, outbox, log: SILENT_LOG, ownerSilentMs: options.ownerSilentMs ?? 0, onDeferred });
 }
 
 beforeEach(async () => {
@@ -45,6 +48,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "switchyard-ledger-"));
   memory = createMemoryLedger();
   fault = () => null;
+  deferred = 0;
   ledger = open("one");
   await ledger.start();
   await ledger.move(topUp("t", 100n));
@@ -73,6 +77,7 @@ test.each(["before", "after"] as const)("a settlement that fails %s its commit i
   await ledger.hold(hold("h", 10n));
   fault = (op, moment) => (op.kind === "settle" && moment === when ? AWAY : null);
   expect(await ledger.settle(settle("h", 7))).toEqual({ state: "deferred" });
+  expect(deferred).toBe(1);
   await untilRetried();
   fault = () => null;
   await untilRetried();

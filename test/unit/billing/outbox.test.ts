@@ -50,6 +50,16 @@ test("what is done is gone, and with the last one the file", async () => {
   expect(readdirSync(folder)).toEqual(["outbox-reader.ndjson"]);
 });
 
+test("it says how many wait, also of those an earlier process left", async () => {
+  const counts: number[] = [];
+  await open("one").add(settle("h", 5));
+  const outbox = createOutbox({ folder, name: "two", log, onWaiting: (count) => counts.push(count) });
+  await outbox.waiting();
+  await outbox.add(settle("i", 5));
+  await outbox.done(["h", "i"]);
+  expect(counts).toEqual([1, 2, 0]);
+});
+
 test("it knows what waits", async () => {
   const outbox = open("one");
   await outbox.add(settle("h", 5));

@@ -62,6 +62,21 @@ describe("batches", () => {
   });
 });
 
+it("says each time that the store is away, and how many wait", async () => {
+  const onAway = vi.fn<() => void>();
+  const onDepth = vi.fn<(waiting: number) => void>();
+  const { recorder, state } = setUp({ onAway, onDepth });
+  state.fail = () => new StoreUnavailable(new Error("away"));
+  recorder.add(makeRecord());
+  await recorder.flush();
+  expect(onAway).toHaveBeenCalledTimes(1);
+  expect(onDepth).toHaveBeenLastCalledWith(1);
+  state.fail = null;
+  await recorder.flush();
+  expect(onAway).toHaveBeenCalledTimes(1);
+  expect(onDepth).toHaveBeenLastCalledWith(0);
+});
+
 describe("a queue that is full", () => {
   it("drops the newest and counts them", async () => {
     const { recorder, dropped, state, ids } = setUp({ queueMax: 4, batchMax: 2 });

@@ -1,0 +1,171 @@
+// The metrics of requests: how many, how long, what of that was ours, who answered instead of whom, tokens and money.
+// Labels are routes, tiers, models of the catalogue and words of ours, so their number stays bounded.
+
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { NanoUsd, TokenBuckets } from "../core/money.ts";
+
+export interface RequestMetric {
+  readonly route: string;
+  readonly status: number;
+  readonly tier: string;
+  readonly model: string;
+  readonly durationMs: number;
+  readonly firstContentMs: number | null;
+  /** What the gateway itself took; null when no provider answered. */
+  readonly overheadMs: number | null;
+  /** What the decision took; null when there was none. */
+  readonly decisionMs: number | null;
+  readonly fallback: { readonly from: string; readonly to: string; readonly reason: string } | null;
+  readonly failedAttempts: readonly { readonly model: string; readonly provider: string; readonly reason: string }[];
+  readonly cost: { readonly buckets: TokenBuckets; readonly charge: NanoUsd; readonly baseline: NanoUsd } | null;
+  /** Whether it failed because the database was away. */
+  readonly isStoreAway: boolean;
+}
+
+export interface RequestMetrics {
+  begin(): void;
+  end(metric: RequestMetric): void;
+}
+
+const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const OVERHEAD_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+const DECISION_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05];
+
+export function requestMetrics(registry: Registry, storeError: () => void): RequestMetrics {
+  const registers = [registry];
+  const named = (name: string, help: string) => ({ name: `switchyard_${name}`, help, registers });
+  const requests = new Counter({
+    ...named("requests_total", "Requests answered."),
+    labelNames: ["route", "status", "tier", "model"],
+  });
+  const times = timeMetrics(named);
+  const fallbacks = new Counter({
+    ...named("fallbacks_total", "Requests answered by another model than the one chosen, by why that one failed."),
+    labelNames: ["from", "to", "reason"],
+  });
+  const failures = new Counter({
+    ...named("failed_attempts_total", "Attempts on a model that failed."),
+    labelNames: ["provider", "model", "reason"],
+  });
+  const inFlight = new Gauge(named("requests_in_flight", "Requests being served now."));
+  const spend = spendingMetrics(named);
+  return {
+    begin: () => inFlight.inc(),
+    end(metric) {
+      const { route, status, tier, model, fallback, cost } = metric;
+      inFlight.dec();
+      requests.inc({ route, status, tier, model });
+      times(metric);
+      if (fallback !== null) fallbacks.inc(fallback);
+      for (const { provider, model: tried, reason } of metric.failedAttempts) {
+        failures.inc({ provider, model: tried, reason });
+      }
+      if (cost !== null) spend(model, cost);
+      if (metric.isStoreAway) storeError();
+    },
+  };
+}
+
+/** A failure in one of a few words: a provider may answer with any number. */
+export function failureReason({ failure, status }: { failure: string | null; status: number | null }): string {
+  if (failure !== "status" || status === null) return failure ?? "unknown";
+  if (status === 429 || status === 401 || status === 403 || status === 404) return `status_${status}`;
+  return status >= 500 ? "status_5xx" : "status_4xx";
+}
+
+type Named = (name: string, help: string) => { name: string; help: string; registers: Registry[] };
+
+function timeMetrics(named: Named): (metric: RequestMetric) => void {
+  const duration = new Histogram({
+    ...named("request_duration_seconds", "From the first byte in to the last byte out."),
+    labelNames: ["route"],
+    buckets: DURATION_SECONDS,
+  });
+  const firstContent = new Histogram({
+    ...named("time_to_first_content_seconds", "From the first byte in to the first content of an answer."),
+    labelNames: ["model"],
+    buckets: DURATION_SECONDS,
+  });
+  const overhead = new Histogram({
+    ...named(
+      "overhead_seconds",
+      "What the gateway itself took of an answered request: before the first attempt, and from the answer to its booking.",
+    ),
+    buckets: OVERHEAD_SECONDS,
+  });
+  const decision = new Histogram({
+    ...named("decision_seconds", "What it took to decide on a tier and a chain."),
+    buckets: DECISION_SECONDS,
+  });
+  return ({ route, model, durationMs, firstContentMs, overheadMs, decisionMs }) => {
+    duration.observe({ route }, durationMs / 1000);
+    if (firstContentMs !== null) firstContent.observe({ model }, firstContentMs / 1000);
+    if (overheadMs !== null) overhead.observe(overheadMs / 1000);
+    if (decisionMs !== null) decision.observe(decisionMs / 1000);
+  };
+}
+
+interface Spent {
+  readonly tokens: { -readonly [Bucket in keyof TokenBuckets]: number };
+  charge: NanoUsd;
+  baseline: NanoUsd;
+}
+
+const KINDS = [
+  ["input", "input"],
+  ["cacheRead", "cache_read"],
+  ["cacheWrite", "cache_write"],
+  ["output", "output"],
+] as const;
+
+/** Added up in plain numbers and written into the counters only when somebody reads them: a request pays for a sum. */
+function spendingMetrics(named: Named): (model: string, cost: NonNullable<RequestMetric["cost"]>) => void {
+  const byModel = new Map<string, Spent>();
+  new Counter({
+    ...named("tokens_total", "Tokens charged for, by kind; cached input is not part of input."),
+    labelNames: ["model", "kind"],
+    collect() {
+      this.reset();
+      for (const [model, { tokens }] of byModel) {
+        for (const [bucket, kind] of KINDS) if (tokens[bucket] > 0) this.inc({ model, kind }, tokens[bucket]);
+      }
+    },
+  });
+  usdCounter(named("charged_usd_total", "What was charged, markup included."), byModel, ({ charge }) => charge);
+  usdCounter(
+    named(
+      "baseline_usd_total",
+      "What the same tokens would have cost on the baseline model; by the model that answered.",
+    ),
+    byModel,
+    ({ baseline }) => baseline,
+  );
+  return (model, { buckets, charge, baseline }) => {
+    const spent = byModel.get(model) ?? newSpent();
+    byModel.set(model, spent);
+    for (const [bucket] of KINDS) spent.tokens[bucket] += buckets[bucket];
+    spent.charge += charge;
+    spent.baseline += baseline;
+  };
+}
+
+function newSpent(): Spent {
+  return { tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }, charge: 0n, baseline: 0n };
+}
+
+const NANO_PER_USD = 1e9;
+
+function usdCounter(
+  named: ReturnType<Named>,
+  byModel: ReadonlyMap<string, Spent>,
+  amountOf: (spent: Spent) => NanoUsd,
+): void {
+  new Counter({
+    ...named,
+    labelNames: ["model"],
+    collect() {
+      this.reset();
+      for (const [model, spent] of byModel) this.inc({ model }, Number(amountOf(spent)) / NANO_PER_USD);
+    },
+  });
+}
