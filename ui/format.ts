@@ -111,6 +111,12 @@ export function plural(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
 }
 
+/** `1st`, `2nd`, `11th`. */
+export function ordinal(place: number): string {
+  const isTeen = place % 100 > 10 && place % 100 < 14;
+  return `${place}${(isTeen ? undefined : ["th", "st", "nd", "rd"][place % 10]) ?? "th"}`;
+}
+
 /** Micro-dollars and the like as they came: for titles. */
 export function exact(amount: string | number | null | undefined): string {
   return amount === null || amount === undefined ? "" : `${amount} USD`;

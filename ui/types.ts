@@ -1,7 +1,7 @@
 // What the gateway's /api answers, as far as the dashboard reads it. Amounts are decimal text in USD, times ISO 8601.
 
 import type { Controls } from "../src/core/decision.ts";
-import type { Capability, ToolScores } from "../src/core/model.ts";
+import type { Capability, ToolScenario, ToolScores } from "../src/core/model.ts";
 import type { TokenBuckets } from "../src/core/money.ts";
 import type { AttemptRecord, ContentRecord, ToolCallCheck } from "../src/core/records.ts";
 
@@ -92,10 +92,27 @@ export interface Model {
   readonly service: { readonly tiers: readonly string[]; readonly bfcl: ToolScores | null; readonly priceAsOf: string };
   readonly provider: string;
   readonly tier: string;
+  readonly chains: readonly ChainPlace[];
   readonly capabilities: readonly Capability[];
   readonly priceSource: string;
   readonly isRoutable: boolean;
   readonly health: ModelHealth;
+  readonly toolCalls: readonly SeenToolCalls[];
+}
+
+/** 1 is asked first. */
+export interface ChainPlace {
+  readonly tier: string;
+  readonly place: number;
+  readonly of: number;
+}
+
+/** What the account saw of a model's tool calls in one scenario, and what it does to the score. */
+export interface SeenToolCalls extends ToolCallCheck {
+  readonly scenario: ToolScenario;
+  readonly staticScore: number | null;
+  readonly blendedScore: number | null;
+  readonly basis: "account" | "everyone";
 }
 
 export interface HealthState {

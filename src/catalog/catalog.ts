@@ -1,7 +1,7 @@
 // The catalogue the router reads: models, chains and the baseline, checked and indexed once at start.
 
 import type { Model, Provider } from "../core/model.ts";
-import type { Tier } from "../core/tiers.ts";
+import { TIERS, type Tier } from "../core/tiers.ts";
 import type { Weights } from "./weights.ts";
 
 export interface Catalog {
@@ -24,4 +24,20 @@ export interface Catalog {
 /** Whether requests can be sent to this model at all: it has a price and a provider that is configured. */
 export function isRoutable(catalog: Catalog, model: Model): boolean {
   return model.price !== null && catalog.providers.has(model.provider);
+}
+
+/** Where a model stands in the chain of a tier: the first is asked first. */
+export interface ChainPlace {
+  readonly tier: Tier;
+  readonly place: number;
+  /** How many models the chain has. */
+  readonly of: number;
+}
+
+export function chainPlaces({ chains }: Catalog, { id }: Model): readonly ChainPlace[] {
+  return TIERS.map((tier) => ({
+    tier,
+    place: chains[tier].findIndex((model) => model.id === id) + 1,
+    of: chains[tier].length,
+  })).filter(({ place }) => place > 0);
 }

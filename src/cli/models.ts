@@ -1,6 +1,6 @@
 // `switchyard models list | check`: the catalogue as this configuration has it, and whether it fits what providers offer.
 
-import { type Catalog, isRoutable } from "../catalog/catalog.ts";
+import { type Catalog, chainPlaces, isRoutable } from "../catalog/catalog.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
@@ -40,7 +40,10 @@ function readOrder({ words, flags }: Arguments, terminal: Terminal): ReadOrder<O
 function list({ tier, isJson }: Order, { catalog }: Settings, terminal: Terminal): number {
   const shown = tier === null ? [...catalog.models.values()] : catalog.chains[tier];
   if (isJson) {
-    const data = shown.map((model) => ({ ...writeModel(model, catalog), provider: model.provider, tier: model.tier }));
+    const data = shown.map((model) => ({
+      ...writeModel(model, catalog),
+      ...{ provider: model.provider, tier: model.tier, chains: chainPlaces(catalog, model) },
+    }));
     printJson({ data }, terminal);
   } else print(shown, { catalog, tier, terminal });
   return 0;

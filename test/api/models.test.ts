@@ -91,3 +91,18 @@ describe("without any provider configured", () => {
     }
   });
 });
+
+describe("the catalogue in /api/models", () => {
+  it("says where each model stands in the chains, as they are configured", async () => {
+    const { data } = (await (await gateway.api("GET", "/api/models")).json()) as List;
+    const chainsOf = (wanted: string) => data.find(({ id }) => id === wanted)?.chains;
+    expect(chainsOf("lab-small")).toEqual([
+      { tier: "NANO", place: 1, of: 2 },
+      { tier: "LIGHT", place: 1, of: 1 },
+    ]);
+    expect(chainsOf("lab-bare")).toEqual([{ tier: "NANO", place: 2, of: 2 }]);
+    expect(chainsOf("lab-unpriced")).toEqual([]);
+    const last = Math.max(...data.flatMap(({ chains }) => (chains as { of: number }[]).map(({ of }) => of)));
+    expect(last).toBeGreaterThan(2);
+  });
+});

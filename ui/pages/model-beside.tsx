@@ -8,6 +8,7 @@ import { TierBadge } from "../kit/tier.tsx";
 import { hrefTo, hrefWith, setQuery } from "../router.ts";
 import { COMPARED_MAX, compare } from "./model-compare.tsx";
 import { errorRate, Health, perMillion, type SeenModel } from "./model-facts.tsx";
+import { standingText } from "./model-words.ts";
 import { benchFragment, EMPTY_BENCH } from "./playground-state.ts";
 
 export function Comparison({
@@ -155,7 +156,7 @@ const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[]
     title: "Place and size",
     facts: [
       { name: "Tier", show: ({ tier }) => <TierBadge tier={tier} /> },
-      { name: "In the chains of", show: ({ service }) => service.tiers.join(", ") || "none: by name only" },
+      { name: "In the chains", show: ({ chains }) => standingText(chains) },
       {
         name: "Context",
         show: (model) => exactTokens(model.context_length),

@@ -1,7 +1,7 @@
-// One model: where its numbers come from, where it stands in each tier's chain, and how to ask for it by name.
+// One model: where its numbers come from, where it stands in each tier's chain, how well it calls tools, and how to ask
+// for it by name.
 
-import { TOOL_SCENARIOS } from "../../src/core/model.ts";
-import { count, duration, percent, score, usd } from "../format.ts";
+import { count, duration, percent, usd } from "../format.ts";
 import { useShortcuts } from "../keyboard.ts";
 import { ButtonLink } from "../kit/button.tsx";
 import { CopyButton } from "../kit/copy.tsx";
@@ -10,9 +10,19 @@ import { Snippets } from "../kit/snippets.tsx";
 import { hrefTo } from "../router.ts";
 import { isOperator } from "../session.ts";
 import { errorRate, Health, healthStory, perMillion, type SeenModel } from "./model-facts.tsx";
+import { Scores } from "./model-scores.tsx";
+import { Standing } from "./model-standing.tsx";
 import { useProviderTest } from "./provider-test.tsx";
 
-export function ModelSheet({ model, onClose }: { readonly model: SeenModel; readonly onClose: () => void }) {
+export function ModelSheet({
+  model,
+  all,
+  onClose,
+}: {
+  readonly model: SeenModel;
+  readonly all: readonly SeenModel[];
+  readonly onClose: () => void;
+}) {
   useShortcuts({ Escape: onClose });
   const test = useProviderTest(model.provider, model.id);
   return (
@@ -39,6 +49,8 @@ export function ModelSheet({ model, onClose }: { readonly model: SeenModel; read
     >
       {test.outcome}
       <Facts model={model} />
+      <h3>Place in the chains</h3>
+      <Standing model={model} all={all} />
       <h3>Function calling</h3>
       <Scores model={model} />
       <h3>Ask for it by name</h3>
@@ -53,14 +65,13 @@ function directBody(model: string): Readonly<Record<string, unknown>> {
 }
 
 function Facts({ model }: { readonly model: SeenModel }) {
-  const { tiers, priceAsOf } = model.service;
+  const { priceAsOf } = model.service;
   const facts: readonly (readonly [string, string])[] = [
     ["Health", healthStory(model.health)],
     ["Input", `${usd(perMillion(model.pricing.prompt))} per million tokens`],
     ["Output", `${usd(perMillion(model.pricing.completion))} per million tokens`],
     ["Price as of", `${priceAsOf}, ${model.priceSource}`],
     ["Context", `${count(model.context_length)} tokens, ${count(model.max_output_tokens)} out`],
-    ["In the chains of", tiers.length === 0 ? "none: by name only" : tiers.join(", ")],
     ["Can", model.capabilities.join(", ") || "text only"],
     ["Traffic, 24 h", `${percent(model.share)}, ${count(model.usage?.requests ?? 0)} requests`],
     ["Errors, 24 h", `${count(model.usage?.errors ?? 0)}, ${errorRate(model)}`],
@@ -75,30 +86,6 @@ function Facts({ model }: { readonly model: SeenModel }) {
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function Scores({ model }: { readonly model: SeenModel }) {
-  const scores = model.service.bfcl;
-  if (scores === null) return <p class="faint">Never measured; it is not used where a score is asked for.</p>;
-  const rows = [
-    ["overall", scores.overall] as const,
-    ...TOOL_SCENARIOS.map((scenario) => [scenario.replaceAll("_", " "), scores[scenario]] as const),
-  ];
-  return (
-    <dl class="scores">
-      {rows.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <span class="ranked-track" aria-hidden="true">
-              <i style={{ width: `${value ?? 0}%` }} />
-            </span>
-            {score(value)}
-          </dd>
         </div>
       ))}
     </dl>

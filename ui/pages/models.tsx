@@ -86,7 +86,7 @@ function Catalogue({
         ) : (
           <ModelTable models={sorted(shown, sort)} sort={sort} chosen={chosen} compared={compared} />
         )}
-        {open !== undefined && <ModelSheet model={open} onClose={() => setQuery({ model: null })} />}
+        {open !== undefined && <ModelSheet model={open} all={seen} onClose={() => setQuery({ model: null })} />}
       </div>
       <CompareBar models={compared} />
     </>

@@ -1,7 +1,7 @@
 // /api/models and /api/providers: the catalogue as an operator sees it, with health.
 
 import type { FastifyInstance } from "fastify";
-import { isRoutable } from "../../catalog/catalog.ts";
+import { chainPlaces, isRoutable } from "../../catalog/catalog.ts";
 import { TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
 import { type Model, TOOL_SCENARIOS, type ToolScenario } from "../../core/model.ts";
 import type { ToolCallTally } from "../../core/records.ts";
@@ -41,6 +41,7 @@ function writeOperatorModel(model: Model, services: Services): object {
     provider: model.provider,
     upstream: model.upstream,
     tier: model.tier,
+    chains: chainPlaces(services.catalog, model),
     capabilities: [...model.capabilities],
     priceSource: model.priceSource,
     isRoutable: isRoutable(services.catalog, model),

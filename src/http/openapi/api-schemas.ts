@@ -61,12 +61,23 @@ const healthState = {
 };
 const isResting = { type: "boolean", description: "Tried last now, for its own sake, its provider's or the key's." };
 
+const chains = {
+  type: "array",
+  description: "Where the model stands in the chain of each tier that has it, as configured: 1 is asked first.",
+  items: object({
+    tier,
+    place: { type: "integer", minimum: 1 },
+    of: { type: "integer", minimum: 1, description: "How many models the chain has." },
+  }),
+};
+
 export const API_SCHEMAS: Readonly<Record<string, object>> = {
   CatalogModel: object({
     ...model,
     provider: text,
     upstream: text,
     tier,
+    chains,
     capabilities: { type: "array", items: text },
     priceSource: text,
     isRoutable: { type: "boolean" },

@@ -132,8 +132,14 @@ describe("models", () => {
     expect(all.out).toMatch(/^ID +PROVIDER +TIER/);
     expect(all.said).toMatch(/\d+ models; \d+ can be used/);
     const light = await run(models, ["list", "--tier", "light", "--json"], terminal);
-    const { data } = JSON.parse(light.out) as { data: { id: string; tier: string }[] };
+    const { data } = JSON.parse(light.out) as {
+      data: { id: string; tier: string; chains: { tier: string; place: number; of: number }[] }[];
+    };
     expect(data.length).toBeGreaterThan(1);
+    for (const [index, { chains }] of data.entries()) {
+      const own = { tier: "LIGHT", place: index + 1, of: data.length };
+      expect(chains.find(({ tier }) => tier === "LIGHT")).toEqual(own);
+    }
     const table = await run(models, ["list", "--tier", "LIGHT"], terminal);
     expect(
       table.out

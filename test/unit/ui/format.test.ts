@@ -1,5 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { ago, balance, categoryName, count, duration, monthName, percent, span, usd } from "../../../ui/format.ts";
+import {
+  ago,
+  balance,
+  categoryName,
+  count,
+  duration,
+  monthName,
+  ordinal,
+  percent,
+  span,
+  usd,
+} from "../../../ui/format.ts";
 
 describe("amounts", () => {
   test.each([
@@ -24,6 +35,18 @@ test.each([
   ["2026-11", "November 2026"],
   ["2026-13", "2026-13"],
 ])("the month %s reads %s", (month, text) => expect(monthName(month)).toBe(text));
+
+test.each([
+  [1, "1st"],
+  [2, "2nd"],
+  [3, "3rd"],
+  [4, "4th"],
+  [11, "11th"],
+  [13, "13th"],
+  [20, "20th"],
+  [22, "22nd"],
+  [112, "112th"],
+])("the place %d reads %s", (place, text) => expect(ordinal(place)).toBe(text));
 
 test.each([
   [0, "0"],
