@@ -83,6 +83,7 @@ export async function openLedger(
     accountId: ACCOUNT,
     amount: 1_000_000_000_000_000n,
     note: null,
+    actor: null,
   });
   return {
     ledger,

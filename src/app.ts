@@ -160,7 +160,7 @@ async function greet(
 /** Play money for the first steps; with a real provider, credits are the operator's to add. */
 async function giveDemoCredits(credits: Credits): Promise<void> {
   const accountId = DEFAULT_ACCOUNT;
-  await credits.topUp({ accountId, amountUsd: "5", note: "demo credits", idempotencyKey: "demo credits" });
+  await credits.topUp({ accountId, amountUsd: "5", note: "demo credits", actor: null, idempotencyKey: "demo credits" });
 }
 
 function addressOf(server: FastifyInstance, host: string): string {

@@ -66,6 +66,7 @@ export interface LedgerEntry {
   readonly amountUsd: string;
   readonly balanceAfterUsd: string;
   readonly note: string | null;
+  readonly actor: string | null;
   readonly requestId: string | null;
   readonly model: string | null;
   readonly createdAt: string;

@@ -19,6 +19,8 @@ export interface Movement {
   readonly accountId: string;
   readonly amountUsd: string;
   readonly note: string | null;
+  /** Who does it, in words; null for the gateway itself. */
+  readonly actor: string | null;
   /** The same key twice moves money once. */
   readonly idempotencyKey: string | null;
 }
@@ -31,9 +33,9 @@ export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list, 
     transactionKind: "topup" | "adjustment",
     amount: NanoUsd,
   ): Promise<Transaction> {
-    const { accountId, note } = wanted;
+    const { accountId, note, actor } = wanted;
     const id = movementId(transactionKind, wanted);
-    const outcome = await ledger.move({ id, transactionKind, accountId, amount, note });
+    const outcome = await ledger.move({ id, transactionKind, accountId, amount, note, actor });
     if (outcome.state === "refused") throw refusal(outcome, wanted);
     return outcome.transaction;
   }

@@ -78,14 +78,14 @@ export class Draft {
 
   /** Puts the transaction at the end of its wallet's chain and posts its wallet entry. A charge comes with what it was for. */
   addTransaction(wanted: NewTransaction, charge: Charge | null = null): Transaction {
-    const { id, kind, accountId, entries, holdId, note } = wanted;
+    const { id, kind, accountId, entries, holdId, note, actor } = wanted;
     let sum = 0n;
     for (const { amount } of entries) sum += amount;
     assert(sum === 0n, "entries must sum to zero");
     const wallet = this.wallet(accountId);
     const sequence = wallet.sequence + 1;
     const posted = wallet.posted + amountIn(entries, "wallet");
-    const placed = { id, kind, accountId, entries, holdId, note, sequence, balanceAfter: posted };
+    const placed = { id, kind, accountId, entries, holdId, note, actor, sequence, balanceAfter: posted };
     const last = transactionHash(placed, charge, wallet.hash);
     const transaction = { ...placed, hash: last };
     this.#transactions.set(id, transaction);

@@ -121,6 +121,7 @@ function chargeTransaction({ holdId, accountId, charge, paid, absorbed }: Charge
     ],
     holdId,
     note: null,
+    actor: null,
   };
 }
 
@@ -161,6 +162,7 @@ function move(draft: Draft, op: MoveOp): MoveOutcome {
     ],
     holdId: null,
     note: op.note,
+    actor: op.actor,
   });
   return { state: "moved", transaction };
 }

@@ -7,6 +7,9 @@ import { loadSettings, printProblems } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { explainFailure, FAILED, UsageError, unknown } from "./usage.ts";
 
+/** What the ledger keeps as who did it. */
+export const COMMAND_LINE = "command line";
+
 export interface ReadOrder<Order> {
   readonly order: Order;
   /** The flags that are the configuration's. */

@@ -12,7 +12,7 @@ import { createLedgerStore } from "../store/ledger.ts";
 import { createLedgerList } from "../store/ledger-list.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
 import type { Arguments } from "./arguments.ts";
-import { perform, printJson, type ReadOrder, readSubcommand } from "./command.ts";
+import { COMMAND_LINE, perform, printJson, type ReadOrder, readSubcommand } from "./command.ts";
 import { withKeyRing } from "./key-ring.ts";
 import { formatTable } from "./table.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
@@ -69,7 +69,7 @@ function creditsOf(db: Db): Credits {
 async function carryOut(order: Order, service: Credits, terminal: Terminal): Promise<number> {
   if (order.kind === "ledger") return showLedger(order, service, terminal);
   if (order.kind === "balance") return showBalance(order, service, terminal);
-  const movement = { ...order, amountUsd: order.amountUsd as string };
+  const movement = { ...order, amountUsd: order.amountUsd as string, actor: COMMAND_LINE };
   const transaction = await (order.kind === "add" ? service.topUp(movement) : service.adjust(movement));
   if (order.isJson) printJson(writeTransaction(transaction), terminal);
   else {
@@ -93,7 +93,7 @@ async function showLedger({ accountId, isJson }: Order, service: Credits, termin
   const lines = await service.list(accountId, { limit: LEDGER_LINES, after: null });
   if (isJson) printJson({ data: lines.map(writeLine) }, terminal);
   else if (lines.length === 0) terminal.say("Nothing was booked yet. Add credits: switchyard credits add 25\n");
-  else terminal.out(formatTable([["TIME", "KIND", "AMOUNT USD", "BALANCE USD", "FOR"], ...lines.map(rowOf)]));
+  else terminal.out(formatTable([["TIME", "KIND", "AMOUNT USD", "BALANCE USD", "BY", "FOR"], ...lines.map(rowOf)]));
   return 0;
 }
 
@@ -101,5 +101,12 @@ function rowOf({ transaction, createdAtMs, model, requestId }: LedgerLine): read
   const amount = transaction.entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
   const purpose = model === null ? (transaction.note ?? "") : `${model} ${requestId}`;
   const time = new Date(createdAtMs).toISOString().slice(0, 19).replace("T", " ");
-  return [time, transaction.kind, formatUsd(amount), formatUsd(transaction.balanceAfter), purpose];
+  return [
+    time,
+    transaction.kind,
+    formatUsd(amount),
+    formatUsd(transaction.balanceAfter),
+    transaction.actor ?? "-",
+    purpose,
+  ];
 }

@@ -20,6 +20,7 @@ import { createLedgerList } from "../store/ledger-list.ts";
 import { createProfileStore } from "../store/profiles.ts";
 import { createRecordStore } from "../store/request-write.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
+import { COMMAND_LINE } from "./command.ts";
 import { BUDGET, BUDGET_ID, DEMO_KEYS, demoCatalog } from "./demo-pool.ts";
 import { demoTraffic } from "./demo-traffic.ts";
 
@@ -153,7 +154,7 @@ async function moveMoney(
   );
   const charged = olderCharge + newest.reduce((sum, { cost }) => sum + (cost?.charge ?? 0n), 0n);
   const mostHeld = chunks.map(heldBy).reduce((most, held) => (held > most ? held : most), 0n);
-  const move = { accountId: DEFAULT_ACCOUNT, idempotencyKey: null };
+  const move = { accountId: DEFAULT_ACCOUNT, actor: COMMAND_LINE, idempotencyKey: null };
   const wholeUsd = (charged + mostHeld + SPARE) / NANO_PER_USD + 1n;
   await credits.topUp({ ...move, amountUsd: wholeUsd.toString(), note: "demo credits" });
   if (olderCharge > 0n) await credits.adjust({ ...move, amountUsd: `-${formatUsd(olderCharge)}`, note: OLDER_NOTE });

@@ -52,6 +52,8 @@ export interface Transaction {
   readonly balanceAfter: NanoUsd;
   readonly holdId: string | null;
   readonly note: string | null;
+  /** Who did it, in words: an e-mail, or what was used. Null for what the gateway did, and for entries of older versions. */
+  readonly actor: string | null;
   readonly hash: string;
 }
 
@@ -104,6 +106,7 @@ export interface MoveOp {
   readonly accountId: string;
   readonly amount: NanoUsd;
   readonly note: string | null;
+  readonly actor: string | null;
 }
 
 export type LedgerOp = HoldOp | SettleOp | VoidOp | MoveOp;

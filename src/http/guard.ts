@@ -55,6 +55,12 @@ export async function operatorOnly({ identity }: FastifyRequest): Promise<void> 
   throw new GatewayError("forbidden", "This is for operators.", { code: "operators_only" });
 }
 
+/** Who is asking, in the words the ledger keeps. */
+export function actorOf({ identity }: FastifyRequest): string | null {
+  if (identity === null) return null;
+  return identity.kind === "admin" ? "admin token" : identity.user.email;
+}
+
 /** The only account the caller may see; null for those who may see all. */
 export function ownAccountOf({ identity }: FastifyRequest): string | null {
   return identity?.kind === "user" && identity.user.role === "owner" ? identity.user.accountId : null;

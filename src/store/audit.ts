@@ -32,6 +32,10 @@ const STRAYS: readonly (readonly [string, string])[] = [
     "SELECT e.account_id || ' ' || CAST(e.sequence AS TEXT) AS name FROM ledger_entries e LEFT JOIN ledger_transactions t ON t.account_id = e.account_id AND t.sequence = e.sequence WHERE t.id IS NULL",
   ],
   [
+    "actor of a transaction that is not there",
+    "SELECT a.transaction_id FROM ledger_actors a LEFT JOIN ledger_transactions t ON t.id = a.transaction_id WHERE t.id IS NULL",
+  ],
+  [
     "transaction is beyond the end of its wallet",
     "SELECT t.id FROM ledger_transactions t LEFT JOIN wallets w ON w.account_id = t.account_id WHERE w.account_id IS NULL OR t.sequence > w.sequence",
   ],

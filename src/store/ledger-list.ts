@@ -1,4 +1,4 @@
-// The ledger of an account for reading: newest first, with what each charge was for.
+// The ledger of an account for reading: newest first, with what each charge was for and who did the rest.
 
 import type { LedgerLine, LedgerList } from "../core/ledger.ts";
 import type { Db, Row } from "../core/ports.ts";
@@ -13,7 +13,9 @@ export function createLedgerList(db: Db): LedgerList {
       const index = isMoves ? indexedBySql(db.kind, "ledger_moves") : "";
       const within = month === null ? EVERYTHING : await stretchOf(db, accountId, month);
       const rows = await db.query(
-        `SELECT t.*, c.request_id, c.model FROM ledger_transactions t${index} LEFT JOIN charges c ON c.hold_id = t.hold_id
+        `SELECT t.*, a.actor, c.request_id, c.model FROM ledger_transactions t${index}
+         LEFT JOIN charges c ON c.hold_id = t.hold_id
+         LEFT JOIN ledger_actors a ON t.kind <> 'charge' AND a.transaction_id = t.id
          WHERE t.account_id = $1 AND ($2 = '' OR t.sequence < (SELECT sequence FROM ledger_transactions WHERE id = $2 AND account_id = $1))
            AND ($4 = '' OR t.sequence <= (SELECT sequence FROM ledger_transactions WHERE id = $4 AND account_id = $1))
            AND t.sequence > $6 AND t.sequence <= $7 AND ($5 = '' OR t.kind = $5)${isMoves ? MOVES_ONLY : ""}

@@ -112,6 +112,12 @@ const ENTRIES: InsertShape = {
   clockColumn: null,
 };
 
+const ACTORS: InsertShape = {
+  table: "ledger_actors",
+  columns: { transaction_id: "TEXT", actor: "TEXT" },
+  clockColumn: null,
+};
+
 function transactionStatements(kind: Db["kind"], { transactions }: LedgerChanges): readonly Statement[] {
   if (transactions.length === 0) return [];
   const rows = transactions.map(({ id, kind: what, accountId, sequence, balanceAfter, holdId, note, hash }) => [
@@ -128,7 +134,17 @@ function transactionStatements(kind: Db["kind"], { transactions }: LedgerChanges
   for (const { accountId, sequence, entries: own } of transactions) {
     for (const { book, amount } of own) if (amount !== 0n) entries.push([accountId, sequence, book, amount]);
   }
-  return [insertRows(kind, TRANSACTIONS, rows), insertRows(kind, ENTRIES, entries)];
+  return [
+    insertRows(kind, TRANSACTIONS, rows),
+    insertRows(kind, ENTRIES, entries),
+    ...actorStatements(kind, transactions),
+  ];
+}
+
+/** None for charges, which nobody does by hand. */
+function actorStatements(kind: Db["kind"], transactions: LedgerChanges["transactions"]): readonly Statement[] {
+  const rows = transactions.flatMap(({ id, actor }) => (actor === null ? [] : [[id, actor]]));
+  return rows.length === 0 ? [] : [insertRows(kind, ACTORS, rows)];
 }
 
 const CHARGES: InsertShape = {

@@ -147,8 +147,8 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
     ...read(
       "moves",
       moves.map(({ id }) => id),
-      `SELECT ${MOVE}, e.book, e.amount FROM ledger_transactions t JOIN ledger_entries e
-       ON e.account_id = t.account_id AND e.sequence = t.sequence WHERE ${inListSql(kind, "t.id", "$1")}`,
+      `SELECT ${MOVE}, a.actor, e.book, e.amount FROM ledger_transactions t JOIN ledger_entries e
+       ON e.account_id = t.account_id AND e.sequence = t.sequence LEFT JOIN ledger_actors a ON a.transaction_id = t.id WHERE ${inListSql(kind, "t.id", "$1")}`,
     ),
   };
 }
@@ -205,6 +205,7 @@ export function toTransaction(row: Row, entries: readonly Row[]): Transaction {
     balanceAfter: BigInt(row.balance_after as number),
     holdId: row.hold_id === null ? null : String(row.hold_id),
     note: row.note === null ? null : String(row.note),
+    actor: row.actor == null ? null : String(row.actor),
     hash: String(row.hash),
     entries: entries.map(({ book, amount }) => ({
       book: book as Transaction["entries"][number]["book"],

@@ -49,6 +49,7 @@ describe("a top-up", () => {
       amountUsd: "12.5",
       balanceAfterUsd: "12.5",
       note: "January",
+      actor: "admin token",
     });
     expect(await balanceOf(account)).toEqual(amounts("12.5"));
   });
@@ -247,7 +248,7 @@ describe("the ledger", () => {
     expect(answer.headers.get("content-type")).toContain("text/csv");
     expect(answer.headers.get("content-disposition")).toContain("ledger.csv");
     const [head, ...rows] = (await answer.text()).trimEnd().split("\r\n");
-    expect(head).toBe("createdAt,kind,amountUsd,balanceAfterUsd,requestId,model,note,id");
+    expect(head).toBe("createdAt,kind,amountUsd,balanceAfterUsd,requestId,model,note,id,actor");
     expect(rows).toHaveLength(7);
     expect(rows[0]).toMatch(/^\d{4}-[^,]+,adjustment,-0\.25,5\.75,,,,adjustment:/);
     const told = rows.slice(1).map((row) => /,,,(.*),topup:/.exec(row)?.[1]);

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { hasBrowser, setStage } from "./stage.ts";
+import { EMAIL, hasBrowser, setStage } from "./stage.ts";
 
 const HELLO_BODY = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
 
@@ -112,6 +112,17 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     expect(troubles).toEqual([]);
   });
 
+  test("adds credits, and the ledger says by whom", async () => {
+    const { page, troubles } = await visit("/credits?new=1");
+    await page.getByLabel("Amount, USD").fill("7.25");
+    await page.getByLabel("Note").fill("by hand");
+    await page.getByRole("button", { name: "Add $7.25" }).click();
+    await page.getByText("$7.25 added.").waitFor();
+    const entry = page.locator(".ledger tbody tr").filter({ hasText: "by hand" });
+    await entry.locator("[data-cell=actor]").getByText(EMAIL).waitFor();
+    expect(troubles).toEqual([]);
+  });
+
   test("sees what the month came to, and from each sum the entries behind it", async () => {
     await make("/api/credits/topups", { amountUsd: "12.5", note: "January" });
     await make("/api/credits/adjustments", { amountUsd: "-0.25" });
@@ -119,6 +130,8 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const { month } = (
       (await (await gateway().api("GET", "/api/ledger/months")).json()) as { data: { month: string }[] }
     ).data[0] as { month: string };
+    const entry = page.locator(".ledger tbody tr").filter({ hasText: "January" });
+    await entry.locator("[data-cell=actor]").getByText("admin token").waitFor();
     const row = page.locator(".months tbody tr").first();
     await row.getByRole("link", { name: "−$0.25" }).click();
     await page.waitForURL(({ search }) => search.includes(`month=${month}`) && search.includes("kind=adjustment"));

@@ -51,13 +51,13 @@ test("added, adjusted and shown before any server has run", async () => {
   );
   expect(await json(terminal, "credits", "ledger")).toMatchObject({
     data: [
-      { kind: "adjustment", amountUsd: "-2.5", balanceAfterUsd: "22.5", note: null },
-      { kind: "topup", amountUsd: "25", balanceAfterUsd: "25", note: "January" },
+      { kind: "adjustment", amountUsd: "-2.5", balanceAfterUsd: "22.5", note: null, actor: "command line" },
+      { kind: "topup", amountUsd: "25", balanceAfterUsd: "25", note: "January", actor: "command line" },
     ],
   });
   const table = (await run(terminal, "credits", "ledger")).out.split("\n");
-  expect(table[0]).toMatch(/^TIME +KIND +AMOUNT USD +BALANCE USD +FOR/);
-  expect(table[2]).toMatch(/topup +25 +25 +January/);
+  expect(table[0]).toMatch(/^TIME +KIND +AMOUNT USD +BALANCE USD +BY +FOR/);
+  expect(table[2]).toMatch(/topup +25 +25 +command line +January/);
 });
 
 test("with one idempotency key once", async () => {

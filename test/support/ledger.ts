@@ -39,7 +39,7 @@ export function usageOf(nano: number, requestId = "request"): Usage {
 }
 
 export function topUp(id: string, amount: bigint, accountId = "a"): MoveOp {
-  return { kind: "move", id, transactionKind: "topup", accountId, amount, note: null };
+  return { kind: "move", id, transactionKind: "topup", accountId, amount, note: null, actor: null };
 }
 
 export function hold(id: string, amount: bigint, changes: Partial<HoldOp> = {}): HoldOp {

@@ -162,6 +162,7 @@ function Ledger({ entries }: { readonly entries: readonly LedgerEntry[] }) {
             <th scope="col">Time</th>
             <th scope="col">Kind</th>
             <th scope="col">About</th>
+            <th scope="col">By</th>
             <th scope="col" class="number">
               Amount
             </th>
@@ -185,6 +186,9 @@ function Ledger({ entries }: { readonly entries: readonly LedgerEntry[] }) {
                     {entry.model ?? entry.requestId}
                   </a>
                 )}
+              </td>
+              <td data-cell="actor" class="cut" title={entry.actor ?? undefined}>
+                {entry.actor ?? ""}
               </td>
               <td
                 data-cell="amount"

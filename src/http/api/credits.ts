@@ -7,7 +7,7 @@ import { GatewayError } from "../../core/errors.ts";
 import type { LedgerLine, Transaction, Wallet } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { Edge } from "../edge.ts";
-import { operatorOnly } from "../guard.ts";
+import { actorOf, operatorOnly } from "../guard.ts";
 import { accountOf, bodyReader, isoTime, plainText, Usd } from "./request.ts";
 
 const Amount = Type.Object(
@@ -24,7 +24,8 @@ export function registerCredits(api: FastifyInstance, edge: Edge): void {
   const movementOf = async (request: FastifyRequest): Promise<Movement> => {
     const { amountUsd, note = null } = readAmount(request);
     const accountId = await accountOf(request, edge);
-    return { accountId, amountUsd: String(amountUsd), note, idempotencyKey: idempotencyKeyOf(request) };
+    const who = { actor: actorOf(request), idempotencyKey: idempotencyKeyOf(request) };
+    return { accountId, amountUsd: String(amountUsd), note, ...who };
   };
   api.get("/api/credits", async (request) => {
     return writeBalance(await credits.balance(await accountOf(request, edge)));
@@ -52,9 +53,9 @@ export function writeBalance({ posted, held }: Wallet): Readonly<Record<string, 
   return { postedUsd: formatUsd(posted), heldUsd: formatUsd(held), availableUsd: formatUsd(posted - held) };
 }
 
-export function writeTransaction({ id, kind, entries, balanceAfter, note }: Transaction): object {
+export function writeTransaction({ id, kind, entries, balanceAfter, note, actor }: Transaction): object {
   const amount = entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
-  return { id, kind, amountUsd: formatUsd(amount), balanceAfterUsd: formatUsd(balanceAfter), note };
+  return { id, kind, amountUsd: formatUsd(amount), balanceAfterUsd: formatUsd(balanceAfter), note, actor };
 }
 
 export function writeLine({ transaction, createdAtMs, requestId, model }: LedgerLine): object {

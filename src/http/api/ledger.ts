@@ -7,7 +7,7 @@ import { type LedgerLine, type LedgerMonth, TRANSACTION_KINDS, type TransactionK
 import { formatUsd } from "../../core/money.ts";
 import { invalid } from "../../formats/fields.ts";
 import type { Edge } from "../edge.ts";
-import { operatorOnly } from "../guard.ts";
+import { operatorOnly, ownAccountOf } from "../guard.ts";
 import { writeLine } from "./credits.ts";
 import { csvCell } from "./csv.ts";
 import { accountOf, listPage, pageOf, queryOf } from "./request.ts";
@@ -20,10 +20,12 @@ export function registerLedger(api: FastifyInstance, edge: Edge): void {
     const wanted = { from: queryOf(request, "from"), ...narrowingOf(request) };
     const read = async (page: Parameters<typeof credits.list>[1]) =>
       (await credits.list(account, { ...page, ...wanted })).map((line) => ({ id: line.transaction.id, line }));
-    return listPage(pageOf(request), read, ({ line }) => writeLine(line));
+    const show = lineWriter(request);
+    return listPage(pageOf(request), read, ({ line }) => show(line));
   });
   api.get("/api/ledger/export", async (request, reply) => {
-    const wanted = { accountId: await accountOf(request, edge), ...narrowingOf(request) };
+    const account = { accountId: await accountOf(request, edge), show: lineWriter(request) };
+    const wanted = { ...account, ...narrowingOf(request) };
     oneOf("format", queryOf(request, "format") ?? "csv", ["csv"]);
     // One page at a time: the next is read when the client has taken this one.
     const pages = Readable.from(exportPages(credits, wanted), { highWaterMark: 1 });
@@ -39,6 +41,13 @@ export function registerLedger(api: FastifyInstance, edge: Edge): void {
     return listPage(page, (wanted) => credits.months(account, wanted), writeMonth);
   });
   api.get("/api/ledger/verify", { onRequest: operatorOnly }, () => edge.verifyLedger());
+}
+
+/** Who of those that run the gateway did it is not for those who use it, as `/api/users` is not. */
+function lineWriter(request: FastifyRequest): typeof writeLine {
+  if (ownAccountOf(request) === null) return writeLine;
+  return (line) =>
+    writeLine({ ...line, transaction: { ...line.transaction, actor: line.transaction.actor && "operator" } });
 }
 
 interface Narrowing {
@@ -71,23 +80,35 @@ function writeMonth({ id, entries, opening, topUps, charges, adjustments, closin
 }
 
 const PAGE_ROWS = 500;
-const COLUMNS = ["createdAt", "kind", "amountUsd", "balanceAfterUsd", "requestId", "model", "note", "id"] as const;
+const COLUMNS = [
+  "createdAt",
+  "kind",
+  "amountUsd",
+  "balanceAfterUsd",
+  "requestId",
+  "model",
+  "note",
+  "id",
+  "actor",
+] as const;
 
 interface Wanted extends Narrowing {
   readonly accountId: string;
+  readonly show: typeof writeLine;
 }
 
-async function* exportPages(credits: Credits, { accountId, kind, month }: Wanted): AsyncGenerator<string, void, void> {
+async function* exportPages(credits: Credits, wanted: Wanted): AsyncGenerator<string, void, void> {
+  const { accountId, kind, month, show } = wanted;
   yield `${COLUMNS.join(",")}\r\n`;
   let after: string | null = null;
   do {
     const lines: readonly LedgerLine[] = await credits.list(accountId, { limit: PAGE_ROWS, after, kind, month });
-    if (lines.length > 0) yield lines.map(writeRow).join("");
+    if (lines.length > 0) yield lines.map((line) => writeRow(show(line))).join("");
     after = lines.length < PAGE_ROWS ? null : (lines.at(-1)?.transaction.id ?? null);
   } while (after !== null);
 }
 
-function writeRow(line: LedgerLine): string {
-  const written = writeLine(line) as Readonly<Record<string, unknown>>;
+function writeRow(line: object): string {
+  const written = line as Readonly<Record<string, unknown>>;
   return `${COLUMNS.map((name) => csvCell(written[name])).join(",")}\r\n`;
 }

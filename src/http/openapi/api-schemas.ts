@@ -49,6 +49,10 @@ const transaction = {
   amountUsd: text,
   balanceAfterUsd: text,
   note: nullable(text),
+  actor: nullable({
+    type: "string",
+    description: "Who did it: an e-mail, `admin token` or `command line`; for owners `operator`. Null for charges.",
+  }),
 };
 
 const healthState = {

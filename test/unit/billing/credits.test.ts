@@ -18,6 +18,7 @@ const movement = (amountUsd: string, changes: Partial<Movement> = {}): Movement 
   accountId: "a",
   amountUsd,
   note: null,
+  actor: null,
   idempotencyKey: null,
   ...changes,
 });

@@ -18,6 +18,7 @@ const TRANSACTION: Omit<Transaction, "hash"> = {
   balanceAfter: 93n,
   holdId: "h",
   note: null,
+  actor: null,
 };
 const CHARGE: Charge = {
   holdId: "h",
@@ -35,6 +36,10 @@ const hashOf = (changes: Partial<Transaction> = {}, charge: Charge | null = CHAR
 test("the order of the entries, and entries of nothing, do not matter", () => {
   const [wallet, , revenue] = TRANSACTION.entries;
   expect(hashOf({ entries: [revenue!, wallet!] })).toBe(hashOf());
+});
+
+test("who did it is not in it, so that the version before finds the chain whole", () => {
+  expect(hashOf({ actor: "ada@example.com" })).toBe(hashOf());
 });
 
 test("every field counts", () => {
