@@ -10,7 +10,9 @@ export default defineConfig({
     pool: "forks",
     // Many tests wait for timeouts and processes: on two cores, two at once end sooner than one by one.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // Limits of waiting cost nothing when things work, and a slow machine needs them.
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -107,7 +107,7 @@ describe("characters", () => {
       .poll(
         async () => ((await (await gateway.api("GET", "/api/requests?limit=100")).json()) as { data: [] }).data.length,
         {
-          timeout: 20_000,
+          timeout: 60_000,
         },
       )
       .toBeGreaterThanOrEqual(10);

@@ -134,7 +134,7 @@ describe("a provider that does not", () => {
     lab.on("*", hangs);
     // The lab's own limits are shorter than the patience of a test.
     expect(await test()).toMatchObject({ ok: false, status: null, fix: expect.stringContaining("Try again") });
-  }, 20_000);
+  });
 });
 
 it("names the address that nobody listens on", async () => {

@@ -39,5 +39,5 @@ describe.skipIf(database === null)("a database that is gone", () => {
       .first()
       .waitFor({ state: "detached", timeout: PATIENCE_MS });
     expect(troubles).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)("a demo", () => {
     const quiet = recordTerminal({ cwd: folder });
     const args = readArguments(["demo", "--requests", "1500", "--database", database]);
     expect(await demo(args, quiet)).toBe(0);
-  }, 60_000);
+  });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const { visit } = setStage({ database, creditsUsd: null });
 

@@ -217,7 +217,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const { page: other } = await visit(new URL(page.url()).pathname + new URL(page.url()).hash);
     await other.locator(".versus > section").nth(3).waitFor();
     await page.getByRole("button", { name: /^Run all for about \$/ }).click();
-    await expect.poll(() => page.getByText(/charged, .* estimated/).count(), { timeout: 15_000 }).toBe(4);
+    await expect.poll(() => page.getByText(/charged, .* estimated/).count()).toBe(4);
     await page.getByRole("button", { name: "Remove number 1" }).click();
     await expect.poll(() => page.locator(".versus > section").count()).toBe(3);
     expect(troubles).toEqual([]);

@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)("a program from the dashboard", () => {
   test("that is wrong would be noticed by the compiler", async () => {
     const wrong = 'import OpenAI from "openai";\nnew OpenAI({ apiKey: "k" }).chat.completions.create({ model: 1 });';
     expect(await compilerSays([wrong])).toContain("error TS");
-  }, 60_000);
+  });
 
   test("made with a new key works as it is", async () => {
     const { page } = await visit("/keys");
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)("a program from the dashboard", () => {
     }
     expect(await compilerSays([texts.TypeScript ?? "", texts.Anthropic ?? ""])).toBe("");
     if (python !== undefined) expect(pythonSays(texts.Python ?? "")).toBe("");
-  }, 120_000);
+  });
 
   test("copied from the playground asks for what was set there, with the key of the surroundings", async () => {
     const { page } = await visit("/playground");
@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)("a program from the dashboard", () => {
     expect(await compilerSays([texts.TypeScript ?? "", texts.Anthropic ?? ""])).toBe("");
     if (python !== undefined) expect(pythonSays(texts.Python ?? "")).toBe("");
     expect(await page.getByRole("tab", { name: "CLI" }).count()).toBe(1);
-  }, 120_000);
+  });
 });
 
 /** By tab, from the boxes they are copied from. */

@@ -8,6 +8,8 @@ import { type GatewayOptions, HELLO, startGateway, type TestGateway } from "../s
 
 export const EMAIL = "ops@example.com";
 export const PASSWORD = "a long enough secret";
+/** Costs nothing where things work, and a slow machine needs it. */
+export const PATIENCE_MS = 60_000;
 
 export interface Stage {
   readonly gateway: () => TestGateway;
@@ -60,7 +62,7 @@ export function setStage(options: GatewayOptions = {}): Stage {
       });
       contexts.push(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(8_000);
+      page.setDefaultTimeout(PATIENCE_MS);
       const troubles = watch(page, gateway.url);
       await prepare?.(page);
       await page.goto(gateway.url + path);

@@ -71,16 +71,16 @@ describe.skipIf(database === null)("changes by other processes", () => {
       heard += 1;
       there.directory.nudge();
     });
-    await expect.poll(() => heard, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => heard).toBe(1);
     const profile = await here.profiles.create("acme", { name: "p", constraints: NO_CONSTRAINTS });
     const bound = await here.keys.create({ accountId: "acme", name: "bound", profileId: profile.id });
     const free = await here.keys.create({ accountId: "acme", name: "free" });
-    await expect.poll(() => there.directory.keyById(free.key.id)?.name, { timeout: 10_000 }).toBe("free");
+    await expect.poll(() => there.directory.keyById(free.key.id)?.name).toBe("free");
     expect(await stateOf(there.keys, bound.text)).toBe("ok");
     await here.keys.revoke("acme", free.key.id);
     await here.profiles.delete("acme", profile.id);
-    await expect.poll(() => stateOf(there.keys, free.text), { timeout: 10_000 }).toBe("unknown");
-    await expect.poll(() => stateOf(there.keys, bound.text), { timeout: 10_000 }).toBe("profile-deleted");
+    await expect.poll(() => stateOf(there.keys, free.text)).toBe("unknown");
+    await expect.poll(() => stateOf(there.keys, bound.text)).toBe("profile-deleted");
   });
 
   test("what is rolled back is not told", async () => {
@@ -88,14 +88,14 @@ describe.skipIf(database === null)("changes by other processes", () => {
     await listen(() => {
       heard += 1;
     });
-    await expect.poll(() => heard, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => heard).toBe(1);
     const failing = db.transaction(async (tx) => {
       await tx.query("UPDATE revisions SET value = value + 1 WHERE name = 'access'");
       throw new Error("no");
     });
     await expect(failing).rejects.toThrow("no");
     await db.query("UPDATE revisions SET value = value + 1 WHERE name = 'access'");
-    await expect.poll(() => heard, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => heard).toBe(2);
   });
 
   test("a connection that is cut is made anew, and whoever listens looks once more", async () => {
@@ -104,14 +104,14 @@ describe.skipIf(database === null)("changes by other processes", () => {
     await listen(() => {
       heard += 1;
     }, lost);
-    await expect.poll(() => heard, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => heard).toBe(1);
     await proxy.goAway();
-    await expect.poll(() => lost.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => lost.length).toBe(1);
     await db.query("UPDATE revisions SET value = value + 1 WHERE name = 'access'");
     await proxy.comeBack();
-    await expect.poll(() => heard, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => heard).toBe(2);
     await db.query("UPDATE revisions SET value = value + 1 WHERE name = 'access'");
-    await expect.poll(() => heard, { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => heard).toBe(3);
     expect(lost).toHaveLength(1);
   });
 
@@ -120,9 +120,9 @@ describe.skipIf(database === null)("changes by other processes", () => {
     await proxy.goAway("swallow");
     await listen(there.directory.nudge);
     const { key, text } = await here.keys.create({ accountId: "acme", name: "k" });
-    await expect.poll(() => there.directory.keyById(key.id)?.id, { timeout: 10_000 }).toBe(key.id);
+    await expect.poll(() => there.directory.keyById(key.id)?.id).toBe(key.id);
     await here.keys.revoke("acme", key.id);
-    await expect.poll(() => stateOf(there.keys, text), { timeout: 10_000 }).toBe("unknown");
+    await expect.poll(() => stateOf(there.keys, text)).toBe("unknown");
   });
 });
 

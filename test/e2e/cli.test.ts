@@ -91,7 +91,7 @@ describe("keys", () => {
     expect(await statusWith(url, made.key)).toBe(200);
 
     await run(keys, terminal, `keys revoke ${made.id} --yes`);
-    await expect.poll(() => statusWith(url, made.key), { timeout: 5_000, interval: 100 }).toBe(401);
+    await expect.poll(() => statusWith(url, made.key), { interval: 100 }).toBe(401);
   });
 
   test.each([
@@ -223,18 +223,14 @@ describe("the program", () => {
   });
 });
 
-test.skipIf(process.platform === "win32")(
-  "a reader that has seen enough is no failure",
-  async () => {
-    await ensureBuild();
-    const { cwd } = recordTerminal();
-    const line = `node ${join(ROOT, "bin/switchyard.mjs")} models list --json | true; echo "\${PIPESTATUS[0]}"`;
-    const ended = await promisify(execFile)("bash", ["-c", line], { cwd, env: { PATH: process.env.PATH, HOME: cwd } });
-    expect(ended.stdout).toBe("0\n");
-    expect(ended.stderr).not.toContain("EPIPE");
-  },
-  120_000,
-);
+test.skipIf(process.platform === "win32")("a reader that has seen enough is no failure", async () => {
+  await ensureBuild();
+  const { cwd } = recordTerminal();
+  const line = `node ${join(ROOT, "bin/switchyard.mjs")} models list --json | true; echo "\${PIPESTATUS[0]}"`;
+  const ended = await promisify(execFile)("bash", ["-c", line], { cwd, env: { PATH: process.env.PATH, HOME: cwd } });
+  expect(ended.stdout).toBe("0\n");
+  expect(ended.stderr).not.toContain("EPIPE");
+});
 
 function spawnProgram(args: readonly string[]): Promise<Ran> {
   const { cwd } = recordTerminal();

@@ -81,5 +81,4 @@ test.each(Object.entries(DATABASES))(
       expect(forPeople.out.trimStart()).not.toMatch(/^[{[]/);
     }
   },
-  60_000,
 );

@@ -103,7 +103,7 @@ describe("decides as the server does", () => {
     const program = join(ROOT, "bin", "switchyard.mjs");
     const shim = `#!/bin/sh\nshift\nexec "${process.execPath}" "${program}" "$@"\n`;
     writeFileSync(join(folder, "npx"), shim, { mode: 0o755 });
-  }, 120_000);
+  });
   afterAll(async () => {
     rmSync(folder, { recursive: true, force: true });
     await gateway.stop();

@@ -81,7 +81,7 @@ describe("what the image holds", () => {
       else if (from === "build") cpSync(join(ROOT, "dist"), join(app, target), { recursive: true });
       else for (const source of sources) copyInto(source, target);
     }
-  }, 120_000);
+  });
   afterAll(() => {
     child?.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
@@ -141,7 +141,7 @@ describe("what the image holds", () => {
     const exited = new Promise((resolve) => serving.once("exit", resolve));
     serving.kill("SIGTERM");
     expect(await exited).toBe(0);
-  }, 120_000);
+  });
 
   test("its command line works too", async () => {
     const asked = run(["--version"]);
@@ -151,7 +151,7 @@ describe("what the image holds", () => {
     });
     expect(await new Promise((resolve) => asked.once("exit", resolve))).toBe(0);
     expect(text).toContain(JSON.parse(read("package.json")).version);
-  }, 30_000);
+  });
 
   test("has no sources, tests or development packages", () => {
     for (const path of ["src", "test", "ui", "node_modules/vitest", "node_modules/typescript", "node_modules/vite"]) {

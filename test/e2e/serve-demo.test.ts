@@ -45,4 +45,4 @@ test("a made-up month is served at once, marked as made up, and is gone at the e
   child.kill("SIGTERM");
   expect(await closed).toBe(0);
   expect(existsSync(file)).toBe(false);
-}, 120_000);
+});

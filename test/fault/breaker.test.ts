@@ -5,9 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 import { answers, type Behaviour, chunk, fails, hangs, sends, streams } from "../support/fake-provider.ts";
 import { createRandom, seedOf } from "../support/random.ts";
 import { parseStream } from "./lab.ts";
-import { COST, openWorld, type World, type WorldOptions } from "./world.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
+import { COST, openWorld, PATIENT, type World, type WorldOptions } from "./world.ts";
 
 const OPEN_MS = 400;
 /** Short rests, so that a test can wait for them; a fifth more or less is the breaker's own choice. */
@@ -72,7 +70,9 @@ describe.concurrent("case 57: one provider fails all the time", () => {
       const openedWith = world.a.requests.length;
       expect(openedWith, "five failures in a row").toBe(5);
       const startedAtMs = performance.now();
-      while (performance.now() - startedAtMs < 4 * OPEN_MS) {
+      const isShort = (): boolean => performance.now() - startedAtMs < 4 * OPEN_MS;
+      // Where one round takes longer than a rest, there is a probe in the next.
+      while (isShort() || world.a.requests.length === openedWith) {
         const seen = await Promise.all(Array.from({ length: 4 }, () => world.exchange({ stream })));
         expect(seen.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
       }
@@ -100,7 +100,7 @@ describe.concurrent("case 57: one provider fails all the time", () => {
   });
 
   test("while the probe is out, everybody else goes past it", async () => {
-    await inWorld({ health: HEALTH, timeouts: { firstByteMs: 5_000, totalMs: 9_000 } }, async (world) => {
+    await inWorld({ health: HEALTH, timeouts: PATIENT }, async (world) => {
       world.a.on("alpha", fails(500));
       for (let round = 0; round < 4; round += 1) await world.exchange();
       let release = (): void => undefined;
@@ -115,7 +115,7 @@ describe.concurrent("case 57: one provider fails all the time", () => {
       await pause(OPEN_MS * 1.3);
       const before = world.a.requests.length;
       const probe = world.exchange();
-      await vi.waitFor(() => expect(world.a.requests.length).toBe(before + 1));
+      await vi.waitFor(() => expect(world.a.requests.length).toBe(before + 1), 60_000);
       const others = await Promise.all(Array.from({ length: 10 }, () => answerOf(world)));
       expect(others.every(({ model }) => model === "beta")).toBe(true);
       expect(world.a.requests.length).toBe(before + 1);
@@ -129,7 +129,7 @@ describe.concurrent("case 57: one provider fails all the time", () => {
   });
 
   test("clients' own faults and clients that leave never open it", async () => {
-    await inWorld({ timeouts: { firstByteMs: 9_000, totalMs: 9_000 } }, async (world) => {
+    await inWorld({ timeouts: PATIENT }, async (world) => {
       world.a.on("alpha", fails(400));
       for (let round = 0; round < 12; round += 1) expect((await world.exchange()).status).toBe(400);
       world.a.on("alpha", hangs);
@@ -218,8 +218,7 @@ describe.concurrent("case 58: all are open", () => {
   });
 
   test("providers that hang hold up a few requests; the others get their 503 at once", async () => {
-    const timeouts = { firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 };
-    await inWorld({ health: LONG, timeouts }, async (world) => {
+    await inWorld({ health: LONG, timeouts: PATIENT }, async (world) => {
       await allOpen(world, fails(500));
       world.a.on("alpha", hangs);
       world.b.on("beta", hangs);
@@ -286,7 +285,7 @@ describe.concurrent("case 59: the operator's faults", () => {
           removedBecause: null,
           restingBecause: expect.stringContaining("status 401"),
         });
-      });
+      }, 60_000);
     });
   });
 });
@@ -340,15 +339,14 @@ test("case 65: a storm of half failing calls moves to the other provider, withou
 
 describe.concurrent("the time in which an answer must begin", () => {
   test.for([true, false])("is one for all attempts (stream: %s)", async (stream) => {
-    const timeouts = { firstByteMs: 5_000, idleMs: 5_000, totalMs: 10_000 };
-    await inWorld({ routing: { answerWithinMs: 700 }, timeouts }, async (world) => {
+    await inWorld({ routing: { answerWithinMs: 2_000 }, timeouts: PATIENT }, async (world) => {
       world.a.on("alpha", hangs);
       world.b.on("beta", hangs);
       const received = world.a.nextRequest();
       const startedAtMs = performance.now();
       const seen = await world.exchange({ stream });
       expect(seen.status).toBe(503);
-      expect(performance.now() - startedAtMs).toBeLessThan(4_000);
+      expect(performance.now() - startedAtMs, "long before the provider's own timeouts").toBeLessThan(30_000);
       expect(await (await received).closed).toEqual({ wasCut: true });
       expect(world.b.requests.length, "no time was left for another").toBe(0);
     });

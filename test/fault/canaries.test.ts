@@ -171,7 +171,7 @@ function hits(text: string, needles: readonly string[]): readonly string[] {
 }
 
 describe("marked secrets", () => {
-  it("are nowhere, and prompts neither", { timeout: 180_000 }, async () => {
+  it("are nowhere, and prompts neither", async () => {
     const { logs, files, answers, shownOnce } = await harvest(provider, {});
     expect(logs).toContain('"requestId"');
     expect(files).toContain("operator@example.com");

@@ -1,4 +1,4 @@
-// The client goes away: the provider's connection is closed within a second, nothing more is tried, and the log says so.
+// The client goes away: the provider's connection is closed at once, nothing more is tried, and the log says so.
 
 import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
@@ -8,11 +8,13 @@ import { type Lab, type OpenRequest, openLab } from "./lab.ts";
 const hello = chunk("alpha", { content: "Hello" });
 const role = chunk("alpha", { role: "assistant" });
 const unhandled = vi.fn();
+/** Much less than any timeout, and enough for a busy machine. */
+const SOON_MS = 10_000;
 
 let lab: Lab;
 beforeAll(async () => {
   process.on("unhandledRejection", unhandled);
-  lab = await openLab({ timeouts: { firstByteMs: 10_000, idleMs: 10_000, totalMs: 20_000 } });
+  lab = await openLab();
 });
 beforeEach(() => lab.reset());
 afterAll(async () => {
@@ -66,7 +68,7 @@ test.each(CASES)("$name", async ({ name, behaviour, stream, until }) => {
   const leftAtMs = performance.now();
   open.leave();
   expect(await closed).toEqual({ wasCut: true });
-  expect(performance.now() - leftAtMs).toBeLessThan(1000);
+  expect(performance.now() - leftAtMs).toBeLessThan(SOON_MS);
   const line = await lab.line(requestId);
   expect(line.ending).toBe("client-gone");
   expect(lab.provider.requests).toHaveLength(1);
@@ -82,7 +84,7 @@ test("during the wait before a second try: there is none", async () => {
   const leftAtMs = performance.now();
   open.leave();
   const line = await lab.line("leaves-in-retry-wait");
-  expect(performance.now() - leftAtMs).toBeLessThan(1000);
+  expect(performance.now() - leftAtMs).toBeLessThan(SOON_MS);
   expect(line.ending).toBe("client-gone");
   expect(line.attempts.map(({ outcome }) => outcome)).toEqual(["failed"]);
   expect(lab.provider.requests).toHaveLength(1);

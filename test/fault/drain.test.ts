@@ -51,7 +51,7 @@ function keepAlive(): Agent {
 }
 
 test("a running stream finishes, new connections are refused, and then everything is closed", async () => {
-  const lab = await openLab({ timeouts: { idleMs: 10_000, totalMs: 20_000 } });
+  const lab = await openLab({ server: { drainSeconds: 60 } });
   const { response, goOn } = await openStream(lab, keepAlive());
   const stopped = lab.gateway.stop();
   await expect(connectTo(lab.gateway.url)).rejects.toThrow(/ECONNREFUSED|ECONNRESET/);
@@ -60,13 +60,13 @@ test("a running stream finishes, new connections are refused, and then everythin
   expect(stream).toMatchObject({ text: "Hello again", isDone: true, error: null });
   const endedAtMs = performance.now();
   await stopped;
-  // The drain time is 5 s; a connection kept alive by the client must not use it up.
-  expect(performance.now() - endedAtMs).toBeLessThan(3000);
+  // The drain time is a minute; a connection kept alive by the client must not use it up.
+  expect(performance.now() - endedAtMs).toBeLessThan(30_000);
   await lab.provider.close();
 });
 
 test("a stream that outlives the drain time ends with an error event, and the provider is let go", async () => {
-  const lab = await openLab({ timeouts: { idleMs: 10_000, totalMs: 20_000 }, env: { SWITCHYARD_DRAIN_SECONDS: "0" } });
+  const lab = await openLab({ env: { SWITCHYARD_DRAIN_SECONDS: "0" } });
   const { response } = await openStream(lab, keepAlive());
   const received = lab.provider.requests[0]!;
   const [stream] = await Promise.all([text(response).then(parseStream), lab.gateway.stop()]);
@@ -76,7 +76,7 @@ test("a stream that outlives the drain time ends with an error event, and the pr
 });
 
 test("a request without an answer at the end of the drain time is told 503", async () => {
-  const lab = await openLab({ timeouts: { idleMs: 10_000, totalMs: 20_000 }, env: { SWITCHYARD_DRAIN_SECONDS: "0" } });
+  const lab = await openLab({ env: { SWITCHYARD_DRAIN_SECONDS: "0" } });
   lab.provider.on("alpha", hangs);
   const received = lab.provider.nextRequest();
   const answer = lab.gateway.post("/v1/chat/completions", HELLO);
@@ -107,7 +107,7 @@ async function drainedOrClosed(response: ServerResponse): Promise<void> {
 }
 
 test("a client that reads nothing does not hold up the end", async () => {
-  const lab = await openLab({ timeouts: { idleMs: 10_000, totalMs: 20_000 }, env: { SWITCHYARD_DRAIN_SECONDS: "0" } });
+  const lab = await openLab({ env: { SWITCHYARD_DRAIN_SECONDS: "0" } });
   lab.provider.on("alpha", floods);
   const response = await send(lab, keepAlive(), { method: "POST", path: "/v1/chat/completions" }, STREAM);
   response.on("error", () => undefined);
@@ -118,7 +118,7 @@ test("a client that reads nothing does not hold up the end", async () => {
     seen = events;
     return before === seen;
   };
-  await expect.poll(isStuck, { timeout: 15_000, interval: 300 }).toBe(true);
+  await expect.poll(isStuck, { interval: 300 }).toBe(true);
   const received = lab.provider.requests[0]!;
   await lab.gateway.stop();
   expect(await received.closed).toEqual({ wasCut: true });
@@ -126,7 +126,7 @@ test("a client that reads nothing does not hold up the end", async () => {
 });
 
 test("a request on a connection that is kept alive is told 503, in our shape, and the connection is closed", async () => {
-  const lab = await openLab({ timeouts: { idleMs: 10_000, totalMs: 20_000 } });
+  const lab = await openLab({ server: { drainSeconds: 60 } });
   const agent = keepAlive();
   const socket = connect(Number(new URL(lab.gateway.url).port), "127.0.0.1");
   await once(socket, "connect");

@@ -16,7 +16,7 @@ import { HELLO, labYaml, startGateway } from "../support/gateway.ts";
 import { scaled } from "../support/random.ts";
 import { openSocket, type RawAnswer, sendRaw } from "../support/raw-http.ts";
 
-vi.setConfig({ testTimeout: scaled(60_000) });
+vi.setConfig({ testTimeout: scaled(180_000) });
 
 /** As many as are let in to wait for the store. */
 const AT_WORK = 64;
@@ -84,7 +84,7 @@ describe("the door, when nothing behind it gets done", () => {
 
   async function flood(): Promise<void> {
     gather(AT_WORK + BURST + 200);
-    await vi.waitFor(() => expect(refusals()).toBeGreaterThan(BURST), { timeout: 30_000 });
+    await vi.waitFor(() => expect(refusals()).toBeGreaterThan(BURST), { timeout: 60_000 });
   }
 
   it("refuses in the client's format, before a body is read and at once", async () => {
@@ -180,7 +180,7 @@ describe("a whole gateway with its usual limits", () => {
         const text = await (await gateway.get("/metrics")).text();
         expect(text).toMatch(new RegExp(`^switchyard_requests_in_flight ${sockets.length}$`, "m"));
       },
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     );
     expect((await gateway.post("/v1/chat/completions", HELLO)).status).toBe(200);
     for (const socket of sockets) socket.destroy();

@@ -25,7 +25,7 @@ let gateway: GatewayProcess;
 beforeAll(async () => {
   bank = await startBankProcess(NEVER_SHEDS);
   ({ provider, gateway } = bank);
-}, 120_000);
+});
 afterAll(() => bank.close());
 
 const post = async (body: string | Buffer, headers: Record<string, string> = {}): Promise<number> => {
@@ -116,7 +116,7 @@ async function whileProbing<T>(work: () => Promise<T>): Promise<{ result: T; slo
   }
 }
 
-test.each(BODIES)("case $number: $name", { timeout: 120_000 }, async ({ send, statuses }) => {
+test.each(BODIES)("case $number: $name", async ({ send, statuses }) => {
   const before = await residentBytes();
   const { result, slowestMs } = await whileProbing(send);
   expect(statuses).toContain(result);

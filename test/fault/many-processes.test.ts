@@ -23,7 +23,7 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
     [here, there] = await Promise.all([startGateway(options), startGateway(options)]);
     key = here.key + there.key;
     await here.api("POST", "/api/credits/topups", { amountUsd: "100" });
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all([here.stop(), there.stop()]);
     await provider.close();
@@ -54,7 +54,7 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
     expect(await status()).toBe(200);
     await here.api("DELETE", `/api/keys/${made.id}`);
     // Five seconds are promised; a machine that is out of breath gets more.
-    await expect.poll(status, { timeout: 15_000, interval: 20 }).toBe(401);
+    await expect.poll(status, { interval: 20 }).toBe(401);
   });
 
   test("money added here is spent there", async () => {
@@ -94,7 +94,7 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
       const { data } = (await answer.json()) as { data: readonly { requestId: string }[] };
       return data.some(({ requestId }) => requestId === id);
     };
-    await expect.poll(found, { timeout: 10_000 }).toBe(true);
+    await expect.poll(found).toBe(true);
   });
 
   test("whoever signs in here is signed in there, until they sign out anywhere", async () => {

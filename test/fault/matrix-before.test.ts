@@ -4,7 +4,7 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   type Behaviour,
   cuts,
@@ -27,8 +27,6 @@ import {
 } from "../support/unreachable.ts";
 import { parseStream } from "./lab.ts";
 import { COST, openWorld, type Seen, type World } from "./world.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** Nothing that a provider or the network said may reach a client. */
 const SECRETS = /lab-secret|scripted|127\.0\.0\.1|ECONN|ENOTFOUND|EAI_|certificate|alpha|beta|\bat .*\.[jt]s:/i;

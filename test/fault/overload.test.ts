@@ -113,7 +113,7 @@ describe("as many requests at once as one key may have", () => {
 describe("a process without memory to spare", () => {
   it("refuses work and stays open to those who run it", async () => {
     await open({ SWITCHYARD_MEMORY_PERCENT: "1" });
-    await expect.poll(async () => (await chat()).status, { timeout: 10_000 }).toBe(503);
+    await expect.poll(async () => (await chat()).status).toBe(503);
     await expectOverloaded(await chat());
     await expectOpenToOperators();
     expect(await shedCount("memory")).toBeGreaterThan(0);
@@ -132,10 +132,10 @@ describe("an event loop that cannot keep up", () => {
         await nextRound();
       }
     })();
-    await expect.poll(async () => (await chat()).status, { timeout: 20_000 }).toBe(503);
+    await expect.poll(async () => (await chat()).status).toBe(503);
     expect(await shedCount("event_loop")).toBeGreaterThan(0);
     isBusy = false;
     await burning;
-    await expect.poll(async () => (await chat()).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await chat()).status).toBe(200);
   });
 });

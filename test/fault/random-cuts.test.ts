@@ -119,7 +119,9 @@ async function chargeOf(world: World, requestId: string): Promise<bigint> {
   return charges.reduce((sum, { amountUsd }) => sum - decimal(amountUsd, 9), 0n);
 }
 
-test(`${EXCHANGES} exchanges over lines that break, seed ${SEED}`, { timeout: 60_000 + EXCHANGES * 2000 }, async () => {
+test(`${EXCHANGES} exchanges over lines that break, seed ${SEED}`, {
+  timeout: 180_000 + EXCHANGES * 2000,
+}, async () => {
   const outcomes: string[] = [];
   let next = 0;
   const lane = async (world: World): Promise<void> => {

@@ -14,7 +14,7 @@ let gateway: GatewayProcess;
 beforeAll(async () => {
   bank = await startBankProcess(NEVER_SHEDS);
   ({ gateway } = bank);
-}, 120_000);
+});
 afterAll(() => bank.close());
 
 const send = (path: string, body: object, headers: Record<string, string> = {}): Promise<number> =>

@@ -14,8 +14,6 @@ const MEGABYTE = 1 << 20;
 /** What fits into the buffers of the sockets on both sides of the gateway, several of them at once. */
 const BUFFERED_MAX = 24 * MEGABYTE;
 
-vi.setConfig({ testTimeout: 120_000 });
-
 let world: World;
 beforeAll(async () => {
   const timeouts = { firstByteMs: 20_000, idleMs: 20_000, totalMs: 60_000 };

@@ -32,7 +32,7 @@ const pings: Behaviour = async ({ response }) => {
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await openLab();
+  lab = await openLab({ timeouts: { firstByteMs: 1_500, idleMs: 1_500 } });
 });
 beforeEach(() => lab.reset());
 afterAll(() => lab.close());
@@ -46,8 +46,8 @@ describe("before the first content the next model takes over", () => {
     ["500", fails(500), /status 500/],
     ["401", fails(401), /status 401/],
     ["a cut before headers", cuts, /closed|hang up|reset/i],
-    ["no headers in time", hangs, /sent no answer within 400 ms/],
-    ["nothing but comments", pings, /sent no answer within 400 ms/],
+    ["no headers in time", hangs, /sent no answer within 1500 ms/],
+    ["nothing but comments", pings, /sent no answer within 1500 ms/],
     ["an error body with 200", sends(200, { error: { message: "inner trouble" } }), /before it began/],
     ["HTML with 200", sends(200, "<html></html>", { "content-type": "text/html" }), /before it began/],
     ["an empty body", sends(200, ""), /before it began/],
@@ -61,7 +61,7 @@ describe("before the first content the next model takes over", () => {
     ["the role, then [DONE]", script([role], "done"), /before it began/],
     ["the role, then malformed JSON", script([role, malformed]), /JSON/],
     ["the role, then an endless line", script([role, overLong]), /longer than/],
-    ["the role, then silence", script([role]), /sent nothing more within 400 ms/],
+    ["the role, then silence", script([role]), /sent nothing more within 1500 ms/],
     ["a finish without content or tokens", script([role, finish], "done"), /empty/],
   ];
 

@@ -17,7 +17,7 @@ const role = chunk("alpha", { role: "assistant", content: "" });
 const hello = chunk("alpha", { content: "Hello" });
 const end = `${event(chunk("alpha", {}, "stop"))}${event({ ...chunk("alpha", {}), choices: [], usage: USAGE })}data: [DONE]\n\n`;
 
-vi.setConfig({ testTimeout: scaled(120_000) });
+vi.setConfig({ testTimeout: scaled(180_000) });
 
 let world: World;
 beforeAll(async () => {
@@ -215,7 +215,7 @@ async function manyStreams(count: number): Promise<void> {
       }),
     );
   }
-  await vi.waitFor(async () => expect((await world.bank.balance()).held).toBe(0n), { timeout: 40_000, interval: 50 });
+  await vi.waitFor(async () => expect((await world.bank.balance()).held).toBe(0n), { timeout: 60_000, interval: 50 });
   await world.bank.atRest();
 }
 

@@ -58,6 +58,8 @@ export interface WorldOptions {
 
 /** Long enough for a healthy provider on a busy machine, short enough to be waited for. */
 export const TIMEOUTS = { connectMs: 1500, firstByteMs: 2000, idleMs: 2000, totalMs: 6000 };
+/** Where a provider that hangs must not be given up by itself. */
+export const PATIENT = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 120_000 };
 export const COST = { alpha: owed(tokensOf(USAGE), PRICES.alpha), beta: owed(tokensOf(USAGE), PRICES.beta) };
 
 export function tokensOf(usage: { prompt_tokens: number; completion_tokens: number }): {
@@ -100,7 +102,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
           expect(answer.status, await answer.text()).toBe(200);
         };
         // A breaker that opened lets one try through now and then.
-        await vi.waitFor(ask, { timeout: 20_000, interval: 100 });
+        await vi.waitFor(ask, { timeout: 60_000, interval: 100 });
       }
       a.requests.length = 0;
       b.requests.length = 0;

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import type { Browser } from "playwright-core";
 
 const INSTALLED = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const START_MS = 30_000;
+const START_MS = 120_000;
 
 export type Started = { readonly browser: Browser } | { readonly browser: null; readonly reason: string };
 

@@ -10,6 +10,9 @@ import { TIERS } from "../../src/core/tiers.ts";
 
 export const ADMIN_TOKEN = "test-admin-token";
 
+/** A test and its gateway share one process: that it is busy, or the machine, is no reason to refuse anything. */
+export const NEVER_SHEDS = { SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000", SWITCHYARD_QUEUE_MS: "60000" };
+
 export interface TestGateway {
   readonly url: string;
   readonly key: string;
@@ -42,6 +45,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     PORT: "0",
     SWITCHYARD_DRAIN_SECONDS: "1",
     SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
+    ...NEVER_SHEDS,
     ...(options.database === undefined ? {} : { DATABASE_URL: options.database }),
     ...options.env,
   };
@@ -84,7 +88,7 @@ export function labYaml(baseUrl: string, models: readonly string[] = ["alpha", "
   );
   return [
     "catalog: none",
-    `providers: { lab: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: { connectMs: 1000, firstByteMs: 2000, idleMs: 2000, totalMs: 10000 } } }`,
+    `providers: { lab: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: { connectMs: 30000, firstByteMs: 60000, idleMs: 60000, totalMs: 120000 } } }`,
     "models:",
     ...rows,
     "tiers:",

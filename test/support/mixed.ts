@@ -56,7 +56,7 @@ export async function startMixed(options: MixedOptions = {}): Promise<Mixed> {
 }
 
 function mixedYaml(openaiUrl: string, anthropicUrl: string, options: MixedOptions): string {
-  const timeouts = "timeouts: { connectMs: 1000, firstByteMs: 5000, idleMs: 5000, totalMs: 10000 }";
+  const timeouts = "timeouts: { connectMs: 30000, firstByteMs: 60000, idleMs: 60000, totalMs: 120000 }";
   const can = "capabilities: [tools, vision, json, reasoning]";
   return [
     "catalog: none",

@@ -146,7 +146,7 @@ export function bankOf(provider: FakeProvider, gateway: TestGateway): Bank {
   };
 }
 
-const TIMEOUTS = "{ connectMs: 2000, firstByteMs: 15000, idleMs: 15000, totalMs: 30000 }";
+const TIMEOUTS = "{ connectMs: 30000, firstByteMs: 60000, idleMs: 60000, totalMs: 120000 }";
 
 export function bankYaml(baseUrl: string, { markup, chain = ["alpha", "beta"] }: BankOptions = {}): string {
   const rows = Object.entries(PRICES).map(([id, price]) => {
@@ -203,7 +203,7 @@ async function expectRest(gateway: TestGateway): Promise<void> {
   const heldUsd = async (): Promise<unknown> =>
     ((await (await gateway.api("GET", "/api/credits")).json()) as { heldUsd: string }).heldUsd;
   // A client that left hears nothing of its settlement, so there is nothing to await but the books themselves.
-  await vi.waitFor(async () => expect(await heldUsd()).toBe("0"), { timeout: 5000, interval: 5 });
+  await vi.waitFor(async () => expect(await heldUsd()).toBe("0"), { timeout: 60_000, interval: 5 });
   const verdict = await (await gateway.api("GET", "/api/ledger/verify")).json();
   expect(verdict).toMatchObject({ ok: true, openHolds: 0, problems: [] });
 }

@@ -74,7 +74,7 @@ test("a store that hangs is waited for for ten seconds, refuses at once until it
           });
     });
     const sent = Promise.allSettled(ops(3).map(batcher.submit));
-    await vi.waitFor(() => expect(sizes).toEqual([3]));
+    await vi.waitFor(() => expect(sizes).toEqual([3]), 60_000);
     const behind = Promise.allSettled(ops(300).map(batcher.submit));
     await vi.advanceTimersByTimeAsync(10_000);
     for (const results of [await sent, await behind, await Promise.allSettled(ops(2).map(batcher.submit))]) {

@@ -69,7 +69,7 @@ test("a hold whose commit was lost on the way back is released, and the request 
   await expect(ledger.hold(hold("h", 10n))).rejects.toBe(AWAY);
   expect(wallet()?.held).toBe(10n);
   await untilRetried();
-  await vi.waitFor(() => expect(wallet()?.held).toBe(0n));
+  await vi.waitFor(() => expect(wallet()?.held).toBe(0n), 60_000);
   expect(memory.holds.get("h")?.state).toBe("voided");
 });
 
@@ -81,7 +81,7 @@ test.each(["before", "after"] as const)("a settlement that fails %s its commit i
   await untilRetried();
   fault = () => null;
   await untilRetried();
-  await vi.waitFor(() => expect(wallet()).toMatchObject({ posted: 93n, held: 0n }));
+  await vi.waitFor(() => expect(wallet()).toMatchObject({ posted: 93n, held: 0n }), 60_000);
 });
 
 test("releasing a hold whose settlement waits does not make it a refund", async () => {
@@ -92,7 +92,7 @@ test("releasing a hold whose settlement waits does not make it a refund", async 
   expect(memory.holds.get("h")?.state).toBe("open");
   fault = () => null;
   await untilRetried();
-  await vi.waitFor(() => expect(wallet()).toMatchObject({ posted: 93n, held: 0n }));
+  await vi.waitFor(() => expect(wallet()).toMatchObject({ posted: 93n, held: 0n }), 60_000);
 });
 
 test("a settlement that cannot be booked stays, and keeps back no other", async () => {
@@ -104,7 +104,7 @@ test("a settlement that cannot be booked stays, and keeps back no other", async 
   expect(await ledger.settle(settle("good", 7))).toEqual({ state: "deferred" });
   fault = away;
   await untilRetried();
-  await vi.waitFor(() => expect(memory.charges.has("good")).toBe(true));
+  await vi.waitFor(() => expect(memory.charges.has("good")).toBe(true), 60_000);
   expect(await ledger.settle(settle("other", 7))).toMatchObject({ state: "settled" });
   expect(memory.holds.get("bad")?.state).toBe("open");
 });
@@ -115,7 +115,7 @@ test("a release is tried until it is done", async () => {
   await ledger.release({ holdId: "h", accountId: "a" });
   fault = () => null;
   await untilRetried();
-  await vi.waitFor(() => expect(wallet()?.held).toBe(0n));
+  await vi.waitFor(() => expect(wallet()?.held).toBe(0n), 60_000);
 });
 
 test("the next process settles what the outbox kept before it releases what was left", async () => {
@@ -162,7 +162,7 @@ test("where others may be alive, nobody's holds are released by one that has onl
   await beatAt(129_000);
   expect(memory.holds.get("h")?.state).toBe("open");
   await beatAt(131_000);
-  await vi.waitFor(() => expect(memory.holds.get("h")?.state).toBe("expired"));
+  await vi.waitFor(() => expect(memory.holds.get("h")?.state).toBe("expired"), 60_000);
   clock.mockRestore();
   await other.stop();
 });
@@ -183,7 +183,7 @@ test("a store that hangs: requests are refused in time, answers go on, and all i
       hung.settle(settle("running", 7)),
       hung.release({ holdId: "nothing", accountId: "a" }),
     ]);
-    await vi.waitFor(() => expect(commit).toHaveBeenCalled());
+    await vi.waitFor(() => expect(commit).toHaveBeenCalled(), 60_000);
     await vi.advanceTimersByTimeAsync(10_000);
     const [held, settled, released] = await asked;
     expect(held).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
