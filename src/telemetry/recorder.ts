@@ -48,7 +48,11 @@ class BatchingRecorder implements Recorder {
   /** Batches that were begun; a batch that may have been written already is only ever tried again as it is. */
   #begun: (readonly RequestRecord[])[] = [];
   #contentLength = 0;
-  #running: Promise<void> | null = null;
+  /** How many were ever taken, and how many of those are written or refused by the store. */
+  #taken = 0;
+  #settled = 0;
+  #waiters: { readonly until: number; readonly resolve: () => void }[] = [];
+  #isWriting = false;
   #awayUntilMs = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -77,14 +81,16 @@ class BatchingRecorder implements Recorder {
       return;
     }
     this.#queue.push(this.#withinContentRoom(record));
-    if (this.#queue.length >= batchMax && this.#running === null && Date.now() >= this.#awayUntilMs) void this.flush();
+    this.#taken += 1;
+    if (this.#queue.length >= batchMax && !this.#isWriting && Date.now() >= this.#awayUntilMs) void this.flush();
   }
 
-  async flush(): Promise<void> {
-    this.#running ??= this.#writeAll().finally(() => {
-      this.#running = null;
-    });
-    await this.#running;
+  flush(): Promise<void> {
+    // Not until the queue is empty: where requests keep coming it never is.
+    const written = new Promise<void>((resolve) => this.#waiters.push({ until: this.#taken, resolve }));
+    if (!this.#isWriting) void this.#writeAll();
+    this.#wake(this.#settled);
+    return written;
   }
 
   start(): void {
@@ -107,6 +113,12 @@ class BatchingRecorder implements Recorder {
     this.#options.log.error({ records: lost }, "request records are lost: the store was away at the end");
   }
 
+  #wake(settled: number): void {
+    const isOver = ({ until }: { readonly until: number }): boolean => until <= settled;
+    for (const { resolve } of this.#waiters.filter(isOver)) resolve();
+    this.#waiters = this.#waiters.filter((waiter) => !isOver(waiter));
+  }
+
   #waiting(): number {
     return this.#begun.reduce((sum, batch) => sum + batch.length, this.#queue.length);
   }
@@ -124,12 +136,19 @@ class BatchingRecorder implements Recorder {
 
   async #writeAll(): Promise<void> {
     const { batchMax, onDepth } = this.#options;
-    while (this.#waiting() > 0) {
-      if (this.#begun.length === 0) {
-        this.#begun.push(this.#queue.slice(0, batchMax));
-        this.#queue = this.#queue.slice(batchMax);
+    this.#isWriting = true;
+    try {
+      while (this.#waiting() > 0) {
+        if (this.#begun.length === 0) {
+          this.#begun.push(this.#queue.slice(0, batchMax));
+          this.#queue = this.#queue.slice(batchMax);
+        }
+        if (!(await this.#writeFirst())) break;
+        this.#wake(this.#settled);
       }
-      if (!(await this.#writeFirst())) break;
+    } finally {
+      this.#isWriting = false;
+      this.#wake(Number.POSITIVE_INFINITY);
     }
     onDepth(this.#waiting());
   }
@@ -162,6 +181,7 @@ class BatchingRecorder implements Recorder {
   #done(batch: readonly RequestRecord[]): void {
     this.#begun = this.#begun.filter((each) => each !== batch);
     for (const record of batch) this.#contentLength -= contentLength(record);
+    this.#settled += batch.length;
   }
 
   /** One record that the store refuses must not take the others with it. */

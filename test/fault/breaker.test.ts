@@ -7,15 +7,17 @@ import { createRandom, seedOf } from "../support/random.ts";
 import { parseStream } from "./lab.ts";
 import { COST, openWorld, PATIENT, type World, type WorldOptions } from "./world.ts";
 
-const OPEN_MS = 400;
+const OPEN_MS = 1_000;
 /** Short rests, so that a test can wait for them; a fifth more or less is the breaker's own choice. */
 const HEALTH = { openMs: OPEN_MS, openMsMax: OPEN_MS };
 /** Long enough that a busy machine does not reach its end by accident. */
 const LONGER_MS = 3_000;
+/** Never over before the test is. */
+const LONG = { openMs: 600_000, openMsMax: 600_000 };
 const LONGER = { openMs: LONGER_MS, openMsMax: LONGER_MS };
 
 async function inWorld(options: WorldOptions, work: (world: World) => Promise<void>): Promise<void> {
-  const world = await openWorld(options);
+  const world = await openWorld({ timeouts: PATIENT, ...options });
   try {
     await work(world);
     await world.bank.atRest();
@@ -100,7 +102,7 @@ describe.concurrent("case 57: one provider fails all the time", () => {
   });
 
   test("while the probe is out, everybody else goes past it", async () => {
-    await inWorld({ health: HEALTH, timeouts: PATIENT }, async (world) => {
+    await inWorld({ health: HEALTH }, async (world) => {
       world.a.on("alpha", fails(500));
       for (let round = 0; round < 4; round += 1) await world.exchange();
       let release = (): void => undefined;
@@ -129,7 +131,7 @@ describe.concurrent("case 57: one provider fails all the time", () => {
   });
 
   test("clients' own faults and clients that leave never open it", async () => {
-    await inWorld({ timeouts: PATIENT }, async (world) => {
+    await inWorld({}, async (world) => {
       world.a.on("alpha", fails(400));
       for (let round = 0; round < 12; round += 1) expect((await world.exchange()).status).toBe(400);
       world.a.on("alpha", hangs);
@@ -160,8 +162,6 @@ describe.concurrent("case 57: one provider fails all the time", () => {
 });
 
 describe.concurrent("case 58: all are open", () => {
-  const LONG = { openMs: 60_000, openMsMax: 60_000 };
-
   async function allOpen(world: World, behaviour: Behaviour): Promise<void> {
     world.a.on("alpha", behaviour);
     world.b.on("beta", behaviour);
@@ -182,8 +182,8 @@ describe.concurrent("case 58: all are open", () => {
           expect(seen.status).toBe(503);
           expect(Number(seen.headers["retry-after"])).toBeGreaterThan(1);
         }
-        // The machine may be busy at one moment, not at all nine.
-        expect(Math.min(...times)).toBeLessThan(100);
+        // The machine may be busy at one moment, hardly at all nine, and no timeout is that short.
+        expect(Math.min(...times)).toBeLessThan(5_000);
       });
       expect(spent).toBe(0n);
       expect([world.a.requests.length, world.b.requests.length]).toEqual([9, 9]);
@@ -218,7 +218,7 @@ describe.concurrent("case 58: all are open", () => {
   });
 
   test("providers that hang hold up a few requests; the others get their 503 at once", async () => {
-    await inWorld({ health: LONG, timeouts: PATIENT }, async (world) => {
+    await inWorld({ health: LONG }, async (world) => {
       await allOpen(world, fails(500));
       world.a.on("alpha", hangs);
       world.b.on("beta", hangs);
@@ -241,7 +241,7 @@ describe.concurrent("case 58: all are open", () => {
 
 describe.concurrent("case 59: the operator's faults", () => {
   test.for([401, 402, 403])("%i: the key is left alone after three, and what is wrong is shown", async (status) => {
-    await inWorld({ health: { openMs: 60_000, openMsMax: 60_000 } }, async (world) => {
+    await inWorld({ health: LONG }, async (world) => {
       world.a.on("alpha", fails(status, { message: "your key lab-secret is no good" }));
       for (let round = 0; round < 6; round += 1) expect((await answerOf(world)).model).toBe("beta");
       expect(world.a.requests.length).toBe(3);
@@ -259,7 +259,7 @@ describe.concurrent("case 59: the operator's faults", () => {
   });
 
   test("the decision names the model that was passed over, and why", async () => {
-    await inWorld({ health: { openMs: 60_000, openMsMax: 60_000 } }, async (world) => {
+    await inWorld({ health: LONG }, async (world) => {
       world.a.on("alpha", fails(401));
       for (let round = 0; round < 3; round += 1) await world.exchange();
       const debug = await world.gateway.post("/v1/routing/debug", { prompt: "Hello" });
@@ -292,10 +292,10 @@ describe.concurrent("case 59: the operator's faults", () => {
 
 describe.concurrent("a pause the provider asked for", () => {
   test.for([
-    ["seconds", { "retry-after": "60" }],
-    ["milliseconds", { "retry-after-ms": "60000" }],
-    ["a date", { "retry-after": new Date(Date.now() + 120_000).toUTCString() }],
-    ["a limit's reset", { "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m0s" }],
+    ["seconds", { "retry-after": "250" }],
+    ["milliseconds", { "retry-after-ms": "250000" }],
+    ["a date", { "retry-after": new Date(Date.now() + 290_000).toUTCString() }],
+    ["a limit's reset", { "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "4m0s" }],
   ] as const)("%s: one call, and none until it is over", async ([, headers]) => {
     await inWorld({}, async (world) => {
       world.a.on("alpha", fails(429, {}, headers));
@@ -320,7 +320,8 @@ describe.concurrent("a pause the provider asked for", () => {
 });
 
 test("case 65: a storm of half failing calls moves to the other provider, without a storm of second tries", async () => {
-  await inWorld({}, async (world) => {
+  // On a slow machine rests would be over, and more probes be made, before the storm is.
+  await inWorld({ health: LONG }, async (world) => {
     const { next } = createRandom(seedOf(65));
     world.a.on("alpha", (exchange) => (next() < 0.5 ? fails(500) : answers("ok"))(exchange));
     const statuses: (number | null)[] = [];
@@ -339,7 +340,7 @@ test("case 65: a storm of half failing calls moves to the other provider, withou
 
 describe.concurrent("the time in which an answer must begin", () => {
   test.for([true, false])("is one for all attempts (stream: %s)", async (stream) => {
-    await inWorld({ routing: { answerWithinMs: 2_000 }, timeouts: PATIENT }, async (world) => {
+    await inWorld({ routing: { answerWithinMs: 2_000 } }, async (world) => {
       world.a.on("alpha", hangs);
       world.b.on("beta", hangs);
       const received = world.a.nextRequest();

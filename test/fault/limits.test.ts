@@ -172,7 +172,7 @@ describe.skipIf(redis === null)("over Redis", () => {
     const paying = await newKey();
     const answers = await Promise.all(gateways.map((gateway) => chat(gateway, paying)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(Math.max(...calm.map(({ tookMs }) => tookMs))).toBeLessThan(5_000);
+    expect(Math.max(...calm.map(({ tookMs }) => tookMs))).toBeLessThan(20_000);
     expect(timesAlone()).toBeGreaterThanOrEqual(gateways.length);
     expect(await (await fetch(`${gateways[0]!.url}/metrics`)).text()).toMatch(/^switchyard_limits_alone 1$/m);
     redis!.resume();

@@ -26,7 +26,7 @@ import {
   untrustedCertificate,
 } from "../support/unreachable.ts";
 import { parseStream } from "./lab.ts";
-import { COST, openWorld, type Seen, type World } from "./world.ts";
+import { COST, openWorld, PATIENT, type Seen, type World } from "./world.ts";
 
 /** Nothing that a provider or the network said may reach a client. */
 const SECRETS = /lab-secret|scripted|127\.0\.0\.1|ECONN|ENOTFOUND|EAI_|certificate|alpha|beta|\bat .*\.[jt]s:/i;
@@ -43,29 +43,45 @@ interface Fault {
   readonly calls: number;
   /** The exchange is left open by the provider, and must be closed by the gateway. */
   readonly isCutOff?: boolean;
+  /** Only a timeout ends it, so there it is short; elsewhere none is reached, however busy the machine is. */
+  readonly isSilent?: boolean;
 }
 
 const FAULTS: readonly Fault[] = [
   { number: 54, name: "nobody listens", line: (proxy) => proxy.goAway("refuse"), calls: 0 },
   { number: 54, name: "connections are reset at once", line: (proxy) => proxy.goAway("reset"), calls: 0 },
   { number: 54, name: "connections are closed at once", line: (proxy) => proxy.goAway("close"), calls: 0 },
-  { number: 55, name: "nothing comes back over the line", line: (proxy) => proxy.goAway("swallow"), calls: 0 },
-  { number: 55, name: "accepts and never answers", provider: hangs, calls: 1, isCutOff: true },
+  {
+    number: 55,
+    name: "nothing comes back over the line",
+    line: (proxy) => proxy.goAway("swallow"),
+    calls: 0,
+    isSilent: true,
+  },
+  { number: 55, name: "accepts and never answers", provider: hangs, calls: 1, isCutOff: true, isSilent: true },
   {
     number: 55,
     name: "headers at ten bytes a second",
     line: (proxy) => proxy.harm({ bytesPerSecond: 10 }),
     calls: 1,
+    isSilent: true,
   },
   {
     number: 55,
     name: "the request is swallowed half-way",
     line: (proxy) => proxy.harm({}, { swallowAfterBytes: 100 }),
     calls: 0,
+    isSilent: true,
   },
   { number: 54, name: "reset inside the headers", line: (proxy) => proxy.harm({ resetAfterBytes: 20 }), calls: 2 },
   { number: 54, name: "closed inside the headers", line: (proxy) => proxy.harm({ closeAfterBytes: 20 }), calls: 2 },
-  { number: 55, name: "silent inside the headers", line: (proxy) => proxy.harm({ swallowAfterBytes: 20 }), calls: 1 },
+  {
+    number: 55,
+    name: "silent inside the headers",
+    line: (proxy) => proxy.harm({ swallowAfterBytes: 20 }),
+    calls: 1,
+    isSilent: true,
+  },
   { number: 55, name: "cut without an answer", provider: cuts, calls: 2 },
   { number: 55, name: "cut inside the body", provider: cutsBody, calls: 1 },
   { number: 55, name: "no HTTP at all", provider: sendsRaw("SSH-2.0-OpenSSH_9.6\r\n"), calls: 2 },
@@ -108,6 +124,7 @@ const FAULTS: readonly Fault[] = [
     provider: sendsRaw("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50), true),
     calls: 1,
     isCutOff: true,
+    isSilent: true,
   },
   { number: 59, name: "401", provider: fails(401, { code: "invalid_api_key" }), calls: 1 },
   { number: 59, name: "402", provider: fails(402, { type: "billing_error" }), calls: 1 },
@@ -120,7 +137,7 @@ describe.concurrent.each(FAULTS)("case $number: $name", (fault) => {
   const turn = FAULTS.indexOf(fault);
 
   test.for(variants([false, true], turn))("the next provider answers (stream: %s)", async (stream) => {
-    await inWorld({}, async (world) => {
+    await inWorld(fault.isSilent ? {} : { timeouts: PATIENT }, async (world) => {
       await cause(fault, world.a, world.toA);
       const received = world.a.nextRequest();
       const spent = await world.bank.spentBy(async () =>
@@ -134,7 +151,7 @@ describe.concurrent.each(FAULTS)("case $number: $name", (fault) => {
   });
 
   test.for(variants([true, false], turn))("503 when both fail, and nothing is booked (stream: %s)", async (stream) => {
-    await inWorld({}, async (world) => {
+    await inWorld(fault.isSilent ? {} : { timeouts: PATIENT }, async (world) => {
       await cause(fault, world.a, world.toA);
       await cause(fault, world.b, world.toB);
       const spent = await world.bank.spentBy(async () => expect503(await world.exchange({ stream })));
@@ -161,7 +178,7 @@ describe.concurrent.each(ADDRESSES)("case 54: %s", (name, open) => {
       const spent = await world.bank.spentBy(async () =>
         expectAnswerOf("beta", await world.exchange({ stream }), stream),
       );
-      expect(performance.now() - startedAtMs, "within the timeouts, and not for ever").toBeLessThan(12_000);
+      expect(performance.now() - startedAtMs, "within the timeouts, and not for ever").toBeLessThan(60_000);
       expect(spent).toBe(COST.beta);
       expect(world.b.requests).toHaveLength(1);
       const direct = { stream, model: "alpha", service_profile: "direct" };
@@ -174,7 +191,7 @@ describe.concurrent.each(ADDRESSES)("case 54: %s", (name, open) => {
 
 describe.concurrent("case 60: what the client did wrong", () => {
   test.for([false, true])("400 once, and nobody else is asked (stream: %s)", async (stream) => {
-    await inWorld({}, async (world) => {
+    await inWorld({ timeouts: PATIENT }, async (world) => {
       world.a.on("*", fails(400, { code: "invalid_value", message: "temperature is out of range" }));
       const spent = await world.bank.spentBy(async () => {
         const seen = await world.exchange({ stream });
@@ -194,7 +211,7 @@ describe.concurrent("case 62: redirects", () => {
       visits += 1;
       response.end("{}");
     }).listen(0, "127.0.0.1");
-    await inWorld({}, async (world) => {
+    await inWorld({ timeouts: PATIENT }, async (world) => {
       const { port } = trap.address() as AddressInfo;
       world.a.once("alpha", sends(status, "", { location: `http://127.0.0.1:${port}/latest/meta-data` }));
       const spent = await world.bank.spentBy(async () => expectAnswerOf("beta", await world.exchange(), false));

@@ -193,7 +193,7 @@ describe.skipIf(database === null)("on PostgreSQL with three processes", () => {
     expect(await chargesOf(first)).toHaveLength(FUNDED * stormNumber);
   }
 
-  test("ten are answered and 990 refused, to the nano", () => stormFits(1), 60_000);
+  test("ten are answered and 990 refused, to the nano", () => stormFits(1));
 
   test.skipIf(redis === null)("and so they are while Redis hangs", async () => {
     redis?.pause();

@@ -2,9 +2,9 @@
 
 import type { Records } from "../edge.ts";
 
-const CATCH_UP_MS = 200;
+const CATCH_UP_MS = 2_000;
 
-/** Who asks right after a request wants to see it; a long queue is not waited for. */
+/** Who asks right after a request wants to see it; a store that is stuck is not waited for. */
 export async function caughtUp({ recorder }: Records): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {

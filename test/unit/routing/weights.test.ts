@@ -46,6 +46,7 @@ describe("long inputs", () => {
   ])("adversarial text %# takes linear time", (text) => {
     const startedAtMs = performance.now();
     classify({ text, signals: readSignals(text), weights });
-    expect(performance.now() - startedAtMs).toBeLessThan(1500);
+    // What grows with the square of the length would take hours.
+    expect(performance.now() - startedAtMs).toBeLessThan(20_000);
   });
 });

@@ -55,6 +55,26 @@ describe("batches", () => {
     expect(ids()).toEqual(all.map(({ id }) => id));
   });
 
+  it("are waited for up to what was there when one asked, though more keeps coming", async () => {
+    const written: (readonly RequestRecord[])[] = [];
+    const store: RecordStore = {
+      async write(batch) {
+        written.push(batch);
+        // As under steady traffic: each write finds the next record waiting.
+        if (written.length < 50) recorder.add(makeRecord());
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+      deleteBefore: async () => 0,
+    };
+    const { recorder } = setUp({ store, batchMax: 2 });
+    const all = records(5);
+    for (const record of all) recorder.add(record);
+    await recorder.flush();
+    expect(written.flat()).toEqual(expect.arrayContaining([...all]));
+    expect(written.length).toBeLessThan(10);
+    await vi.waitFor(() => expect(written.length).toBe(50), 60_000);
+  });
+
   it("are not begun by adding: the caller is not made to wait", () => {
     const { recorder, batches } = setUp();
     recorder.add(makeRecord());
