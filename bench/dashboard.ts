@@ -160,6 +160,8 @@ async function callsOf(app: App, nowMs: number): Promise<readonly (readonly [str
     ["requests: first page", `${requests}&${month}`],
     ["requests: a tier", `${requests}&${month}&tier=COMPLEX`],
     ["requests: a model", `${requests}&${month}&model=${encodeURIComponent(model)}`],
+    ["requests: not the first try", `${requests}&${month}&answered=second,later,none`],
+    ["requests: a provider that failed", `${requests}&${month}&failed=sandbox`],
     ["requests: a key and fallbacks", `${requests}&${month}&key=key_demo_batch&fallback=true`],
     ["requests: status 402", `${requests}&${month}&status=402`],
     ["requests: a category of a tier", `${requests}&${month}&category=translation&tier=NANO`],

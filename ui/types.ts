@@ -4,6 +4,7 @@ import type { Controls } from "../src/core/decision.ts";
 import type { Capability, ToolScenario, ToolScores } from "../src/core/model.ts";
 import type { TokenBuckets } from "../src/core/money.ts";
 import type { AttemptRecord, ContentRecord, ToolCallCheck } from "../src/core/records.ts";
+import type { AnsweredCounts } from "../src/core/request-log.ts";
 
 export interface List<Row> {
   readonly data: readonly Row[];
@@ -154,6 +155,7 @@ export interface Usage {
   readonly requests: number;
   readonly errors: number;
   readonly fallbacks: number;
+  readonly answered: AnsweredCounts;
   readonly tokens: TokenBuckets;
   readonly chargeUsd: string;
   readonly baselineUsd: string;
@@ -184,6 +186,7 @@ export interface RequestLine {
   readonly fallback: boolean;
   readonly adjusted: boolean;
   readonly attempts: number;
+  readonly failedProviders: readonly string[];
   readonly tokens: TokenBuckets | null;
   readonly usageEstimated: boolean;
   readonly chargeUsd: string | null;

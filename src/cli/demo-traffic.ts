@@ -114,7 +114,7 @@ function refused({ key, route, chat, decision, features }: DemoRequest, random: 
 
 function answered({ asked, fate, catalog, random }: Happening): Happened {
   const { decision, quotes, chat, hold } = asked;
-  const failed = fate === "fallback" && quotes.length > 1 ? failures(asked, 1, random) : [];
+  const failed = fate === "fallback" ? failures(asked, failuresOf(quotes.length, random), random) : [];
   const { model, outputTokens } = quotes[failed.length] as (typeof quotes)[number];
   const isGone = fate === "client-gone" && chat.isStream;
   const buckets = bucketsOf(asked, isGone ? Math.ceil(outputTokens / 2) : outputTokens, random);
@@ -177,6 +177,11 @@ function failures({ decision }: DemoRequest, count: number, random: DemoRandom):
     startMs += durationMs + 1;
     return attempt;
   });
+}
+
+/** Mostly one, sometimes two; one model at least is left to answer. */
+function failuresOf(models: number, random: DemoRandom): number {
+  return Math.min(models - 1, random.next() < 0.2 ? 2 : 1);
 }
 
 function endOf(attempts: readonly AttemptRecord[]): number {

@@ -120,6 +120,42 @@ export function isAdjusted(record: Pick<RequestRecord, "answeredBy" | "decision"
   return isFallenBack(record) || (record.decision?.adjustments?.length ?? 0) > 0;
 }
 
+/** Which try brought the answer; `none`: every one failed. */
+export const ANSWERED_AT = ["first", "second", "later", "none"] as const;
+export type AnsweredAt = (typeof ANSWERED_AT)[number];
+
+interface Tried {
+  readonly attempts: number;
+  /** Null when nobody answered. */
+  readonly model: string | null;
+  readonly status: number;
+}
+
+/** Null for requests that no provider was asked for, that it refused as wrong, or whose client left before an answer. */
+export function answeredAtOf({ attempts, model, status }: Tried): AnsweredAt | null {
+  if (model === null) return attempts > 0 && status >= 500 ? "none" : null;
+  if (attempts <= 1) return "first";
+  return attempts === 2 ? "second" : "later";
+}
+
+export function triedOf({
+  attempts,
+  answeredBy,
+  status,
+}: Pick<RequestRecord, "attempts" | "answeredBy" | "status">): Tried {
+  return { attempts: attempts.length, model: answeredBy?.model ?? null, status };
+}
+
+/** The providers that failed a request which the first try did not answer, each once, in the order they failed. */
+export function failedProvidersOf(
+  record: Pick<RequestRecord, "attempts" | "answeredBy" | "status">,
+): readonly string[] {
+  const answeredAt = answeredAtOf(triedOf(record));
+  if (answeredAt === null || answeredAt === "first") return [];
+  const failed = record.attempts.filter(({ outcome }) => outcome === "failed");
+  return [...new Set(failed.map(({ provider }) => provider))];
+}
+
 /** What the gateway itself took until the first content, providers and pauses between tries left out. */
 export function overheadMsOf({
   firstContentMs,

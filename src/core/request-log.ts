@@ -4,7 +4,15 @@ import type { CostRange } from "./cost-steps.ts";
 import type { Decision } from "./decision.ts";
 import type { NanoUsd, TokenBuckets } from "./money.ts";
 import type { Page } from "./ports.ts";
-import type { AttemptRecord, ContentRecord, CostRecord, Features, ToolCallCheck, ToolCallTally } from "./records.ts";
+import type {
+  AnsweredAt,
+  AttemptRecord,
+  ContentRecord,
+  CostRecord,
+  Features,
+  ToolCallCheck,
+  ToolCallTally,
+} from "./records.ts";
 import type { Tier } from "./tiers.ts";
 
 /** A field that is absent does not filter; null asks for requests that have no such thing. */
@@ -26,6 +34,10 @@ export interface RequestFilter {
   readonly status?: StatusFilter;
   readonly isFallback?: boolean;
   readonly isAdjusted?: boolean;
+  /** Any of these. */
+  readonly answeredAt?: readonly AnsweredAt[];
+  /** A provider that failed it. */
+  readonly failedProvider?: string;
   /** What was charged; requests that were not charged are in no range. */
   readonly cost?: CostRange;
   /** The beginning of a request id. */
@@ -66,6 +78,8 @@ export interface RequestSummary {
   readonly isFallback: boolean;
   readonly isAdjusted: boolean;
   readonly attempts: number;
+  /** Those that failed a request which the first try did not answer. */
+  readonly failedProviders: readonly string[];
   readonly buckets: TokenBuckets | null;
   readonly isEstimated: boolean;
   readonly charge: NanoUsd | null;
@@ -162,6 +176,7 @@ export interface UsageTotals {
   readonly requests: number;
   readonly errors: number;
   readonly fallbacks: number;
+  readonly answered: AnsweredCounts;
   readonly buckets: TokenBuckets;
   readonly charge: NanoUsd;
   readonly baseline: NanoUsd;
@@ -176,6 +191,9 @@ export interface UsageTotals {
   readonly overheads: readonly number[];
 }
 
+/** Requests by the try that answered; `unknown` are those from before this was counted. */
+export type AnsweredCounts = Readonly<Record<AnsweredAt | "unknown", number>>;
+
 export interface UsageRow extends UsageTotals {
   readonly startMs: number;
   /** The model, tier, key or status; null when not grouped, and for requests that have none. */
@@ -187,6 +205,18 @@ export interface UsageLog {
   read(
     query: UsageQuery,
   ): Promise<{ readonly rows: readonly UsageRow[]; readonly fromMs: number; readonly toMs: number }>;
+  /** How many requests each provider failed, as the rows above are divided; one that two failed is in both. */
+  failures(
+    query: FailureQuery,
+  ): Promise<{ readonly rows: readonly FailureRow[]; readonly fromMs: number; readonly toMs: number }>;
+}
+
+export type FailureQuery = Pick<UsageQuery, "accountId" | "keyId" | "fromMs" | "toMs" | "step">;
+
+export interface FailureRow {
+  readonly startMs: number;
+  readonly provider: string;
+  readonly requests: number;
 }
 
 export interface ToolCallLog {
@@ -198,38 +228,4 @@ export interface ToolCallLog {
    * has the most unusable ones are all taken as usable, so that it takes a second to say the same.
    */
   shared(mostPerAccount: number): Promise<readonly Omit<ToolCallTally, "accountId" | "parsed" | "known">[]>;
-}
-
-export const LATENCY_BOUNDS_MS: readonly number[] = [
-  10, 20, 35, 50, 75, 100, 150, 250, 400, 600, 1_000, 1_500, 2_500, 4_000, 6_000, 10_000, 20_000, 60_000,
-];
-
-/** Finer, because what the gateway itself takes is a few milliseconds. */
-export const OVERHEAD_BOUNDS_MS: readonly number[] = [1, 2, 3, 5, 10, 25, 50, 100];
-
-/** Which of the bounds a time falls under; beyond the last, their number. */
-export function bucketOf(ms: number, bounds: readonly number[] = LATENCY_BOUNDS_MS): number {
-  const found = bounds.findIndex((bound) => ms <= bound);
-  return found < 0 ? bounds.length : found;
-}
-
-/** The value below which that share of the counted lies, within its bucket by proportion; null when nothing was counted. */
-export function percentileMs(
-  counts: readonly number[],
-  share: number,
-  bounds: readonly number[] = LATENCY_BOUNDS_MS,
-): number | null {
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  if (total === 0) return null;
-  const wanted = total * share;
-  let passed = 0;
-  for (const [index, count] of counts.entries()) {
-    if (count > 0 && passed + count >= wanted) {
-      const low = bounds[index - 1] ?? 0;
-      const high = bounds[index] ?? low * 2;
-      return Math.round(low + ((wanted - passed) / count) * (high - low));
-    }
-    passed += count;
-  }
-  return bounds.at(-1) ?? null;
 }

@@ -3,6 +3,7 @@
 
 import type { CostRange } from "./cost-steps.ts";
 import type { NanoUsd } from "./money.ts";
+import { answeredAtOf } from "./records.ts";
 import type { RequestFilter, RequestSummary, StatusFilter } from "./request-log.ts";
 
 export function matchesFilter(filter: RequestFilter, line: RequestSummary): boolean {
@@ -17,6 +18,8 @@ export function matchesFilter(filter: RequestFilter, line: RequestSummary): bool
     isSame(filter.category, line.category) &&
     isSame(filter.isFallback, line.isFallback) &&
     isSame(filter.isAdjusted, line.isAdjusted) &&
+    (filter.answeredAt === undefined || filter.answeredAt.some((at) => at === answeredAtOf(line))) &&
+    (filter.failedProvider === undefined || line.failedProviders.includes(filter.failedProvider)) &&
     (filter.status === undefined || hasStatus(filter.status, line)) &&
     (filter.cost === undefined || hasCost(filter.cost, line.charge)) &&
     line.requestId.startsWith(filter.requestIdStart ?? "")

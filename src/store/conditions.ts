@@ -3,7 +3,7 @@
 
 import type { CostRange } from "../core/cost-steps.ts";
 import type { SqlValue } from "../core/ports.ts";
-import { recordIdAt } from "../core/records.ts";
+import { type AnsweredAt, recordIdAt } from "../core/records.ts";
 import type { RequestFilter, StatusFilter } from "../core/request-log.ts";
 
 export interface Conditions {
@@ -27,7 +27,7 @@ export function newConditions(): Conditions {
   };
 }
 
-/** All but the time, the cost and the request id: those the two tables have not in common. */
+/** All but the time, the cost, the request id and the attempts: those the two tables have not in common. */
 export function addFilter(where: Conditions, filter: RequestFilter): void {
   where.add("account_id = ?", filter.accountId);
   const texts = {
@@ -45,6 +45,40 @@ export function addFilter(where: Conditions, filter: RequestFilter): void {
   if (filter.isFallback !== undefined) where.add(`is_fallback = ${filter.isFallback ? 1 : 0}`);
   if (filter.isAdjusted !== undefined) where.add(`is_adjusted = ${filter.isAdjusted ? 1 : 0}`);
   if (filter.status !== undefined) addStatus(where, filter.status);
+}
+
+type AttemptFilter = Pick<RequestFilter, "answeredAt" | "failedProvider">;
+
+/** Whether the filter asks for requests that the first try did not answer: few, and with an index of their own. */
+export function isTriedAgain({ answeredAt, failedProvider }: AttemptFilter): boolean {
+  return failedProvider !== undefined || (answeredAt !== undefined && !answeredAt.includes("first"));
+}
+
+/** In the words of the index. */
+const TRIED_AGAIN = "(attempts > 1 OR (attempts = 1 AND is_error = 1))";
+
+const ANSWERED_SQL: Readonly<Record<AnsweredAt, string>> = {
+  first: "attempts <= 1 AND model <> ''",
+  second: "attempts = 2 AND model <> ''",
+  later: "attempts > 2 AND model <> ''",
+  none: "attempts > 0 AND model = '' AND status >= 500",
+};
+
+/** On the requests. */
+export function addAttempts(where: Conditions, filter: AttemptFilter): void {
+  const { answeredAt, failedProvider } = filter;
+  if (isTriedAgain(filter)) where.add(TRIED_AGAIN);
+  if (answeredAt !== undefined) where.add(`(${answeredAt.map((at) => `(${ANSWERED_SQL[at]})`).join(" OR ")})`);
+  // LIKE would not tell upper from lower case on SQLite.
+  if (failedProvider !== undefined) {
+    where.add("replace(failed_providers, ?, '') <> failed_providers", JSON.stringify(failedProvider));
+  }
+}
+
+/** On the counters, which do not know attempts: those that were answered, and where asked for those that failed, too. */
+export function addAnswered(where: Conditions, { answeredAt }: AttemptFilter): void {
+  if (answeredAt !== undefined)
+    where.add(answeredAt.includes("none") ? "(model <> '' OR status >= 500)" : "model <> ''");
 }
 
 /** On the requests: from that time, and before that id. */

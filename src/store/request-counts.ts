@@ -5,7 +5,17 @@ import { costStep, stepsOf } from "../core/cost-steps.ts";
 import type { Db, Row, Statement } from "../core/ports.ts";
 import { isAdjusted, isFailed, isFallenBack, type RequestRecord, recordIdAt } from "../core/records.ts";
 import type { Histogram, HistogramBar, HistogramSpan, RequestFilter } from "../core/request-log.ts";
-import { addCost, addCostSteps, addFilter, addIds, addRequestId, newConditions } from "./conditions.ts";
+import {
+  addAnswered,
+  addAttempts,
+  addCost,
+  addCostSteps,
+  addFilter,
+  addIds,
+  addRequestId,
+  isTriedAgain,
+  newConditions,
+} from "./conditions.ts";
 import { type Column, createInsert } from "./dialect.ts";
 import { DAY_MS, HOUR_MS } from "./rollup-write.ts";
 
@@ -85,21 +95,42 @@ function keyOf(record: RequestRecord, span: keyof typeof SPAN_MS): readonly (str
 export const DELETE_COUNTS = `DELETE FROM request_counts
   WHERE account_id IN (SELECT id FROM accounts) AND span IN ('hour', 'day') AND start_at < $1`;
 
-/** From the counters; of a cost between two steps and of the beginning of a request id, from the requests themselves. */
+/**
+ * From the counters; from the requests themselves where a cost lies between two steps, of the beginning of a request id, and
+ * of the few that the first try did not answer.
+ */
 export async function readHistogram(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<Histogram> {
   const unitMs = SPAN_MS[span.step];
   const fromMs = Math.floor(span.fromMs / unitMs) * unitMs;
   const toMs = Math.ceil(span.toMs / unitMs) * unitMs;
   const whole = { ...span, fromMs, toMs };
+  const rows = filter.answeredAt?.includes("first")
+    ? await countFirstTries(db, filter, whole)
+    : await countRows(db, filter, whole);
+  return { bars: mergeBars(rows), fromMs, toMs };
+}
+
+async function countRows(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly Row[]> {
+  if (filter.requestIdStart !== undefined || isTriedAgain(filter)) return countRequests(db, filter, span);
+  if (filter.cost === undefined) return sumCounts(db, filter, { ...span, steps: null });
+  const { whole: steps, edges } = stepsOf(filter.cost);
   const parts: (readonly Row[])[] = [];
-  if (filter.requestIdStart !== undefined) parts.push(await countRequests(db, filter, whole));
-  else if (filter.cost === undefined) parts.push(await sumCounts(db, filter, { ...whole, steps: null }));
-  else {
-    const { whole: steps, edges } = stepsOf(filter.cost);
-    if (steps !== null) parts.push(await sumCounts(db, filter, { ...whole, steps }));
-    for (const cost of edges) parts.push(await countRequests(db, { ...filter, cost }, whole));
-  }
-  return { bars: mergeBars(parts.flat()), fromMs, toMs };
+  if (steps !== null) parts.push(await sumCounts(db, filter, { ...span, steps }));
+  for (const cost of edges) parts.push(await countRequests(db, { ...filter, cost }, span));
+  return parts.flat();
+}
+
+/** Nearly all: what was answered, less what later tries answered. */
+async function countFirstTries(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly Row[]> {
+  const { answeredAt = [], ...rest } = filter;
+  if (filter.failedProvider !== undefined || filter.requestIdStart !== undefined)
+    return countRequests(db, filter, span);
+  const others = (["second", "later"] as const).filter((at) => !answeredAt.includes(at));
+  const answered = await countRows(db, { ...rest, answeredAt: ["first"] }, span);
+  const later = others.length === 0 ? [] : await countRequests(db, { ...rest, answeredAt: others }, span);
+  const failed = answeredAt.includes("none") ? await countRequests(db, { ...rest, answeredAt: ["none"] }, span) : [];
+  const taken = later.map((row) => ({ ...row, requests: -Number(row.requests), errors: -Number(row.errors) }));
+  return [...answered, ...taken, ...failed];
 }
 
 export interface CountSpan extends HistogramSpan {
@@ -114,14 +145,16 @@ export async function sumCounts(db: Db, filter: RequestFilter, span: CountSpan):
   const where = newConditions();
   where.add("span = ? AND start_at >= ? AND start_at < ?", span.step, span.fromMs, span.toMs);
   addFilter(where, filter);
+  addAnswered(where, filter);
   if (span.steps !== null) addCostSteps(where, span.steps);
   return db.query(`SELECT ${SUM_COUNTS} WHERE ${where.sql()} GROUP BY start_at ORDER BY start_at`, where.params);
 }
 
-async function countRequests(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly Row[]> {
+export async function countRequests(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly Row[]> {
   const where = newConditions();
   const unitMs = SPAN_MS[span.step];
   addFilter(where, filter);
+  addAttempts(where, filter);
   addIds(where, span.fromMs, recordIdAt(span.toMs));
   if (filter.requestIdStart !== undefined) addRequestId(where, filter.requestIdStart);
   if (filter.cost !== undefined) addCost(where, filter.cost);
@@ -136,5 +169,5 @@ function mergeBars(rows: readonly Row[]): readonly HistogramBar[] {
     const { requests, errors } = bars.get(startMs) ?? { requests: 0, errors: 0 };
     bars.set(startMs, { startMs, requests: requests + Number(row.requests), errors: errors + Number(row.errors) });
   }
-  return [...bars.values()].sort((a, b) => a.startMs - b.startMs);
+  return [...bars.values()].filter(({ requests }) => requests > 0).sort((a, b) => a.startMs - b.startMs);
 }

@@ -5,8 +5,17 @@ import { stepsOf, touchedSteps } from "../core/cost-steps.ts";
 import type { Db, Page, Row } from "../core/ports.ts";
 import { recordIdAt, recordTimeOf } from "../core/records.ts";
 import type { RequestFilter } from "../core/request-log.ts";
-import { addCost, addFilter, addIds, addRequestId, isNarrow, newConditions } from "./conditions.ts";
-import { sumCounts } from "./request-counts.ts";
+import {
+  addAttempts,
+  addCost,
+  addFilter,
+  addIds,
+  addRequestId,
+  isNarrow,
+  isTriedAgain,
+  newConditions,
+} from "./conditions.ts";
+import { countRequests, sumCounts } from "./request-counts.ts";
 import { DAY_MS, HOUR_MS } from "./rollup-write.ts";
 
 export async function searchPage(db: Db, filter: RequestFilter, { limit, after }: Page): Promise<readonly Row[]> {
@@ -37,6 +46,7 @@ interface Range {
 async function readRange({ db, filter, limit }: Search, { fromMs, end }: Range): Promise<readonly Row[]> {
   const where = newConditions();
   addFilter(where, filter);
+  addAttempts(where, filter);
   addIds(where, fromMs, end);
   if (filter.cost !== undefined) addCost(where, filter.cost);
   const sql = `SELECT * FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT $${where.params.length + 1}`;
@@ -97,11 +107,15 @@ interface Span {
   readonly requests: number;
 }
 
-/** Newest first. Of a cost between two steps there may be fewer than it says. */
+/** Newest first. Of a cost between two steps, and of first tries, there may be fewer than it says. */
 async function spansOf({ db, filter }: Search, step: "hour" | "day", between: TimeRange): Promise<readonly Span[]> {
   const steps = filter.cost === undefined ? null : touchedSteps(filter.cost);
-  const rows = await sumCounts(db, filter, { ...between, step, steps });
-  const isExact = filter.cost === undefined || stepsOf(filter.cost).edges.length === 0;
+  const isRare = isTriedAgain(filter);
+  const rows = isRare
+    ? await countRequests(db, filter, { ...between, step })
+    : await sumCounts(db, filter, { ...between, step, steps });
+  const isOnSteps = filter.cost === undefined || stepsOf(filter.cost).edges.length === 0;
+  const isExact = isRare || (isOnSteps && filter.answeredAt === undefined);
   return rows.map((row) => ({ startMs: Number(row.start_at), requests: isExact ? Number(row.requests) : 1 })).reverse();
 }
 
@@ -136,6 +150,7 @@ async function byRequestId(search: Search, end: string | null, start: string): P
   const some = await db.query(`SELECT id FROM requests WHERE ${ids.sql()} LIMIT ${FEW}`, ids.params);
   const where = newConditions();
   addFilter(where, filter);
+  addAttempts(where, filter);
   addIds(where, filter.fromMs, end);
   if (filter.cost !== undefined) addCost(where, filter.cost);
   addRequestId(where, start, some.length < FEW ? "request_id" : "(request_id || '')");

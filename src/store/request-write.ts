@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Db, SqlValue, Statement } from "../core/ports.ts";
 import {
+  failedProvidersOf,
   isAdjusted,
   isFailed,
   isFallenBack,
@@ -11,6 +12,7 @@ import {
   recordIdAt,
 } from "../core/records.ts";
 import { type Column, insertFromJsonSql, insertRowSql } from "./dialect.ts";
+import { createFailureWriter } from "./provider-failures.ts";
 import { createCountWriter, DELETE_COUNTS } from "./request-counts.ts";
 import { toDetail } from "./request-detail.ts";
 import { createRollupWriter, DAY_MS } from "./rollup-write.ts";
@@ -21,7 +23,7 @@ const BIGINT = "BIGINT" as const;
 
 const REQUESTS = columns(
   ["id", "request_id", "account_id", "key_id", "route", "error_code", "tier", "classified_tier", "category", "profile"],
-  ["tool_scenario", "model", "provider", "ending", "profile_id"],
+  ["tool_scenario", "model", "provider", "ending", "profile_id", "failed_providers"],
   [
     ...["created_at", "status", "is_error", "is_stream", "is_fallback", "attempts", "input_tokens"],
     ...["cache_read_tokens", "cache_write_tokens", "output_tokens", "is_estimated", "charge", "baseline"],
@@ -38,6 +40,7 @@ export function createRecordStore(db: Db): RecordStore {
   const rollups = createRollupWriter(db.kind);
   const counts = createCountWriter(db.kind);
   const tallies = createTallyWriter(db.kind);
+  const failures = createFailureWriter(db.kind);
   return {
     async write(records) {
       const contents = records.flatMap(toContent);
@@ -48,6 +51,7 @@ export function createRecordStore(db: Db): RecordStore {
         ...rollups.statements(records),
         ...counts.statements(records),
         ...tallies.statements(records),
+        ...failures.statements(records),
       ];
       await db.batch(statements);
     },
@@ -126,6 +130,7 @@ function toRow(record: RequestRecord): readonly Cell[] {
     answeredBy?.provider ?? "",
     record.ending ?? "",
     record.profileId ?? "",
+    writeProviders(record),
     record.atMs,
     record.status,
     isFailed(record) ? 1 : 0,
@@ -143,6 +148,11 @@ function toRow(record: RequestRecord): readonly Cell[] {
     record.firstContentMs,
     isAdjusted(record) ? 1 : 0,
   ];
+}
+
+function writeProviders(record: RequestRecord): string {
+  const failed = failedProvidersOf(record);
+  return failed.length === 0 ? "" : JSON.stringify(failed);
 }
 
 function toContent({ id, content }: RequestRecord): readonly (readonly SqlValue[])[] {

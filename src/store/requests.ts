@@ -92,6 +92,7 @@ export function toSummary(row: Row): RequestSummary {
     isFallback: Number(row.is_fallback) === 1,
     isAdjusted: Number(row.is_adjusted) === 1,
     attempts: Number(row.attempts),
+    failedProviders: row.failed_providers ? (JSON.parse(String(row.failed_providers)) as string[]) : [],
     buckets: toBuckets(row),
     isEstimated: Number(row.is_estimated) === 1,
     charge: row.charge == null ? null : BigInt(row.charge),

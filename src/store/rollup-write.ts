@@ -1,9 +1,17 @@
 // What a batch of records adds to the totals by hour and by day. One row per group, in one order, so that processes that
 // write at once lock rows alike.
 
+import { bucketOf, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../core/latency-buckets.ts";
 import type { Db, Statement } from "../core/ports.ts";
-import { isFailed, isFallenBack, overheadMsOf, type RequestRecord } from "../core/records.ts";
-import { bucketOf, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../core/request-log.ts";
+import {
+  ANSWERED_AT,
+  answeredAtOf,
+  isFailed,
+  isFallenBack,
+  overheadMsOf,
+  type RequestRecord,
+  triedOf,
+} from "../core/records.ts";
 import { type Column, createInsert } from "./dialect.ts";
 
 export const HOUR_MS = 60 * 60 * 1000;
@@ -16,6 +24,7 @@ export const OVERHEAD_COLUMNS = bucketColumns("o", OVERHEAD_BOUNDS_MS);
 export const COUNTS = [
   ...["requests", "errors", "fallbacks", "input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens"],
   ...["charge", "baseline", "latency_ms", "first_content_ms", "overhead_ms"],
+  ...["answered_first", "answered_second", "answered_later", "answered_none", "answered_known"],
 ] as const;
 
 const KEY_TEXTS = ["account_id", "span", "model", "tier", "key_id"] as const;
@@ -85,6 +94,7 @@ function add(group: Group, record: RequestRecord): void {
   const { cost, latencyMs, firstContentMs } = record;
   const { sums } = group;
   const overheadMs = overheadMsOf(record);
+  const answeredAt = answeredAtOf(triedOf(record));
   const counts = [
     1,
     isFailed(record) ? 1 : 0,
@@ -98,6 +108,8 @@ function add(group: Group, record: RequestRecord): void {
     latencyMs,
     overheadMs === null ? 0 : (firstContentMs ?? 0),
     overheadMs ?? 0,
+    ...ANSWERED_AT.map((at) => (at === answeredAt ? 1 : 0)),
+    1,
   ];
   for (const [index, count] of counts.entries()) (sums[index] as number) += count;
   (sums[FIRST_LATENCY + bucketOf(latencyMs)] as number) += 1;

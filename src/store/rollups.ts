@@ -3,6 +3,7 @@
 import type { Db, Row } from "../core/ports.ts";
 import type { UsageGroup, UsageLog, UsageQuery, UsageRow } from "../core/request-log.ts";
 import { newConditions } from "./conditions.ts";
+import { readFailures } from "./provider-failures.ts";
 import {
   COUNTS,
   DAY_MS,
@@ -48,10 +49,18 @@ export function createUsageLog(db: Db): UsageLog {
       const counted = rows.filter((row) => row.requests != null);
       return { rows: counted.map((row) => toUsage(row, query, fromMs)), fromMs, toMs };
     },
+    async failures(query) {
+      const { span, fromMs, toMs } = coverage(query);
+      return { rows: await readFailures(db, query, { span, fromMs, toMs }), fromMs, toMs };
+    },
   };
 }
 
-function coverage({ fromMs, toMs, step }: UsageQuery): { span: string; fromMs: number; toMs: number } {
+function coverage({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "step">): {
+  span: string;
+  fromMs: number;
+  toMs: number;
+} {
   const isHourly = step === "hour" || (step === "total" && toMs - fromMs <= HOURLY_TOTAL_MAX_MS);
   const unit = isHourly ? HOUR_MS : DAY_MS;
   return {
@@ -71,6 +80,13 @@ function toUsage(row: Row, { step, group, hasSpread }: UsageQuery, fromMs: numbe
     requests: Number(row.requests),
     errors: Number(row.errors),
     fallbacks: Number(row.fallbacks),
+    answered: {
+      first: Number(row.answered_first),
+      second: Number(row.answered_second),
+      later: Number(row.answered_later),
+      none: Number(row.answered_none),
+      unknown: Number(row.requests) - Number(row.answered_known),
+    },
     buckets: {
       input: Number(row.input_tokens),
       cacheRead: Number(row.cache_read_tokens),

@@ -2,7 +2,7 @@
 // have written some. Keeps nothing, and asks the store only while somebody watches.
 
 import type { Log } from "../core/ports.ts";
-import { isAdjusted, isFailed, isFallenBack, type RequestRecord } from "../core/records.ts";
+import { failedProvidersOf, isAdjusted, isFailed, isFallenBack, type RequestRecord } from "../core/records.ts";
 import type { RequestLog, RequestSummary } from "../core/request-log.ts";
 
 export interface Watcher {
@@ -122,6 +122,7 @@ export function summaryOf(record: RequestRecord): RequestSummary {
     isFallback: isFallenBack(record),
     isAdjusted: isAdjusted(record),
     attempts: record.attempts.length,
+    failedProviders: failedProvidersOf(record),
     buckets: cost?.buckets ?? null,
     isEstimated: cost?.isEstimated ?? false,
     charge: cost?.charge ?? null,

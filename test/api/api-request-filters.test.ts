@@ -56,6 +56,12 @@ describe("the log", () => {
     ["adjusted=true", ["fallen", "raised"]],
     ["adjusted=true&fallback=false", ["raised"]],
     ["keyProfile=none&adjusted=true", ["fallen"]],
+    ["answered=first", ["direct", "plain", "raised"]],
+    ["answered=second,later,none", ["fallen"]],
+    ["answered=none", []],
+    ["failed=lab", ["fallen"]],
+    ["failed=Lab", []],
+    ["failed=lab&answered=first", []],
     ["costFrom=0.00001&costTo=1", ["direct", "fallen", "plain", "raised"]],
     ["costFrom=0.5", []],
     ["costTo=0.00003", ["plain", "raised"]],
@@ -81,6 +87,8 @@ describe("the log", () => {
 
   it.each([
     ["profile", "fast"],
+    ["answered", "second,sometimes"],
+    ["failed", "%00"],
     ["adjusted", "1"],
     ["costFrom", "-1"],
     ["costTo", "much"],

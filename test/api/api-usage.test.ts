@@ -85,3 +85,13 @@ it("leaves out percentiles where nobody wants them, and nothing else", async () 
   expect(whole).toMatchObject({ overhead: { averageMs: expect.any(Number), p95Ms: expect.any(Number) } });
   expect((await gateway.api("GET", "/api/usage?latency=no")).status).toBe(400);
 });
+
+it("tells by the try that answered, and what providers failed", async () => {
+  const [total] = (await usage("?by=total")).data as readonly { answered?: object }[];
+  expect(total?.answered).toEqual({ first: 3, second: 0, later: 0, none: 0, unknown: 0 });
+  const failures = await usage("/failures?by=hour");
+  expect(failures).toMatchObject({ data: [], next: null, by: "hour" });
+  for (const query of ["?by=week", "?by=hour&from=2020-01-01T00:00:00Z", "?from=2026-02-01&to=2026-01-01"]) {
+    expect((await gateway.api("GET", `/api/usage/failures${query}`)).status).toBe(400);
+  }
+});

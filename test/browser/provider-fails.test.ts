@@ -23,6 +23,24 @@ describe.skipIf(!hasBrowser)("a provider that fails", () => {
     for (let sent = 0; sent < 6; sent += 1) await ask();
     const fallbacks = page.locator(".tile", { hasText: "Fallback rate" }).locator(".big");
     await expect.poll(() => fallbacks.innerText()).toMatch(/^[1-9]/);
+    const chart = page.locator("figure", { has: page.getByRole("heading", { name: "Fallbacks" }) });
+    const legend = chart.locator(".legend a");
+    const countOf = async (filter: string): Promise<number> => {
+      const answer = await gateway().api("GET", `/api/requests?${filter}`);
+      return ((await answer.json()) as { data: unknown[] }).data.length;
+    };
+    // How many of each there are depends on when the model is left alone for a while.
+    const names = { first: "first try", second: "second", later: "third or later", none: "none answered" };
+    const told = Object.entries(names).map(async ([at, name]) => `${name} · ${await countOf(`answered=${at}`)}`);
+    const expected = await Promise.all(told);
+    expect(await countOf("answered=second,later,none")).toBeGreaterThan(0);
+    await expect.poll(() => legend.allTextContents()).toEqual(expected);
+    await chart.getByText("by provider").click();
+    await chart.getByText(/^lab · [1-9]/).click();
+    await page.waitForURL(({ search }) => search.includes("failed=lab"));
+    await page.getByRole("button", { name: "Take off the filter: lab failed" }).waitFor();
+    await expect.poll(() => page.locator(".requests tbody tr").count()).toBe(await countOf("failed=lab"));
+    await page.goBack();
     await fallbacks.click();
     await page.locator(".requests tbody tr").first().click();
     await page.getByRole("tab", { name: "Attempts" }).click();

@@ -4,7 +4,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Decision } from "../../src/core/decision.ts";
 import type { Db } from "../../src/core/ports.ts";
-import { isFailed, isFallenBack, overheadMsOf, type RecordStore, type RequestRecord } from "../../src/core/records.ts";
+import {
+  answeredAtOf,
+  failedProvidersOf,
+  isFailed,
+  isFallenBack,
+  overheadMsOf,
+  type RecordStore,
+  type RequestRecord,
+  triedOf,
+} from "../../src/core/records.ts";
 import type { RequestFilter, RequestLog, UsageLog, UsageTotals } from "../../src/core/request-log.ts";
 import { UniqueViolation } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
@@ -152,10 +161,16 @@ await describeStores("request records", ({ url }) => {
       requests: records.length,
       errors: records.filter(isFailed).length,
       fallbacks: records.filter(isFallenBack).length,
+      answered: { ...answeredOf(records), unknown: 0 },
       charge: records.reduce((total, { cost }) => total + (cost?.charge ?? 0n), 0n),
       baseline: records.reduce((total, { cost }) => total + (cost?.baseline ?? 0n), 0n),
       latencyMsSum: records.reduce((total, { latencyMs }) => total + latencyMs, 0),
     });
+    const answeredOf = (records: readonly RequestRecord[]) => {
+      const places = records.map((record) => answeredAtOf(triedOf(record)));
+      const countOf = (wanted: string): number => places.filter((at) => at === wanted).length;
+      return { first: countOf("first"), second: countOf("second"), later: countOf("later"), none: countOf("none") };
+    };
     const own = varied.filter(({ accountId }) => accountId === "default");
     const range = { accountId: "default", fromMs: NOON, toMs: NOON + COUNT * 1_000 };
 
@@ -208,6 +223,32 @@ await describeStores("request records", ({ url }) => {
       const known = own.flatMap((record) => overheadMsOf(record) ?? []);
       expect(whole?.overheads.reduce((a, b) => a + b)).toBe(known.length);
       expect(whole?.overheadMsSum).toBe(known.reduce((a, b) => a + b));
+    });
+
+    test("say how many requests each provider failed, by step and of a key", async () => {
+      const countOf = (records: readonly RequestRecord[], provider: string): number =>
+        records.filter((record) => failedProvidersOf(record).includes(provider)).length;
+      const providers = ["Lab", "lab", "mill"];
+      for (const step of ["hour", "day", "total"] as const) {
+        const { rows } = await usage.failures({ ...range, step });
+        const expected = providers.map((provider) => [provider, countOf(own, provider)]);
+        expect(rows.map(({ provider, requests }) => [provider, requests]).sort()).toEqual(expected.sort());
+      }
+      const keyId = own.find((record) => failedProvidersOf(record).length > 1)?.keyId as string;
+      const { rows } = await usage.failures({ ...range, step: "total", keyId });
+      const ofKey = own.filter((record) => record.keyId === keyId);
+      expect(rows.find(({ provider }) => provider === "lab")?.requests).toBe(countOf(ofKey, "lab"));
+      expect((await usage.failures({ ...range, step: "hour", accountId: "nobody" })).rows).toEqual([]);
+    });
+
+    test("claim nothing of requests from before tries were counted", async () => {
+      const write = () => store.write([makeRecord({ accountId: "before" })]);
+      await write();
+      const columns = ["first", "second", "later", "none", "known"].map((name) => `answered_${name} = 0`);
+      await db.query(`UPDATE request_rollups SET ${columns.join(", ")} WHERE account_id = 'before'`);
+      await write();
+      const [row] = (await usage.read({ ...range, accountId: "before", step: "hour", group: null })).rows;
+      expect(row).toMatchObject({ requests: 2, answered: { first: 1, second: 0, later: 0, none: 0, unknown: 1 } });
     });
 
     test("narrow to a key, a model or a tier", async () => {

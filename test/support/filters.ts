@@ -1,12 +1,35 @@
 // Filters of the log, each with what it means for a record: for the stores and for single lines alike.
 
-import { isAdjusted, isFailed, isFallenBack, type RequestRecord } from "../../src/core/records.ts";
+import { type AnsweredAt, isAdjusted, isFailed, isFallenBack, type RequestRecord } from "../../src/core/records.ts";
 import type { RequestFilter } from "../../src/core/request-log.ts";
 
 export type FilterCase = readonly [string, Omit<RequestFilter, "accountId">, (record: RequestRecord) => boolean];
 
 const charge = ({ cost }: RequestRecord): bigint => cost?.charge ?? -1n;
+
+/** By the try that answered, told in other words than the code has. */
+const answered =
+  (...wanted: readonly AnsweredAt[]) =>
+  ({ attempts, answeredBy, status }: RequestRecord): boolean => {
+    const failures = attempts.filter(({ outcome }) => outcome === "failed").length;
+    if (answeredBy === null) return status === 503 && failures > 0 && wanted.includes("none");
+    return wanted.includes((["first", "second"] as const)[failures] ?? "later");
+  };
+const failedBy =
+  (provider: string) =>
+  (record: RequestRecord): boolean =>
+    record.attempts.some((each) => each.outcome === "failed" && each.provider === provider);
+
 export const FILTER_CASES: readonly FilterCase[] = [
+  ["the first try", { answeredAt: ["first"] }, answered("first")],
+  ["the second try", { answeredAt: ["second"] }, answered("second")],
+  ["a later try", { answeredAt: ["later"] }, answered("later")],
+  ["no try", { answeredAt: ["none"] }, answered("none")],
+  ["any but the first try", { answeredAt: ["second", "later", "none"] }, answered("second", "later", "none")],
+  ["the first try or none", { answeredAt: ["first", "none"] }, answered("first", "none")],
+  ["the first try or a later one", { answeredAt: ["first", "later"] }, answered("first", "later")],
+  ["a provider that failed", { failedProvider: "lab" }, failedBy("lab")],
+  ["a provider that failed, by its exact name", { failedProvider: "Lab" }, failedBy("Lab")],
   ["a provider", { provider: "mill" }, ({ answeredBy }) => answeredBy?.provider === "mill"],
   ["no provider", { provider: null }, ({ answeredBy }) => answeredBy === null],
   ["a saved profile", { profileId: "profile_2" }, ({ profileId }) => profileId === "profile_2"],

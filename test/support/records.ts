@@ -97,7 +97,13 @@ export function variedRecord(n: number, startMs = NOON): RequestRecord {
   const adjustments = n % 11 === 3 ? ["profile floor raised NANO to SIMPLE"] : [];
   const profile = n % 9 === 4 ? "tier" : "auto";
   const category = CATEGORIES[n % CATEGORIES.length] as (typeof CATEGORIES)[number];
+  const answer = makeRecord().attempts;
+  const failed = ["lab", "mill", "Lab"].slice(0, isRefused || isFallback ? 1 + (n % 3) : 0).map((provider) => ({
+    ...(answer[0] as RequestRecord["attempts"][number]),
+    ...{ provider, startMs: 0, durationMs: 1, outcome: "failed" as const, status: 500, failure: "status" },
+  }));
   return makeRecord({
+    attempts: isRefused ? (n % 2 === 0 ? [] : failed) : [...failed, ...answer],
     atMs: startMs + n * 1_000,
     accountId: n % 50 === 49 ? "other" : "default",
     keyId: `key_${n % 10}`,

@@ -1,4 +1,4 @@
-// The charts of the overview about requests: tiers, errors, fallbacks.
+// The charts of the overview about requests: tiers and errors.
 
 import { TIERS } from "../../src/core/tiers.ts";
 import type { Load } from "../api.ts";
@@ -9,7 +9,7 @@ import { count, percent } from "../format.ts";
 import type { Range } from "../range.ts";
 import type { List, Usage } from "../types.ts";
 import { byGroup, perStep, sum } from "../usage.ts";
-import { opens, requestsHref, type Series, subtitle } from "./overview-range.ts";
+import { opens, requestsHref, subtitle } from "./overview-range.ts";
 
 export function TierMix({ range, tiers }: { readonly range: Range; readonly tiers: Load<List<Usage>> }) {
   const times = timesOf(range, range.step);
@@ -114,53 +114,4 @@ export function StatusChart({ range, statuses }: { readonly range: Range; readon
 
 function kindOf(status: number): Kind | undefined {
   return KINDS.find((kind) => kind.isOf(status));
-}
-
-interface FallbackProps extends Series {
-  readonly models: Load<List<Usage>>;
-  readonly statuses: Load<List<Usage>>;
-}
-
-/** What became of requests whose first choice did not answer. */
-export function FallbackChart({ range, series, models, statuses }: FallbackProps) {
-  const times = timesOf(range, range.step);
-  const rows = series.data?.data ?? [];
-  const failed = byGroup(statuses.data).get("503") ?? [];
-  const stacks = [
-    {
-      ...{ name: "another model answered", mark: "caution", href: requestsHref({ fallback: "true" }) },
-      values: perStep(range, rows, ({ fallbacks }) => fallbacks, 0),
-    },
-    {
-      ...{ name: "none answered, 503", mark: "bad", href: requestsHref({ status: "503" }) },
-      values: perStep(range, failed, ({ requests }) => requests, 0),
-    },
-  ];
-  const total = sum(rows, ({ fallbacks }) => fallbacks);
-  const [top] = [...(models.data?.data ?? [])].sort((a, b) => b.fallbacks - a.fallbacks);
-  const helped =
-    top === undefined || top.fallbacks === 0 ? "" : ` ${top.group} stepped in most (${count(top.fallbacks)}).`;
-  return (
-    <Figure
-      title="Fallbacks"
-      trend={`${subtitle(range)}. ${total === 0 ? "First choices answered everything." : `${count(total)} in all.${helped}`}`}
-      table={{
-        head: ["Time, UTC", ...stacks.map(({ name }) => name)],
-        rows: times.map((time, index) => [
-          fullTimeLabel(time, range.step),
-          ...stacks.map(({ values }) => count(values[index])),
-        ]),
-      }}
-      legend={<Legend entries={stacks} />}
-    >
-      <BarChart
-        label="Requests that another model answered, or none, over time"
-        times={times}
-        step={range.step}
-        format={count}
-        stacks={stacks}
-        {...opens(range, { fallback: "true" })}
-      />
-    </Figure>
-  );
 }

@@ -13,10 +13,11 @@ import { isOperator } from "../session.ts";
 import type { Key, List, RequestLine, Usage } from "../types.ts";
 import { Checklist } from "./checklist.tsx";
 import { ModelMix, SpendChart } from "./overview-charts.tsx";
+import { FallbackChart } from "./overview-fallbacks.tsx";
 import { LatencyChart } from "./overview-latency.tsx";
 import { LastErrors, TopKeys } from "./overview-lists.tsx";
 import { Tiles } from "./overview-tiles.tsx";
-import { FallbackChart, StatusChart, TierMix } from "./overview-traffic.tsx";
+import { StatusChart, TierMix } from "./overview-traffic.tsx";
 
 const EVERY_MS = 10_000;
 const FIRST_EVERY_MS = 2_000;
@@ -87,7 +88,7 @@ function Dashboard() {
         <ModelMix models={models} />
         <LatencyChart range={range} series={series} />
         <StatusChart range={range} statuses={statuses} />
-        <FallbackChart range={range} series={series} models={models} statuses={statuses} />
+        <FallbackChart range={range} series={series} everyMs={isLive ? EVERY_MS : 0} />
         <TopKeys keys={keys} />
         <LastErrors range={range} />
       </div>

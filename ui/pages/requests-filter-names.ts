@@ -5,7 +5,7 @@ import { type Changes, place } from "../router.ts";
 
 const NAMES = [
   ...["status", "tier", "model", "key", "category", "provider", "keyProfile", "profile"],
-  ...["costFrom", "costTo", "fallback", "adjusted", "q"],
+  ...["costFrom", "costTo", "answered", "failed", "fallback", "adjusted", "q"],
 ] as const;
 
 export const STATUSES = [
@@ -22,6 +22,14 @@ export const ROUTINGS = [
   ["auto", "automatic"],
   ["tier", "tier as asked"],
   ["direct", "model as asked"],
+] as const;
+
+export const TRIES = [
+  ["first", "first try"],
+  ["second", "second try"],
+  ["later", "third try or later"],
+  ["none", "no try"],
+  ["second,later,none", "not the first try"],
 ] as const;
 
 /** Powers of ten, which the gateway counts without looking at requests. */
@@ -64,6 +72,10 @@ export function tellFilter(name: string, value: string, { keys, profiles }: Filt
       return `cost from ${usd(value)}`;
     case "costTo":
       return `cost below ${usd(value)}`;
+    case "answered":
+      return `answered by ${TRIES.find(([each]) => each === value)?.[1] ?? value.replaceAll(",", " or ")}`;
+    case "failed":
+      return `${value} failed`;
     case "fallback":
       return value === "true" ? "fallbacks only" : "no fallbacks";
     case "adjusted":

@@ -10,7 +10,7 @@ import { Check } from "../kit/field.tsx";
 import { Popover } from "../kit/popover.tsx";
 import { place, setQuery } from "../router.ts";
 import type { Key, List, Model, Profile } from "../types.ts";
-import { COSTS, filterNames, ROUTINGS, STATUSES, tellFilter, withoutFilters } from "./requests-filter-names.ts";
+import { COSTS, filterNames, ROUTINGS, STATUSES, TRIES, tellFilter, withoutFilters } from "./requests-filter-names.ts";
 
 type Options = readonly (readonly [string, string])[];
 
@@ -68,6 +68,8 @@ function MoreFilters({
       <Choice name="profile" label="routing" all="Any routing" options={ROUTINGS} />
       <Choice name="costFrom" label="cost from" all="Any cost" options={costs} prefix="from " />
       <Choice name="costTo" label="cost below" all="Any cost" options={costs} prefix="below " />
+      <Choice name="answered" label="answered by" all="Any try" options={TRIES} prefix="answered by " />
+      <Choice name="failed" label="failed provider" all="Whoever failed" options={pairs(providers)} prefix="failed: " />
       <Switch name="adjusted" label="adjusted only" />
       <Switch name="fallback" label="fallbacks only" />
     </Popover>

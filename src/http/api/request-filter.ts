@@ -3,6 +3,7 @@
 import type { FastifyRequest } from "fastify";
 import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
 import { type NanoUsd, parseUsd } from "../../core/money.ts";
+import { ANSWERED_AT } from "../../core/records.ts";
 import type { RequestFilter, StatusFilter } from "../../core/request-log.ts";
 import { isTier, TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/fields.ts";
@@ -28,7 +29,7 @@ export function narrowingOf(request: FastifyRequest): Omit<Narrowing, "fromMs" |
   const category = queryOf(request, "category");
   const start = queryOf(request, "q");
   const [isFallback, isAdjusted] = [flagOf(request, "fallback"), flagOf(request, "adjusted")];
-  const profile = queryOf(request, "profile");
+  const [profile, failed] = [queryOf(request, "profile"), queryOf(request, "failed")];
   return {
     ...groupFilterOf(request),
     ...wordFilterOf(request, "provider", "provider"),
@@ -39,6 +40,8 @@ export function narrowingOf(request: FastifyRequest): Omit<Narrowing, "fromMs" |
     ...(category === null ? {} : { category: oneOf("category", category, CATEGORIES) }),
     ...(isFallback === null ? {} : { isFallback }),
     ...(isAdjusted === null ? {} : { isAdjusted }),
+    ...answeredOf(request),
+    ...(failed === null ? {} : { failedProvider: storable("failed", failed) }),
     ...(start === null || start === "" ? {} : { requestIdStart: requestIdStartOf(start) }),
   };
 }
@@ -84,6 +87,13 @@ function wordFilterOf<Field extends string>(
 export function flagOf(request: FastifyRequest, name: string): boolean | null {
   const text = queryOf(request, name);
   return text === null ? null : oneOf(name, text, ["true", "false"]) === "true";
+}
+
+/** One of them, or several with commas between. */
+function answeredOf(request: FastifyRequest): Pick<Narrowing, "answeredAt"> {
+  const text = queryOf(request, "answered");
+  if (text === null) return {};
+  return { answeredAt: [...new Set(text.split(",").map((word) => oneOf("answered", word, ANSWERED_AT)))] };
 }
 
 function costOf(request: FastifyRequest): Pick<Narrowing, "cost"> {

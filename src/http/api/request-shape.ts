@@ -29,6 +29,7 @@ export function writeSummary(request: RequestSummary): Record<string, unknown> {
     fallback: request.isFallback,
     adjusted: request.isAdjusted,
     attempts: request.attempts,
+    failedProviders: request.failedProviders,
     tokens: request.buckets,
     usageEstimated: request.isEstimated,
     chargeUsd: usd(charge),

@@ -1,10 +1,10 @@
-// GET /api/usage: totals by hour, by day or over the whole range, from the rollups.
+// GET /api/usage: totals by hour, by day or over the whole range, from the rollups; and how many requests each provider
+// failed.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { OVERHEAD_BOUNDS_MS, percentileMs } from "../../core/latency-buckets.ts";
 import { formatUsd } from "../../core/money.ts";
 import {
-  OVERHEAD_BOUNDS_MS,
-  percentileMs,
   USAGE_GROUPS,
   USAGE_STEPS,
   type UsageGroup,
@@ -46,6 +46,18 @@ export function registerUsage(api: FastifyInstance, edge: Edge): void {
     const { rows, fromMs, toMs: endMs } = await records.usage.read(query);
     const data = rows.map((row) => ({ ...writeUsage(row), ...(group === null ? {} : { [group]: row.group }) }));
     return { data, next: null, from: isoTime(fromMs), to: isoTime(endMs), by: step, group };
+  });
+  api.get("/api/usage/failures", async (request) => {
+    const step = oneOf("by", queryOf(request, "by") ?? "day", USAGE_STEPS);
+    const key = groupFilterOf(request).keyId;
+    const toMs = timeOf(request, "to") ?? edge.now();
+    const fromMs = timeOf(request, "from") ?? toMs - DEFAULT_RANGE_MS[step];
+    const query = { accountId: await accountOf(request, edge), fromMs, toMs, step };
+    checkRange(query);
+    await caughtUp(records);
+    const found = await records.usage.failures({ ...query, ...(key === undefined ? {} : { keyId: key }) });
+    const data = found.rows.map(({ startMs, provider, requests }) => ({ start: isoTime(startMs), provider, requests }));
+    return { data, next: null, from: isoTime(found.fromMs), to: isoTime(found.toMs), by: step };
   });
 }
 
@@ -93,6 +105,7 @@ function writeUsage(row: UsageRow): object {
     requests,
     errors: row.errors,
     fallbacks: row.fallbacks,
+    answered: row.answered,
     tokens: row.buckets,
     chargeUsd: formatUsd(charge),
     baselineUsd: formatUsd(baseline),

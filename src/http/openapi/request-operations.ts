@@ -1,6 +1,7 @@
 // The operations on recorded requests: the log, one request, marks, export and totals.
 
 import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
+import { ANSWERED_AT } from "../../core/records.ts";
 import { USAGE_GROUPS, USAGE_STEPS } from "../../core/request-log.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { account, api, idInPath, json, type Operation, page, paging } from "./operation.ts";
@@ -25,6 +26,12 @@ const filters = [
   query("keyProfile", { type: "string" }, "The id of the saved profile that the key had; `none`: it had none."),
   query("profile", { type: "string", enum: [...ROUTING_PROFILES, "none"] }, "How it asked to be routed."),
   query("fallback", { type: "boolean" }, "Whether another model than the one selected answered."),
+  query(
+    "answered",
+    { type: "string", examples: ["second,later"] },
+    `Which try answered: ${ANSWERED_AT.join(", ")}, or several with commas between; \`none\`: every try failed.`,
+  ),
+  query("failed", { type: "string" }, "A provider that failed it, so that another try was needed or none was left."),
   query(
     "adjusted",
     { type: "boolean" },
@@ -96,6 +103,18 @@ export const REQUEST_OPERATIONS: readonly Operation[] = [
       ...groupFilters,
     ],
     answer: json("UsagePage"),
+    errors: ["400"],
+  }),
+  api("getProviderFailures", "get", "/api/usage/failures", {
+    summary: "How many requests each provider failed, by hour, day or over the range; one that two failed is in both",
+    parameters: [
+      account,
+      from,
+      to,
+      query("by", { type: "string", enum: USAGE_STEPS, default: "day" }, ""),
+      query("key", { type: "string" }, "The id of a key."),
+    ],
+    answer: json("FailurePage"),
     errors: ["400"],
   }),
 ];

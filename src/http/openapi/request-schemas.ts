@@ -2,6 +2,7 @@
 
 import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
 import { TOOL_SCENARIOS } from "../../core/model.ts";
+import { ANSWERED_AT } from "../../core/records.ts";
 import { USAGE_STEPS } from "../../core/request-log.ts";
 import { candidate, integer, nullable, number, object, text, tier, time } from "./schema.ts";
 
@@ -51,6 +52,10 @@ const line = {
   fallback: boolean,
   adjusted: boolean,
   attempts: integer,
+  failedProviders: {
+    ...texts,
+    description: "Those that failed a request which the first try did not answer.",
+  },
   tokens: nullable(tokens),
   usageEstimated: boolean,
   chargeUsd: nullable(text),
@@ -109,12 +114,19 @@ const money = object({
 
 const feedback = { tier, note: nullable(text), createdAt: time };
 
+const UNKNOWN = "Requests from before this was counted. `none`: every try failed.";
+
 const usage = object({
   start: time,
   group: nullable(text),
   requests: integer,
   errors: integer,
   fallbacks: integer,
+  answered: object(
+    Object.fromEntries(
+      [...ANSWERED_AT, "unknown"].map((at) => [at, at === "unknown" ? { ...integer, description: UNKNOWN } : integer]),
+    ),
+  ),
   tokens,
   chargeUsd: text,
   baselineUsd: text,
@@ -151,6 +163,13 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, object>> = {
     from: time,
     to: time,
     by: { type: "string", enum: ["hour", "day"] },
+  }),
+  FailurePage: object({
+    data: { type: "array", items: object({ start: time, provider: text, requests: integer }) },
+    next: { type: "null" },
+    from: time,
+    to: time,
+    by: { type: "string", enum: USAGE_STEPS },
   }),
   UsagePage: object({
     data: { type: "array", items: usage },

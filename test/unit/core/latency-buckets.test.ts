@@ -1,8 +1,8 @@
 // Percentiles from counted buckets, and ids that carry their time.
 
 import { describe, expect, it } from "vitest";
+import { bucketOf, LATENCY_BOUNDS_MS, percentileMs } from "../../../src/core/latency-buckets.ts";
 import { recordIdAt } from "../../../src/core/records.ts";
-import { bucketOf, LATENCY_BOUNDS_MS, percentileMs } from "../../../src/core/request-log.ts";
 import { fc } from "../../support/property.ts";
 
 const counted = (values: readonly number[]): number[] => {

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import type { AnsweredCounts } from "../../../src/core/request-log.ts";
+import { failureStacks, tellFailures, tellTries, tryStacks } from "../../../ui/pages/fallback-stacks.ts";
+import type { Range } from "../../../ui/range.ts";
+import type { Usage } from "../../../ui/types.ts";
+
+const HOUR_MS = 3_600_000;
+const NOON = Date.UTC(2026, 2, 10, 12);
+const RANGE = { fromMs: NOON, toMs: NOON + 3 * HOUR_MS, step: "hour", label: "Today" } as Range;
+const NONE: AnsweredCounts = { first: 0, second: 0, later: 0, none: 0, unknown: 0 };
+
+function hour(index: number, requests: number, answered: Partial<AnsweredCounts>): Usage {
+  const start = new Date(NOON + index * HOUR_MS).toISOString();
+  return { start, requests, answered: { ...NONE, ...answered } } as Usage;
+}
+
+describe("requests by the try that answered", () => {
+  const rows = [hour(0, 4, { unknown: 4 }), hour(2, 11, { first: 6, second: 2, later: 1, none: 1, unknown: 1 })];
+
+  test("are stacked over the hours, and an hour that was not counted is not known", () => {
+    const stacks = tryStacks(RANGE, rows);
+    expect(stacks.map(({ at, values }) => [at, values])).toEqual([
+      ["first", [0, 0, 6]],
+      ["second", [0, 0, 2]],
+      ["later", [0, 0, 1]],
+      ["none", [0, 0, 1]],
+    ]);
+    expect(stacks[0]?.isKnown).toEqual([false, true, true]);
+    expect(stacks.map(({ total }) => total)).toEqual([6, 2, 1, 1]);
+  });
+
+  test.each([
+    [[], "No provider was asked."],
+    [[hour(0, 3, { first: 3 })], "First choices answered everything."],
+    [rows, "60 % were answered at the first try. Without 5 requests from before tries were counted."],
+    [[hour(0, 4, { unknown: 4 })], "Without 4 requests from before tries were counted."],
+  ])("%# are told in words", (given, text) => expect(tellTries(given)).toBe(text));
+});
+
+describe("requests by the provider that failed", () => {
+  const failed = (index: number, provider: string, requests: number) => ({
+    ...{ start: new Date(NOON + index * HOUR_MS).toISOString(), provider, requests },
+  });
+
+  test("are stacked by those that failed most, and the rest together", () => {
+    const few = failureStacks(RANGE, [failed(0, "a", 1), failed(0, "b", 2), failed(2, "b", 3)]);
+    expect(few.map(({ name, total, values }) => [name, total, values])).toEqual([
+      ["b", 5, [2, 0, 3]],
+      ["a", 1, [1, 0, 0]],
+    ]);
+    const many = failureStacks(
+      RANGE,
+      ["a", "b", "c", "d", "e", "f"].map((provider, index) => failed(1, provider, 10 - index)),
+    );
+    expect(many.map(({ name, provider, total }) => [name, provider, total]).slice(3)).toEqual([
+      ["d", "d", 7],
+      ["Other (2)", null, 11],
+    ]);
+    expect(many.at(-1)?.values).toEqual([0, 11, 0]);
+  });
+
+  test("are told in words", () => {
+    expect(tellFailures([], [])).toBe("No provider failed a request.");
+    const [one, two] = [[failed(0, "a", 1)], [failed(0, "a", 1), failed(1, "b", 2)]];
+    expect(tellFailures(failureStacks(RANGE, one), [hour(0, 2, { unknown: 2 })])).toBe(
+      "a failed 1 request. Without 2 requests from before tries were counted.",
+    );
+    expect(tellFailures(failureStacks(RANGE, two), [])).toBe(
+      "b failed 2 requests. What two providers failed counts at both.",
+    );
+  });
+});
