@@ -5,14 +5,14 @@ import type { FastifyInstance } from "fastify";
 import type { Settings } from "./config/settings.ts";
 import type { Db, Log } from "./core/ports.ts";
 import type { OpenCalls } from "./gateway/open-calls.ts";
-import type { Edge } from "./http/edge.ts";
+import type { Edge, ReadyCheck } from "./http/edge.ts";
 
 export interface StopOptions {
   /** Whether to go on serving for a while, so that a balancer can notice. */
   readonly isLameDuck?: boolean;
 }
 
-export interface Drain extends Pick<Edge, "isDraining" | "isClosing" | "notReadyBecause"> {
+export interface Drain extends Pick<Edge, "isDraining" | "isClosing" | "readiness"> {
   /** Resolves when every connection is closed and every call is booked. */
   run(server: FastifyInstance, options: StopOptions): Promise<void>;
   /** No more waiting: what still runs is told and cut now. */
@@ -22,6 +22,7 @@ export interface Drain extends Pick<Edge, "isDraining" | "isClosing" | "notReady
 interface DrainContext {
   readonly settings: Pick<Settings, "server">;
   readonly db: Db;
+  readonly limits: { readiness(): readonly ReadyCheck[] };
   readonly openCalls: OpenCalls;
   readonly log: Log;
 }
@@ -32,7 +33,7 @@ const GOODBYE_MS = 2_000;
 /** Longer than a statement may take, so that a settlement that waits for a database in vain gets into the outbox. */
 const BOOKING_MS_MAX = 35_000;
 
-export function createDrain({ settings, db, openCalls, log }: DrainContext): Drain {
+export function createDrain({ settings, db, limits, openCalls, log }: DrainContext): Drain {
   const { lameDuckSeconds, drainSeconds } = settings.server;
   let phase: "serving" | "lame-duck" | "closing" = "serving";
   let hurry = (): void => undefined;
@@ -43,12 +44,13 @@ export function createDrain({ settings, db, openCalls, log }: DrainContext): Dra
     isDraining: () => phase !== "serving",
     isClosing: () => phase === "closing",
     hurry,
-    async notReadyBecause() {
-      if (phase !== "serving") return "shutting down";
-      return db.query("SELECT 1 AS one").then(
+    async readiness() {
+      if (phase !== "serving") return [{ name: "shutdown", problem: "shutting down" }];
+      const problem = await db.query("SELECT 1 AS one").then(
         () => null,
         () => "the database does not answer",
       );
+      return [{ name: "shutdown", problem: null }, { name: "database", problem }, ...limits.readiness()];
     },
     async run(server, { isLameDuck = false }) {
       phase = "lame-duck";

@@ -4,11 +4,12 @@
 import { type Attempts, createAttempts } from "./accounts/attempts.ts";
 import { type CallLimits, createLimiter } from "./accounts/limits.ts";
 import { createSharedAttempts } from "./accounts/shared-attempts.ts";
-import { createSharedCounter } from "./accounts/shared-counter.ts";
+import { createSharedCounter, type SharedCounter } from "./accounts/shared-counter.ts";
 import { createSharedLimits } from "./accounts/shared-limits.ts";
 import type { Settings } from "./config/settings.ts";
 import type { CallWindows } from "./core/call-window.ts";
 import type { Db, Log } from "./core/ports.ts";
+import type { ReadyCheck } from "./http/edge.ts";
 import { createCallWindows } from "./store/call-windows.ts";
 import { openDb } from "./store/db.ts";
 import { countProcesses } from "./store/processes.ts";
@@ -18,6 +19,8 @@ import type { Metrics } from "./telemetry/metrics.ts";
 export interface Limits {
   readonly limiter: CallLimits;
   readonly attempts: Attempts;
+  /** The Redis that counts them, where one does. */
+  readiness(): readonly ReadyCheck[];
   close(): Promise<void>;
 }
 
@@ -36,7 +39,12 @@ const POSTGRES_MS_MAX = 900;
 export async function openLimits(db: Db, { settings, log, metrics, now }: LimitsContext): Promise<Limits> {
   if (db.kind === "sqlite") {
     if (settings.redis !== null) log.warn({}, "redis is not used: only one process serves from a SQLite file");
-    return { limiter: createLimiter(), attempts: createAttempts(now), close: () => Promise.resolve() };
+    return {
+      limiter: createLimiter(),
+      attempts: createAttempts(now),
+      readiness: () => [],
+      close: () => Promise.resolve(),
+    };
   }
   const windows = await openWindows(settings, log);
   const timeoutMs = settings.redis === null ? POSTGRES_MS_MAX : REDIS_MS_MAX;
@@ -47,12 +55,19 @@ export async function openLimits(db: Db, { settings, log, metrics, now }: Limits
   return {
     limiter,
     attempts: createSharedAttempts(counter, now),
+    readiness: () => (settings.redis === null ? [] : [redisCheck(counter)]),
     async close() {
       peers.stop();
       limiter.stop();
       await windows.close();
     },
   };
+}
+
+/** Without it each process keeps to its part of the limits, so it is no reason to take one out. */
+function redisCheck(counter: SharedCounter): ReadyCheck {
+  const problem = counter.isAnswering() ? null : "it does not answer; each process keeps to its part of the limits";
+  return { name: "redis", problem, isOptional: true };
 }
 
 async function openWindows({ redis, database }: LimitsContext["settings"], log: Log): Promise<CallWindows> {

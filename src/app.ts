@@ -72,7 +72,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   const money = await openMoney(db, { settings, reader, log, metrics });
   const registry = createRegistry(settings.catalog.providers);
   const openCalls = createOpenCalls();
-  const drain = createDrain({ settings, db, openCalls, log });
+  const drain = createDrain({ settings, db, limits, openCalls, log });
   const records = await openRecords(db, { settings, reader, log, metrics, now });
   const edge: Edge = {
     settings,

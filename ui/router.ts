@@ -14,7 +14,7 @@ export type Changes = Readonly<Record<string, string | null>>;
 /** Kept on every link: whose numbers are shown, and from when. */
 const TRAVELLING = ["account", "range", "from", "to"];
 /** Served by the gateway itself, not views of this page. */
-const OUTSIDE = /^\/(?:api|v1|docs|openapi\.json|metrics|healthz|readyz)(?:[/?#]|$)/;
+const OUTSIDE = /^\/(?:api|v1|docs|openapi\.json|metrics|healthz|livez|readyz|llms\.txt)(?:[/?#]|$)/;
 
 export const place = signal<Place>(read());
 

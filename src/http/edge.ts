@@ -51,8 +51,16 @@ export interface Edge {
   readonly isDraining: () => boolean;
   /** Whether new requests are refused. */
   readonly isClosing: () => boolean;
-  /** Why the process cannot take traffic now; null when it can. */
-  readonly notReadyBecause: () => Promise<string | null>;
+  /** What it takes to take traffic now, each with the reason it is missing. */
+  readonly readiness: () => Promise<readonly ReadyCheck[]>;
+}
+
+export interface ReadyCheck {
+  readonly name: string;
+  /** Null when it is well. Never an error's own words, which may name hosts and users. */
+  readonly problem: string | null;
+  /** Whether the process is not ready without it; left out, it is not. */
+  readonly isOptional?: boolean;
 }
 
 /** What is kept of requests: how it gets in, and how it is read. */

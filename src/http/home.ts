@@ -14,6 +14,7 @@ export function registerHome(server: FastifyInstance, { settings, isSandbox }: E
       "/v1/models",
       "/v1/routing/debug",
       "/openapi.json",
+      "/llms.txt",
       "/healthz",
       "/readyz",
     ],

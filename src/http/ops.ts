@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GatewayError } from "../core/errors.ts";
 import { isAdmin } from "./api/admin.ts";
-import type { Edge } from "./edge.ts";
+import type { Edge, ReadyCheck } from "./edge.ts";
 
 const LOOPBACK = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/;
 
@@ -14,11 +14,21 @@ const FORWARDED =
 const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i;
 
 export function registerOps(server: FastifyInstance, edge: Edge): void {
-  server.get("/healthz", async () => ({ status: "ok" }));
-  server.get("/readyz", async () => {
-    const reason = await edge.notReadyBecause();
-    if (reason === null) return { status: "ready" };
-    throw new GatewayError("unavailable", `Not ready: ${reason}.`, { code: "not_ready", retryAfterSeconds: 1 });
+  for (const path of ["/healthz", "/livez"]) server.get(path, async () => ({ status: "ok" }));
+  server.get("/readyz", async (request, reply) => {
+    const checks = [...(await edge.readiness()), providersCheck(edge)];
+    const missing = checks.find(({ problem, isOptional }) => problem !== null && isOptional !== true);
+    if (isVerbose(request)) {
+      return reply
+        .code(missing === undefined ? 200 : 503)
+        .type("text/plain; charset=utf-8")
+        .send(writeChecks(checks, missing === undefined));
+    }
+    if (missing === undefined) return { status: "ready" };
+    throw new GatewayError("unavailable", `Not ready: ${missing.problem}.`, {
+      code: "not_ready",
+      retryAfterSeconds: 1,
+    });
   });
   server.get("/metrics", async (request, reply) => {
     if (!isFromHere(request) && !isAdmin(request, edge)) {
@@ -26,6 +36,29 @@ export function registerOps(server: FastifyInstance, edge: Edge): void {
     }
     return reply.type(edge.metrics.contentType).send(await edge.metrics.text());
   });
+}
+
+/** `?verbose`, alone or with a value. */
+function isVerbose({ query }: FastifyRequest): boolean {
+  return Object.hasOwn(query as object, "verbose");
+}
+
+/** Not ready for that would take every process out at once, and with them the 503 that says why. */
+function providersCheck({ services }: Edge): ReadyCheck {
+  const seen = services.health.overview();
+  const isUp = ({ provider, credential }: (typeof seen)[number]): boolean =>
+    [provider, credential].every(({ state }) => state === "closed" || state === "half-open");
+  const problem = seen.length === 0 || seen.some(isUp) ? null : "all of them rest after failures";
+  return { name: "providers", problem, isOptional: true };
+}
+
+/** One line per check, in the form of Kubernetes' own health checks. */
+function writeChecks(checks: readonly ReadyCheck[], isReady: boolean): string {
+  const lines = checks.map(({ name, problem, isOptional }) => {
+    if (problem === null) return `[+]${name} ok`;
+    return `[-]${name} failed: ${problem}${isOptional === true ? " (ready without it)" : ""}`;
+  });
+  return `${[...lines, `readyz check ${isReady ? "passed" : "failed"}`].join("\n")}\n`;
 }
 
 /**

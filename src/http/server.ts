@@ -13,6 +13,7 @@ import { createGatedServer } from "./gate.ts";
 import { endWaitingResponses } from "./gone.ts";
 import { registerHome } from "./home.ts";
 import { createLine, type Line } from "./line.ts";
+import { registerGuide } from "./llms.ts";
 import { createMethodTable } from "./methods.ts";
 import { registerOpenapi } from "./openapi/document.ts";
 import { registerOps } from "./ops.ts";
@@ -84,6 +85,7 @@ async function registerRoutes(server: FastifyInstance, edge: Edge, line: Line): 
   registerOps(server, edge);
   registerOpenapi(server);
   registerDocs(server);
+  registerGuide(server, edge);
   registerV1(server, edge, line);
   registerApi(server, edge);
 }
@@ -95,7 +97,7 @@ function readBodiesAsBytes(server: FastifyInstance): void {
 }
 
 /** Who asks how we are is told until the end. */
-const PROBES: ReadonlySet<string> = new Set(["/healthz", "/metrics"]);
+const PROBES: ReadonlySet<string> = new Set(["/healthz", "/livez", "/metrics"]);
 
 /** A connection that was kept alive can still bring requests; their senders are to go elsewhere. */
 function refusedWhileClosing({ isClosing }: Edge): GatewayError | undefined {

@@ -18,7 +18,30 @@ const outside = Object.values(networkInterfaces())
 describe("/healthz and /readyz", () => {
   it("need no key", async () => {
     expect(await (await fetch(`${gateway.url}/healthz`)).json()).toEqual({ status: "ok" });
+    expect(await (await fetch(`${gateway.url}/livez`)).json()).toEqual({ status: "ok" });
     expect(await (await fetch(`${gateway.url}/readyz`)).json()).toEqual({ status: "ready" });
+  });
+
+  it.each(["?verbose", "?verbose=1"])("%s prints one line per check", async (query) => {
+    const answer = await fetch(`${gateway.url}/readyz${query}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(await answer.text()).toBe("[+]shutdown ok\n[+]database ok\n[+]providers ok\nreadyz check passed\n");
+  });
+});
+
+describe("/llms.txt", () => {
+  it("tells an agent where to send what, under the address it was asked at", async () => {
+    const answer = await fetch(`${gateway.url}/llms.txt`);
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    const text = await answer.text();
+    expect(text).toContain(`OpenAI clients: ${gateway.url}/v1 `);
+    for (const path of ["/openapi.json", "/docs"]) {
+      expect(text).toContain(`(${gateway.url}${path})`);
+      expect((await fetch(`${gateway.url}${path}`)).status).toBe(200);
+    }
+    expect(text).toContain("answers are simulated");
+    expect(text).not.toContain(gateway.key);
   });
 });
 

@@ -1,0 +1,44 @@
+// /readyz?verbose when something is missing: what fails is named, what is only nice to have does not make it fail.
+
+import { fastify } from "fastify";
+import { expect, test } from "vitest";
+import type { Edge, ReadyCheck } from "../../../src/http/edge.ts";
+import { registerOps } from "../../../src/http/ops.ts";
+
+const SHUTDOWN = { name: "shutdown", problem: null };
+const DATABASE = { name: "database", problem: "the database does not answer" };
+const REDIS = { name: "redis", problem: "it does not answer", isOptional: true };
+
+type State = "closed" | "open" | "half-open" | "resting";
+
+async function ask(checks: readonly ReadyCheck[], query = "?verbose", credential: State = "closed") {
+  const server = fastify();
+  const overview = () => [{ id: "lab", provider: { state: "closed" }, credential: { state: credential } }];
+  const services = { health: { overview } };
+  registerOps(server, { readiness: async () => checks, services } as unknown as Edge);
+  const { statusCode, body } = await server.inject(`/readyz${query}`);
+  await server.close();
+  return { statusCode, body };
+}
+
+test.each([
+  [
+    [SHUTDOWN, DATABASE],
+    503,
+    "[+]shutdown ok\n[-]database failed: the database does not answer\n[+]providers ok\nreadyz check failed\n",
+  ],
+  [
+    [SHUTDOWN, REDIS],
+    200,
+    "[+]shutdown ok\n[-]redis failed: it does not answer (ready without it)\n[+]providers ok\nreadyz check passed\n",
+  ],
+])("%j", async (checks, status, text) => {
+  expect(await ask(checks)).toEqual({ statusCode: status, body: text });
+});
+
+test("providers that all rest are told, and no reason to be taken out", async () => {
+  const { statusCode, body } = await ask([SHUTDOWN], "?verbose", "open");
+  expect(statusCode).toBe(200);
+  expect(body).toContain("[-]providers failed: all of them rest after failures (ready without it)\n");
+  expect(await ask([SHUTDOWN, REDIS], "")).toEqual({ statusCode: 200, body: '{"status":"ready"}' });
+});
