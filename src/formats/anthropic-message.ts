@@ -92,7 +92,9 @@ function toolBlock(call: JsonObject, { index, context, restoreName }: ToolBlockI
 }
 
 /** Arguments cut off by the output cap cannot be parsed; the stop reason tells the client. */
+/** Text as a rule; some hosts send the object itself. */
 function parseInput(text: unknown): JsonObject {
+  if (isObject(text)) return text;
   try {
     const value: unknown = JSON.parse(asText(text));
     return isObject(value) ? value : {};

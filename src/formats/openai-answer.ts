@@ -7,6 +7,7 @@ import type { AnswerContext, AnswerReading, ProviderFault, ServiceObject, WholeA
 import { scanObject, spliceFields } from "./json-source.ts";
 import { normalFinish } from "./openai-finish.ts";
 import { readUsage } from "./openai-usage.ts";
+import { withTextArguments } from "./tool-arguments.ts";
 import { clientToolId } from "./tool-ids.ts";
 
 const ANSWER_DEPTH_MAX = 200;
@@ -45,10 +46,19 @@ export function writeOpenaiAnswer(
   changes.set("model", JSON.stringify(context.modelId));
   const choices = completeChoices(completion.choices as readonly unknown[], context);
   if (choices !== null) changes.set("choices", JSON.stringify(choices));
-  if (additions.usage !== null) changes.set("usage", JSON.stringify(additions.usage));
+  const usage = additions.usage ?? correctedUsage(answer);
+  if (usage !== null) changes.set("usage", JSON.stringify(usage));
   changes.set("service", JSON.stringify(additions.service));
   return spliceFields(answer.source, changes);
 }
+
+/** Null when the counts stand where clients look for them, as they are charged. */
+function correctedUsage({ completion: { usage: given }, usage }: WholeAnswer): Usage | null {
+  if (usage === null || !isObject(given)) return usage;
+  return COUNTS.every((name) => given[name] === usage[name]) ? null : usage;
+}
+
+const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
 
 /** A provider's error body in any of its usual shapes. */
 export function readOpenaiError(bytes: Buffer): ProviderFault {
@@ -114,14 +124,18 @@ function completeChoices(choices: readonly unknown[], context: AnswerContext): r
   return isChanged ? completed : null;
 }
 
-/** The same calls when each has an id and a type, which clients need to answer them. */
+/** The same calls when each has an id, a type and arguments as text, which clients need to answer them. */
 function completeCalls(calls: unknown, context: AnswerContext): unknown {
   const isWhole = (call: unknown): boolean =>
-    !isObject(call) || (typeof call.id === "string" && call.id !== "" && typeof call.type === "string");
+    !isObject(call) ||
+    (typeof call.id === "string" &&
+      call.id !== "" &&
+      typeof call.type === "string" &&
+      withTextArguments(call) === call);
   if (!Array.isArray(calls) || calls.every(isWhole)) return calls;
   return calls.map((call: unknown, index) => {
     if (!isObject(call) || isWhole(call)) return call;
     const id = typeof call.id === "string" && call.id !== "" ? call.id : clientToolId("", index, context);
-    return { ...call, id, type: call.type ?? "function" };
+    return { ...withTextArguments(call), id, type: call.type ?? "function" };
   });
 }

@@ -3,6 +3,7 @@
 
 import { isObject, type JsonObject } from "./fields.ts";
 import { normalFinish } from "./openai-finish.ts";
+import { withTextArguments } from "./tool-arguments.ts";
 
 interface ChoiceState {
   readonly toolCallIds: string[];
@@ -80,7 +81,7 @@ function completeDelta(delta: JsonObject, state: ChoiceState): JsonObject {
   return {
     ...role,
     ...delta,
-    tool_calls: calls.filter(isObject).map((call) => completeToolCall(call, state.toolCallIds)),
+    tool_calls: calls.filter(isObject).map((call) => completeToolCall(withTextArguments(call), state.toolCallIds)),
   };
 }
 

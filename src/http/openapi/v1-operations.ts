@@ -42,4 +42,10 @@ export const V1_OPERATIONS: readonly Operation[] = [
     answer: json("Model"),
     errors: ["404"],
   }),
+  v1("getModelWithSlash", "get", "/v1/models/{id}/{name}", {
+    summary: "One model whose id has a slash: what stands before and after it",
+    parameters: [idInPath, { ...idInPath, name: "name" }],
+    answer: json("Model"),
+    errors: ["404"],
+  }),
 ];

@@ -23,19 +23,19 @@ export function registerModels(server: FastifyInstance, { services: { catalog } 
     if (speaksAnthropic(request)) return writeAnthropicModels(reachable, modelPageOf(request));
     return { object: "list", data: reachable.map((model) => writeModel(model, catalog)) };
   });
-  server.get<{ Params: { id: string } }>("/v1/models/:id", async (request) => {
-    const model = catalog.models.get(request.params.id);
+  const one = (id: string, request: FastifyRequest): object => {
+    const model = catalog.models.get(id);
     if (model === undefined || !canReach(model, request.caller as Caller, catalog)) {
-      throw new GatewayError(
-        "notFound",
-        `There is no model '${request.params.id}' for this key. GET /v1/models lists them.`,
-        {
-          code: "model_not_found",
-          param: "id",
-        },
-      );
+      const message = `There is no model '${id}' for this key. GET /v1/models lists them.`;
+      throw new GatewayError("notFound", message, { code: "model_not_found", param: "id" });
     }
     return speaksAnthropic(request) ? writeAnthropicModel(model) : writeModel(model, catalog);
+  };
+  server.get<{ Params: { id: string } }>("/v1/models/:id", async (request) => one(request.params.id, request));
+  // Ids such as vendor/model, from clients that leave the slash as it is.
+  server.get<{ Params: { id: string; name: string } }>("/v1/models/:id/:name", async (request) => {
+    const { id, name } = request.params;
+    return one(`${id}/${name}`, request);
   });
 }
 

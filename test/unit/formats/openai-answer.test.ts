@@ -115,6 +115,26 @@ describe("writeOpenaiAnswer", () => {
     expect(JSON.stringify(written)).not.toContain("internal-name");
   });
 
+  it.each([
+    ["no total", { usage: { prompt_tokens: 4, completion_tokens: 2 } }, 6],
+    ["a wrong total", { usage: { prompt_tokens: 4, completion_tokens: 2, total_tokens: 99 } }, 6],
+    ["counts in a place of its own", { x_groq: { usage: { prompt_tokens: 4, completion_tokens: 2 } } }, 6],
+  ])("shows what is charged where a host has %s", (_name, carrier, total) => {
+    const reading = read({ ...answer({ content: "x" }), ...carrier });
+    if (!reading.ok) throw new Error(reading.fault.message);
+    const written = writeOpenaiAnswer(reading.answer, context, { service: { tier: "NANO" }, usage: null });
+    expect(JSON.parse(written.toString())).toMatchObject({
+      usage: { prompt_tokens: 4, completion_tokens: 2, total_tokens: total },
+    });
+  });
+
+  it("makes text of arguments that are an object", () => {
+    const calls = [{ id: "a", type: "function", function: { name: "f", arguments: { city: "Rome" } } }];
+    expect(write(answer({ content: null, tool_calls: calls }))).toMatchObject({
+      choices: [{ message: { tool_calls: [{ id: "a", function: { name: "f", arguments: '{"city":"Rome"}' } }] } }],
+    });
+  });
+
   it("says tool_calls where a host says stop after calling a tool", () => {
     const calls = [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }];
     expect(write(answer({ content: null, tool_calls: calls }))).toMatchObject({

@@ -106,6 +106,15 @@ describe("the reader", () => {
       { index: 1, id: "b" },
     ]);
   });
+
+  it("makes text of arguments that come as an object", () => {
+    const { chunks } = read(
+      event(chunk("m", { tool_calls: [{ id: "a", function: { name: "f", arguments: { n: 1 } } }] })),
+    );
+    expect(chunks[0]?.json).toMatchObject({
+      choices: [{ delta: { tool_calls: [{ function: { arguments: '{"n":1}' } }] } }],
+    });
+  });
 });
 
 describe("the writer", () => {
