@@ -85,8 +85,13 @@ export function waitedMsOf(request: IncomingMessage): number {
 }
 
 function whyNot(inFlight: number, { settings, pressure }: GateEdge): ShedReason | null {
-  return inFlight >= settings.limits.inFlight ? "in_flight" : pressure.reason();
+  if (inFlight >= settings.limits.inFlight) return "in_flight";
+  const reason = pressure.reason();
+  return reason === "event_loop" && inFlight < FEW ? null : reason;
 }
+
+/** With so few of them it is the machine that is slow. Refusing somebody would make nothing quicker. */
+const FEW = 32;
 
 /** One line when refusing begins, not one for each refusal. */
 function createNote({ log, now }: GateEdge): (reason: ShedReason) => void {
