@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)("a demo", () => {
     expect(shownIn("Saved")).toMatch(/\$[\d.]*[1-9]/);
     expect(shownIn("Error rate")).toMatch(/^[\d.]*[1-9][\d.]* %/);
     expect(shownIn("Fallback rate")).toMatch(/^[\d.]*[1-9][\d.]* %/);
-    expect(await page.locator("figure.chart").count()).toBe(6);
+    await expect.poll(() => page.locator("figure.chart").count()).toBe(6);
     expect(await page.getByText("Nothing in this range").count()).toBe(0);
     expect(troubles).toEqual([]);
   });

@@ -23,7 +23,7 @@ describe.runIf(hasBrowser)("a key that the provider refuses", () => {
     expect(await notice.textContent()).toMatch(/next try in \d+ \w+; last error .*: status 401\.$/);
     const sheet = page.getByRole("region", { name: "Model alpha" });
     await sheet.getByText(/failures in a row, began .*, next try in .*status 401/).waitFor();
-    expect(await page.getByText("resting", { exact: true }).count()).toBeGreaterThanOrEqual(3);
+    await expect.poll(() => page.getByText("resting", { exact: true }).count()).toBeGreaterThanOrEqual(3);
     expect(troubles).toEqual([]);
   });
 

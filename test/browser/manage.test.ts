@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await page.getByRole("link", { name: "Compare side by side" }).click();
     const table = page.getByRole("table", { name: "Models side by side" });
     const heads = (): Promise<string[]> => table.locator("thead a").allTextContents();
-    expect(await heads()).toEqual(["gpt-5-nano", "gpt-5-mini"]);
+    await expect.poll(heads).toEqual(["gpt-5-nano", "gpt-5-mini"]);
     const input = table.getByRole("row", { name: /^Input/ }).locator("td");
     expect(await input.allTextContents()).toEqual([
       expect.stringMatching(/^\$.* best$/),
@@ -162,17 +162,20 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     for (const id of ["glm-4.6", "gpt-4.1"])
       await page.getByLabel("Add a model to the comparison").selectOption({ label: id });
     await expect.poll(heads).toEqual(["gpt-5-nano", "gpt-5-mini", "glm-4.6", "gpt-4.1"]);
-    expect(await page.getByLabel("Add a model to the comparison").count()).toBe(0);
+    await page.getByLabel("Add a model to the comparison").waitFor({ state: "detached" });
     const { page: other } = await visit(page.url().slice(gateway().url.length));
     await other.getByRole("button", { name: "Take glm-4.6 out of the comparison" }).click();
-    expect(await other.locator(".beside thead a").allTextContents()).toEqual(["gpt-5-nano", "gpt-5-mini", "gpt-4.1"]);
+    const left = ["gpt-5-nano", "gpt-5-mini", "gpt-4.1"];
+    await expect.poll(() => other.locator(".beside thead a").allTextContents()).toEqual(left);
     await other.goBack();
     await expect.poll(() => other.locator(".beside thead a").count()).toBe(4);
     await other.getByRole("link", { name: "Try in the playground" }).click();
     await other.getByLabel("Compare with, 3").waitFor();
     await page.getByRole("link", { name: "All models" }).click();
     await page.getByLabel("Find").fill("");
-    expect(await page.getByRole("checkbox", { name: "Compare gpt-4o", exact: true }).isDisabled()).toBe(true);
+    await expect
+      .poll(() => page.getByRole("checkbox", { name: "Compare gpt-4o", exact: true }).isDisabled())
+      .toBe(true);
   });
 
   test("lets somebody back in who forgot the password", async () => {

@@ -6,9 +6,8 @@ import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { HELLO } from "../support/gateway.ts";
-import { hasBrowser, sendTraffic, setStage } from "./stage.ts";
+import { hasBrowser, pressInOneGo, sendTraffic, setStage } from "./stage.ts";
 
-const PATIENT = { timeout: 15_000 };
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 describe.skipIf(!hasBrowser)("the log", () => {
@@ -44,23 +43,23 @@ describe.skipIf(!hasBrowser)("the log", () => {
     await page.getByText("More filters").click();
     await page.getByLabel("adjusted only").check();
     await page.waitForURL(/adjusted=true/);
-    await expect.poll(() => countedBy(page), PATIENT).toContain("1 request through the filters");
-    expect(await rows(page).count()).toBe(1);
+    await expect.poll(() => countedBy(page)).toContain("1 request through the filters");
+    await expect.poll(() => rows(page).count()).toBe(1);
     await page.getByLabel("provider", { exact: true }).selectOption("sandbox");
     await page.getByLabel("cost from", { exact: true }).selectOption("0.000001");
     await page.getByLabel("routing", { exact: true }).selectOption("auto");
     await page.waitForURL(/adjusted=true&provider=sandbox&costFrom=0.000001&profile=auto/);
-    await expect.poll(() => countedBy(page), PATIENT).toContain("1 request through the filters");
+    await expect.poll(() => countedBy(page)).toContain("1 request through the filters");
     await page.getByLabel("cost below", { exact: true }).selectOption("0.00001");
     await page.getByText("No requests match these 5 filters").waitFor();
-    await expect.poll(() => countedBy(page), PATIENT).toContain("0 requests through the filters");
+    await expect.poll(() => countedBy(page)).toContain("0 requests through the filters");
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Take off the filter: cost below $0.00001" }).click();
-    await expect.poll(() => rows(page).count(), PATIENT).toBe(1);
+    await expect.poll(() => rows(page).count()).toBe(1);
     await page.getByRole("button", { name: "Clear filters" }).click();
     await page.waitForURL(/\/requests$/);
-    await expect.poll(() => rows(page).count(), PATIENT).toBe(7);
+    await expect.poll(() => rows(page).count()).toBe(7);
     expect(troubles).toEqual([]);
   });
 
@@ -72,7 +71,7 @@ describe.skipIf(!hasBrowser)("the log", () => {
     await ask("came-live");
     await ask("filtered-away", {});
     await page.locator('a[title$="request came-live"]').waitFor();
-    await expect.poll(() => rows(page).count(), PATIENT).toBe(before + 1);
+    await expect.poll(() => rows(page).count()).toBe(before + 1);
     await page.evaluate("scrollTo(0, 400)");
     await ask("while-reading");
     const news = page.getByRole("button", { name: "1 new request" });
@@ -120,8 +119,7 @@ describe.skipIf(!hasBrowser)("the log", () => {
     await page.getByRole("button", { name: "Copy as curl" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     expect(await clipboard()).toContain(`curl ${gateway().url}/v1/chat/completions`);
-    await page.keyboard.press("g");
-    await page.keyboard.press("c");
+    await pressInOneGo(page, "g", "c");
     await page.getByRole("heading", { level: 1, name: "Credits" }).waitFor();
     expect(await clipboard()).toContain("curl");
   });
@@ -137,16 +135,16 @@ describe.skipIf(!hasBrowser)("the log", () => {
     await page.waitForURL(
       ({ searchParams }) => searchParams.get("key") === key && searchParams.get("status") === "error",
     );
-    await expect.poll(() => rows(page).count(), PATIENT).toBe(errors);
-    await expect.poll(() => countedBy(page), PATIENT).toContain(`${errors} requests through the filters`);
+    await expect.poll(() => rows(page).count()).toBe(errors);
+    await expect.poll(() => countedBy(page)).toContain(`${errors} requests through the filters`);
     await page.goBack();
     await page.locator("figure", { hasText: "Tier mix" }).getByRole("link", { name: "COMPLEX" }).click();
     await page.waitForURL(/tier=COMPLEX/);
-    await expect.poll(() => rows(page).count(), PATIENT).toBe(1);
+    await expect.poll(() => rows(page).count()).toBe(1);
     await page.goBack();
     await page.locator("figure", { hasText: "Errors" }).getByRole("link", { name: "other 4xx" }).click();
     await page.waitForURL(/status=404|status=4\d\d(%2C4\d\d)*/);
-    await expect.poll(() => rows(page).count(), PATIENT).toBe(errors);
+    await expect.poll(() => rows(page).count()).toBe(errors);
     await page.goBack();
     await page.getByRole("button", { name: "gateway" }).click();
     await page.getByText(/Until the first token the gateway took/).waitFor();
@@ -156,21 +154,21 @@ describe.skipIf(!hasBrowser)("the log", () => {
     const { page } = await visit("/keys");
     const key = page.locator('td[data-cell="requests"] a').first();
     // The totals come after the keys.
-    await expect.poll(async () => Number(await key.innerText()), PATIENT).toBeGreaterThan(5);
+    await expect.poll(async () => Number(await key.innerText())).toBeGreaterThan(5);
     const ofKey = Number(await key.innerText());
     await key.click();
     await page.waitForURL(/\/requests\?.*key=/);
-    await expect.poll(() => countedBy(page), PATIENT).toContain(`: ${ofKey} requests through the filters`);
+    await expect.poll(() => countedBy(page)).toContain(`: ${ofKey} requests through the filters`);
     await page.goto(`${gateway().url}/models?sort=traffic`);
     const busiest = page.locator('td[data-cell="traffic"] a').first();
-    await expect.poll(() => busiest.innerText(), PATIENT).not.toBe("0 %");
+    await expect.poll(() => busiest.innerText()).not.toBe("0 %");
     await busiest.click();
     await page.waitForURL(/\/requests\?.*model=/);
     const { data } = (await (await gateway().api("GET", "/api/usage?by=total&group=model")).json()) as {
       data: { group: string | null; requests: number }[];
     };
     const most = Math.max(...data.filter(({ group }) => group !== null).map(({ requests }) => requests));
-    await expect.poll(() => countedBy(page), PATIENT).toContain(`: ${most} request`);
+    await expect.poll(() => countedBy(page)).toContain(`: ${most} request`);
   });
 
   test("fits a phone with everything open", async () => {

@@ -84,6 +84,11 @@ async function signInFirst(browser: Browser, gateway: TestGateway): Promise<Brow
   return state;
 }
 
+/** Two keys in one go: the second counts for about a second after the first, however slow the machine is. */
+export async function pressInOneGo(page: Page, ...keys: readonly string[]): Promise<void> {
+  await Promise.all(keys.map((key) => page.keyboard.press(key)));
+}
+
 function watch(page: Page, home: string): readonly string[] {
   const troubles: string[] = [];
   page.on("pageerror", (error) => troubles.push(error.message));

@@ -109,13 +109,13 @@ describe.skipIf(!hasBrowser)("every page", () => {
     await page
       .getByText(/Last updated .* UTC/)
       .first()
-      .waitFor({ timeout: 60_000 });
+      .waitFor();
     expect(await page.locator(".models tbody tr").count()).toBeGreaterThan(5);
     await context.setOffline(false);
     await page
       .getByText(/Last updated .* UTC/)
       .first()
-      .waitFor({ state: "detached", timeout: 60_000 });
+      .waitFor({ state: "detached" });
   });
 
   test.each(["light", "dark"] as const)("dialogs and doors have no serious fault for axe, %s", async (colorScheme) => {

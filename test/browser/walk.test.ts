@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
     await page.getByText(/^Received:/).waitFor();
     await page.getByRole("link", { name: "See why" }).click();
     await page.getByRole("tab", { name: "Decision", selected: true }).waitFor();
-    expect(await page.locator(".ladder .final").count()).toBe(1);
+    await expect.poll(() => page.locator(".ladder .final").count()).toBe(1);
     expect(troubles).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
     await page.getByRole("tab", { name: "Decision" }).waitFor();
     await page.getByRole("link", { name: "Open in playground" }).click();
     await page.waitForURL(/\/playground/);
-    expect(await page.getByLabel("Prompt", { exact: true }).inputValue()).toBe("Hi!");
+    await expect.poll(() => page.getByLabel("Prompt", { exact: true }).inputValue()).toBe("Hi!");
   });
 
   test("bounds the tiers by two handles that cannot pass each other, by keyboard, by pointer and open", async () => {
@@ -89,20 +89,20 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
       await highest.getAttribute("aria-valuetext"),
     ];
     await page.getByText("Any tier").waitFor();
-    expect(await said()).toEqual(["NANO, open", "COMPLEX, open"]);
+    await expect.poll(said).toEqual(["NANO, open", "COMPLEX, open"]);
     await lowest.focus();
     await page.keyboard.press("ArrowRight");
     await page.getByText("SIMPLE and above").waitFor();
     await page.keyboard.press("Tab");
     for (const key of ["ArrowLeft", "ArrowLeft"]) await page.keyboard.press(key);
     await page.getByText("SIMPLE to LIGHT").waitFor();
-    expect(await said()).toEqual(["SIMPLE", "LIGHT"]);
+    await expect.poll(said).toEqual(["SIMPLE", "LIGHT"]);
     await page.keyboard.press("Home");
     await page.getByText("SIMPLE only").waitFor();
-    expect(await highest.inputValue()).toBe("1");
+    await expect.poll(() => highest.inputValue()).toBe("1");
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("End");
-    expect(await said()).toEqual(["SIMPLE", "SIMPLE"]);
+    await expect.poll(said).toEqual(["SIMPLE", "SIMPLE"]);
     await page.getByRole("button", { name: "Move the nearer end to STANDARD" }).click();
     await page.getByText("SIMPLE to STANDARD").waitFor();
     const handle = await highest.boundingBox();
@@ -196,10 +196,10 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
       const { page, context } = await visit("/requests?tail=on");
       await page.locator(".requests tbody tr").first().waitFor();
       await context.setOffline(true);
-      await page.getByText("Reconnecting…").first().waitFor({ timeout: 60_000 });
+      await page.getByText("Reconnecting…").first().waitFor();
       expect(await page.locator(".requests tbody tr").count()).toBeGreaterThan(0);
       await context.setOffline(false);
-      await page.getByText("Reconnecting…").first().waitFor({ state: "detached", timeout: 60_000 });
+      await page.getByText("Reconnecting…").first().waitFor({ state: "detached" });
     });
 
     test("says on every page that the money is out, and a top-up mends it", async () => {
