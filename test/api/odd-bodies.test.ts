@@ -13,7 +13,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   provider = await startFakeProvider();
   // Bodies of 20 MB are made and sent in this very process; that it is busy says nothing about the gateway.
-  const env = { SWITCHYARD_LOG_CONTENT: "1", SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000" };
+  const env = { SWITCHYARD_LOG_CONTENT: "1" };
   gateway = await startGateway({ yaml: labYaml(provider.url, ["alpha"]), env });
 });
 afterAll(async () => {

@@ -13,7 +13,7 @@ const README = readFileSync(join(ROOT, "README.md"), "utf8");
 const SHELL = [...README.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text.trim());
 /** Also those in the middle of a sentence. */
 const INLINE = [...README.matchAll(/`(npx switchyard [^`]+)`/g)].map(([, text = ""]) => text);
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-readme-"));
 let gateway: TestGateway;

@@ -8,12 +8,12 @@ import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { answers, type Behaviour, chunk, cuts, delays, event, fails, hangs } from "../support/fake-provider.ts";
 import { ADMIN_TOKEN, HELLO } from "../support/gateway.ts";
 import { createTestDatabase } from "../support/postgres.ts";
-import { createRandom, type Random, scaled, seedOf } from "../support/random.ts";
+import { createRandom, few, type Random, seedOf } from "../support/random.ts";
 import { openSocket } from "../support/raw-http.ts";
 import { openWorld, type World } from "./world.ts";
 
 const SEED = seedOf(20261115);
-const ROUNDS = scaled(4);
+const ROUNDS = few(2, 4);
 const AT_ONCE = 150;
 /** From the last client's leaving to the last hold. Generous, for a machine that is busy with other things. */
 const REST_MS = 60_000;

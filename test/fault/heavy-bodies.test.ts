@@ -4,7 +4,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BankProcess, NEVER_SHEDS, startBankProcess } from "../support/bank-process.ts";
+import { type BankProcess, startBankProcess } from "../support/bank-process.ts";
 import type { FakeProvider } from "../support/fake-provider.ts";
 import type { GatewayProcess } from "../support/gateway-process.ts";
 import { openSocket } from "../support/raw-http.ts";
@@ -23,7 +23,7 @@ let provider: FakeProvider;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  bank = await startBankProcess(NEVER_SHEDS);
+  bank = await startBankProcess({});
   ({ provider, gateway } = bank);
 });
 afterAll(() => bank.close());

@@ -19,11 +19,11 @@ import {
 } from "../support/fake-provider.ts";
 import { type GatewayProcess, prepareGatewayProcess, type Spare } from "../support/gateway-process.ts";
 import { bankYaml, chargesOf, decimal, owed, PRICES } from "../support/money.ts";
-import { createRandom, scaled, seedOf } from "../support/random.ts";
+import { createRandom, few, seedOf } from "../support/random.ts";
 
 /** As many kills as fit into the time, up to so many; SWITCHYARD_TEST_SCALE=20 for a thousand. */
-const KILLS = scaled(50);
-const TIME_MS = scaled(180_000);
+const KILLS = few(20, 50);
+const TIME_MS = few(60_000, 180_000);
 const CLIENTS = 24;
 const START_USD = "100000";
 const random = createRandom(seedOf(Date.now() % 1_000_000));

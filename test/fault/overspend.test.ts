@@ -12,7 +12,7 @@ import { HELLO } from "../support/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway-process.ts";
 import { type Bank, bankYaml, chargesOf, decimal, openBank, owed, PRICES, usd } from "../support/money.ts";
 import { createTestDatabase } from "../support/postgres.ts";
-import { createRandom, seedOf } from "../support/random.ts";
+import { createRandom, few, seedOf } from "../support/random.ts";
 import { startTestRedis } from "../support/redis.ts";
 import { openWaitingRoom } from "../support/waiting-room.ts";
 
@@ -122,7 +122,7 @@ describe("on SQLite", () => {
     const watch = setInterval(async () => lows.push((await bank.balance()).available), 50);
     let outcomes: readonly Outcome[] = [];
     const spent = await bank.spentBy(async () => {
-      const all = Array.from({ length: REQUESTS }, (_, index) => {
+      const all = Array.from({ length: few(400, REQUESTS) }, (_, index) => {
         const leaveAfterMs = random.next() < 0.5 ? random.below(500) : null;
         return ask({ url, key, requestId: `leaving-${index}`, leaveAfterMs });
       });

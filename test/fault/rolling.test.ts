@@ -128,8 +128,6 @@ describe.skipIf(database === null)("a rolling restart", () => {
         SWITCHYARD_LAME_DUCK_SECONDS: "1",
         SWITCHYARD_DRAIN_SECONDS: "60",
         // The machine may be slow; here nobody is to be sent away for that.
-        SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000",
-        SWITCHYARD_QUEUE_MS: "60000",
       },
     });
 

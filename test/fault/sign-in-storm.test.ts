@@ -2,7 +2,7 @@
 // stand in line behind the passwords.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BankProcess, NEVER_SHEDS, startBankProcess } from "../support/bank-process.ts";
+import { type BankProcess, startBankProcess } from "../support/bank-process.ts";
 import { HELLO } from "../support/gateway.ts";
 import type { GatewayProcess } from "../support/gateway-process.ts";
 
@@ -12,7 +12,7 @@ let bank: BankProcess;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  bank = await startBankProcess(NEVER_SHEDS);
+  bank = await startBankProcess({});
   ({ gateway } = bank);
 });
 afterAll(() => bank.close());

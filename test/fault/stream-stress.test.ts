@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { ByteQueue } from "../../src/providers/byte-queue.ts";
 import { AttemptTimer } from "../../src/providers/timer.ts";
 import { type Behaviour, chunk, event, fails, hangs, streams, textChunks, USAGE } from "../support/fake-provider.ts";
-import { createRandom, scaled, seedOf } from "../support/random.ts";
+import { createRandom, few, scaled, seedOf } from "../support/random.ts";
 import { parseStream } from "./lab.ts";
 import { COST, openWorld, type Seen, type World } from "./world.ts";
 
@@ -146,7 +146,7 @@ test("a trickle, byte by byte with pauses, is an answer like any other", async (
 });
 
 test("case 76: many streams at once, each with every word in its order, each charged once", async () => {
-  const streamsAtOnce = scaled(500);
+  const streamsAtOnce = few(200, 500);
   const words = Array.from({ length: 30 }, (_, index) => ` word${index}`).join("");
   let opened = 0;
   let openGate = (): void => undefined;
@@ -181,7 +181,7 @@ test("nothing is left behind: no timer, no listener, no body of a stream that is
   process.on("warning", onWarning);
   await manyStreams(60);
   const before = leftovers();
-  await manyStreams(scaled(300));
+  await manyStreams(few(150, 300));
   await vi.waitFor(
     () => {
       const after = leftovers();

@@ -8,9 +8,6 @@ import { type FakeProvider, startFakeProvider } from "./fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
 import { bankYaml } from "./money.ts";
 
-/** For tests that keep the machine busy on purpose: that is no reason to refuse anything. */
-export const NEVER_SHEDS = { SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000", SWITCHYARD_QUEUE_MS: "60000" };
-
 export interface BankProcess {
   readonly provider: FakeProvider;
   readonly gateway: GatewayProcess;

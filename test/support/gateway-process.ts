@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { ADMIN_TOKEN } from "./gateway.ts";
+import { ADMIN_TOKEN, NEVER_SHEDS } from "./gateway.ts";
 
 export interface GatewayProcess {
   readonly url: string;
@@ -64,6 +64,7 @@ function launch({ folder, env = {} }: ProcessOptions, words: readonly string[]):
       SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
       SWITCHYARD_DRAIN_SECONDS: "2",
       SWITCHYARD_LAME_DUCK_SECONDS: "0",
+      ...NEVER_SHEDS,
       ...env,
     },
   });

@@ -25,6 +25,11 @@ export function scaled(amount: number): number {
 /** The long version, `npm run test:faults`. */
 export const isLong = SCALE > 1;
 
+/** A few in the usual run, many times over in the long one. */
+export function few(usual: number, inTheLongRun: number): number {
+  return isLong ? scaled(inTheLongRun) : usual;
+}
+
 /** In the long version every variant is played, otherwise one of them, by turns. */
 export function variants<T>(all: readonly T[], turn: number): readonly T[] {
   return isLong ? all : all.slice(turn % all.length, (turn % all.length) + 1);

@@ -84,13 +84,19 @@ export function StatusChart({ range, statuses }: { readonly range: Range; readon
       ),
     );
     const status = kind.filter([...new Set(rows.map(({ group }) => Number(group)))]);
-    return { name: kind.name, mark: kind.mark, values, href: requestsHref({ status }) };
+    // Which statuses there were is not known before they are read.
+    const link = statuses.data === null ? {} : { href: requestsHref({ status }) };
+    return { name: kind.name, mark: kind.mark, values, ...link };
   });
   const total = sum(statuses.data?.data ?? [], ({ errors }) => errors);
   return (
     <Figure
       title="Errors"
-      trend={`${subtitle(range)}. ${total === 0 ? "None." : `${count(total)} in all.`}`}
+      trend={
+        statuses.data === null
+          ? subtitle(range)
+          : `${subtitle(range)}. ${total === 0 ? "None." : `${count(total)} in all.`}`
+      }
       table={{
         head: ["Time, UTC", ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
