@@ -99,35 +99,40 @@ export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits =
  * only the last stays, which is the one JSON.parse has read; another reader might take the first.
  */
 export function spliceFields(source: JsonSource, changes: FieldChanges): Buffer {
-  const pieces: Buffer[] = [];
-  const written = new Set<string>();
-  const lastByName = new Map(source.fields.map((field) => [field.name, field]));
-  for (const field of source.fields) {
-    const change = changes.get(field.name);
-    if (change === null || lastByName.get(field.name) !== field) continue;
-    pieces.push(pieces.length === 0 ? OPENING : SEPARATOR);
-    if (change === undefined) {
-      pieces.push(source.bytes.subarray(field.start, field.end));
-    } else {
-      pieces.push(source.bytes.subarray(field.start, field.valueStart), asBuffer(change));
-      written.add(field.name);
-    }
+  const { bytes, fields } = source;
+  const pieces: Piece[] = [];
+  const placeOf = lastPlaces(fields);
+  for (const [place, { name, start, valueStart, end }] of fields.entries()) {
+    const change = changes.get(name);
+    if (change === null || placeOf.get(name) !== place) continue;
+    pieces.push(pieces.length === 0 ? "{" : ",");
+    if (change === undefined) pieces.push(bytes.subarray(start, end));
+    else pieces.push(bytes.subarray(start, valueStart), change);
   }
   for (const [name, change] of changes) {
-    if (change === null || written.has(name)) continue;
-    pieces.push(pieces.length === 0 ? OPENING : SEPARATOR, Buffer.from(`${JSON.stringify(name)}:`), asBuffer(change));
+    if (change === null || placeOf.has(name)) continue;
+    pieces.push(`${pieces.length === 0 ? "{" : ","}${JSON.stringify(name)}:`, change);
   }
-  pieces.push(pieces.length === 0 ? EMPTY_OBJECT : CLOSING);
-  return Buffer.concat(pieces);
+  pieces.push(pieces.length === 0 ? "{}" : "}");
+  return joined(pieces);
 }
 
-const OPENING = Buffer.from("{");
-const SEPARATOR = Buffer.from(",");
-const CLOSING = Buffer.from("}");
-const EMPTY_OBJECT = Buffer.from("{}");
+function lastPlaces(fields: readonly JsonField[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const [place, { name }] of fields.entries()) places.set(name, place);
+  return places;
+}
 
-function asBuffer(text: string | Buffer): Buffer {
-  return typeof text === "string" ? Buffer.from(text) : text;
+type Piece = string | Buffer;
+
+/** Into one piece of memory, each part once. */
+function joined(pieces: readonly Piece[]): Buffer {
+  let length = 0;
+  for (const piece of pieces) length += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
+  const whole = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const piece of pieces) at += typeof piece === "string" ? whole.write(piece, at) : piece.copy(whole, at);
+  return whole;
 }
 
 /** A field's value as it was written: spellings such as 1e3 or integers beyond 2^53 survive in it. */

@@ -23,8 +23,7 @@ export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   writeStreamOptions(outgoing, changes);
   const messages = adaptMessages(request.chat.messages, model.dialect);
   if (messages !== null) changes.set("messages", JSON.stringify(messages));
-  const notes = conversions.length === 0 ? {} : { conversions };
-  return { path: "/chat/completions", body: spliceFields(request.source, changes), droppedFields, ...notes };
+  return { path: "/chat/completions", body: spliceFields(request.source, changes), droppedFields, conversions };
 }
 
 function asChatCompletions(outgoing: Outgoing): { outgoing: Outgoing; conversions: readonly string[] } {
@@ -40,7 +39,8 @@ function dropControls(body: JsonObject, changes: Changes): void {
 }
 
 function dropRefused({ request, model, refusedFields }: Outgoing, changes: Changes): readonly string[] {
-  const dropped = [...model.dialect.refuses, ...refusedFields].filter((name) => request.body[name] !== undefined);
+  const isGiven = (name: string): boolean => request.body[name] !== undefined;
+  const dropped = [...model.dialect.refuses.filter(isGiven), ...refusedFields.filter(isGiven)];
   for (const name of dropped) changes.set(name, null);
   return dropped;
 }

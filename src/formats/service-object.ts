@@ -12,7 +12,7 @@ export interface Outcome {
 }
 
 export function writeService(decision: Decision, outcome: Outcome): ServiceObject {
-  return {
+  const service: Record<string, unknown> = {
     model: decision.model,
     tier: decision.tier,
     profile: decision.profile,
@@ -20,8 +20,9 @@ export function writeService(decision: Decision, outcome: Outcome): ServiceObjec
     savingsPct: percent(outcome.savings),
     method: decision.method,
     fallback: outcome.isFallback,
-    ...(outcome.isUsageEstimated ? { usageEstimated: true } : {}),
   };
+  if (outcome.isUsageEstimated) service.usageEstimated = true;
+  return service;
 }
 
 export function serviceHeaders(decision: Decision, outcome: Outcome): Readonly<Record<string, string>> {

@@ -33,8 +33,8 @@ export interface Ready {
   readonly answered: Answered;
 }
 
-export async function answer(ready: Ready, services: Services): Promise<Answer> {
-  const { whole, stream } = ready.answered;
+export function answer(ready: Ready, services: Services): Answer | Promise<Answer> {
+  const { whole, stream } = ready.answered.answer;
   return stream === null ? wholeAnswer(ready, whole, services) : streamAnswer(ready, stream, services);
 }
 
@@ -42,7 +42,8 @@ async function wholeAnswer(ready: Ready, whole: WholeAnswer, services: Services)
   const { call, reservation, answered } = ready;
   const { usage, outputText } = whole;
   const delivered: Delivered = {
-    ...ready,
+    call,
+    reservation,
     model: answered.model,
     usage,
     outputLength: outputText.length,
@@ -85,7 +86,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     async finish({ usage, outputLength, textSoFar }) {
       services.health.report(model.id, answered.ticket, "answered");
       noteToolCalls(call, stream.reader.toolCallIds(), model, services);
-      const delivered: Delivered = { ...ready, model, usage, outputLength, outcome: "complete" };
+      const delivered: Delivered = { call, reservation, model, usage, outputLength, outcome: "complete" };
       const assessment = assess(delivered, services);
       const closing = writer.end(writeService(decision, assessment), assessment.usage);
       await book(

@@ -22,7 +22,11 @@ const RETRY_WAIT_MS_MAX = 200;
 const WAIT_SLACK_MS = 5;
 
 /** `ticket`: under which the end of a stream is reported to health. */
-export type Answered = { readonly model: Model; readonly ticket: number } & Reached;
+export interface Answered {
+  readonly model: Model;
+  readonly ticket: number;
+  readonly answer: Reached;
+}
 
 /** What a provider had sent when the client left. */
 export type Accepted = { readonly model: Model } & Received;
@@ -105,7 +109,7 @@ async function take(walk: Walk, turn: Turn, services: Services): Promise<Answere
   const { tried, verdict, ticket } = await tryTwice(walk, turn, services);
   if (verdict === null) {
     call.trace.answeredBy = model.id;
-    return { model, ticket, ...tried.answer };
+    return { model, ticket, answer: tried.answer };
   }
   if (services.isCutting()) throw cutOff(call);
   if (call.signal.aborted) throw clientGone(call, acceptedOf(model, tried.failure));

@@ -49,9 +49,10 @@ export function route(request: Question, caller: Caller, services: Services): De
     restingModels: health.resting(),
     toolCallsSeen: services.toolCallsSeen(caller.key.accountId),
     nativeKind: nativeNeeds.length === 0 ? null : { kind: format, because: nativeNeeds.join("; ") },
+    loopModel: toolLoops.modelOf(caller.key.accountId, chat.messages),
   };
-  const loopModel = toolLoops.modelOf(caller.key.accountId, chat.messages) ?? decideOpening(question, catalog);
-  return decide({ ...question, loopModel }, catalog);
+  const loopModel = question.loopModel ?? decideOpening(question, catalog);
+  return decide(loopModel === question.loopModel ? question : { ...question, loopModel }, catalog);
 }
 
 /** Another process may have opened the tool loop. Unless it needed a fallback, it chose what would be chosen here. */

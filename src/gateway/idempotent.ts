@@ -9,13 +9,12 @@ import type { Services } from "./services.ts";
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-export async function completeOnce(
-  call: Omit<Call, "idempotencyId">,
-  idempotencyKey: string | null,
-  services: Services,
-): Promise<Answer> {
+export function completeOnce(call: Call, idempotencyKey: string | null, services: Services): Promise<Answer> {
   call.trace.request = call.request;
-  if (idempotencyKey === null) return complete({ ...call, idempotencyId: null }, services);
+  return idempotencyKey === null ? complete(call, services) : completeKeyed(call, idempotencyKey, services);
+}
+
+async function completeKeyed(call: Call, idempotencyKey: string, services: Services): Promise<Answer> {
   const idempotencyId = idOf(call, idempotencyKey);
   const begun = await services.idempotency.begin(idempotencyId, digest(call.request.source.bytes));
   if (begun.state === "answered") {

@@ -30,6 +30,7 @@ export interface Reservation {
 }
 
 const ON_HOLD_RETRY_SECONDS = 1;
+const NO_CAPS: ReadonlyMap<string, number> = new Map();
 
 export async function reserve(call: Call, decision: Decision, services: Services): Promise<Reservation> {
   const { key } = call.caller;
@@ -54,7 +55,7 @@ export async function reserve(call: Call, decision: Decision, services: Services
     const { model, reasoning } = fitted.decision;
     services.log.info({ requestId: call.requestId, model, reasoning }, "the balance does not cover the whole chain");
   }
-  return { holdId, accountId, amount, ...fitted };
+  return { holdId, accountId, amount, decision: fitted.decision, outputCaps: fitted.outputCaps };
 }
 
 interface Fitting {
@@ -66,9 +67,10 @@ interface Fitting {
 
 /** The decision as far as the hold covers it. */
 function coverable(fitting: Fitting): Pick<Reservation, "decision" | "outputCaps"> {
-  const covered = fitting.quotes.filter((quote) => quote.amount <= fitting.amount);
-  if (covered.length === 0) return shortened(fitting);
-  return { decision: narrowed(fitting.decision, covered), outputCaps: new Map() };
+  const { decision, quotes, amount } = fitting;
+  if (quotes.every((quote) => quote.amount <= amount)) return { decision, outputCaps: NO_CAPS };
+  const covered = quotes.filter((quote) => quote.amount <= amount);
+  return covered.length === 0 ? shortened(fitting) : { decision: narrowed(decision, covered), outputCaps: NO_CAPS };
 }
 
 /** Never the same twice, though a caller may name each request alike; in the order of time, so that the store writes it in one place. */

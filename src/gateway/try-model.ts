@@ -62,22 +62,32 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const { call, model } = attempted;
   const { transport, format, redact } = services.registry.line(model.provider);
   const written = writeRequest(attempted, format);
-  if (written instanceof GatewayError)
-    return { ...failed(asUnconvertible(written)), droppedFields: [], conversions: [] };
-  const { path, body, headers = {}, droppedFields, conversions = [] } = written;
+  if (written instanceof GatewayError) return tried(failed(asUnconvertible(written)), NONE, redact);
+  const { path, body, headers } = written;
   const isStream = call.request.chat.isStream;
   const beginsWithinMs = attempted.beginsByMs - services.now();
   const reply = await transport.send({ path, body, headers, isStream, beginsWithinMs, signal: call.signal });
   const result = await readReply(reply, format, { isStream, nowMs: services.now() });
-  return { ...withoutSecrets(result, redact), droppedFields, conversions };
+  return tried(result, written, redact);
+}
+
+const NONE: Pick<ProviderRequest, "droppedFields"> = { droppedFields: [] };
+const NO_CONVERSIONS: readonly string[] = [];
+
+function tried(
+  result: Result,
+  { droppedFields, conversions = NO_CONVERSIONS }: Pick<ProviderRequest, "droppedFields" | "conversions">,
+  redact: Redact,
+): Tried {
+  return result.ok
+    ? { ok: true, answer: result.answer, droppedFields, conversions }
+    : { ok: false, failure: withoutSecrets(result.failure, redact), droppedFields, conversions };
 }
 
 /** What a provider says of a failure goes to clients, the log and the store. */
-function withoutSecrets(result: Result, redact: Redact): Result {
-  if (result.ok) return result;
-  const { failure } = result;
+function withoutSecrets(failure: Failure, redact: Redact): Failure {
   const fault = failure.fault === null ? null : cleaned(failure.fault, redact);
-  return { ok: false, failure: { ...failure, message: redact(failure.message), fault } };
+  return { ...failure, message: redact(failure.message), fault };
 }
 
 function cleaned({ message, code, param }: ProviderFault, redact: Redact): ProviderFault {
@@ -106,20 +116,25 @@ function asUnconvertible({ message, details }: GatewayError): Failure {
   return { kind: "unconvertible", status: null, message, fault, retryAfterMs: null };
 }
 
-async function readReply(
+function readReply(
   reply: Reply,
   format: ProviderFormat,
   { isStream, nowMs }: { isStream: boolean; nowMs: number },
-): Promise<Result> {
+): Result | Promise<Result> {
   if (!reply.ok) return failed({ kind: reply.failure.kind, message: reply.failure.message });
-  if (reply.status < 200 || reply.status > 299) {
-    const bytes = await readAll(reply.body, ERROR_BYTES_MAX);
-    const fault = format.readError(bytes ?? Buffer.alloc(0));
-    const message = `status ${reply.status}${fault.message === "" ? "" : `: ${fault.message.slice(0, 300)}`}`;
-    const retryAfterMs = readRetryAfterMs(reply.headers, nowMs);
-    return failed({ kind: "status", status: reply.status, message, fault, retryAfterMs });
-  }
+  if (reply.status < 200 || reply.status > 299) return readRefusal(reply, format, nowMs);
   return isStream ? openStream(reply.body, format) : readWhole(reply.body, format);
+}
+
+async function readRefusal(
+  { status, headers, body }: Extract<Reply, { ok: true }>,
+  format: ProviderFormat,
+  nowMs: number,
+): Promise<Result> {
+  const bytes = await readAll(body, ERROR_BYTES_MAX);
+  const fault = format.readError(bytes ?? Buffer.alloc(0));
+  const message = `status ${status}${fault.message === "" ? "" : `: ${fault.message.slice(0, 300)}`}`;
+  return failed({ kind: "status", status, message, fault, retryAfterMs: readRetryAfterMs(headers, nowMs) });
 }
 
 async function readWhole(body: ReplyBody, format: ProviderFormat): Promise<Result> {
@@ -143,7 +158,10 @@ function asUnreadable({ kind, message }: NonNullable<ReplyBody["failure"]>): Pic
 export async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for (let chunk = await body.read(); chunk !== null; chunk = await body.read()) {
+  for (;;) {
+    const next = body.read();
+    const chunk = next instanceof Promise ? await next : next;
+    if (chunk === null) break;
     length += chunk.length;
     if (length > maxBytes) {
       body.cancel();

@@ -5,12 +5,13 @@ import type { ReplyBody, TransportFailure } from "./transport.ts";
 
 const HIGH_WATER_BYTES = 64 * 1024;
 
-interface Connection {
+/** Where the bytes come from. */
+export interface Connection {
   pause(): void;
   resume(): void;
   cancel(): void;
   release(): void;
-  onEventSeen(): void;
+  eventSeen(): void;
 }
 
 export class ByteQueue implements ReplyBody {
@@ -52,16 +53,16 @@ export class ByteQueue implements ReplyBody {
     if (this.#waiting !== null) this.#wake(null);
   }
 
-  read(): Promise<Buffer | null> {
-    if (this.#chunks.length > 0) return Promise.resolve(this.#takeAll());
-    if (this.#isEnded) return Promise.resolve(null);
+  read(): Buffer | null | Promise<Buffer | null> {
+    if (this.#chunks.length > 0) return this.#takeAll();
+    if (this.#isEnded) return null;
     return new Promise((resolve) => {
       this.#waiting = resolve;
     });
   }
 
   eventSeen(): void {
-    this.#connection.onEventSeen();
+    this.#connection.eventSeen();
   }
 
   cancel(): void {

@@ -8,8 +8,8 @@ export interface TransportRequest {
   readonly method?: "GET";
   readonly path: string;
   readonly body: Buffer;
-  /** Headers that belong to the provider's format. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Headers that belong to the provider's format, where it has any. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly isStream: boolean;
   /** How long the answer may take to begin, when that is shorter than the provider's own limit. */
   readonly beginsWithinMs?: number;
@@ -29,8 +29,8 @@ export type Reply =
 export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface ReplyBody {
-  /** The next bytes; null at the end. Check `failure` then: a body can also end because it broke. */
-  read(): Promise<Buffer | null>;
+  /** The next bytes, at once when they are here; null at the end. Check `failure` then: a body can also end because it broke. */
+  read(): Buffer | null | Promise<Buffer | null>;
   readonly failure: TransportFailure | null;
   /** Tells the timer that an event was understood, which ends the wait for the first one. */
   eventSeen(): void;

@@ -6,7 +6,7 @@ import { type Dispatcher, errors, Pool } from "undici";
 import { hostKind } from "../config/network.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Provider } from "../core/model.ts";
-import { ByteQueue } from "./byte-queue.ts";
+import { ByteQueue, type Connection } from "./byte-queue.ts";
 import { guardedLookup } from "./lookup.ts";
 import { AttemptTimer } from "./timer.ts";
 import type { Reply, Transport, TransportRequest } from "./transport.ts";
@@ -28,22 +28,28 @@ export function createUpstream(provider: Provider): Transport {
     maxHeaderSize: RESPONSE_HEADERS_MAX_BYTES,
   });
   const basePath = base.pathname.replace(/\/+$/, "");
-  const line: Line = { pool, provider, inFlight: 0 };
-  return {
-    send: (request) => send(line, { ...request, path: `${basePath}${request.path}${base.search}` }),
-    inFlight: () => line.inFlight,
-    close: () => pool.destroy(),
+  const line: Line = {
+    provider,
+    pool,
+    inFlight: 0,
+    pathOf: (path) => `${basePath}${path}${base.search}`,
+    wholeHeaders: headerList(provider, { isStream: false }),
+    streamHeaders: headerList(provider, { isStream: true }),
   };
+  return { send: (request) => send(line, request), inFlight: () => line.inFlight, close: () => pool.destroy() };
 }
 
 interface Line {
-  readonly pool: Pool;
   readonly provider: Provider;
+  readonly pool: Pool;
   inFlight: number;
+  pathOf(path: string): string;
+  /** Of requests that bring no headers of their own: written once. */
+  readonly wholeHeaders: string[];
+  readonly streamHeaders: string[];
 }
 
 function send(line: Line, request: TransportRequest): Promise<Reply> {
-  const { pool, provider } = line;
   return new Promise((resolve) => {
     if (request.signal.aborted) {
       resolve({ ok: false, failure: { kind: "client-gone", message: "the client has gone" } });
@@ -51,25 +57,34 @@ function send(line: Line, request: TransportRequest): Promise<Reply> {
     }
     const exchange = new Exchange(line, request, resolve);
     try {
-      const headers = requestHeaders(provider, request);
-      const { path, method = "POST", body } = request;
-      pool.dispatch({ path, method, headers, body: method === "GET" ? null : body }, exchange);
+      const { method = "POST" } = request;
+      const body = method === "GET" ? null : request.body;
+      line.pool.dispatch(
+        { path: line.pathOf(request.path), method, headers: headersOf(line, request), body },
+        exchange,
+      );
     } catch (error) {
       exchange.fail(error as Error);
     }
   });
 }
 
-function requestHeaders(provider: Provider, request: TransportRequest): Record<string, string> {
-  const headers: Record<string, string> = {
+function headersOf(line: Line, request: TransportRequest): string[] {
+  if (request.headers !== undefined) return headerList(line.provider, request);
+  return request.isStream ? line.streamHeaders : line.wholeHeaders;
+}
+
+/** Names and values in turn. */
+function headerList(provider: Provider, request: Pick<TransportRequest, "headers" | "isStream">): string[] {
+  return Object.entries({
     "content-type": "application/json",
     accept: request.isStream ? "text/event-stream" : "application/json",
     "accept-encoding": "identity",
     "user-agent": "switchyard",
     ...request.headers,
     ...provider.headers,
-  };
-  return provider.apiKey === null ? headers : { ...headers, ...credentials(provider.kind, provider.apiKey) };
+    ...(provider.apiKey === null ? {} : credentials(provider.kind, provider.apiKey)),
+  }).flat();
 }
 
 function credentials(kind: Provider["kind"], apiKey: string): Record<string, string> {
@@ -77,13 +92,13 @@ function credentials(kind: Provider["kind"], apiKey: string): Record<string, str
 }
 
 /** One request to a provider from dispatch to the last byte. */
-class Exchange implements Dispatcher.DispatchHandler {
+class Exchange implements Dispatcher.DispatchHandler, Connection {
   readonly #line: Line;
   readonly #resolve: (reply: Reply) => void;
   readonly #signal: CancelSignal;
   readonly #timer: AttemptTimer;
   readonly #body: ByteQueue;
-  readonly #onClientGone = (): void => this.#abort(new ClientGone());
+  readonly #onClientGone = (): void => this.cancel();
   #controller: Dispatcher.DispatchController | null = null;
   #length = 0;
   #hasStarted = false;
@@ -95,13 +110,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
     this.#signal = request.signal;
     this.#timer = new AttemptTimer(line.provider.timeouts, request, (error) => this.#abort(error));
-    this.#body = new ByteQueue({
-      pause: () => this.#pause(),
-      resume: () => this.#resume(),
-      cancel: () => this.#abort(new ClientGone()),
-      release: () => this.#timer.release(),
-      onEventSeen: () => this.#timer.eventSeen(),
-    });
+    this.#body = new ByteQueue(this);
     this.#signal.addEventListener("abort", this.#onClientGone);
   }
 
@@ -134,14 +143,26 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   // While the reader is slow the silence is ours, not the provider's.
-  #pause(): void {
+  pause(): void {
     this.#controller?.pause();
     this.#timer.suspend();
   }
 
-  #resume(): void {
+  resume(): void {
     this.#timer.headersSeen();
     this.#controller?.resume();
+  }
+
+  cancel(): void {
+    this.#abort(new ClientGone());
+  }
+
+  release(): void {
+    this.#timer.release();
+  }
+
+  eventSeen(): void {
+    this.#timer.eventSeen();
   }
 
   #abort(error: Error): void {

@@ -36,14 +36,12 @@ export function buildChain(input: ChainInput): Chain {
   const filtered = applySoftFilters(input, capable);
   const ranked = orderChain(filtered.models, input);
   const ordered = keepLoopModel(ranked, capable.tier, input);
-  const removed = new Map([...capable.removed, ...filtered.removed]);
+  const { removed } = filtered;
   const passedOver = capable.tier === placement.tier ? [] : catalog.chains[placement.tier];
   return {
     tier: capable.tier,
     models: ordered.models,
-    candidates: listCandidates(ordered.models, [...catalog.chains[capable.tier], ...passedOver], (id) =>
-      candidateOf(id, removed.get(id) ?? null, question.restingModels),
-    ),
+    candidates: listCandidates([ordered.models, catalog.chains[capable.tier], passedOver], removed, question),
     notes: [...capable.notes, ...filtered.notes, ...ordered.notes],
     adjustments: [...capable.notes, ...filtered.notes, ...ordered.adjustments],
   };
@@ -53,6 +51,7 @@ type Removals = ReadonlyMap<string, string>;
 
 interface Step {
   readonly models: readonly Model[];
+  /** Up to here, by all steps. */
   readonly removed: Removals;
   readonly notes: readonly string[];
 }
@@ -62,28 +61,29 @@ type Ordered = Omit<Step, "removed"> & Pick<Chain, "adjustments">;
 function findCapableTier({ question, catalog, placement, inputTokens }: ChainInput): Step & { readonly tier: Tier } {
   const needs = listNeeds({ question, catalog, inputTokens });
   const removed = new Map<string, string>();
-  const order = searchOrder(placement);
-  for (const tier of order) {
+  for (const tier of searchOrder(placement)) {
     const models = catalog.chains[tier].filter((model) => {
       const reason = isRoutable(catalog, model) ? firstReason(needs, model) : "not routable";
       if (reason !== null) removed.set(model.id, reason);
       return reason === null;
     });
     if (models.length === 0) continue;
+    if (tier === placement.tier) return { tier, models, removed, notes: [] };
     const lacking = describeNeeds(needs, catalog.chains[placement.tier]);
-    const notes = tier === placement.tier ? [] : [`${placement.tier} has no model with ${lacking}: moved to ${tier}`];
-    return { tier, models, removed, notes };
+    return { tier, models, removed, notes: [`${placement.tier} has no model with ${lacking}: moved to ${tier}`] };
   }
-  const offered = order.flatMap((tier) => catalog.chains[tier]);
+  const offered = [...searchOrder(placement)].flatMap((tier) => catalog.chains[tier]);
   const message = `No available model has what this request needs: ${describeNeeds(needs, offered)}.`;
   throw new GatewayError("badRequest", message, { code: "no_capable_model" });
 }
 
 /** The tier itself, then upwards as far as the ceiling, then downwards. */
-function searchOrder({ tier, ceiling }: Placement): readonly Tier[] {
+function* searchOrder({ tier, ceiling }: Placement): Generator<Tier> {
+  yield tier;
   const rank = tierRank(tier);
   const top = ceiling === null ? TIERS.length - 1 : tierRank(ceiling);
-  return [...TIERS.slice(rank, Math.max(rank, top) + 1), ...TIERS.slice(0, rank).reverse()];
+  yield* TIERS.slice(rank + 1, Math.max(rank, top) + 1);
+  yield* TIERS.slice(0, rank).reverse();
 }
 
 function firstReason(needs: readonly Need[], model: Model): string | null {
@@ -106,9 +106,10 @@ interface SoftFilter {
 }
 
 // SPEC 8.2: when no model passes, the chain is what it was before both filters.
-function applySoftFilters(input: ChainInput, { tier, models }: { tier: Tier; models: readonly Model[] }): Step {
+function applySoftFilters(input: ChainInput, { tier, models, removed: before }: Step & { readonly tier: Tier }): Step {
   const filters = softFilters(input, tier);
-  const removed = new Map<string, string>();
+  if (filters.length === 0) return { models, removed: before, notes: [] };
+  const removed = new Map(before);
   const passing = models.filter((model) => {
     const failed = filters.find((filter) => !filter.passes(model));
     if (failed !== undefined) removed.set(model.id, failed.reason);
@@ -117,7 +118,7 @@ function applySoftFilters(input: ChainInput, { tier, models }: { tier: Tier; mod
   if (passing.length > 0) return { models: passing, removed, notes: [] };
   const impossible = filters.filter((filter) => !models.some((model) => filter.passes(model)));
   const culprits = (impossible.length > 0 ? impossible : filters).map((filter) => filter.name).join(" and ");
-  return { models, removed: new Map(), notes: [`${culprits} set aside: no model qualifies, full chain used`] };
+  return { models, removed: before, notes: [`${culprits} set aside: no model qualifies, full chain used`] };
 }
 
 function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, tier: Tier): readonly SoftFilter[] {
@@ -195,18 +196,18 @@ export function candidateOf(
   return restingBecause === undefined ? { model, removedBecause } : { model, removedBecause, restingBecause };
 }
 
+/** The chain first, then everything that was considered for it. */
 function listCandidates(
-  chain: readonly Model[],
-  considered: readonly Model[],
-  write: (id: string) => Candidate,
+  [chain, ...considered]: readonly [readonly Model[], ...(readonly Model[])[]],
+  removed: Removals,
+  { restingModels }: RoutingQuestion,
 ): Candidate[] {
-  const seen = new Set<string>();
-  const candidates: Candidate[] = [];
-  const chainIds = new Set(chain.map((model) => model.id));
-  for (const { id } of [...chain, ...considered]) {
-    if (seen.has(id)) continue;
-    seen.add(id);
-    candidates.push(chainIds.has(id) ? { ...write(id), removedBecause: null } : write(id));
+  const candidates = chain.map(({ id }) => candidateOf(id, null, restingModels));
+  for (const models of considered) {
+    for (const { id } of models) {
+      if (candidates.some(({ model }) => model === id)) continue;
+      candidates.push(candidateOf(id, removed.get(id) ?? null, restingModels));
+    }
   }
   return candidates;
 }

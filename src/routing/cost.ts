@@ -35,7 +35,8 @@ export function estimateCost({ chat, inputTokens, tier, model, catalog }: Estima
   const asked = chat.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS[tier];
   const output = Math.ceil(Math.max(0, Math.min(asked, model.maxOutput))) * Math.max(1, chat.choiceCount);
   const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output };
-  return { ...compare({ buckets, model, catalog }), output };
+  const { cost, baselineCost, savings } = compare({ buckets, model, catalog });
+  return { cost, baselineCost, savings, output };
 }
 
 /** The fraction saved by what was really used, 0 to 1. */

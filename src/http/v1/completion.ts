@@ -43,14 +43,19 @@ export async function answerRequest(exchange: ReadExchange, edge: Edge): Promise
         caller: request.caller as Caller,
         signal: leaving,
         trace: request.trace as Trace,
+        idempotencyId: null,
       },
-      [request.headers["idempotency-key"]].flat()[0] ?? null,
+      firstOf(request.headers["idempotency-key"]),
       edge.services,
     );
     return await send(answer, reply, edge);
   } finally {
     done();
   }
+}
+
+function firstOf(header: string | string[] | undefined): string | null {
+  return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
 async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Promise<FastifyReply> {

@@ -7,7 +7,7 @@ import { fc } from "../../support/property.ts";
 const HIGH_WATER = 64 * 1024;
 
 function make() {
-  const connection = { pause: vi.fn(), resume: vi.fn(), cancel: vi.fn(), release: vi.fn(), onEventSeen: vi.fn() };
+  const connection = { pause: vi.fn(), resume: vi.fn(), cancel: vi.fn(), release: vi.fn(), eventSeen: vi.fn() };
   return { connection, queue: new ByteQueue(connection) };
 }
 
