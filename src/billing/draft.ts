@@ -60,7 +60,8 @@ export class Draft {
   }
 
   resolveHold(hold: Hold, state: HoldState): void {
-    this.#resolvedHolds.set(hold.id, { ...hold, state });
+    const { id, accountId, keyId, amount, isLimited } = hold;
+    this.#resolvedHolds.set(id, { id, accountId, keyId, amount, state, isLimited });
   }
 
   keySpend(keyId: string): KeySpend {
@@ -85,9 +86,10 @@ export class Draft {
     const wallet = this.wallet(accountId);
     const sequence = wallet.sequence + 1;
     const posted = wallet.posted + amountIn(entries, "wallet");
-    const placed = { id, kind, accountId, entries, holdId, note, actor, sequence, balanceAfter: posted };
+    const placed = { id, kind, accountId, entries, holdId, note, actor, sequence, balanceAfter: posted, hash: "" };
     const last = transactionHash(placed, charge, wallet.hash);
-    const transaction = { ...placed, hash: last };
+    placed.hash = last;
+    const transaction: Transaction = placed;
     this.#transactions.set(id, transaction);
     if (charge !== null) this.#charges.push(charge);
     this.putWallet({ accountId, posted, held: wallet.held, sequence, hash: last });

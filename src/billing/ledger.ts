@@ -56,7 +56,8 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
   return {
     async hold(op) {
       try {
-        return await submit<HoldOutcome>({ kind: "hold", ...op });
+        const { id, accountId, keyId, amounts, atLeast, spendLimit } = op;
+        return await submit<HoldOutcome>({ kind: "hold", id, accountId, keyId, amounts, atLeast, spendLimit });
       } catch (error) {
         // The commit may have gone through although its answer was lost.
         if (error instanceof StoreUnavailable) recovery.releaseLater({ holdId: op.id, accountId: op.accountId });
@@ -64,7 +65,8 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
       }
     },
     async settle(op) {
-      const settlement: SettleOp = { kind: "settle", ...op };
+      const { holdId, accountId, charge, usage, answer } = op;
+      const settlement: SettleOp = { kind: "settle", holdId, accountId, charge, usage, answer };
       try {
         return await submit<SettleOutcome>(settlement);
       } catch (error) {

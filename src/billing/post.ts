@@ -56,7 +56,7 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
   const usable = spendable !== null && spendable < available ? spendable : available;
   const amount = grantable(op, usable);
   if (amount === null) return refuse(op, { wallet, available, spendable });
-  draft.putWallet({ ...wallet, held: wallet.held + amount });
+  draft.putWallet(holding(wallet, wallet.held + amount));
   draft.addHold({
     id: op.id,
     accountId: op.accountId,
@@ -67,6 +67,10 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
   });
   if (op.spendLimit !== null) draft.putKeySpend({ ...spend, held: spend.held + amount });
   return { state: "held", amount };
+}
+
+function holding({ accountId, posted, sequence, hash }: Wallet, held: bigint): Wallet {
+  return { accountId, posted, held, sequence, hash };
 }
 
 /** Nothing is granted on an empty wallet, not even for a model that costs nothing. SPEC 1.5 */
@@ -99,7 +103,7 @@ function settle(draft: Draft, op: SettleOp): SettleOutcome {
   const available = wallet.posted - wallet.held + freed;
   const paid = op.charge < available ? op.charge : available;
   const absorbed = op.charge - paid;
-  draft.putWallet({ ...wallet, held: wallet.held - freed });
+  draft.putWallet(holding(wallet, wallet.held - freed));
   draft.resolveHold(held, "settled");
   countSpend(draft, held, { freed, paid });
   const { accountId, keyId } = held;
@@ -130,7 +134,7 @@ function release(draft: Draft, op: VoidOp): VoidOutcome {
   if (held?.state !== "open") return { state: "already-resolved" };
   assert(held.accountId === op.accountId, "a hold is resolved under the account it was taken for");
   const wallet = draft.wallet(held.accountId);
-  draft.putWallet({ ...wallet, held: wallet.held - held.amount });
+  draft.putWallet(holding(wallet, wallet.held - held.amount));
   draft.resolveHold(held, op.isExpiry ? "expired" : "voided");
   countSpend(draft, held, { freed: held.amount, paid: 0n });
   return { state: "voided" };

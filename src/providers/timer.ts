@@ -1,9 +1,12 @@
 // The timeouts of one attempt: first byte, silence between bytes, and the whole. (Connecting is timed by the pool.)
-// Three timers at most, re-armed rather than recreated.
+// One timer serves all three: it fires when the earliest of them could be due, looks which is, and is set again.
 
 import type { Timeouts } from "../core/model.ts";
 
 const RELEASE_MS = 1_000;
+const NEVER = Number.POSITIVE_INFINITY;
+/** Timers may fire so much early. */
+const EARLY_MS = 1;
 
 export class AttemptTimeout extends Error {
   constructor(what: string, ms: number) {
@@ -16,9 +19,14 @@ export class AttemptTimer {
   readonly #timeouts: Timeouts;
   readonly #onTimeout: (error: AttemptTimeout) => void;
   readonly #isStream: boolean;
-  #total: NodeJS.Timeout;
-  #first: NodeJS.Timeout | null;
-  #idle: NodeJS.Timeout | null = null;
+  readonly #firstByteMs: number;
+  readonly #startedAtMs = performance.now();
+  #isBegun: boolean;
+  /** From when on silence counts; NEVER while nothing is expected. */
+  #silentSinceMs = NEVER;
+  /** From when on nothing more was wanted. */
+  #releasedAtMs = NEVER;
+  #timer: NodeJS.Timeout;
 
   /** `beginsWithinMs`: what is left for the first byte after earlier attempts. */
   constructor(
@@ -29,51 +37,68 @@ export class AttemptTimer {
     this.#timeouts = timeouts;
     this.#onTimeout = onTimeout;
     this.#isStream = isStream;
-    const firstByteMs = Math.max(1, Math.min(timeouts.firstByteMs, beginsWithinMs));
-    this.#total = this.#arm("the provider did not finish", timeouts.totalMs);
+    this.#firstByteMs = Math.max(1, Math.min(timeouts.firstByteMs, beginsWithinMs));
     // A plain answer comes whole at the end, so the default first-byte time would cut off long ones.
-    const countsFirstByte = isStream || timeouts.isFirstByteConfigured;
-    this.#first = countsFirstByte ? this.#arm("the provider sent no answer", firstByteMs) : null;
+    this.#isBegun = !isStream && !timeouts.isFirstByteConfigured;
+    this.#timer = setTimeout(() => this.#look(), this.#nextLookMs(this.#startedAtMs));
   }
 
   headersSeen(): void {
-    if (!this.#isStream) this.#endFirst();
-    this.suspend();
-    this.#idle = this.#arm("the provider sent nothing more", this.#timeouts.idleMs);
+    if (!this.#isStream) this.#isBegun = true;
+    this.#silentSinceMs = performance.now();
   }
 
   bytesSeen(): void {
-    this.#idle?.refresh();
+    if (this.#silentSinceMs !== NEVER) this.#silentSinceMs = performance.now();
   }
 
   /** In a stream, headers and comments alone do not end the wait for the first byte; an event does. */
   eventSeen(): void {
-    this.#endFirst();
+    this.#isBegun = true;
   }
 
   suspend(): void {
-    if (this.#idle !== null) clearTimeout(this.#idle);
-    this.#idle = null;
+    this.#silentSinceMs = NEVER;
   }
 
   /** Nothing more is wanted of the provider; it gets a moment to end by itself. */
   release(): void {
     this.stop();
-    this.#total = this.#arm("the provider did not end its answer", RELEASE_MS);
+    this.#isBegun = true;
+    this.suspend();
+    this.#releasedAtMs = performance.now();
+    this.#timer = setTimeout(() => this.#look(), RELEASE_MS);
   }
 
   stop(): void {
-    this.#endFirst();
-    this.suspend();
-    clearTimeout(this.#total);
+    clearTimeout(this.#timer);
   }
 
-  #endFirst(): void {
-    if (this.#first !== null) clearTimeout(this.#first);
-    this.#first = null;
+  #look(): void {
+    const nowMs = performance.now();
+    const due = this.#due(nowMs + EARLY_MS);
+    if (due === null) this.#timer = setTimeout(() => this.#look(), this.#nextLookMs(nowMs));
+    else this.#onTimeout(due);
   }
 
-  #arm(what: string, ms: number): NodeJS.Timeout {
-    return setTimeout(() => this.#onTimeout(new AttemptTimeout(what, ms)), ms);
+  #due(nowMs: number): AttemptTimeout | null {
+    const { totalMs, idleMs } = this.#timeouts;
+    const isOver = (sinceMs: number, ms: number): boolean => nowMs - sinceMs >= ms;
+    if (isOver(this.#releasedAtMs, RELEASE_MS)) {
+      return new AttemptTimeout("the provider did not end its answer", RELEASE_MS);
+    }
+    if (!this.#isBegun && isOver(this.#startedAtMs, this.#firstByteMs)) {
+      return new AttemptTimeout("the provider sent no answer", this.#firstByteMs);
+    }
+    if (isOver(this.#silentSinceMs, idleMs)) return new AttemptTimeout("the provider sent nothing more", idleMs);
+    return isOver(this.#startedAtMs, totalMs) ? new AttemptTimeout("the provider did not finish", totalMs) : null;
+  }
+
+  /** Silence that has not begun could begin at once. */
+  #nextLookMs(nowMs: number): number {
+    const { totalMs, idleMs } = this.#timeouts;
+    const silentSinceMs = Math.min(this.#silentSinceMs, nowMs);
+    const firstByMs = this.#isBegun ? NEVER : this.#startedAtMs + this.#firstByteMs;
+    return Math.min(this.#startedAtMs + totalMs, silentSinceMs + idleMs, firstByMs) - nowMs;
   }
 }

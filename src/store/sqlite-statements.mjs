@@ -16,7 +16,8 @@ export function createStatements(db) {
     const statement = db.prepare(sql.replace(/\$\d+/g, "?"));
     statement.setReadBigInts(true);
     const placeholders = Math.max(-1, ...order) + 1;
-    const entry = { statement, returnsRows: statement.columns().length > 0, placeholders, order };
+    const isInOrder = order.every((index, place) => index === place);
+    const entry = { statement, returnsRows: statement.columns().length > 0, placeholders, order, isInOrder };
     if (prepared.size >= STATEMENTS_MAX) prepared.clear();
     prepared.set(sql, entry);
     return entry;
@@ -41,11 +42,12 @@ export function createStatements(db) {
 }
 
 /** Whole numbers need no conversion here: each goes into a column as it is, and the column makes it whole again. */
-function runEach({ statement, placeholders, order }, { sql, rows }) {
+function runEach({ statement, placeholders, order, isInOrder }, { sql, rows }) {
   let affectedRows = 0;
   for (const row of rows) {
     checkCount(row, placeholders, sql);
-    affectedRows += Number(statement.run(...order.map((index) => row[index])).changes);
+    const bound = isInOrder ? row : order.map((index) => row[index]);
+    affectedRows += Number(statement.run(...bound).changes);
   }
   return { rows: [], affectedRows };
 }

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
-import { admit, type Doorkeeper, tooManyRequests } from "../../gateway/admit.ts";
+import { type Admitted, admit, type Doorkeeper, tooManyRequests } from "../../gateway/admit.ts";
 import { type Caller, emptyTrace, type Trace } from "../../gateway/call.ts";
 import type { Edge } from "../edge.ts";
 import { whenOver } from "../gone.ts";
@@ -28,11 +28,17 @@ export function registerV1(server: FastifyInstance, edge: Edge, line: Line): voi
   server.decorateRequest("caller", null);
   server.decorateRequest("trace", null);
   server.register(async (v1) => {
-    v1.addHook("onRequest", async (request, reply) => {
+    v1.addHook("onRequest", (request, reply, done) => {
       request.trace = emptyTrace();
       recordRequest(request, reply, edge);
-      await letIn(request, reply, door);
-      takePlace(request, reply, { inFlight, metrics: edge.metrics });
+      const places = { inFlight, metrics: edge.metrics };
+      const admitted = letIn(request, reply, door);
+      if (admitted !== undefined) {
+        admitted.then(() => takePlace(request, reply, places)).then(() => done(), done);
+        return;
+      }
+      takePlace(request, reply, places);
+      done();
     });
     // Only now is the body here: one that takes its time holds up nobody.
     v1.addHook("preValidation", (request, reply, done) => {
@@ -67,10 +73,17 @@ function doorOf({ keys, limiter, wrongKeys, settings, now }: Edge): Doorkeeper {
   return { keys, limiter, wrongKeys, requestsPerMinute: settings.limits.requestsPerMinute, now };
 }
 
-async function letIn(request: FastifyRequest, reply: FastifyReply, door: Doorkeeper): Promise<void> {
+/** At once where the key is known and its limit is counted here; so it is for nearly all. */
+function letIn(request: FastifyRequest, reply: FastifyReply, door: Doorkeeper): Promise<void> | undefined {
   const { authorization } = request.headers;
   const apiKey = speaksAnthropic(request) ? [request.headers["x-api-key"]].flat()[0] : undefined;
-  const { caller, admission } = await admit({ authorization, apiKey, address: request.ip }, door);
+  const admitted = admit({ authorization, apiKey, address: request.ip }, door);
+  if (admitted instanceof Promise) return admitted.then((known) => noteAdmitted(request, reply, known));
+  noteAdmitted(request, reply, admitted);
+  return undefined;
+}
+
+function noteAdmitted(request: FastifyRequest, reply: FastifyReply, { caller, admission }: Admitted): void {
   request.caller = caller;
   reply.headers({
     "x-ratelimit-limit-requests": String(admission.limit),
