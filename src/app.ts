@@ -11,6 +11,7 @@ import { openLimits } from "./app-limits.ts";
 import { openMoney } from "./app-money.ts";
 import { openPeople } from "./app-people.ts";
 import { openRecords } from "./app-records.ts";
+import { openTraces } from "./app-traces.ts";
 import type { Credits } from "./billing/credits.ts";
 import type { Ledger } from "./billing/ledger.ts";
 import { readPackage } from "./config/package.ts";
@@ -66,7 +67,9 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   const now = Date.now;
   await db.migrate();
   const reader = await openReader(db, settings.database);
-  const metrics = createMetrics(readPackage().version);
+  const { version } = readPackage();
+  const metrics = createMetrics(version);
+  const traces = await openTraces(settings, { metrics, version, log });
   const limits = await openLimits(db, { settings, log, metrics, now });
   const people = await openPeople(db, { settings, log, ...limits, ...options });
   const money = await openMoney(db, { settings, reader, log, metrics });
@@ -90,12 +93,13 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
     },
     ...people,
     isSandbox: isSandboxed(settings),
-    version: readPackage().version,
+    version,
     limiter: limits.limiter,
     credits: money.credits,
     verifyLedger: money.verify,
     metrics,
     pressure: createPressure(settings.limits),
+    traces,
     records: { ...records, recorder: options.books?.recorder ?? records.recorder },
     log,
     now,
@@ -115,6 +119,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
       await drain.run(server, stopOptions);
       await registry.close();
       for (const part of [records, money, people, limits]) await part.close();
+      await traces?.close();
       edge.pressure.close();
       metrics.close();
       if (reader !== db) await reader.close();

@@ -17,6 +17,7 @@ import { readProviders } from "./providers.ts";
 import { checkKeys, refuse } from "./readers.ts";
 import { emptyReport, type Report } from "./report.ts";
 import type { Loaded, Problem, Settings } from "./settings.ts";
+import { tracingOf } from "./trace-options.ts";
 
 export const DEFAULT_FILE = "switchyard.yaml";
 
@@ -170,6 +171,7 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
     },
     limits: limitsOf(values),
     logging: { content: values.logContent, retentionDays: values.retentionDays },
+    tracing: tracingOf(values),
     catalog,
   };
 }

@@ -6,6 +6,7 @@ import { HEALTH_OPTIONS } from "./health-options.ts";
 import { LIMIT_OPTIONS } from "./limit-options.ts";
 import { type Option, option } from "./option.ts";
 import { listOf, number, oneOf, text, truth } from "./readers.ts";
+import { TRACE_OPTIONS } from "./trace-options.ts";
 import { corsOrigin, databaseUrl, markupPpm, redisUrl } from "./urls.ts";
 
 /** Where several processes share a database. */
@@ -152,6 +153,7 @@ export const OPTIONS = {
     read: number({ min: 1, max: 3650, isWhole: true }),
     help: "How long request records are kept.",
   }),
+  ...TRACE_OPTIONS,
   catalog: option<"builtin" | "none">({
     path: "catalog",
     default: "builtin",

@@ -24,6 +24,7 @@ const readEntry = shape({
   apiKey: hidden(text({ test: (value) => !/\s/.test(value), expected: "a key without spaces" })),
   headers: textMap(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "a header's name"),
   allowPrivateNetwork: truth,
+  traceparent: truth,
   timeouts: shape({ connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs }),
   dialect: dialectChanges,
 });
@@ -74,6 +75,7 @@ function readProvider(id: string, entry: Entry, input: ProvidersInput): Provider
     timeouts: timeoutsOf(fields.timeouts ?? {}),
     // Who writes an address of their own may mean one of their own network: local models are an everyday case.
     allowsPrivate: fields.allowPrivateNetwork ?? vendorRow === undefined,
+    takesTraceparent: fields.traceparent ?? false,
   };
   return { provider, dialect: mergeDialects(sameKindRow?.dialect, fields.dialect) };
 }

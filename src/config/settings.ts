@@ -39,9 +39,27 @@ export interface Settings {
   };
   readonly limits: Limits;
   readonly logging: { readonly content: boolean; readonly retentionDays: number };
+  /** Null when no traces are exported. */
+  readonly tracing: Tracing | null;
   readonly catalog: Catalog;
   /** Every option of the table as it came out, for people. */
   readonly options: readonly ShownOption[];
+}
+
+/** Where traces go, which, and how. */
+export interface Tracing {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly protocol: "http/protobuf" | "http/json";
+  readonly compression: "none" | "gzip";
+  readonly timeoutMs: number;
+  /** Attributes of this process, its service's name among them. */
+  readonly resource: Readonly<Record<string, string>>;
+  readonly sampler: string;
+  /** For samplers with a ratio. */
+  readonly samplerRatio: number;
+  readonly queueMax: number;
+  readonly delayMs: number;
 }
 
 /** How long a client may take. */

@@ -94,4 +94,6 @@ export interface Provider {
   readonly timeouts: Timeouts;
   /** Whether its name may lead to a private network; false where nobody but the catalogue named it. */
   readonly allowsPrivate?: boolean;
+  /** Whether calls to it carry our `traceparent`, for one that takes part in the same traces. */
+  readonly takesTraceparent?: boolean;
 }

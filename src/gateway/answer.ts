@@ -1,14 +1,15 @@
 // An answered attempt as the client will receive it: whole, or as a stream. Either way it is booked before its end is sent.
 
 import type { Model } from "../core/model.ts";
-import type { WholeAnswer } from "../formats/format.ts";
+import type { StreamWriter, WholeAnswer } from "../formats/format.ts";
 import { serviceHeaders, writeService } from "../formats/service-object.ts";
 import type { Answered } from "./attempt.ts";
-import type { Call } from "./call.ts";
+import type { Call, Trace } from "./call.ts";
 import { relay } from "./relay.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
 import { assess, book, type Delivered } from "./settle.ts";
+import { hearStream, hearWhole } from "./told.ts";
 import { BROKEN_STREAM } from "./trouble.ts";
 import type { OpenStream } from "./try-model.ts";
 
@@ -50,6 +51,7 @@ async function wholeAnswer(ready: Ready, whole: WholeAnswer, services: Services)
     outcome: "complete",
   };
   call.trace.heard?.whole(whole);
+  if (call.trace.told !== null) hearWhole(call.trace.told, whole);
   const assessment = assess(delivered, services);
   const additions = {
     service: writeService(reservation.decision, assessment),
@@ -78,7 +80,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   });
   const text = relay({
     stream,
-    writer: call.trace.heard?.listening(writer) ?? writer,
+    writer: overheard(writer, call.trace),
     trace: call.trace,
     isCutting: services.isCutting,
     keepsText: call.idempotencyId !== null,
@@ -99,6 +101,11 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     },
   });
   return { kind: "stream", headers: serviceHeaders(decision, expected), text, ping: writer.ping };
+}
+
+function overheard(writer: StreamWriter, { heard, told }: Trace): StreamWriter {
+  const listened = heard?.listening(writer) ?? writer;
+  return told === null ? listened : hearStream(told, listened);
 }
 
 /** For a client that left after a provider had accepted. When it was we who cut it off at the end, it costs nothing. */

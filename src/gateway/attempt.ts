@@ -5,6 +5,7 @@ import { pause } from "../core/cancellation.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Outcome } from "../providers/health.ts";
+import { newSpanId } from "../telemetry/trace-context.ts";
 import type { Call } from "./call.ts";
 import { chainError } from "./chain-error.ts";
 import { type Failure, judge, loggedReason, type Received, type Verdict } from "./failure.ts";
@@ -154,13 +155,17 @@ async function noteAttempt(attempted: Try, ticket: number, services: Services): 
   const { call, model } = attempted;
   const { health } = services;
   const startedAtMs = services.now();
-  const { marks } = call.trace;
-  if (marks.sentAt === 0) marks.sentAt = performance.now();
+  const { marks, context } = call.trace;
+  const beganAt = performance.now();
+  if (marks.sentAt === 0) marks.sentAt = beganAt;
+  const spanId = context === null ? null : newSpanId();
   let outcome: Outcome = "dropped";
   try {
-    const tried = await tryModel(attempted, services);
-    marks.heardAt = performance.now();
-    noteInTrace(call, { model, tried, startedAtMs, durationMs: services.now() - startedAtMs });
+    const tried = await tryModel(spanId === null ? attempted : { ...attempted, spanId }, services);
+    const endedAt = performance.now();
+    marks.heardAt = endedAt;
+    const durationMs = services.now() - startedAtMs;
+    noteInTrace(call, { model, tried, startedAtMs, durationMs, beganAt, endedAt, spanId });
     if (tried.ok) {
       // A stream has yet to show that it ends well.
       outcome = tried.answer.stream === null ? "answered" : "began";
@@ -180,15 +185,17 @@ interface TimedTry {
   readonly tried: Tried;
   readonly startedAtMs: number;
   readonly durationMs: number;
+  readonly beganAt: number;
+  readonly endedAt: number;
+  readonly spanId: string | null;
 }
 
-function noteInTrace(call: Call, { model, tried, startedAtMs, durationMs }: TimedTry): void {
+function noteInTrace(call: Call, { model, tried, ...timed }: TimedTry): void {
   const failure = tried.ok ? null : tried.failure;
   call.trace.attempts.push({
     model: model.id,
     provider: model.provider,
-    startedAtMs,
-    durationMs,
+    ...timed,
     outcome: tried.ok ? "answered" : failure?.kind === "client-gone" ? "client-gone" : "failed",
     status: failure === null ? 200 : failure.status,
     reason: failure === null ? null : failure.message,

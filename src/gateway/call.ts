@@ -7,7 +7,9 @@ import type { NanoUsd } from "../core/money.ts";
 import type { KeyRecord, Profile } from "../core/ports.ts";
 import type { CostRecord } from "../core/records.ts";
 import type { ClientFormat, ClientRequest } from "../formats/format.ts";
+import type { TraceContext } from "../telemetry/trace-context.ts";
 import type { Heard } from "./heard.ts";
+import type { Told } from "./told.ts";
 
 export interface Caller {
   readonly key: KeyRecord;
@@ -39,6 +41,11 @@ export interface AttemptNote {
   readonly droppedFields: readonly string[];
   /** What conversion changed or left out for this model, in words. */
   readonly conversions: readonly string[];
+  /** On the steady clock; of a stream until its first content. */
+  readonly beganAt: number;
+  readonly endedAt: number;
+  /** Its span; null where there are no traces. */
+  readonly spanId: string | null;
 }
 
 /**
@@ -55,6 +62,8 @@ export interface Marks {
   heardAt: number;
   /** The answer, or the beginning of a stream, was ready for the client. */
   readyAt: number;
+  /** The provider's stream was over, however it ended. */
+  providerEndedAt: number;
 }
 
 /** Filled in step by step; read once, when the request is over. */
@@ -79,6 +88,10 @@ export interface Trace {
   /** Told when the gateway's own work before a provider is done. */
   onReserved: (() => void) | null;
   readonly marks: Marks;
+  /** Where the request stands in a trace; null where there are no traces. */
+  context: TraceContext | null;
+  /** What the provider said of its answer; null where no span wants it. */
+  told: Told | null;
 }
 
 export function emptyTrace(): Trace {
@@ -98,6 +111,8 @@ export function emptyTrace(): Trace {
     keepsContent: false,
     heard: null,
     onReserved: null,
-    marks: { readAt: 0, decidingAt: 0, decidedAt: 0, sentAt: 0, heardAt: 0, readyAt: 0 },
+    marks: { readAt: 0, decidingAt: 0, decidedAt: 0, sentAt: 0, heardAt: 0, readyAt: 0, providerEndedAt: 0 },
+    context: null,
+    told: null,
   };
 }

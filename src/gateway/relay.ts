@@ -81,6 +81,7 @@ async function* run(task: Relay): AsyncGenerator<string, void, void> {
     await task.onFault(error);
     yield writer.fail(new GatewayError("internal", "Something went wrong on our side; the answer is incomplete."));
   } finally {
+    trace.marks.providerEndedAt = performance.now();
     if (trace.ending === "complete") body.release();
     else body.cancel();
     if (trace.ending === "client-gone") await task.onGone(ending());

@@ -13,7 +13,8 @@ import type {
 } from "../formats/format.ts";
 import { type Redact, withoutControls } from "../providers/redact.ts";
 import type { Reply, ReplyBody } from "../providers/transport.ts";
-import type { Call } from "./call.ts";
+import { writeTraceparent } from "../telemetry/trace-context.ts";
+import type { Call, Trace } from "./call.ts";
 import type { Failure, Received } from "./failure.ts";
 import { avoiding } from "./refused-field.ts";
 import { readRetryAfterMs } from "./retry-after.ts";
@@ -49,24 +50,27 @@ export interface Try extends Sending {
 
 /** What of an attempt is needed to make it, whoever asks. */
 export interface Sending {
-  readonly call: Pick<Call, "request" | "signal">;
+  readonly call: Pick<Call, "request" | "signal"> & { readonly trace?: Pick<Trace, "context"> };
   readonly model: Model;
   /** A cap that the client did not ask for but its balance makes necessary. */
   readonly outputCap: number | null;
   readonly refusedFields: readonly string[];
   /** When the answer must have begun, over all attempts. */
   readonly beginsByMs: number;
+  /** The span of this attempt; null or absent where there are no traces. */
+  readonly spanId?: string | null;
 }
 
 export async function tryModel(attempted: Sending, services: Pick<Services, "registry" | "now">): Promise<Tried> {
   const { call, model } = attempted;
-  const { transport, format, redact } = services.registry.line(model.provider);
+  const { provider, transport, format, redact } = services.registry.line(model.provider);
   const written = writeRequest(attempted, format);
   if (written instanceof GatewayError) return tried(failed(asUnconvertible(written)), NONE, redact);
   const { path, body, headers } = written;
   const isStream = call.request.chat.isStream;
   const beginsWithinMs = attempted.beginsByMs - services.now();
-  const reply = await transport.send({ path, body, headers, isStream, beginsWithinMs, signal: call.signal });
+  const placed = provider.takesTraceparent === true ? { ...headers, ...placeOf(attempted) } : headers;
+  const reply = await transport.send({ path, body, headers: placed, isStream, beginsWithinMs, signal: call.signal });
   const result = await readReply(reply, format, { isStream, nowMs: services.now() });
   return tried(result, written, redact);
 }
@@ -82,6 +86,12 @@ function tried(
   return result.ok
     ? { ok: true, answer: result.answer, droppedFields, conversions }
     : { ok: false, failure: withoutSecrets(result.failure, redact), droppedFields, conversions };
+}
+
+/** Our own span, never what the client sent. */
+function placeOf({ call, spanId }: Sending): Readonly<Record<string, string>> {
+  const context = call.trace?.context ?? null;
+  return context === null || !spanId ? {} : { traceparent: writeTraceparent(context, spanId) };
 }
 
 /** What a provider says of a failure goes to clients, the log and the store. */

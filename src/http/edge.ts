@@ -21,6 +21,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Pressure } from "../telemetry/pressure.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import type { Tail } from "../telemetry/tail.ts";
+import type { Traces } from "../telemetry/traces.ts";
 
 export interface Edge {
   readonly settings: Settings;
@@ -40,6 +41,8 @@ export interface Edge {
   readonly verifyLedger: () => Promise<LedgerVerdict>;
   readonly metrics: Metrics;
   readonly pressure: Pressure;
+  /** Null when no traces are exported. */
+  readonly traces: Traces | null;
   readonly records: Records;
   /** Whether every answer is simulated. */
   readonly isSandbox: boolean;

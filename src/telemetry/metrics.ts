@@ -21,6 +21,8 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
   limitsShared(isShared: boolean): void;
   recordsDropped(reason: string, count: number): void;
   recordsWaiting(count: number): void;
+  spansDropped(reason: string, count: number): void;
+  spansSent(count: number): void;
   text(): Promise<string>;
   readonly contentType: string;
   close(): void;
@@ -29,6 +31,7 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
 /** Counters that are there from the start at zero: an alert on an increase would not see the first one otherwise. */
 const SHED_REASONS = ["in_flight", "key_in_flight", "queue", "event_loop", "memory"];
 const DROP_REASONS = ["queue-full", "content-full", "refused", "stopped"];
+const SPAN_DROP_REASONS = ["queue-full", "export-failed", "stopped"];
 const STORE_WORKS: readonly StoreWork[] = ["request", "settlement", "records"];
 
 export function createMetrics(version = "unknown"): Metrics {
@@ -57,6 +60,7 @@ export function createMetrics(version = "unknown"): Metrics {
     ...requestMetrics(registry, () => books.storeError("request")),
     ...providerMetrics(registry),
     ...books,
+    ...spanMetrics(named),
     shed: (reason) => shed.inc({ reason }),
     connectionDropped: () => connectionsDropped.inc(),
     watchWaiting(read) {
@@ -104,4 +108,14 @@ function bookMetrics(named: Named): BookMetrics {
     recordsDropped: (reason, count) => recordsDropped.inc({ reason }, count),
     recordsWaiting: (count) => recordsWaiting.set(count),
   };
+}
+
+function spanMetrics(named: Named): Pick<Metrics, "spansDropped" | "spansSent"> {
+  const dropped = new Counter({
+    ...named("spans_dropped_total", "Spans of traces that the collector did not get."),
+    labelNames: ["reason"],
+  });
+  for (const reason of SPAN_DROP_REASONS) dropped.inc({ reason }, 0);
+  const sent = new Counter(named("spans_sent_total", "Spans of traces that the collector took."));
+  return { spansDropped: (reason, count) => dropped.inc({ reason }, count), spansSent: (count) => sent.inc(count) };
 }

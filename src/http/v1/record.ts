@@ -9,11 +9,14 @@ import { failureReason, type RequestMetric } from "../../telemetry/request-metri
 import type { Edge } from "../edge.ts";
 import { waitedMsOf } from "../gate.ts";
 import { toRecord } from "./request-record.ts";
+import { beginSpans, traceFields } from "./request-spans.ts";
 
 export function recordRequest(request: FastifyRequest, reply: FastifyReply, edge: Edge): void {
-  const startedAtMs = edge.now() - waitedMsOf(request.raw);
+  const waitedMs = waitedMsOf(request.raw);
+  const startedAtMs = edge.now() - waitedMs;
   edge.metrics.begin();
   (request.trace as Trace).keepsContent = edge.settings.logging.content;
+  const endSpans = edge.traces === null ? null : beginSpans(request, waitedMs, edge.traces);
   // The story hears of the same `close`; it is told first, so that it can note how it ended.
   reply.raw.once("close", () => setImmediate(record));
 
@@ -39,6 +42,7 @@ export function recordRequest(request: FastifyRequest, reply: FastifyReply, edge
     const finish = () => ({ id: edge.records.recorder.newId(startedAtMs), startedAtMs, status, durationMs });
     const recorded = toRecord(request, trace, finish);
     if (recorded !== null) edge.records.recorder.add(recorded);
+    endSpans?.(status);
   }
 }
 
@@ -77,6 +81,7 @@ function logFields(request: FastifyRequest, trace: Trace, outcome: { status: num
   const { decision } = trace;
   return {
     requestId: request.id,
+    ...traceFields(request, trace),
     method: request.method,
     path: request.routeOptions.url ?? request.url,
     ...outcome,

@@ -80,6 +80,7 @@ describe("without any configuration", () => {
         eventLoopDelayMs: 300,
         memoryPercent: 85,
       },
+      tracing: null,
       logging: { content: false, retentionDays: 30 },
     });
     expect([...catalog.providers.keys()]).toEqual(["sandbox"]);

@@ -1,0 +1,213 @@
+// A request that is over as spans: one for the request, one for the decision, one for each attempt. Names and attributes
+// follow OpenTelemetry's conventions where there are any (those for generative models are still being developed, so they all
+// stand here); ours begin with `gateway.`. No prompt, no answer, no key, and no words of a provider, which may quote them.
+
+import type { Usage } from "../core/chat.ts";
+import type { Decision } from "../core/decision.ts";
+import type { CostRecord } from "../core/records.ts";
+import { failureReason } from "./request-metrics.ts";
+import type { TraceContext } from "./trace-context.ts";
+
+export type AttributeValue = string | number | boolean | readonly string[];
+
+export interface Span {
+  readonly name: string;
+  readonly kind: "server" | "internal" | "client";
+  readonly spanId: string;
+  readonly parentSpanId: string | null;
+  /** On the steady clock. */
+  readonly beganAt: number;
+  readonly endedAt: number;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+  readonly isError: boolean;
+}
+
+export interface TracedAttempt {
+  readonly model: string;
+  readonly provider: string;
+  readonly outcome: "answered" | "failed" | "client-gone";
+  readonly status: number | null;
+  readonly failure: string | null;
+  /** On the steady clock; of a stream until its first content. */
+  readonly beganAt: number;
+  readonly endedAt: number;
+  readonly spanId: string | null;
+}
+
+/** What is known of a request when it is over. */
+export interface TracedRequest {
+  readonly context: TraceContext;
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly keyId: string | null;
+  readonly isStream: boolean;
+  readonly outputCap: number | null;
+  /** On the steady clock. */
+  readonly beganAt: number;
+  readonly endedAt: number;
+  readonly trace: {
+    readonly decision: Decision | null;
+    readonly attempts: readonly TracedAttempt[];
+    readonly answeredBy: string | null;
+    readonly usage: Usage | null;
+    readonly cost: CostRecord | null;
+    readonly ending: string | null;
+    readonly errorCode: string | null;
+    readonly marks: { readonly decidingAt: number; readonly decidedAt: number; readonly providerEndedAt: number };
+    readonly told: { readonly model: string | null; readonly finishReasons: readonly string[] } | null;
+  };
+}
+
+/** How a model is asked for: under which name, and where. */
+export interface Destination {
+  readonly upstream: string;
+  readonly host: string | null;
+  readonly port: number | null;
+}
+
+export type Destinations = (model: string, provider: string) => Destination;
+
+export function spansOf(request: TracedRequest, destinations: Destinations, newSpanId: () => string): readonly Span[] {
+  const { decision, attempts } = request.trace;
+  const spans = [serverSpan(request)];
+  if (decision !== null) spans.push(routeSpan(request, decision, newSpanId()));
+  for (const [index, attempt] of attempts.entries()) {
+    const destination = destinations(attempt.model, attempt.provider);
+    spans.push(attemptSpan(request, { attempt, index, destination, spanId: attempt.spanId ?? newSpanId() }));
+  }
+  return spans;
+}
+
+const BROKEN: ReadonlySet<string | null> = new Set(["provider-broke", "gateway-broke"]);
+const NANO_PER_USD = 1e9;
+
+function serverSpan(request: TracedRequest): Span {
+  const { context, method, route, status, trace, beganAt, endedAt } = request;
+  const { decision, answeredBy, cost, ending, errorCode } = trace;
+  const isBroken = BROKEN.has(ending);
+  const isError = status >= 500 || isBroken;
+  return {
+    name: `${method} ${route}`,
+    kind: "server",
+    spanId: context.spanId,
+    parentSpanId: context.parentSpanId,
+    beganAt,
+    endedAt,
+    isError,
+    attributes: present({
+      "http.request.method": method,
+      "http.route": route,
+      "http.response.status_code": status,
+      "error.type": isError ? (isBroken ? ending : String(status)) : null,
+      "gateway.request.id": request.requestId,
+      "gateway.key.id": request.keyId,
+      "gateway.ending": ending,
+      "gateway.error.code": status >= 400 ? errorCode : null,
+      "gateway.routing.tier": decision?.tier,
+      "gateway.routing.profile": decision?.profile,
+      "gateway.routing.model": decision?.model,
+      "gateway.routing.answered_by": answeredBy,
+      "gateway.routing.fallback": answeredBy === null ? null : answeredBy !== decision?.model,
+      "gateway.charge.usd": cost === null ? null : Number(cost.charge) / NANO_PER_USD,
+    }),
+  };
+}
+
+function routeSpan({ context, trace }: TracedRequest, decision: Decision, spanId: string): Span {
+  return {
+    name: "route",
+    kind: "internal",
+    spanId,
+    parentSpanId: context.spanId,
+    beganAt: trace.marks.decidingAt,
+    endedAt: trace.marks.decidedAt,
+    isError: false,
+    attributes: present({
+      "gateway.routing.tier": decision.tier,
+      "gateway.routing.profile": decision.profile,
+      "gateway.routing.method": decision.method,
+      "gateway.routing.category": decision.category,
+      "gateway.routing.confidence": decision.confidence,
+      "gateway.routing.score": decision.score,
+      "gateway.routing.tool_scenario": decision.toolScenario,
+      "gateway.routing.model": decision.model,
+      "gateway.routing.chain": decision.chain,
+      "gateway.routing.estimated_input_tokens": decision.estimatedTokens.input,
+    }),
+  };
+}
+
+interface Numbered {
+  readonly attempt: TracedAttempt;
+  readonly index: number;
+  readonly destination: Destination;
+  readonly spanId: string;
+}
+
+function attemptSpan(request: TracedRequest, { attempt, index, destination, spanId }: Numbered): Span {
+  const { context, isStream, trace } = request;
+  const isAnswer = attempt.outcome === "answered";
+  const hasBroken = isAnswer && trace.ending === "provider-broke";
+  return {
+    name: `chat ${destination.upstream}`,
+    kind: "client",
+    spanId,
+    parentSpanId: context.spanId,
+    beganAt: attempt.beganAt,
+    // A stream goes on after its first content.
+    endedAt: isAnswer && isStream ? Math.max(attempt.endedAt, trace.marks.providerEndedAt) : attempt.endedAt,
+    isError: attempt.outcome === "failed" || hasBroken,
+    attributes: present({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": attempt.provider,
+      "gen_ai.request.model": destination.upstream,
+      "gen_ai.request.stream": isStream ? true : null,
+      "gen_ai.request.max_tokens": request.outputCap,
+      "server.address": destination.host,
+      "server.port": destination.port,
+      "http.response.status_code": attempt.status,
+      "error.type": attempt.outcome === "failed" ? failureReason(attempt) : hasBroken ? "stream_broken" : null,
+      "gateway.routing.attempt": index + 1,
+      "gateway.routing.model": attempt.model,
+      ...(isAnswer ? answerAttributes(request, attempt) : {}),
+    }),
+  };
+}
+
+function answerAttributes({ isStream, trace }: TracedRequest, attempt: TracedAttempt): Attributes {
+  const { cost, told, usage } = trace;
+  return {
+    "gen_ai.response.model": told?.model,
+    "gen_ai.response.finish_reasons": told === null || told.finishReasons.length === 0 ? null : told.finishReasons,
+    "gen_ai.response.time_to_first_chunk": isStream ? (attempt.endedAt - attempt.beganAt) / 1000 : null,
+    ...(cost === null ? {} : tokenAttributes(cost, usage)),
+  };
+}
+
+/** Input counts what was read from and written to a cache too, as the conventions want it. */
+function tokenAttributes({ buckets, isEstimated }: CostRecord, usage: Usage | null): Attributes {
+  const { input, cacheRead, cacheWrite, output } = buckets;
+  const details = usage?.completion_tokens_details as { reasoning_tokens?: unknown } | null | undefined;
+  const reasoning = details?.reasoning_tokens;
+  return {
+    "gen_ai.usage.input_tokens": input + cacheRead + cacheWrite,
+    "gen_ai.usage.output_tokens": output,
+    "gen_ai.usage.cache_read.input_tokens": cacheRead === 0 ? null : cacheRead,
+    "gen_ai.usage.cache_write.input_tokens": cacheWrite === 0 ? null : cacheWrite,
+    "gen_ai.usage.reasoning.output_tokens": typeof reasoning === "number" && reasoning > 0 ? reasoning : null,
+    "gateway.usage.estimated": isEstimated ? true : null,
+  };
+}
+
+type Attributes = Readonly<Record<string, AttributeValue | null | undefined>>;
+
+function present(attributes: Attributes): Readonly<Record<string, AttributeValue>> {
+  const kept: Record<string, AttributeValue> = {};
+  for (const name in attributes) {
+    const value = attributes[name];
+    if (value !== null && value !== undefined) kept[name] = value;
+  }
+  return kept;
+}

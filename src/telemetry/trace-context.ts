@@ -1,0 +1,69 @@
+// W3C trace context: reads a caller's `traceparent`, writes our own, and makes ids. `tracestate` and `baggage` are neither
+// read nor sent.
+
+import { randomBytes } from "node:crypto";
+
+/** Where a request stands in a trace: its own span, and the caller's that it belongs to. */
+export interface TraceContext {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** The caller's span; null where the trace begins here. */
+  readonly parentSpanId: string | null;
+  /** Whether its spans are exported. */
+  readonly isSampled: boolean;
+}
+
+export interface CallerContext {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly isSampled: boolean;
+}
+
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const LENGTH_MAX = 256;
+const NO_TRACE = "0".repeat(32);
+const NO_SPAN = "0".repeat(16);
+const SAMPLED = 1;
+
+/** Null when it is not valid: a new trace is begun then, as the standard asks. */
+export function readTraceparent(header: unknown): CallerContext | null {
+  if (typeof header !== "string" || header.length > LENGTH_MAX) return null;
+  const [, version, traceId = NO_TRACE, spanId = NO_SPAN, flags = "", rest] = TRACEPARENT.exec(header) ?? [];
+  if (version === undefined || version === "ff" || traceId === NO_TRACE || spanId === NO_SPAN) return null;
+  // Later versions may say more after the flags; this one may not.
+  if (version === "00" && rest !== undefined) return null;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
+}
+
+export function writeTraceparent({ traceId, isSampled }: TraceContext, spanId: string): string {
+  return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
+}
+
+export function newTraceId(): string {
+  return nonZero(16);
+}
+
+export function newSpanId(): string {
+  return nonZero(8);
+}
+
+const POOL_BYTES = 4096;
+
+// Drawn for many ids at once: one call to the system for each costs more than the rest of the id.
+let pool = Buffer.alloc(0);
+let position = 0;
+
+/** An id of zeros means "none". */
+function nonZero(bytes: number): string {
+  const id = draw(bytes);
+  return /[1-9a-f]/.test(id) ? id : nonZero(bytes);
+}
+
+function draw(bytes: number): string {
+  if (position + bytes > pool.length) {
+    pool = randomBytes(POOL_BYTES);
+    position = 0;
+  }
+  position += bytes;
+  return pool.toString("hex", position - bytes, position);
+}

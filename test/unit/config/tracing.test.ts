@@ -1,0 +1,105 @@
+// The settings of traces: what the usual OTEL_ variables come to, and what is wrong with them.
+
+import { describe, expect, it } from "vitest";
+import { goodLoad, problemsOf } from "./workspace.ts";
+
+const tracing = (env: Record<string, string>, yaml?: string) =>
+  goodLoad({ env, ...(yaml === undefined ? {} : { yaml }) }).settings.tracing;
+
+const COLLECTOR = "http://collector:4318";
+
+describe("traces", () => {
+  it.each<readonly [string, Record<string, string>]>([
+    ["without an endpoint", {}],
+    ["without an endpoint, whatever else is set", { OTEL_SERVICE_NAME: "x", OTEL_TRACES_SAMPLER: "always_on" }],
+    ["with no exporter", { OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR, OTEL_TRACES_EXPORTER: "none" }],
+    ["with the switch", { OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR, OTEL_SDK_DISABLED: "true" }],
+  ])("are off %s", (_name, env) => {
+    expect(tracing(env)).toBeNull();
+  });
+
+  it("have defaults for everything but the endpoint", () => {
+    expect(tracing({ OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR })).toEqual({
+      url: `${COLLECTOR}/v1/traces`,
+      headers: {},
+      protocol: "http/protobuf",
+      compression: "none",
+      timeoutMs: 10_000,
+      resource: { "service.name": "switchyard" },
+      sampler: "parentbased_always_on",
+      samplerRatio: 1,
+      queueMax: 2_048,
+      delayMs: 5_000,
+    });
+  });
+
+  it.each([
+    [`${COLLECTOR}/`, `${COLLECTOR}/v1/traces`],
+    [`${COLLECTOR}/otlp`, `${COLLECTOR}/otlp/v1/traces`],
+  ])("of %s go to %s", (endpoint, url) => {
+    expect(tracing({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })?.url).toBe(url);
+  });
+
+  it("have an endpoint of their own, used as it is", () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://else/where" };
+    expect(tracing(env)?.url).toBe("https://else/where");
+  });
+
+  it("add up headers and attributes; the name of the service has the last word", () => {
+    const settings = tracing({
+      OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR,
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20abc, x-team = a",
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: "x-team=b",
+      OTEL_RESOURCE_ATTRIBUTES: "service.name=other,deployment.environment.name=prod,empty=",
+      OTEL_SERVICE_NAME: "edge",
+    });
+    expect(settings?.headers).toEqual({ authorization: "Bearer abc", "x-team": "b" });
+    expect(settings?.resource).toEqual({
+      "service.name": "edge",
+      "deployment.environment.name": "prod",
+      empty: "",
+    });
+  });
+
+  it("take service.name from the attributes where no name is given", () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR, OTEL_RESOURCE_ATTRIBUTES: "service.name=edge" };
+    expect(tracing(env)?.resource).toEqual({ "service.name": "edge" });
+  });
+
+  it("can be set in the file, which the environment outweighs", () => {
+    const yaml = `tracing: { endpoint: "${COLLECTOR}", sampler: traceidratio, samplerArg: 0.1, headers: "a=b" }\n`;
+    expect(tracing({ OTEL_TRACES_SAMPLER_ARG: "0.2" }, yaml)).toMatchObject({
+      url: `${COLLECTOR}/v1/traces`,
+      sampler: "traceidratio",
+      samplerRatio: 0.2,
+      headers: { a: "b" },
+    });
+  });
+});
+
+describe("what is wrong is said", () => {
+  it.each<readonly [string, string, RegExp, string | null]>([
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", /http or https address/, null],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:secret@collector", /OTEL_EXPORTER_OTLP_HEADERS/, null],
+    ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "nowhere", /http or https address/, null],
+    ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", /one of http\/protobuf, http\/json/, null],
+    ["OTEL_EXPORTER_OTLP_PROTOCOL", "http/jsn", /one of/, "http/json"],
+    ["OTEL_EXPORTER_OTLP_COMPRESSION", "zstd", /none, gzip/, null],
+    ["OTEL_EXPORTER_OTLP_TIMEOUT", "soon", /whole number/, null],
+    ["OTEL_TRACES_SAMPLER", "traceid_ratio", /one of/, "traceidratio"],
+    ["OTEL_TRACES_SAMPLER_ARG", "1.5", /from 0 to 1/, null],
+    ["OTEL_RESOURCE_ATTRIBUTES", "no pairs", /name=value/, null],
+    ["OTEL_SDK_DISABLED", "maybe", /true or false/, null],
+  ])("%s=%s", (name, value, message, suggestion) => {
+    const [problem, ...others] = problemsOf({ env: { [name]: value } });
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ place: `environment ${name}`, suggestion });
+    expect(problem?.message).toMatch(message);
+  });
+
+  it("without the headers themselves, which may hold a key", () => {
+    const [problem] = problemsOf({ env: { OTEL_EXPORTER_OTLP_HEADERS: "sk-very-secret" } });
+    expect(problem?.message).toMatch(/name=value/);
+    expect(JSON.stringify(problem)).not.toContain("secret");
+  });
+});
