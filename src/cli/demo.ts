@@ -3,7 +3,8 @@
 import type { Db } from "../core/ports.ts";
 import type { Arguments } from "./arguments.ts";
 import { perform, printJson, type ReadOrder } from "./command.ts";
-import { type DemoFilled, type DemoPlan, fillWithDemo, OLDER_NOTE } from "./demo-fill.ts";
+import { type DemoFilled, type DemoPlan, fillWithDemo } from "./demo-fill.ts";
+import { OLDER_NOTE } from "./demo-money.ts";
 import { demoStateOf } from "./demo-state.ts";
 import { withKeyRing } from "./key-ring.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
@@ -73,8 +74,8 @@ function report(filled: DemoFilled, { plan, isJson }: Order, terminal: Terminal)
   terminal.say(`Made up ${requests} requests of the last ${plan.days} days for ${chargedUsd} USD in play money.\n`);
   terminal.say(
     olderUsd === null
-      ? `All ${booked} charges are in the ledger, with the time of now.\n`
-      : `The newest ${booked} charges are in the ledger, with the time of now; the others are one correction of ${olderUsd} USD, "${OLDER_NOTE}".\n`,
+      ? `All ${booked} charges are in the ledger, at the times of their requests.\n`
+      : `The newest ${booked} charges are in the ledger, at the times of their requests; the others are corrections of ${olderUsd} USD, one a month, "${OLDER_NOTE}".\n`,
   );
   terminal.say(`The balance is ${balanceUsd} USD. Look at it: switchyard serve, on the same database.\n`);
   if (key === null) return;

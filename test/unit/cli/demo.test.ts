@@ -7,7 +7,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { verifyLedger } from "../../../src/billing/verify.ts";
 import { readArguments } from "../../../src/cli/arguments.ts";
 import { demo } from "../../../src/cli/demo.ts";
-import { type DemoFilled, fillWithDemo, OLDER_NOTE } from "../../../src/cli/demo-fill.ts";
+import { type DemoFilled, fillWithDemo } from "../../../src/cli/demo-fill.ts";
+import { OLDER_NOTE } from "../../../src/cli/demo-money.ts";
 import { demoCatalog } from "../../../src/cli/demo-pool.ts";
 import { TEMPLATE_COUNT } from "../../../src/cli/demo-prompts.ts";
 import { demoTraffic } from "../../../src/cli/demo-traffic.ts";
@@ -19,6 +20,8 @@ import { createLedgerList } from "../../../src/store/ledger-list.ts";
 import { recordTerminal } from "../../support/terminal.ts";
 
 const NOW = Date.UTC(2026, 4, 20, 15, 30);
+/** Thirty days before the 20th of May are in two. */
+const MONTHS = 2;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function filledStore(
@@ -49,7 +52,7 @@ test("300 requests: the ledger fits, and totals are the sum of the records", asy
   const { db, filled, progress } = await filledStore(300);
   expect(progress.at(-1)).toBe(300);
   const verdict = await verifyLedger(createLedgerAudit(db));
-  expect(verdict).toMatchObject({ ok: true, openHolds: 0, transactions: filled.booked + 1 });
+  expect(verdict).toMatchObject({ ok: true, openHolds: 0, transactions: filled.booked + MONTHS });
   const [sums] = await db.query(
     "SELECT COUNT(*) AS requests, SUM(charge) AS charge, SUM(baseline) AS baseline, SUM(is_error) AS errors, SUM(is_fallback) AS fallbacks, SUM(output_tokens) AS output_tokens, SUM(latency_ms) AS latency_ms FROM requests",
   );
@@ -64,7 +67,7 @@ test("300 requests: the ledger fits, and totals are the sum of the records", asy
   expect(charges).toEqual({ charge: sums?.charge, absorbed: 0 });
 });
 
-test("beyond the newest, older traffic is one correction, and the money still adds up", async () => {
+test("beyond the newest, older traffic is one correction a month, and the money still adds up", async () => {
   const { db, filled } = await filledStore(1_100, 100);
   expect((await verifyLedger(createLedgerAudit(db))).ok).toBe(true);
   const [sums] = await db.query("SELECT SUM(charge) AS charge FROM requests");
@@ -73,7 +76,38 @@ test("beyond the newest, older traffic is one correction, and the money still ad
   expect(older).toBeGreaterThan(0n);
   expect(BigInt(sums?.charge as number)).toBe(BigInt(booked?.charge as number) + older);
   const lines = await createLedgerList(db).list("default", { limit: 5_000, after: null });
-  expect(lines.filter(({ transaction }) => transaction.note === OLDER_NOTE)).toHaveLength(1);
+  expect(lines.filter(({ transaction }) => transaction.note === OLDER_NOTE)).toHaveLength(MONTHS);
+});
+
+test("bookings have the times of the requests, and each month adds up to what its requests came to", async () => {
+  const { db } = await filledStore(400);
+  const list = createLedgerList(db);
+  const lines = (await list.list("default", { limit: 5_000, after: null })).toReversed();
+  const times = lines.map(({ createdAtMs }) => createdAtMs);
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  expect(times[0]).toBe(NOW - 30 * DAY_MS);
+  expect(times.at(-1)).toBeLessThan(NOW);
+  const months = await list.months("default", { limit: 12, after: null });
+  expect(months.map(({ id }) => id)).toEqual(["2026-05", "2026-04"]);
+  for (const { id, charges, topUps } of months) {
+    const [fromMs, toMs] = [Date.parse(`${id}-01`), Date.parse(id === "2026-05" ? "2026-06-01" : "2026-05-01")];
+    const [sums] = await db.query(
+      "SELECT SUM(charge) AS charge FROM requests WHERE created_at >= $1 AND created_at < $2",
+      [fromMs, toMs],
+    );
+    expect(-charges).toBe(BigInt(sums?.charge as number));
+    expect(charges).toBeLessThan(0n);
+    expect(topUps).toBeGreaterThan(0n);
+  }
+});
+
+test("where money was moved already, nothing is booked before it", async () => {
+  const { db } = await filledStore(40);
+  await fillWithDemo(db, { requests: 40, days: 60, seed: 2, nowMs: NOW, onProgress: () => undefined });
+  const rows = await db.query("SELECT created_at FROM ledger_transactions ORDER BY sequence");
+  const times = rows.map(({ created_at }) => Number(created_at));
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  expect((await verifyLedger(createLedgerAudit(db))).ok).toBe(true);
 });
 
 test("the same seed makes the same records, another one others", () => {
