@@ -206,6 +206,43 @@ describe("a request that did not go well", () => {
     expect(server?.attributes).toMatchObject({ "http.response.status_code": 422 });
   });
 
+  test("a stream breaks off: its CLIENT span and the SERVER span are errors, though the status was 200", async () => {
+    provider.on("alpha", streams([chunk("alpha", { content: "half an ans" })], { ending: "cut" }));
+    const { traceId, headers } = caller();
+    const answer = await gateway.post("/v1/chat/completions", { ...CHAT, stream: true }, headers);
+    expect(await answer.text()).toContain("stream_interrupted");
+    const spans = await collector.trace(traceId, 3);
+    expectNested(spans);
+    const [server] = ofKind(spans, SERVER) as [CollectedSpan];
+    const [client] = ofKind(spans, CLIENT) as [CollectedSpan];
+    expect([server.status.code, client.status.code]).toEqual([ERROR, ERROR]);
+    expect(server.attributes).toMatchObject({ "error.type": "provider-broke", "http.response.status_code": 200 });
+    expect(client.attributes).toMatchObject({ "error.type": "stream_broken" });
+  });
+
+  test("the client leaves in the middle of a stream: what came until then is counted", async () => {
+    provider.on("alpha", streams([chunk("alpha", { content: "one two three four" })], { ending: "hang" }));
+    const { traceId, headers } = caller();
+    const leaving = new AbortController();
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { ...headers, authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ ...CHAT, stream: true }),
+      signal: leaving.signal,
+    });
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    leaving.abort();
+    await reader.read().catch(() => undefined);
+    const spans = await collector.trace(traceId, 3);
+    expectNested(spans);
+    const [server] = ofKind(spans, SERVER) as [CollectedSpan];
+    const [client] = ofKind(spans, CLIENT) as [CollectedSpan];
+    expect(server.attributes).toMatchObject({ "gateway.ending": "client-gone", "http.response.status_code": 200 });
+    expect([server.status.code, client.status.code]).toEqual([0, 0]);
+    expect(client.attributes).toMatchObject({ "gen_ai.usage.output_tokens": 5, "gateway.usage.estimated": true });
+  });
+
   test("the client leaves: its spans end and say so", async () => {
     provider.on("alpha", hangs);
     const { traceId, headers } = caller();
@@ -227,6 +264,15 @@ describe("a request that did not go well", () => {
     expect(server.attributes).toMatchObject({ "gateway.ending": "client-gone", "http.response.status_code": 499 });
     expect(ofKind(spans, CLIENT)).toHaveLength(1);
   });
+});
+
+test("a request in the Messages format has the same spans", async () => {
+  const { traceId, headers } = caller();
+  const body = { model: "auto", max_tokens: 20, messages: [{ role: "user", content: SECRET_WORDS }] };
+  await (await gateway.post("/v1/messages", body, headers)).text();
+  const spans = await collector.trace(traceId, 3);
+  expectNested(spans);
+  expect(spans.map(({ name }) => name).toSorted()).toEqual(["POST /v1/messages", "chat alpha", "route"]);
 });
 
 describe("a caller's traceparent", () => {

@@ -70,6 +70,11 @@ test("the deployment sets variables that the gateway knows", () => {
   expect(named.filter((name) => !known.includes(name))).toEqual([]);
 });
 
+test("its alerts are those of deploy/prometheus", () => {
+  const rules = readFileSync(join(ROOT, "deploy/prometheus/switchyard.rules.yaml"), "utf8");
+  expect(read("files/switchyard.rules.yaml")).toBe(rules);
+});
+
 test.each(TEMPLATES)("%s opens and closes its blocks", (name) => {
   const words = [...(templates[name] ?? "").matchAll(/\{\{-?\s*(if|with|range|define|end)\b/g)].map(([, word]) => word);
   const opened = words.filter((word) => word !== "end").length;
@@ -85,6 +90,7 @@ describe.runIf(hasHelm)("rendered by helm", () => {
   const everything = [
     ...postgres,
     ...["--set", "secrets.values.SWITCHYARD_ADMIN_TOKEN=t", "--set", "serviceMonitor.enabled=true"],
+    ...["--set", "prometheusRule.enabled=true"],
     ...[
       "--set",
       "ingress.enabled=true",
@@ -119,7 +125,7 @@ describe.runIf(hasHelm)("rendered by helm", () => {
     const always = ["ConfigMap", "Deployment", "Pod", "Secret", "Service", "ServiceAccount"];
     expect(Object.keys(render(...postgres)).sort()).toEqual([...always, "PodDisruptionBudget"].sort());
     expect(Object.keys(render(...sqlite)).sort()).toEqual([...always, "PersistentVolumeClaim"].sort());
-    const more = ["HorizontalPodAutoscaler", "Ingress", "PodDisruptionBudget", "ServiceMonitor"];
+    const more = ["HorizontalPodAutoscaler", "Ingress", "PodDisruptionBudget", "PrometheusRule", "ServiceMonitor"];
     expect(Object.keys(render(...everything)).sort()).toEqual([...always, ...more].sort());
     const existing = render("--set", "secrets.existingSecret=mine");
     expect(existing).not.toHaveProperty("Secret");
