@@ -4,8 +4,9 @@
 import type { Usage } from "../core/chat.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "./format.ts";
-import { readFault } from "./openai-answer.ts";
+import { readFault, readOpenaiAnswer } from "./openai-answer.ts";
 import { createChoiceNormaliser } from "./openai-delta.ts";
+import { beginsWhole, chunksOfWhole, WholeBytes } from "./openai-unstreamed.ts";
 import { readUsage } from "./openai-usage.ts";
 import { createSseReader, type SseEvent } from "./sse.ts";
 
@@ -18,6 +19,9 @@ export function createOpenaiStreamReader(): StreamReader {
 class OpenaiStreamReader implements StreamReader {
   readonly #sse = createSseReader();
   readonly #choices = createChoiceNormaliser();
+  /** Of an answer that is no stream, what has come of it. */
+  #whole: WholeBytes | null = null;
+  #hasBegun = false;
   #usage: Usage | null = null;
   #fault: ProviderFault | null = null;
   #isDone = false;
@@ -39,11 +43,31 @@ class OpenaiStreamReader implements StreamReader {
   }
 
   push(bytes: Uint8Array): readonly ChatChunk[] {
-    return this.#readAll(() => this.#sse.push(bytes));
+    if (!this.#hasBegun) this.#begin(bytes);
+    if (this.#whole === null) return this.#readAll(() => this.#sse.push(bytes));
+    this.#whole.add(bytes);
+    return [];
   }
 
   end(): readonly ChatChunk[] {
-    return this.#readAll(() => this.#sse.end());
+    return this.#whole === null ? this.#readAll(() => this.#sse.end()) : this.#readWhole(this.#whole);
+  }
+
+  #begin(bytes: Uint8Array): void {
+    const isWhole = beginsWhole(bytes);
+    this.#hasBegun = isWhole !== null;
+    if (isWhole === true) this.#whole = new WholeBytes();
+  }
+
+  #readWhole(whole: WholeBytes): readonly ChatChunk[] {
+    const reading = readOpenaiAnswer(whole.take());
+    if (!reading.ok) {
+      this.#fault = reading.fault;
+      return [];
+    }
+    this.#usage = reading.answer.usage;
+    this.#isDone = true;
+    return chunksOfWhole(reading.answer.completion).flatMap((chunk) => this.#readChunk(chunk) ?? []);
   }
 
   #readAll(nextEvents: () => readonly SseEvent[]): readonly ChatChunk[] {

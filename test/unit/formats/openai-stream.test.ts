@@ -117,6 +117,60 @@ describe("the reader", () => {
   });
 });
 
+describe("an answer that came whole though a stream was asked for", () => {
+  const calls = [
+    { id: "a", type: "function", function: { name: "f", arguments: "{}" } },
+    { id: "b", type: "function", function: { name: "g", arguments: '{"n":1}' } },
+  ];
+  const whole = (message: object, more: object = {}): string =>
+    JSON.stringify({ id: "x", object: "chat.completion", choices: [{ index: 0, message }], usage, ...more });
+
+  it("is read as the chunks that a stream would have had, however it is cut", () => {
+    const text = `\n ${whole({ role: "assistant", content: "hi", tool_calls: calls })}`;
+    const { chunks, progress } = read(text);
+    expect(chunks.map(({ json, hasContent, isFinish }) => [json.choices, hasContent, isFinish])).toEqual([
+      [
+        [
+          {
+            index: 0,
+            delta: { role: "assistant", content: "hi", tool_calls: calls.map((call, index) => ({ ...call, index })) },
+            finish_reason: null,
+          },
+        ],
+        true,
+        false,
+      ],
+      [[{ index: 0, delta: {}, finish_reason: "tool_calls" }], false, true],
+    ]);
+    expect(progress).toMatchObject({ hasContent: true, isFinished: true, isDone: true, usage, fault: null });
+    for (const size of [1, 7]) expect(read(text, size)).toEqual({ chunks, progress });
+  });
+
+  it("is written as a stream", () => {
+    const writer = createOpenaiStreamWriter(context, { service: { n: 1 }, wantsUsage: false });
+    const { chunks } = read(whole({ content: "hi" }, { choices: [{ message: { content: "hi" } }] }));
+    const text = writer.write(chunks) + writer.end({ n: 2 }, usage);
+    const events = text.split("\n\n").filter((line) => line !== "");
+    expect(events.at(-1)).toBe("data: [DONE]");
+    expect(events.slice(0, -1).map((line) => JSON.parse(line.slice(6)))).toMatchObject([
+      { object: "chat.completion.chunk", choices: [{ index: 0, delta: { role: "assistant", content: "hi" } }] },
+      { object: "chat.completion.chunk", choices: [{ index: 0, delta: {}, finish_reason: "stop" }], service: { n: 2 } },
+    ]);
+    expect(text).not.toContain("message");
+  });
+
+  it.each([
+    ["an error", '{"error":{"message":"no such thing","code":"c"}}', "no such thing"],
+    ["nothing said", whole({ content: "" }, { usage: undefined }), "the answer is empty"],
+    ["half of it", whole({ content: "hi" }).slice(0, -9), "the answer is not a JSON object"],
+    ["more than is accepted", whole({ content: "x".repeat(33 << 20) }), "the answer is not a JSON object"],
+  ])("%s is a fault", (_name, text, message) => {
+    const { chunks, progress } = read(text);
+    expect(chunks).toEqual([]);
+    expect(progress).toMatchObject({ hasContent: false, fault: { message } });
+  });
+});
+
 describe("the writer", () => {
   const write = (wantsUsage: boolean) => createOpenaiStreamWriter(context, { service: { n: 1 }, wantsUsage });
   const { chunks } = read(event(chunk("upstream", { content: "a" })) + event(chunk("upstream", {}, "stop")));
