@@ -129,8 +129,9 @@ async function runPair(ledger: Ledger, holdId: string): Promise<void> {
 
 export async function holdOne(ledger: Ledger, holdId: string): Promise<void> {
   const amounts = [2_000_000n, 500_000n];
-  const terms = { accountId: ACCOUNT, keyId: "key_bench", amounts, atLeast: null, spendLimit: null };
-  const { state } = await ledger.hold({ id: holdId, ...terms });
+  const limit = { spendLimit: null, periodStartMs: 0 };
+  const terms = { accountId: ACCOUNT, keyId: "key_bench", amounts, atLeast: null };
+  const { state } = await ledger.hold({ id: holdId, ...terms, ...limit });
   if (state !== "held") throw new Error(`a hold ended as ${state}`);
 }
 
@@ -139,6 +140,7 @@ export async function settleOne(ledger: Ledger, holdId: string): Promise<void> {
     holdId,
     accountId: ACCOUNT,
     charge: 450_000n,
+    periodStartMs: 0,
     usage: {
       requestId: holdId,
       model: "gpt-4o-mini",

@@ -9,6 +9,7 @@ import { createPasswords, type PasswordCost } from "./accounts/passwords.ts";
 import { createProfiles, type Profiles } from "./accounts/profiles.ts";
 import { createResets, type Resets } from "./accounts/resets.ts";
 import { createSessions, type Sessions } from "./accounts/sessions.ts";
+import { createSpending, type Spending } from "./accounts/spending.ts";
 import { createUsers, type Users } from "./accounts/users.ts";
 import { createWrongKeys, type WrongKeys } from "./accounts/wrong-keys.ts";
 import type { Settings } from "./config/settings.ts";
@@ -16,6 +17,7 @@ import type { AccountStore, Db, Log } from "./core/ports.ts";
 import { createAccountStore } from "./store/accounts.ts";
 import { listenForChanges } from "./store/changes.ts";
 import { createInvitationStore } from "./store/invitations.ts";
+import { createKeySpendStore } from "./store/key-spends.ts";
 import { createKeyStore } from "./store/keys.ts";
 import { createProfileStore } from "./store/profiles.ts";
 import { createPasswordResetStore } from "./store/resets.ts";
@@ -26,6 +28,7 @@ export interface People {
   readonly accountStore: AccountStore;
   readonly accounts: Accounts;
   readonly keys: Keys;
+  readonly spending: Spending;
   readonly profiles: Profiles;
   readonly users: Users;
   readonly sessions: Sessions;
@@ -67,6 +70,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     accountStore,
     accounts: createAccounts({ store: accountStore }),
     keys,
+    spending: createSpending({ store: createKeySpendStore(db) }),
     profiles: createProfiles({ store: profileStore, directory }),
     wrongKeys: createWrongKeys(settings.limits.wrongKeysPerMinute),
     wrongTokens: createWrongKeys(WRONG_TOKENS_PER_MINUTE),

@@ -24,6 +24,10 @@ export interface Key {
   readonly profile: string | null;
   readonly requestsPerMinute: number | null;
   readonly spendLimitUsd: string | null;
+  readonly spendReset: string;
+  readonly spentUsd: string | null;
+  readonly spentSince: string | null;
+  readonly spendResetsAt: string | null;
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;
   readonly lastUsedAt: string | null;
@@ -59,29 +63,6 @@ export interface Credits {
   readonly postedUsd: string;
   readonly heldUsd: string;
   readonly availableUsd: string;
-}
-
-export interface LedgerEntry {
-  readonly id: string;
-  readonly kind: string;
-  readonly amountUsd: string;
-  readonly balanceAfterUsd: string;
-  readonly note: string | null;
-  readonly actor: string | null;
-  readonly requestId: string | null;
-  readonly model: string | null;
-  readonly createdAt: string;
-  readonly entries: readonly { readonly book: string; readonly amountUsd: string }[];
-}
-
-export interface LedgerMonth {
-  readonly month: string;
-  readonly entries: number;
-  readonly openingUsd: string;
-  readonly topUpsUsd: string;
-  readonly chargesUsd: string;
-  readonly adjustmentsUsd: string;
-  readonly closingUsd: string;
 }
 
 export interface Model {

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord } from "../core/ports.ts";
+import type { SpendReset } from "../core/spend-reset.ts";
 import type { Directory } from "./directory.ts";
 import { hashKeyText, shownPrefix } from "./key-text.ts";
 
@@ -12,6 +13,7 @@ export interface NewKey {
   readonly profileId?: string | null;
   readonly requestsPerMinute?: number | null;
   readonly spendLimitNano?: bigint | null;
+  readonly spendReset?: SpendReset;
   readonly expiresAtMs?: number | null;
   /** Left out, a random one. A fixed one lets a caller make a key exactly once: the second time is a UniqueViolation. */
   readonly id?: string;
@@ -24,8 +26,9 @@ interface Making {
 }
 
 export async function toRecord(wanted: NewKey, { text, directory, atMs }: Making): Promise<KeyRecord> {
-  const { accountId, profileId = null, requestsPerMinute = null, spendLimitNano = null, expiresAtMs = null } = wanted;
-  const asked = { name: wanted.name, profileId, requestsPerMinute, spendLimitNano, expiresAtMs };
+  const { accountId, profileId = null, requestsPerMinute = null, expiresAtMs = null } = wanted;
+  const { spendLimitNano = null, spendReset = "never" } = wanted;
+  const asked = { name: wanted.name, profileId, requestsPerMinute, spendLimitNano, spendReset, expiresAtMs };
   const checked = await checkedChange(asked, { accountId, directory, atMs });
   return {
     ...checked,
@@ -63,6 +66,12 @@ export async function checkedChange<Change extends KeyChange>(change: Change, co
   ensure(expiresAtMs === null || expiresAtMs > context.atMs, "expiresAt", "The expiry must lie in the future.");
   await ensureProfile(context.directory, context.accountId, profileId);
   return name === undefined ? change : { ...change, name };
+}
+
+/** A limit that starts anew has to be one. `limit` is what the key will have. */
+export function ensureLimited({ spendReset = "never" }: Pick<KeyChange, "spendReset">, limit: bigint | null): void {
+  const message = "A limit that starts anew each day, week or month needs an amount: set the spend limit, too.";
+  ensure(spendReset === "never" || limit !== null, "spendReset", message);
 }
 
 export function newKeyId(): string {

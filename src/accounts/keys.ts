@@ -4,7 +4,7 @@ import { timingSafeEqual } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord, KeyStore, Log, Page, Profile } from "../core/ports.ts";
 import type { Directory } from "./directory.ts";
-import { checkedChange, type NewKey, newKeyId, toRecord } from "./key-rules.ts";
+import { checkedChange, ensureLimited, type NewKey, newKeyId, toRecord } from "./key-rules.ts";
 import { hashKeyText, isKeyShaped, makeKeyText } from "./key-text.ts";
 import { createLastUsed } from "./last-used.ts";
 import { createUnknownKeys } from "./unknown-keys.ts";
@@ -28,6 +28,8 @@ export interface Keys {
    */
   verify(text: string, mayAsk?: boolean): Verification | Promise<Verification>;
   list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;
+  /** Null when the account has no such key; one that is over cannot be changed. */
+  active(accountId: string, id: string): Promise<KeyRecord | null>;
   /** What is left out stays. Null when the account has no such key; a key that is over cannot be changed. */
   change(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;
   /** False when the account has no such key. */
@@ -71,6 +73,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
 
   return {
     create: async (wanted) => {
+      ensureLimited(wanted, wanted.spendLimitNano ?? null);
       const text = makeKeyText();
       const key = await toRecord(wanted, { text, directory, atMs: now() });
       await store.insert(key);
@@ -85,6 +88,10 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       return !mayAsk || unknownKeys.has(hash) ? UNKNOWN : lookUp(hash);
     },
     list: async (accountId, page) => (await store.list(accountId, page)).map(lastUsed.overlay),
+    active: async (accountId, id) => {
+      const key = await activeKey(directory, { accountId, id, atMs: now() });
+      return key === null ? null : lastUsed.overlay(key);
+    },
     change: async (accountId, id, change) => {
       const key = await changeKey({ store, directory, atMs: now() }, { accountId, id, change });
       if (key !== null) directory.putKey(key);
@@ -99,20 +106,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       else directory.putKey({ ...known, revokedAtMs: known.revokedAtMs ?? atMs });
       return true;
     },
-    rotate: async (accountId, id, graceMs) => {
-      await directory.catchUp();
-      const old = directory.keyById(id);
-      if (old?.accountId !== accountId) return null;
-      const atMs = now();
-      if (keyStatus(old, atMs) !== "active") throw notActive("there is nothing to take the place of");
-      const text = makeKeyText();
-      const key = await toRecord({ ...old, id: newKeyId() }, { text, directory, atMs });
-      const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, atMs + graceMs);
-      await store.insert(key, { id, expiresAtMs });
-      directory.putKey(key);
-      directory.putKey({ ...old, expiresAtMs });
-      return { key, text };
-    },
+    rotate: (accountId, id, graceMs) => rotateKey({ store, directory, atMs: now() }, { accountId, id, graceMs }),
     ofProfile: async (accountId, profileId) => {
       const keys = (await store.all()).filter((key) => key.accountId === accountId && key.profileId === profileId);
       return keys.map(lastUsed.overlay);
@@ -137,13 +131,53 @@ interface WantedChange {
 
 async function changeKey({ store, directory, atMs }: Changing, wanted: WantedChange): Promise<KeyRecord | null> {
   const { accountId, id, change } = wanted;
-  await directory.catchUp();
-  const old = directory.keyById(id);
-  if (old?.accountId !== accountId) return null;
+  const old = await activeKey(directory, { accountId, id, atMs });
+  if (old === null) return null;
+  ensureLimited(change, change.spendLimitNano === undefined ? old.spendLimitNano : change.spendLimitNano);
   const checked = await checkedChange(change, { accountId, directory, atMs });
-  const changed = keyStatus(old, atMs) === "active" ? await store.update(accountId, id, checked) : null;
-  if (changed === null) throw notActive("it cannot be changed");
+  const changed = await store.update(accountId, id, checked);
+  if (changed === null) throw notActive(UNCHANGEABLE);
   return changed;
+}
+
+interface WantedRotation {
+  readonly accountId: string;
+  readonly id: string;
+  readonly graceMs: number;
+}
+
+async function rotateKey({ store, directory, atMs }: Changing, wanted: WantedRotation): Promise<MadeKey | null> {
+  const { accountId, id, graceMs } = wanted;
+  const old = await activeKey(directory, { accountId, id, atMs }, "there is nothing to take the place of");
+  if (old === null) return null;
+  const text = makeKeyText();
+  const key = await toRecord({ ...old, id: newKeyId() }, { text, directory, atMs });
+  const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, atMs + graceMs);
+  await store.insert(key, { id, expiresAtMs });
+  directory.putKey(key);
+  directory.putKey({ ...old, expiresAtMs });
+  return { key, text };
+}
+
+const UNCHANGEABLE = "it cannot be changed";
+
+interface Wanted {
+  readonly accountId: string;
+  readonly id: string;
+  readonly atMs: number;
+}
+
+/** Null when the account has no such key. Throws, naming the consequence, when it is over. */
+async function activeKey(
+  directory: Directory,
+  { accountId, id, atMs }: Wanted,
+  consequence = UNCHANGEABLE,
+): Promise<KeyRecord | null> {
+  await directory.catchUp();
+  const key = directory.keyById(id);
+  if (key?.accountId !== accountId) return null;
+  if (keyStatus(key, atMs) !== "active") throw notActive(consequence);
+  return key;
 }
 
 export type KeyStatus = "active" | "revoked" | "expired";

@@ -65,11 +65,12 @@ export class Draft {
   }
 
   keySpend(keyId: string): KeySpend {
-    return this.#keySpends.get(keyId) ?? this.#state.keySpends.get(keyId) ?? { keyId, spent: 0n, held: 0n };
+    return this.#keySpends.get(keyId) ?? this.#state.keySpends.get(keyId) ?? unspent(keyId);
   }
 
   putKeySpend(spend: KeySpend): void {
     assert(spend.held >= 0n, "a key cannot hold less than nothing");
+    assert(spend.spentBefore <= spend.spent, "a key cannot have spent more before its period than ever");
     this.#keySpends.set(spend.keyId, spend);
   }
 
@@ -165,6 +166,10 @@ function chargeFields({ keyId, usage, charge, paid, absorbed }: Charge): readonl
 
 function emptyWallet(accountId: string): Wallet {
   return { accountId, posted: 0n, held: 0n, sequence: 0, hash: "" };
+}
+
+function unspent(keyId: string): KeySpend {
+  return { keyId, spent: 0n, held: 0n, periodStartMs: 0, spentBefore: 0n };
 }
 
 export function assert(isTrue: boolean, message: string): void {

@@ -56,8 +56,9 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
   return {
     async hold(op) {
       try {
-        const { id, accountId, keyId, amounts, atLeast, spendLimit } = op;
-        return await submit<HoldOutcome>({ kind: "hold", id, accountId, keyId, amounts, atLeast, spendLimit });
+        const { id, accountId, keyId, amounts, atLeast, spendLimit, periodStartMs } = op;
+        const kind = "hold" as const;
+        return await submit<HoldOutcome>({ kind, id, accountId, keyId, amounts, atLeast, spendLimit, periodStartMs });
       } catch (error) {
         // The commit may have gone through although its answer was lost.
         if (error instanceof StoreUnavailable) recovery.releaseLater({ holdId: op.id, accountId: op.accountId });
@@ -65,8 +66,8 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
       }
     },
     async settle(op) {
-      const { holdId, accountId, charge, usage, answer } = op;
-      const settlement: SettleOp = { kind: "settle", holdId, accountId, charge, usage, answer };
+      const { holdId, accountId, charge, usage, periodStartMs, answer } = op;
+      const settlement: SettleOp = { kind: "settle", holdId, accountId, charge, usage, periodStartMs, answer };
       try {
         return await submit<SettleOutcome>(settlement);
       } catch (error) {

@@ -6,6 +6,7 @@ import type {
   Hold,
   HoldOp,
   HoldOutcome,
+  KeySpend,
   LedgerChanges,
   LedgerOp,
   LedgerOutcome,
@@ -51,8 +52,8 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
   }
   const wallet = draft.wallet(op.accountId);
   const available = wallet.posted - wallet.held;
-  const spend = draft.keySpend(op.keyId);
-  const spendable = op.spendLimit === null ? null : op.spendLimit - spend.spent - spend.held;
+  const spend = inPeriod(draft.keySpend(op.keyId), op.periodStartMs);
+  const spendable = op.spendLimit === null ? null : op.spendLimit - (spend.spent - spend.spentBefore) - spend.held;
   const usable = spendable !== null && spendable < available ? spendable : available;
   const amount = grantable(op, usable);
   if (amount === null) return refuse(op, { wallet, available, spendable });
@@ -71,6 +72,14 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
 
 function holding({ accountId, posted, sequence, hash }: Wallet, held: bigint): Wallet {
   return { accountId, posted, held, sequence, hash };
+}
+
+/**
+ * A period begins with the first operation that knows of it, and none begins twice: a process whose clock is behind goes on
+ * in the one under way, and so does a settlement kept by the version before, which names none. What is on hold is carried over, so that charges within one period never exceed the limit.
+ */
+function inPeriod(spend: KeySpend, periodStartMs: number): KeySpend {
+  return periodStartMs > spend.periodStartMs ? { ...spend, periodStartMs, spentBefore: spend.spent } : spend;
 }
 
 /** Nothing is granted on an empty wallet, not even for a model that costs nothing. SPEC 1.5 */
@@ -105,7 +114,7 @@ function settle(draft: Draft, op: SettleOp): SettleOutcome {
   const absorbed = op.charge - paid;
   draft.putWallet(holding(wallet, wallet.held - freed));
   draft.resolveHold(held, "settled");
-  countSpend(draft, held, { freed, paid });
+  countSpend(draft, held, { freed, paid, periodStartMs: op.periodStartMs });
   const { accountId, keyId } = held;
   const charge = { holdId: op.holdId, accountId, keyId, usage: op.usage, charge: op.charge, paid, absorbed };
   draft.addTransaction(chargeTransaction(charge), charge);
@@ -136,13 +145,19 @@ function release(draft: Draft, op: VoidOp): VoidOutcome {
   const wallet = draft.wallet(held.accountId);
   draft.putWallet(holding(wallet, wallet.held - held.amount));
   draft.resolveHold(held, op.isExpiry ? "expired" : "voided");
-  countSpend(draft, held, { freed: held.amount, paid: 0n });
+  countSpend(draft, held, { freed: held.amount, paid: 0n, periodStartMs: 0 });
   return { state: "voided" };
 }
 
-function countSpend(draft: Draft, held: Hold, { freed, paid }: { freed: bigint; paid: bigint }): void {
+interface Resolution {
+  readonly freed: bigint;
+  readonly paid: bigint;
+  readonly periodStartMs: number;
+}
+
+function countSpend(draft: Draft, held: Hold, { freed, paid, periodStartMs }: Resolution): void {
   if (!held.isLimited) return;
-  const spend = draft.keySpend(held.keyId);
+  const spend = inPeriod(draft.keySpend(held.keyId), periodStartMs);
   draft.putKeySpend({ ...spend, held: spend.held - freed, spent: spend.spent + paid });
 }
 

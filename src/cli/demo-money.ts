@@ -105,7 +105,7 @@ async function bookAll(ledger: Ledger, records: readonly RequestRecord[]): Promi
       const amounts = [record.hold ?? 0n];
       return ledger.hold({
         ...{ id: holdIdOf(record), accountId, keyId: record.keyId, amounts },
-        ...{ atLeast: null, spendLimit: null },
+        ...{ atLeast: null, spendLimit: null, periodStartMs: 0 },
       });
     }),
   );
@@ -120,6 +120,7 @@ async function bookAll(ledger: Ledger, records: readonly RequestRecord[]): Promi
         accountId,
         charge,
         usage: usageOf(record, record.cost),
+        periodStartMs: 0,
         answer: null,
       });
       return state;

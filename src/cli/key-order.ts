@@ -2,6 +2,7 @@
 
 import { type NanoUsd, parseUsd } from "../core/money.ts";
 import type { KeyChange } from "../core/ports.ts";
+import { SPEND_RESETS, type SpendReset } from "../core/spend-reset.ts";
 import type { Arguments } from "./arguments.ts";
 import { type ReadOrder, readSubcommand } from "./command.ts";
 import { parseExpiry } from "./expiry.ts";
@@ -45,19 +46,27 @@ export interface SetOrder {
   readonly isJson: boolean;
 }
 
-export type KeyOrder = CreateOrder | ListOrder | SetOrder | RotateOrder | RevokeOrder;
+export interface ResetOrder {
+  readonly kind: "reset-spend";
+  readonly id: string;
+  readonly accountId: string | null;
+  readonly isJson: boolean;
+}
+
+export type KeyOrder = CreateOrder | ListOrder | SetOrder | ResetOrder | RotateOrder | RevokeOrder;
 
 type Flags = Arguments["flags"];
 
 /** Each with how many words follow it; `create` says itself what a word there may have meant. */
-const SUBCOMMANDS = { create: 1, list: 0, set: 1, rotate: 1, revoke: 1 };
+const SUBCOMMANDS = { create: 1, list: 0, set: 1, "reset-spend": 1, rotate: 1, revoke: 1 };
 
-const CHANGES = ["name", "profile", "rpm", "spend-limit", "expires"];
+const CHANGES = ["name", "profile", "rpm", "spend-limit", "spend-reset", "expires"];
 
 const OWN_FLAGS: Readonly<Record<KeyOrder["kind"], readonly string[]>> = {
   create: [...CHANGES, "account", "json"],
   list: ["account", "json"],
   set: [...CHANGES, "account", "json"],
+  "reset-spend": ["account", "json"],
   rotate: ["grace", "account", "json"],
   revoke: ["account", "json", "yes"],
 };
@@ -69,7 +78,10 @@ export function readKeyOrder({ words, flags }: Arguments, nowMs: number): ReadOr
   return { order: readBy[kind](rest, own, nowMs), config };
 }
 
-const readBy = { create: readCreate, list: readList, set: readSet, rotate: readRotate, revoke: readRevoke };
+const readBy = {
+  ...{ create: readCreate, list: readList, set: readSet },
+  ...{ "reset-spend": readResetSpend, rotate: readRotate, revoke: readRevoke },
+};
 
 function readCreate([word]: readonly string[], flags: Flags, nowMs: number): CreateOrder {
   const { name, ...limits } = readChange(flags, nowMs);
@@ -78,7 +90,8 @@ function readCreate([word]: readonly string[], flags: Flags, nowMs: number): Cre
   }
   if (word !== undefined) throw new UsageError(`'${word}' is one word too many.`);
   if (name === undefined) throw new UsageError("keys create needs --name, such as --name production.");
-  const none = { profileId: null, requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null };
+  const without = { profileId: null, requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null };
+  const none = { ...without, spendReset: "never" as const };
   const common = { accountId: textOf(flags, "account"), isJson: isOn(flags, "json") };
   return { kind: "create", name, ...none, ...limits, ...common };
 }
@@ -95,12 +108,14 @@ function readChange(flags: Flags, nowMs: number): KeyChange {
   const profileId = orNull("profile", (text) => text);
   const requestsPerMinute = orNull("rpm", readRate);
   const spendLimitNano = orNull("spend-limit", readAmount);
+  const spendReset = orNull("spend-reset", readReset);
   const expiresAtMs = orNull("expires", (text) => readExpiry(text, nowMs));
   return {
     ...(name === undefined ? {} : { name }),
     ...(profileId === undefined ? {} : { profileId }),
     ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
     ...(spendLimitNano === undefined ? {} : { spendLimitNano }),
+    ...(spendReset === undefined ? {} : { spendReset: spendReset ?? "never" }),
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
   };
 }
@@ -117,6 +132,11 @@ function readSet(words: readonly string[], flags: Flags, nowMs: number): SetOrde
     throw new UsageError(`keys set needs something to change, one or more of ${named}.`);
   }
   return { kind: "set", id, accountId: textOf(flags, "account"), change, isJson: isOn(flags, "json") };
+}
+
+function readResetSpend(words: readonly string[], flags: Flags): ResetOrder {
+  const id = readId("reset-spend", words);
+  return { kind: "reset-spend", id, accountId: textOf(flags, "account"), isJson: isOn(flags, "json") };
 }
 
 const GRACE_DEFAULT_MS = 24 * 3_600_000;
@@ -160,6 +180,12 @@ function readAmount(text: string): NanoUsd {
   const amount = parseUsd(text);
   if (amount !== null) return amount;
   throw new UsageError(`--spend-limit is an amount in USD, such as 25 or 0.50, not '${text}'.`);
+}
+
+function readReset(text: string): SpendReset {
+  const found = SPEND_RESETS.find((known) => known === text);
+  if (found !== undefined) return found;
+  throw new UsageError(`--spend-reset is one of ${SPEND_RESETS.join(", ")}, not '${text}'.`);
 }
 
 function readExpiry(text: string, nowMs: number): number {

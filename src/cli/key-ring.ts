@@ -3,11 +3,13 @@
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createKeys, type Keys } from "../accounts/keys.ts";
+import { createSpending, type Spending } from "../accounts/spending.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { AccountStore, Db, KeyRecord } from "../core/ports.ts";
 import { UniqueViolation } from "../core/store-errors.ts";
 import { createAccountStore } from "../store/accounts.ts";
 import { openDb } from "../store/db.ts";
+import { createKeySpendStore } from "../store/key-spends.ts";
 import { createKeyStore } from "../store/keys.ts";
 import { createProfileStore } from "../store/profiles.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
@@ -15,6 +17,7 @@ import { SILENT_LOG } from "../telemetry/log.ts";
 export interface KeyRing {
   readonly db: Db;
   readonly keys: Keys;
+  readonly spending: Spending;
   /** Of every account, newest first. */
   all(): Promise<readonly KeyRecord[]>;
   /** Throws where there is none of this id. The default one is made, before the first start of a server. */
@@ -39,6 +42,7 @@ function ringOf(db: Db): KeyRing {
   return {
     db,
     keys: createKeys({ store, directory, log: SILENT_LOG }),
+    spending: createSpending({ store: createKeySpendStore(db) }),
     all: async () => [...(await store.all())].sort((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1)),
     requireAccount: (id, nowMs) => requireAccount(accounts, id, nowMs),
   };

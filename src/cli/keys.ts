@@ -2,6 +2,8 @@
 
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { keyStatus, type MadeKey } from "../accounts/keys.ts";
+import type { Spent } from "../accounts/spending.ts";
+import { formatUsd } from "../core/money.ts";
 import type { KeyRecord } from "../core/ports.ts";
 import { writeKey } from "../http/api/keys.ts";
 import type { Arguments } from "./arguments.ts";
@@ -10,6 +12,7 @@ import {
   type CreateOrder,
   type KeyOrder,
   type ListOrder,
+  type ResetOrder,
   type RevokeOrder,
   type RotateOrder,
   readKeyOrder,
@@ -32,6 +35,7 @@ function carryOut(order: KeyOrder, ring: KeyRing, terminal: Terminal): Promise<n
   if (order.kind === "create") return create(order, ring, terminal);
   if (order.kind === "list") return list(order, ring, terminal);
   if (order.kind === "set") return set(order, ring, terminal);
+  if (order.kind === "reset-spend") return resetSpend(order, ring, terminal);
   return order.kind === "rotate" ? rotate(order, ring, terminal) : revoke(order, ring, terminal);
 }
 
@@ -42,7 +46,7 @@ async function create(order: CreateOrder, ring: KeyRing, terminal: Terminal): Pr
   const profileId = await profileIdOf(wanted.profileId, account, ring);
   const made = await ring.keys.create({ ...wanted, profileId, accountId: account });
   if (!isJson && profileId === null) terminal.say(NEXT_RULES.replace("ID", made.key.id));
-  return showMade(made, isJson, terminal);
+  return showMade(made, { isJson, ring, terminal });
 }
 
 const NEXT_RULES = "It may use every model; rules for it: switchyard keys set ID --profile NAME\n";
@@ -53,9 +57,15 @@ async function profileIdOf(named: string | null, accountId: string, { db }: KeyR
   return (await findProfile(profilesOf(db), accountId, named))?.id ?? named;
 }
 
-function showMade({ key, text }: MadeKey, isJson: boolean, terminal: Terminal): number {
+interface Showing {
+  readonly isJson: boolean;
+  readonly ring: KeyRing;
+  readonly terminal: Terminal;
+}
+
+async function showMade({ key, text }: MadeKey, { isJson, ring, terminal }: Showing): Promise<number> {
   if (isJson) {
-    printJson({ ...written(key, terminal), key: text }, terminal);
+    printJson({ ...(await written(key, ring, terminal)), key: text }, terminal);
     return 0;
   }
   terminal.say(`Made ${describe(key)}. The key is shown this once; keep it safe.\n`);
@@ -71,7 +81,19 @@ async function set({ id, accountId, change, isJson }: SetOrder, ring: KeyRing, t
   const changed = await ring.keys.change(key.accountId, id, { ...change, ...profile });
   if (changed === null) return missingKey(id, accountId, terminal);
   terminal.say(`Changed ${describe(changed)}.\n`);
-  if (isJson) printJson(written(changed, terminal), terminal);
+  if (isJson) printJson(await written(changed, ring, terminal), terminal);
+  return 0;
+}
+
+async function resetSpend({ id, accountId, isJson }: ResetOrder, ring: KeyRing, terminal: Terminal): Promise<number> {
+  const found = await find(ring, id, accountId);
+  const key = found === null ? null : await ring.keys.active(found.accountId, id);
+  if (key === null) return missingKey(id, accountId, terminal);
+  await ring.spending.reset(key);
+  const limit =
+    key.spendLimitNano === null ? "It has no spend limit" : `Its limit is ${formatUsd(key.spendLimitNano)} USD`;
+  terminal.say(`What ${describe(key)} has spent counts from nothing again. ${limit}.\n`);
+  if (isJson) printJson(await written(key, ring, terminal), terminal);
   return 0;
 }
 
@@ -81,7 +103,7 @@ async function rotate(order: RotateOrder, ring: KeyRing, terminal: Terminal): Pr
   const made = key === null ? null : await ring.keys.rotate(key.accountId, id, graceMs);
   if (made === null) return missingKey(id, accountId, terminal);
   terminal.say(`The old key ends ${graceMs === 0 ? "now" : minuteOf(terminal.now() + graceMs)}. `);
-  return showMade(made, isJson, terminal);
+  return showMade(made, { isJson, ring, terminal });
 }
 
 async function find(ring: KeyRing, id: string, accountId: string | null): Promise<KeyRecord | null> {
@@ -99,10 +121,12 @@ async function list({ accountId, isJson }: ListOrder, ring: KeyRing, terminal: T
   if (accountId !== null) await ring.requireAccount(accountId, terminal.now());
   const found = (await ring.all()).filter((key) => accountId === null || key.accountId === accountId);
   if (isJson) {
-    printJson({ data: found.map((key) => written(key, terminal)) }, terminal);
+    printJson({ data: await Promise.all(found.map((key) => written(key, ring, terminal))) }, terminal);
     return 0;
   }
-  if (found.length > 0) terminal.out(formatTable([HEADINGS, ...found.map((key) => rowOf(key, terminal.now()))]));
+  const spents = await ring.spending.of(found);
+  const rows = found.map((key) => rowOf(key, spents.get(key.id) ?? null, terminal.now()));
+  if (found.length > 0) terminal.out(formatTable([HEADINGS, ...rows]));
   else terminal.say("There are no keys yet. Make one: switchyard keys create --name NAME\n");
   return 0;
 }
@@ -118,7 +142,8 @@ async function revoke(order: RevokeOrder, ring: KeyRing, terminal: Terminal): Pr
   if (refused !== null) return refused;
   await ring.keys.revoke(key.accountId, id);
   terminal.say(`${isNew ? "Revoked" : "Revoked already:"} ${describe(key)}.\n`);
-  if (isJson) printJson(written({ ...key, revokedAtMs: key.revokedAtMs ?? terminal.now() }, terminal), terminal);
+  const revoked = { ...key, revokedAtMs: key.revokedAtMs ?? terminal.now() };
+  if (isJson) printJson(await written(revoked, ring, terminal), terminal);
   return 0;
 }
 
@@ -127,13 +152,26 @@ function describe({ id, name, prefix }: KeyRecord): string {
 }
 
 /** As the admin API writes it, and whose it is. */
-function written(key: KeyRecord, terminal: Terminal): object {
-  return { ...writeKey(key, terminal.now()), account: key.accountId };
+async function written(key: KeyRecord, { spending }: KeyRing, terminal: Terminal): Promise<object> {
+  const spent = (await spending.of([key])).get(key.id) ?? null;
+  return { ...writeKey(key, spent, terminal.now()), account: key.accountId };
 }
 
-const HEADINGS = ["ID", "NAME", "KEY", "STATUS", "ACCOUNT", "PROFILE", "RPM", "EXPIRES", "LAST USED", "CREATED"];
+const HEADINGS = [
+  "ID",
+  "NAME",
+  "KEY",
+  "STATUS",
+  "ACCOUNT",
+  "PROFILE",
+  "RPM",
+  "SPENT",
+  "EXPIRES",
+  "LAST USED",
+  "CREATED",
+];
 
-function rowOf(key: KeyRecord, nowMs: number): readonly string[] {
+function rowOf(key: KeyRecord, spent: Spent | null, nowMs: number): readonly string[] {
   return [
     key.id,
     key.name,
@@ -142,10 +180,16 @@ function rowOf(key: KeyRecord, nowMs: number): readonly string[] {
     key.accountId,
     key.profileId ?? "-",
     String(key.requestsPerMinute ?? "-"),
+    spentOf(key, spent),
     minuteOf(key.expiresAtMs),
     minuteOf(key.lastUsedAtMs),
     minuteOf(key.createdAtMs),
   ];
+}
+
+function spentOf({ spendLimitNano, spendReset }: KeyRecord, spent: Spent | null): string {
+  if (spendLimitNano === null || spent === null) return "-";
+  return `${formatUsd(spent.spent)} of ${formatUsd(spendLimitNano)}${spendReset === "never" ? "" : ` ${spendReset}`}`;
 }
 
 function minuteOf(ms: number | null): string {

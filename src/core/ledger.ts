@@ -25,11 +25,14 @@ export interface Hold {
   readonly isLimited: boolean;
 }
 
-/** What a key with a spend limit has spent and has on hold. */
+/** What a key with a spend limit has spent and has on hold, ever; and how much of it before the period under way. */
 export interface KeySpend {
   readonly keyId: string;
   readonly spent: NanoUsd;
   readonly held: NanoUsd;
+  /** 0 when everything counts. */
+  readonly periodStartMs: number;
+  readonly spentBefore: NanoUsd;
 }
 
 export type LedgerBook = "wallet" | "clearing" | "revenue" | "absorbed";
@@ -79,6 +82,8 @@ export interface HoldOp {
   /** When none of them is: whatever is available, if it is at least this. Null when less will not do. */
   readonly atLeast: NanoUsd | null;
   readonly spendLimit: NanoUsd | null;
+  /** Where the period of the limit began: what was spent before it no longer counts. 0: everything counts. */
+  readonly periodStartMs: number;
 }
 
 export interface SettleOp {
@@ -87,6 +92,8 @@ export interface SettleOp {
   readonly accountId: string;
   readonly charge: NanoUsd;
   readonly usage: Usage;
+  /** Where the period of the key's limit began: the charge counts in it, though it was held for in the one before. */
+  readonly periodStartMs: number;
   /** The stored answer of an idempotent request, kept in the same transaction as its charge. */
   readonly answer: StoredAnswer | null;
 }

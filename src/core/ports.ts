@@ -1,6 +1,8 @@
 // How services know each other: small interfaces, each really implemented by everyone who implements it.
 
 import type { Constraints } from "./decision.ts";
+import type { KeySpend } from "./ledger.ts";
+import type { SpendReset } from "./spend-reset.ts";
 
 /**
  * Integers come back as `number` when they are safe integers and as `bigint` beyond that, on both stores alike.
@@ -76,6 +78,8 @@ export interface KeyRecord {
   readonly profileId: string | null;
   readonly requestsPerMinute: number | null;
   readonly spendLimitNano: bigint | null;
+  /** When what counts against the limit is nothing again. */
+  readonly spendReset: SpendReset;
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
   readonly lastUsedAtMs: number | null;
@@ -84,7 +88,7 @@ export interface KeyRecord {
 
 /** What of a key may be changed after it was made; what is left out stays. */
 export type KeyChange = Partial<
-  Pick<KeyRecord, "name" | "profileId" | "requestsPerMinute" | "spendLimitNano" | "expiresAtMs">
+  Pick<KeyRecord, "name" | "profileId" | "requestsPerMinute" | "spendLimitNano" | "spendReset" | "expiresAtMs">
 >;
 
 /** Keyset pagination: rows after the one with this id, newest first. */
@@ -105,6 +109,13 @@ export interface KeyStore {
   touch(lastUsedAtMsById: ReadonlyMap<string, number>): Promise<void>;
   /** A number that moves with every change of a key or a profile, by whichever process; `touch` does not move it. */
   revision(): Promise<number>;
+}
+
+export interface KeySpendStore {
+  /** By the id of the key, for those that were ever counted. */
+  of(keyIds: readonly string[]): Promise<ReadonlyMap<string, KeySpend>>;
+  /** A period begins, whatever has been spent. */
+  reset(keyId: string, atMs: number): Promise<void>;
 }
 
 export interface Profile {

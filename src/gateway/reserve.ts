@@ -15,6 +15,8 @@ import { GatewayError } from "../core/errors.ts";
 import type { HoldOutcome } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
+import type { KeyRecord } from "../core/ports.ts";
+import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
 import type { Call } from "./call.ts";
 import type { Services } from "./services.ts";
@@ -47,8 +49,13 @@ export async function reserve(call: Call, decision: Decision, services: Services
   const holdId = newHoldId(call.requestId, services.now());
   const { id: keyId, accountId, spendLimitNano: spendLimit } = key;
   const atLeast = leastUseful(quotes, input);
-  const outcome = await services.ledger.hold({ id: holdId, accountId, keyId, amounts, atLeast, spendLimit });
-  if (outcome.state === "refused") throw noCredit(outcome, atLeast ?? (amounts.at(-1) as NanoUsd));
+  const periodStartMs = spendPeriodStartMs(key, services.now());
+  const terms = { id: holdId, accountId, keyId, amounts, atLeast, spendLimit, periodStartMs };
+  const outcome = await services.ledger.hold(terms);
+  if (outcome.state === "refused") {
+    const needed = atLeast ?? (amounts.at(-1) as NanoUsd);
+    throw noCredit(outcome, { needed, resetsAtMs: nextPeriodMs(key.spendReset, services.now()) });
+  }
   const { amount } = outcome;
   const fitted = coverable({ decision, quotes, amount, input });
   if (fitted.decision !== decision) {
@@ -56,6 +63,11 @@ export async function reserve(call: Call, decision: Decision, services: Services
     services.log.info({ requestId: call.requestId, model, reasoning }, "the balance does not cover the whole chain");
   }
   return { holdId, accountId, amount, decision: fitted.decision, outputCaps: fitted.outputCaps };
+}
+
+/** Where the period of its limit began that a key is in; 0 where it has none that starts anew. */
+export function spendPeriodStartMs({ spendLimitNano, spendReset }: KeyRecord, nowMs: number): number {
+  return spendLimitNano === null ? 0 : periodStartMs(spendReset, nowMs);
 }
 
 interface Fitting {
@@ -110,16 +122,22 @@ function adjusted(decision: Decision, note: string): Decision {
 
 type Refusal = Extract<HoldOutcome, { state: "refused" }>;
 
-function noCredit({ reason, available }: Refusal, needed: NanoUsd): GatewayError {
+interface Wanting {
+  readonly needed: NanoUsd;
+  readonly resetsAtMs: number | null;
+}
+
+function noCredit({ reason, available }: Refusal, { needed, resetsAtMs }: Wanting): GatewayError {
   const amounts = `${formatUsd(needed)} USD needed, ${formatUsd(available > 0n ? available : 0n)} USD available`;
   if (reason === "on-hold") {
     const message = `The credits are reserved by requests still running (${amounts}). Try again when they are done.`;
     return new GatewayError("noCredit", message, { code: "credits_on_hold", retryAfterSeconds: ON_HOLD_RETRY_SECONDS });
   }
   if (reason === "spend-limit") {
-    return new GatewayError("noCredit", `The spend limit of this key is reached (${amounts}).`, {
-      code: "spend_limit_reached",
-    });
+    const next =
+      resetsAtMs === null ? "" : ` It starts anew on ${new Date(resetsAtMs).toISOString().slice(0, 10)} (00:00 UTC).`;
+    const message = `The spend limit of this key is reached (${amounts}).${next}`;
+    return new GatewayError("noCredit", message, { code: "spend_limit_reached" });
   }
   const message = `Not enough credits (${amounts}). Top up, or send a smaller 'max_tokens'.`;
   return new GatewayError("noCredit", message, { code: "insufficient_credits" });

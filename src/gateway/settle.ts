@@ -10,7 +10,7 @@ import { costNano, type NanoUsd, type Price } from "../core/money.ts";
 import type { Outcome } from "../formats/service-object.ts";
 import { savingsFromUsage } from "../routing/cost.ts";
 import type { Call } from "./call.ts";
-import type { Reservation } from "./reserve.ts";
+import { type Reservation, spendPeriodStartMs } from "./reserve.ts";
 import type { Services } from "./services.ts";
 
 const CHARACTERS_PER_TOKEN = 4;
@@ -92,7 +92,7 @@ export async function book(
   { call, reservation }: Delivered,
   assessment: Assessment,
   answer: StoredAnswer | null,
-  { ledger, log, catalog }: Services,
+  { ledger, log, catalog, now }: Services,
 ): Promise<void> {
   const { holdId, accountId } = reservation;
   const { charge, record } = assessment;
@@ -103,7 +103,8 @@ export async function book(
   call.trace.usage = assessment.usage;
   call.trace.isUsageEstimated = assessment.isUsageEstimated;
   call.trace.charge = charge;
-  const booked = await ledger.settle({ holdId, accountId, charge, usage: record, answer });
+  const periodStartMs = spendPeriodStartMs(call.caller.key, now());
+  const booked = await ledger.settle({ holdId, accountId, charge, usage: record, periodStartMs, answer });
   if (booked.state === "settled" && booked.absorbed > 0n) {
     log.warn(
       { requestId: call.requestId, absorbedNano: String(booked.absorbed) },

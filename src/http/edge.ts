@@ -7,6 +7,7 @@ import type { CallLimits } from "../accounts/limits.ts";
 import type { Profiles } from "../accounts/profiles.ts";
 import type { Resets } from "../accounts/resets.ts";
 import type { Sessions } from "../accounts/sessions.ts";
+import type { Spending } from "../accounts/spending.ts";
 import type { Users } from "../accounts/users.ts";
 import type { WrongKeys } from "../accounts/wrong-keys.ts";
 import type { Credits } from "../billing/credits.ts";
@@ -28,6 +29,7 @@ export interface Edge {
   readonly services: Services;
   readonly accounts: Accounts;
   readonly keys: Keys;
+  readonly spending: Spending;
   readonly profiles: Profiles;
   readonly users: Users;
   readonly sessions: Sessions;

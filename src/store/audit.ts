@@ -32,6 +32,10 @@ const STRAYS: readonly (readonly [string, string])[] = [
     "SELECT e.account_id || ' ' || CAST(e.sequence AS TEXT) AS name FROM ledger_entries e LEFT JOIN ledger_transactions t ON t.account_id = e.account_id AND t.sequence = e.sequence WHERE t.id IS NULL",
   ],
   [
+    "key has spent more before its period than ever",
+    "SELECT key_id FROM key_spends WHERE spent_before < 0 OR spent_before > spent",
+  ],
+  [
     "actor of a transaction that is not there",
     "SELECT a.transaction_id FROM ledger_actors a LEFT JOIN ledger_transactions t ON t.id = a.transaction_id WHERE t.id IS NULL",
   ],

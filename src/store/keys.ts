@@ -1,6 +1,7 @@
 // API keys in the database: hashes only.
 
 import type { Db, KeyRecord, KeyStore, Row, SqlValue } from "../core/ports.ts";
+import { SPEND_RESETS } from "../core/spend-reset.ts";
 import { BUMP_REVISION, readRevision } from "./revision.ts";
 
 export function createKeyStore(db: Db): KeyStore {
@@ -47,9 +48,9 @@ export function createKeyStore(db: Db): KeyStore {
 }
 
 const COLUMNS = `id, account_id, name, prefix, hash, profile_id, requests_per_minute, spend_limit_nano,
-  expires_at, revoked_at, last_used_at, created_at`;
+  spend_reset, expires_at, revoked_at, last_used_at, created_at`;
 
-const INSERT = `INSERT INTO api_keys (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
+const INSERT = `INSERT INTO api_keys (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
 
 const FIRST_PAGE = `SELECT ${COLUMNS} FROM api_keys WHERE account_id = $1
   ORDER BY created_at DESC, id DESC LIMIT $2`;
@@ -67,6 +68,7 @@ const CHANGEABLE = [
   ["profileId", "profile_id"],
   ["requestsPerMinute", "requests_per_minute"],
   ["spendLimitNano", "spend_limit_nano"],
+  ["spendReset", "spend_reset"],
   ["expiresAtMs", "expires_at"],
 ] as const;
 
@@ -90,6 +92,7 @@ function toParams(key: KeyRecord): readonly SqlValue[] {
     key.profileId,
     key.requestsPerMinute,
     key.spendLimitNano,
+    key.spendReset,
     key.expiresAtMs,
     key.revokedAtMs,
     key.lastUsedAtMs,
@@ -108,6 +111,8 @@ function toKey(row: Row): KeyRecord {
     profileId: row.profile_id == null ? null : String(row.profile_id),
     requestsPerMinute: numberOrNull(row.requests_per_minute),
     spendLimitNano: spendLimit === null ? null : BigInt(spendLimit),
+    // None for keys of the version before; one that only a later version knows counts everything, which is the stricter.
+    spendReset: SPEND_RESETS.find((known) => known === row.spend_reset) ?? "never",
     expiresAtMs: numberOrNull(row.expires_at),
     revokedAtMs: numberOrNull(row.revoked_at),
     lastUsedAtMs: numberOrNull(row.last_used_at),

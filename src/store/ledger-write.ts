@@ -17,7 +17,7 @@ export function writeStatements(kind: Db["kind"], { state, changes, owner }: Pos
     ...walletStatements(changes, state),
     ...resolveStatements(kind, changes.resolvedHolds),
     ...holdStatements(kind, changes.newHolds, owner),
-    ...spendStatements(changes),
+    ...spendStatements(changes, state),
     ...transactionStatements(kind, changes),
     ...chargeStatements(kind, changes.charges),
     ...answerStatements(changes),
@@ -83,13 +83,22 @@ function holdStatements(kind: Db["kind"], holds: readonly Hold[], owner: string)
   return [insertRows(kind, HOLDS, rows)];
 }
 
-function spendStatements({ keySpends }: LedgerChanges): readonly Statement[] {
-  return keySpends.map(({ keyId, spent, held }) => ({
-    sql: `INSERT INTO key_spends (key_id, spent, held) VALUES ($1, $2, $3)
-          ON CONFLICT (key_id) DO UPDATE SET spent = excluded.spent, held = excluded.held`,
-    params: [keyId, spent, held],
-  }));
+function spendStatements({ keySpends }: LedgerChanges, state: LedgerState): readonly Statement[] {
+  return keySpends.map((spend) => {
+    const { keyId, spent, held, periodStartMs, spentBefore } = spend;
+    // Only where a period began: one that was begun by hand meanwhile, which no wallet tells of, must stay.
+    const isBegun = periodStartMs !== (state.keySpends.get(keyId)?.periodStartMs ?? 0);
+    if (isBegun) return { sql: BEGIN_PERIOD, params: [keyId, spent, held, periodStartMs, spentBefore] };
+    return { sql: COUNT_SPEND, params: [keyId, spent, held] };
+  });
 }
+
+const COUNT_SPEND = `INSERT INTO key_spends (key_id, spent, held) VALUES ($1, $2, $3)
+  ON CONFLICT (key_id) DO UPDATE SET spent = excluded.spent, held = excluded.held`;
+
+const BEGIN_PERIOD = `INSERT INTO key_spends (key_id, spent, held, period_start, spent_before)
+  VALUES ($1, $2, $3, $4, $5) ON CONFLICT (key_id) DO UPDATE SET spent = excluded.spent, held = excluded.held,
+  period_start = excluded.period_start, spent_before = excluded.spent_before`;
 
 const TRANSACTIONS: InsertShape = {
   table: "ledger_transactions",

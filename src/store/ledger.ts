@@ -4,7 +4,6 @@
 import type {
   Hold,
   HoldState,
-  KeySpend,
   LedgerOp,
   LedgerOutcome,
   LedgerState,
@@ -16,6 +15,7 @@ import type {
 import type { Db, Row, Statement } from "../core/ports.ts";
 import { BatchRefused } from "../core/store-errors.ts";
 import { clockSql, forUpdateSql, inListSql, listValue } from "./dialect.ts";
+import { KEY_SPEND, toKeySpend } from "./key-spends.ts";
 import { LedgerMemory } from "./ledger-memory.ts";
 import { writeStatements } from "./ledger-write.ts";
 import { forgetProcesses } from "./processes.ts";
@@ -136,13 +136,13 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
     ...read(
       "holds",
       holdIds,
-      `SELECT ${HOLD}, k.spent, k.held FROM holds h
+      `SELECT ${HOLD}, ${KEY_SPEND} FROM holds h
        LEFT JOIN key_spends k ON h.is_limited = 1 AND k.key_id = h.key_id WHERE ${inListSql(kind, "h.id", "$1")}`,
     ),
     ...read(
       "keySpends",
       limitedKeys,
-      `SELECT key_id, spent, held FROM key_spends WHERE ${inListSql(kind, "key_id", "$1")}`,
+      `SELECT k.key_id, ${KEY_SPEND} FROM key_spends k WHERE ${inListSql(kind, "k.key_id", "$1")}`,
     ),
     ...read(
       "moves",
@@ -189,10 +189,6 @@ export function toHold(row: Row): Hold {
     state: row.state as HoldState,
     isLimited: Number(row.is_limited) === 1,
   };
-}
-
-function toKeySpend(row: Row): KeySpend {
-  return { keyId: String(row.key_id), spent: BigInt(row.spent as number), held: BigInt(row.held as number) };
 }
 
 /** With the entries of this transaction and no others. */

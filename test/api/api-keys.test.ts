@@ -40,6 +40,10 @@ describe("a new key", () => {
       profile: null,
       requestsPerMinute: null,
       spendLimitUsd: null,
+      spendReset: "never",
+      spentUsd: null,
+      spentSince: null,
+      spendResetsAt: null,
       expiresAt: null,
       revokedAt: null,
       lastUsedAt: null,
@@ -97,7 +101,8 @@ describe("changing", () => {
     const { id, key, ...old } = await create({ name: "before", requestsPerMinute: 9, spendLimitUsd: "3" });
     const answer = await patch(id, { name: " after ", spendLimitUsd: null, expiresAt: "2099-01-02T03:04:05.678Z" });
     expect(answer.status).toBe(200);
-    const changed = { ...old, id, name: "after", spendLimitUsd: null, expiresAt: "2099-01-02T03:04:05.678Z" };
+    const limit = { spendLimitUsd: null, spentUsd: null };
+    const changed = { ...old, id, name: "after", ...limit, expiresAt: "2099-01-02T03:04:05.678Z" };
     expect(await answer.json()).toEqual(changed);
     expect(await listed(id)).toEqual(changed);
     expect((await gateway.post("/v1/chat/completions", HELLO, { authorization: `Bearer ${key}` })).status).toBe(200);
@@ -124,6 +129,11 @@ describe("changing", () => {
     [{ requestsPerMinute: 0 }, "requestsPerMinute"],
     [{ spendLimitUsd: "-1" }, "spendLimitUsd"],
     [{ expiresAt: "2001-01-01T00:00:00Z" }, "expiresAt"],
+    [{ spendReset: "daily" }, "spendReset"],
+    [{ spendReset: null }, "spendReset"],
+    [{ spentUsd: "0" }, "spentUsd"],
+    [{ spentSince: null }, "spentSince"],
+    [{ spendResetsAt: null }, "spendResetsAt"],
     [{ accountId: "other" }, "accountId"],
     [{ id: "key_other" }, "id"],
     [{ key: "sk-service-mine" }, "key"],

@@ -189,7 +189,10 @@ describe("live answers keep to the document", () => {
     await call("POST", "/api/playground/decide", { prompt: "Hi", profile: { tierFloor: "LIGHT" } });
     await call("POST", "/api/playground/run", { prompt: "Hi" });
     await call("POST", "/api/profiles/replay", { profile: { tierFloor: "COMPLEX" } });
-    const key = (await call("POST", "/api/keys", { name: "old" })) as { id: string };
+    const limit = { spendLimitUsd: "5", spendReset: "weekly" };
+    const key = (await call("POST", "/api/keys", { name: "old", ...limit })) as { id: string };
+    const reset = await person.call("POST", `/api/keys/${key.id}/reset-spend`);
+    await check("POST", "/api/keys/{id}/reset-spend", reset);
     const rotated = await person.call("POST", `/api/keys/${key.id}/rotate`, { graceHours: 1 });
     await check("POST", "/api/keys/{id}/rotate", rotated);
   });

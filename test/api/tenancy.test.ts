@@ -34,6 +34,7 @@ describe("an owner", () => {
     ["DELETE", "/api/keys/KEY"],
     ["PATCH", "/api/keys/KEY", { name: "stolen" }],
     ["POST", "/api/keys/KEY/rotate", { graceHours: 1 }],
+    ["POST", "/api/keys/KEY/reset-spend"],
     ["GET", "/api/profiles/PROFILE"],
     ["PUT", "/api/profiles/PROFILE", { name: "stolen" }],
     ["DELETE", "/api/profiles/PROFILE"],

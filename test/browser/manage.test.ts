@@ -37,6 +37,42 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     expect(data.find(({ name }) => name === "shop")).toMatchObject({ expiresAt: "2099-12-31T23:59:59.999Z" });
   });
 
+  test("limits what a key spends in a month, sees what is spent of it, and lets it start anew", async () => {
+    const { page, troubles } = await visit("/keys?new=1");
+    const creation = page.getByRole("dialog");
+    await creation.getByLabel("Name").fill("monthly");
+    expect(await creation.getByLabel("Limit starts anew").count()).toBe(0);
+    await creation.getByLabel("Spend limit, USD").fill("5");
+    await creation.getByLabel("Limit starts anew").selectOption("on the 1st of the month");
+    const created = page.waitForResponse(
+      (answer) => answer.url().endsWith("/api/keys") && answer.request().method() === "POST",
+    );
+    await creation.getByRole("button", { name: "Create key" }).click();
+    const { id, key } = (await (await created).json()) as { id: string; key: string };
+    expect(await callWith(key)).toBe(200);
+    const { data } = (await (await gateway().api("GET", "/api/keys")).json()) as { data: Record<string, string>[] };
+    const made = data.find((row) => row.id === id);
+    expect(made).toMatchObject({
+      spendLimitUsd: "5",
+      spendReset: "monthly",
+      spentUsd: expect.stringMatching(/^0\.0+/),
+    });
+    // The page above asks before it is left: the key was not copied.
+    const { page: list, troubles: later } = await visit("/keys");
+    const row = list.getByRole("row", { name: /monthly/ });
+    await row.getByText(/^spent \$0\.0\S+ of \$5\.00, resets in \d+ (?:d|h|min|s)/).waitFor();
+    await row.getByRole("button", { name: "Change monthly" }).click();
+    const dialog = list.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Reset now" }).click();
+    await dialog.getByText(/^spent \$0 of \$5\.00, resets in/).waitFor();
+    expect(await dialog.getByRole("button", { name: "Reset now" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("Limit starts anew").selectOption("every day");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await list.getByText("“monthly” is changed.").waitFor();
+    await row.getByText(/^spent \$0 of \$5\.00, resets in \d+ (?:d|h|min|s)/).waitFor();
+    expect([...troubles, ...later]).toEqual([]);
+  });
+
   test("says what a profile is for, and reads it in the list", async () => {
     const { page, troubles } = await visit("/profiles/new");
     await page.getByLabel("Name", { exact: true }).fill("nightly");

@@ -49,6 +49,7 @@ await describeStores("accounts", ({ url, isShared }) => {
     profileId: null,
     requestsPerMinute: null,
     spendLimitNano: null,
+    spendReset: "never",
     expiresAtMs: null,
     revokedAtMs: null,
     lastUsedAtMs: null,

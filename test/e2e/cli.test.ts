@@ -80,6 +80,13 @@ describe("keys", () => {
     expect(made).toMatchObject({ profile: expect.stringMatching(/^profile_/), spendLimitUsd: "5" });
     const freed = await run(keys, terminal, `keys set ${made.id} --profile none --spend-limit none --json`);
     expect(JSON.parse(freed.out)).toMatchObject({ profile: null, spendLimitUsd: null });
+    const anew = `keys set ${made.id} --spend-limit 5 --spend-reset monthly --json`;
+    expect(JSON.parse((await run(keys, terminal, anew)).out)).toMatchObject({ spendReset: "monthly", spentUsd: "0" });
+    expect((await run(keys, terminal, "keys list")).out).toMatch(/ 0 of 5 monthly /);
+    const reset = await run(keys, terminal, `keys reset-spend ${made.id} --json`);
+    expect(reset).toMatchObject({ code: 0, said: expect.stringContaining("Its limit is 5 USD.") });
+    expect(JSON.parse(reset.out)).toMatchObject({ id: made.id, spentUsd: "0", account: "default" });
+    expect((await run(keys, terminal, "keys reset-spend key_none")).code).toBe(1);
     const bound = await run(keys, terminal, `keys set ${made.id} --profile cheap --json`);
     expect(JSON.parse(bound.out)).toMatchObject({ profile: made.profile });
   });

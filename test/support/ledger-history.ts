@@ -7,6 +7,8 @@ import { fc } from "./property.ts";
 
 const accountId = fc.constantFrom("a", "b", "nobody");
 const holdId = fc.integer({ min: 0, max: 9 }).map((number) => `hold-${number}`);
+/** Of a spend limit: most are the first, and a clock may be behind. */
+const period = fc.constantFrom(0, 0, 0, 1_000, 2_000);
 const nano = fc.integer({ min: 0, max: 120 });
 
 const moving = fc
@@ -23,20 +25,24 @@ const holding = fc
     amounts: fc.array(nano, { minLength: 1, maxLength: 3 }),
     atLeast: fc.option(nano),
     limit: fc.option(nano),
+    periodStartMs: period,
   })
-  .map(({ id, accountId: account, amounts, atLeast, limit }) =>
+  .map(({ id, accountId: account, amounts, atLeast, limit, periodStartMs }) =>
     hold(id, 0n, {
       accountId: account,
       keyId: `key-${account}-${limit === null ? "free" : "limited"}`,
       amounts: amounts.sort((a, b) => b - a).map(BigInt),
       atLeast: atLeast === null ? null : BigInt(atLeast),
       spendLimit: limit === null ? null : BigInt(limit),
+      periodStartMs,
     }),
   );
 
 const settling = fc
-  .record({ id: holdId, accountId, tokens: nano })
-  .map(({ id, accountId: account, tokens }) => settle(id, tokens, { accountId: account }));
+  .record({ id: holdId, accountId, tokens: nano, periodStartMs: period })
+  .map(({ id, accountId: account, tokens, periodStartMs }) =>
+    settle(id, tokens, { accountId: account, periodStartMs }),
+  );
 
 const releasing = fc
   .record({ id: holdId, accountId, isExpiry: fc.boolean() })

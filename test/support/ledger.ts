@@ -51,6 +51,7 @@ export function hold(id: string, amount: bigint, changes: Partial<HoldOp> = {}):
     amounts: [amount],
     atLeast: null,
     spendLimit: null,
+    periodStartMs: 0,
     ...changes,
   };
 }
@@ -58,7 +59,7 @@ export function hold(id: string, amount: bigint, changes: Partial<HoldOp> = {}):
 export function settle(holdId: string, nano: number, changes: Partial<SettleOp> = {}): SettleOp {
   const usage = usageOf(nano, holdId);
   const charge = costNano(usage.buckets, usage.price, usage.markupPpm);
-  return { kind: "settle", holdId, accountId: "a", charge, usage, answer: null, ...changes };
+  return { kind: "settle", holdId, accountId: "a", charge, usage, periodStartMs: 0, answer: null, ...changes };
 }
 
 export function release(holdId: string, changes: Partial<VoidOp> = {}): VoidOp {

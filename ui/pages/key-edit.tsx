@@ -9,6 +9,7 @@ import { Problem } from "../kit/states.tsx";
 import { tell } from "../kit/toast.tsx";
 import type { Key } from "../types.ts";
 import { EXPIRIES, KEEP, KeyFields, type KeyWishes, keyBody } from "./key-fields.tsx";
+import { SpendReset } from "./key-spend.tsx";
 
 export function KeyEdit({ target, onClose }: { readonly target: Key; readonly onClose: () => void }) {
   const [wishes, setWishes] = useState<KeyWishes>(() => ({
@@ -18,6 +19,7 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
     date: "",
     perMinute: target.requestsPerMinute === null ? "" : String(target.requestsPerMinute),
     limit: target.spendLimitUsd ?? "",
+    reset: target.spendReset,
   }));
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -38,6 +40,7 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
     <Dialog title={`Change “${target.name}”`} onClose={onClose}>
       <form onSubmit={submit}>
         <KeyFields wishes={wishes} onChange={setWishes} expiries={[...kept, ...EXPIRIES]} />
+        <SpendReset target={target} />
         <Problem error={error} />
         <footer>
           <Button onClick={onClose}>Cancel</Button>

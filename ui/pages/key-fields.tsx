@@ -13,9 +13,19 @@ export interface KeyWishes {
   readonly date: string;
   readonly perMinute: string;
   readonly limit: string;
+  /** When the limit starts anew. */
+  readonly reset: string;
 }
 
-export const NO_WISHES: KeyWishes = { name: "", profile: "", days: "", date: "", perMinute: "", limit: "" };
+export const NO_WISHES: KeyWishes = {
+  name: "",
+  profile: "",
+  days: "",
+  date: "",
+  perMinute: "",
+  limit: "",
+  reset: "never",
+};
 export const KEEP = "keep";
 const ON_DATE = "date";
 export const EXPIRIES: readonly Option[] = [
@@ -25,15 +35,22 @@ export const EXPIRIES: readonly Option[] = [
   { value: "365", label: "in a year" },
   { value: ON_DATE, label: "on a date…" },
 ];
+const RESETS: readonly Option[] = [
+  { value: "never", label: "never: it is for good" },
+  { value: "daily", label: "every day" },
+  { value: "weekly", label: "every Monday" },
+  { value: "monthly", label: "on the 1st of the month" },
+];
 const DAY_MS = 86_400_000;
 
 export function keyBody(wishes: KeyWishes): object {
-  const { name, profile, days, perMinute, limit } = wishes;
+  const { name, profile, days, perMinute, limit, reset } = wishes;
   return {
     name: name.trim(),
     profile: profile || null,
     requestsPerMinute: perMinute === "" ? null : Number(perMinute),
     spendLimitUsd: limit.trim() === "" ? null : limit.trim(),
+    spendReset: limit.trim() === "" ? "never" : reset,
     ...(days === KEEP ? {} : { expiresAt: endOf(wishes) }),
   };
 }
@@ -99,6 +116,15 @@ export function KeyFields({
         />
         <TextField label="Spend limit, USD" value={wishes.limit} onInput={set("limit")} placeholder="none" />
       </div>
+      {wishes.limit.trim() !== "" && (
+        <SelectField
+          label="Limit starts anew"
+          value={wishes.reset}
+          options={RESETS}
+          onChange={set("reset")}
+          hint="At 00:00 UTC. Until then, requests over the limit answer 402."
+        />
+      )}
     </>
   );
 }

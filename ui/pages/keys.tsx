@@ -16,6 +16,7 @@ import { byGroup, spent, sum } from "../usage.ts";
 import { KeyCreation } from "./key-create.tsx";
 import { KeyEdit } from "./key-edit.tsx";
 import { Revocation, Rotation } from "./key-end.tsx";
+import { isSpent, spentText } from "./key-spend.tsx";
 
 const MONTH_MS = 30 * 86_400_000;
 /** With more of them a day-by-day answer would be longer than the page is worth. */
@@ -196,14 +197,21 @@ function KeyRow({
 function KeyLimits({ row }: { readonly row: Key }) {
   const limits = [
     row.requestsPerMinute === null ? null : `${row.requestsPerMinute}/min`,
-    row.spendLimitUsd === null ? null : `up to ${usd(row.spendLimitUsd)}`,
     row.expiresAt === null || row.status !== "active" ? null : `expires ${ago(row.expiresAt)}`,
     `made ${ago(row.createdAt)}`,
   ].filter((limit) => limit !== null);
+  const spent = spentText(row);
   return (
-    <small class="faint block" title={utc(row.createdAt)}>
-      {limits.join(" · ")}
-    </small>
+    <>
+      <small class="faint block" title={utc(row.createdAt)}>
+        {limits.join(" · ")}
+      </small>
+      {spent !== null && (
+        <small class={`block ${isSpent(row) ? "bad" : "faint"}`} title={utc(row.spendResetsAt)}>
+          {spent}
+        </small>
+      )}
+    </>
   );
 }
 

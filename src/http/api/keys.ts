@@ -1,12 +1,15 @@
-// /api/keys: made (the text is shown this once), listed, changed, replaced, revoked.
+// /api/keys: made (the text is shown this once), listed with what they have spent, changed, replaced, revoked.
 
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { keyStatus } from "../../accounts/keys.ts";
+import type { Spent } from "../../accounts/spending.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
-import type { KeyChange, KeyRecord } from "../../core/ports.ts";
+import type { KeyChange, KeyRecord, Page } from "../../core/ports.ts";
+import { SPEND_RESETS } from "../../core/spend-reset.ts";
 import type { Edge } from "../edge.ts";
+import { actorOf } from "../guard.ts";
 import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf, Usd } from "./request.ts";
 
 const optional = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
@@ -16,6 +19,7 @@ const limits = {
   profile: optional(Type.String()),
   requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
   spendLimitUsd: optional(Usd),
+  spendReset: Type.Optional(Type.Enum([...SPEND_RESETS])),
   expiresAt: optional(Type.String({ maxLength: 40 })),
 };
 const NewKey = Type.Object({ name: Name, ...limits }, { additionalProperties: false });
@@ -29,7 +33,7 @@ const Rotation = Type.Object(
 
 export function registerKeys(api: FastifyInstance, edge: Edge): void {
   const readNew = bodyReader(NewKey);
-  const show = (key: KeyRecord): object => writeKey(key, edge.now());
+  const show = (key: KeyRecord): Promise<object> => writeWithSpent(key, edge);
   api.post("/api/keys", async (request, reply) => {
     const wanted = readNew(request);
     const { key, text } = await edge.keys.create({
@@ -38,13 +42,15 @@ export function registerKeys(api: FastifyInstance, edge: Edge): void {
       profileId: wanted.profile ?? null,
       requestsPerMinute: wanted.requestsPerMinute ?? null,
       spendLimitNano: readAmount(wanted.spendLimitUsd ?? null, "spendLimitUsd"),
+      spendReset: wanted.spendReset ?? "never",
       expiresAtMs: readFuture(wanted.expiresAt ?? null, edge.now()),
     });
-    return reply.code(201).send({ ...show(key), key: text });
+    return reply.code(201).send({ ...(await show(key)), key: text });
   });
   api.get("/api/keys", async (request) => {
     const account = await accountOf(request, edge);
-    return listPage(pageOf(request), (page) => edge.keys.list(account, page), show);
+    const read = async (page: Page) => withSpent(await edge.keys.list(account, page), edge);
+    return listPage(pageOf(request), read, ({ key, spent }) => writeKey(key, spent, edge.now()));
   });
   const readChange = bodyReader(Change);
   api.patch("/api/keys/:id", async (request) => {
@@ -60,7 +66,15 @@ export function registerKeys(api: FastifyInstance, edge: Edge): void {
     const { graceHours = 0 } = readRotation(request);
     const made = await edge.keys.rotate(await accountOf(request, edge), id, Math.round(graceHours * 3_600_000));
     if (made === null) throw missing("key", id);
-    return reply.code(201).send({ ...show(made.key), key: made.text });
+    return reply.code(201).send({ ...(await show(made.key)), key: made.text });
+  });
+  api.post("/api/keys/:id/reset-spend", async (request) => {
+    const id = idOf(request, "key");
+    const key = await edge.keys.active(await accountOf(request, edge), id);
+    if (key === null) throw missing("key", id);
+    const spent = await edge.spending.reset(key);
+    edge.log.info({ keyId: id, actor: actorOf(request) }, "what a key has spent counts from nothing again");
+    return writeKey(key, spent, edge.now());
   });
   api.delete("/api/keys/:id", async (request, reply) => {
     const id = idOf(request, "key");
@@ -71,12 +85,13 @@ export function registerKeys(api: FastifyInstance, edge: Edge): void {
 
 /** A field that is absent stays as it is; null takes a limit away. */
 function toChange(body: Static<typeof Change>, nowMs: number): KeyChange {
-  const { name, profile, requestsPerMinute, spendLimitUsd, expiresAt } = body;
+  const { name, profile, requestsPerMinute, spendLimitUsd, spendReset, expiresAt } = body;
   return {
     ...(name === undefined ? {} : { name }),
     ...(profile === undefined ? {} : { profileId: profile }),
     ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
     ...(spendLimitUsd === undefined ? {} : { spendLimitNano: readAmount(spendLimitUsd, "spendLimitUsd") }),
+    ...(spendReset === undefined ? {} : { spendReset }),
     ...(expiresAt === undefined ? {} : { expiresAtMs: readFuture(expiresAt, nowMs) }),
   };
 }
@@ -97,7 +112,25 @@ function readFuture(text: string | null, nowMs: number): number | null {
   throw new GatewayError("badRequest", "'expiresAt' must be a time to come in ISO 8601.", { param: "expiresAt" });
 }
 
-export function writeKey(key: KeyRecord, nowMs: number): object {
+export interface KeyWithSpent {
+  readonly id: string;
+  readonly key: KeyRecord;
+  readonly spent: Spent | null;
+}
+
+export async function withSpent(
+  keys: readonly KeyRecord[],
+  { spending }: Pick<Edge, "spending">,
+): Promise<readonly KeyWithSpent[]> {
+  const spents = await spending.of(keys);
+  return keys.map((key) => ({ id: key.id, key, spent: spents.get(key.id) ?? null }));
+}
+
+async function writeWithSpent(key: KeyRecord, edge: Edge): Promise<object> {
+  return writeKey(key, (await edge.spending.of([key])).get(key.id) ?? null, edge.now());
+}
+
+export function writeKey(key: KeyRecord, spent: Spent | null, nowMs: number): object {
   return {
     id: key.id,
     name: key.name,
@@ -106,6 +139,10 @@ export function writeKey(key: KeyRecord, nowMs: number): object {
     profile: key.profileId,
     requestsPerMinute: key.requestsPerMinute,
     spendLimitUsd: key.spendLimitNano === null ? null : formatUsd(key.spendLimitNano),
+    spendReset: key.spendReset,
+    spentUsd: spent === null ? null : formatUsd(spent.spent),
+    spentSince: isoTime(spent?.sinceMs ?? null),
+    spendResetsAt: isoTime(spent?.resetsAtMs ?? null),
     expiresAt: isoTime(key.expiresAtMs),
     revokedAt: isoTime(key.revokedAtMs),
     lastUsedAt: isoTime(key.lastUsedAtMs),

@@ -72,8 +72,9 @@ const PLAYGROUND = "playground";
 
 function playgroundCaller(accountId: string, profile: Profile | null): Caller {
   const nothing = { requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null, revokedAtMs: null };
+  const limit = { spendReset: "never" as const };
   const key = { id: PLAYGROUND, accountId, name: PLAYGROUND, prefix: "", hash: "", profileId: profile?.id ?? null };
-  return { key: { ...key, ...nothing, lastUsedAtMs: null, createdAtMs: 0 }, profile };
+  return { key: { ...key, ...nothing, ...limit, lastUsedAtMs: null, createdAtMs: 0 }, profile };
 }
 
 function decideOnly(body: JsonObject, caller: Caller, { services }: Edge): object {

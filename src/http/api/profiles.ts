@@ -10,7 +10,7 @@ import type { Profile } from "../../core/ports.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/fields.ts";
 import type { Edge } from "../edge.ts";
-import { writeKey } from "./keys.ts";
+import { withSpent, writeKey } from "./keys.ts";
 import {
   accountOf,
   bodyReader,
@@ -78,8 +78,8 @@ export function registerProfiles(api: FastifyInstance, edge: Edge): void {
     const id = idOf(request, "profile");
     const account = await accountOf(request, edge);
     found(await profiles.get(account, id), id);
-    const keys = await edge.keys.ofProfile(account, id);
-    return { data: keys.map((key) => writeKey(key, edge.now())), next: null };
+    const keys = await withSpent(await edge.keys.ofProfile(account, id), edge);
+    return { data: keys.map(({ key, spent }) => writeKey(key, spent, edge.now())), next: null };
   });
   api.delete("/api/profiles/:id", async (request, reply) => {
     const id = idOf(request, "profile");

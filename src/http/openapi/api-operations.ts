@@ -68,6 +68,12 @@ export const API_OPERATIONS: readonly Operation[] = [
     answer: json("CreatedKey"),
     errors: ["409"],
   }),
+  api("resetSpend", "post", "/api/keys/{id}/reset-spend", {
+    summary: "Count what a key has spent of its limit from nothing again, before the period is over",
+    parameters: [idInPath, account],
+    answer: json("Key"),
+    errors: ["409"],
+  }),
   api("createProfile", "post", "/api/profiles", {
     summary: "Save a routing profile",
     parameters: [account],

@@ -3,9 +3,17 @@
 import { DESCRIPTION_MAX } from "../../accounts/profiles.ts";
 import { TRANSACTION_KINDS } from "../../core/ledger.ts";
 import { CAPABILITIES } from "../../core/model.ts";
+import { SPEND_RESETS } from "../../core/spend-reset.ts";
 import { toolCalls } from "./request-schemas.ts";
 import { integer, nullable, object, quality, text, tier, time } from "./schema.ts";
 import { model } from "./v1-schemas.ts";
+
+const spendReset = {
+  type: "string",
+  enum: SPEND_RESETS,
+  description:
+    "When the limit starts anew: never, or at 00:00 UTC of each day, of Monday, or of the first of the month.",
+};
 
 export const key = {
   id: text,
@@ -15,6 +23,10 @@ export const key = {
   profile: nullable(text),
   requestsPerMinute: nullable(integer),
   spendLimitUsd: nullable(text),
+  spendReset,
+  spentUsd: nullable({ type: "string", description: "Of the limit, since it last started anew; null without one." }),
+  spentSince: nullable(time),
+  spendResetsAt: nullable(time),
   expiresAt: nullable(time),
   revokedAt: nullable(time),
   lastUsedAt: nullable(time),
@@ -26,6 +38,7 @@ const keyContent = {
   profile: nullable(text),
   requestsPerMinute: nullable({ type: "integer", minimum: 1 }),
   spendLimitUsd: { type: ["string", "number", "null"] },
+  spendReset,
   expiresAt: nullable(time),
 };
 

@@ -32,6 +32,7 @@ test("create with everything, apart from the configuration's flags", () => {
       profileId: "p1",
       requestsPerMinute: 60,
       spendLimitNano: 2_500_000_000n,
+      spendReset: "never",
       expiresAtMs: NOW + 3_600_000,
       accountId: "a1",
       isJson: true,
@@ -42,6 +43,17 @@ test("create with everything, apart from the configuration's flags", () => {
 
 test("create with a name only", () => {
   expect(read("create", "--name", "app").order).toMatchObject({ profileId: null, expiresAtMs: null, isJson: false });
+});
+
+test("a limit that starts anew, and starting it anew", () => {
+  expect(read("create", "--name", "a", "--spend-limit", "5", "--spend-reset", "weekly").order).toMatchObject({
+    spendLimitNano: 5_000_000_000n,
+    spendReset: "weekly",
+  });
+  for (const word of ["none", "never"])
+    expect(read("set", "key_1", "--spend-reset", word).order).toMatchObject({ change: { spendReset: "never" } });
+  const order = { kind: "reset-spend", id: "key_1", accountId: null, isJson: false };
+  expect(read("reset-spend", "key_1").order).toEqual(order);
 });
 
 test("revoke takes the id, before or after its switch", () => {
@@ -72,7 +84,9 @@ test.each([
 
 describe("wrong usage", () => {
   test.each([
-    ["", "keys create, list, set, rotate or revoke"],
+    ["set key_1 --spend-reset hourly", "--spend-reset is one of never, daily, weekly, monthly"],
+    ["reset-spend", "needs the id of a key"],
+    ["", "keys create, list, set, reset-spend, rotate or revoke"],
     ["set key_1", "something to change"],
     ["set --name x", "needs the id"],
     ["set key_1 --rpm 0", "--rpm is a whole number"],

@@ -1,0 +1,49 @@
+// What keys have spent of their limits in the period under way, and counting it from nothing before the period is over.
+
+import type { KeySpend } from "../core/ledger.ts";
+import type { NanoUsd } from "../core/money.ts";
+import type { KeyRecord, KeySpendStore } from "../core/ports.ts";
+import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
+
+export interface Spent {
+  readonly spent: NanoUsd;
+  /** Counted since then; null for everything since the key has a limit. */
+  readonly sinceMs: number | null;
+  readonly resetsAtMs: number | null;
+}
+
+export interface Spending {
+  /** By the id of the key, for those with a limit. */
+  of(keys: readonly KeyRecord[]): Promise<ReadonlyMap<string, Spent>>;
+  /** From now on nothing is spent. What is on hold stays so, and counts when it is charged. */
+  reset(key: KeyRecord): Promise<Spent | null>;
+}
+
+export interface SpendingOptions {
+  readonly store: KeySpendStore;
+  readonly now?: () => number;
+}
+
+export function createSpending({ store, now = Date.now }: SpendingOptions): Spending {
+  const of = async (keys: readonly KeyRecord[]): Promise<ReadonlyMap<string, Spent>> => {
+    const limited = keys.filter(({ spendLimitNano }) => spendLimitNano !== null);
+    const spends = await store.of(limited.map(({ id }) => id));
+    const atMs = now();
+    return new Map(limited.map((key) => [key.id, spentOf(key, spends.get(key.id), atMs)]));
+  };
+  return {
+    of,
+    reset: async (key) => {
+      await store.reset(key.id, now());
+      return (await of([key])).get(key.id) ?? null;
+    },
+  };
+}
+
+/** As the next request of the key will find it: a period that nobody has asked anything in has nothing spent. */
+function spentOf({ spendReset }: KeyRecord, spend: KeySpend | undefined, atMs: number): Spent {
+  const startMs = periodStartMs(spendReset, atMs);
+  const resetsAtMs = nextPeriodMs(spendReset, atMs);
+  if (spend === undefined || spend.periodStartMs < startMs) return { spent: 0n, sinceMs: startMs || null, resetsAtMs };
+  return { spent: spend.spent - spend.spentBefore, sinceMs: spend.periodStartMs || null, resetsAtMs };
+}
