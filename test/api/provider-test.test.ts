@@ -1,10 +1,10 @@
 // POST /api/providers/{id}/test: one tiny real request, what is wrong with the answer, and what to do about it.
 
-import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expectError } from "../support/errors.ts";
 import { type FakeProvider, fails, hangs, sends, startFakeProvider } from "../support/fake-provider.ts";
 import { labYaml, startGateway, type TestGateway } from "../support/gateway.ts";
+import { freePort } from "../support/ports.ts";
 
 interface Tested {
   readonly ok: boolean;
@@ -86,7 +86,8 @@ describe("a provider that answers", () => {
 
 describe("a provider that does not", () => {
   beforeEach(async () => {
-    gateway = await startGateway({ yaml: labYaml(lab.url) });
+    const yaml = labYaml(lab.url).replace("firstByteMs: 60000", "firstByteMs: 3000");
+    gateway = await startGateway({ yaml });
     lab.reset();
     return () => gateway.stop();
   });
@@ -152,11 +153,3 @@ it("finds nothing wrong with the sandbox", async () => {
   expect(await answer.json()).toMatchObject({ ok: true, problem: null });
   await gateway.stop();
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -15,6 +15,7 @@ import { profiles } from "../../src/cli/profiles.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 import { load } from "../../src/config/load.ts";
 import { SILENT_LOG } from "../../src/telemetry/log.ts";
+import { freePort } from "../support/ports.ts";
 import { type RecordedTerminal, recordTerminal } from "../support/terminal.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -274,12 +275,4 @@ async function statusWith(url: string, key: string): Promise<number> {
   });
   await response.text();
   return response.status;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

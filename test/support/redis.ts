@@ -2,9 +2,9 @@
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { Redis } from "ioredis";
+import { freePort } from "./ports.ts";
 
 export interface TestRedis {
   readonly url: string;
@@ -46,7 +46,7 @@ export async function startTestRedis(): Promise<TestRedis | null> {
 async function untilAnswering(url: string, server: ChildProcess): Promise<void> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
   redis.on("error", () => undefined);
-  for (let tries = 0; server.exitCode === null && tries < 400; tries += 1) {
+  for (let tries = 0; server.exitCode === null && tries < 4_000; tries += 1) {
     const isUp = await redis.connect().then(
       () => true,
       () => false,
@@ -55,15 +55,4 @@ async function untilAnswering(url: string, server: ChildProcess): Promise<void> 
     await wait(25);
   }
   throw new Error("Redis did not start");
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -2,7 +2,8 @@
 // hold back, delay, slice, throttle, cut and reset, for the connections that are open and for those to come.
 
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { freePort } from "./ports.ts";
 import { createPipe, type Harm, type Pipe } from "./tcp-pipe.ts";
 
 export type { Harm } from "./tcp-pipe.ts";
@@ -69,8 +70,8 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     listener: null,
   };
   const server = createServer({ allowHalfOpen: true }, (client) => accept(state, client));
-  await listen(server, 0);
-  const { port } = server.address() as AddressInfo;
+  const port = await freePort();
+  await listen(server, port);
   const url = new URL(target);
   url.hostname = "127.0.0.1";
   url.port = String(port);

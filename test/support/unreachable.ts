@@ -3,9 +3,10 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, connect, createServer as createTcpServer, type Server } from "node:net";
+import { type AddressInfo, connect, type Server } from "node:net";
 import { Worker } from "node:worker_threads";
 import { certificate } from "./certificate.ts";
+import { freePort } from "./ports.ts";
 
 export interface Address {
   readonly url: string;
@@ -13,9 +14,7 @@ export interface Address {
 }
 
 export async function closedPort(): Promise<Address> {
-  const url = await listening(createTcpServer());
-  await url.close();
-  return { url: url.url, close: async () => undefined };
+  return { url: `http://127.0.0.1:${await freePort()}/v1`, close: async () => undefined };
 }
 
 /** `invalid` is reserved: no resolver may ever find it. */

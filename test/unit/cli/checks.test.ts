@@ -12,6 +12,7 @@ import { formatCheck } from "../../../src/cli/marks.ts";
 import { portCheck } from "../../../src/cli/port-check.ts";
 import type { Check } from "../../../src/config/doctor.ts";
 import { openDb } from "../../../src/store/db.ts";
+import { freePort } from "../../support/ports.ts";
 import { startTestRedis } from "../../support/redis.ts";
 import { recordTerminal } from "../../support/terminal.ts";
 
@@ -163,14 +164,6 @@ async function listen(server: Server): Promise<number> {
     await new Promise((resolve) => server.close(resolve));
   });
   return (server.address() as AddressInfo).port;
-}
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 test.each([
