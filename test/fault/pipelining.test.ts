@@ -6,16 +6,17 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { answers, type Behaviour, chunk, delays, event, hangs } from "../support/fake-provider.ts";
 import { ADMIN_TOKEN, HELLO } from "../support/gateway.ts";
 import { openSocket } from "../support/raw-http.ts";
-import { openWorld, type World } from "./world.ts";
+import { openWorld, PATIENT, type World } from "./world.ts";
 
-const STALL_MS = 600;
+/** Long enough for all requests to reach the provider before the first of them is given up. */
+const STALL_MS = 4_000;
 const REQUESTS = 4;
 
 let world: World;
 beforeAll(async () => {
   world = await openWorld({
     server: { writeStallMs: STALL_MS, drainSeconds: 1 },
-    timeouts: { firstByteMs: 50_000, idleMs: 50_000, totalMs: 50_000 },
+    timeouts: PATIENT,
   });
 });
 beforeEach(() => world.heal());

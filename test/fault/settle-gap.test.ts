@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
+import { openDb } from "../../src/store/db.ts";
 import { chunk, type FakeProvider, startFakeProvider, streams, USAGE } from "../support/fake-provider.ts";
 import { HELLO } from "../support/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway-process.ts";
@@ -120,12 +121,21 @@ describe.skipIf(database === null)("between the answer and the books", () => {
     });
   }
 
+  /** Asks the database itself, past the broken line. */
+  async function untilBooked(requestId: string): Promise<void> {
+    const db = await openDb(database!.url);
+    const count = async (): Promise<number> =>
+      (await db.query("SELECT hold_id FROM charges WHERE request_id = $1", [requestId])).length;
+    await expect.poll(count).toBe(1);
+    await db.close();
+  }
+
   test("killed after the booking, before the news of it: booked once", async () => {
     const stream = await begin("gap-after");
     const isLost = loseTheReply();
     stream.finish();
     await isLost;
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await untilBooked("gap-after");
     await gateway.kill();
     proxy.cut("reset");
     proxy.harm({});
@@ -139,7 +149,7 @@ describe.skipIf(database === null)("between the answer and the books", () => {
     const isLost = loseTheReply();
     stream.finish();
     await isLost;
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await untilBooked("gap-lost");
     proxy.cut("reset");
     proxy.harm({});
     expect(await stream.text).toContain("[DONE]");

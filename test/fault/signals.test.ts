@@ -108,7 +108,7 @@ async function untilNotReady({ gateway }: Running): Promise<void> {
 }
 
 test("SIGTERM: not ready at once, still serving, then closed; streams finish and are charged", async () => {
-  const running = await run({ SWITCHYARD_LAME_DUCK_SECONDS: "3", SWITCHYARD_DRAIN_SECONDS: "60" });
+  const running = await run({ SWITCHYARD_LAME_DUCK_SECONDS: "5", SWITCHYARD_DRAIN_SECONDS: "60" });
   const { gateway } = running;
   const { finish, responses } = await openStreams(running, STREAMS);
   provider.once("alpha", streams([chunk("alpha", { content: "Late" }), chunk("alpha", {}, "stop")], { usage: USAGE }));

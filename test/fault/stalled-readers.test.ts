@@ -6,9 +6,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { answers, type Behaviour, chunk, completion, event, sends, USAGE } from "../support/fake-provider.ts";
 import { decimal, PRICES } from "../support/money.ts";
-import { COST, openWorld, type World } from "./world.ts";
+import { COST, openWorld, PATIENT, type World } from "./world.ts";
 
-const STALL_MS = 600;
+/** Longer than this process is busy with itself when it handles the largest answers. */
+const STALL_MS = 1_500;
 const PIECE = "~".repeat(16 * 1024);
 const MEGABYTE = 1 << 20;
 /** What fits into the buffers of the sockets on both sides of the gateway, several of them at once. */
@@ -16,7 +17,7 @@ const BUFFERED_MAX = 24 * MEGABYTE;
 
 let world: World;
 beforeAll(async () => {
-  const timeouts = { firstByteMs: 20_000, idleMs: 20_000, totalMs: 60_000 };
+  const timeouts = PATIENT;
   world = await openWorld({ server: { writeStallMs: STALL_MS, drainSeconds: 1 }, timeouts });
 });
 beforeEach(() => world.heal());
@@ -107,13 +108,15 @@ describe("a stream", () => {
     });
     const spent = await world.bank.spentBy(async () => {
       const response = await world.bank.open({ stream: true, max_tokens: 4000 }).response;
+      const startedAtMs = performance.now();
       let length = 0;
       let tail = "";
       for await (const bytes of response) {
         length += (bytes as Buffer).length;
         tail = (tail + (bytes as Buffer).toString("latin1")).slice(-100);
-        if (length % 5 === 0) await pause(20);
+        await pause(25);
       }
+      expect(performance.now() - startedAtMs, "longer than anybody is waited for").toBeGreaterThan(STALL_MS);
       expect(length).toBeGreaterThan(pieces * PIECE.length);
       expect(tail).toContain("[DONE]");
     });
@@ -139,7 +142,7 @@ describe("a whole answer", () => {
     world.a.on("alpha", huge);
     const spent = await world.bank.spentBy(async () => {
       const response = await unread({ max_tokens: 4000 }).response;
-      await pause(3 * STALL_MS);
+      await pause(2 * STALL_MS);
       expect(await endOf(response)).toBe(false);
     });
     expect(spent).toBe(COST.alpha);
