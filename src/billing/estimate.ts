@@ -48,8 +48,13 @@ export function quoteChain(input: QuoteInput): readonly Quote[] {
 
 /** The amounts a hold may have, best first: each covers the chain without the models that are dearer. */
 export function holdAmounts(quotes: readonly Quote[]): readonly NanoUsd[] {
-  const amounts = [...new Set(quotes.map(({ amount }) => amount))];
-  return amounts.sort((a, b) => (a > b ? -1 : 1));
+  const amounts: NanoUsd[] = [];
+  for (const { amount } of quotes) {
+    const place = amounts.findIndex((other) => other <= amount);
+    if (place < 0) amounts.push(amount);
+    else if (amounts[place] !== amount) amounts.splice(place, 0, amount);
+  }
+  return amounts;
 }
 
 /** The least that would buy any answer from any model, when the client left the length open. */

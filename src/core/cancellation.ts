@@ -9,7 +9,7 @@ export interface CancelSignal {
 
 /** Controller and signal in one. Listeners are told once, in the order in which they came. */
 export class Cancellation implements CancelSignal {
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners: (() => void)[] = [];
   #isAborted = false;
 
   get aborted(): boolean {
@@ -19,16 +19,17 @@ export class Cancellation implements CancelSignal {
   abort(): void {
     if (this.#isAborted) return;
     this.#isAborted = true;
-    for (const listener of this.#listeners) listener();
-    this.#listeners.clear();
+    // One that is told may end another.
+    for (let listener = this.#listeners.shift(); listener !== undefined; listener = this.#listeners.shift()) listener();
   }
 
   addEventListener(_type: "abort", listener: () => void): void {
-    if (!this.#isAborted) this.#listeners.add(listener);
+    if (!this.#isAborted && !this.#listeners.includes(listener)) this.#listeners.push(listener);
   }
 
   removeEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.delete(listener);
+    const place = this.#listeners.indexOf(listener);
+    if (place >= 0) this.#listeners.splice(place, 1);
   }
 }
 

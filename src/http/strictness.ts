@@ -27,12 +27,12 @@ function whyNot(raw: IncomingMessage, url: string): string | null {
 }
 
 function repeatedHeader(rawHeaders: readonly string[]): string | null {
-  const seen = new Set<string>();
+  const seen: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] as string).toLowerCase();
     if (!SINGLE.has(name)) continue;
-    if (seen.has(name)) return name;
-    seen.add(name);
+    if (seen.includes(name)) return name;
+    seen.push(name);
   }
   return null;
 }

@@ -53,9 +53,13 @@ export function createRollupWriter(kind: Db["kind"]): RollupWriter {
   return { statements: (records) => [insert(rowsOf(records))] };
 }
 
+/** In the order of the columns. */
+type GroupKey = readonly [accountId: string, span: string, model: string, tier: string, keyId: string, ...TwoNumbers];
+type TwoNumbers = readonly [startAt: number, status: number];
+
 /** The money apart, as it is not a plain number. */
 interface Group {
-  readonly key: readonly (string | number)[];
+  readonly key: GroupKey;
   readonly sums: number[];
   charge: bigint;
   baseline: bigint;
@@ -64,10 +68,14 @@ interface Group {
 function rowsOf(records: readonly RequestRecord[]): readonly (readonly (string | number)[])[] {
   const groups = new Map<string, Group>();
   for (const record of records) {
-    for (const [span, spanMs] of [["hour", HOUR_MS] as const, ["day", DAY_MS] as const]) {
-      add(groupOf(groups, record, span, Math.floor(record.atMs / spanMs) * spanMs), record);
-    }
+    const { accountId, keyId, status, answeredBy, decision } = record;
+    const startAt = Math.floor(record.atMs / HOUR_MS) * HOUR_MS;
+    add(
+      groupAt(groups, [accountId, "hour", answeredBy?.model ?? "", decision?.tier ?? "", keyId, startAt, status]),
+      record,
+    );
   }
+  for (const hour of [...groups.values()]) addHourToDay(groups, hour);
   const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
   return sorted.map(([, { key, sums, charge, baseline }]) => {
     const row: (string | number)[] = [...key, ...sums];
@@ -77,17 +85,24 @@ function rowsOf(records: readonly RequestRecord[]): readonly (readonly (string |
   });
 }
 
-function groupOf(groups: Map<string, Group>, record: RequestRecord, span: string, startAt: number): Group {
-  const { accountId, keyId, status } = record;
-  const model = record.answeredBy?.model ?? "";
-  const tier = record.decision?.tier ?? "";
-  const name = `${accountId}\n${span}\n${startAt}\n${model}\n${tier}\n${keyId}\n${status}`;
+function groupAt(groups: Map<string, Group>, key: GroupKey): Group {
+  const name = key.join("\n");
   const known = groups.get(name);
   if (known !== undefined) return known;
-  const key = [accountId, span, model, tier, keyId, startAt, status];
   const group = { key, sums: SUMS.map(() => 0), charge: 0n, baseline: 0n };
   groups.set(name, group);
   return group;
+}
+
+function addHourToDay(groups: Map<string, Group>, { key, sums, charge, baseline }: Group): void {
+  const [accountId, , model, tier, keyId, startAt, status] = key;
+  const dayAt = Math.floor(startAt / DAY_MS) * DAY_MS;
+  const day = groupAt(groups, [accountId, "day", model, tier, keyId, dayAt, status]);
+  sums.forEach((sum, index) => {
+    (day.sums[index] as number) += sum;
+  });
+  day.charge += charge;
+  day.baseline += baseline;
 }
 
 function add(group: Group, record: RequestRecord): void {
@@ -111,7 +126,7 @@ function add(group: Group, record: RequestRecord): void {
     ...ANSWERED_AT.map((at) => (at === answeredAt ? 1 : 0)),
     1,
   ];
-  for (const [index, count] of counts.entries()) (sums[index] as number) += count;
+  for (let index = 0; index < counts.length; index++) (sums[index] as number) += counts[index] as number;
   (sums[FIRST_LATENCY + bucketOf(latencyMs)] as number) += 1;
   if (firstContentMs !== null) (sums[FIRST_FIRST_CONTENT + bucketOf(firstContentMs)] as number) += 1;
   if (overheadMs !== null) (sums[FIRST_OVERHEAD + bucketOf(overheadMs, OVERHEAD_BOUNDS_MS)] as number) += 1;
