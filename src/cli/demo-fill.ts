@@ -21,7 +21,7 @@ export interface DemoPlan {
   readonly days: number;
   readonly seed: number;
   readonly nowMs: number;
-  /** So many requests are charged one by one; 5,000 when left out. */
+  /** So many requests are charged one by one; 30,000 when left out. */
   readonly bookedMax?: number;
   onProgress(written: number): void;
 }
@@ -39,7 +39,7 @@ export interface DemoFilled {
 }
 
 const BATCH = 1_000;
-const BOOKED_MAX = 5_000;
+const BOOKED_MAX = 30_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The database is migrated already. */

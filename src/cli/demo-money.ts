@@ -18,7 +18,8 @@ import { createDemoClock } from "./demo-clock.ts";
 export const OLDER_NOTE = "demo: older traffic";
 
 /** Holds that are open at once, and the most that have one time in the ledger. */
-const OPEN_MAX = 25;
+const OPEN_MAX = 100;
+const HOUR_MS = 60 * 60 * 1000;
 const NANO_PER_USD = 1_000_000_000n;
 const SPARE = 20n * NANO_PER_USD;
 
@@ -73,20 +74,20 @@ export async function moveMoney(
   return { charged, balance: (await credits.balance(DEFAULT_ACCOUNT)).posted };
 }
 
-/** A few at a time, all of the same day. */
+/** A few at a time, within one hour. */
 function chunksOf(records: readonly RequestRecord[]): readonly (readonly RequestRecord[])[] {
   const chunks: RequestRecord[][] = [];
   for (const record of records) {
     const last = chunks.at(-1);
-    const isOfDay = last !== undefined && dayOf(last[0] as RequestRecord) === dayOf(record);
-    if (isOfDay && last.length < OPEN_MAX) last.push(record);
+    const isOfHour = last !== undefined && hourOf(last[0] as RequestRecord) === hourOf(record);
+    if (isOfHour && last.length < OPEN_MAX) last.push(record);
     else chunks.push([record]);
   }
   return chunks;
 }
 
-function dayOf({ atMs }: RequestRecord): string {
-  return new Date(atMs).toISOString().slice(0, 10);
+function hourOf({ atMs }: RequestRecord): number {
+  return Math.floor(atMs / HOUR_MS);
 }
 
 function chargeOf(records: readonly RequestRecord[]): NanoUsd {

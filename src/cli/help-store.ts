@@ -56,7 +56,7 @@ export const demoPage: HelpPage = {
     ),
   ],
   notes: [
-    'The newest 5,000 requests are charged one by one, at about the time they were made; the rest is one correction a month, "demo: older traffic". Only the demo may choose the time of a booking. Use a database of its own: what is booked stays booked.',
+    'The newest 30,000 requests are charged one by one, at about the time they were made; the rest is one correction a month, "demo: older traffic". Only the demo may choose the time of a booking. Use a database of its own: what is booked stays booked.',
   ],
 };
 
