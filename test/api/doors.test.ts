@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../src/http/openapi/operations.ts";
-import { ADMIN_TOKEN, startGateway, type TestGateway } from "../support/gateway.ts";
+import { ADMIN_TOKEN, labYaml, startGateway, type TestGateway } from "../support/gateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -51,5 +51,20 @@ describe("an operation that asks for a key", () => {
       }
     }
     expect(messages.size).toBe(1);
+  });
+});
+
+describe("what is open to everybody", () => {
+  it.each(["/v1", "/healthz", "/readyz"])("%s names no provider that is configured", async (path) => {
+    const configured = await startGateway({
+      yaml: labYaml("http://127.0.0.1:9/v1").replaceAll("lab", "unheard-of"),
+    });
+    try {
+      const answer = await fetch(`${configured.url}${path}`);
+      expect(answer.status).toBe(200);
+      expect(await answer.text()).not.toContain("unheard-of");
+    } finally {
+      await configured.stop();
+    }
   });
 });
