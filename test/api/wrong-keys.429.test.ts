@@ -63,7 +63,11 @@ describe("wrong admin tokens", () => {
   it("close the door to that address for a while, also for the right one, and not to others", async () => {
     const credits = (token: string, address: string): Promise<Response> =>
       behindProxy.get("/api/credits", { authorization: `Bearer ${token}`, ...from(address) });
-    for (let index = 0; index < 300; index += 1) expect((await credits(`guess${index}`, "8.8.8.8")).status).toBe(401);
+    // Many at once, so that a slow machine too is done within the minute.
+    for (let sent = 0; sent < 300; sent += 50) {
+      const guesses = Array.from({ length: 50 }, (_, index) => credits(`guess${sent + index}`, "8.8.8.8"));
+      for (const guess of await Promise.all(guesses)) expect(guess.status).toBe(401);
+    }
     await expectError(await credits(ADMIN_TOKEN, "8.8.8.8"), { status: 429, code: "too_many_wrong_keys" });
     const metrics = { authorization: `Bearer ${ADMIN_TOKEN}`, ...from("8.8.8.8") };
     expect((await behindProxy.get("/metrics", metrics)).status).toBe(429);

@@ -16,9 +16,9 @@ import {
   streams,
 } from "../support/fake-provider.ts";
 import { type Bank, chargesOf, decimal, type ModelId, openBank, owed, PRICES } from "../support/money.ts";
-import { createRandom, type Random, scaled, seedOf } from "../support/random.ts";
+import { createRandom, few, type Random, seedOf } from "../support/random.ts";
 
-const REQUESTS = scaled(1000);
+const REQUESTS = few(400, 1000);
 const CLIENTS = 16;
 const SEED = seedOf(20_260);
 const WORDS = "four four four four ";
