@@ -38,7 +38,7 @@ function behaves(open: () => Promise<Pair>): void {
     const [taken] = await here.take([first]);
     expect(taken).toMatchObject({ granted: 7 });
     expect(totalOf(taken!.counts)).toBe(7);
-    expect(Math.abs(taken!.second - Date.now() / 1000)).toBeLessThan(5);
+    expect(Math.abs(taken!.second - Date.now() / 1000)).toBeLessThan(60);
     const [more] = await there.take([{ ...first, count: 7 }]);
     expect(more).toMatchObject({ granted: 3 });
     expect((await here.take([first]))[0]).toMatchObject({ granted: 0 });

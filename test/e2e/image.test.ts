@@ -135,7 +135,7 @@ describe("what the image holds", () => {
     const [, check = ""] = /CMD (\[.*\])$/.exec(lastOf(last, "HEALTHCHECK") ?? "") ?? [];
     const [, ...args] = execForm(check);
     const health = (port: string): number | null =>
-      spawnSync(process.execPath, args, { env: { PORT: port }, timeout: 20_000 }).status;
+      spawnSync(process.execPath, args, { env: { PORT: port }, timeout: 120_000 }).status;
     expect(health(new URL(url).port)).toBe(0);
     expect(health("1")).toBe(1);
     const exited = new Promise((resolve) => serving.once("exit", resolve));
