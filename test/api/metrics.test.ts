@@ -20,7 +20,9 @@ let seen: Scrape;
 beforeAll(async () => {
   provider = await startFakeProvider(answers("ok"));
   // Two failures in a row open the breaker; a second try is made on a passing fault.
-  gateway = await startGateway({ yaml: labYaml(provider.url, ["alpha", "beta"], "health: { failuresInRow: 2 }") });
+  gateway = await startGateway({
+    yaml: labYaml(provider.url, ["alpha", "beta"], "health: { failuresInRow: 2, openMs: 600000, openMsMax: 600000 }"),
+  });
   provider.on("alpha", fails(500));
   const answer = await gateway.post("/v1/chat/completions", HELLO);
   expect(answer.status).toBe(200);
@@ -32,9 +34,9 @@ beforeAll(async () => {
       seen = await scrape(gateway.url);
       expect(seen.value("switchyard_requests_in_flight")).toBe(0);
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
-}, 60_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await provider.close();
@@ -90,8 +92,8 @@ test("a call is out at its provider until it is over", async () => {
   expect(await out()).toBe(1);
   leaving.abort();
   expect(await left).toBe("left");
-  await expect.poll(out, { timeout: 20_000 }).toBe(0);
-}, 60_000);
+  await expect.poll(out).toBe(0);
+});
 
 test.each<readonly [Parameters<typeof failureReason>[0], string]>([
   [{ failure: "connect", status: null }, "connect"],

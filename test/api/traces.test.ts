@@ -286,7 +286,7 @@ describe("a caller's traceparent", () => {
     const id = answer.headers.get("x-request-id");
     await expect
       .poll(() => collector.spans().find(({ attributes }) => attributes["gateway.request.id"] === id), {
-        timeout: 20_000,
+        timeout: 60_000,
       })
       .toMatchObject({ name: "GET /v1/models", traceId: expect.stringMatching(/^(?!0+$)[0-9a-f]{32}$/) });
     const span = collector.spans().find(({ attributes }) => attributes["gateway.request.id"] === id);

@@ -77,9 +77,9 @@ describe("a collector that", () => {
     };
     await withGateway(env, async (gateway) => {
       await ask(gateway);
-      await expect.poll(() => dropped(gateway, "export-failed"), { timeout: 30_000 }).toBe(3);
+      await expect.poll(() => dropped(gateway, "export-failed")).toBe(3);
       await ask(gateway);
-      await expect.poll(() => dropped(gateway, "export-failed"), { timeout: 30_000 }).toBe(6);
+      await expect.poll(() => dropped(gateway, "export-failed")).toBe(6);
       expect(said(gateway, "does not take traces")).toBe(1);
     });
   });
@@ -95,10 +95,10 @@ describe("a collector that", () => {
       };
       await withGateway(env, async (gateway) => {
         await ask(gateway);
-        await expect.poll(() => collector.posts.length, { timeout: 30_000 }).toBe(1);
+        await expect.poll(() => collector.posts.length).toBe(1);
         // Three spans each: three requests fit into the queue.
         await ask(gateway, 10);
-        await expect.poll(() => dropped(gateway, "queue-full"), { timeout: 30_000 }).toBe(21);
+        await expect.poll(() => dropped(gateway, "queue-full")).toBe(21);
         const stoppedAt = performance.now();
         await gateway.stop();
         expect(performance.now() - stoppedAt).toBeLessThan(30_000);
@@ -113,12 +113,12 @@ describe("a collector that", () => {
       const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: "20" };
       await withGateway(env, async (gateway) => {
         await ask(gateway);
-        await expect.poll(() => dropped(gateway, "export-failed"), { timeout: 30_000 }).toBe(3);
+        await expect.poll(() => dropped(gateway, "export-failed")).toBe(3);
         collector.behave(takes);
         await ask(gateway);
         const sent = async (): Promise<number | undefined> =>
           (await scrape(gateway.url)).value("switchyard_spans_sent_total");
-        await expect.poll(sent, { timeout: 30_000 }).toBe(3);
+        await expect.poll(sent).toBe(3);
         expect(said(gateway, "takes traces again")).toBe(1);
       });
     });
@@ -137,7 +137,7 @@ test("a process ends although its collector never answers", async () => {
     const gateway = await startGatewayProcess({ folder, env });
     const headers = { authorization: `Bearer ${gateway.firstKey}` };
     expect((await fetch(`${gateway.url}/v1/models`, { headers })).status).toBe(200);
-    await expect.poll(() => collector.posts.length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => collector.posts.length).toBe(1);
     const askedAt = performance.now();
     expect(await gateway.stop()).toBe(0);
     // Ten minutes, if it waited for the collector.
@@ -167,7 +167,7 @@ test("without a protocol it is protobuf; compressed when asked for", async () =>
     };
     await withGateway(env, async (gateway) => {
       await ask(gateway);
-      await expect.poll(() => collector.posts.length, { timeout: 30_000 }).toBeGreaterThan(0);
+      await expect.poll(() => collector.posts.length).toBeGreaterThan(0);
       const [post] = collector.posts;
       expect(post?.headers).toMatchObject({ "content-type": "application/x-protobuf", "content-encoding": "gzip" });
       for (const text of ["switchyard", "POST /v1/chat/completions", "chat alpha", "gen_ai.request.model"]) {

@@ -90,7 +90,8 @@ function writeYaml(url: string, models: Readonly<Record<string, number>>, option
   return [
     "catalog: none",
     `server: { ${pairs({ drainSeconds: 5, ...options.server })} }`,
-    `health: { ${pairs(options.health ?? {})} }`,
+    // A model that rests does so for as long as a test takes, however slow the machine is.
+    `health: { ${pairs({ openMs: 600_000, openMsMax: 600_000, ...options.health })} }`,
     "limits: { requestsPerMinute: 100000 }",
     "providers:",
     provider("lab", url),

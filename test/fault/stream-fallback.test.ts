@@ -48,7 +48,7 @@ describe("before the first content the next model takes over", () => {
     ["a cut before headers", cuts, /closed|hang up|reset/i],
     ["no headers in time", hangs, /sent no answer within 1500 ms/],
     ["nothing but comments", pings, /sent no answer within 1500 ms/],
-    ["an error body with 200", sends(200, { error: { message: "inner trouble" } }), /before it began/],
+    ["an error body with 200", sends(200, { error: { message: "inner trouble" } }), /inner trouble/],
     ["HTML with 200", sends(200, "<html></html>", { "content-type": "text/html" }), /before it began/],
     ["an empty body", sends(200, ""), /before it began/],
     ["[DONE] alone", script([], "done"), /before it began/],

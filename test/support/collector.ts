@@ -71,7 +71,7 @@ export async function startCollector(): Promise<Collector> {
           if (found.length < count) throw new Error(`${found.length} of ${count} spans of ${traceId}`);
           return found;
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       ),
     behave(behaviour) {
       answer = behaviour;
