@@ -25,7 +25,15 @@ export function findCategory(signals: Signals): Found {
 
 export function isChitchat({ cues, words, questions, codeMarks }: Signals): boolean {
   if (words === 0 || codeMarks > 1) return false;
-  const work = cues.code + cues.math + cues.writing + cues.summary + cues.translation + cues.extraction + cues.creative;
+  const work =
+    cues.code +
+    cues.math +
+    cues.writing +
+    cues.summary +
+    cues.translation +
+    cues.extraction +
+    cues.creative +
+    cues.advice;
   if (cues.greeting + cues.thanks > 0 && work === 0) return words <= (questions > 0 && cues.question > 0 ? 4 : 7);
   return cues.smalltalk > 0 && words <= 10 && work < ENOUGH;
 }
@@ -44,12 +52,13 @@ export function taskEvidence(signals: Signals): Evidence {
     [CODING, cues.code * 0.8 + codeEvidence(signals)],
     ["translation", cues.translation * 1.6],
     ["summarization", cues.summary * 1.4],
-    ["extraction", cues.extraction * 0.9],
+    ["extraction", cues.extraction * 0.9 + cues.material * (isAsk ? 0.5 : 0.2)],
     ["math", (cues.math + cues.proof) * 0.6 + mathEvidence(signals) + (isWordProblem ? 1.2 : 0)],
     ["creative_writing", cues.creative * 0.9],
     ["writing", cues.writing * 0.8],
     // A why-question of a few words is a question, not an analysis.
     ["reasoning", cues.reasoning * (words < 9 && isAsk ? 0.3 : 0.6) + cues.design * 0.7 + cues.expert * 0.35],
+    ["general", cues.advice * 0.7],
   ];
 }
 

@@ -17,6 +17,9 @@ const HEAD_CHARS = 1800;
 const TAIL_CHARS = 800;
 
 const PER_TOKEN = 5;
+/** What is asked stands at either end; of what lies between only the words are heard, so that a pasted text does not drown it. */
+const ASKING_HEAD = 28;
+const ASKING_TAIL = 24;
 
 const WORD = 0x9e3779b1;
 const PAIR = 0x85ebca6b;
@@ -152,6 +155,10 @@ function findBuckets({ hashes, beginnings, endings, count }: Tokens): number {
   for (let at = 0; at < count; at++) {
     const hash = hashes[at] as number;
     FOUND[size++] = bucketOf(hash, WORD);
+    if (at >= ASKING_HEAD && at < count - ASKING_TAIL) {
+      before = hash;
+      continue;
+    }
     FOUND[size++] = bucketOf(Math.imul(before, 31) + hash, PAIR);
     if (beginnings[at] !== 0) {
       FOUND[size++] = bucketOf(beginnings[at] as number, BEGINNING);

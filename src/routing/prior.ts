@@ -15,6 +15,5 @@ const STRENGTH_MAX = 3;
 
 export function priorOf(signals: Signals): Prior {
   const { category, strength } = findCategory(signals);
-  const points = category === "general" ? 0 : POINTS_PER_STRENGTH * Math.min(STRENGTH_MAX, strength);
-  return { kind: CATEGORIES.indexOf(category), points };
+  return { kind: CATEGORIES.indexOf(category), points: POINTS_PER_STRENGTH * Math.min(STRENGTH_MAX, strength) };
 }

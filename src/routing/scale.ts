@@ -24,6 +24,7 @@ export const USUAL_TIER: Readonly<Record<Category, number>> = {
 };
 
 const KINDS = CATEGORIES.length;
+const MATH = CATEGORIES.indexOf("math");
 const USUAL_TIERS = Float64Array.from(CATEGORIES, (category) => USUAL_TIER[category]);
 
 /** How the numbers lie in the weights' calibration. */
@@ -66,6 +67,8 @@ const STEEP_TEST: Steepness = { trust: 0.2, slope: 0.7, softness: 0.25, fall: 1 
 const TEST_SHIFT = -0.3;
 const TEST_OPTIONS = { least: 3, most: 12 } as const;
 const SLOWED_FALL = 0.08;
+/** Sums about shopping and school days are long to read and easy to do: so much lower, and so much less by their load. */
+const STORY = { ease: 0.9, calm: 0.5, half: 1.5 } as const;
 
 const STEEP = CATEGORIES.map((category): Steepness => {
   if (category === "math") return STEEP_MATH;
@@ -108,20 +111,27 @@ export function scale(outputs: Float32Array, calibration: Float32Array, signals:
   }
   const { trust, slope, softness, fall } = isTest ? STEEP_TEST : steepnessOf(shares);
   difficulty *= DIFFICULTY_SHARE;
-  const steepness = slope / (1 + softness * Math.abs(load + difficulty));
+  const story = isTest ? 0 : (shares[MATH] as number) * storyOf(signals);
+  const steepness = (slope * (1 - STORY.calm * story)) / (1 + softness * Math.abs(load + difficulty));
   const moves = {
     heard: trust * (heardTier(outputs[OUTPUT.ladder] as number, calibration) - usual),
     load: steepness * load,
     difficulty: steepness * difficulty,
     hard: usual < 1.7 ? 0 : hardness(signals),
   };
-  const place = usual + slowed(moves, fall) + moves.hard;
+  const place = usual - STORY.ease * story + slowed(moves, fall) + moves.hard;
   return { place, score: scoreOf(place), category: CATEGORIES[best] as Category, share: shares[best] as number, moves };
 }
 
 /** Solved examples bring choices of their own; without them, more than a dozen is a list and no test. */
 function isTestQuestion({ options, questionAt }: Signals): boolean {
   return options >= TEST_OPTIONS.least && (options <= TEST_OPTIONS.most || questionAt > 0);
+}
+
+/** 0 to 1: how far a sum is told in words of everyday life, without formulas or the objects of mathematics. */
+function storyOf({ cues, mathMarks }: Signals): number {
+  const points = Math.max(0, cues.everyday - cues.abstract - 2 * mathMarks);
+  return points / (points + STORY.half);
 }
 
 /** A fifth per tier; beyond the middle of the outer tiers ever slower, so that the hardest are still told apart. */
@@ -184,9 +194,10 @@ function heardTier(ladder: number, calibration: Float32Array): number {
   return Math.min(4.5, TIER_CUTS - 0.5 + (ladder - cut(TIER_CUTS - 1)) / 3);
 }
 
-/** Proofs, designs under constraints and specialist judgement are hard at any length. */
+/** Proofs, designs under constraints, specialist judgement and calculus are hard at any length. */
 function hardness({ cues }: Signals): number {
-  const points = 0.5 * cues.proof + 0.2 * cues.design + 0.08 * cues.expert + 0.03 * cues.constraint;
+  const calculus = 0.2 * Math.min(2, cues.calculus);
+  const points = 0.5 * cues.proof + 0.2 * cues.design + 0.08 * cues.expert + 0.03 * cues.constraint + calculus;
   return Math.min(1, Math.max(0, points - 0.1));
 }
 

@@ -2,13 +2,17 @@
 // learned part of the classifier. The order is part of the weights: training and routing share this file.
 
 import { isChitchat, isShortQuestion, taskEvidence } from "./evidence.ts";
-import { CUES, type Cue } from "./lexicon.ts";
+import { CUES } from "./lexicon.ts";
 import type { Signals } from "./signals.ts";
 
 const MEASURES = 26;
-const TASKS = 8;
+const TASKS = 9;
 
-export const SHAPE_SIZE = MEASURES + CUES.length + TASKS;
+/** Those that only place a sum on the ladder would say "mathematics" of everything else that speaks of money or days. */
+const PLACING_CUES: readonly string[] = ["everyday", "abstract", "calculus"];
+const TELLING_CUES = CUES.filter((cue) => !PLACING_CUES.includes(cue));
+
+export const SHAPE_SIZE = MEASURES + TELLING_CUES.length + TASKS;
 
 export function shapeOf(signals: Signals): Float32Array {
   const { words, lines, questions, numbers, codeMarks, mathMarks, listItems, options, letters } = signals;
@@ -43,10 +47,10 @@ export function shapeOf(signals: Signals): Float32Array {
     isShortQuestion(signals) ? 1 : 0,
   ];
   shape.set(measures);
-  for (let at = 0; at < CUES.length; at++) shape[MEASURES + at] = Math.min(1, signals.cues[CUES[at] as Cue] / 4);
+  for (const [at, cue] of TELLING_CUES.entries()) shape[MEASURES + at] = Math.min(1, signals.cues[cue] / 4);
   const tasks = taskEvidence(signals);
   for (let at = 0; at < tasks.length; at++) {
-    shape[MEASURES + CUES.length + at] = Math.min(1, (tasks[at] as (typeof tasks)[number])[1] / 4);
+    shape[MEASURES + TELLING_CUES.length + at] = Math.min(1, (tasks[at] as (typeof tasks)[number])[1] / 4);
   }
   return shape;
 }
