@@ -22,6 +22,7 @@ import { createToolLoops } from "./gateway/tool-loops.ts";
 import type { Edge } from "./http/edge.ts";
 import { createServer } from "./http/server.ts";
 import { createRegistry } from "./providers/registry.ts";
+import { warmRouter } from "./routing/warm.ts";
 import { openDb } from "./store/db.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { createPressure } from "./telemetry/pressure.ts";
@@ -106,6 +107,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
     openCalls,
     ...drain,
   };
+  warmRouter(settings.catalog);
   const server = await createServer(edge);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
   const { firstKey, setupToken } = await greet(server, { people, credits: money.credits, settings });

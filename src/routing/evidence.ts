@@ -20,7 +20,12 @@ export function findCategory(signals: Signals): Found {
   if (found.strength >= ENOUGH) return found;
   if (isShortQuestion(signals)) return { category: "simple_qa", strength: 1 + cues.question };
   if (words > 0 && words <= 8 && cues.smalltalk > 0) return { category: "chitchat", strength: 1 };
-  return { category: "general", strength: 0 };
+  return { category: "general", strength: isUnheard(signals) ? 1 : 0 };
+}
+
+/** A few words of which none is known speak for no kind of task; the net has learned most short texts as small talk. */
+function isUnheard({ cues, words }: Signals): boolean {
+  return words > 0 && words <= 3 && Object.values(cues).every((hits) => hits === 0);
 }
 
 export function isChitchat({ cues, words, questions, codeMarks }: Signals): boolean {

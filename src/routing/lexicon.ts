@@ -76,6 +76,7 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "triangle|circle|rectangle|radius|perimeter|area of|volume of|percent|percentage|fraction|ratio|average|mean of|median",
     "how many|how much|total|remainder|divisible|divided by|prime|integer*|real number*|matrix|eigenvalue*|vector|modulo",
     "square root|logarithm|factorial|permutation*|combination*|arithmetic|geometric|algebra|multiply|times as|twice as|sequence",
+    "wie viel|wie viele|combien|cuánto|cuántos|cuántas|quanti|quante|quantos|quantas|сколько|いくら|いくつ|몇 ",
     "berechne*|gleichung*|wahrscheinlichkeit*|calculer|calcule*|équation*|probabilité*|resuelve|ecuación*|calcula*|equação*",
     "probabilidad*|equazione|calcola*|вычисл*|уравнени*|вероятност*|реши|计算|方程|求解|概率|等于|求出|面积|体积|多少|計算|方程式|確率",
     "계산*|방정식*|확률*|احسب|معادلة|गणना|समीकरण|हल कर*|hesapla*|denklem*|olasılık*",

@@ -67,8 +67,8 @@ const STEEP_TEST: Steepness = { trust: 0.2, slope: 0.7, softness: 0.25, fall: 1 
 const TEST_SHIFT = -0.3;
 const TEST_OPTIONS = { least: 3, most: 12 } as const;
 const SLOWED_FALL = 0.08;
-/** Sums about shopping and school days are long to read and easy to do: so much lower, and so much less by their load. */
-const STORY = { ease: 0.9, calm: 0.5, half: 1.5 } as const;
+/** Sums about shopping and school days are long to read and easy to do: they start lower and are moved less. */
+const STORY = { ease: 0.7, calm: 0.4, shortest: 8, full: 16 } as const;
 
 const STEEP = CATEGORIES.map((category): Steepness => {
   if (category === "math") return STEEP_MATH;
@@ -112,14 +112,14 @@ export function scale(outputs: Float32Array, calibration: Float32Array, signals:
   const { trust, slope, softness, fall } = isTest ? STEEP_TEST : steepnessOf(shares);
   difficulty *= DIFFICULTY_SHARE;
   const story = isTest ? 0 : (shares[MATH] as number) * storyOf(signals);
-  const steepness = (slope * (1 - STORY.calm * story)) / (1 + softness * Math.abs(load + difficulty));
+  const steepness = slope / (1 + softness * Math.abs(load + difficulty));
   const moves = {
     heard: trust * (heardTier(outputs[OUTPUT.ladder] as number, calibration) - usual),
     load: steepness * load,
     difficulty: steepness * difficulty,
-    hard: usual < 1.7 ? 0 : hardness(signals),
+    hard: usual < 1.7 ? 0 : hardness(signals, shares[MATH] as number),
   };
-  const place = usual - STORY.ease * story + slowed(moves, fall) + moves.hard;
+  const place = usual - STORY.ease * story + (1 - STORY.calm * story) * (slowed(moves, fall) + moves.hard);
   return { place, score: scoreOf(place), category: CATEGORIES[best] as Category, share: shares[best] as number, moves };
 }
 
@@ -129,9 +129,10 @@ function isTestQuestion({ options, questionAt }: Signals): boolean {
 }
 
 /** 0 to 1: how far a sum is told in words of everyday life, without formulas or the objects of mathematics. */
-function storyOf({ cues, mathMarks }: Signals): number {
-  const points = Math.max(0, cues.everyday - cues.abstract - 2 * mathMarks);
-  return points / (points + STORY.half);
+function storyOf({ cues, mathMarks, words }: Signals): number {
+  const told = (1 + cues.everyday - cues.abstract - 2 * mathMarks) / 2;
+  const long = (words - STORY.shortest) / (STORY.full - STORY.shortest);
+  return Math.max(0, Math.min(1, told)) * Math.max(0, Math.min(1, long));
 }
 
 /** A fifth per tier; beyond the middle of the outer tiers ever slower, so that the hardest are still told apart. */
@@ -195,8 +196,8 @@ function heardTier(ladder: number, calibration: Float32Array): number {
 }
 
 /** Proofs, designs under constraints, specialist judgement and calculus are hard at any length. */
-function hardness({ cues }: Signals): number {
-  const calculus = 0.2 * Math.min(2, cues.calculus);
+function hardness({ cues }: Signals, mathShare: number): number {
+  const calculus = 0.2 * mathShare * Math.min(2, cues.calculus);
   const points = 0.5 * cues.proof + 0.2 * cues.design + 0.08 * cues.expert + 0.03 * cues.constraint + calculus;
   return Math.min(1, Math.max(0, points - 0.1));
 }

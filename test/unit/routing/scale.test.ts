@@ -32,6 +32,29 @@ describe("the score", () => {
   });
 });
 
+describe("a sum told as a story", () => {
+  const place = (text: string) => {
+    const outputs = new Float32Array(OUTPUTS);
+    outputs[2] = 12;
+    return scale(outputs, calibration, { ...readSignals(text), load: 5 }).place;
+  };
+  const story =
+    "Maya sold 12 boxes of cookies in the first week and twice as many in the second week. How much money did she earn?";
+
+  it("starts lower than one about the objects of mathematics", () => {
+    const abstract =
+      "Find the number of positive integers with distinct digits such that the sum of the digits is prime and none of them is a divisor.";
+    expect(place(story)).toBeLessThan(place(abstract) - 0.5);
+  });
+
+  it("is none where formulas are given or a few words only", () => {
+    expect(place(`${story} $\\frac{1}{2} + \\sqrt{x}$ and $\\sum_k \\binom{n}{k}$`)).toBeGreaterThan(
+      place(story) + 0.5,
+    );
+    expect(place("How much money is left?")).toBeGreaterThan(place(story));
+  });
+});
+
 describe("the distance to the nearest bound", () => {
   it.each([
     [-3, 0.5],
