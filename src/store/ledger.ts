@@ -30,7 +30,7 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
     if (state === null) return null;
     const { outcomes, changes } = post(state, ops);
     // Nothing of a refusal is written, so nothing would tell that what is remembered is out of date.
-    if (!outcomes.every(isDone)) return null;
+    if (!outcomes.every(isDone) || !ops.every((op, index) => isUncurbed(op, outcomes[index]))) return null;
     const statements = writeStatements(db.kind, { state, changes, owner });
     // In a batch wallets are locked in one order; at once, with several, two processes might lock them crosswise.
     if (changes.wallets.length === 1) await db.batchAtOnce(statements);
@@ -99,6 +99,12 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
 
 function isDone({ state }: LedgerOutcome): boolean {
   return state !== "refused" && state !== "already-resolved";
+}
+
+/** A limit may have been reset by hand, which no wallet tells of: less is granted only by what was just read. */
+function isUncurbed(op: LedgerOp, outcome: LedgerOutcome | undefined): boolean {
+  if (op.kind !== "hold" || op.spendLimit === null || outcome?.state !== "held") return true;
+  return outcome.amount >= (op.amounts[0] ?? 0n);
 }
 
 const HOLDS_NOTHING = "NOT EXISTS (SELECT 1 FROM holds WHERE holds.owner = processes.id AND holds.state = 'open')";

@@ -97,6 +97,16 @@ await describeStores("spend periods", ({ url, isShared }) => {
     expect(await verdict()).toMatchObject({ ok: true, problems: [] });
   });
 
+  test("reset by hand elsewhere, an answer is not cut short for want of what is there again", async () => {
+    const { keyId, use, stored } = newKey();
+    const { take, pay } = use(createLedgerStore(db, "me"));
+    await pay(await take(9n, TODAY), 9, TODAY);
+    await spends.reset(keyId, TODAY + 5_000);
+    // By memory one is left, which would do for a short answer.
+    await take(8n, TODAY, { atLeast: 1n });
+    expect(await stored()).toMatchObject({ held: 8n });
+  });
+
   test("reset with a clock that is behind does not let the day begin again", async () => {
     const { keyId, use } = newKey();
     const { take, pay } = use(createLedgerStore(db, "me"));
