@@ -193,6 +193,8 @@ async function openStream(body: ReplyBody, format: ProviderFormat): Promise<Resu
     const chunks = bytes === null ? reader.end() : reader.push(bytes);
     if (chunks.length > 0) body.eventSeen();
     head.push(...chunks);
+    // What is cut off cannot be read, which says nothing of the provider when it was the client who left.
+    if (bytes === null && body.failure !== null) break;
     if (reader.progress.fault !== null && !reader.progress.hasContent) {
       body.cancel();
       return failed({ kind: "unreadable", message: reader.progress.fault.message, fault: reader.progress.fault });

@@ -337,6 +337,13 @@ describe("a client that leaves", () => {
     { name: "in the middle of an error", behaviour: halfError, until: aMoment, tokens: () => null },
     { name: "in the middle of a whole answer", behaviour: halfBody, until: aMoment, tokens: inputOnly },
     {
+      name: "in the middle of a whole answer to a request for a stream",
+      behaviour: halfBody,
+      stream: true,
+      until: aMoment,
+      tokens: inputOnly,
+    },
+    {
       name: "after the headers of a stream",
       behaviour: streams([chunk("alpha", { role: "assistant" })], { ending: "hang" }),
       stream: true,

@@ -48,6 +48,7 @@ const CASES: readonly Case[] = [
   { name: "while waiting for headers", behaviour: hangs, stream: false, until: aMoment },
   { name: "while waiting for the headers of a stream", behaviour: hangs, stream: true, until: aMoment },
   { name: "in the middle of a whole answer", behaviour: halfBody, stream: false, until: aMoment },
+  { name: "in the middle of a whole answer to a stream", behaviour: halfBody, stream: true, until: aMoment },
   { name: "in the middle of an error", behaviour: halfError, stream: false, until: aMoment },
   {
     name: "after the role, before content",
@@ -90,15 +91,20 @@ test("during the wait before a second try: there is none", async () => {
   expect(lab.provider.requests).toHaveLength(1);
 });
 
-test("a client that leaves does not count against the model", async () => {
+test.each([
+  { name: "before the headers", behaviour: hangs, stream: false },
+  { name: "in the middle of a whole answer to a stream", behaviour: halfBody, stream: true },
+])("a client that leaves $name does not count against the model", async ({ name, behaviour, stream }) => {
   for (let round = 0; round < 6; round += 1) {
-    lab.provider.once("alpha", hangs);
+    lab.provider.once("alpha", behaviour);
+    const requestId = `leaves-${name.replaceAll(" ", "-")}-${round}`;
     const received = lab.provider.nextRequest();
-    const open = lab.open(`leaves-often-${round}`);
+    const open = lab.open(requestId, { stream });
     const { closed } = await received;
+    await aMoment();
     open.leave();
     await closed;
-    await lab.line(`leaves-often-${round}`);
+    expect((await lab.line(requestId)).attempts.map(({ outcome }) => outcome)).toEqual(["client-gone"]);
   }
   expect(await (await lab.ask()).json()).toMatchObject({ model: "alpha" });
 });
