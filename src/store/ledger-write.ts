@@ -84,21 +84,19 @@ function holdStatements(kind: Db["kind"], holds: readonly Hold[], owner: string)
 }
 
 function spendStatements({ keySpends }: LedgerChanges, state: LedgerState): readonly Statement[] {
-  return keySpends.map((spend) => {
-    const { keyId, spent, held, periodStartMs, spentBefore } = spend;
+  return keySpends.map(({ keyId, spent, held, periodStartMs, spentBefore }) => {
     // Only where a period began: one that was begun by hand meanwhile, which no wallet tells of, must stay.
     const isBegun = periodStartMs !== (state.keySpends.get(keyId)?.periodStartMs ?? 0);
-    if (isBegun) return { sql: BEGIN_PERIOD, params: [keyId, spent, held, periodStartMs, spentBefore] };
-    return { sql: COUNT_SPEND, params: [keyId, spent, held] };
+    return { sql: SPEND, params: [keyId, spent, held, ...(isBegun ? [periodStartMs, spentBefore] : [null, null])] };
   });
 }
 
-const COUNT_SPEND = `INSERT INTO key_spends (key_id, spent, held) VALUES ($1, $2, $3)
-  ON CONFLICT (key_id) DO UPDATE SET spent = excluded.spent, held = excluded.held`;
-
-const BEGIN_PERIOD = `INSERT INTO key_spends (key_id, spent, held, period_start, spent_before)
-  VALUES ($1, $2, $3, $4, $5) ON CONFLICT (key_id) DO UPDATE SET spent = excluded.spent, held = excluded.held,
-  period_start = excluded.period_start, spent_before = excluded.spent_before`;
+/** One text for both: PostgreSQL keeps a prepared statement for each way in which a batch mixes several. */
+const SPEND = `INSERT INTO key_spends (key_id, spent, held, period_start, spent_before)
+  VALUES ($1, $2, $3, COALESCE(CAST($4 AS BIGINT), 0), COALESCE(CAST($5 AS BIGINT), 0))
+  ON CONFLICT (key_id) DO UPDATE SET spent = excluded.spent, held = excluded.held,
+  period_start = COALESCE(CAST($4 AS BIGINT), key_spends.period_start),
+  spent_before = COALESCE(CAST($5 AS BIGINT), key_spends.spent_before)`;
 
 const TRANSACTIONS: InsertShape = {
   table: "ledger_transactions",

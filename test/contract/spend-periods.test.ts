@@ -5,7 +5,7 @@ import { createSpending } from "../../src/accounts/spending.ts";
 import { post } from "../../src/billing/post.ts";
 import { verifyLedger } from "../../src/billing/verify.ts";
 import type { HoldOp, LedgerOp, LedgerStore } from "../../src/core/ledger.ts";
-import type { Db, KeyRecord, KeySpendStore } from "../../src/core/ports.ts";
+import type { Db, KeyRecord, KeySpendStore, Statement } from "../../src/core/ports.ts";
 import { createLedgerAudit } from "../../src/store/audit.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createKeySpendStore } from "../../src/store/key-spends.ts";
@@ -132,6 +132,30 @@ await describeStores("spend periods", ({ url, isShared }) => {
     await old(12);
     expect(await stored()).toMatchObject({ spent: 12n, periodStartMs: TODAY, spentBefore: 9n });
     await db.query("UPDATE key_spends SET spent = 0, spent_before = 0 WHERE key_id = $1", [keyId]);
+  });
+
+  test("a batch at the start of a period is written by the statements of any other", async () => {
+    const written: string[][] = [];
+    const note = (statements: readonly Statement[]) => void written.push(statements.map(({ sql }) => sql));
+    const store = createLedgerStore(
+      {
+        ...db,
+        batchAtOnce: (statements) => {
+          note(statements);
+          return db.batchAtOnce(statements);
+        },
+      },
+      "me",
+    );
+    const { use, stored } = newKey();
+    const { take } = use(store);
+    await take(1n, TODAY);
+    await take(2n, TODAY);
+    await take(3n, TOMORROW);
+    expect(await stored()).toMatchObject({ held: 6n, periodStartMs: TOMORROW });
+    const [within, atStart] = written.map((texts) => texts.filter((sql) => sql.includes("key_spends")));
+    expect(within).toHaveLength(1);
+    expect(atStart).toEqual(within);
   });
 
   test("is shown as the next request will find it", async () => {
