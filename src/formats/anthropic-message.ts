@@ -91,8 +91,7 @@ function toolBlock(call: JsonObject, { index, context, restoreName }: ToolBlockI
   };
 }
 
-/** Arguments cut off by the output cap cannot be parsed; the stop reason tells the client. */
-/** Text as a rule; some hosts send the object itself. */
+/** Text as a rule; some hosts send the object itself. Cut off by the output cap it cannot be parsed; the stop reason tells the client. */
 function parseInput(text: unknown): JsonObject {
   if (isObject(text)) return text;
   try {
