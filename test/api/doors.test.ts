@@ -55,16 +55,20 @@ describe("an operation that asks for a key", () => {
 });
 
 describe("what is open to everybody", () => {
-  it.each(["/v1", "/healthz", "/readyz"])("%s names no provider that is configured", async (path) => {
-    const configured = await startGateway({
-      yaml: labYaml("http://127.0.0.1:9/v1").replaceAll("lab", "unheard-of"),
-    });
-    try {
+  let configured: TestGateway;
+  beforeAll(async () => {
+    configured = await startGateway({ yaml: labYaml("http://127.0.0.1:9/v1").replaceAll("lab", "unheard-of") });
+  });
+  afterAll(() => configured.stop());
+
+  it.each(["/v1", "/healthz", "/livez", "/readyz", "/readyz?verbose", "/llms.txt", "/openapi.json", "/docs"])(
+    "%s names no provider that is configured",
+    async (path) => {
       const answer = await fetch(`${configured.url}${path}`);
       expect(answer.status).toBe(200);
-      expect(await answer.text()).not.toContain("unheard-of");
-    } finally {
-      await configured.stop();
-    }
-  });
+      const text = await answer.text();
+      expect(text).not.toContain("unheard-of");
+      expect(text).not.toContain("127.0.0.1:9/");
+    },
+  );
 });
