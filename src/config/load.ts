@@ -17,7 +17,7 @@ import { readProviders } from "./providers.ts";
 import { checkKeys, refuse } from "./readers.ts";
 import { emptyReport, type Report } from "./report.ts";
 import type { Loaded, Problem, Settings } from "./settings.ts";
-import { tracingOf } from "./trace-options.ts";
+import { forgiveUnused, tracingOf } from "./trace-options.ts";
 
 export const DEFAULT_FILE = "switchyard.yaml";
 
@@ -39,6 +39,7 @@ export function load({ flags, env, cwd, supportedKinds = SUPPORTED_KINDS }: Load
   const file = source.root;
   checkSections(file, report);
   const values = settleOptions({ flags, environment, file, report });
+  forgiveUnused(values, report);
   const tiers = readTiers(file, report);
   const built = buildCatalog({
     builtin,

@@ -4,7 +4,7 @@ import type { Located } from "./located.ts";
 import { option } from "./option.ts";
 import { number, oneOf, type Reader, refuse, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
-import type { Tracing } from "./settings.ts";
+import type { Problem, Tracing } from "./settings.ts";
 
 export const SAMPLERS = [
   "parentbased_always_on",
@@ -160,6 +160,26 @@ export function tracingOf(values: Values): Tracing | null {
     queueMax: values.tracesQueueMax,
     delayMs: values.tracesDelayMs,
   };
+}
+
+/**
+ * These variables may be there for other programs on the machine: where nothing is to be traced, what is wrong with them
+ * is told and stops nothing. An endpoint that cannot be read was meant for us.
+ */
+export function forgiveUnused(values: Values, { problems, warnings }: Report): void {
+  const isOff = values.tracesDisabled || values.tracesExporter === "none";
+  const endpoints = [TRACE_OPTIONS.tracesEndpoint, TRACE_OPTIONS.tracesOwnEndpoint].map(({ env }) =>
+    placeOf(env ?? ""),
+  );
+  const isNamed = values.tracesEndpoint !== null || values.tracesOwnEndpoint !== null;
+  if (!isOff && (isNamed || problems.some(({ place }) => endpoints.includes(place)))) return;
+  const isForgiven = ({ place }: Problem): boolean => place.startsWith(placeOf("OTEL_"));
+  warnings.push(...problems.filter(isForgiven));
+  problems.splice(0, problems.length, ...problems.filter((problem) => !isForgiven(problem)));
+}
+
+function placeOf(variable: string): string {
+  return `environment ${variable}`;
 }
 
 function collectorUrl(node: Located, report: Report): string | undefined {

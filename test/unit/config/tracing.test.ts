@@ -91,15 +91,34 @@ describe("what is wrong is said", () => {
     ["OTEL_RESOURCE_ATTRIBUTES", "no pairs", /name=value/, null],
     ["OTEL_SDK_DISABLED", "maybe", /true or false/, null],
   ])("%s=%s", (name, value, message, suggestion) => {
-    const [problem, ...others] = problemsOf({ env: { [name]: value } });
+    const [problem, ...others] = problemsOf({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR, [name]: value } });
     expect(others).toEqual([]);
     expect(problem).toMatchObject({ place: `environment ${name}`, suggestion });
     expect(problem?.message).toMatch(message);
   });
 
   it("without the headers themselves, which may hold a key", () => {
-    const [problem] = problemsOf({ env: { OTEL_EXPORTER_OTLP_HEADERS: "sk-very-secret" } });
+    const secret = { OTEL_EXPORTER_OTLP_HEADERS: "sk-very-secret" };
+    const [problem] = problemsOf({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR, ...secret } });
     expect(problem?.message).toMatch(/name=value/);
     expect(JSON.stringify(problem)).not.toContain("secret");
+  });
+
+  it.each<readonly [string, Record<string, string>]>([
+    ["no endpoint is named", {}],
+    ["they are switched off", { OTEL_EXPORTER_OTLP_ENDPOINT: "nowhere", OTEL_SDK_DISABLED: "true" }],
+    ["nothing is exported", { OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR, OTEL_TRACES_EXPORTER: "none" }],
+  ])("and stops nothing where %s: it may be there for other programs", (_name, env) => {
+    const foreign = { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc", OTEL_TRACES_SAMPLER: "jaeger_remote" };
+    const { settings, warnings } = goodLoad({ env: { ...foreign, ...env } });
+    expect(settings.tracing).toBeNull();
+    const places = warnings.map(({ place }) => place);
+    expect(places).toEqual(expect.arrayContaining(Object.keys(foreign).map((name) => `environment ${name}`)));
+  });
+
+  it("and stops the start where it is our own file's, or something else is wrong too", () => {
+    expect(problemsOf({ yaml: "tracing: { protocol: grpc }\n" })).toHaveLength(1);
+    const both = problemsOf({ env: { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc", PORT: "none" } });
+    expect(both.map(({ place }) => place)).toEqual(["environment PORT"]);
   });
 });
