@@ -48,6 +48,11 @@ function unread(body: object): { response: Promise<IncomingMessage>; leave(): vo
   return open;
 }
 
+async function inFlight(): Promise<number> {
+  const text = await (await world.gateway.api("GET", "/metrics")).text();
+  return Number(/^switchyard_requests_in_flight(?:\{[^}]*\})? (\d+)/m.exec(text)?.[1]);
+}
+
 /** Resolves with whether the answer ended as HTTP says it should. */
 function endOf(response: IncomingMessage): Promise<boolean> {
   response.resume();
@@ -142,7 +147,8 @@ describe("a whole answer", () => {
     world.a.on("alpha", huge);
     const spent = await world.bank.spentBy(async () => {
       const response = await unread({ max_tokens: 4000 }).response;
-      await pause(2 * STALL_MS);
+      // Who does not read does not hear of it, so the gateway is asked.
+      await expect.poll(inFlight).toBe(0);
       expect(await endOf(response)).toBe(false);
     });
     expect(spent).toBe(COST.alpha);
