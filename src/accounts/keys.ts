@@ -134,10 +134,15 @@ async function changeKey({ store, directory, atMs }: Changing, wanted: WantedCha
   const old = await activeKey(directory, { accountId, id, atMs });
   if (old === null) return null;
   ensureLimited(change, change.spendLimitNano === undefined ? old.spendLimitNano : change.spendLimitNano);
-  const checked = await checkedChange(change, { accountId, directory, atMs });
+  const checked = await checkedChange(withoutReset(change), { accountId, directory, atMs });
   const changed = await store.update(accountId, id, checked);
   if (changed === null) throw notActive(UNCHANGEABLE);
   return changed;
+}
+
+/** With the limit goes what would start it anew. */
+function withoutReset(change: KeyChange): KeyChange {
+  return change.spendLimitNano === null ? { ...change, spendReset: "never" } : change;
 }
 
 interface WantedRotation {

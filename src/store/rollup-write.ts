@@ -86,7 +86,8 @@ function rowsOf(records: readonly RequestRecord[]): readonly (readonly (string |
 }
 
 function groupAt(groups: Map<string, Group>, key: GroupKey): Group {
-  const name = key.join("\n");
+  const [accountId, span, model, tier, keyId, startAt, status] = key;
+  const name = `${accountId}\n${span}\n${startAt}\n${model}\n${tier}\n${keyId}\n${status}`;
   const known = groups.get(name);
   if (known !== undefined) return known;
   const group = { key, sums: SUMS.map(() => 0), charge: 0n, baseline: 0n };

@@ -105,7 +105,7 @@ describe("a limit that starts anew", () => {
     expect(await (await patch({ spendReset: "weekly" })).json()).toMatchObject({ spendReset: "weekly" });
     expect(await (await patch({ name: "same" })).json()).toMatchObject({ spendReset: "weekly", spendLimitUsd: "5" });
     const freed = await (await patch({ spendLimitUsd: null })).json();
-    expect(freed).toMatchObject({ spendLimitUsd: null, spentUsd: null, spendResetsAt: null });
+    expect(freed).toMatchObject({ spendLimitUsd: null, spendReset: "never", spentUsd: null, spendResetsAt: null });
     await expectError(await patch({ spendReset: "daily" }), { status: 400, param: "spendReset" });
     expect((await patch({ spendReset: "daily", spendLimitUsd: "1" })).status).toBe(200);
     const rotated = await bank.gateway.api("POST", `/api/keys/${id}/rotate`, {});
