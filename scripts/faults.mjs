@@ -11,7 +11,17 @@ import { runScript, setUp } from "./setup.mjs";
 
 const DEFAULT_SCALE = "4";
 /** What breaks things, wherever it stands. */
-const FILES = ["test/fault", "test/contract/postgres-outage.test.ts", "test/unit/billing/simulator.test.ts"];
+const BREAKING = ["test/fault", "test/contract/postgres-outage.test.ts", "test/unit/billing/simulator.test.ts"];
+/** What else holds the product to a time: only here, where nothing runs beside it. */
+const TIMED = [
+  ...[
+    "test/api/bodies.test.ts",
+    "test/api/messages.fallback.test.ts",
+    "test/e2e/cli.test.ts",
+    "test/e2e/openai.test.ts",
+  ],
+  ...["test/unit/formats/json-source.test.ts", "test/unit/routing/weights.test.ts"],
+];
 
 await runScript(async () => {
   const { values, positionals } = parseArgs({
@@ -21,7 +31,7 @@ await runScript(async () => {
   await setUp({ dev: true });
   const seed = values.seed ?? String(Date.now() % 2_147_483_647);
   console.log(`faults: scale ${values.scale}, seed ${seed} (npm run test:faults -- --seed ${seed} repeats it)`);
-  const files = positionals.length > 0 ? positionals : FILES;
+  const files = positionals.length > 0 ? positionals : [...BREAKING, ...TIMED];
   // One file after the other: they measure and wait, and would disturb each other.
   const args = [join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--no-file-parallelism", ...files];
   const env = { ...process.env, SEED: seed, SWITCHYARD_TEST_SCALE: values.scale };

@@ -16,6 +16,7 @@ import type { Terminal } from "../../src/cli/terminal.ts";
 import { load } from "../../src/config/load.ts";
 import { SILENT_LOG } from "../../src/telemetry/log.ts";
 import { freePort } from "../support/ports.ts";
+import { promisedMs } from "../support/random.ts";
 import { type RecordedTerminal, recordTerminal } from "../support/terminal.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -99,7 +100,7 @@ describe("keys", () => {
     expect(await statusWith(url, made.key)).toBe(200);
 
     await run(keys, terminal, `keys revoke ${made.id} --yes`);
-    await expect.poll(() => statusWith(url, made.key), { interval: 100 }).toBe(401);
+    await expect.poll(() => statusWith(url, made.key), { interval: 100, timeout: promisedMs(5_000) }).toBe(401);
   });
 
   test.each([

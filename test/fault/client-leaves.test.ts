@@ -3,13 +3,13 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type Behaviour, chunk, cutsBody, fails, hangs, sends, streams } from "../support/fake-provider.ts";
+import { promisedMs } from "../support/random.ts";
 import { type Lab, type OpenRequest, openLab } from "./lab.ts";
 
 const hello = chunk("alpha", { content: "Hello" });
 const role = chunk("alpha", { role: "assistant" });
 const unhandled = vi.fn();
-/** Much less than any timeout, and enough for a busy machine. */
-const SOON_MS = 10_000;
+const SOON_MS = promisedMs(1_000);
 
 let lab: Lab;
 beforeAll(async () => {

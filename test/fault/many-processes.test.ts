@@ -6,6 +6,7 @@ import { type Behaviour, type FakeProvider, sends, startFakeProvider } from "../
 import { HELLO, startGateway, type TestGateway } from "../support/gateway.ts";
 import { bankYaml, decimal } from "../support/money.ts";
 import { createTestDatabase } from "../support/postgres.ts";
+import { promisedMs } from "../support/random.ts";
 import { PASSWORD, setupTokenOf, visit } from "../support/signed-in.ts";
 
 const database = await createTestDatabase();
@@ -53,8 +54,7 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
       (await there.get("/v1/models", { authorization: `Bearer ${made.key}` })).status;
     expect(await status()).toBe(200);
     await here.api("DELETE", `/api/keys/${made.id}`);
-    // Five seconds are promised; a machine that is out of breath gets more.
-    await expect.poll(status, { interval: 20 }).toBe(401);
+    await expect.poll(status, { interval: 20, timeout: promisedMs(5_000) }).toBe(401);
   });
 
   test("money added here is spent there", async () => {

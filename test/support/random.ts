@@ -25,6 +25,14 @@ export function scaled(amount: number): number {
 /** The long version, `npm run test:faults`. */
 export const isLong = SCALE > 1;
 
+/**
+ * A time that the product promises. The long run holds it to that; the usual one has to pass on machines that are many
+ * times as slow, and only sees that nothing was waited for.
+ */
+export function promisedMs(ms: number): number {
+  return isLong ? ms : Math.max(20_000, ms);
+}
+
 /** A few in the usual run, many times over in the long one. */
 export function few(usual: number, inTheLongRun: number): number {
   return isLong ? scaled(inTheLongRun) : usual;

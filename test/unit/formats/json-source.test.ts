@@ -9,6 +9,7 @@ import {
   spliceFields,
 } from "../../../src/formats/json-source.ts";
 import { fc } from "../../support/property.ts";
+import { promisedMs } from "../../support/random.ts";
 
 type Json = Record<string, unknown>;
 
@@ -116,7 +117,7 @@ describe("scanObject", () => {
     const startedAt = performance.now();
     expect(scan(text).fields.map((field) => field.name)).toEqual(["a", "b"]);
     // Each quote looked at again from the start would take hours.
-    expect(performance.now() - startedAt).toBeLessThan(20_000);
+    expect(performance.now() - startedAt).toBeLessThan(promisedMs(1_000));
   });
 });
 
