@@ -48,7 +48,7 @@ interface Plan {
 }
 
 const FULL: Plan = {
-  requests: { rounds: 3, warmUpMs: 4_000, roundMs: 1_000 },
+  requests: { rounds: 5, warmUpMs: 6_000, roundMs: 1_000 },
   latency: { rounds: 3, warmUpMs: 300, roundMs: 900 },
   stream: { warmUpRounds: 15, rounds: 3, chunks: 60, openStreams: 1_000 },
   classify: { forMs: 800 },

@@ -1,5 +1,6 @@
-// Whole answers, as many as the server can give: requests a second and CPU time a request. Servers and sizes take turns in
-// short rounds, so that a busy moment of the machine falls on all of them; the median round counts.
+// Whole answers, as many as the server can give: requests a second and CPU time a request. Servers take turns in short
+// rounds, so that a busy moment of the machine falls on all of them; the median round counts. Sizes come one after the
+// other, the small ones first: a row tells what requests of its size cost, not what larger ones before left in the heap.
 
 import { bodyOf, SIZES, type Size } from "./bodies.ts";
 import type { Rig, Server } from "./rig.ts";
@@ -26,13 +27,12 @@ export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Tab
     newCase(rig.direct, "small"),
     ...SIZES.flatMap((size) => [rig.proxy, rig.withoutBooks, rig.gateway].map((server) => newCase(server, size))),
   ];
-  for (const one of cases) await runRound(rig, one, plan.warmUpMs);
-  for (let round = 0; round < plan.rounds; round++) {
-    for (const one of cases) {
-      const { perSecond, cpuUs } = await runRound(rig, one, plan.roundMs);
-      one.perSecond.push(perSecond);
-      one.cpuUs.push(cpuUs);
-    }
+  for (const size of SIZES) {
+    await measureSize(
+      rig,
+      cases.filter((one) => one.size === size),
+      plan,
+    );
   }
   return {
     title: `requests: whole answers, ${CONNECTIONS} at a time`,
@@ -43,6 +43,17 @@ export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Tab
       return [one.server.name, one.size, show(median(one.perSecond)), show(median(one.cpuUs)), ratio];
     }),
   };
+}
+
+async function measureSize(rig: Rig, cases: readonly Case[], plan: RequestsPlan): Promise<void> {
+  for (const one of cases) await runRound(rig, one, plan.warmUpMs);
+  for (let round = 0; round < plan.rounds; round++) {
+    for (const one of cases) {
+      const { perSecond, cpuUs } = await runRound(rig, one, plan.roundMs);
+      one.perSecond.push(perSecond);
+      one.cpuUs.push(cpuUs);
+    }
+  }
 }
 
 function newCase(server: Server, size: Size): Case {
