@@ -16,6 +16,8 @@ export function useShortcuts(shortcuts: Shortcuts): void {
       const act = latest.current[name];
       if (act === undefined || event.altKey || document.querySelector("dialog[open]") !== null) return;
       if (!hasModifier && event.key !== "Escape" && isTyping(event.target)) return;
+      // The letter is not to be written into the field that it opens.
+      if (event.key.length === 1) event.preventDefault();
       act(event);
     };
     document.addEventListener("keydown", onKey);

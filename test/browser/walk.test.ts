@@ -42,6 +42,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
     await page.getByRole("button", { name: "Create key" }).click();
     const key = await page.getByLabel("The key", { exact: true }).inputValue();
     expect(key).toMatch(/^sk-service-/);
+    await page.getByRole("dialog", { name: "Key “walker”" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByText("Close all the same?").waitFor();
     await page.getByRole("button", { name: "Back to the key" }).click();

@@ -1,7 +1,7 @@
 // A dialog over the page: the browser's own, which holds the focus and gives it back to where it came from.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 export function Dialog({
   title,
@@ -17,7 +17,8 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  // Before anything is drawn: a key pressed now is already meant for the dialog.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
     return () => {

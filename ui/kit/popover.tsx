@@ -1,12 +1,12 @@
 // A button that opens a small panel below itself.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** Closes by Escape, by a click elsewhere and by following a link in it, as a menu does. */
 export function Popover({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   const box = useRef<HTMLDetailsElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== "Escape" || box.current?.open !== true) return;
       // Whatever is behind it stays as it is.
