@@ -1,4 +1,4 @@
-// Tests run in forked processes; PostgreSQL is started for them on demand (test/support/global-postgres.ts).
+// Tests run in forked processes; PostgreSQL is started for them on demand (test/support/stores/global-postgres.ts).
 
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/global-postgres.ts"],
+    globalSetup: ["test/support/stores/global-postgres.ts"],
     pool: "forks",
     // Many tests wait for timeouts and processes: on two cores, two at once end sooner than one by one.
     maxWorkers: Math.max(2, availableParallelism() - 1),

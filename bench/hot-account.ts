@@ -2,8 +2,8 @@
 // and what a pair of hold and settlement costs. Without HTTP, which on a small machine would take the time away.
 
 import { verifyLedger } from "../src/billing/verify.ts";
-import { createLedgerAudit } from "../src/store/audit.ts";
-import { startPostgres } from "../test/support/postgres-server.ts";
+import { createLedgerAudit } from "../src/store/ledger/audit.ts";
+import { startPostgres } from "../test/support/stores/postgres-server.ts";
 import { openLedger } from "./ledger.ts";
 import { openPostgresCpu } from "./postgres-cpu.ts";
 import { type Child, openWorkshop } from "./processes.ts";

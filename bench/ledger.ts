@@ -9,9 +9,9 @@ import { createLedger, type Ledger } from "../src/billing/ledger.ts";
 import { createOutbox } from "../src/billing/outbox.ts";
 import type { Db } from "../src/core/ports.ts";
 import { openDb } from "../src/store/db.ts";
-import { createLedgerStore } from "../src/store/ledger.ts";
+import { createLedgerStore } from "../src/store/ledger/ledger.ts";
 import { SILENT_LOG } from "../src/telemetry/log.ts";
-import { startPostgres } from "../test/support/postgres-server.ts";
+import { startPostgres } from "../test/support/stores/postgres-server.ts";
 import { percentile } from "./statistics.ts";
 import { show, type Table } from "./table.ts";
 

@@ -1,7 +1,7 @@
 // Several gateways on one PostgreSQL: requests a second of all together, and CPU time a request, for one, two and four of
 // them. Either all requests are of one account, whose wallet every process then writes, or each process has one of its own.
 
-import { startPostgres } from "../test/support/postgres-server.ts";
+import { startPostgres } from "../test/support/stores/postgres-server.ts";
 import { bodyOf } from "./bodies.ts";
 import type { LoadWork } from "./load.ts";
 import { openPostgresCpu } from "./postgres-cpu.ts";

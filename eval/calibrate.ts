@@ -3,9 +3,9 @@
 
 import type { Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
-import { runNetwork } from "../src/routing/network.ts";
-import { OUTPUT, TIER_CUTS } from "../src/routing/outputs.ts";
-import { CALIBRATION, distanceOf, type Scaled, scale } from "../src/routing/scale.ts";
+import { runNetwork } from "../src/routing/classifier/network.ts";
+import { OUTPUT, TIER_CUTS } from "../src/routing/classifier/outputs.ts";
+import { CALIBRATION, distanceOf, type Scaled, scale } from "../src/routing/classifier/scale.ts";
 import type { Example } from "./examples.ts";
 
 /** The weights with the mean load and difficulty of each kind filled in, and no confidence yet. */

@@ -3,10 +3,10 @@
 
 import { CATEGORIES } from "../src/core/decision.ts";
 import { newestAsk } from "../src/routing/ask.ts";
-import { hashText } from "../src/routing/ngrams.ts";
-import { USUAL_TIER } from "../src/routing/scale.ts";
-import { shapeOf } from "../src/routing/shape.ts";
-import { readSignals, type Signals } from "../src/routing/signals.ts";
+import { hashText } from "../src/routing/classifier/ngrams.ts";
+import { USUAL_TIER } from "../src/routing/classifier/scale.ts";
+import { shapeOf } from "../src/routing/classifier/shape.ts";
+import { readSignals, type Signals } from "../src/routing/classifier/signals.ts";
 import { categoryOf, chatOf, type Label, type Row } from "./rows.ts";
 
 export interface Example {

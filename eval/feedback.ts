@@ -4,7 +4,7 @@
 import type { Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES, type Category } from "../src/core/decision.ts";
 import { TIERS, type Tier, tierRank } from "../src/core/tiers.ts";
-import { CALIBRATION } from "../src/routing/scale.ts";
+import { CALIBRATION } from "../src/routing/classifier/scale.ts";
 
 export interface Mark {
   readonly category: Category;

@@ -3,8 +3,8 @@
 
 import type { Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
-import { OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/outputs.ts";
-import { SHAPE_SIZE } from "../src/routing/shape.ts";
+import { OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/classifier/outputs.ts";
+import { SHAPE_SIZE } from "../src/routing/classifier/shape.ts";
 import type { Example } from "./examples.ts";
 import { makeNet, makePass, type Net, type Pass, quantise, update, WIDTH } from "./net.ts";
 import { makeRandom, type Random, shuffle } from "./random.ts";

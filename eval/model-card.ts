@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { encodeWeights, type Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
 import { TIERS, type Tier } from "../src/core/tiers.ts";
-import { confidenceOf } from "../src/routing/scale.ts";
+import { confidenceOf } from "../src/routing/classifier/scale.ts";
 import { writeBySource } from "./by-source.ts";
 import { type Judged, judge } from "./calibrate.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";

@@ -1,9 +1,9 @@
 // The net while it is learning: floating-point weights with what AdaGrad keeps for them, and the room one step needs.
 
 import type { Weights } from "../src/catalog/weights.ts";
-import { BUCKETS } from "../src/routing/ngrams.ts";
-import { OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/outputs.ts";
-import { SHAPE_SIZE } from "../src/routing/shape.ts";
+import { BUCKETS } from "../src/routing/classifier/ngrams.ts";
+import { OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/classifier/outputs.ts";
+import { SHAPE_SIZE } from "../src/routing/classifier/shape.ts";
 import type { Random } from "./random.ts";
 
 export const WIDTH = SHAPE_SIZE + OUTPUTS;

@@ -1,8 +1,8 @@
 // Fits which of single, parallel and optional a tool request is, from the measures of routing/tool-fit.ts:
 // a multinomial logistic regression by plain gradient descent.
 
-import { readSignals } from "../src/routing/signals.ts";
-import { FITTED_SCENARIOS, measureTools, TOOL_MEASURES } from "../src/routing/tool-fit.ts";
+import { readSignals } from "../src/routing/classifier/signals.ts";
+import { FITTED_SCENARIOS, measureTools, TOOL_MEASURES } from "../src/routing/tools/fit.ts";
 import { chatOf, type Row } from "./rows.ts";
 
 const ROUNDS = 600;

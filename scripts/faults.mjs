@@ -15,12 +15,12 @@ const BREAKING = ["test/fault", "test/contract/postgres-outage.test.ts", "test/u
 /** What else holds the product to a time: only here, where nothing runs beside it. */
 const TIMED = [
   ...[
-    "test/api/bodies.test.ts",
-    "test/api/messages.fallback.test.ts",
+    "test/api/chat/bodies.test.ts",
+    "test/api/messages/messages.fallback.test.ts",
     "test/e2e/cli.test.ts",
     "test/e2e/openai.test.ts",
   ],
-  ...["test/unit/formats/json-source.test.ts", "test/unit/routing/weights.test.ts"],
+  ...["test/unit/formats/wire/json-source.test.ts", "test/unit/routing/classifier/weights.test.ts"],
 ];
 
 await runScript(async () => {

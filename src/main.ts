@@ -1,25 +1,25 @@
 // argv to command. Each command is loaded only when it is asked for, so that a small one starts quickly.
 
 import { nearest } from "./catalog/nearest.ts";
-import { type Arguments, readArguments } from "./cli/arguments.ts";
+import { type Arguments, readArguments } from "./cli/command/arguments.ts";
 
 /** Runs to completion and answers with the exit code: 0 fine, 1 failed, 2 wrong usage, 78 bad configuration. */
 type Command = (args: Arguments) => Promise<number>;
 
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./cli/serve.ts")).serve,
-  keys: async () => (await import("./cli/keys.ts")).keys,
-  profiles: async () => (await import("./cli/profiles.ts")).profiles,
-  models: async () => (await import("./cli/models.ts")).models,
+  keys: async () => (await import("./cli/keys/keys.ts")).keys,
+  profiles: async () => (await import("./cli/profiles/profiles.ts")).profiles,
+  models: async () => (await import("./cli/models/models.ts")).models,
   route: async () => (await import("./cli/route.ts")).route,
   users: async () => (await import("./cli/users.ts")).users,
   credits: async () => (await import("./cli/credits.ts")).credits,
   ledger: async () => (await import("./cli/ledger.ts")).ledger,
   demo: async () => (await import("./cli/demo.ts")).demo,
   migrate: async () => (await import("./cli/migrate.ts")).migrate,
-  doctor: async () => (await import("./cli/doctor.ts")).doctor,
-  version: async () => (await import("./cli/help.ts")).version,
-  help: async () => (await import("./cli/help.ts")).help,
+  doctor: async () => (await import("./cli/doctor/doctor.ts")).doctor,
+  version: async () => (await import("./cli/help/help.ts")).version,
+  help: async () => (await import("./cli/help/help.ts")).help,
 };
 
 export async function main(argv: readonly string[]): Promise<void> {

@@ -3,8 +3,8 @@
 import type { Controls } from "../src/core/decision.ts";
 import type { Capability, ToolScenario, ToolScores } from "../src/core/model.ts";
 import type { TokenBuckets } from "../src/core/money.ts";
-import type { AttemptRecord, ContentRecord, ToolCallCheck } from "../src/core/records.ts";
-import type { AnsweredCounts } from "../src/core/request-log.ts";
+import type { AnsweredCounts } from "../src/core/requests/log.ts";
+import type { AttemptRecord, ContentRecord, ToolCallCheck } from "../src/core/requests/records.ts";
 
 export interface List<Row> {
   readonly data: readonly Row[];

@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { dirname } from "node:path";
-import { start } from "../../src/app.ts";
+import { start } from "../../src/app/app.ts";
 import type { Ledger } from "../../src/billing/ledger.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import type { Recorder } from "../../src/telemetry/recorder.ts";

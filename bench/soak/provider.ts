@@ -1,6 +1,6 @@
 // Providers that mostly answer and now and then fail, in every way they can: both wire formats behind one address.
 
-import { failsNatively, says as saysNatively } from "../../test/support/fake-anthropic.ts";
+import { failsNatively, says as saysNatively } from "../../test/support/providers/fake-anthropic.ts";
 import {
   type Behaviour,
   chunk,
@@ -16,7 +16,7 @@ import {
   startFakeProvider,
   streams,
   textChunks,
-} from "../../test/support/fake-provider.ts";
+} from "../../test/support/providers/fake-provider.ts";
 import type { Random } from "../../test/support/random.ts";
 
 const WORDS = "some words come one after another and then there are no more";

@@ -1,10 +1,10 @@
 // The first screen: where it is, what it uses, the first key, and one command that works as pasted.
 
 import { relative } from "node:path";
-import type { App } from "../app.ts";
+import type { App } from "../app/app.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
 import type { Settings } from "../config/settings.ts";
-import { VERSION } from "./help.ts";
+import { VERSION } from "./help/help.ts";
 
 interface BannerInput {
   readonly app: Pick<App, "url" | "firstKey" | "setupLink">;

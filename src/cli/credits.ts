@@ -8,15 +8,15 @@ import type { LedgerLine } from "../core/ledger.ts";
 import { formatUsd } from "../core/money.ts";
 import type { Db } from "../core/ports.ts";
 import { writeBalance, writeLine, writeTransaction } from "../http/api/credits.ts";
-import { createLedgerStore } from "../store/ledger.ts";
-import { createLedgerList } from "../store/ledger-list.ts";
+import { createLedgerStore } from "../store/ledger/ledger.ts";
+import { createLedgerList } from "../store/ledger/list.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
-import type { Arguments } from "./arguments.ts";
-import { COMMAND_LINE, perform, printJson, type ReadOrder, readSubcommand } from "./command.ts";
-import { withKeyRing } from "./key-ring.ts";
-import { formatTable } from "./table.ts";
-import { type Terminal, thisTerminal } from "./terminal.ts";
-import { isOn, splitFlags, textOf, UsageError } from "./usage.ts";
+import type { Arguments } from "./command/arguments.ts";
+import { COMMAND_LINE, perform, printJson, type ReadOrder, readSubcommand } from "./command/command.ts";
+import { formatTable } from "./command/table.ts";
+import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import { isOn, splitFlags, textOf, UsageError } from "./command/usage.ts";
+import { withKeyRing } from "./keys/key-store.ts";
 
 /** Each with how many words follow it. */
 const SUBCOMMANDS = { add: 1, adjust: 1, balance: 0, ledger: 0 };

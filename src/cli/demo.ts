@@ -1,14 +1,14 @@
 // `switchyard demo`: a month of made-up traffic in a fresh store, to see the dashboard alive and to measure it by.
 
 import type { Db } from "../core/ports.ts";
-import type { Arguments } from "./arguments.ts";
-import { perform, printJson, type ReadOrder } from "./command.ts";
-import { type DemoFilled, type DemoPlan, fillWithDemo } from "./demo-fill.ts";
-import { OLDER_NOTE } from "./demo-money.ts";
-import { demoStateOf } from "./demo-state.ts";
-import { withKeyRing } from "./key-ring.ts";
-import { type Terminal, thisTerminal } from "./terminal.ts";
-import { FAILED, isOn, splitFlags, textOf, UsageError } from "./usage.ts";
+import { type DemoFilled, type DemoPlan, fillWithDemo } from "../demo/fill.ts";
+import { OLDER_NOTE } from "../demo/money.ts";
+import { demoStateOf } from "../demo/state.ts";
+import type { Arguments } from "./command/arguments.ts";
+import { perform, printJson, type ReadOrder } from "./command/command.ts";
+import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import { FAILED, isOn, splitFlags, textOf, UsageError } from "./command/usage.ts";
+import { withKeyRing } from "./keys/key-store.ts";
 
 export const DEMO_DEFAULTS = { requests: 5_000, days: 30, seed: 1 } as const;
 const MOST = { requests: 10_000_000, days: 3_650, seed: 2 ** 31 } as const;

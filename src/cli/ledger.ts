@@ -1,12 +1,12 @@
 // `switchyard ledger verify`: the audit as a command, fit for a cron job. Exit 0 when everything fits, 1 when not.
 
 import { verifyLedger } from "../billing/verify.ts";
-import { createLedgerAudit } from "../store/audit.ts";
-import type { Arguments } from "./arguments.ts";
-import { perform, printJson, readSubcommand } from "./command.ts";
-import { withKeyRing } from "./key-ring.ts";
-import { type Terminal, thisTerminal } from "./terminal.ts";
-import { FAILED, isOn, splitFlags } from "./usage.ts";
+import { createLedgerAudit } from "../store/ledger/audit.ts";
+import type { Arguments } from "./command/arguments.ts";
+import { perform, printJson, readSubcommand } from "./command/command.ts";
+import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import { FAILED, isOn, splitFlags } from "./command/usage.ts";
+import { withKeyRing } from "./keys/key-store.ts";
 
 export function ledger({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return perform({

@@ -4,10 +4,10 @@ import { existsSync } from "node:fs";
 import type { Db } from "../core/ports.ts";
 import { openDb } from "../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../store/migrate.ts";
-import type { Arguments } from "./arguments.ts";
-import { perform, printJson, readSubcommand } from "./command.ts";
-import { type Terminal, thisTerminal } from "./terminal.ts";
-import { FAILED, isOn, splitFlags } from "./usage.ts";
+import type { Arguments } from "./command/arguments.ts";
+import { perform, printJson, readSubcommand } from "./command/command.ts";
+import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import { FAILED, isOn, splitFlags } from "./command/usage.ts";
 
 export function migrate({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return perform({

@@ -7,17 +7,17 @@ import { type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decisio
 import { GatewayError } from "../core/errors.ts";
 import { formatUsd } from "../core/money.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
-import { readDebugRequest, writeDecision } from "../formats/routing-debug.ts";
+import { readDebugRequest, writeDecision } from "../formats/service/routing-debug.ts";
 import { decide } from "../routing/decide.ts";
-import type { Arguments } from "./arguments.ts";
-import { perform, printJson } from "./command.ts";
-import { readJsonArray, readText } from "./input.ts";
-import { withKeyRing } from "./key-ring.ts";
-import { readCount, readNumber, readQuality, readWord } from "./profile-order.ts";
-import { findProfile, profilesOf } from "./profiles.ts";
-import { formatTable } from "./table.ts";
-import { type Terminal, thisTerminal } from "./terminal.ts";
-import { isOn, splitFlags, textOf, UsageError } from "./usage.ts";
+import type { Arguments } from "./command/arguments.ts";
+import { perform, printJson } from "./command/command.ts";
+import { readJsonArray, readText } from "./command/input.ts";
+import { formatTable } from "./command/table.ts";
+import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import { isOn, splitFlags, textOf, UsageError } from "./command/usage.ts";
+import { withKeyRing } from "./keys/key-store.ts";
+import { readCount, readNumber, readQuality, readWord } from "./profiles/arguments.ts";
+import { findProfile, profilesOf } from "./profiles/profiles.ts";
 
 type Flags = Arguments["flags"];
 

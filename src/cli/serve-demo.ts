@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/ports.ts";
+import { fillWithDemo } from "../demo/fill.ts";
+import { demoCatalog } from "../demo/pool.ts";
+import { demoStateOf } from "../demo/state.ts";
 import { openDb } from "../store/db.ts";
-import type { Arguments } from "./arguments.ts";
+import type { Arguments } from "./command/arguments.ts";
+import type { Terminal } from "./command/terminal.ts";
 import { DEMO_DEFAULTS, progressOn } from "./demo.ts";
-import { fillWithDemo } from "./demo-fill.ts";
-import { demoCatalog } from "./demo-pool.ts";
-import { demoStateOf } from "./demo-state.ts";
-import type { Terminal } from "./terminal.ts";
 
 export interface DemoStore {
   /** The configuration's flags with the store in them. */

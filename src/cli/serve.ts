@@ -1,15 +1,15 @@
 // The server as a command: start, say where it is, and stop cleanly on a signal.
 
 import { performance } from "node:perf_hooks";
-import { type App, start } from "../app.ts";
+import { type App, start } from "../app/app.ts";
 import type { Settings } from "../config/settings.ts";
 import { StoreDamaged, StoreInUse } from "../core/store-errors.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
-import type { Arguments } from "./arguments.ts";
 import { banner } from "./banner.ts";
-import { loadSettings, printProblems } from "./settings.ts";
-import { type Terminal, thisTerminal } from "./terminal.ts";
-import { explainFailure, FAILED, isOn, UsageError } from "./usage.ts";
+import type { Arguments } from "./command/arguments.ts";
+import { loadSettings, printProblems } from "./command/settings.ts";
+import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import { explainFailure, FAILED, isOn, UsageError } from "./command/usage.ts";
 
 export async function serve({ words, flags }: Arguments): Promise<number> {
   const terminal = thisTerminal();

@@ -6,14 +6,14 @@ import type { Settings } from "../config/settings.ts";
 import type { User } from "../core/people.ts";
 import type { Db } from "../core/ports.ts";
 import { writeUser } from "../http/api/users.ts";
-import { createPasswordResetStore } from "../store/resets.ts";
-import { createUserStore } from "../store/users.ts";
-import type { Arguments } from "./arguments.ts";
-import { perform, printJson, type ReadOrder, readSubcommand } from "./command.ts";
-import { withKeyRing } from "./key-ring.ts";
-import { formatTable } from "./table.ts";
-import { type Terminal, thisTerminal } from "./terminal.ts";
-import { FAILED, isOn, splitFlags, textOf, UsageError } from "./usage.ts";
+import { createPasswordResetStore } from "../store/accounts/resets.ts";
+import { createUserStore } from "../store/accounts/users.ts";
+import type { Arguments } from "./command/arguments.ts";
+import { perform, printJson, type ReadOrder, readSubcommand } from "./command/command.ts";
+import { formatTable } from "./command/table.ts";
+import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import { FAILED, isOn, splitFlags, textOf, UsageError } from "./command/usage.ts";
+import { withKeyRing } from "./keys/key-store.ts";
 
 /** Each with how many words follow it. */
 const SUBCOMMANDS = { list: 0, reset: 1 };

@@ -3,8 +3,8 @@
 import { nearest } from "../catalog/nearest.ts";
 import type { Environment, Variables } from "./environment.ts";
 import { type Located, locatedFlag, locatedVariable, nodeAt } from "./located.ts";
-import type { Option } from "./option.ts";
-import { OPTIONS, type OptionName, type OptionValues, optionRows } from "./options.ts";
+import type { Option } from "./options/option.ts";
+import { OPTIONS, type OptionName, type OptionValues, optionRows } from "./options/table.ts";
 import { hidden } from "./readers.ts";
 import type { Report } from "./report.ts";
 import type { ShownOption } from "./settings.ts";

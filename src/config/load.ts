@@ -12,12 +12,12 @@ import { type Environment, openEnvironment, type Variables } from "./environment
 import { checkFlags, checkVariables, type Flags, settleOption, settleOptions, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
 import { readModels, readTiers } from "./models.ts";
-import { LAME_DUCK_SECONDS, OPTIONS, type OptionValues, optionRows } from "./options.ts";
+import { LAME_DUCK_SECONDS, OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
+import { forgiveUnused, tracingOf } from "./options/traces.ts";
 import { readProviders } from "./providers.ts";
 import { checkKeys, refuse } from "./readers.ts";
 import { emptyReport, type Report } from "./report.ts";
 import type { Loaded, Problem, Settings } from "./settings.ts";
-import { forgiveUnused, tracingOf } from "./trace-options.ts";
 
 export const DEFAULT_FILE = "switchyard.yaml";
 

@@ -4,8 +4,8 @@ import { DEFAULT_TIMEOUTS, SUPPORTED_KINDS } from "../catalog/build.ts";
 import type { Builtin } from "../catalog/builtin.ts";
 import { CAPABILITIES } from "../core/model.ts";
 import { MODEL_DEFAULTS } from "./models.ts";
-import type { Option } from "./option.ts";
-import { optionRows } from "./options.ts";
+import type { Option } from "./options/option.ts";
+import { optionRows } from "./options/table.ts";
 import { PROVIDER_KINDS } from "./providers.ts";
 
 /** The text of docs/configuration.md. */

@@ -5,8 +5,8 @@ import type { ChatMessage, ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
-import type { JsonObject } from "./fields.ts";
-import type { JsonSource } from "./json-source.ts";
+import type { JsonObject } from "./wire/fields.ts";
+import type { JsonSource } from "./wire/json-source.ts";
 
 export type FormatName = "openai" | "anthropic";
 

@@ -1,8 +1,8 @@
 // Who is calling, and whether they may now. Runs before the body is read. SPEC 5, 8.1.
 
 import type { Keys, Verification } from "../accounts/keys.ts";
-import type { Admission, CallLimits } from "../accounts/limits.ts";
-import type { WrongKeys } from "../accounts/wrong-keys.ts";
+import type { Admission, CallLimits } from "../accounts/limits/per-minute.ts";
+import type { WrongKeys } from "../accounts/limits/wrong-keys.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Caller } from "./call.ts";
 

@@ -2,16 +2,16 @@
 
 import type { Model } from "../core/model.ts";
 import type { StreamWriter, WholeAnswer } from "../formats/format.ts";
-import { serviceHeaders, writeService } from "../formats/service-object.ts";
-import type { Answered } from "./attempt.ts";
+import { serviceHeaders, writeService } from "../formats/service/service-object.ts";
+import type { Answered } from "./attempt/attempt.ts";
+import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
+import type { OpenStream } from "./attempt/try-model.ts";
 import type { Call, Trace } from "./call.ts";
 import { relay } from "./relay.ts";
 import type { Reservation } from "./reserve.ts";
+import { hearStream, hearWhole } from "./response-metadata.ts";
 import type { Services } from "./services.ts";
 import { assess, book, type Delivered } from "./settle.ts";
-import { hearStream, hearWhole } from "./told.ts";
-import { BROKEN_STREAM } from "./trouble.ts";
-import type { OpenStream } from "./try-model.ts";
 
 export type Answer =
   | { readonly kind: "whole"; readonly headers: HeaderMap; readonly contentType: string; readonly bytes: Buffer }

@@ -5,11 +5,11 @@ import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import type { NanoUsd } from "../core/money.ts";
 import type { KeyRecord, Profile } from "../core/ports.ts";
-import type { CostRecord } from "../core/records.ts";
+import type { CostRecord } from "../core/requests/records.ts";
 import type { ClientFormat, ClientRequest } from "../formats/format.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
-import type { Heard } from "./heard.ts";
-import type { Told } from "./told.ts";
+import type { Heard } from "./capture.ts";
+import type { Told } from "./response-metadata.ts";
 
 export interface Caller {
   readonly key: KeyRecord;

@@ -4,9 +4,9 @@ import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/dec
 import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
 import { type Answer, answer, chargeLeaver } from "./answer.ts";
-import { attempt, ClientGone, clientGone } from "./attempt.ts";
+import { attempt, ClientGone, clientGone } from "./attempt/attempt.ts";
 import type { Call, Caller } from "./call.ts";
-import { listenFor } from "./heard.ts";
+import { listenFor } from "./capture.ts";
 import { reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
 import { openingOf } from "./tool-loops.ts";

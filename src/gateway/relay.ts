@@ -4,9 +4,9 @@
 import type { Usage } from "../core/chat.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { StreamWriter } from "../formats/format.ts";
+import type { OpenStream } from "./attempt/try-model.ts";
 import type { Trace } from "./call.ts";
 import { shuttingDown } from "./shutting-down.ts";
-import type { OpenStream } from "./try-model.ts";
 
 export interface Ending {
   readonly usage: Usage | null;

@@ -7,7 +7,7 @@ import type { Usage } from "../core/chat.ts";
 import type { StoredAnswer, Usage as UsageRecord } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
 import { costNano, type NanoUsd, type Price } from "../core/money.ts";
-import type { Outcome } from "../formats/service-object.ts";
+import type { Outcome } from "../formats/service/service-object.ts";
 import { savingsFromUsage } from "../routing/cost.ts";
 import type { Call } from "./call.ts";
 import { type Reservation, spendPeriodStartMs } from "./reserve.ts";

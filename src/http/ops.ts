@@ -2,8 +2,8 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GatewayError } from "../core/errors.ts";
-import { isAdmin } from "./api/admin.ts";
-import type { Edge, ReadyCheck } from "./edge.ts";
+import type { Edge, ReadyCheck } from "./context.ts";
+import { isAdmin } from "./exchange/admin-token.ts";
 
 const LOOPBACK = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/;
 

@@ -2,9 +2,9 @@
 // looked up here by its kind.
 
 import type { Provider, ProviderKind } from "../core/model.ts";
-import { anthropicMessages } from "../formats/anthropic.ts";
+import { anthropicMessages } from "../formats/anthropic/codec.ts";
 import type { ProviderFormat } from "../formats/format.ts";
-import { openaiChat } from "../formats/openai-chat.ts";
+import { openaiChat } from "../formats/openai-chat/codec.ts";
 import { createRedact, type Redact } from "./redact.ts";
 import { createSandbox } from "./sandbox.ts";
 import type { Transport } from "./transport.ts";

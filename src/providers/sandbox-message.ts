@@ -2,8 +2,8 @@
 // otherwise a short text that names the model it stands in for.
 
 import { type ChatMessage, contentText } from "../core/chat.ts";
-import { isObject, type JsonObject } from "../formats/fields.ts";
-import { hashText } from "../formats/tool-ids.ts";
+import { isObject, type JsonObject } from "../formats/wire/fields.ts";
+import { hashText } from "../formats/wire/tool-ids.ts";
 import { newestAsk } from "../routing/ask.ts";
 
 const QUOTE_LENGTH = 120;

@@ -2,7 +2,7 @@
 // other, streams, calls tools, obeys output caps and JSON schemas, and says in its text that it is simulated.
 
 import type { CancelSignal } from "../core/cancellation.ts";
-import { isObject, type JsonObject } from "../formats/fields.ts";
+import { isObject, type JsonObject } from "../formats/wire/fields.ts";
 import { estimateTokens } from "../routing/cost.ts";
 import { sandboxMessage } from "./sandbox-message.ts";
 import type { Reply, ReplyBody, Transport, TransportRequest } from "./transport.ts";

@@ -10,7 +10,7 @@ import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Placement } from "./adjust.ts";
 import { estimateCost } from "./cost.ts";
 import { listNeeds, type Need } from "./needs.ts";
-import { rankByToolScore, toolScoreOf } from "./tool-scores.ts";
+import { rankByToolScore, toolScoreOf } from "./tools/scores.ts";
 
 export interface Chain {
   readonly tier: Tier;

@@ -9,15 +9,15 @@ import type { Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { newestAsk } from "./ask.ts";
 import { buildChain } from "./chain.ts";
-import type { Classification } from "./classification.ts";
-import { classify } from "./classify.ts";
+import type { Classification } from "./classifier/classification.ts";
+import { classify } from "./classifier/classify.ts";
+import { readSignals } from "./classifier/signals.ts";
 import { estimateCost, estimateInputTokens } from "./cost.ts";
 import { directChain } from "./direct.ts";
 import { explain } from "./explain.ts";
 import { findHistoryFloor } from "./history.ts";
-import { readSignals } from "./signals.ts";
-import { toolScoreOf } from "./tool-scores.ts";
-import { detectScenario } from "./tools.ts";
+import { detectScenario } from "./tools/scenario.ts";
+import { toolScoreOf } from "./tools/scores.ts";
 
 export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const { chat, controls } = question;

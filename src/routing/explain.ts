@@ -1,7 +1,7 @@
 // Writes the `reasoning` of a decision: the score, the strongest signals, then each step that changed something.
 
 import type { Controls } from "../core/decision.ts";
-import type { Classification } from "./classification.ts";
+import type { Classification } from "./classifier/classification.ts";
 
 export interface Explanation {
   readonly classification: Classification;

@@ -5,9 +5,9 @@ import type { Weights } from "../catalog/weights.ts";
 import type { ChatMessage } from "../core/chat.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Ask, askBefore } from "./ask.ts";
-import type { Classification } from "./classification.ts";
-import { classify } from "./classify.ts";
-import { readSignals, type Signals } from "./signals.ts";
+import type { Classification } from "./classifier/classification.ts";
+import { classify } from "./classifier/classify.ts";
+import { readSignals, type Signals } from "./classifier/signals.ts";
 import { isReaction } from "./small-talk.ts";
 
 const FOLLOW_UP_WORDS_MAX = 12;

@@ -11,15 +11,15 @@ import {
   type RoutingQuestion,
   type ToolCallsSeen,
 } from "../core/decision.ts";
-import type { PastRequest } from "../core/decision-log.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import { costNano, type NanoUsd } from "../core/money.ts";
+import type { PastRequest } from "../core/requests/decision-log.ts";
 import { higherTier, TIERS, type Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { buildChain, type Chain } from "./chain.ts";
+import { CODING } from "./classifier/evidence.ts";
 import { directChain } from "./direct.ts";
-import { CODING } from "./evidence.ts";
 
 /** What is left out is as it was decided then. */
 export interface Policy {

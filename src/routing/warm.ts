@@ -2,8 +2,8 @@
 // laid out and the code to be compiled.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import { classify } from "./classify.ts";
-import { readSignals } from "./signals.ts";
+import { classify } from "./classifier/classify.ts";
+import { readSignals } from "./classifier/signals.ts";
 
 const TEXTS = [
   "hi, how are you?",

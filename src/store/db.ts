@@ -1,7 +1,7 @@
 // Opens the database that an address names.
 
 import type { Db } from "../core/ports.ts";
-import { openSqlite } from "./sqlite.ts";
+import { openSqlite } from "./sqlite/sqlite.ts";
 
 export interface OpenOptions {
   /** For the process that serves: refuse (`StoreInUse`) when another one serves from the same SQLite file. */
@@ -27,7 +27,7 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
   }
   if (/^postgres(ql)?:\/\//.test(url)) {
     // Loaded only where it is used: its client costs a tenth of a second at every start.
-    const { openPostgres } = await import("./postgres.ts");
+    const { openPostgres } = await import("./postgres/postgres.ts");
     return openPostgres(url, {
       poolMax: options.poolMax ?? 10,
       queryTimeoutMs: options.queryTimeoutMs ?? 30_000,

@@ -3,7 +3,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { Log } from "../core/ports.ts";
-import { type RecordStore, type RequestRecord, recordIdAt } from "../core/records.ts";
+import { type RecordStore, type RequestRecord, recordIdAt } from "../core/requests/records.ts";
 import { StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
 
 /** `content-full`: the record was kept, its prompt and answer were not. */

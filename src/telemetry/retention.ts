@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { Log } from "../core/ports.ts";
-import type { RecordStore } from "../core/records.ts";
+import type { RecordStore } from "../core/requests/records.ts";
 
 const EVERY_MS = 10 * 60 * 1000;
 const FIRST_MS = 5_000;

@@ -5,7 +5,7 @@
 import { type SeenToolCalls, TELLING_CALLS, type ToolCallsSeen } from "../core/decision.ts";
 import type { ToolScenario } from "../core/model.ts";
 import type { Log } from "../core/ports.ts";
-import type { ToolCallLog } from "../core/request-log.ts";
+import type { ToolCallLog } from "../core/requests/log.ts";
 
 const EVERY_MS = 60_000;
 /** Of one account, among all. */

@@ -4,7 +4,7 @@
 
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
-import type { CostRecord } from "../core/records.ts";
+import type { CostRecord } from "../core/requests/records.ts";
 import { failureReason } from "./request-metrics.ts";
 import type { TraceContext } from "./trace-context.ts";
 

@@ -2,8 +2,8 @@
 // have written some. Keeps nothing, and asks the store only while somebody watches.
 
 import type { Log } from "../core/ports.ts";
-import { failedProvidersOf, isAdjusted, isFailed, isFallenBack, type RequestRecord } from "../core/records.ts";
-import type { RequestLog, RequestSummary } from "../core/request-log.ts";
+import type { RequestLog, RequestSummary } from "../core/requests/log.ts";
+import { failedProvidersOf, isAdjusted, isFailed, isFallenBack, type RequestRecord } from "../core/requests/records.ts";
 
 export interface Watcher {
   readonly accountId: string;

@@ -1,8 +1,8 @@
 // Whether the tool calls of an answer could be used: they parse, name a tool that was offered, and have what it requires.
 
 import type { Tool } from "../core/chat.ts";
-import type { ToolCallCheck } from "../core/records.ts";
-import { shortToolName } from "../formats/tool-names.ts";
+import type { ToolCallCheck } from "../core/requests/records.ts";
+import { shortToolName } from "../formats/wire/tool-names.ts";
 
 interface Call {
   readonly name: string;

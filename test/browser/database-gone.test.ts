@@ -1,8 +1,8 @@
 // A database that goes away while the dashboard is open: what was shown stays, and it comes back by itself.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createTestDatabase } from "../support/postgres.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { startTcpProxy, type TcpProxy } from "../support/network/tcp-proxy.ts";
+import { createTestDatabase } from "../support/stores/postgres.ts";
 import { hasBrowser, setStage } from "./stage.ts";
 
 const database = hasBrowser ? await createTestDatabase() : null;

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readArguments } from "../../src/cli/arguments.ts";
+import { readArguments } from "../../src/cli/command/arguments.ts";
 import { demo } from "../../src/cli/demo.ts";
-import { recordTerminal } from "../support/terminal.ts";
+import { recordTerminal } from "../support/gateway/terminal.ts";
 import { hasBrowser, setStage } from "./stage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-demo-"));

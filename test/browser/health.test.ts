@@ -1,8 +1,8 @@
 // The dashboard when a provider is not well: which model rests, why, and when it is tried again.
 
 import { afterAll, describe, expect, test } from "vitest";
-import { fails, startFakeProvider } from "../support/fake-provider.ts";
-import { HELLO, labYaml } from "../support/gateway.ts";
+import { HELLO, labYaml } from "../support/gateway/gateway.ts";
+import { fails, startFakeProvider } from "../support/providers/fake-provider.ts";
 import { hasBrowser, setStage } from "./stage.ts";
 
 const provider = await startFakeProvider();

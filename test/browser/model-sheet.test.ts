@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TIERS } from "../../src/core/tiers.ts";
-import { completion, sends, startFakeProvider } from "../support/fake-provider.ts";
+import { completion, sends, startFakeProvider } from "../support/providers/fake-provider.ts";
 import { hasBrowser, setStage } from "./stage.ts";
 
 const provider = await startFakeProvider();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { UI_FOLDER } from "../../src/http/ui.ts";
+import { UI_FOLDER } from "../../src/http/pages/ui.ts";
 import { faultsOf } from "./axe.ts";
 import { hasBrowser, pressInOneGo, sendTraffic, setStage } from "./stage.ts";
 

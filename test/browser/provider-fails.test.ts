@@ -1,8 +1,8 @@
 // A provider that fails, as the dashboard shows it.
 
 import { afterAll, describe, expect, test } from "vitest";
-import { type FakeProvider, fails, startFakeProvider } from "../support/fake-provider.ts";
-import { HELLO, labYaml } from "../support/gateway.ts";
+import { HELLO, labYaml } from "../support/gateway/gateway.ts";
+import { type FakeProvider, fails, startFakeProvider } from "../support/providers/fake-provider.ts";
 import { hasBrowser, setStage } from "./stage.ts";
 
 const lab = hasBrowser ? await startFakeProvider() : null;

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page, Request } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { HELLO } from "../support/gateway.ts";
+import { HELLO } from "../support/gateway/gateway.ts";
 import { hasBrowser, pressInOneGo, sendTraffic, setStage } from "./stage.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

@@ -3,8 +3,8 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
-import { startBrowser } from "../support/browser.ts";
-import { type GatewayOptions, HELLO, startGateway, type TestGateway } from "../support/gateway.ts";
+import { startBrowser } from "../support/gateway/browser.ts";
+import { type GatewayOptions, HELLO, startGateway, type TestGateway } from "../support/gateway/gateway.ts";
 
 export const EMAIL = "ops@example.com";
 export const PASSWORD = "a long enough secret";

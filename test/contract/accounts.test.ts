@@ -9,11 +9,11 @@ import { createProfiles } from "../../src/accounts/profiles.ts";
 import { NO_CONSTRAINTS } from "../../src/core/decision.ts";
 import type { Db, KeyRecord, Log } from "../../src/core/ports.ts";
 import { UniqueViolation } from "../../src/core/store-errors.ts";
-import { createAccountStore } from "../../src/store/accounts.ts";
+import { createAccountStore } from "../../src/store/accounts/accounts.ts";
+import { createKeyStore } from "../../src/store/accounts/keys.ts";
+import { createProfileStore } from "../../src/store/accounts/profiles.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createKeyStore } from "../../src/store/keys.ts";
-import { createProfileStore } from "../../src/store/profiles.ts";
-import { describeStores } from "../support/stores.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

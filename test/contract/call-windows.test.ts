@@ -3,11 +3,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CallWindows, totalOf, type Wish } from "../../src/core/call-window.ts";
-import { createCallWindows } from "../../src/store/call-windows.ts";
 import { openDb } from "../../src/store/db.ts";
-import { openRedisWindows } from "../../src/store/redis-windows.ts";
-import { startTestRedis } from "../support/redis.ts";
-import { describeStores } from "../support/stores.ts";
+import { createCallWindows } from "../../src/store/rate-windows/database.ts";
+import { openRedisWindows } from "../../src/store/rate-windows/redis.ts";
+import { startTestRedis } from "../support/stores/redis.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 const redis = await startTestRedis();
 afterAll(() => redis?.stop());

@@ -2,11 +2,11 @@
 
 import { expect, test } from "vitest";
 import { verifyLedger } from "../../src/billing/verify.ts";
-import { fillWithDemo } from "../../src/cli/demo-fill.ts";
-import { createLedgerAudit } from "../../src/store/audit.ts";
+import { fillWithDemo } from "../../src/demo/fill.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createLedgerList } from "../../src/store/ledger-list.ts";
-import { describeStores } from "../support/stores.ts";
+import { createLedgerAudit } from "../../src/store/ledger/audit.ts";
+import { createLedgerList } from "../../src/store/ledger/list.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 const NOW = Date.UTC(2026, 4, 20, 15, 30);
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -6,12 +6,12 @@ import { post } from "../../src/billing/post.ts";
 import { verifyLedger } from "../../src/billing/verify.ts";
 import type { LedgerOp, LedgerStore, MoveOp, MoveOutcome } from "../../src/core/ledger.ts";
 import type { Db, Statement } from "../../src/core/ports.ts";
-import { createLedgerAudit } from "../../src/store/audit.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createLedgerStore } from "../../src/store/ledger.ts";
-import { createLedgerList } from "../../src/store/ledger-list.ts";
-import { createMemoryLedger, hold, settle, topUp } from "../support/ledger.ts";
-import { describeStores } from "../support/stores.ts";
+import { createLedgerAudit } from "../../src/store/ledger/audit.ts";
+import { createLedgerStore } from "../../src/store/ledger/ledger.ts";
+import { createLedgerList } from "../../src/store/ledger/list.ts";
+import { createMemoryLedger, hold, settle, topUp } from "../support/stores/ledger.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 const ADA = 'ada+"ops"@example.com';
 

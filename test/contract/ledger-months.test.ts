@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { LedgerList, LedgerMonth, TransactionKind } from "../../src/core/ledger.ts";
 import type { Db } from "../../src/core/ports.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createLedgerList } from "../../src/store/ledger-list.ts";
+import { createLedgerList } from "../../src/store/ledger/list.ts";
 import { fc } from "../support/property.ts";
-import { describeStores } from "../support/stores.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 interface Booked {
   readonly kind: TransactionKind;

@@ -6,11 +6,11 @@ import { post } from "../../src/billing/post.ts";
 import { verifyLedger } from "../../src/billing/verify.ts";
 import type { LedgerOp } from "../../src/core/ledger.ts";
 import type { Db } from "../../src/core/ports.ts";
-import { createLedgerAudit } from "../../src/store/audit.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createLedgerStore } from "../../src/store/ledger.ts";
-import { hold, release, settle, topUp } from "../support/ledger.ts";
-import { describeStores } from "../support/stores.ts";
+import { createLedgerAudit } from "../../src/store/ledger/audit.ts";
+import { createLedgerStore } from "../../src/store/ledger/ledger.ts";
+import { hold, release, settle, topUp } from "../support/stores/ledger.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 const LIMITED = { spendLimit: 1_000n, keyId: "limited" };
 const HISTORY: readonly LedgerOp[] = [

@@ -7,16 +7,16 @@ import { post } from "../../src/billing/post.ts";
 import { verifyLedger } from "../../src/billing/verify.ts";
 import type { LedgerOp, LedgerStore } from "../../src/core/ledger.ts";
 import type { Db } from "../../src/core/ports.ts";
-import { createLedgerAudit } from "../../src/store/audit.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createIdempotencyStore } from "../../src/store/idempotency.ts";
-import { createLedgerStore } from "../../src/store/ledger.ts";
-import { createLedgerList } from "../../src/store/ledger-list.ts";
-import { LedgerMemory } from "../../src/store/ledger-memory.ts";
-import { createMemoryLedger, hold, release, runEach, settle, topUp } from "../support/ledger.ts";
-import { history, SCALE } from "../support/ledger-history.ts";
+import { createLedgerAudit } from "../../src/store/ledger/audit.ts";
+import { createIdempotencyStore } from "../../src/store/ledger/idempotency.ts";
+import { createLedgerStore } from "../../src/store/ledger/ledger.ts";
+import { createLedgerList } from "../../src/store/ledger/list.ts";
+import { LedgerMemory } from "../../src/store/ledger/memory.ts";
 import { fc } from "../support/property.ts";
-import { describeStores } from "../support/stores.ts";
+import { createMemoryLedger, hold, release, runEach, settle, topUp } from "../support/stores/ledger.ts";
+import { history, SCALE } from "../support/stores/ledger-history.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 let worlds = 0;
 

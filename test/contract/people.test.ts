@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Invitation, User } from "../../src/core/people.ts";
 import type { Db } from "../../src/core/ports.ts";
 import { UniqueViolation } from "../../src/core/store-errors.ts";
-import { createAccountStore } from "../../src/store/accounts.ts";
+import { createAccountStore } from "../../src/store/accounts/accounts.ts";
+import { createInvitationStore } from "../../src/store/accounts/invitations.ts";
+import { createPasswordResetStore } from "../../src/store/accounts/resets.ts";
+import { createSessionStore } from "../../src/store/accounts/sessions.ts";
+import { createUserStore } from "../../src/store/accounts/users.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createInvitationStore } from "../../src/store/invitations.ts";
-import { createPasswordResetStore } from "../../src/store/resets.ts";
-import { createSessionStore } from "../../src/store/sessions.ts";
-import { createUserStore } from "../../src/store/users.ts";
-import { describeStores } from "../support/stores.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 function user(name: string, role: User["role"] = "owner", createdAtMs = 1): User {
   const email = `${name}@example.com`;

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Db } from "../../src/core/ports.ts";
 import { StoreUnavailable } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createTestDatabase } from "../support/postgres.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { startTcpProxy, type TcpProxy } from "../support/network/tcp-proxy.ts";
+import { createTestDatabase } from "../support/stores/postgres.ts";
 
 const database = await createTestDatabase();
 

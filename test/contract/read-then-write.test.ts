@@ -5,7 +5,7 @@ import type { Db } from "../../src/core/ports.ts";
 import { BatchRefused, UniqueViolation } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
 import { inListSql, insertRows, listValue } from "../../src/store/dialect.ts";
-import { describeStores } from "../support/stores.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 await describeStores("read then write", ({ url }) => {
   let db: Db;

@@ -4,17 +4,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Db } from "../../src/core/ports.ts";
-import { isFailed, type RecordStore, type RequestRecord } from "../../src/core/records.ts";
-import type { RequestFilter, RequestLog } from "../../src/core/request-log.ts";
+import type { RequestFilter, RequestLog } from "../../src/core/requests/log.ts";
+import { isFailed, type RecordStore, type RequestRecord } from "../../src/core/requests/records.ts";
 import { TIERS } from "../../src/core/tiers.ts";
 import { openDb } from "../../src/store/db.ts";
 import { splitStatements } from "../../src/store/migrate.ts";
-import { createRecordStore } from "../../src/store/request-write.ts";
-import { createRequestLog } from "../../src/store/requests.ts";
-import { FILTER_CASES } from "../support/filters.ts";
+import { createRequestLog } from "../../src/store/requests/requests.ts";
+import { createRecordStore } from "../../src/store/requests/write.ts";
 import { fc } from "../support/property.ts";
-import { makeRecord, NOON, variedRecord } from "../support/records.ts";
-import { describeStores } from "../support/stores.ts";
+import { FILTER_CASES } from "../support/stores/filters.ts";
+import { makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 const COUNT = 600;
 const HOUR = 3_600_000;

@@ -2,13 +2,13 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Db } from "../../src/core/ports.ts";
-import type { RequestFilter, UsageQuery } from "../../src/core/request-log.ts";
+import type { RequestFilter, UsageQuery } from "../../src/core/requests/log.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createRecordStore } from "../../src/store/request-write.ts";
-import { createRequestLog } from "../../src/store/requests.ts";
-import { createUsageLog } from "../../src/store/rollups.ts";
-import { NOON, variedRecord } from "../support/records.ts";
-import { describeStores } from "../support/stores.ts";
+import { createRequestLog } from "../../src/store/requests/requests.ts";
+import { createUsageLog } from "../../src/store/requests/rollups.ts";
+import { createRecordStore } from "../../src/store/requests/write.ts";
+import { NOON, variedRecord } from "../support/stores/records.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 const SCALE = Number(process.env.SWITCHYARD_TEST_SCALE ?? 1);
 const COUNT = 2_000 * SCALE;

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Decision } from "../../src/core/decision.ts";
 import type { Db } from "../../src/core/ports.ts";
+import type { RequestFilter, RequestLog, UsageLog, UsageTotals } from "../../src/core/requests/log.ts";
 import {
   answeredAtOf,
   failedProvidersOf,
@@ -13,17 +14,16 @@ import {
   type RecordStore,
   type RequestRecord,
   triedOf,
-} from "../../src/core/records.ts";
-import type { RequestFilter, RequestLog, UsageLog, UsageTotals } from "../../src/core/request-log.ts";
+} from "../../src/core/requests/records.ts";
 import { UniqueViolation } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createRecordStore } from "../../src/store/request-write.ts";
-import { createRequestLog } from "../../src/store/requests.ts";
-import { createUsageLog } from "../../src/store/rollups.ts";
-import { createToolCallLog } from "../../src/store/tool-call-tallies.ts";
+import { createRequestLog } from "../../src/store/requests/requests.ts";
+import { createUsageLog } from "../../src/store/requests/rollups.ts";
+import { createToolCallLog } from "../../src/store/requests/tool-call-tallies.ts";
+import { createRecordStore } from "../../src/store/requests/write.ts";
 import { fc } from "../support/property.ts";
-import { makeRecord, NOON, variedRecord } from "../support/records.ts";
-import { describeStores } from "../support/stores.ts";
+import { makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 const COUNT = 400;
 const HOUR = 3_600_000;

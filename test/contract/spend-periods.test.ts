@@ -6,12 +6,12 @@ import { post } from "../../src/billing/post.ts";
 import { verifyLedger } from "../../src/billing/verify.ts";
 import type { HoldOp, LedgerOp, LedgerStore } from "../../src/core/ledger.ts";
 import type { Db, KeyRecord, KeySpendStore, Statement } from "../../src/core/ports.ts";
-import { createLedgerAudit } from "../../src/store/audit.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createKeySpendStore } from "../../src/store/key-spends.ts";
-import { createLedgerStore } from "../../src/store/ledger.ts";
-import { hold, settle, topUp } from "../support/ledger.ts";
-import { describeStores } from "../support/stores.ts";
+import { createLedgerAudit } from "../../src/store/ledger/audit.ts";
+import { createKeySpendStore } from "../../src/store/ledger/key-spends.ts";
+import { createLedgerStore } from "../../src/store/ledger/ledger.ts";
+import { hold, settle, topUp } from "../support/stores/ledger.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 const DAY_MS = 86_400_000;
 const TODAY = Date.UTC(2026, 10, 15);

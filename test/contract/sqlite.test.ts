@@ -10,7 +10,7 @@ import { StoreInUse, StoreUnavailable } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-sqlite-"));
-const worker = fileURLToPath(new URL("../../src/store/sqlite-worker.mjs", import.meta.url));
+const worker = fileURLToPath(new URL("../../src/store/sqlite/worker.mjs", import.meta.url));
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

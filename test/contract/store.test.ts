@@ -6,7 +6,7 @@ import { BatchRefused, UniqueViolation } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { fc } from "../support/property.ts";
-import { describeStores } from "../support/stores.ts";
+import { describeStores } from "../support/stores/stores.ts";
 
 await describeStores("store", ({ url, isShared }) => {
   let db: Db;

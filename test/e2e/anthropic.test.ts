@@ -4,7 +4,17 @@
 import Anthropic from "@anthropic-ai/sdk";
 import AnthropicZero from "anthropic-sdk-0";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CAPITAL, CITIES, CITY, HOUSES, type Houses, openHouses, PIXEL, REFUSED, WEATHER } from "../support/acting.ts";
+import {
+  CAPITAL,
+  CITIES,
+  CITY,
+  HOUSES,
+  type Houses,
+  openHouses,
+  PIXEL,
+  REFUSED,
+  WEATHER,
+} from "../support/gateway/acting.ts";
 
 let houses: Houses;
 beforeAll(async () => {

@@ -7,17 +7,17 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
-import { start } from "../../src/app.ts";
-import { readArguments } from "../../src/cli/arguments.ts";
-import { doctor } from "../../src/cli/doctor.ts";
-import { keys } from "../../src/cli/keys.ts";
-import { profiles } from "../../src/cli/profiles.ts";
-import type { Terminal } from "../../src/cli/terminal.ts";
+import { start } from "../../src/app/app.ts";
+import { readArguments } from "../../src/cli/command/arguments.ts";
+import type { Terminal } from "../../src/cli/command/terminal.ts";
+import { doctor } from "../../src/cli/doctor/doctor.ts";
+import { keys } from "../../src/cli/keys/keys.ts";
+import { profiles } from "../../src/cli/profiles/profiles.ts";
 import { load } from "../../src/config/load.ts";
 import { SILENT_LOG } from "../../src/telemetry/log.ts";
-import { freePort } from "../support/ports.ts";
+import { type RecordedTerminal, recordTerminal } from "../support/gateway/terminal.ts";
+import { freePort } from "../support/network/ports.ts";
 import { promisedMs } from "../support/random.ts";
-import { type RecordedTerminal, recordTerminal } from "../support/terminal.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 

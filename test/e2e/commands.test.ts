@@ -2,12 +2,12 @@
 // nobody is asked anything, and it ends with 0.
 
 import { expect, onTestFinished, test } from "vitest";
-import { type Arguments, readArguments } from "../../src/cli/arguments.ts";
-import type { Terminal } from "../../src/cli/terminal.ts";
+import { type Arguments, readArguments } from "../../src/cli/command/arguments.ts";
+import type { Terminal } from "../../src/cli/command/terminal.ts";
 import { COMMANDS } from "../../src/main.ts";
-import { startGateway } from "../support/gateway.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { recordTerminal } from "../support/terminal.ts";
+import { startGateway } from "../support/gateway/gateway.ts";
+import { recordTerminal } from "../support/gateway/terminal.ts";
+import { createTestDatabase, type TestDatabase } from "../support/stores/postgres.ts";
 
 type Command = (args: Arguments, terminal: Terminal) => Promise<number>;
 

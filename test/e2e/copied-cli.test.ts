@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
-import { readArguments } from "../../src/cli/arguments.ts";
+import { readArguments } from "../../src/cli/command/arguments.ts";
 import { writeCli } from "../../ui/kit/cli-text.ts";
-import { type Bench, chatBodyOf, EMPTY_BENCH, questionOf } from "../../ui/pages/playground-state.ts";
-import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { type Bench, chatBodyOf, EMPTY_BENCH, questionOf } from "../../ui/pages/playground/state.ts";
+import { startGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { fc } from "../support/property.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readArguments } from "../../src/cli/arguments.ts";
+import { readArguments } from "../../src/cli/command/arguments.ts";
 import { credits } from "../../src/cli/credits.ts";
 import { ledger } from "../../src/cli/ledger.ts";
 import { openDb } from "../../src/store/db.ts";
-import { type RecordedTerminal, recordTerminal } from "../support/terminal.ts";
+import { type RecordedTerminal, recordTerminal } from "../support/gateway/terminal.ts";
 
 interface Ran {
   readonly code: number;

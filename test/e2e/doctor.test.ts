@@ -4,14 +4,14 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { readArguments } from "../../src/cli/arguments.ts";
-import { doctor } from "../../src/cli/doctor.ts";
+import { readArguments } from "../../src/cli/command/arguments.ts";
+import { doctor } from "../../src/cli/doctor/doctor.ts";
 import { migrate } from "../../src/cli/migrate.ts";
 import { openDb } from "../../src/store/db.ts";
-import { labYaml } from "../support/gateway.ts";
-import { answers, lists, startListProvider } from "../support/list-provider.ts";
-import { startTestRedis } from "../support/redis.ts";
-import { type RecordedTerminal, recordTerminal } from "../support/terminal.ts";
+import { labYaml } from "../support/gateway/gateway.ts";
+import { type RecordedTerminal, recordTerminal } from "../support/gateway/terminal.ts";
+import { answers, lists, startListProvider } from "../support/providers/list-provider.ts";
+import { startTestRedis } from "../support/stores/redis.ts";
 
 async function run(terminal: RecordedTerminal, ...flags: string[]): Promise<{ code: number; out: string }> {
   const port = flags.includes("--port") ? [] : ["--port", "0"];

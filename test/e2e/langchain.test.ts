@@ -6,8 +6,18 @@ import { tool } from "@langchain/core/tools";
 import { ChatOpenAI } from "@langchain/openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { CAPITAL, CITIES, CITY, HOUSES, type Houses, openHouses, PIXEL, REFUSED, WEATHER } from "../support/acting.ts";
-import type { TestGateway } from "../support/gateway.ts";
+import {
+  CAPITAL,
+  CITIES,
+  CITY,
+  HOUSES,
+  type Houses,
+  openHouses,
+  PIXEL,
+  REFUSED,
+  WEATHER,
+} from "../support/gateway/acting.ts";
+import type { TestGateway } from "../support/gateway/gateway.ts";
 
 let houses: Houses;
 beforeAll(async () => {

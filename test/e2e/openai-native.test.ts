@@ -4,7 +4,7 @@ import OpenAI from "openai";
 import { zodResponseFormat } from "openai/helpers/zod";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { CAPITAL, CITIES, CITY, type Houses, openHouses, PIXEL, REFUSED, WEATHER } from "../support/acting.ts";
+import { CAPITAL, CITIES, CITY, type Houses, openHouses, PIXEL, REFUSED, WEATHER } from "../support/gateway/acting.ts";
 
 let houses: Houses;
 let client: OpenAI;

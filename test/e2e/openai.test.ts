@@ -2,6 +2,7 @@
 
 import OpenAI from "openai";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { labYaml, startGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import {
   answers,
   chunk,
@@ -10,8 +11,7 @@ import {
   hangs,
   startFakeProvider,
   streams,
-} from "../support/fake-provider.ts";
-import { labYaml, startGateway, type TestGateway } from "../support/gateway.ts";
+} from "../support/providers/fake-provider.ts";
 import { promisedMs } from "../support/random.ts";
 
 type Create = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
-import { recordTerminal } from "../support/terminal.ts";
+import { recordTerminal } from "../support/gateway/terminal.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bin/switchyard.mjs");
 const TOKEN = "test-admin-token";

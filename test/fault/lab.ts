@@ -3,8 +3,8 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { vi } from "vitest";
 import { TIERS } from "../../src/core/tiers.ts";
-import { type FakeProvider, startFakeProvider } from "../support/fake-provider.ts";
-import { HELLO, startGateway, type TestGateway } from "../support/gateway.ts";
+import { HELLO, startGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { type FakeProvider, startFakeProvider } from "../support/providers/fake-provider.ts";
 
 export interface LabOptions {
   /** Ids in the order of the chain, with their context windows. */

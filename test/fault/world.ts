@@ -3,10 +3,10 @@
 
 import { request as httpRequest } from "node:http";
 import { expect, vi } from "vitest";
-import { type FakeProvider, startFakeProvider, USAGE } from "../support/fake-provider.ts";
-import { HELLO, startGateway, type TestGateway } from "../support/gateway.ts";
-import { type Bank, bankOf, owed, PRICES } from "../support/money.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { HELLO, startGateway, type TestGateway } from "../support/gateway/gateway.ts";
+import { startTcpProxy, type TcpProxy } from "../support/network/tcp-proxy.ts";
+import { type FakeProvider, startFakeProvider, USAGE } from "../support/providers/fake-provider.ts";
+import { type Bank, bankOf, owed, PRICES } from "../support/stores/money.ts";
 
 export interface World {
   readonly a: FakeProvider;

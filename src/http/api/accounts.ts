@@ -3,9 +3,9 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import type { Account } from "../../core/ports.ts";
-import type { Edge } from "../edge.ts";
-import { operatorOnly } from "../guard.ts";
-import { bodyReader, isoTime, listPage, Name, pageOf } from "./request.ts";
+import type { Edge } from "../context.ts";
+import { operatorOnly } from "../exchange/session-guard.ts";
+import { bodyReader, isoTime, listPage, Name, pageOf } from "./requests/one.ts";
 
 const NewAccount = Type.Object({ name: Name }, { additionalProperties: false });
 

@@ -4,15 +4,15 @@ import type { FastifyInstance } from "fastify";
 import { chainPlaces, isRoutable } from "../../catalog/catalog.ts";
 import { TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
 import { type Model, TOOL_SCENARIOS, type ToolScenario } from "../../core/model.ts";
-import type { ToolCallTally } from "../../core/records.ts";
-import { writeModel } from "../../formats/model-list.ts";
+import type { ToolCallTally } from "../../core/requests/records.ts";
+import { writeModel } from "../../formats/service/model-list.ts";
 import type { Services } from "../../gateway/services.ts";
 import type { HealthState, ModelHealth } from "../../providers/watched.ts";
-import { blendScore, toolScoreOf } from "../../routing/tool-scores.ts";
-import type { Edge } from "../edge.ts";
-import { operatorOnly } from "../guard.ts";
-import { caughtUp } from "./caught-up.ts";
-import { accountOf } from "./request.ts";
+import { blendScore, toolScoreOf } from "../../routing/tools/scores.ts";
+import type { Edge } from "../context.ts";
+import { operatorOnly } from "../exchange/session-guard.ts";
+import { accountOf } from "./requests/one.ts";
+import { caughtUp } from "./requests/pending-writes.ts";
 
 export function registerCatalog(api: FastifyInstance, { services, records, accounts }: Edge): void {
   const { catalog } = services;

@@ -6,9 +6,9 @@ import type { Movement } from "../../billing/credits.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { LedgerLine, Transaction, Wallet } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
-import type { Edge } from "../edge.ts";
-import { actorOf, operatorOnly } from "../guard.ts";
-import { accountOf, bodyReader, isoTime, plainText, Usd } from "./request.ts";
+import type { Edge } from "../context.ts";
+import { actorOf, operatorOnly } from "../exchange/session-guard.ts";
+import { accountOf, bodyReader, isoTime, plainText, Usd } from "./requests/one.ts";
 
 const Amount = Type.Object(
   {

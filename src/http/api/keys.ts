@@ -8,9 +8,9 @@ import { GatewayError } from "../../core/errors.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
 import type { KeyChange, KeyRecord, Page } from "../../core/ports.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
-import type { Edge } from "../edge.ts";
-import { actorOf } from "../guard.ts";
-import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf, Usd } from "./request.ts";
+import type { Edge } from "../context.ts";
+import { actorOf } from "../exchange/session-guard.ts";
+import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf, Usd } from "./requests/one.ts";
 
 const optional = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));

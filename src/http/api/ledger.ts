@@ -5,13 +5,13 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Credits } from "../../billing/credits.ts";
 import { type LedgerLine, type LedgerMonth, TRANSACTION_KINDS, type TransactionKind } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
-import { invalid } from "../../formats/fields.ts";
-import type { Edge } from "../edge.ts";
-import { operatorOnly, ownAccountOf } from "../guard.ts";
+import { invalid } from "../../formats/wire/fields.ts";
+import type { Edge } from "../context.ts";
+import { operatorOnly, ownAccountOf } from "../exchange/session-guard.ts";
 import { writeLine } from "./credits.ts";
 import { csvCell } from "./csv.ts";
-import { accountOf, listPage, pageOf, queryOf } from "./request.ts";
-import { oneOf } from "./request-filter.ts";
+import { oneOf } from "./requests/filter.ts";
+import { accountOf, listPage, pageOf, queryOf } from "./requests/one.ts";
 
 export function registerLedger(api: FastifyInstance, edge: Edge): void {
   const { credits } = edge;

@@ -8,8 +8,8 @@ import type { Constraints } from "../../core/decision.ts";
 import { CAPABILITIES } from "../../core/model.ts";
 import type { Profile } from "../../core/ports.ts";
 import { TIERS } from "../../core/tiers.ts";
-import { invalid } from "../../formats/fields.ts";
-import type { Edge } from "../edge.ts";
+import { invalid } from "../../formats/wire/fields.ts";
+import type { Edge } from "../context.ts";
 import { withSpent, writeKey } from "./keys.ts";
 import {
   accountOf,
@@ -22,7 +22,7 @@ import {
   pageOf,
   plainText,
   queryOf,
-} from "./request.ts";
+} from "./requests/one.ts";
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));

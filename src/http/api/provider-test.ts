@@ -6,11 +6,11 @@ import { Type } from "typebox";
 import { isRoutable } from "../../catalog/catalog.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
-import { probe } from "../../gateway/probe.ts";
-import { bodyOf } from "../body.ts";
-import type { Edge } from "../edge.ts";
-import { operatorOnly } from "../guard.ts";
-import { bodyReader, idOf, missing } from "./request.ts";
+import { probe } from "../../gateway/operate/probe.ts";
+import type { Edge } from "../context.ts";
+import { bodyOf } from "../exchange/body.ts";
+import { operatorOnly } from "../exchange/session-guard.ts";
+import { bodyReader, idOf, missing } from "./requests/one.ts";
 
 const Test = Type.Object({ model: Type.Optional(Type.String({ maxLength: 200 })) }, { additionalProperties: false });
 const TESTS_PER_MINUTE = 6;

@@ -8,12 +8,12 @@ import { CATEGORIES } from "../../core/decision.ts";
 import type { Model } from "../../core/model.ts";
 import { formatUsd } from "../../core/money.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
-import { invalid } from "../../formats/fields.ts";
+import { invalid } from "../../formats/wire/fields.ts";
 import { type Policy, type Replayed, replay } from "../../routing/replay.ts";
-import type { Edge } from "../edge.ts";
-import { caughtUp } from "./caught-up.ts";
+import type { Edge } from "../context.ts";
 import { ConstraintsBody, readConstraints } from "./profiles.ts";
-import { accountOf, bodyReader, isoTime } from "./request.ts";
+import { accountOf, bodyReader, isoTime } from "./requests/one.ts";
+import { caughtUp } from "./requests/pending-writes.ts";
 
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;

@@ -2,19 +2,19 @@
 
 import cookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Edge } from "../edge.ts";
-import { identify } from "../guard.ts";
+import type { Edge } from "../context.ts";
+import { identify } from "../exchange/session-guard.ts";
 import { registerAccounts } from "./accounts.ts";
 import { registerCatalog } from "./catalog.ts";
 import { registerCredits } from "./credits.ts";
-import { registerEvents } from "./events.ts";
 import { registerKeys } from "./keys.ts";
 import { registerLedger } from "./ledger.ts";
 import { registerPlayground } from "./playground.ts";
 import { registerProfiles } from "./profiles.ts";
 import { registerProviderTest } from "./provider-test.ts";
 import { registerReplay } from "./replay.ts";
-import { registerRequests } from "./requests.ts";
+import { registerEvents } from "./requests/events.ts";
+import { registerRequests } from "./requests/list.ts";
 import { registerSession } from "./session.ts";
 import { registerSettings } from "./settings.ts";
 import { registerUsage } from "./usage.ts";

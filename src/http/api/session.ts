@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { GatewayError } from "../../core/errors.ts";
 import type { User } from "../../core/people.ts";
-import type { Edge } from "../edge.ts";
+import type { Edge } from "../context.ts";
 import {
   clearSessionCookie,
   identify,
@@ -13,8 +13,8 @@ import {
   sessionTokenOf,
   setSessionCookie,
   signedInOf,
-} from "../guard.ts";
-import { bodyReader } from "./request.ts";
+} from "../exchange/session-guard.ts";
+import { bodyReader } from "./requests/one.ts";
 
 const Text = Type.String({ maxLength: 4096 });
 const strict = { additionalProperties: false } as const;

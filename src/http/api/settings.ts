@@ -2,9 +2,9 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Settings } from "../../config/settings.ts";
-import type { Edge } from "../edge.ts";
-import { operatorOnly } from "../guard.ts";
-import { isoTime } from "./request.ts";
+import type { Edge } from "../context.ts";
+import { operatorOnly } from "../exchange/session-guard.ts";
+import { isoTime } from "./requests/one.ts";
 
 export function registerSettings(api: FastifyInstance, { settings, version, now, isSandbox }: Edge): void {
   const startedAtMs = now();

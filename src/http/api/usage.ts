@@ -2,8 +2,8 @@
 // failed.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { OVERHEAD_BOUNDS_MS, percentileMs } from "../../core/latency-buckets.ts";
 import { formatUsd } from "../../core/money.ts";
+import { OVERHEAD_BOUNDS_MS, percentileMs } from "../../core/requests/latency-buckets.ts";
 import {
   USAGE_GROUPS,
   USAGE_STEPS,
@@ -11,12 +11,12 @@ import {
   type UsageQuery,
   type UsageRow,
   type UsageStep,
-} from "../../core/request-log.ts";
-import { invalid } from "../../formats/fields.ts";
-import type { Edge } from "../edge.ts";
-import { caughtUp } from "./caught-up.ts";
-import { accountOf, isoTime, queryOf } from "./request.ts";
-import { flagOf, groupFilterOf, oneOf, timeOf } from "./request-filter.ts";
+} from "../../core/requests/log.ts";
+import { invalid } from "../../formats/wire/fields.ts";
+import type { Edge } from "../context.ts";
+import { flagOf, groupFilterOf, oneOf, timeOf } from "./requests/filter.ts";
+import { accountOf, isoTime, queryOf } from "./requests/one.ts";
+import { caughtUp } from "./requests/pending-writes.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 export const DEFAULT_RANGE_MS: Readonly<Record<UsageStep, number>> = {

@@ -5,9 +5,9 @@ import { Type } from "typebox";
 import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { type Invitation, USER_ROLES, type User } from "../../core/people.ts";
-import type { Edge } from "../edge.ts";
-import { isHttps, operatorOnly } from "../guard.ts";
-import { bodyReader, idOf, isoTime, listPage, missing, pageOf } from "./request.ts";
+import type { Edge } from "../context.ts";
+import { isHttps, operatorOnly } from "../exchange/session-guard.ts";
+import { bodyReader, idOf, isoTime, listPage, missing, pageOf } from "./requests/one.ts";
 
 const NewInvitation = Type.Object(
   {

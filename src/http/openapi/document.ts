@@ -1,7 +1,7 @@
 // GET /openapi.json: the contract, built once from the table of operations.
 
 import type { FastifyInstance } from "fastify";
-import { SESSION_COOKIE } from "../guard.ts";
+import { SESSION_COOKIE } from "../exchange/session-guard.ts";
 import type { Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations.ts";
 import { SCHEMAS } from "./schemas.ts";

@@ -1,8 +1,8 @@
 // The operations on recorded requests: the log, one request, marks, export and totals.
 
 import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
-import { ANSWERED_AT } from "../../core/records.ts";
-import { USAGE_GROUPS, USAGE_STEPS } from "../../core/request-log.ts";
+import { USAGE_GROUPS, USAGE_STEPS } from "../../core/requests/log.ts";
+import { ANSWERED_AT } from "../../core/requests/records.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { account, api, idInPath, json, type Operation, page, paging } from "./operation.ts";
 

@@ -2,8 +2,8 @@
 
 import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
 import { TOOL_SCENARIOS } from "../../core/model.ts";
-import { ANSWERED_AT } from "../../core/records.ts";
-import { USAGE_STEPS } from "../../core/request-log.ts";
+import { USAGE_STEPS } from "../../core/requests/log.ts";
+import { ANSWERED_AT } from "../../core/requests/records.ts";
 import { candidate, integer, nullable, number, object, text, tier, time } from "./schema.ts";
 
 const boolean = { type: "boolean" };

@@ -1,8 +1,8 @@
 // POST /v1/chat/completions.
 
 import type { FastifyInstance } from "fastify";
-import { openaiChat } from "../../formats/openai-chat.ts";
-import type { Edge } from "../edge.ts";
+import { openaiChat } from "../../formats/openai-chat/codec.ts";
+import type { Edge } from "../context.ts";
 import { answerIn } from "./completion.ts";
 
 export function registerChat(server: FastifyInstance, edge: Edge): void {

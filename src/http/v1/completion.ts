@@ -6,10 +6,10 @@ import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/f
 import type { Answer } from "../../gateway/answer.ts";
 import type { Caller, Trace } from "../../gateway/call.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
-import { parsedBodyOf } from "../body.ts";
-import type { Edge } from "../edge.ts";
-import { whenOver } from "../gone.ts";
-import { cutWhenUnread, sendStream } from "../stream.ts";
+import type { Edge } from "../context.ts";
+import { parsedBodyOf } from "../exchange/body.ts";
+import { whenOver } from "../exchange/disconnect.ts";
+import { cutWhenUnread, sendStream } from "../exchange/stream.ts";
 
 const SMALL_BYTES = 16 * 1024;
 

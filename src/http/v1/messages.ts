@@ -1,11 +1,11 @@
 // POST /v1/messages, and the free local estimate of its input tokens. SPEC 1.4.
 
 import type { FastifyInstance } from "fastify";
-import { anthropicMessages } from "../../formats/anthropic.ts";
-import { readCountRequest, writeCount } from "../../formats/anthropic-count.ts";
+import { anthropicMessages } from "../../formats/anthropic/codec.ts";
+import { readCountRequest, writeCount } from "../../formats/anthropic/count-tokens.ts";
 import { estimateInputTokens } from "../../routing/cost.ts";
-import { parsedBodyOf } from "../body.ts";
-import type { Edge } from "../edge.ts";
+import type { Edge } from "../context.ts";
+import { parsedBodyOf } from "../exchange/body.ts";
 import { answerIn } from "./completion.ts";
 
 export function registerMessages(server: FastifyInstance, edge: Edge): void {

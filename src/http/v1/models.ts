@@ -5,12 +5,12 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import { NO_CONSTRAINTS } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
-import { type ModelPage, writeAnthropicModel, writeAnthropicModels } from "../../formats/anthropic-models.ts";
-import { writeModel } from "../../formats/model-list.ts";
+import { type ModelPage, writeAnthropicModel, writeAnthropicModels } from "../../formats/anthropic/model-list.ts";
+import { writeModel } from "../../formats/service/model-list.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { isOffered } from "../../routing/direct.ts";
-import type { Edge } from "../edge.ts";
-import { speaksAnthropic } from "../wire.ts";
+import type { Edge } from "../context.ts";
+import { speaksAnthropic } from "../exchange/request-format.ts";
 
 const PAGE_DEFAULT = 20;
 const PAGE_MAX = 1000;

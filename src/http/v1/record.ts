@@ -3,11 +3,11 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { formatUsd } from "../../core/money.ts";
+import { loggedReason } from "../../gateway/attempt/verdict.ts";
 import type { AttemptNote, Trace } from "../../gateway/call.ts";
-import { loggedReason } from "../../gateway/failure.ts";
 import { failureReason, type RequestMetric } from "../../telemetry/request-metrics.ts";
-import type { Edge } from "../edge.ts";
-import { waitedMsOf } from "../gate.ts";
+import type { Edge } from "../context.ts";
+import { waitedMsOf } from "../overload/admission.ts";
 import { toRecord } from "./request-record.ts";
 import { beginSpans, traceFields } from "./request-spans.ts";
 

@@ -1,9 +1,9 @@
 // A request that is over, as it is recorded. Only what is small is taken along: the body itself is let go.
 
 import type { FastifyRequest } from "fastify";
-import type { AttemptRecord, ContentRecord, RequestRecord } from "../../core/records.ts";
+import type { AttemptRecord, ContentRecord, RequestRecord } from "../../core/requests/records.ts";
 import type { Caller, Trace } from "../../gateway/call.ts";
-import { TEXT_MAX } from "../../gateway/heard.ts";
+import { TEXT_MAX } from "../../gateway/capture.ts";
 import { featuresOf } from "../../telemetry/features.ts";
 import { checkToolCalls } from "../../telemetry/tool-calls.ts";
 

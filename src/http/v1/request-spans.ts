@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from "fastify";
 import type { Trace } from "../../gateway/call.ts";
-import { nothingTold } from "../../gateway/told.ts";
+import { nothingTold } from "../../gateway/response-metadata.ts";
 import { readTraceparent } from "../../telemetry/trace-context.ts";
 import type { Traces } from "../../telemetry/traces.ts";
 

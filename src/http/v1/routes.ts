@@ -4,16 +4,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
 import { type Admitted, admit, type Doorkeeper, tooManyRequests } from "../../gateway/admit.ts";
 import { type Caller, emptyTrace, type Trace } from "../../gateway/call.ts";
-import type { Edge } from "../edge.ts";
-import { whenOver } from "../gone.ts";
-import type { Line } from "../line.ts";
-import { isV1, speaksAnthropic } from "../wire.ts";
+import type { Edge } from "../context.ts";
+import { whenOver } from "../exchange/disconnect.ts";
+import { isV1, speaksAnthropic } from "../exchange/request-format.ts";
+import type { Line } from "../overload/queue.ts";
 import { registerChat } from "./chat.ts";
-import { registerDebug } from "./debug.ts";
 import { createInFlight, type InFlight } from "./in-flight.ts";
 import { registerMessages } from "./messages.ts";
 import { registerModels } from "./models.ts";
 import { recordRequest } from "./record.ts";
+import { registerDebug } from "./routing-debug.ts";
 
 declare module "fastify" {
   interface FastifyRequest {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createDirectory } from "../../../src/accounts/directory.ts";
-import { createMemoryStores } from "../../support/memory-stores.ts";
+import { createMemoryStores } from "../../support/stores/memory-stores.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -4,7 +4,7 @@ import { hashKeyText, makeKeyText } from "../../../src/accounts/key-text.ts";
 import { createKeys, keyStatus } from "../../../src/accounts/keys.ts";
 import { createProfiles } from "../../../src/accounts/profiles.ts";
 import { NO_CONSTRAINTS } from "../../../src/core/decision.ts";
-import { createMemoryStores } from "../../support/memory-stores.ts";
+import { createMemoryStores } from "../../support/stores/memory-stores.ts";
 
 function createService() {
   const stores = createMemoryStores();

@@ -1,7 +1,7 @@
 // Passwords: what is kept of them, which are refused, and how often one may be wrong.
 
 import { describe, expect, it } from "vitest";
-import { ATTEMPT_WINDOW_MS, createAttempts } from "../../../src/accounts/attempts.ts";
+import { ATTEMPT_WINDOW_MS, createAttempts } from "../../../src/accounts/limits/sign-ins.ts";
 import { checkPassword, createPasswords } from "../../../src/accounts/passwords.ts";
 import { createSessions, SESSION_IDLE_MS, SESSION_MAX_MS } from "../../../src/accounts/sessions.ts";
 import { createUsers } from "../../../src/accounts/users.ts";

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { createBatcher } from "../../../src/billing/batcher.ts";
 import type { LedgerOp, LedgerOutcome } from "../../../src/core/ledger.ts";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
-import { release } from "../../support/ledger.ts";
+import { release } from "../../support/stores/ledger.ts";
 
 const voided: LedgerOutcome = { state: "voided" };
 

@@ -6,7 +6,7 @@ import { createLedger } from "../../../src/billing/ledger.ts";
 import { NO_OUTBOX } from "../../../src/billing/outbox.ts";
 import type { GatewayError } from "../../../src/core/errors.ts";
 import { SILENT_LOG } from "../../../src/telemetry/log.ts";
-import { createMemoryLedger } from "../../support/ledger.ts";
+import { createMemoryLedger } from "../../support/stores/ledger.ts";
 
 function setUp() {
   const store = createMemoryLedger();

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { transactionHash } from "../../../src/billing/draft.ts";
 import type { Charge, Transaction } from "../../../src/core/ledger.ts";
-import { usageOf } from "../../support/ledger.ts";
+import { usageOf } from "../../support/stores/ledger.ts";
 
 const TRANSACTION: Omit<Transaction, "hash"> = {
   id: "charge:h",

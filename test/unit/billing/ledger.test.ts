@@ -9,7 +9,7 @@ import { createOutbox } from "../../../src/billing/outbox.ts";
 import type { LedgerOp, LedgerStore } from "../../../src/core/ledger.ts";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
 import { SILENT_LOG } from "../../../src/telemetry/log.ts";
-import { createMemoryLedger, hold, type MemoryLedger, problemsOf, settle, topUp } from "../../support/ledger.ts";
+import { createMemoryLedger, hold, type MemoryLedger, problemsOf, settle, topUp } from "../../support/stores/ledger.ts";
 
 let folder: string;
 let memory: MemoryLedger;

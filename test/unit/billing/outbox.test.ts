@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createOutbox, type Outbox } from "../../../src/billing/outbox.ts";
 import type { Log } from "../../../src/core/ports.ts";
-import { settle } from "../../support/ledger.ts";
+import { settle } from "../../support/stores/ledger.ts";
 
 let folder: string;
 let errors: string[];

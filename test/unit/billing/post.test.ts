@@ -5,6 +5,7 @@ import { createBatcher } from "../../../src/billing/batcher.ts";
 import { BALANCE_MAX } from "../../../src/billing/draft.ts";
 import { post } from "../../../src/billing/post.ts";
 import type { LedgerOp, LedgerOutcome } from "../../../src/core/ledger.ts";
+import { fc } from "../../support/property.ts";
 import {
   createMemoryLedger,
   hold,
@@ -14,9 +15,8 @@ import {
   runEach,
   settle,
   topUp,
-} from "../../support/ledger.ts";
-import { history, SCALE } from "../../support/ledger-history.ts";
-import { fc } from "../../support/property.ts";
+} from "../../support/stores/ledger.ts";
+import { history, SCALE } from "../../support/stores/ledger-history.ts";
 
 async function play(...ops: LedgerOp[]): Promise<{ ledger: MemoryLedger; last: LedgerOutcome | null }> {
   const ledger = createMemoryLedger();

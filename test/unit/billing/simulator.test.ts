@@ -12,9 +12,9 @@ import { post } from "../../../src/billing/post.ts";
 import type { LedgerStore } from "../../../src/core/ledger.ts";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
 import { SILENT_LOG } from "../../../src/telemetry/log.ts";
-import { createMemoryLedger, hold, type MemoryLedger, problemsOf, settle, topUp } from "../../support/ledger.ts";
-import { SCALE } from "../../support/ledger-history.ts";
 import { seedOf } from "../../support/random.ts";
+import { createMemoryLedger, hold, type MemoryLedger, problemsOf, settle, topUp } from "../../support/stores/ledger.ts";
+import { SCALE } from "../../support/stores/ledger-history.ts";
 
 const REGRESSIONS: readonly number[] = [];
 const WORLDS = 40 * SCALE;

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { post } from "../../../src/billing/post.ts";
 import type { LedgerOp, LedgerOutcome } from "../../../src/core/ledger.ts";
-import { createMemoryLedger, hold, problemsOf, release, runEach, settle, topUp } from "../../support/ledger.ts";
 import { fc } from "../../support/property.ts";
+import { createMemoryLedger, hold, problemsOf, release, runEach, settle, topUp } from "../../support/stores/ledger.ts";
 
 const DAY_1 = 1_000;
 const DAY_2 = 2_000;

@@ -3,16 +3,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Arguments, readArguments } from "../../../src/cli/arguments.ts";
-import { keys } from "../../../src/cli/keys.ts";
-import { models } from "../../../src/cli/models.ts";
-import { profiles } from "../../../src/cli/profiles.ts";
+import { type Arguments, readArguments } from "../../../src/cli/command/arguments.ts";
+import type { Terminal } from "../../../src/cli/command/terminal.ts";
+import { keys } from "../../../src/cli/keys/keys.ts";
+import { models } from "../../../src/cli/models/models.ts";
+import { profiles } from "../../../src/cli/profiles/profiles.ts";
 import { route } from "../../../src/cli/route.ts";
-import type { Terminal } from "../../../src/cli/terminal.ts";
 import { NO_CONSTRAINTS } from "../../../src/core/decision.ts";
-import { readDebugRequest, writeDecision } from "../../../src/formats/routing-debug.ts";
+import { readDebugRequest, writeDecision } from "../../../src/formats/service/routing-debug.ts";
 import { decide } from "../../../src/routing/decide.ts";
-import { type RecordedTerminal, recordTerminal } from "../../support/terminal.ts";
+import { type RecordedTerminal, recordTerminal } from "../../support/gateway/terminal.ts";
 import { goodLoad } from "../config/workspace.ts";
 
 type Command = (args: Arguments, terminal: Terminal) => Promise<number>;

@@ -3,16 +3,16 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readArguments } from "../../../src/cli/arguments.ts";
+import { readArguments } from "../../../src/cli/command/arguments.ts";
 import { credits } from "../../../src/cli/credits.ts";
-import { fillWithDemo } from "../../../src/cli/demo-fill.ts";
-import { demoStateOf } from "../../../src/cli/demo-state.ts";
-import { withKeyRing } from "../../../src/cli/key-ring.ts";
+import { withKeyRing } from "../../../src/cli/keys/key-store.ts";
 import { demoSettings, demoStore, fillOnce } from "../../../src/cli/serve-demo.ts";
 import { load } from "../../../src/config/load.ts";
 import type { Settings } from "../../../src/config/settings.ts";
-import { HELLO, startGateway } from "../../support/gateway.ts";
-import { type RecordedTerminal, recordTerminal } from "../../support/terminal.ts";
+import { fillWithDemo } from "../../../src/demo/fill.ts";
+import { demoStateOf } from "../../../src/demo/state.ts";
+import { HELLO, startGateway } from "../../support/gateway/gateway.ts";
+import { type RecordedTerminal, recordTerminal } from "../../support/gateway/terminal.ts";
 
 function settingsIn({ cwd, env }: RecordedTerminal): Settings {
   const loaded = load({ flags: {}, env, cwd });

@@ -3,13 +3,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Arguments, readArguments } from "../../../src/cli/arguments.ts";
-import { version } from "../../../src/cli/help.ts";
-import { keys } from "../../../src/cli/keys.ts";
+import { type Arguments, readArguments } from "../../../src/cli/command/arguments.ts";
+import type { Terminal } from "../../../src/cli/command/terminal.ts";
+import { version } from "../../../src/cli/help/help.ts";
+import { keys } from "../../../src/cli/keys/keys.ts";
 import { migrate } from "../../../src/cli/migrate.ts";
-import type { Terminal } from "../../../src/cli/terminal.ts";
 import { openDb } from "../../../src/store/db.ts";
-import { recordTerminal } from "../../support/terminal.ts";
+import { recordTerminal } from "../../support/gateway/terminal.ts";
 
 type Command = (args: Arguments, terminal: Terminal) => Promise<number>;
 

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
-import { OPTIONS, optionRows } from "../../../src/config/options.ts";
+import { OPTIONS, optionRows } from "../../../src/config/options/table.ts";
 import { configurationPage, environmentExample } from "../../../src/config/reference.ts";
 import { goodLoad } from "./workspace.ts";
 

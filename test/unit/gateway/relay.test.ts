@@ -1,11 +1,11 @@
 // The relay by itself: how it ends when the fault is ours or the reader stops reading.
 
 import { expect, test, vi } from "vitest";
-import { openaiChat } from "../../../src/formats/openai-chat.ts";
+import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
 import { emptyTrace } from "../../../src/gateway/call.ts";
 import { relay } from "../../../src/gateway/relay.ts";
 import type { ReplyBody } from "../../../src/providers/transport.ts";
-import { chunk, event } from "../../support/fake-provider.ts";
+import { chunk, event } from "../../support/providers/fake-provider.ts";
 
 const SERVICE = {
   model: "alpha",

@@ -2,7 +2,7 @@
 
 import { fastify } from "fastify";
 import { expect, test } from "vitest";
-import type { Edge, ReadyCheck } from "../../../src/http/edge.ts";
+import type { Edge, ReadyCheck } from "../../../src/http/context.ts";
 import { registerOps } from "../../../src/http/ops.ts";
 
 const SHUTDOWN = { name: "shutdown", problem: null };

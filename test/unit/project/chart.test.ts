@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Compile } from "typebox/schema";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { optionRows } from "../../../src/config/options.ts";
+import { optionRows } from "../../../src/config/options/table.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const CHART = join(ROOT, "deploy/helm/switchyard");

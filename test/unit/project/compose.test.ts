@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
-import { LAME_DUCK_SECONDS, OPTIONS, optionRows } from "../../../src/config/options.ts";
+import { LAME_DUCK_SECONDS, OPTIONS, optionRows } from "../../../src/config/options/table.ts";
 
 const DEPLOY = join(import.meta.dirname, "../../../deploy");
 

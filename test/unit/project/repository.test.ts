@@ -116,7 +116,10 @@ describe("the layering rules of biome.json", () => {
     ["src/telemetry/a.ts", "../providers/health.ts"],
     ["src/gateway/a.ts", "../http/server.ts"],
     ["src/http/v1/a.ts", "../../cli/serve.ts"],
-    ["src/http/a.ts", "../app.ts"],
+    ["src/http/a.ts", "../app/app.ts"],
+    ["src/http/exchange/a.ts", "../../app/app.ts"],
+    ["src/app/a.ts", "../cli/serve.ts"],
+    ["src/demo/a.ts", "../cli/demo.ts"],
   ] as const;
   const ALLOWED = [
     ["src/catalog/ok.ts", "../core/tiers.ts"],
@@ -125,7 +128,7 @@ describe("the layering rules of biome.json", () => {
     ["src/store/ok.ts", "node:fs"],
     ["src/gateway/ok.ts", "../providers/registry.ts"],
     ["src/http/ok.ts", "../gateway/complete.ts"],
-    ["src/cli/ok.ts", "../app.ts"],
+    ["src/cli/ok.ts", "../app/app.ts"],
   ] as const;
   const folder = mkdtempSync(join(tmpdir(), "switchyard-layers-"));
   let refused: ReadonlySet<string>;

@@ -30,7 +30,9 @@ test("every test it names exists", () => {
 });
 
 test("a test that names a case is in the case's row", () => {
-  const files = readdirSync(join(ROOT, "test/fault")).filter((name) => name.endsWith(".test.ts"));
+  const files = readdirSync(join(ROOT, "test/fault"), { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".test.ts"),
+  );
   const missing = files.flatMap((name) => {
     const path = `test/fault/${name}`;
     const text = readFileSync(join(ROOT, path), "utf8");

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { WholeAnswer } from "../../../src/formats/format.ts";
-import { openaiChat } from "../../../src/formats/openai-chat.ts";
+import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
 import { createSandbox } from "../../../src/providers/sandbox.ts";
 import type { ReplyBody } from "../../../src/providers/transport.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { readWeights } from "../../../src/catalog/weights.ts";
 import type { ChatMessage } from "../../../src/core/chat.ts";
 import { newestAsk } from "../../../src/routing/ask.ts";
+import { readSignals } from "../../../src/routing/classifier/signals.ts";
 import { findHistoryFloor } from "../../../src/routing/history.ts";
-import { readSignals } from "../../../src/routing/signals.ts";
 
 const weights = readWeights();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readWeights } from "../../../src/catalog/weights.ts";
-import { classify } from "../../../src/routing/classify.ts";
-import { readSignals } from "../../../src/routing/signals.ts";
+import { classify } from "../../../src/routing/classifier/classify.ts";
+import { readSignals } from "../../../src/routing/classifier/signals.ts";
 import { warmRouter } from "../../../src/routing/warm.ts";
 
 describe("warming the router", () => {

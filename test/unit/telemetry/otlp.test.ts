@@ -62,8 +62,8 @@ describe("OpenTelemetry's packages", () => {
     const importers = files.filter((name) => /from "[./\w-]*\/otlp\.ts"/.test(text(name)));
     const values = importers.filter((name) => !/^import type \{[^}]*\} from "[./\w-]*\/otlp\.ts";$/m.test(text(name)));
     expect(values).toEqual([]);
-    expect(files.filter((name) => text(name).includes('await import("./telemetry/otlp.ts")'))).toEqual([
-      "app-traces.ts",
+    expect(files.filter((name) => text(name).includes('await import("../telemetry/otlp.ts")'))).toEqual([
+      "app/traces.ts",
     ]);
   });
 });

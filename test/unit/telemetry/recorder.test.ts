@@ -2,10 +2,10 @@
 
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Log } from "../../../src/core/ports.ts";
-import type { RecordStore, RequestRecord } from "../../../src/core/records.ts";
+import type { RecordStore, RequestRecord } from "../../../src/core/requests/records.ts";
 import { StoreUnavailable, UniqueViolation } from "../../../src/core/store-errors.ts";
 import { createRecorder, type RecorderOptions } from "../../../src/telemetry/recorder.ts";
-import { makeRecord, NOON } from "../../support/records.ts";
+import { makeRecord, NOON } from "../../support/stores/records.ts";
 
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Log } from "../../../src/core/ports.ts";
-import type { ToolCallTally } from "../../../src/core/records.ts";
+import type { ToolCallTally } from "../../../src/core/requests/records.ts";
 import { createSeenToolCalls } from "../../../src/telemetry/seen-tool-calls.ts";
 
 const TALLY: ToolCallTally = {

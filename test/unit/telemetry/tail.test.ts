@@ -3,7 +3,7 @@
 import { expect, test, vi } from "vitest";
 import { SILENT_LOG } from "../../../src/telemetry/log.ts";
 import { createTail } from "../../../src/telemetry/tail.ts";
-import { makeRecord } from "../../support/records.ts";
+import { makeRecord } from "../../support/stores/records.ts";
 
 function watchable(counted: () => number, isShared = true) {
   const asked: string[] = [];

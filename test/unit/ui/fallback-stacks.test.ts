@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { AnsweredCounts } from "../../../src/core/request-log.ts";
-import { failureStacks, tellFailures, tellTries, tryStacks } from "../../../ui/pages/fallback-stacks.ts";
+import type { AnsweredCounts } from "../../../src/core/requests/log.ts";
+import { failureStacks, tellFailures, tellTries, tryStacks } from "../../../ui/pages/overview/fallback-stacks.ts";
 import type { Range } from "../../../ui/range.ts";
 import type { Usage } from "../../../ui/types.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ToolScenario } from "../../../src/core/model.ts";
-import { seenText, standingText } from "../../../ui/pages/model-words.ts";
+import { seenText, standingText } from "../../../ui/pages/models/words.ts";
 
 const SEEN = {
   scenario: "single" as ToolScenario,

@@ -9,8 +9,8 @@ import {
   questionOf,
   rulesOf,
   writeFragment,
-} from "../../../ui/pages/playground-state.ts";
-import { parseReasoning } from "../../../ui/pages/reasoning.ts";
+} from "../../../ui/pages/playground/state.ts";
+import { parseReasoning } from "../../../ui/parts/reasoning.ts";
 import { fc } from "../../support/property.ts";
 
 describe("the bench", () => {

@@ -5,9 +5,9 @@ import { describe, expect, test, vi } from "vitest";
 
 vi.stubGlobal("location", { pathname: "/requests", search: "", hash: "", origin: "http://here" });
 vi.stubGlobal("history", { pushState() {}, replaceState() {} });
-const { tellFilter } = await import("../../../ui/pages/requests-filter-names.ts");
-const { withLive } = await import("../../../ui/pages/requests-tail.ts");
-const { curlOf } = await import("../../../ui/pages/request-curl.ts");
+const { tellFilter } = await import("../../../ui/pages/requests/filter-names.ts");
+const { withLive } = await import("../../../ui/pages/requests/tail.ts");
+const { curlOf } = await import("../../../ui/pages/requests/curl.ts");
 type Line = Parameters<typeof withLive>[0][number];
 
 const NAMES = { keys: new Map([["key_1", "production"]]), profiles: new Map([["profile_1", "budget"]]) };

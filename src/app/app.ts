@@ -1,0 +1,177 @@
+// The only place that constructs things: settings to store to services to server. start() and stop(), nothing at import.
+
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
+import { ensureFirstAccount } from "../accounts/bootstrap.ts";
+import type { PasswordCost } from "../accounts/passwords.ts";
+import type { Credits } from "../billing/credits.ts";
+import type { Ledger } from "../billing/ledger.ts";
+import { readPackage } from "../config/package.ts";
+import type { Settings } from "../config/settings.ts";
+import type { AccountStore, Db, Log } from "../core/ports.ts";
+import { createOpenCalls } from "../gateway/open-calls.ts";
+import { createToolLoops } from "../gateway/tool-loops.ts";
+import type { Edge } from "../http/context.ts";
+import { createServer } from "../http/server.ts";
+import { createRegistry } from "../providers/registry.ts";
+import { warmRouter } from "../routing/warm.ts";
+import { openDb } from "../store/db.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
+import { createPressure } from "../telemetry/pressure.ts";
+import type { Recorder } from "../telemetry/recorder.ts";
+import { createDrain, type StopOptions } from "./drain.ts";
+import { openHealth } from "./health.ts";
+import { openLimits } from "./limits.ts";
+import { openMoney } from "./money.ts";
+import { openPeople } from "./people.ts";
+import { openRecords } from "./records.ts";
+import { openTraces } from "./traces.ts";
+
+export interface App {
+  /** `http://host:port`, with the port really in use. */
+  readonly url: string;
+  /** The first key's text, when this start made it. */
+  readonly firstKey: string | null;
+  /** Where the first operator chooses a password, as long as there is none. */
+  readonly setupLink: string | null;
+  /** Takes no new work, lets what runs finish within the drain time, then closes everything. */
+  stop(options?: StopOptions): Promise<void>;
+  /** Ends the waiting of a stop that is under way; what still runs gets an error and costs nothing. */
+  hurry(): void;
+}
+
+export interface StartOptions {
+  /** For tests, which make many users and have no time. */
+  readonly passwordCost?: PasswordCost;
+  /** Used instead of our own, to measure what a request costs without them. */
+  readonly books?: { readonly ledger: Ledger; readonly recorder: Recorder };
+}
+
+/** Connections that the system keeps while they wait to be accepted. Beyond it, clients try again seconds later. */
+const BACKLOG = 4_096;
+
+export async function start(settings: Settings, log: Log, options: StartOptions = {}): Promise<App> {
+  const db = await openDb(settings.database, {
+    exclusive: true,
+    onConnectionLost: (err) => log.warn({ err }, "connection lost"),
+  });
+  try {
+    return await startOn(db, settings, log, options);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+async function startOn(db: Db, settings: Settings, log: Log, options: StartOptions): Promise<App> {
+  const now = Date.now;
+  await db.migrate();
+  const reader = await openReader(db, settings.database);
+  const { version } = readPackage();
+  const metrics = createMetrics(version);
+  const traces = await openTraces(settings, { metrics, version, log });
+  const limits = await openLimits(db, { settings, log, metrics, now });
+  const people = await openPeople(db, { settings, log, ...limits, ...options });
+  const money = await openMoney(db, { settings, reader, log, metrics });
+  const registry = createRegistry(settings.catalog.providers);
+  const openCalls = createOpenCalls();
+  const drain = createDrain({ settings, db, limits, openCalls, log });
+  const records = await openRecords(db, { settings, reader, log, metrics, now });
+  const edge: Edge = {
+    settings,
+    services: {
+      catalog: settings.catalog,
+      registry,
+      ...openHealth(settings, { registry, log, metrics }),
+      ledger: options.books?.ledger ?? money.ledger,
+      idempotency: money.idempotency,
+      toolLoops: createToolLoops(),
+      toolCallsSeen: records.toolCallsSeen.current,
+      log,
+      now,
+      isCutting: openCalls.isCutting,
+    },
+    ...people,
+    isSandbox: isSandboxed(settings),
+    version,
+    limiter: limits.limiter,
+    credits: money.credits,
+    verifyLedger: money.verify,
+    metrics,
+    pressure: createPressure(settings.limits),
+    traces,
+    records: { ...records, recorder: options.books?.recorder ?? records.recorder },
+    log,
+    now,
+    openCalls,
+    ...drain,
+  };
+  warmRouter(settings.catalog);
+  const server = await createServer(edge);
+  await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
+  const { firstKey, setupToken } = await greet(server, { people, credits: money.credits, settings });
+  const url = addressOf(server, settings.server.host);
+  return {
+    url,
+    firstKey,
+    setupLink: setupToken === null ? null : `${url}/#/setup?token=${setupToken}`,
+    hurry: drain.hurry,
+    async stop(stopOptions = {}) {
+      await drain.run(server, stopOptions);
+      await registry.close();
+      for (const part of [records, money, people, limits]) await part.close();
+      await traces?.close();
+      edge.pressure.close();
+      metrics.close();
+      if (reader !== db) await reader.close();
+      await db.close();
+    },
+  };
+}
+
+/**
+ * Pages and audits over many rows read through a connection of their own: on SQLite the one that takes holds would
+ * otherwise wait for them.
+ */
+function openReader(db: Db, database: string): Promise<Db> {
+  const isFile = db.kind === "sqlite" && !database.endsWith(":memory:");
+  return isFile ? openDb(database) : Promise.resolve(db);
+}
+
+function isSandboxed({ catalog }: Settings): boolean {
+  return [...catalog.providers.values()].every(({ kind }) => kind === "sandbox");
+}
+
+interface Greeting {
+  readonly people: Pick<Edge, "keys" | "invitations"> & { readonly accountStore: AccountStore };
+  readonly credits: Credits;
+  readonly settings: Settings;
+}
+
+/** Once the port is ours: a key is shown once, and one that was made by a start that fails would be lost. */
+async function greet(
+  server: FastifyInstance,
+  { people, credits, settings }: Greeting,
+): Promise<{ readonly firstKey: string | null; readonly setupToken: string | null }> {
+  try {
+    const firstKey = await ensureFirstAccount({ accounts: people.accountStore, keys: people.keys });
+    if (firstKey !== null && isSandboxed(settings)) await giveDemoCredits(credits);
+    return { firstKey, setupToken: await people.invitations.prepareSetup() };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/** Play money for the first steps; with a real provider, credits are the operator's to add. */
+async function giveDemoCredits(credits: Credits): Promise<void> {
+  const accountId = DEFAULT_ACCOUNT;
+  await credits.topUp({ accountId, amountUsd: "5", note: "demo credits", actor: null, idempotencyKey: "demo credits" });
+}
+
+function addressOf(server: FastifyInstance, host: string): string {
+  const { port } = server.server.address() as AddressInfo;
+  const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
+}

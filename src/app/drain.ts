@@ -1,0 +1,91 @@
+// The part of app.ts that stops it: not ready at once, still serving for a while, then no new connections, then a deadline
+// for what still runs. Whoever is in a hurry skips the waiting, never the booking.
+
+import type { FastifyInstance } from "fastify";
+import type { Settings } from "../config/settings.ts";
+import type { Db, Log } from "../core/ports.ts";
+import type { OpenCalls } from "../gateway/open-calls.ts";
+import type { Edge, ReadyCheck } from "../http/context.ts";
+
+export interface StopOptions {
+  /** Whether to go on serving for a while, so that a balancer can notice. */
+  readonly isLameDuck?: boolean;
+}
+
+export interface Drain extends Pick<Edge, "isDraining" | "isClosing" | "readiness"> {
+  /** Resolves when every connection is closed and every call is booked. */
+  run(server: FastifyInstance, options: StopOptions): Promise<void>;
+  /** No more waiting: what still runs is told and cut now. */
+  hurry(): void;
+}
+
+interface DrainContext {
+  readonly settings: Pick<Settings, "server">;
+  readonly db: Db;
+  readonly limits: { readiness(): readonly ReadyCheck[] };
+  readonly openCalls: OpenCalls;
+  readonly log: Log;
+}
+
+const IDLE_SWEEP_MS = 50;
+/** For the last error event of each stream to reach clients that read. */
+const GOODBYE_MS = 2_000;
+/** Longer than a statement may take, so that a settlement that waits for a database in vain gets into the outbox. */
+const BOOKING_MS_MAX = 35_000;
+
+export function createDrain({ settings, db, limits, openCalls, log }: DrainContext): Drain {
+  const { lameDuckSeconds, drainSeconds } = settings.server;
+  let phase: "serving" | "lame-duck" | "closing" = "serving";
+  let hurry = (): void => undefined;
+  const hurried = new Promise<void>((resolve) => {
+    hurry = resolve;
+  });
+  return {
+    isDraining: () => phase !== "serving",
+    isClosing: () => phase === "closing",
+    hurry,
+    async readiness() {
+      if (phase !== "serving") return [{ name: "shutdown", problem: "shutting down" }];
+      const problem = await db.query("SELECT 1 AS one").then(
+        () => null,
+        () => "the database does not answer",
+      );
+      return [{ name: "shutdown", problem: null }, { name: "database", problem }, ...limits.readiness()];
+    },
+    async run(server, { isLameDuck = false }) {
+      phase = "lame-duck";
+      if (isLameDuck) await within(lameDuckSeconds * 1000, hurried);
+      phase = "closing";
+      // Where no other process could take over, who comes while streams run on is told 503, not turned away at the port.
+      const isAlone = isLameDuck && lameDuckSeconds === 0;
+      const drainMs = drainSeconds * 1000;
+      const lingered = isAlone ? within(drainMs, openCalls.idle(), hurried) : Promise.resolve(true);
+      const closed = lingered.then(() => closeServer(server));
+      if (!(await within(drainMs, closed, hurried))) {
+        log.warn({}, "time is over: what still runs ends with an error and costs nothing");
+        openCalls.cut();
+        if (!(await within(GOODBYE_MS, closed))) server.server.closeAllConnections();
+        await closed;
+      }
+      if (!(await within(BOOKING_MS_MAX, openCalls.idle()))) log.error({}, "some calls could not be booked in time");
+    },
+  };
+}
+
+/** Node closes the connections that are idle now; those of streams that end later would be kept alive. */
+async function closeServer(server: FastifyInstance): Promise<void> {
+  const sweep = setInterval(() => server.server.closeIdleConnections(), IDLE_SWEEP_MS);
+  await server.close();
+  clearInterval(sweep);
+}
+
+/** True when the first of the promises was fulfilled in time. Any of them ends the waiting. */
+async function within(ms: number, work: Promise<void>, ...others: readonly Promise<void>[]): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const isDone = await Promise.race([work.then(() => true), late, ...others.map((other) => other.then(() => false))]);
+  clearTimeout(timer);
+  return isDone;
+}

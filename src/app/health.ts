@@ -1,0 +1,55 @@
+// Wiring of what watches providers: the breakers, and what the metrics show of them.
+
+import type { Settings } from "../config/settings.ts";
+import type { Log } from "../core/ports.ts";
+import type { Services } from "../gateway/services.ts";
+import { createHealth } from "../providers/health.ts";
+import type { Registry } from "../providers/registry.ts";
+import type { ProviderHealth } from "../providers/watched.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { BreakerReading } from "../telemetry/provider-metrics.ts";
+
+type Watching = Pick<Services, "health" | "answerWithinMs">;
+
+interface HealthContext {
+  readonly registry: Registry;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export function openHealth(settings: Settings, { registry, log, metrics }: HealthContext): Watching {
+  const { catalog, health: rules, answerWithinMs } = settings;
+  const health = createHealth({
+    models: catalog.models.values(),
+    rules,
+    now: steadyNow,
+    random: Math.random,
+    log,
+    onOpened: metrics.breakerOpened,
+    onRetry: metrics.retried,
+  });
+  const present = () => health.overview().filter(({ id }) => catalog.providers.has(id));
+  metrics.watchProviders({
+    breakers: () => present().flatMap(breakersOf),
+    models() {
+      const models = present().flatMap((host) => host.models);
+      const resting = models.filter(({ isResting }) => isResting).length;
+      return { usable: models.length - resting, resting };
+    },
+    calls: registry.calls,
+  });
+  return { health, answerWithinMs };
+}
+
+function breakersOf({ id, provider, credential, models }: ProviderHealth): readonly BreakerReading[] {
+  return [
+    { scope: "provider", provider: id, model: "", state: provider.state },
+    { scope: "credential", provider: id, model: "", state: credential.state },
+    ...models.map(({ id: model, state }) => ({ scope: "model", provider: id, model, state })),
+  ];
+}
+
+/** The time of day as it was at the start, running on evenly: a clock that is set back must not prolong a rest. */
+function steadyNow(): number {
+  return performance.timeOrigin + performance.now();
+}

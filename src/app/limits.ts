@@ -1,0 +1,92 @@
+// The part of app.ts that constructs the per-minute limits: in memory where one process serves, shared over Redis or over
+// PostgreSQL where several do.
+
+import { type CallLimits, createLimiter } from "../accounts/limits/per-minute.ts";
+import { createSharedCounter, type SharedCounter } from "../accounts/limits/shared-counter.ts";
+import { createSharedLimits } from "../accounts/limits/shared-per-minute.ts";
+import { createSharedAttempts } from "../accounts/limits/shared-sign-ins.ts";
+import { type Attempts, createAttempts } from "../accounts/limits/sign-ins.ts";
+import type { Settings } from "../config/settings.ts";
+import type { CallWindows } from "../core/call-window.ts";
+import type { Db, Log } from "../core/ports.ts";
+import type { ReadyCheck } from "../http/context.ts";
+import { openDb } from "../store/db.ts";
+import { countProcesses } from "../store/ledger/processes.ts";
+import { createCallWindows } from "../store/rate-windows/database.ts";
+import { openRedisWindows } from "../store/rate-windows/redis.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+export interface Limits {
+  readonly limiter: CallLimits;
+  readonly attempts: Attempts;
+  /** The Redis that counts them, where one does. */
+  readiness(): readonly ReadyCheck[];
+  close(): Promise<void>;
+}
+
+interface LimitsContext {
+  readonly settings: Pick<Settings, "database" | "redis">;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "limitsShared">;
+  readonly now: () => number;
+}
+
+const COUNT_MS = 2_000;
+/** Redis answers in less than a millisecond or has trouble. A question of PostgreSQL waits for locks and may take longer. */
+const REDIS_MS_MAX = 100;
+const POSTGRES_MS_MAX = 900;
+
+export async function openLimits(db: Db, { settings, log, metrics, now }: LimitsContext): Promise<Limits> {
+  if (db.kind === "sqlite") {
+    if (settings.redis !== null) log.warn({}, "redis is not used: only one process serves from a SQLite file");
+    return {
+      limiter: createLimiter(),
+      attempts: createAttempts(now),
+      readiness: () => [],
+      close: () => Promise.resolve(),
+    };
+  }
+  const windows = await openWindows(settings, log);
+  const timeoutMs = settings.redis === null ? POSTGRES_MS_MAX : REDIS_MS_MAX;
+  const peers = await watchProcesses(db);
+  const counter = createSharedCounter({ windows, timeoutMs, onShared: metrics.limitsShared, log });
+  const limiter = createSharedLimits({ counter, processes: peers.count, now });
+  limiter.start();
+  return {
+    limiter,
+    attempts: createSharedAttempts(counter, now),
+    readiness: () => (settings.redis === null ? [] : [redisCheck(counter)]),
+    async close() {
+      peers.stop();
+      limiter.stop();
+      await windows.close();
+    },
+  };
+}
+
+/** Without it each process keeps to its part of the limits, so it is no reason to take one out. */
+function redisCheck(counter: SharedCounter): ReadyCheck {
+  const problem = counter.isAnswering() ? null : "it does not answer; each process keeps to its part of the limits";
+  return { name: "redis", problem, isOptional: true };
+}
+
+async function openWindows({ redis, database }: LimitsContext["settings"], log: Log): Promise<CallWindows> {
+  if (redis !== null) return openRedisWindows(redis, { onError: (err) => log.debug({ err }, "redis") });
+  return createCallWindows(
+    await openDb(database, { poolMax: 2, queryTimeoutMs: 2 * POSTGRES_MS_MAX, connectTimeoutMs: 2 * POSTGRES_MS_MAX }),
+  );
+}
+
+/** How many processes share the database; the last number that could be read stays in force. */
+async function watchProcesses(db: Db): Promise<{ count: () => number; stop(): void }> {
+  // This one is not among them yet.
+  let count = (await countProcesses(db)) + 1;
+  const look = async (): Promise<void> => {
+    count = await countProcesses(db).then(
+      (found) => Math.max(1, found),
+      () => count,
+    );
+  };
+  const timer = setInterval(() => void look(), COUNT_MS).unref();
+  return { count: () => count, stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,60 @@
+// The part of app.ts that constructs what keeps money: ledger, credits, repeated requests, and their upkeep.
+
+import { type Credits, createCredits } from "../billing/credits.ts";
+import { createLedger, type Ledger } from "../billing/ledger.ts";
+import { createOutbox } from "../billing/outbox.ts";
+import { newOwner } from "../billing/owner.ts";
+import { createUpkeep } from "../billing/upkeep.ts";
+import { verifyLedger } from "../billing/verify.ts";
+import type { Settings } from "../config/settings.ts";
+import type { LedgerVerdict } from "../core/audit.ts";
+import type { IdempotencyStore } from "../core/idempotency.ts";
+import type { Db, Log } from "../core/ports.ts";
+import { createLedgerAudit } from "../store/ledger/audit.ts";
+import { createIdempotencyStore } from "../store/ledger/idempotency.ts";
+import { createLedgerStore } from "../store/ledger/ledger.ts";
+import { createLedgerList } from "../store/ledger/list.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+/** Only one process serves from a SQLite file, so there every other owner is dead. */
+const OWNER_SILENT_MS = 60_000;
+
+export interface Money {
+  readonly ledger: Ledger;
+  readonly idempotency: IdempotencyStore;
+  readonly credits: Credits;
+  readonly verify: () => Promise<LedgerVerdict>;
+  close(): Promise<void>;
+}
+
+interface MoneyContext {
+  readonly settings: Pick<Settings, "dataDir">;
+  readonly reader: Db;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "ledgerProblems" | "settlementsWaiting" | "storeError">;
+}
+
+/** Started; what dead processes left is settled or released. */
+export async function openMoney(db: Db, { settings, reader, log, metrics }: MoneyContext): Promise<Money> {
+  const owner = newOwner();
+  const ownerSilentMs = db.kind === "sqlite" ? 0 : OWNER_SILENT_MS;
+  const outbox = createOutbox({ folder: settings.dataDir, name: owner, log, onWaiting: metrics.settlementsWaiting });
+  const store = createLedgerStore(db, owner);
+  const onDeferred = (): void => metrics.storeError("settlement");
+  const ledger = createLedger({ store, outbox, log, ownerSilentMs, onDeferred });
+  const idempotency = createIdempotencyStore(db, owner);
+  const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(reader));
+  const upkeep = createUpkeep({ verify, idempotency, ownerSilentMs, onAudit: metrics.ledgerProblems, log });
+  await ledger.start();
+  await upkeep.start();
+  return {
+    ledger,
+    idempotency,
+    credits: createCredits(ledger, createLedgerList(reader)),
+    verify,
+    async close() {
+      upkeep.stop();
+      await ledger.stop();
+    },
+  };
+}

@@ -1,0 +1,87 @@
+// The part of app.ts that constructs who may do what: accounts, keys and profiles, users, sessions and invitations.
+
+import { type Accounts, createAccounts } from "../accounts/accounts.ts";
+import { createDirectory } from "../accounts/directory.ts";
+import { createInvitations, type Invitations } from "../accounts/invitations.ts";
+import { createKeys, type Keys } from "../accounts/keys.ts";
+import type { Attempts } from "../accounts/limits/sign-ins.ts";
+import { createWrongKeys, type WrongKeys } from "../accounts/limits/wrong-keys.ts";
+import { createPasswords, type PasswordCost } from "../accounts/passwords.ts";
+import { createProfiles, type Profiles } from "../accounts/profiles.ts";
+import { createResets, type Resets } from "../accounts/resets.ts";
+import { createSessions, type Sessions } from "../accounts/sessions.ts";
+import { createSpending, type Spending } from "../accounts/spending.ts";
+import { createUsers, type Users } from "../accounts/users.ts";
+import type { Settings } from "../config/settings.ts";
+import type { AccountStore, Db, Log } from "../core/ports.ts";
+import { createAccountStore } from "../store/accounts/accounts.ts";
+import { createInvitationStore } from "../store/accounts/invitations.ts";
+import { createKeyStore } from "../store/accounts/keys.ts";
+import { createProfileStore } from "../store/accounts/profiles.ts";
+import { createPasswordResetStore } from "../store/accounts/resets.ts";
+import { createSessionStore } from "../store/accounts/sessions.ts";
+import { createUserStore } from "../store/accounts/users.ts";
+import { createKeySpendStore } from "../store/ledger/key-spends.ts";
+import { listenForChanges } from "../store/postgres/changes.ts";
+
+export interface People {
+  readonly accountStore: AccountStore;
+  readonly accounts: Accounts;
+  readonly keys: Keys;
+  readonly spending: Spending;
+  readonly profiles: Profiles;
+  readonly users: Users;
+  readonly sessions: Sessions;
+  readonly invitations: Invitations;
+  readonly resets: Resets;
+  readonly wrongKeys: WrongKeys;
+  readonly wrongTokens: WrongKeys;
+  close(): Promise<void>;
+}
+
+/** A token may be short enough to be guessed, so that fewer guesses are allowed than of keys. */
+const WRONG_TOKENS_PER_MINUTE = 300;
+
+export interface PeopleContext {
+  /** The database's address is for hearing of changes by other processes. */
+  readonly settings: Pick<Settings, "database" | "limits">;
+  readonly log: Log;
+  readonly attempts: Attempts;
+  readonly passwordCost?: PasswordCost | undefined;
+}
+
+/** Started; `close` writes what waits. */
+export async function openPeople(db: Db, context: PeopleContext): Promise<People> {
+  const { settings, log, attempts, passwordCost } = context;
+  const keyStore = createKeyStore(db);
+  const profileStore = createProfileStore(db);
+  const userStore = createUserStore(db);
+  const accountStore = createAccountStore(db);
+  const passwords = createPasswords(passwordCost);
+  const directory = createDirectory({ keys: keyStore, profiles: profileStore, log });
+  await directory.start();
+  const changes = await listenForChanges(settings.database, {
+    onChange: directory.nudge,
+    onLost: (err) => log.warn({ err }, "changes of keys are not heard of at once; they are found by polling"),
+  });
+  const keys = createKeys({ store: keyStore, directory, log });
+  keys.start();
+  return {
+    accountStore,
+    accounts: createAccounts({ store: accountStore }),
+    keys,
+    spending: createSpending({ store: createKeySpendStore(db) }),
+    profiles: createProfiles({ store: profileStore, directory }),
+    wrongKeys: createWrongKeys(settings.limits.wrongKeysPerMinute),
+    wrongTokens: createWrongKeys(WRONG_TOKENS_PER_MINUTE),
+    users: createUsers({ store: userStore, passwords, attempts }),
+    sessions: createSessions({ store: createSessionStore(db) }),
+    invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
+    resets: createResets({ store: createPasswordResetStore(db), users: userStore, passwords }),
+    async close() {
+      await changes.close();
+      directory.stop();
+      await keys.stop();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+// The part of app.ts that constructs what keeps and reads records of requests.
+
+import type { Settings } from "../config/settings.ts";
+import type { Db, Log } from "../core/ports.ts";
+import type { Records } from "../http/context.ts";
+import { createDecisionLog } from "../store/requests/decisions.ts";
+import { createRequestLog } from "../store/requests/requests.ts";
+import { createUsageLog } from "../store/requests/rollups.ts";
+import { createToolCallLog } from "../store/requests/tool-call-tallies.ts";
+import { createRecordStore } from "../store/requests/write.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { createRecorder } from "../telemetry/recorder.ts";
+import { createRetention } from "../telemetry/retention.ts";
+import { createSeenToolCalls, type SeenToolCallsKeeper } from "../telemetry/seen-tool-calls.ts";
+import { createTail } from "../telemetry/tail.ts";
+
+export interface RecordsContext {
+  readonly settings: Pick<Settings, "logging">;
+  /** For reading pages, beside the connection that writes. */
+  readonly reader: Db;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "recordsDropped" | "recordsWaiting" | "storeError">;
+  readonly now: () => number;
+}
+
+/** Started; `close` writes what waits. */
+export async function openRecords(
+  db: Db,
+  { settings, reader, log, metrics, now }: RecordsContext,
+): Promise<Records & { readonly toolCallsSeen: SeenToolCallsKeeper; close(): Promise<void> }> {
+  const store = createRecordStore(db);
+  const requests = createRequestLog(reader);
+  // Of a SQLite file one process serves; of PostgreSQL there may be several.
+  const tail = createTail({ requests, isShared: db.kind === "postgres", now, log });
+  const recorder = createRecorder({
+    store,
+    log,
+    onWritten: tail.tell,
+    onDrop: metrics.recordsDropped,
+    onDepth: metrics.recordsWaiting,
+    onAway: () => metrics.storeError("records"),
+  });
+  const retention = createRetention({ store, days: settings.logging.retentionDays, now, log });
+  const toolCalls = createToolCallLog(reader);
+  const toolCallsSeen = createSeenToolCalls(toolCalls, log);
+  recorder.start();
+  retention.start();
+  await toolCallsSeen.start();
+  return {
+    recorder,
+    requests,
+    tail,
+    usage: createUsageLog(reader),
+    decisions: createDecisionLog(reader),
+    toolCalls,
+    toolCallsSeen,
+    async close() {
+      await toolCallsSeen.stop();
+      await retention.stop();
+      await recorder.stop();
+      tail.close();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// Is our clock right? Keys expire by it, certificates are judged by it, and processes that share limits must agree on it.
+
+import type { Check } from "../../config/doctor.ts";
+import type { Db } from "../../core/ports.ts";
+import type { Listing } from "../../gateway/operate/list-models.ts";
+
+export interface ClockReading {
+  readonly source: string;
+  /** By how much ours is ahead; negative when it is behind. */
+  readonly aheadMs: number;
+  /** How far off that may be. */
+  readonly uncertaintyMs: number;
+}
+
+const OFF_MS = 30_000;
+const FAR_OFF_MS = 300_000;
+
+export interface Clocks {
+  readonly providers: readonly ClockReading[];
+  readonly database: ClockReading | null;
+}
+
+/** The database has a line of its own: it and we must agree, whoever is right. */
+export function clockChecks({ providers, database }: Clocks, nowMs: number): readonly Check[] {
+  const ours = providers.length > 0 || database === null ? [clockCheck(providers, nowMs)] : [];
+  return database === null ? ours : [...ours, clockCheck([database], nowMs)];
+}
+
+/** Against the source that agrees with us best: one wrong clock elsewhere is not ours to mend. */
+function clockCheck(readings: readonly ClockReading[], nowMs: number): Check {
+  const [best] = [...readings].sort((a, b) => offBy(a) - offBy(b));
+  const time = `${new Date(nowMs).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+  if (best === undefined) return { state: "ok", what: `Clock: ${time}, with nothing to compare it to`, fix: null };
+  if (offBy(best) <= OFF_MS) return { state: "ok", what: `Clock: ${time}, as ${best.source} has it`, fix: null };
+  const what = `Clock is ${spanOf(best.aheadMs)} ${best.aheadMs > 0 ? "ahead of" : "behind"} ${best.source}: ${time}`;
+  const fix = "Set the time by NTP on both machines, such as with: timedatectl set-ntp true";
+  return { state: offBy(best) > FAR_OFF_MS ? "fail" : "warn", what, fix };
+}
+
+/** What is certain of it. */
+function offBy({ aheadMs, uncertaintyMs }: ClockReading): number {
+  return Math.max(0, Math.abs(aheadMs) - uncertaintyMs);
+}
+
+function spanOf(ms: number): string {
+  const seconds = Math.round(Math.abs(ms) / 1000);
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+export function providerClocks(listings: readonly Listing[]): readonly ClockReading[] {
+  return listings.flatMap(({ provider, clock }) => (clock === null ? [] : [{ source: provider.id, ...clock }]));
+}
+
+/** Null where the database has no clock of its own. */
+export async function databaseClock(db: Db, now: () => number): Promise<ClockReading | null> {
+  if (db.kind === "sqlite") return null;
+  const sentAtMs = now();
+  const [row] = await db.query("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now_ms");
+  const receivedAtMs = now();
+  const aheadMs = (sentAtMs + receivedAtMs) / 2 - Number(row?.now_ms);
+  return { source: "the database", aheadMs, uncertaintyMs: (receivedAtMs - sentAtMs) / 2 };
+}

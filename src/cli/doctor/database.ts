@@ -1,0 +1,90 @@
+// Can the database be used, is it up to date, and can what it is written to be written?
+
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Check } from "../../config/doctor.ts";
+import type { Db } from "../../core/ports.ts";
+import { openDb } from "../../store/db.ts";
+import { compareMigrations, type MigrationDifference } from "../../store/migrate.ts";
+import { reasonOf } from "../command/usage.ts";
+import { type ClockReading, databaseClock } from "./clock.ts";
+
+export interface DatabaseChecked {
+  readonly check: Check;
+  /** Of a server that was reached. */
+  readonly clock: ClockReading | null;
+}
+
+export async function databaseCheck(database: string): Promise<DatabaseChecked> {
+  const file = database.startsWith("sqlite:") ? database.slice("sqlite:".length) : null;
+  const unusable = file === null ? null : fileCheck(file);
+  if (unusable !== null) return { check: unusable, clock: null };
+  let db: Db | null = null;
+  try {
+    db = await openDb(database, { connectTimeoutMs: 3_000, queryTimeoutMs: 3_000 });
+    const clock = await databaseClock(db, Date.now);
+    await db.query("SELECT 1 AS one");
+    return { check: migrationCheck(await compareMigrations(db)), clock };
+  } catch (error) {
+    const fix = file === null ? "Check DATABASE_URL and that the server runs" : `Check ${file}, or restore a backup`;
+    return { check: { state: "fail", what: `Database cannot be used: ${reasonOf(error)}`, fix }, clock: null };
+  } finally {
+    await db?.close();
+  }
+}
+
+/** Null when the file is there and can be opened: opening would make it, and a check makes nothing. */
+function fileCheck(file: string): Check | null {
+  if (file === ":memory:") {
+    return { state: "warn", what: "Database: in memory, lost at the end", fix: "Set DATABASE_URL" };
+  }
+  if (!existsSync(file)) {
+    const problem = writeProblem(dirname(file));
+    if (problem === null) return { state: "ok", what: "Database: not there yet, the first start makes it", fix: null };
+    return { state: "fail", what: `Database ${file} cannot be made: ${problem}`, fix: RIGHTS };
+  }
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK);
+    return null;
+  } catch (error) {
+    return { state: "fail", what: `Database ${file} cannot be written to: ${reasonOf(error)}`, fix: RIGHTS };
+  }
+}
+
+const RIGHTS = "Give this user the right to write there, or set DATABASE_URL to another";
+
+function migrationCheck({ missing, foreign }: MigrationDifference): Check {
+  if (foreign.length > 0) {
+    const what = `Database was made by a newer version: it has ${foreign.join(", ")}`;
+    return { state: "fail", what, fix: "Run the version that made it, or restore the backup from before" };
+  }
+  if (missing.length > 0) {
+    const what = `Database answers; not applied yet: ${missing.join(", ")}`;
+    return { state: "warn", what, fix: "Apply it now: switchyard migrate up. The next start does it, too" };
+  }
+  return { state: "ok", what: "Database answers and is up to date", fix: null };
+}
+
+/** A folder that is not there yet is fine where it can be made. */
+export function dataCheck(folder: string): Check {
+  const problem = writeProblem(folder);
+  if (problem !== null) {
+    const what = `Data folder ${folder} cannot be written to: ${problem}`;
+    return { state: "fail", what, fix: "Give this user the right to write there, or set SWITCHYARD_DATA to another" };
+  }
+  const what = existsSync(folder) ? `Data folder ${folder} is writable` : `Data folder ${folder} will be made`;
+  return { state: "ok", what, fix: null };
+}
+
+/** By trying: rights alone do not tell of a file system that is mounted read-only. Null when nothing is wrong. */
+function writeProblem(folder: string): string | null {
+  let nearest = folder;
+  while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  try {
+    if (!statSync(nearest).isDirectory()) return `${nearest} is not a folder`;
+    rmdirSync(mkdtempSync(join(nearest, ".switchyard-doctor-")));
+    return null;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}

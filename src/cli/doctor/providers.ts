@@ -1,0 +1,55 @@
+// What `switchyard doctor` learns from providers: their lists of models, which cost nothing, and with --test one tiny
+// answer each, as a request would ask for it.
+
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { Check } from "../../config/doctor.ts";
+import type { Provider } from "../../core/model.ts";
+import { type Listing, listModels } from "../../gateway/operate/list-models.ts";
+import { probe } from "../../gateway/operate/probe.ts";
+import { createRegistry, type Registry } from "../../providers/registry.ts";
+
+/** One for each provider that is not the sandbox, all under way at once. */
+export function listProviders({ providers }: Catalog, patienceMs?: number): Promise<readonly Listing[]> {
+  const patience = patienceMs === undefined ? {} : { patienceMs };
+  return withProviders(providers, (provider, registry) =>
+    listModels(provider, { registry, now: Date.now, ...patience }),
+  );
+}
+
+export function askProviders(catalog: Catalog): Promise<readonly Check[]> {
+  return withProviders(catalog.providers, async (provider, registry): Promise<Check> => {
+    const services = { catalog, registry, now: Date.now };
+    const { ok, model, durationMs, problem, fix } = await probe({ provider, model: null }, services);
+    if (ok) return { state: "ok", what: `${provider.id}: ${model} answered in ${durationMs} ms`, fix: null };
+    return { state: "fail", what: named(provider, problem ?? ""), fix };
+  });
+}
+
+async function withProviders<T>(
+  providers: Catalog["providers"],
+  ask: (provider: Provider, registry: Registry) => Promise<T>,
+): Promise<readonly T[]> {
+  const called = [...providers.values()].filter(({ kind }) => kind !== "sandbox");
+  const registry = createRegistry(providers);
+  try {
+    return await Promise.all(called.map((provider) => ask(provider, registry)));
+  } finally {
+    await registry.close();
+  }
+}
+
+/** Some vendors list their models to anybody, so a list alone proves no key. */
+export function listingCheck({ provider, models, durationMs, problem, fix }: Listing): Check {
+  if (problem !== null) return { state: "fail", what: named(provider, problem), fix };
+  const { host } = new URL(provider.baseUrl);
+  const what =
+    models === null
+      ? `${provider.id}: ${host} answers, but has no list of models, so its key was not tried`
+      : `${provider.id}: ${host} lists ${models.length} models, in ${durationMs} ms`;
+  return { state: "ok", what, fix: models === null ? "switchyard doctor --test asks it for a real answer" : null };
+}
+
+function named({ id }: Provider, problem: string): string {
+  const told = problem.replace(/\.$/, "");
+  return told.startsWith(id) ? told : `${id}: ${told}`;
+}

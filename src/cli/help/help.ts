@@ -1,0 +1,91 @@
+// What the program says of itself: help that leads with examples, and its version.
+
+import { optionRows } from "../../config/options/table.ts";
+import { readPackage } from "../../config/package.ts";
+import type { Arguments } from "../command/arguments.ts";
+import { printJson } from "../command/command.ts";
+import { formatTable } from "../command/table.ts";
+import { type Terminal, thisTerminal } from "../command/terminal.ts";
+import { explainFailure, isOn, splitFlags, UsageError, unknown, WRONG_USAGE } from "../command/usage.ts";
+import { keysPage, usersPage } from "./keys.ts";
+import { exitCodes, formatPage, formatSections, type HelpPage } from "./page.ts";
+import { modelsPage, profilesPage, routePage } from "./routing.ts";
+import { doctorPage, servePage } from "./serve.ts";
+import { creditsPage, demoPage, ledgerPage, migratePage } from "./store.ts";
+
+export const VERSION = readPackage().version;
+
+/** `version` and `--version`, after whatever command. */
+export async function version({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  try {
+    if (flags.version === undefined) {
+      splitFlags(flags, ["json", "no-color"]);
+      if (words[0] !== undefined) throw new UsageError(`'${words[0]}' is one word too many.`);
+    }
+    if (isOn(flags, "json")) printJson({ version: VERSION, node: process.versions.node }, terminal);
+    else terminal.out(`switchyard ${VERSION}\n`);
+    return 0;
+  } catch (error) {
+    return explainFailure(error, "version", terminal);
+  }
+}
+
+/** `help`, `help COMMAND` and `COMMAND --help`. */
+export async function help({ command, words }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  const topic = command === "help" ? words[0] : command;
+  if (topic === undefined || Object.hasOwn(SUMMARIES, topic)) {
+    const page = PAGES[topic ?? ""];
+    terminal.out(page === undefined ? mainPage() : formatPage(topic ?? "", page));
+    return 0;
+  }
+  const { message } = unknown({ what: "command", word: topic, known: Object.keys(SUMMARIES) });
+  terminal.say(`${message} See: switchyard help\n`);
+  return WRONG_USAGE;
+}
+
+export const PAGES: Readonly<Record<string, HelpPage>> = {
+  serve: servePage,
+  keys: keysPage,
+  profiles: profilesPage,
+  models: modelsPage,
+  route: routePage,
+  users: usersPage,
+  credits: creditsPage,
+  ledger: ledgerPage,
+  demo: demoPage,
+  migrate: migratePage,
+  doctor: doctorPage,
+};
+
+/** One line for each command there is. */
+export const SUMMARIES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(PAGES).map(([name, { summary }]) => [name, summary])),
+  version: "Print the version",
+  help: "Print this, or the page of a command: switchyard help keys",
+};
+
+function mainPage(): string {
+  const examples = [
+    ["switchyard", "start on http://127.0.0.1:8787, data in ./data"],
+    ["OPENAI_API_KEY=… switchyard", "the same, with a real provider"],
+    ["switchyard serve --port 9000", "on another port"],
+    ["switchyard keys create --name app", "make an API key"],
+    ['switchyard route "What is 2+2?"', "see the decision, free of charge"],
+    ["switchyard doctor", "see what is missing"],
+  ];
+  return formatSections([
+    ["", `switchyard ${VERSION}: one address that sends each request to the cheapest model that is good enough.`],
+    ["Examples", formatTable(examples)],
+    ["Commands", formatTable(Object.entries(SUMMARIES))],
+    ["Configuration, for every command", formatTable(configurationRows())],
+    ["", "A flag wins over its variable, and that over switchyard.yaml. docs/configuration.md has every setting."],
+    exitCodes(),
+  ]);
+}
+
+function configurationRows(): readonly (readonly string[])[] {
+  return optionRows().flatMap(({ flag, env, help: meaning, shownDefault }) => {
+    if (flag === null) return [];
+    return [[`--${flag}`, env ?? "", `${meaning.replace(/\.$/, "")} (${shownDefault})`]];
+  });
+}

@@ -1,0 +1,96 @@
+// What a page of help holds, and how it is laid out on a screen and in docs/cli.md.
+
+import { formatTable } from "../command/table.ts";
+
+type Rows = readonly (readonly string[])[];
+
+export interface HelpPage {
+  /** One line for the list of commands. */
+  readonly summary: string;
+  readonly about: string;
+  readonly examples: readonly string[];
+  /** A row that starts with spaces belongs to the one above it. */
+  readonly tables: readonly (readonly [title: string, rows: Rows])[];
+  readonly notes?: readonly string[];
+}
+
+const JSON_ROW = ["--json", "For programs"];
+
+/** The flags that every subcommand has, after those that come first. */
+export function flagsOfAll(...rows: Rows): HelpPage["tables"][number] {
+  return ["Flags of all", [...rows, JSON_ROW]];
+}
+
+/** For a command without subcommands. */
+export function flags(...rows: Rows): HelpPage["tables"][number] {
+  return ["Flags", [...rows, JSON_ROW]];
+}
+
+const CONFIGURATION = "Configuration flags (--config, --database, …) work here too: switchyard help";
+
+const EXIT_CODES = [
+  ["0", "Fine"],
+  ["1", "Failed"],
+  ["2", "Wrong usage"],
+  ["78", "The configuration has problems"],
+];
+
+export function formatPage(name: string, page: HelpPage): string {
+  const { about, examples, tables, notes = [] } = page;
+  return formatSections([
+    ["", `switchyard ${name}: ${about}`],
+    ["Examples", examples.join("\n")],
+    ...tables.map(([title, rows]): Section => [title, formatTable(rows)]),
+    ...[...notes, CONFIGURATION].map((note): Section => ["", note]),
+    ["Exit codes", formatTable(EXIT_CODES)],
+  ]);
+}
+
+export type Section = readonly [title: string, text: string];
+
+export function formatSections(sections: readonly Section[]): string {
+  const parts = sections.map(([title, text]) => (title === "" ? wrap(text) : `${title}\n${indent(text.trimEnd())}`));
+  return `${parts.join("\n\n")}\n`;
+}
+
+export function exitCodes(): Section {
+  return ["Exit codes", formatTable(EXIT_CODES)];
+}
+
+const WIDTH = 120;
+
+function wrap(text: string): string {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1) ?? "";
+    if (line !== "" && line.length + 1 + word.length > WIDTH) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines.join("\n");
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, "  ");
+}
+
+export function pageInMarkdown(name: string, { about, examples, tables, notes = [] }: HelpPage): string {
+  const written = tables.map(([title, rows]) =>
+    [`| ${title.toLowerCase()} | |`, "|---|---|", ...rows.map(rowInMarkdown)].join("\n"),
+  );
+  return [
+    `## \`switchyard ${name}\``,
+    `${about.charAt(0).toUpperCase()}${about.slice(1)}`,
+    `\`\`\`sh\n${examples.join("\n")}\n\`\`\``,
+    ...written,
+    ...notes,
+  ].join("\n\n");
+}
+
+function rowInMarkdown(row: readonly string[]): string {
+  const [what = "", ...meaning] = row;
+  const shown = `${what.startsWith(" ") ? "· " : ""}\`${what.trim()}\``;
+  return `| ${shown} | ${meaning
+    .filter((cell) => cell !== "")
+    .join(" · ")
+    .replaceAll("|", "\\|")} |`;
+}

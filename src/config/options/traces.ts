@@ -1,0 +1,222 @@
+// The settings of traces, under the names that OpenTelemetry gave them. Nothing is exported until an endpoint is named.
+
+import type { Located } from "../located.ts";
+import { number, oneOf, type Reader, refuse, text, truth } from "../readers.ts";
+import type { Report } from "../report.ts";
+import type { Problem, Tracing } from "../settings.ts";
+import { option } from "./option.ts";
+
+export const SAMPLERS = [
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+  "always_on",
+  "always_off",
+  "traceidratio",
+] as const;
+const PROTOCOLS = ["http/protobuf", "http/json"] as const;
+const COMPRESSIONS = ["none", "gzip"] as const;
+const EXPORTERS = ["otlp", "none"] as const;
+const SERVICE_NAME = "switchyard";
+const TIMEOUT_MS = 10_000;
+const MS_MAX = 600_000;
+
+const milliseconds = number({ min: 1, max: MS_MAX, isWhole: true });
+
+export const TRACE_OPTIONS = {
+  tracesEndpoint: option<string | null>({
+    path: "tracing.endpoint",
+    env: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    default: null,
+    shownDefault: "none: no traces",
+    read: collectorUrl,
+    help: "Where traces are sent by OTLP over HTTP: the collector's address, to which /v1/traces is added.",
+  }),
+  tracesOwnEndpoint: option<string | null>({
+    env: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    default: null,
+    shownDefault: "none",
+    read: collectorUrl,
+    help: "The same as a whole address, used as it is; outweighs the other.",
+  }),
+  tracesHeaders: option<Pairs | null>({
+    path: "tracing.headers",
+    env: "OTEL_EXPORTER_OTLP_HEADERS",
+    default: null,
+    shownDefault: "none",
+    isSecret: true,
+    read: pairs,
+    help: "Headers for the collector: name=value, with commas between them; what is not plain is percent-encoded.",
+  }),
+  tracesOwnHeaders: option<Pairs | null>({
+    env: "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    default: null,
+    shownDefault: "none",
+    isSecret: true,
+    read: pairs,
+    help: "The same for traces only; they are added to the others and outweigh them.",
+  }),
+  tracesProtocol: option<(typeof PROTOCOLS)[number]>({
+    path: "tracing.protocol",
+    env: "OTEL_EXPORTER_OTLP_PROTOCOL",
+    default: "http/protobuf",
+    read: oneOf(PROTOCOLS),
+    help: `How traces are written: ${PROTOCOLS.join(" or ")}. gRPC is not spoken; collectors listen for HTTP on port 4318.`,
+  }),
+  tracesCompression: option<(typeof COMPRESSIONS)[number]>({
+    path: "tracing.compression",
+    env: "OTEL_EXPORTER_OTLP_COMPRESSION",
+    default: "none",
+    read: oneOf(COMPRESSIONS),
+    help: "Whether what is sent is compressed: none or gzip.",
+  }),
+  tracesTimeoutMs: option<number>({
+    path: "tracing.timeoutMs",
+    env: "OTEL_EXPORTER_OTLP_TIMEOUT",
+    default: TIMEOUT_MS,
+    read: milliseconds,
+    help: "How long the collector may take for one batch, further tries included.",
+  }),
+  serviceName: option<string | null>({
+    path: "tracing.serviceName",
+    env: "OTEL_SERVICE_NAME",
+    default: null,
+    shownDefault: SERVICE_NAME,
+    read: text(),
+    help: "The name of this service in traces.",
+  }),
+  resourceAttributes: option<Pairs | null>({
+    path: "tracing.resourceAttributes",
+    env: "OTEL_RESOURCE_ATTRIBUTES",
+    default: null,
+    shownDefault: "none",
+    read: pairs,
+    help: "What else every span says of this process: name=value, with commas between them, such as deployment.environment.name=production.",
+  }),
+  sampler: option<(typeof SAMPLERS)[number]>({
+    path: "tracing.sampler",
+    env: "OTEL_TRACES_SAMPLER",
+    default: "parentbased_always_on",
+    read: oneOf(SAMPLERS),
+    help: `Which requests are traced: ${SAMPLERS.join(", ")}. The parentbased ones follow a caller that sends traceparent.`,
+  }),
+  samplerRatio: option<number>({
+    path: "tracing.samplerArg",
+    env: "OTEL_TRACES_SAMPLER_ARG",
+    default: 1,
+    read: number({ min: 0, max: 1 }),
+    help: "For the samplers with a ratio: the share of requests, from 0 to 1.",
+  }),
+  tracesQueueMax: option<number>({
+    path: "tracing.queueMax",
+    env: "OTEL_BSP_MAX_QUEUE_SIZE",
+    default: 2_048,
+    read: number({ min: 1, max: 1_000_000, isWhole: true }),
+    help: "How many spans may wait for the collector; further ones are dropped and counted.",
+  }),
+  tracesDelayMs: option<number>({
+    path: "tracing.delayMs",
+    env: "OTEL_BSP_SCHEDULE_DELAY",
+    default: 5_000,
+    read: milliseconds,
+    help: "How long spans are gathered before they are sent.",
+  }),
+  tracesExporter: option<(typeof EXPORTERS)[number]>({
+    path: "tracing.exporter",
+    env: "OTEL_TRACES_EXPORTER",
+    default: "otlp",
+    read: oneOf(EXPORTERS),
+    help: "otlp, or none for no traces although an endpoint is set for other things.",
+  }),
+  tracesDisabled: option<boolean>({
+    path: "tracing.disabled",
+    env: "OTEL_SDK_DISABLED",
+    default: false,
+    read: truth,
+    help: "Switches OpenTelemetry off as a whole, whatever else is set.",
+  }),
+};
+
+type Pairs = Readonly<Record<string, string>>;
+type Values = {
+  readonly [Name in keyof typeof TRACE_OPTIONS]: (typeof TRACE_OPTIONS)[Name]["default"];
+};
+
+/** Null when nothing is to be exported. */
+export function tracingOf(values: Values): Tracing | null {
+  const { tracesEndpoint, tracesOwnEndpoint } = values;
+  const url = tracesOwnEndpoint ?? (tracesEndpoint === null ? null : `${tracesEndpoint.replace(/\/+$/, "")}/v1/traces`);
+  if (values.tracesDisabled || values.tracesExporter === "none" || url === null) return null;
+  const named = values.serviceName === null ? {} : { "service.name": values.serviceName };
+  return {
+    url,
+    headers: { ...values.tracesHeaders, ...values.tracesOwnHeaders },
+    protocol: values.tracesProtocol,
+    compression: values.tracesCompression,
+    timeoutMs: values.tracesTimeoutMs,
+    resource: { "service.name": SERVICE_NAME, ...values.resourceAttributes, ...named },
+    sampler: values.sampler,
+    samplerRatio: values.samplerRatio,
+    queueMax: values.tracesQueueMax,
+    delayMs: values.tracesDelayMs,
+  };
+}
+
+/**
+ * These variables may be there for other programs on the machine: where nothing is to be traced, what is wrong with them
+ * is told and stops nothing. An endpoint that cannot be read was meant for us.
+ */
+export function forgiveUnused(values: Values, { problems, warnings }: Report): void {
+  const isOff = values.tracesDisabled || values.tracesExporter === "none";
+  const endpoints = [TRACE_OPTIONS.tracesEndpoint, TRACE_OPTIONS.tracesOwnEndpoint].map(({ env }) =>
+    placeOf(env ?? ""),
+  );
+  const isNamed = values.tracesEndpoint !== null || values.tracesOwnEndpoint !== null;
+  if (!isOff && (isNamed || problems.some(({ place }) => endpoints.includes(place)))) return;
+  const isForgiven = ({ place }: Problem): boolean => place.startsWith(placeOf("OTEL_"));
+  warnings.push(...problems.filter(isForgiven));
+  problems.splice(0, problems.length, ...problems.filter((problem) => !isForgiven(problem)));
+}
+
+function placeOf(variable: string): string {
+  return `environment ${variable}`;
+}
+
+function collectorUrl(node: Located, report: Report): string | undefined {
+  const expected = "an http or https address, such as http://127.0.0.1:4318";
+  const value = text({ test: URL.canParse, expected })(node, report);
+  if (value === undefined) return undefined;
+  const { protocol, username, password } = new URL(value);
+  if (protocol !== "http:" && protocol !== "https:") return refuse(node, report, expected);
+  if (username === "" && password === "") return value;
+  const message = "the address must not hold a user name or password; use OTEL_EXPORTER_OTLP_HEADERS";
+  report.problems.push({ place: node.place, message, suggestion: null });
+  return undefined;
+}
+
+function pairs(node: Located, report: Report): Pairs | undefined {
+  const expected = "name=value, with commas between several";
+  const written = text({ test: (value) => readPairs(value) !== null, expected });
+  const value = (written satisfies Reader<string>)(node, report);
+  return value === undefined ? undefined : (readPairs(value) ?? undefined);
+}
+
+/** As in W3C baggage: percent-encoded, spaces around names and values do not count. Null when it is not of that form. */
+function readPairs(value: string): Pairs | null {
+  const found: Record<string, string> = {};
+  for (const piece of value.split(",").filter((each) => each.trim() !== "")) {
+    const [, name, content] = /^\s*([^\s=,;]+)\s*=\s*([^,;]*?)\s*$/.exec(piece) ?? [];
+    const decoded = content === undefined ? null : decode(content);
+    if (name === undefined || decoded === null) return null;
+    found[name] = decoded;
+  }
+  return found;
+}
+
+function decode(content: string): string | null {
+  try {
+    return decodeURIComponent(content);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,231 @@
+// Reading back what was recorded: the log of requests, its totals by hour and day, and marks of wrong tiers.
+
+import type { Decision } from "../decision.ts";
+import type { NanoUsd, TokenBuckets } from "../money.ts";
+import type { Page } from "../ports.ts";
+import type { Tier } from "../tiers.ts";
+import type { CostRange } from "./cost-steps.ts";
+import type {
+  AnsweredAt,
+  AttemptRecord,
+  ContentRecord,
+  CostRecord,
+  Features,
+  ToolCallCheck,
+  ToolCallTally,
+} from "./records.ts";
+
+/** A field that is absent does not filter; null asks for requests that have no such thing. */
+export interface RequestFilter {
+  readonly accountId: string;
+  readonly fromMs?: number;
+  /** Not included itself. */
+  readonly toMs?: number;
+  readonly tier?: string | null;
+  readonly model?: string | null;
+  readonly keyId?: string;
+  /** The provider whose model answered. */
+  readonly provider?: string | null;
+  /** The saved profile of the key. */
+  readonly profileId?: string | null;
+  /** How the request asked to be routed. */
+  readonly profile?: string | null;
+  readonly category?: string;
+  readonly status?: StatusFilter;
+  readonly isFallback?: boolean;
+  readonly isAdjusted?: boolean;
+  /** Any of these. */
+  readonly answeredAt?: readonly AnsweredAt[];
+  /** A provider that failed it. */
+  readonly failedProvider?: string;
+  /** What was charged; requests that were not charged are in no range. */
+  readonly cost?: CostRange;
+  /** The beginning of a request id. */
+  readonly requestIdStart?: string;
+}
+
+export type StatusFilter =
+  /** Any of these. */
+  | { readonly kind: "exact"; readonly statuses: readonly number[] }
+  /** 4 for 400 to 499. */
+  | { readonly kind: "class"; readonly hundreds: number }
+  /** Whatever counts as an error in the totals, broken streams included. */
+  | { readonly kind: "error" }
+  /** Answers that began well and broke off on a provider's or our side. */
+  | { readonly kind: "broken" };
+
+/** One line of the log. */
+export interface RequestSummary {
+  readonly id: string;
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly atMs: number;
+  readonly route: string;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly isError: boolean;
+  readonly isStream: boolean;
+  readonly tier: string | null;
+  readonly classifiedTier: string | null;
+  readonly category: string | null;
+  readonly profile: string | null;
+  /** The saved profile of the key. */
+  readonly profileId: string | null;
+  readonly toolScenario: string | null;
+  /** Who answered; null when nobody did. */
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly isFallback: boolean;
+  readonly isAdjusted: boolean;
+  readonly attempts: number;
+  /** Those that failed a request which the first try did not answer. */
+  readonly failedProviders: readonly string[];
+  readonly buckets: TokenBuckets | null;
+  readonly isEstimated: boolean;
+  readonly charge: NanoUsd | null;
+  readonly baseline: NanoUsd | null;
+  readonly latencyMs: number;
+  readonly firstContentMs: number | null;
+  readonly ending: string | null;
+}
+
+export interface StoredRequest {
+  readonly summary: RequestSummary;
+  readonly detail: RequestDetail;
+  readonly content: ContentRecord | null;
+  readonly feedback: Feedback | null;
+}
+
+/** What the log's line does not say. */
+export interface RequestDetail {
+  readonly decision: Decision | null;
+  readonly attempts: readonly AttemptRecord[];
+  readonly hold: NanoUsd | null;
+  readonly cost: Pick<CostRecord, "price" | "markupPpm" | "baselineModel" | "holdId"> | null;
+  readonly features: Features | null;
+  readonly toolCalls: ToolCallCheck | null;
+}
+
+/** Somebody's word that a request belonged to another tier. */
+export interface Feedback {
+  readonly tier: Tier;
+  readonly note: string | null;
+  readonly atMs: number;
+}
+
+/** A mark with what is learnt from it; it outlives the request. */
+export interface MarkedRequest {
+  /** That of the request. */
+  readonly id: string;
+  /** Where somebody says the request belonged. */
+  readonly tier: Tier;
+  readonly decidedTier: string;
+  readonly category: string;
+  readonly features: Features;
+  readonly atMs: number;
+}
+
+export interface RequestLog {
+  /** Newest first; `after` is the id of the last line of the page before. */
+  list(filter: RequestFilter, page: Page): Promise<readonly RequestSummary[]>;
+  /** By its own id or by its request id, then the newest; null when the account has no such request. */
+  find(accountId: string, id: string): Promise<StoredRequest | null>;
+  /** How many requests the filter lets through in each hour or day that has some, oldest first. Whole hours and days. */
+  histogram(filter: RequestFilter, span: HistogramSpan): Promise<Histogram>;
+  /** Keeps the mark with the features of the request, beyond the time the request itself is kept. */
+  mark(accountId: string, recordId: string, feedback: Feedback): Promise<void>;
+  /** Marks of all accounts, newest request first; those of requests that were never classified are left out. */
+  marks(page: Page): Promise<readonly MarkedRequest[]>;
+}
+
+export interface HistogramSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly step: "hour" | "day";
+}
+
+export interface Histogram {
+  readonly bars: readonly HistogramBar[];
+  /** The time that is really covered. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface HistogramBar {
+  readonly startMs: number;
+  readonly requests: number;
+  readonly errors: number;
+}
+
+export const USAGE_STEPS = ["hour", "day", "total"] as const;
+export type UsageStep = (typeof USAGE_STEPS)[number];
+
+export const USAGE_GROUPS = ["model", "tier", "key", "status"] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+export interface UsageQuery extends Pick<RequestFilter, "accountId" | "tier" | "model" | "keyId"> {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly step: UsageStep;
+  readonly group: UsageGroup | null;
+  /** False leaves out how latencies are spread, which is most of the work; left out itself, true. */
+  readonly hasSpread?: boolean;
+}
+
+export interface UsageTotals {
+  readonly requests: number;
+  readonly errors: number;
+  readonly fallbacks: number;
+  readonly answered: AnsweredCounts;
+  readonly buckets: TokenBuckets;
+  readonly charge: NanoUsd;
+  readonly baseline: NanoUsd;
+  readonly latencyMsSum: number;
+  /** How many requests fell into each bucket of LATENCY_BOUNDS_MS, the last being those beyond; empty when not asked for. */
+  readonly latencies: readonly number[];
+  readonly firstContents: readonly number[];
+  /** This and the next of the same requests: those that had content from a provider. */
+  readonly firstContentMsSum: number;
+  readonly overheadMsSum: number;
+  /** By OVERHEAD_BOUNDS_MS. */
+  readonly overheads: readonly number[];
+}
+
+/** Requests by the try that answered; `unknown` are those from before this was counted. */
+export type AnsweredCounts = Readonly<Record<AnsweredAt | "unknown", number>>;
+
+export interface UsageRow extends UsageTotals {
+  readonly startMs: number;
+  /** The model, tier, key or status; null when not grouped, and for requests that have none. */
+  readonly group: string | null;
+}
+
+export interface UsageLog {
+  /** The rows, and the time they really cover: whole hours or days. */
+  read(
+    query: UsageQuery,
+  ): Promise<{ readonly rows: readonly UsageRow[]; readonly fromMs: number; readonly toMs: number }>;
+  /** How many requests each provider failed, as the rows above are divided; one that two failed is in both. */
+  failures(
+    query: FailureQuery,
+  ): Promise<{ readonly rows: readonly FailureRow[]; readonly fromMs: number; readonly toMs: number }>;
+}
+
+export type FailureQuery = Pick<UsageQuery, "accountId" | "keyId" | "fromMs" | "toMs" | "step">;
+
+export interface FailureRow {
+  readonly startMs: number;
+  readonly provider: string;
+  readonly requests: number;
+}
+
+export interface ToolCallLog {
+  ofAccount(accountId: string): Promise<readonly ToolCallTally[]>;
+  /** Of every account that has seen so many calls of a model in a scenario. */
+  withAtLeast(calls: number): Promise<readonly ToolCallTally[]>;
+  /**
+   * All accounts together. Each counts for at most so many calls, by its share of usable ones; those of the account that
+   * has the most unusable ones are all taken as usable, so that it takes a second to say the same.
+   */
+  shared(mostPerAccount: number): Promise<readonly Omit<ToolCallTally, "accountId" | "parsed" | "known">[]>;
+}

@@ -1,0 +1,47 @@
+// A filter of the log applied to one line of it, for lines that are told as they come. The stores do the same in SQL, and a
+// test holds the two together.
+
+import type { NanoUsd } from "../money.ts";
+import type { CostRange } from "./cost-steps.ts";
+import type { RequestFilter, RequestSummary, StatusFilter } from "./log.ts";
+import { answeredAtOf } from "./records.ts";
+
+export function matchesFilter(filter: RequestFilter, line: RequestSummary): boolean {
+  return (
+    isWithin(filter, line.atMs) &&
+    isSame(filter.tier, line.tier) &&
+    isSame(filter.model, line.model) &&
+    isSame(filter.keyId, line.keyId) &&
+    isSame(filter.provider, line.provider) &&
+    isSame(filter.profileId, line.profileId) &&
+    isSame(filter.profile, line.profile) &&
+    isSame(filter.category, line.category) &&
+    isSame(filter.isFallback, line.isFallback) &&
+    isSame(filter.isAdjusted, line.isAdjusted) &&
+    (filter.answeredAt === undefined || filter.answeredAt.some((at) => at === answeredAtOf(line))) &&
+    (filter.failedProvider === undefined || line.failedProviders.includes(filter.failedProvider)) &&
+    (filter.status === undefined || hasStatus(filter.status, line)) &&
+    (filter.cost === undefined || hasCost(filter.cost, line.charge)) &&
+    line.requestId.startsWith(filter.requestIdStart ?? "")
+  );
+}
+
+const ERROR_STATUS = 400;
+
+function isSame<T>(wanted: T | undefined, actual: T): boolean {
+  return wanted === undefined || wanted === actual;
+}
+
+function isWithin({ fromMs = 0, toMs = Number.POSITIVE_INFINITY }: RequestFilter, atMs: number): boolean {
+  return atMs >= fromMs && atMs < toMs;
+}
+
+function hasStatus(filter: StatusFilter, { status, isError }: RequestSummary): boolean {
+  if (filter.kind === "error") return isError;
+  if (filter.kind === "broken") return isError && status < ERROR_STATUS;
+  return filter.kind === "exact" ? filter.statuses.includes(status) : Math.floor(status / 100) === filter.hundreds;
+}
+
+function hasCost({ from = 0n, to }: CostRange, charge: NanoUsd | null): boolean {
+  return charge !== null && charge >= from && (to === undefined || charge < to);
+}

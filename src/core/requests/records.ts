@@ -1,0 +1,175 @@
+// What is kept of a request when it is over, and who keeps it. No prompt and no answer, but for `content`, which is there
+// only when the operator asked for it.
+
+import type { Decision } from "../decision.ts";
+import type { ToolScenario } from "../model.ts";
+import type { NanoUsd, Price, TokenBuckets } from "../money.ts";
+
+export interface AttemptRecord {
+  readonly model: string;
+  readonly provider: string;
+  /** From the beginning of the request. */
+  readonly startMs: number;
+  readonly durationMs: number;
+  readonly outcome: "answered" | "failed" | "client-gone";
+  readonly status: number | null;
+  /** What kind of failure it was; null for an answer. */
+  readonly failure: string | null;
+  /** The provider's own words about it, which may repeat the prompt: kept only with content. */
+  readonly reason: string | null;
+  readonly droppedFields: readonly string[];
+  /** What conversion changed or left out for this model, in words. */
+  readonly conversions: readonly string[];
+}
+
+/** What an answer came to, enough to compute it again. */
+export interface CostRecord {
+  readonly buckets: TokenBuckets;
+  readonly isEstimated: boolean;
+  readonly price: Price;
+  readonly markupPpm: number;
+  readonly charge: NanoUsd;
+  /** The same tokens at the price of the baseline model, without markup. */
+  readonly baseline: NanoUsd;
+  readonly baselineModel: string;
+  readonly holdId: string;
+}
+
+/** Tool calls of an answer, and how many of them could be used. */
+export interface ToolCallCheck {
+  readonly calls: number;
+  /** The arguments are a JSON object. */
+  readonly parsed: number;
+  /** The name is one of the tools offered. */
+  readonly known: number;
+  /** Both, and every required property is there. */
+  readonly valid: number;
+}
+
+export interface ContentRecord {
+  readonly request: string;
+  readonly isRequestCut: boolean;
+  readonly answer: string;
+  readonly isAnswerCut: boolean;
+}
+
+/** As they are read back: groups become `group.name`, zeros are left out. */
+export type Features = Readonly<Record<string, number>>;
+
+export interface RequestRecord {
+  readonly id: string;
+  /** As in X-Request-Id; a caller may use one twice. */
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  /** The saved profile that the key had then; null when it had none. */
+  readonly profileId: string | null;
+  readonly atMs: number;
+  readonly route: string;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly isStream: boolean;
+  readonly decision: Decision | null;
+  readonly attempts: readonly AttemptRecord[];
+  readonly answeredBy: { readonly model: string; readonly provider: string } | null;
+  readonly hold: NanoUsd | null;
+  readonly cost: CostRecord | null;
+  readonly latencyMs: number;
+  readonly firstContentMs: number | null;
+  readonly ending: string | null;
+  /** Numbers for learning later, by name; some of them in groups. */
+  readonly features: object | null;
+  readonly toolCalls: ToolCallCheck | null;
+  readonly content: ContentRecord | null;
+}
+
+export interface RecordStore {
+  /** All or nothing. A batch that was written before, though its answer was lost, is `UniqueViolation`. */
+  write(records: readonly RequestRecord[]): Promise<void>;
+  /** Deletes the oldest records from before that time, at most so many; returns how many. */
+  deleteBefore(atMs: number, most: number): Promise<number>;
+}
+
+const TIME_DIGITS = 9;
+
+/** The beginning of the ids of that millisecond: ids sort as the requests began. */
+export function recordIdAt(atMs: number): string {
+  return `r${Math.max(0, Math.floor(atMs)).toString(36).padStart(TIME_DIGITS, "0")}`;
+}
+
+/** The time in an id; null when it is none of ours. */
+export function recordTimeOf(id: string): number | null {
+  const digits = id.slice(1, TIME_DIGITS + 1);
+  return /^r[0-9a-z]{9}/.test(id) ? Number.parseInt(digits, 36) : null;
+}
+
+/** Whether the request counts as failed: refused, unanswered, or broken off by a provider or by us. */
+export function isFailed({ status, ending }: Pick<RequestRecord, "status" | "ending">): boolean {
+  return status >= 400 || ending === "provider-broke" || ending === "gateway-broke";
+}
+
+export function isFallenBack({ answeredBy, decision }: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
+  return answeredBy !== null && answeredBy.model !== decision?.model;
+}
+
+/**
+ * Whether more than the prompt decided: a floor or a ceiling, an ability that a tier lacks, money, an open tool call, a
+ * model at rest, or that the first choice failed.
+ */
+export function isAdjusted(record: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
+  return isFallenBack(record) || (record.decision?.adjustments?.length ?? 0) > 0;
+}
+
+/** Which try brought the answer; `none`: every one failed. */
+export const ANSWERED_AT = ["first", "second", "later", "none"] as const;
+export type AnsweredAt = (typeof ANSWERED_AT)[number];
+
+interface Tried {
+  readonly attempts: number;
+  /** Null when nobody answered. */
+  readonly model: string | null;
+  readonly status: number;
+}
+
+/** Null for requests that no provider was asked for, that it refused as wrong, or whose client left before an answer. */
+export function answeredAtOf({ attempts, model, status }: Tried): AnsweredAt | null {
+  if (model === null) return attempts > 0 && status >= 500 ? "none" : null;
+  if (attempts <= 1) return "first";
+  return attempts === 2 ? "second" : "later";
+}
+
+export function triedOf({
+  attempts,
+  answeredBy,
+  status,
+}: Pick<RequestRecord, "attempts" | "answeredBy" | "status">): Tried {
+  return { attempts: attempts.length, model: answeredBy?.model ?? null, status };
+}
+
+/** The providers that failed a request which the first try did not answer, each once, in the order they failed. */
+export function failedProvidersOf(
+  record: Pick<RequestRecord, "attempts" | "answeredBy" | "status">,
+): readonly string[] {
+  const answeredAt = answeredAtOf(triedOf(record));
+  if (answeredAt === null || answeredAt === "first") return [];
+  const failed = record.attempts.filter(({ outcome }) => outcome === "failed");
+  return [...new Set(failed.map(({ provider }) => provider))];
+}
+
+/** What the gateway itself took until the first content, providers and pauses between tries left out. */
+export function overheadMsOf({
+  firstContentMs,
+  attempts,
+}: Pick<RequestRecord, "firstContentMs" | "attempts">): number | null {
+  const last = attempts.at(-1);
+  const first = attempts[0];
+  if (firstContentMs === null || first === undefined || last === undefined) return null;
+  return Math.max(0, firstContentMs - (last.startMs + last.durationMs - first.startMs));
+}
+
+/** Of one account, per model and scenario; old calls fade as new ones come. */
+export interface ToolCallTally extends ToolCallCheck {
+  readonly accountId: string;
+  readonly model: string;
+  readonly scenario: ToolScenario;
+}

@@ -1,0 +1,180 @@
+// What the pretended users ask: templates with slots, in groups that come up about as often as they do in life.
+
+import type { ChatMessage, ChatRequest, Tool } from "../core/chat.ts";
+import type { DemoRandom } from "./random.ts";
+
+const SLOTS: Readonly<Record<string, readonly string[]>> = {
+  greeting: ["Hi", "Hello there", "Hey", "Good morning", "Good evening"],
+  topic: [
+    ...["photosynthesis", "compound interest", "the tides", "vaccines", "inflation", "black holes", "the water cycle"],
+    ...["plate tectonics", "public-key encryption", "the immune system", "jet engines", "sourdough", "glaciers"],
+  ],
+  country: ["France", "Japan", "Kenya", "Peru", "Norway", "Vietnam", "Canada", "Egypt", "Portugal", "New Zealand"],
+  language: ["French", "German", "Spanish", "Japanese", "Portuguese", "Italian", "Polish", "Turkish"],
+  code: ["Python", "TypeScript", "Go", "Rust", "Java", "SQL", "Kotlin", "C#"],
+  number: ["7", "12", "19", "24", "37", "48", "64", "81", "96", "125", "240", "365", "999"],
+  product: ["a bakery app", "a bike-sharing service", "a tax helper", "a chess club site", "an e-mail client"],
+  person: ["my manager", "a customer", "the landlord", "my team", "a new colleague", "the school"],
+  sentence: [
+    "The meeting has been moved to Thursday afternoon.",
+    "Your parcel is waiting at the post office until Friday.",
+    "We are sorry for the delay and will refund the shipping costs.",
+    "The new version is faster and uses half the memory.",
+    "Please water the plants while we are away.",
+  ],
+  passage: [
+    "The council met on Tuesday to vote on the harbour plan. After four hours it passed by nine votes to six. Works begin in spring and are to last three years; the ferry will run from the old pier meanwhile.",
+    "Sales rose by eight per cent in the third quarter, driven by the northern region. Costs rose faster, mainly freight. The board keeps its forecast but will open only two of the four planned stores.",
+    "The study followed 1,200 adults for six years. Those who walked daily slept better, but the effect faded when they stopped. The authors warn that people who walk may differ in other ways.",
+  ],
+  system: ["a payments system", "a chat service", "a video platform", "a booking engine", "a metrics pipeline"],
+  bug: ["a race condition", "a memory leak", "an off-by-one error", "a deadlock", "a slow query", "a flaky test"],
+  structure: ["a linked list", "a binary tree", "a priority queue", "an LRU cache", "a trie", "a ring buffer"],
+  city: ["Paris", "Lima", "Oslo", "Hanoi", "Nairobi", "Toronto", "Lisbon", "Cairo", "Osaka", "Porto"],
+  scale: ["ten thousand", "a million", "fifty million", "two hundred million"],
+};
+
+const GROUPS: readonly (readonly [DemoGroup, number])[] = [
+  ["chitchat", 10],
+  ["question", 24],
+  ["summary", 12],
+  ["translation", 11],
+  ["writing", 9],
+  ["code", 15],
+  ["maths", 6],
+  ["design", 6],
+  ["tools", 7],
+];
+
+type DemoGroup = keyof typeof TEMPLATES;
+
+const TEMPLATES = {
+  chitchat: [
+    "{greeting}!",
+    "{greeting}, how are you today?",
+    "Thanks, that was helpful!",
+    "{greeting}, tell me a joke about {topic}.",
+    "ok, great",
+    "What should I cook tonight?",
+  ],
+  question: [
+    "What is {topic}?",
+    "What is the capital of {country}?",
+    "How many people live in {country}?",
+    "Explain {topic} to a ten-year-old.",
+    "When is the best time to visit {country}?",
+    "Why does {topic} matter?",
+    "Name three facts about {country}.",
+    "What is the difference between {topic} and {topic}?",
+    "Is it true that {country} has more than {number} national parks?",
+    "Which language is spoken in {country}?",
+  ],
+  summary: [
+    "Summarise in one sentence: {passage}",
+    "Give me the three main points of this text.\n\n{passage}\n\n{passage}",
+    "TL;DR\n\n{passage}",
+    "Extract every number in this text as JSON: {passage}",
+    "Write a headline for this: {passage}",
+    "Which decisions does this text name, and who took them?\n\n{passage} {passage}",
+  ],
+  translation: [
+    "Translate into {language}: {sentence}",
+    "How do you say '{sentence}' in {language}?",
+    "Translate this to {language}, formal register:\n\n{passage}",
+    "Is this correct {language}, and if not, why? {sentence}",
+    "Translate into {language} and then back into English: {sentence} {sentence}",
+  ],
+  writing: [
+    "Write a short e-mail to {person} about this: {sentence}",
+    "Make this friendlier: {sentence}",
+    "Write a poem about {topic} in {country}.",
+    "Write a product description for {product}, {number} words.",
+    "Suggest five names for {product}.",
+    "Write a short story in which {topic} saves the day in {city}.",
+    "Rewrite for {person}: {passage}",
+  ],
+  code: [
+    "Write a {code} function that reverses a string.",
+    "Implement {structure} in {code} with tests.",
+    "Find {bug} in this {code} service: two workers read the same queue and both acknowledge before they commit. Show the fix.",
+    "Write a regular expression that matches an IPv4 address.",
+    "Explain this error in {code}: index {number} out of range.",
+    "Refactor this {code} module of {number} functions into smaller parts and explain each step, keeping the public interface.",
+    "How do I read a file line by line in {code}?",
+    "Write a {code} script that deletes files older than {number} days.",
+    "Review this {code} change for {bug}; it takes a lock, calls a remote service, then writes to the database.",
+  ],
+  maths: [
+    "What is {number} * {number}?",
+    "What is {number} % of {number}?",
+    "Solve for x: {number}x + {number} = {number}.",
+    "Prove that the square root of {number} plus the square root of 2 is irrational, or show that it is not.",
+    "A train leaves {city} at {number} km/h and another follows an hour later at {number} km/h. When do they meet?",
+    "Derive the expected number of throws of a die until {number} different pairs of faces were seen, step by step.",
+  ],
+  design: [
+    "Design the architecture of {system} for {scale} users: data model, consistency, failure modes, rollout and cost. Compare two options and justify the choice.",
+    "Plan the migration of {system} from one database to another without downtime, with a way back at every step.",
+    "Design a rate limiter for {system} that works across regions, and analyse what happens when a region is cut off.",
+    "Compare event sourcing with plain tables for {system} with {scale} events a day; think it through step by step.",
+    "Write a threat model for {system} and rank the {number} most serious risks.",
+    "Propose a sharding scheme for {system} that survives hot keys; prove that no write is lost when a shard moves.",
+  ],
+  tools: [
+    "What is the weather in {city}?",
+    "Find flights from {city} to {city} and book the cheapest one.",
+    "What time is it in {city} and in {city}?",
+    "Send {person} this message: {sentence}",
+    "Look up order {number} and refund it if it is late.",
+  ],
+} as const;
+
+const SYSTEM_PROMPTS = [
+  "You are a helpful assistant. Answer briefly.",
+  "You are the assistant of a shop. Be polite, never promise a refund, and answer in the language of the customer.",
+  `You support engineers.\n${Array.from({ length: 40 }, (_, index) => `Rule ${index + 1}: say what you know, and say so when you do not.`).join("\n")}`,
+];
+
+const TOOLS: readonly Tool[] = [
+  tool("get_weather", "The weather in a city now", ["city"]),
+  tool("search_flights", "Flights between two cities", ["from", "to"]),
+  tool("book_flight", "Books a flight by its id", ["flightId"]),
+  tool("send_message", "Sends a message to a person", ["person", "text"]),
+  tool("find_order", "An order by its number", ["number"]),
+];
+
+/** How many templates there are, over all groups. */
+export const TEMPLATE_COUNT = Object.values(TEMPLATES).reduce((sum, group) => sum + group.length, 0);
+
+export function demoChat(random: DemoRandom): ChatRequest {
+  const group = random.pickWeighted(GROUPS);
+  const prompt = fill(random.pick<string>(TEMPLATES[group]), random);
+  return {
+    messages: [...openingOf(random), { role: "user", content: prompt }],
+    tools: group === "tools" ? TOOLS.slice(0, 1 + random.below(TOOLS.length)) : [],
+    toolChoice: undefined,
+    isStream: random.next() < 0.55,
+    wantsUsage: false,
+    maxOutputTokens: random.next() < 0.3 ? random.pick([256, 512, 1024, 2048]) : null,
+    choiceCount: 1,
+  };
+}
+
+function openingOf(random: DemoRandom): readonly ChatMessage[] {
+  const messages: ChatMessage[] = [];
+  if (random.next() < 0.5) messages.push({ role: "system", content: random.pick(SYSTEM_PROMPTS) });
+  if (random.next() < 0.2) {
+    messages.push({ role: "user", content: fill("What is {topic}?", random) });
+    messages.push({ role: "assistant", content: fill("In short: {sentence}", random) });
+  }
+  return messages;
+}
+
+function fill(template: string, random: DemoRandom): string {
+  return template.replace(/\{(\w+)\}/g, (_, slot: string) => random.pick(SLOTS[slot] as readonly string[]));
+}
+
+function tool(name: string, description: string, required: readonly string[]): Tool {
+  const properties = Object.fromEntries(required.map((property) => [property, { type: "string" }]));
+  return { name, description, parameters: { type: "object", properties, required } };
+}

@@ -1,0 +1,76 @@
+// Errors in the Messages format: ours written for a client, a provider's read into the words the gateway judges by.
+
+import type { ErrorKind, GatewayError } from "../../core/errors.ts";
+import type { ProviderFault } from "../format.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+
+/** Where the type of an error is not that of the chat-completions shape. CONTRACT 4. */
+const TYPES: Readonly<Partial<Record<ErrorKind, string>>> = {
+  providersFailed: "overloaded_error",
+  unavailable: "overloaded_error",
+};
+
+export function writeAnthropicError(error: GatewayError, requestId: string): JsonObject {
+  return errorBody(TYPES[error.kind] ?? error.type, error, requestId);
+}
+
+/** In a stream that has begun there is no overload to wait out: the answer broke. */
+export function writeAnthropicStreamError(error: GatewayError, requestId: string): JsonObject {
+  return errorBody(
+    error.kind === "providersFailed" ? "api_error" : (TYPES[error.kind] ?? error.type),
+    error,
+    requestId,
+  );
+}
+
+function errorBody(type: string, { message, details }: GatewayError, requestId: string): JsonObject {
+  const code = details.code === undefined ? {} : { details: { error_code: details.code } };
+  return { type: "error", error: { type, message, ...code }, request_id: requestId };
+}
+
+/** Parts of a request that are no top-level field of it; named in `refusedFields` they are left out like one. */
+export const THINKING_HISTORY = "messages.thinking";
+export const PREFILL = "messages.prefill";
+export const BETA_HEADER = "anthropic-beta";
+
+export function readAnthropicError(bytes: Buffer): ProviderFault {
+  const body = parseObject(bytes);
+  return body === null ? { message: bytes.toString("utf8", 0, 300), code: "", param: "" } : readAnthropicFault(body);
+}
+
+export function readAnthropicFault(body: JsonObject): ProviderFault {
+  const error = isObject(body.error) ? body.error : body;
+  const message = typeof body.error === "string" ? body.error : String(error.message ?? "");
+  const refused = error.type === "invalid_request_error" ? refusedPart(message) : null;
+  if (refused !== null) return { message, code: "unsupported_parameter", param: refused };
+  const code = isObject(error.details) ? error.details.error_code : null;
+  return { message, code: String(code ?? error.type ?? ""), param: "" };
+}
+
+// The format names the refused field in the message only.
+const REFUSALS: readonly (readonly [RegExp, string | null])[] = [
+  [/signature.*thinking|thinking.*signature/i, THINKING_HISTORY],
+  [/expected `?thinking`?|thinking.{0,20}blocks.{0,60}cannot be modified/i, THINKING_HISTORY],
+  [/does not support assistant message prefill|prefilling assistant messages/i, PREFILL],
+  [/`?anthropic-beta`? header/i, BETA_HEADER],
+  [/`temperature` and `top_p` cannot both/i, "top_p"],
+  [/^`?"?([a-z_]+)[a-z_.]*"?`?: extra inputs are not permitted/i, null],
+  [/^`?"?([a-z_]+)[a-z_.]*"?`? (?:is|are) (?:not supported|deprecated|not allowed|no longer supported)/i, null],
+];
+
+function refusedPart(message: string): string | null {
+  for (const [pattern, part] of REFUSALS) {
+    const match = pattern.exec(message);
+    if (match !== null) return part ?? match[1] ?? null;
+  }
+  return null;
+}
+
+function parseObject(bytes: Buffer): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,145 @@
+// The fields of a chat-completions request, apart from its messages, in the Messages format. What it has no word for is
+// left out with a reason, or refused where the answer would be another.
+
+import type { Model } from "../../../core/model.ts";
+import type { Outgoing } from "../../format.ts";
+import { isControlField } from "../../service/controls.ts";
+import type { Conversion } from "../../wire/conversion.ts";
+import { isEffort, nearestEffort } from "../../wire/effort.ts";
+import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { closedSchema } from "../../wire/json-schema.ts";
+import { hashText } from "../../wire/tool-ids.ts";
+import { type Block, type Turn, textBlock } from "../blocks.ts";
+import { thinkingForEffort } from "./thinking.ts";
+import { writeToolFields } from "./tools.ts";
+
+const USER_LENGTH_MAX = 256;
+const USER_HASH_LENGTH = 40;
+const JSON_ONLY = "Answer with one valid JSON object and nothing else: no other text, no code fence.";
+
+const CONVERTED: ReadonlySet<string> = new Set([
+  ...["model", "messages", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens"],
+  ...["temperature", "top_p", "top_k", "stop", "tools", "functions", "tool_choice", "function_call"],
+  ...["parallel_tool_calls", "response_format", "reasoning_effort", "reasoning", "user", "safety_identifier"],
+]);
+
+export interface FieldsInput extends Pick<Outgoing, "request" | "model" | "outputCap"> {
+  readonly turns: readonly Turn[];
+}
+
+export interface WrittenFields {
+  readonly fields: JsonObject;
+  /** What has to be said in words, after the client's own instructions. */
+  readonly instructions: readonly Block[];
+  readonly dropped: readonly string[];
+}
+
+export function writeFields(input: FieldsInput, conversion: Conversion): WrittenFields {
+  const { request, model } = input;
+  const { body, chat } = request;
+  if (chat.choiceCount > 1) conversion.refuse("it gives one answer at a time, so 'n' must be 1");
+  const maxTokens = outputCap(body.max_completion_tokens ?? body.max_tokens, input);
+  const tools = writeToolFields(input, conversion);
+  const thinking = writeThinking({ ...input, maxTokens, isForced: isForced(tools) }, conversion);
+  const format = writeFormat(body, model);
+  const output = { ...thinking.output, ...format.output };
+  return {
+    fields: {
+      max_tokens: maxTokens,
+      ...(chat.isStream ? { stream: true } : {}),
+      ...tools,
+      ...thinking.fields,
+      ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
+      ...writeSampling(body, thinking.fields.thinking !== undefined, conversion),
+      ...writeUser(body),
+    },
+    instructions: format.instructions,
+    dropped: noteDropped(body, conversion),
+  };
+}
+
+/** The format must have a cap: the client's, else what its balance covers, else the model's limit. */
+export function outputCap(
+  asked: unknown,
+  { model, outputCap: covered }: Pick<Outgoing, "model" | "outputCap">,
+): number {
+  const cap = typeof asked === "number" ? asked : (covered ?? model.maxOutput);
+  return Math.min(cap, model.maxOutput);
+}
+
+function isForced({ tool_choice: choice }: JsonObject): boolean {
+  return isObject(choice) && (choice.type === "any" || choice.type === "tool");
+}
+
+interface ThinkingWish extends FieldsInput {
+  readonly maxTokens: number;
+  readonly isForced: boolean;
+}
+
+function writeThinking(wish: ThinkingWish, conversion: Conversion): { fields: JsonObject; output: JsonObject } {
+  const { request, model } = wish;
+  const { reasoning } = request.body;
+  const effort = request.body.reasoning_effort ?? (isObject(reasoning) ? reasoning.effort : null);
+  if (!isEffort(effort) || effort === "none") return { fields: {}, output: {} };
+  const nearest = nearestEffort(effort, model.dialect);
+  const output = nearest === null ? {} : { effort: nearest };
+  const thinking = thinkingForEffort(effort, wish);
+  if (thinking === null) {
+    conversion.note("did not ask for thinking: the model, the output cap or the open tool call leaves no room for it");
+    return { fields: {}, output };
+  }
+  if (!wish.isForced) return { fields: { thinking }, output };
+  conversion.note("did not ask for thinking: it cannot be had together with a forced tool call");
+  return { fields: {}, output };
+}
+
+function writeSampling(body: JsonObject, isThinking: boolean, conversion: Conversion): JsonObject {
+  const fields: Record<string, unknown> = {};
+  const { temperature, top_p: topP, top_k: topK } = body;
+  if (typeof temperature === "number") fields.temperature = Math.min(1, temperature);
+  if (Number(temperature) > 1) conversion.note("lowered 'temperature' to 1, the most there is");
+  if (typeof topP === "number" && fields.temperature === undefined) fields.top_p = topP;
+  if (typeof topK === "number") fields.top_k = topK;
+  if (typeof topP === "number" && fields.top_p === undefined) {
+    conversion.note("dropped 'top_p': Claude takes it only without 'temperature'");
+  }
+  if (isThinking && Object.keys(fields).length > 0) {
+    conversion.note("dropped sampling fields: they cannot be had together with thinking");
+    return writeStops(body);
+  }
+  return { ...fields, ...writeStops(body) };
+}
+
+function writeStops({ stop }: JsonObject): JsonObject {
+  const given: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
+  const stops = given.filter((text) => typeof text === "string" && text.trim() !== "");
+  return stops.length === 0 ? {} : { stop_sequences: stops };
+}
+
+function writeFormat(body: JsonObject, { dialect }: Model): { output: JsonObject; instructions: readonly Block[] } {
+  const format = isObject(body.response_format) ? body.response_format : {};
+  const wanted = isObject(format.json_schema) ? format.json_schema : {};
+  if (format.type === "json_schema" && isObject(wanted.schema)) {
+    if (dialect.takesOutputFormat !== false) {
+      return { output: { format: { type: "json_schema", schema: closedSchema(wanted.schema) } }, instructions: [] };
+    }
+    const schema = JSON.stringify(wanted.schema);
+    return { output: {}, instructions: [textBlock(`${JSON_ONLY} It must satisfy this JSON schema:\n${schema}`)] };
+  }
+  const isJson = format.type === "json_object" || format.type === "json_schema";
+  return { output: {}, instructions: isJson ? [textBlock(JSON_ONLY)] : [] };
+}
+
+function writeUser({ user, safety_identifier: identifier }: JsonObject): JsonObject {
+  const id = identifier ?? user;
+  if (typeof id !== "string" || id === "") return {};
+  return { metadata: { user_id: id.length > USER_LENGTH_MAX ? hashText(id, USER_HASH_LENGTH) : id } };
+}
+
+function noteDropped(body: JsonObject, conversion: Conversion): readonly string[] {
+  const names = Object.keys(body).filter(
+    (name) => !CONVERTED.has(name) && !isControlField(name) && body[name] !== null,
+  );
+  for (const name of names) conversion.note(`dropped '${name}': the Messages format has no counterpart`);
+  return names;
+}

@@ -1,0 +1,111 @@
+// A chat completion as a message of the Messages format: thinking, then text, then tool calls in order.
+
+import type { Usage } from "../../../core/chat.ts";
+import type { AnswerContext } from "../../format.ts";
+import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { clientToolId } from "../../wire/tool-ids.ts";
+import { toolNameRestorer } from "../../wire/tool-names.ts";
+import { type Block, textBlock } from "../blocks.ts";
+import { stopReasonFor } from "../stop-reason.ts";
+import { writeAnthropicUsage } from "../usage.ts";
+
+export function writeMessage(completion: JsonObject, context: AnswerContext, usage: Usage): JsonObject {
+  const choice = firstChoice(completion);
+  const message = isObject(choice.message) ? choice.message : {};
+  const calls = callsOf(message);
+  const restoreName = nameRestorer(context);
+  const blocks: readonly Block[] = [
+    ...thinkingBlocks(message),
+    ...textBlocks(message),
+    ...calls.map((call, index) => toolBlock(call, { index, context, restoreName })),
+  ];
+  const hasRefusal = typeof message.refusal === "string" && message.refusal !== "";
+  return {
+    ...messageHead(context),
+    content: blocks.length === 0 ? [textBlock("")] : blocks,
+    stop_reason: stopReasonFor({ finish: choice.finish_reason, hasToolCalls: calls.length > 0, hasRefusal }),
+    stop_sequence: null,
+    stop_details: null,
+    container: null,
+    usage: writeAnthropicUsage(usage),
+  };
+}
+
+/** What every message begins with, whole or as a stream. */
+export function messageHead({ requestId, modelId }: AnswerContext): JsonObject {
+  const id = requestId.replace(/[^A-Za-z0-9_-]/g, "");
+  return { id: id.startsWith("msg_") ? id : `msg_${id}`, type: "message", role: "assistant", model: modelId };
+}
+
+export function nameRestorer({ request }: AnswerContext): (name: string) => string {
+  return toolNameRestorer((request?.chat.tools ?? []).map((tool) => tool.name));
+}
+
+/** Some hosts put reasoning into the content, as a part of its own. */
+export function splitContent({ content, refusal, ...delta }: JsonObject): { reasoning: string; text: string } {
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  const inner = parts.filter(isObject);
+  const spoken = typeof content === "string" ? content : inner.map(({ text }) => asText(text)).join("");
+  const thought = inner.map(({ thinking }) =>
+    Array.isArray(thinking) ? thinking.map(partText).join("") : asText(thinking),
+  );
+  return {
+    reasoning: (asText(delta.reasoning_content) || asText(delta.reasoning)) + thought.join(""),
+    text: spoken + asText(refusal),
+  };
+}
+
+function firstChoice({ choices }: JsonObject): JsonObject {
+  const first: unknown = Array.isArray(choices) ? choices[0] : null;
+  return isObject(first) ? first : {};
+}
+
+function callsOf({ tool_calls: calls, function_call: call }: JsonObject): readonly JsonObject[] {
+  if (Array.isArray(calls)) return calls.filter(isObject);
+  return isObject(call) ? [{ id: "", function: call }] : [];
+}
+
+function thinkingBlocks(message: JsonObject): readonly Block[] {
+  const { reasoning } = splitContent(message);
+  return reasoning === "" ? [] : [{ type: "thinking", thinking: reasoning, signature: "" }];
+}
+
+function textBlocks(message: JsonObject): readonly Block[] {
+  const { text } = splitContent(message);
+  return text === "" ? [] : [textBlock(text)];
+}
+
+interface ToolBlockInput {
+  readonly index: number;
+  readonly context: AnswerContext;
+  readonly restoreName: (name: string) => string;
+}
+
+function toolBlock(call: JsonObject, { index, context, restoreName }: ToolBlockInput): Block {
+  const called = isObject(call.function) ? call.function : {};
+  return {
+    type: "tool_use",
+    id: clientToolId(asText(call.id), index, context),
+    name: restoreName(asText(called.name)),
+    input: parseInput(called.arguments),
+  };
+}
+
+/** Text as a rule; some hosts send the object itself. Cut off by the output cap it cannot be parsed; the stop reason tells the client. */
+function parseInput(text: unknown): JsonObject {
+  if (isObject(text)) return text;
+  try {
+    const value: unknown = JSON.parse(asText(text));
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function partText(part: unknown): string {
+  return isObject(part) ? asText(part.text) : "";
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,101 @@
+// Turns of a conversation as this Claude model takes them. A conversation that crossed vendors brings thinking nobody
+// signed and ids of other shapes; a model may also know fewer forms of turns than the client does.
+
+import type { Dialect } from "../../core/model.ts";
+import type { Outgoing } from "../format.ts";
+import type { Conversion } from "../wire/conversion.ts";
+import { isObject } from "../wire/fields.ts";
+import { toolIdFor } from "../wire/tool-ids.ts";
+import { type Block, blocksOf, isThinking, reminder, type Turn, textBlock } from "./blocks.ts";
+import { PREFILL, THINKING_HISTORY } from "./errors.ts";
+
+const CONTINUE = "Continue exactly where your last message ends.";
+
+/** The same array when every turn can go as it is. */
+export function adaptTurns(turns: readonly Turn[], outgoing: Outgoing, conversion: Conversion): readonly Turn[] {
+  const { model, refusedFields, request } = outgoing;
+  const stripsThinking = refusedFields.includes(THINKING_HISTORY);
+  const rules = { dialect: model.dialect, stripsThinking, conversion };
+  let isChanged = false;
+  const adapted = turns.flatMap((turn, index) => {
+    const result = adaptTurn(turn, isSystemFit(turns, index), rules);
+    isChanged ||= result !== turn;
+    return result === null ? [] : [result];
+  });
+  const last = adapted.at(-1);
+  if (last?.role === "assistant" && !takesPrefill(outgoing)) {
+    conversion.note("added a user turn: the model does not continue a begun answer");
+    return [...adapted, { role: "user", content: CONTINUE }];
+  }
+  if (last?.role === "assistant" && request.format !== "anthropic") return [...adapted.slice(0, -1), trimmed(last)];
+  return isChanged ? adapted : turns;
+}
+
+function takesPrefill({ model, refusedFields, request }: Outgoing): boolean {
+  if (refusedFields.includes(PREFILL)) return false;
+  const { thinking } = request.body;
+  const thinks = isObject(thinking) && thinking.type !== "disabled" && request.format !== "anthropic";
+  return model.dialect.takesPrefill !== false && !thinks;
+}
+
+/** A begun answer must not end in space. */
+function trimmed(turn: Turn): Turn {
+  const blocks = blocksOf(turn.content);
+  const last = blocks.at(-1);
+  if (last?.type !== "text") return turn;
+  return { ...turn, content: [...blocks.slice(0, -1), { ...last, text: String(last.text).trimEnd() }] };
+}
+
+interface Rules {
+  readonly dialect: Dialect;
+  readonly stripsThinking: boolean;
+  readonly conversion: Conversion;
+}
+
+/** Must follow a user turn, and be last or precede an assistant turn. */
+function isSystemFit(turns: readonly Turn[], index: number): boolean {
+  const next = turns[index + 1];
+  return turns[index - 1]?.role === "user" && (next === undefined || next.role === "assistant");
+}
+
+function adaptTurn(turn: Turn, isFit: boolean, rules: Rules): Turn | null {
+  if (turn.role === "system") return adaptSystem(turn, isFit, rules);
+  if (typeof turn.content === "string") return turn;
+  let isChanged = false;
+  const blocks = turn.content.flatMap((block) => {
+    const result = adaptBlock(block, rules);
+    isChanged ||= result !== block;
+    return result === null ? [] : [result];
+  });
+  if (!isChanged) return turn;
+  return blocks.length === 0 ? null : { ...turn, content: blocks };
+}
+
+function adaptSystem(turn: Turn, isFit: boolean, { dialect, conversion }: Rules): Turn {
+  const takes = dialect.takesSystemInMiddle;
+  // Where the model's own rules are not known, the client's word is taken for it.
+  if (takes === undefined || (takes && isFit)) return turn;
+  conversion.note("turned a system message among the messages into a reminder: the model takes none there");
+  const texts = blocksOf(turn.content).filter((block) => block.type === "text");
+  return { role: "user", content: texts.map((block) => textBlock(reminder(String(block.text)))) };
+}
+
+function adaptBlock(block: Block, { stripsThinking, conversion }: Rules): Block | null {
+  if (isThinking(block) && (stripsThinking || isUnsigned(block))) {
+    conversion.note("dropped thinking that another model left behind: it has no signature this one takes");
+    return null;
+  }
+  if (block.type === "tool_use") return withSafeId(block, "id");
+  return block.type === "tool_result" ? withSafeId(block, "tool_use_id") : block;
+}
+
+function isUnsigned(block: Block): boolean {
+  return block.type === "thinking" && (typeof block.signature !== "string" || block.signature === "");
+}
+
+const SAFE_ID = /^[A-Za-z0-9_-]+$/;
+
+function withSafeId(block: Block, name: "id" | "tool_use_id"): Block {
+  const id = String(block[name]);
+  return SAFE_ID.test(id) ? block : { ...block, [name]: toolIdFor(id, "safe-40") };
+}

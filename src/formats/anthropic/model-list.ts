@@ -1,0 +1,50 @@
+// The models list in Anthropic's shape, with its cursors.
+
+import type { Model } from "../../core/model.ts";
+import type { JsonObject } from "../wire/fields.ts";
+
+export interface ModelPage {
+  readonly limit: number;
+  readonly afterId: string | null;
+  readonly beforeId: string | null;
+}
+
+export function writeAnthropicModel(model: Model): JsonObject {
+  return {
+    type: "model",
+    id: model.id,
+    display_name: model.name,
+    created_at: createdAt(model.priceAsOf),
+    max_input_tokens: model.context,
+    max_tokens: model.maxOutput,
+    lifecycle: "active",
+    line: null,
+    capabilities: null,
+    deprecated_at: null,
+    retires_at: null,
+  };
+}
+
+export function writeAnthropicModels(models: readonly Model[], { limit, afterId, beforeId }: ModelPage): JsonObject {
+  const after = afterId === null ? 0 : models.findIndex((model) => model.id === afterId) + 1;
+  const before = beforeId === null ? models.length : Math.max(0, indexOf(models, beforeId));
+  const from = beforeId === null ? after : Math.max(after, before - limit);
+  const page = models.slice(from, Math.min(before, from + limit));
+  return {
+    data: page.map(writeAnthropicModel),
+    has_more: beforeId === null ? from + page.length < models.length : from > after,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+  };
+}
+
+function indexOf(models: readonly Model[], id: string): number {
+  const found = models.findIndex((model) => model.id === id);
+  return found < 0 ? models.length : found;
+}
+
+// The catalogue knows when a price was read, not when a model was made; the format wants a time.
+function createdAt(priceAsOf: string): string {
+  const time = Date.parse(priceAsOf);
+  return new Date(Number.isNaN(time) ? 0 : time).toISOString().replace(".000", "");
+}

@@ -1,0 +1,132 @@
+// Reads a client's Messages request: checks what the gateway reads and nothing else, gives routing its chat-completions
+// view, and keeps the original for providers that speak the same format.
+
+import type { ChatRequest, Tool } from "../../core/chat.ts";
+import { GatewayError } from "../../core/errors.ts";
+import type { ClientHeaders, ClientRequest } from "../format.ts";
+import { readControls } from "../service/controls.ts";
+import { Conversion } from "../wire/conversion.ts";
+import { invalid, isObject, type JsonObject, readArray, readBoolean, readInteger } from "../wire/fields.ts";
+import type { JsonSource } from "../wire/json-source.ts";
+import { checkMessagesFields } from "../wire/sampling-fields.ts";
+import type { Block, Turn } from "./blocks.ts";
+import { convertTurns } from "./to-chat/messages.ts";
+import { writeChatBody } from "./to-chat/request.ts";
+import { readServerNeeds } from "./to-chat/tools.ts";
+
+const OUTPUT_TOKENS_MAX = 1e9;
+const ROLES: ReadonlySet<unknown> = new Set(["user", "assistant", "system"]);
+
+export function readAnthropicRequest(source: JsonSource, body: JsonObject, headers?: ClientHeaders): ClientRequest {
+  checkMessagesFields(body);
+  const { messages, tools, refusals } = readPrompt(body);
+  const isStream = readBoolean(body, "stream");
+  const chat: ChatRequest = {
+    messages,
+    tools,
+    toolChoice: body.tool_choice ?? null,
+    isStream,
+    // The Messages format reports usage in every stream.
+    wantsUsage: isStream,
+    maxOutputTokens: readInteger(body, "max_tokens", { min: 0, max: OUTPUT_TOKENS_MAX }),
+    choiceCount: 1,
+  };
+  return {
+    format: "anthropic",
+    source,
+    body,
+    controls: readControls(body),
+    chat,
+    ...(headers === undefined ? {} : { headers }),
+    toChat: (model) => writeChatBody({ body, chat, model }),
+    nativeNeeds: [...refusals, ...readServerNeeds(body)],
+  };
+}
+
+/** What routing and counting see of a prompt, and what in it only Anthropic can open. */
+export function readPrompt(
+  body: JsonObject,
+): Pick<ChatRequest, "messages" | "tools"> & { refusals: readonly string[] } {
+  checkSystem(body.system);
+  checkMessages(body.messages);
+  const conversion = new Conversion();
+  const messages = convertTurns(
+    { system: body.system as Turn["content"] | undefined, turns: body.messages as readonly Turn[] },
+    { conversion, keepsCacheControl: false, keepsReasoning: false },
+  );
+  return { messages, tools: readArray(body, "tools").map(readTool), refusals: conversion.refusals };
+}
+
+function readTool(tool: unknown, index: number): Tool {
+  const place = `tools[${index}]`;
+  if (!isObject(tool)) throw invalid(place, `${place} must be an object.`);
+  const { name, type, description, input_schema: schema } = tool;
+  const isServerTool = typeof type === "string" && type !== "custom";
+  if (typeof name !== "string" && !isServerTool) throw invalid(`${place}.name`, `${place}.name must be a string.`);
+  return {
+    name: typeof name === "string" ? name : String(type),
+    description: typeof description === "string" ? description : "",
+    parameters: isObject(schema) ? schema : null,
+  };
+}
+
+function checkSystem(system: unknown): void {
+  if (system === undefined || system === null || typeof system === "string") return;
+  if (!Array.isArray(system)) throw invalid("system", "'system' must be a string or an array of text blocks.");
+  for (const [index, block] of system.entries()) {
+    const isText = isObject(block) && block.type === "text" && typeof block.text === "string";
+    if (!isText) throw invalid(`system[${index}]`, `system[${index}] must be a text block.`);
+  }
+}
+
+function checkMessages(messages: unknown): void {
+  if (messages === undefined || messages === null) throw unprocessable("messages", "'messages' is missing.");
+  if (!Array.isArray(messages)) throw unprocessable("messages", "'messages' must be an array of messages.");
+  if (messages.length === 0) throw unprocessable("messages", "'messages' must have at least one message.");
+  messages.forEach(checkMessage);
+}
+
+function checkMessage(message: unknown, index: number): void {
+  const place = `messages[${index}]`;
+  if (!isObject(message)) throw unprocessable(place, `${place} must be an object.`);
+  if (!ROLES.has(message.role)) {
+    throw unprocessable(`${place}.role`, `${place}.role must be one of user, assistant, system.`);
+  }
+  const content = message.content;
+  if (typeof content === "string") return;
+  if (!Array.isArray(content)) {
+    throw unprocessable(`${place}.content`, `${place}.content must be a string or an array of blocks.`);
+  }
+  for (const [position, block] of content.entries()) checkBlock(block, `${place}.content[${position}]`);
+}
+
+const BLOCK_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  text: ["text"],
+  tool_use: ["id", "name"],
+  tool_result: ["tool_use_id"],
+};
+
+function checkBlock(block: unknown, place: string): void {
+  if (!isObject(block) || typeof block.type !== "string") {
+    throw unprocessable(place, `${place} must be an object with a 'type'.`);
+  }
+  for (const name of BLOCK_FIELDS[block.type] ?? []) {
+    if (typeof block[name] !== "string") throw unprocessable(`${place}.${name}`, `${place}.${name} must be a string.`);
+  }
+  if ((block.type === "image" || block.type === "document") && !isObject(block.source)) {
+    throw unprocessable(`${place}.source`, `${place}.source must be an object.`);
+  }
+  if (block.type === "tool_result") checkResult(block as Block, place);
+}
+
+function checkResult({ content }: Block, place: string): void {
+  if (content === undefined || content === null || typeof content === "string") return;
+  if (!Array.isArray(content)) {
+    throw unprocessable(`${place}.content`, `${place}.content must be a string or an array of blocks.`);
+  }
+  for (const [position, block] of content.entries()) checkBlock(block, `${place}.content[${position}]`);
+}
+
+function unprocessable(param: string, message: string): GatewayError {
+  return new GatewayError("unprocessable", message, { code: "invalid_messages", param });
+}

@@ -1,0 +1,179 @@
+// A Messages stream read from a provider: each event as a chat chunk, with the event itself for clients of the same format,
+// and what has been seen so far kept as progress. It never invents an end.
+
+import type { Usage } from "../../core/chat.ts";
+import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import { createSseReader, type SseEvent } from "../wire/sse.ts";
+import { readAnthropicFault } from "./errors.ts";
+import { finishReasonFor } from "./stop-reason.ts";
+import { refusalText } from "./to-chat/completion.ts";
+import { mergeAnthropicUsage, readAnthropicUsage } from "./usage.ts";
+
+export function createAnthropicStreamReader(): StreamReader {
+  return new AnthropicStreamReader();
+}
+
+interface ToolBlock {
+  readonly index: number;
+  readonly id: string;
+  hasArguments: boolean;
+}
+
+class AnthropicStreamReader implements StreamReader {
+  readonly #sse = createSseReader();
+  readonly #tools = new Map<unknown, ToolBlock>();
+  #head: JsonObject = {};
+  #usage: JsonObject = {};
+  #fault: ProviderFault | null = null;
+  #hasContent = false;
+  #isFinished = false;
+  #isOutputCounted = false;
+  #isDone = false;
+  #outputLength = 0;
+
+  get progress(): StreamProgress {
+    return {
+      hasContent: this.#hasContent,
+      isFinished: this.#isFinished,
+      isDone: this.#isDone,
+      usage: this.#usageSoFar(),
+      fault: this.#fault,
+      outputLength: this.#outputLength,
+    };
+  }
+
+  toolCallIds(): readonly string[] {
+    return [...this.#tools.values()].map(({ id }) => id);
+  }
+
+  // The start has counted the input already, so that who leaves early pays for what was cached as cached. But the output
+  // is counted only at the end: a finished stream without that count has none that can be true.
+  #usageSoFar(): Usage | null {
+    return this.#isFinished && !this.#isOutputCounted ? null : readAnthropicUsage(this.#usage);
+  }
+
+  push(bytes: Uint8Array): readonly ChatChunk[] {
+    return this.#readAll(() => this.#sse.push(bytes));
+  }
+
+  end(): readonly ChatChunk[] {
+    return this.#readAll(() => this.#sse.end());
+  }
+
+  #readAll(nextEvents: () => readonly SseEvent[]): readonly ChatChunk[] {
+    const chunks: ChatChunk[] = [];
+    try {
+      for (const event of nextEvents()) {
+        const chunk = this.#readEvent(event);
+        if (chunk !== null) chunks.push(chunk);
+      }
+    } catch (error) {
+      this.#fault = { message: (error as Error).message, code: "unreadable_stream", param: "" };
+    }
+    return chunks;
+  }
+
+  #readEvent({ event, data }: SseEvent): ChatChunk | null {
+    if (this.#isDone || this.#fault !== null || data === "") return null;
+    const json: unknown = JSON.parse(data);
+    if (!isObject(json)) throw new Error("an event of the stream is not a JSON object");
+    const type = typeof json.type === "string" ? json.type : (event ?? "");
+    if (type === "error" || event === "error") {
+      this.#fault = readAnthropicFault(json);
+      return null;
+    }
+    const lengthBefore = this.#outputLength;
+    const choice = this.#readChoice(type, json);
+    const hasContent = this.#outputLength > lengthBefore;
+    this.#hasContent ||= hasContent;
+    const choices = choice === null ? [] : [{ index: 0, logprobs: null, finish_reason: null, ...choice }];
+    return {
+      json: { ...this.#head, choices },
+      hasContent,
+      isFinish: choice?.finish_reason !== undefined,
+      native: { format: "anthropic", event: type, data },
+    };
+  }
+
+  /** The event as a choice of a chat chunk; null when it says nothing there. */
+  #readChoice(type: string, json: JsonObject): JsonObject | null {
+    switch (type) {
+      case "message_start":
+        return this.#readStart(isObject(json.message) ? json.message : {});
+      case "content_block_start":
+        return this.#readBlockStart(json.index, isObject(json.content_block) ? json.content_block : {});
+      case "content_block_delta":
+        return this.#readDelta(json.index, isObject(json.delta) ? json.delta : {});
+      case "content_block_stop":
+        return this.#readBlockStop(json.index);
+      case "message_delta":
+        return this.#readMessageDelta(json);
+      case "message_stop":
+        this.#isDone = true;
+        return null;
+      default:
+        return null;
+    }
+  }
+
+  #readStart(message: JsonObject): JsonObject {
+    this.#head = { id: message.id, object: "chat.completion.chunk", model: message.model };
+    this.#usage = mergeAnthropicUsage(this.#usage, message.usage);
+    return { delta: { role: "assistant", content: "" } };
+  }
+
+  #readBlockStart(index: unknown, block: JsonObject): JsonObject | null {
+    if (block.type === "text") return this.#say("content", block.text);
+    if (block.type === "thinking") return this.#say("reasoning_content", block.thinking);
+    if (block.type !== "tool_use") return null;
+    const whole = isObject(block.input) && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : "";
+    const tool = { index: this.#tools.size, id: String(block.id), hasArguments: whole !== "" };
+    this.#tools.set(index, tool);
+    const name = String(block.name);
+    this.#outputLength += name.length + whole.length;
+    const call = { index: tool.index, id: block.id, type: "function", function: { name, arguments: whole } };
+    return { delta: { tool_calls: [call] } };
+  }
+
+  #readDelta(index: unknown, delta: JsonObject): JsonObject | null {
+    if (delta.type === "text_delta") return this.#say("content", delta.text);
+    if (delta.type === "thinking_delta") return this.#say("reasoning_content", delta.thinking);
+    const tool = delta.type === "input_json_delta" ? this.#tools.get(index) : undefined;
+    const text = delta.partial_json;
+    if (tool === undefined || typeof text !== "string" || text === "") return null;
+    tool.hasArguments = true;
+    this.#outputLength += text.length;
+    return argumentsOf(tool, text);
+  }
+
+  // A call without arguments has no deltas; chat-completions clients parse the arguments all the same.
+  #readBlockStop(index: unknown): JsonObject | null {
+    const tool = this.#tools.get(index);
+    if (tool === undefined || tool.hasArguments) return null;
+    tool.hasArguments = true;
+    return argumentsOf(tool, "{}");
+  }
+
+  #readMessageDelta(json: JsonObject): JsonObject | null {
+    this.#usage = mergeAnthropicUsage(this.#usage, json.usage);
+    this.#isOutputCounted ||= isObject(json.usage) && typeof json.usage.output_tokens === "number";
+    const delta = isObject(json.delta) ? json.delta : {};
+    if (typeof delta.stop_reason !== "string") return null;
+    this.#isFinished = true;
+    // A refusal is an answer, also when it has no words; so is the end of a call that only warmed the cache.
+    this.#hasContent ||= delta.stop_reason === "refusal" || delta.stop_reason === "max_tokens";
+    const refusal = refusalText(delta);
+    return { delta: refusal === null ? {} : { refusal }, finish_reason: finishReasonFor(delta.stop_reason) };
+  }
+
+  #say(field: "content" | "reasoning_content", text: unknown): JsonObject | null {
+    if (typeof text !== "string" || text === "") return null;
+    this.#outputLength += text.length;
+    return { delta: { [field]: text } };
+  }
+}
+
+function argumentsOf({ index }: ToolBlock, text: string): JsonObject {
+  return { delta: { tool_calls: [{ index, function: { arguments: text } }] } };
+}

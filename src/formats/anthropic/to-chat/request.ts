@@ -1,0 +1,132 @@
+// A Messages request as a chat-completions body for one model: what both formats have is converted, the rest is left out
+// with a reason.
+
+import type { ChatRequest } from "../../../core/chat.ts";
+import type { Effort, Model } from "../../../core/model.ts";
+import type { ChatBody } from "../../format.ts";
+import { isControlField } from "../../service/controls.ts";
+import { Conversion, unconvertible } from "../../wire/conversion.ts";
+import { effortForBudget, isEffort, nearestEffort } from "../../wire/effort.ts";
+import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isStrictSchema } from "../../wire/json-schema.ts";
+import { type JsonSource, scanObject } from "../../wire/json-source.ts";
+import { hashText } from "../../wire/tool-ids.ts";
+import type { Turn } from "../blocks.ts";
+import { convertTurns } from "./messages.ts";
+import { convertTools } from "./tools.ts";
+
+const STOPS_MAX = 4;
+const USER_LENGTH_MAX = 64;
+const USER_HASH_LENGTH = 40;
+const DEPTH_MAX = 200;
+
+const CONVERTED: ReadonlySet<string> = new Set([
+  ...["model", "max_tokens", "messages", "system", "stream", "temperature", "top_p", "top_k", "stop_sequences"],
+  ...["tools", "tool_choice", "thinking", "output_config", "output_format", "metadata"],
+]);
+
+interface ChatBodyInput {
+  readonly body: JsonObject;
+  readonly chat: ChatRequest;
+  readonly model: Model;
+}
+
+export function writeChatBody({ body, chat, model }: ChatBodyInput): ChatBody {
+  const conversion = new Conversion();
+  const keepsCacheControl = model.dialect.takesCacheControl === true;
+  const keepsReasoning = (model.dialect.reasoningHistory ?? "drop") !== "drop";
+  const messages = convertTurns(
+    { system: body.system as Turn["content"] | undefined, turns: body.messages as readonly Turn[] },
+    { conversion, keepsCacheControl, keepsReasoning },
+  );
+  const converted: JsonObject = {
+    model: body.model,
+    messages,
+    ...(chat.isStream ? { stream: true } : {}),
+    ...convertSampling(body, model, conversion),
+    ...convertTools(body, conversion),
+    ...convertEffort(body, model, conversion),
+    ...convertOutputFormat(body),
+    ...convertUser(body),
+  };
+  for (const name of Object.keys(body)) {
+    if (!CONVERTED.has(name) && !isControlField(name)) conversion.note(`dropped '${name}': only Anthropic has it`);
+  }
+  if (!keepsCacheControl && chat.messages.length > 0) noteCacheControl(body, conversion);
+  if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
+  return { body: converted, source: sourceOf(converted), messages, conversions: conversion.notes };
+}
+
+function convertSampling(body: JsonObject, model: Model, conversion: Conversion): JsonObject {
+  const fields: Record<string, unknown> = {};
+  for (const name of ["max_tokens", "temperature", "top_p"]) if (isSet(body[name])) fields[name] = body[name];
+  if (body.max_tokens === 0) {
+    conversion.note("asked for one token instead of none: only Anthropic can warm a cache");
+    fields.max_tokens = 1;
+  }
+  if (isSet(body.top_k)) {
+    if (model.dialect.takesTopK === true) fields.top_k = body.top_k;
+    else conversion.note("dropped 'top_k': the host does not take it");
+  }
+  const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences : [];
+  if (stops.length > STOPS_MAX) conversion.note(`dropped stop sequences beyond the first ${STOPS_MAX}`);
+  if (stops.length > 0) fields.stop = stops.slice(0, STOPS_MAX);
+  return fields;
+}
+
+function convertEffort(body: JsonObject, model: Model, conversion: Conversion): JsonObject {
+  const wanted = wantedEffort(body);
+  if (wanted === null) return {};
+  if (!model.capabilities.has("reasoning")) {
+    if (wanted !== "none") conversion.note("dropped thinking and effort: the model does not reason");
+    return {};
+  }
+  const effort = nearestEffort(wanted, model.dialect);
+  if (effort !== wanted) conversion.note(`asked for effort '${effort ?? "as usual"}' instead of '${wanted}'`);
+  return effort === null ? {} : { reasoning_effort: effort };
+}
+
+/** Null when the model is to decide, as with adaptive thinking. */
+function wantedEffort({ thinking, output_config: output }: JsonObject): Effort | null {
+  if (isObject(thinking) && thinking.type === "disabled") return "none";
+  if (isObject(output) && isEffort(output.effort)) return output.effort;
+  if (isObject(thinking) && thinking.type === "enabled") return effortForBudget(Number(thinking.budget_tokens ?? 0));
+  return null;
+}
+
+function convertOutputFormat(body: JsonObject): JsonObject {
+  const format = isObject(body.output_config) ? (body.output_config.format ?? body.output_format) : body.output_format;
+  if (!isObject(format) || format.type !== "json_schema") return {};
+  const schema = format.schema;
+  const strict = isStrictSchema(schema) ? { strict: true } : {};
+  return { response_format: { type: "json_schema", json_schema: { name: "answer", schema, ...strict } } };
+}
+
+function convertUser({ metadata }: JsonObject): JsonObject {
+  const user = isObject(metadata) ? metadata.user_id : null;
+  if (typeof user !== "string" || user === "") return {};
+  return { user: user.length > USER_LENGTH_MAX ? hashText(user, USER_HASH_LENGTH) : user };
+}
+
+function noteCacheControl(body: JsonObject, conversion: Conversion): void {
+  const hasMark = [body.system, body.tools, body.messages].some((value) => hasField(value, "cache_control", 0));
+  if (hasMark) conversion.note("dropped 'cache_control': the host caches in its own way");
+}
+
+const MARK_DEPTH_MAX = 4;
+
+function hasField(value: unknown, name: string, depth: number): boolean {
+  if (Array.isArray(value)) return value.some((item) => hasField(item, name, depth + 1));
+  if (!isObject(value) || depth > MARK_DEPTH_MAX) return false;
+  return value[name] !== undefined || hasField(value.content, name, depth + 1);
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function sourceOf(body: JsonObject): JsonSource {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const scan = scanObject(bytes, DEPTH_MAX);
+  return scan.state === "object" ? scan.source : { bytes, fields: [] };
+}

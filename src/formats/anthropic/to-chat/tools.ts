@@ -1,0 +1,81 @@
+// Tools and tool choice of a Messages request in chat-completions.
+
+import type { Conversion } from "../../wire/conversion.ts";
+import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { shortToolName } from "../../wire/tool-names.ts";
+import { clientToolFor, isServerTool, isToolSearch } from "./known-tools.ts";
+
+/** The fields `tools`, `tool_choice` and `parallel_tool_calls`, as far as they are needed. */
+export function convertTools(body: JsonObject, conversion: Conversion): JsonObject {
+  const given = toolsOf(body);
+  for (const reason of readServerNeeds(body)) conversion.refuse(reason);
+  for (const tool of given.filter(isServerTool)) noteServerTool(tool, conversion);
+  const tools = given.filter((tool) => !isServerTool(tool)).map((tool) => convertTool(tool, conversion));
+  return tools.length === 0 ? {} : { tools, ...convertChoice(body.tool_choice) };
+}
+
+/** Why the request needs the provider's own tools: they are all it has, or it asks for one by name. */
+export function readServerNeeds(body: JsonObject): readonly string[] {
+  const serverTools = toolsOf(body).filter((tool) => isServerTool(tool) && !isToolSearch(tool));
+  if (serverTools.length === 0) return [];
+  const choice = isObject(body.tool_choice) && body.tool_choice.type === "tool" ? body.tool_choice.name : null;
+  const isAlone = toolsOf(body).every(isServerTool);
+  const needed = serverTools.filter((tool) => isAlone || tool.name === choice);
+  return needed.map((tool) => `the tool '${String(tool.type)}' runs at Anthropic only`);
+}
+
+function toolsOf({ tools }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(tools) ? tools.filter(isObject) : [];
+}
+
+function noteServerTool(tool: JsonObject, conversion: Conversion): void {
+  const type = String(tool.type);
+  conversion.note(
+    isToolSearch(tool)
+      ? `dropped the tool '${type}': all tools are sent in full instead`
+      : `dropped the tool '${type}': it runs at Anthropic only`,
+  );
+}
+
+const LEFT_OUT = ["defer_loading", "eager_input_streaming", "input_examples", "allowed_callers"] as const;
+
+function convertTool(tool: JsonObject, conversion: Conversion): JsonObject {
+  for (const name of LEFT_OUT) {
+    if (tool[name] !== undefined) conversion.note(`dropped '${name}' of tools: chat-completions has no counterpart`);
+  }
+  const known = clientToolFor(tool.type);
+  const description = tool.description ?? known?.description;
+  const name = shortToolName(String(tool.name ?? tool.type));
+  if (name !== tool.name) conversion.note("shortened tool names: chat-completions takes 64 plain characters");
+  return {
+    type: "function",
+    function: {
+      name,
+      ...(typeof description === "string" ? { description } : {}),
+      parameters: isObject(tool.input_schema) ? tool.input_schema : (known?.parameters ?? NO_PARAMETERS),
+      ...(typeof tool.strict === "boolean" ? { strict: tool.strict } : {}),
+    },
+  };
+}
+
+const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
+
+function convertChoice(choice: unknown): JsonObject {
+  if (!isObject(choice)) return {};
+  const parallel = choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {};
+  switch (choice.type) {
+    case "auto":
+      return { tool_choice: "auto", ...parallel };
+    case "any":
+      return { tool_choice: "required", ...parallel };
+    case "none":
+      return { tool_choice: "none" };
+    case "tool":
+      return {
+        tool_choice: { type: "function", function: { name: shortToolName(String(choice.name)) } },
+        ...parallel,
+      };
+    default:
+      return parallel;
+  }
+}

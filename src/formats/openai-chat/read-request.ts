@@ -1,0 +1,118 @@
+// Reads what the gateway needs of a chat-completions body. Validates the fields it knows and nothing else;
+// the others stay in the original bytes. SPEC 2.2, 7.
+
+import { type ChatMessage, type ChatRequest, ROLES, type Role, type Tool } from "../../core/chat.ts";
+import { GatewayError } from "../../core/errors.ts";
+import { invalid, isObject, type JsonObject, readArray, readBoolean, readInteger, readObject } from "../wire/fields.ts";
+import { checkChatFields } from "../wire/sampling-fields.ts";
+
+const OUTPUT_TOKENS_MAX = 1e9;
+const CHOICES_MAX = 128;
+const NULL_CONTENT_ROLES: ReadonlySet<Role> = new Set<Role>(["assistant", "function"]);
+const KNOWN_ROLES: ReadonlySet<string> = new Set(ROLES);
+
+export function readChatRequest(body: JsonObject): ChatRequest {
+  checkChatFields(body);
+  const isStream = readBoolean(body, "stream");
+  const streamOptions = readObject(body, "stream_options");
+  return {
+    messages: readMessages(body.messages),
+    tools: readTools(body),
+    toolChoice: body.tool_choice ?? body.function_call ?? null,
+    isStream,
+    wantsUsage: isStream && streamOptions?.include_usage === true,
+    maxOutputTokens: readOutputCap(body),
+    choiceCount: readInteger(body, "n", { min: 1, max: CHOICES_MAX }) ?? 1,
+  };
+}
+
+/** The larger of the two counts: a small one must not hide a large one. */
+function readOutputCap(body: JsonObject): number | null {
+  const range = { min: 1, max: OUTPUT_TOKENS_MAX };
+  const older = readInteger(body, "max_tokens", range);
+  const newer = readInteger(body, "max_completion_tokens", range);
+  return older === null && newer === null ? null : Math.max(older ?? 0, newer ?? 0);
+}
+
+export function readMessages(value: unknown): readonly ChatMessage[] {
+  if (value === undefined || value === null) throw unprocessable("messages", "'messages' is missing.");
+  if (!Array.isArray(value)) throw unprocessable("messages", "'messages' must be an array of messages.");
+  if (value.length === 0) throw unprocessable("messages", "'messages' must have at least one message.");
+  value.forEach(checkMessage);
+  return value as readonly ChatMessage[];
+}
+
+function checkMessage(message: unknown, index: number): void {
+  const place = `messages[${index}]`;
+  if (!isObject(message)) throw unprocessable(place, `${place} must be an object.`);
+  const role = message.role;
+  if (typeof role !== "string" || !KNOWN_ROLES.has(role)) {
+    throw unprocessable(`${place}.role`, `${place}.role must be one of ${ROLES.join(", ")}.`);
+  }
+  checkContent(message.content, role as Role, `${place}.content`);
+  checkToolCalls(message.tool_calls ?? [], `${place}.tool_calls`);
+}
+
+function checkToolCalls(calls: unknown, place: string): void {
+  if (!Array.isArray(calls) || !calls.every(isObject)) {
+    throw unprocessable(place, `${place} must be an array of tool calls.`);
+  }
+  for (const [index, call] of calls.entries()) {
+    const { name, arguments: text } = isObject(call.function) ? call.function : {};
+    if (typeof (name ?? "") === "string" && typeof (text ?? "") === "string") continue;
+    const inner = `${place}[${index}].function`;
+    throw unprocessable(inner, `${inner} must have its 'name' and 'arguments' as strings.`);
+  }
+}
+
+function checkContent(content: unknown, role: Role, place: string): void {
+  if (typeof content === "string") return;
+  if ((content === null || content === undefined) && NULL_CONTENT_ROLES.has(role)) return;
+  if (Array.isArray(content)) {
+    for (const [index, part] of content.entries()) checkPart(part, `${place}[${index}]`);
+    return;
+  }
+  throw unprocessable(place, `${place} must be a string or an array of parts.`);
+}
+
+function checkPart(part: unknown, place: string): void {
+  if (!isObject(part) || typeof part.type !== "string") {
+    throw unprocessable(place, `${place} must be an object with a 'type'.`);
+  }
+  if (part.type === "text" && typeof part.text !== "string") {
+    throw unprocessable(`${place}.text`, `${place}.text must be a string.`);
+  }
+  if (part.type === "image_url" && !hasImageUrl(part.image_url)) {
+    throw unprocessable(`${place}.image_url`, `${place}.image_url must be an object with a 'url' string.`);
+  }
+}
+
+function hasImageUrl(image: unknown): boolean {
+  return isObject(image) && typeof image.url === "string";
+}
+
+/** Tools in all shapes clients send: nested functions, custom tools, flat entries, and the deprecated `functions`. */
+export function readTools(body: JsonObject): readonly Tool[] {
+  const tools = readArray(body, "tools").map((tool, index) => readTool(tool, `tools[${index}]`));
+  const functions = readArray(body, "functions").map((tool, index) => readTool(tool, `functions[${index}]`));
+  return [...tools, ...functions];
+}
+
+function readTool(tool: unknown, place: string): Tool {
+  if (!isObject(tool)) throw invalid(place, `${place} must be an object.`);
+  const inner = [tool.function, tool.custom].find(isObject) ?? tool;
+  const parameters = inner.parameters;
+  return {
+    name: asText(inner.name) || asText(tool.type),
+    description: asText(inner.description),
+    parameters: isObject(parameters) ? parameters : null,
+  };
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function unprocessable(param: string, message: string): GatewayError {
+  return new GatewayError("unprocessable", message, { code: "invalid_messages", param });
+}

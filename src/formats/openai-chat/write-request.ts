@@ -1,0 +1,125 @@
+// A chat-completions request for a provider that speaks chat-completions: the client's own bytes with only those
+// top-level fields changed that must be, by the dialect of the model's host.
+
+import type { ChatMessage, ToolCall } from "../../core/chat.ts";
+import type { Dialect } from "../../core/model.ts";
+import type { Outgoing, ProviderRequest } from "../format.ts";
+import { isControlField } from "../service/controls.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import { rawValue, spliceFields } from "../wire/json-source.ts";
+import { toolIdFor } from "../wire/tool-ids.ts";
+import { adaptHistory, hasHistoryRules } from "./history.ts";
+
+type Changes = Map<string, string | Buffer | null>;
+
+export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
+  const { outgoing, conversions } = asChatCompletions(given);
+  const { request, model } = outgoing;
+  const changes: Changes = new Map([["model", JSON.stringify(model.upstream)]]);
+  dropControls(request.body, changes);
+  const droppedFields = dropRefused(outgoing, changes);
+  renameFields(outgoing, changes);
+  writeOutputCap(outgoing, changes);
+  writeStreamOptions(outgoing, changes);
+  const messages = adaptMessages(request.chat.messages, model.dialect);
+  if (messages !== null) changes.set("messages", JSON.stringify(messages));
+  return { path: "/chat/completions", body: spliceFields(request.source, changes), droppedFields, conversions };
+}
+
+function asChatCompletions(outgoing: Outgoing): { outgoing: Outgoing; conversions: readonly string[] } {
+  const { request, model } = outgoing;
+  if (request.toChat === undefined) return { outgoing, conversions: [] };
+  const { body, source, messages, conversions } = request.toChat(model);
+  const converted = { ...request, body, source, chat: { ...request.chat, messages } };
+  return { outgoing: { ...outgoing, request: converted }, conversions };
+}
+
+function dropControls(body: JsonObject, changes: Changes): void {
+  for (const name of Object.keys(body)) if (isControlField(name)) changes.set(name, null);
+}
+
+function dropRefused({ request, model, refusedFields }: Outgoing, changes: Changes): readonly string[] {
+  const isGiven = (name: string): boolean => request.body[name] !== undefined;
+  const dropped = [...model.dialect.refuses.filter(isGiven), ...refusedFields.filter(isGiven)];
+  for (const name of dropped) changes.set(name, null);
+  return dropped;
+}
+
+function renameFields({ request, model, refusedFields }: Outgoing, changes: Changes): void {
+  for (const [from, to] of Object.entries(model.dialect.renames)) {
+    const value = rawValue(request.source, from);
+    if (value === null) continue;
+    changes.set(from, null);
+    if (!refusedFields.includes(from) && !refusedFields.includes(to)) changes.set(to, value);
+  }
+}
+
+// A cap above what the model can write is refused by most hosts and means the same as the model's own limit.
+function writeOutputCap({ request, model, outputCap, refusedFields }: Outgoing, changes: Changes): void {
+  const caps = { max_tokens: request.body.max_tokens, max_completion_tokens: request.body.max_completion_tokens };
+  const names = ["max_completion_tokens", "max_tokens"] as const;
+  if (model.dialect.outputCap === "as-sent") {
+    for (const name of names) {
+      const isTooHigh = typeof caps[name] === "number" && caps[name] > model.maxOutput;
+      if (isTooHigh && !refusedFields.includes(name)) changes.set(name, String(model.maxOutput));
+    }
+    if (typeof outputCap === "number") changes.set("max_tokens", String(outputCap));
+    return;
+  }
+  const cap = outputCap ?? caps.max_completion_tokens ?? caps.max_tokens;
+  for (const name of names) {
+    const isWanted = name === model.dialect.outputCap && typeof cap === "number" && !refusedFields.includes(name);
+    if (isWanted) changes.set(name, String(Math.min(cap, model.maxOutput)));
+    else if (caps[name] !== undefined) changes.set(name, null);
+  }
+}
+
+// Usage is always asked for: without it nothing can be metered. The client's own wish is kept for the answer.
+function writeStreamOptions({ request, model, refusedFields }: Outgoing, changes: Changes): void {
+  const options = request.body.stream_options;
+  const isTaken = model.dialect.takesStreamOptions && !refusedFields.includes("stream_options");
+  if (!request.chat.isStream || !isTaken) {
+    if (options !== undefined) changes.set("stream_options", null);
+    return;
+  }
+  if (isObject(options) && options.include_usage === true) return;
+  changes.set("stream_options", JSON.stringify({ ...(isObject(options) ? options : {}), include_usage: true }));
+}
+
+/** The messages as this host takes them, or null when they can go as they are. */
+function adaptMessages(messages: readonly ChatMessage[], dialect: Dialect): readonly ChatMessage[] | null {
+  const isPlain = dialect.hasDeveloperRole && dialect.takesMessageNames && dialect.toolIds === "any";
+  if (isPlain && !hasHistoryRules(dialect)) return null;
+  let isChanged = false;
+  const adapted = messages.map((message) => {
+    const result = adaptMessage(message, dialect);
+    isChanged ||= result !== message;
+    return result;
+  });
+  return isChanged ? adapted : null;
+}
+
+function adaptMessage(message: ChatMessage, dialect: Dialect): ChatMessage {
+  let adapted = adaptHistory(message, dialect);
+  if (!dialect.hasDeveloperRole && message.role === "developer") adapted = { ...adapted, role: "system" };
+  if (!dialect.takesMessageNames && message.name !== undefined && message.role !== "function") {
+    const { name: _, ...rest } = adapted;
+    adapted = rest;
+  }
+  if (dialect.toolIds === "any") return adapted;
+  if (typeof message.tool_call_id === "string") {
+    const id = toolIdFor(message.tool_call_id, dialect.toolIds);
+    if (id !== message.tool_call_id) adapted = { ...adapted, tool_call_id: id };
+  }
+  return adapted.tool_calls?.some((call) => !hasValidId(call, dialect)) === true
+    ? { ...adapted, tool_calls: adapted.tool_calls.map((call) => withValidId(call, dialect)) }
+    : adapted;
+}
+
+function hasValidId(call: ToolCall, dialect: Dialect): boolean {
+  return typeof call.id !== "string" || toolIdFor(call.id, dialect.toolIds) === call.id;
+}
+
+function withValidId(call: ToolCall, dialect: Dialect): ToolCall {
+  return typeof call.id === "string" ? { ...call, id: toolIdFor(call.id, dialect.toolIds) } : call;
+}

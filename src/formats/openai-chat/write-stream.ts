@@ -1,0 +1,75 @@
+// A chat-completions stream written for a client. The finishing chunk waits until usage is known, because the last
+// chunk carries the `service` object with the savings recomputed. CONTRACT 6.
+
+import type { Usage } from "../../core/chat.ts";
+import type { GatewayError } from "../../core/errors.ts";
+import type { AnswerContext, ChatChunk, ServiceObject, StreamWriter } from "../format.ts";
+import { writeOpenaiError } from "./errors.ts";
+
+type Json = Record<string, unknown>;
+
+export function createOpenaiStreamWriter(
+  context: AnswerContext,
+  options: { service: ServiceObject; wantsUsage: boolean },
+): StreamWriter {
+  let id: unknown = null;
+  let created: unknown = null;
+  let isFirst = true;
+  let held: Json | null = null;
+
+  function complete(json: Json): Json {
+    id ??= typeof json.id === "string" && json.id !== "" ? json.id : `chatcmpl-${context.requestId}`;
+    created ??= Number.isInteger(json.created) ? json.created : context.createdAtSeconds;
+    const chunk: Json = { ...json, id, object: "chat.completion.chunk", created, model: context.modelId };
+    if (options.wantsUsage) chunk.usage = null;
+    if (isFirst) chunk.service = options.service;
+    isFirst = false;
+    return chunk;
+  }
+
+  function release(): string {
+    const text = held === null ? "" : writeEvent(held);
+    held = null;
+    return text;
+  }
+
+  function usageChunk(usage: Usage, service: ServiceObject): string {
+    const { usage: _, service: __, ...rest } = complete({});
+    return writeEvent({ ...rest, choices: [], usage, service });
+  }
+
+  return {
+    ping: ": keep-alive\n\n",
+    write(chunks: readonly ChatChunk[]) {
+      let text = "";
+      for (const chunk of chunks) {
+        if (isSilent(chunk)) continue;
+        const json = complete(chunk.json);
+        text += release();
+        if (chunk.isFinish) held = json;
+        else text += writeEvent(json);
+      }
+      return text;
+    },
+    end(service, usage) {
+      if (options.wantsUsage) return `${release()}${usageChunk(usage, service)}${DONE}`;
+      if (held !== null) held.service = service;
+      return `${release()}${DONE}`;
+    },
+    fail(error: GatewayError) {
+      held = null;
+      return writeEvent(writeOpenaiError(error, context.requestId));
+    },
+  };
+}
+
+const DONE = "data: [DONE]\n\n";
+
+/** An event of another format that says nothing in this one. */
+function isSilent({ json, native }: ChatChunk): boolean {
+  return native !== undefined && Array.isArray(json.choices) && json.choices.length === 0;
+}
+
+function writeEvent(json: object): string {
+  return `data: ${JSON.stringify(json)}\n\n`;
+}

@@ -1,0 +1,40 @@
+// The `service_*` fields on the wire: read into Controls, and known by their prefix so that none ever leaves. SPEC 2.2.
+
+import { type Controls, type Quality, ROUTING_PROFILES } from "../../core/decision.ts";
+import { TIERS } from "../../core/tiers.ts";
+import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../wire/fields.ts";
+
+const CONTROL_PREFIX = "service_";
+/** Above 100 no model qualifies, and the filter is set aside like any other that leaves none. */
+const SCORE_MAX = 1_000_000;
+const COST_USD_MAX = 1e9;
+
+export function isControlField(name: string): boolean {
+  return name.startsWith(CONTROL_PREFIX);
+}
+
+export function readControls(body: JsonObject): Controls {
+  const profile = readChoice(body, "service_profile", ROUTING_PROFILES) ?? "auto";
+  const model = readString(body, "model");
+  if (profile === "direct" && (model === null || model === "" || model === "auto")) {
+    throw invalid("model", "The profile 'direct' needs a model id in 'model'; GET /v1/models lists them.");
+  }
+  return {
+    profile,
+    model,
+    forcedTier: profile === "tier" ? readForcedTier(body) : null,
+    tierFloor: readChoice(body, "service_tier_floor", TIERS),
+    tierCeiling: readChoice(body, "service_tier_ceiling", TIERS),
+    maxCostUsd: readNumber(body, "service_max_cost", { min: 0, max: COST_USD_MAX }),
+    toolScoreMin: readNumber(body, "service_bfcl_min", { min: 0, max: SCORE_MAX }),
+    codeQuality: readInteger(body, "service_code_quality", { min: 0, max: 2 }) as Quality | null,
+    chatQuality: readInteger(body, "service_chat_quality", { min: 0, max: 2 }) as Quality | null,
+  };
+}
+
+// Read under the profile `tier` only: vendors have a `service_tier` of their own with other values.
+function readForcedTier(body: JsonObject): Controls["forcedTier"] {
+  const tier = readChoice(body, "service_tier", TIERS);
+  if (tier !== null) return tier;
+  throw invalid("service_tier", `The profile 'tier' needs 'service_tier': one of ${TIERS.join(", ")}.`);
+}

@@ -1,0 +1,41 @@
+// The `service` object and its header twins: the routing decision as a client sees it. SPEC 2.3, 2.4.
+
+import type { Decision } from "../../core/decision.ts";
+import type { ServiceObject } from "../format.ts";
+
+export interface Outcome {
+  readonly isFallback: boolean;
+  /** Fraction saved against the baseline, from the estimate or from real usage. */
+  readonly savings: number;
+  /** The provider reported no usage that can be true. */
+  readonly isUsageEstimated: boolean;
+}
+
+export function writeService(decision: Decision, outcome: Outcome): ServiceObject {
+  const service: Record<string, unknown> = {
+    model: decision.model,
+    tier: decision.tier,
+    profile: decision.profile,
+    confidence: decision.confidence,
+    savingsPct: percent(outcome.savings),
+    method: decision.method,
+    fallback: outcome.isFallback,
+  };
+  if (outcome.isUsageEstimated) service.usageEstimated = true;
+  return service;
+}
+
+export function serviceHeaders(decision: Decision, outcome: Outcome): Readonly<Record<string, string>> {
+  return {
+    "x-service-model": decision.model,
+    "x-service-tier": decision.tier,
+    "x-service-confidence": String(decision.confidence),
+    "x-service-profile": decision.profile,
+    "x-service-savings": `${percent(outcome.savings)}%`,
+    "x-service-fallback": String(outcome.isFallback),
+  };
+}
+
+function percent(fraction: number): number {
+  return Math.round(fraction * 10_000) / 100;
+}

@@ -1,0 +1,33 @@
+// What happened while a request was rewritten for another format: notes for the trace, and what could not be said at all.
+
+import { GatewayError } from "../../core/errors.ts";
+
+export class Conversion {
+  readonly #notes = new Set<string>();
+  readonly #refusals = new Set<string>();
+
+  /** Says once what was changed or left out, and why. */
+  note(text: string): void {
+    this.#notes.add(text);
+  }
+
+  /** Remembers something that has no counterpart in the other format and cannot be left out. */
+  refuse(text: string): void {
+    this.#refusals.add(text);
+  }
+
+  get notes(): readonly string[] {
+    return [...this.#notes];
+  }
+
+  get refusals(): readonly string[] {
+    return [...this.#refusals];
+  }
+}
+
+/** A request this model's format cannot express; a model of another format may still serve it. */
+export function unconvertible(reasons: readonly string[]): GatewayError {
+  return new GatewayError("badRequest", `The model cannot be asked this: ${reasons.join("; ")}.`, {
+    code: "unconvertible",
+  });
+}

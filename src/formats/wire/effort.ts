@@ -1,0 +1,45 @@
+// How hard a model is to think, from the words of one format into those a model takes.
+
+import { type Dialect, EFFORTS, type Effort } from "../../core/model.ts";
+
+const USUAL: readonly Effort[] = ["low", "medium", "high"];
+const LOW_BUDGET_MAX = 4_000;
+const MEDIUM_BUDGET_MAX = 16_000;
+const BUDGETS: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 49_152,
+};
+
+export function isEffort(value: unknown): value is Effort {
+  return EFFORTS.includes(value as Effort);
+}
+
+/** The nearest effort the model takes, the lower when two are as near; null when it takes none, or cannot be kept from thinking. */
+export function nearestEffort(wanted: Effort, { efforts = USUAL }: Dialect): Effort | null {
+  if (efforts.includes(wanted)) return wanted;
+  if (wanted === "none") return null;
+  const rank = EFFORTS.indexOf(wanted);
+  let nearest: Effort | null = null;
+  let distance: number = EFFORTS.length;
+  for (const effort of efforts) {
+    const gap = Math.abs(EFFORTS.indexOf(effort) - rank);
+    if (effort === "none" || gap >= distance) continue;
+    nearest = effort;
+    distance = gap;
+  }
+  return nearest;
+}
+
+export function effortForBudget(budgetTokens: number): Effort {
+  if (budgetTokens < LOW_BUDGET_MAX) return "low";
+  return budgetTokens < MEDIUM_BUDGET_MAX ? "medium" : "high";
+}
+
+export function budgetForEffort(effort: Effort): number {
+  return BUDGETS[effort];
+}

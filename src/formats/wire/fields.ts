@@ -1,0 +1,60 @@
+// Reading single fields of a client's JSON body with the errors of the contract: null counts as absent,
+// a wrong type or range is a 400 that names the field.
+
+import { GatewayError } from "../../core/errors.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function invalid(param: string, message: string): GatewayError {
+  return new GatewayError("badRequest", message, { code: "invalid_value", param });
+}
+
+export function readString(body: JsonObject, name: string): string | null {
+  const value = body[name] ?? null;
+  if (value === null || typeof value === "string") return value;
+  throw invalid(name, `'${name}' must be a string.`);
+}
+
+export function readBoolean(body: JsonObject, name: string): boolean {
+  const value = body[name] ?? false;
+  if (typeof value === "boolean") return value;
+  throw invalid(name, `'${name}' must be true or false.`);
+}
+
+export function readInteger(body: JsonObject, name: string, range: { min: number; max: number }): number | null {
+  const value = body[name] ?? null;
+  if (value === null) return null;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= range.min && value <= range.max)
+    return value;
+  throw invalid(name, `'${name}' must be a whole number from ${range.min} to ${range.max}.`);
+}
+
+export function readNumber(body: JsonObject, name: string, range: { min: number; max: number }): number | null {
+  const value = body[name] ?? null;
+  if (value === null) return null;
+  if (typeof value === "number" && value >= range.min && value <= range.max) return value;
+  throw invalid(name, `'${name}' must be a number from ${range.min} to ${range.max}.`);
+}
+
+export function readChoice<T extends string>(body: JsonObject, name: string, choices: readonly T[]): T | null {
+  const value = body[name] ?? null;
+  if (value === null) return null;
+  if (choices.includes(value as T)) return value as T;
+  throw invalid(name, `'${name}' must be one of ${choices.join(", ")}.`);
+}
+
+export function readArray(body: JsonObject, name: string): readonly unknown[] {
+  const value = body[name] ?? [];
+  if (Array.isArray(value)) return value;
+  throw invalid(name, `'${name}' must be an array.`);
+}
+
+export function readObject(body: JsonObject, name: string): JsonObject | null {
+  const value = body[name] ?? null;
+  if (value === null || isObject(value)) return value;
+  throw invalid(name, `'${name}' must be an object.`);
+}

@@ -1,0 +1,41 @@
+// Tool-call ids made valid for a host. The new id depends on the old one alone, so a call and its result,
+// which come back in a later request, still match.
+
+import type { Dialect } from "../../core/model.ts";
+
+const ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+const RULES: Readonly<Record<Exclude<Dialect["toolIds"], "any">, { pattern: RegExp; length: number }>> = {
+  "alphanumeric-9": { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
+  "safe-40": { pattern: /^[A-Za-z0-9_-]{1,40}$/, length: 24 },
+};
+
+export function toolIdFor(id: string, rule: Dialect["toolIds"]): string {
+  if (rule === "any" || RULES[rule].pattern.test(id)) return id;
+  return hashText(id, RULES[rule].length);
+}
+
+const MADE_UP_ID = /^(call_\d+)?$/;
+
+/** An id every format takes. One made up for a host that gave none must not come back in a later turn for another call. */
+export function clientToolId(id: string, index: number, { requestId }: { readonly requestId: string }): string {
+  return toolIdFor(MADE_UP_ID.test(id) ? `toolu_${requestId}_${index}` : id, "safe-40");
+}
+
+/** FNV-1a, run on for as many letters as are wanted. Spread, not secrecy, is what counts here. */
+export function hashText(text: string, length: number): string {
+  let result = "";
+  let state = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    state = Math.imul(state ^ text.charCodeAt(index), 0x01000193) >>> 0;
+  }
+  let second = 0x9e3779b9;
+  for (let index = text.length - 1; index >= 0; index--) {
+    second = Math.imul(second ^ text.charCodeAt(index), 0x85ebca6b) >>> 0;
+  }
+  while (result.length < length) {
+    state = Math.imul(state ^ second, 0x01000193) >>> 0;
+    second = (Math.imul(second, 0xc2b2ae35) + 0x9e3779b9) >>> 0;
+    result += ALPHABET.charAt((state ^ (state >>> 15)) % ALPHABET.length);
+  }
+  return result;
+}

@@ -1,0 +1,29 @@
+// What a failed attempt says about the health of the model, its provider and the key. The client's own faults and its
+// leaving say nothing.
+
+import type { Outcome } from "../../providers/health.ts";
+import type { Failure, Verdict } from "./verdict.ts";
+
+export function troubleOf(failure: Failure, { blame }: Verdict): Outcome {
+  if (blame === "client") return "dropped";
+  const trouble = { waitMs: failure.retryAfterMs, error: describe(failure) };
+  if (blame === "operator") return { kind: failure.status === 404 ? "refused-model" : "refused-key", ...trouble };
+  if (failure.status === 429) return { kind: "limited", ...trouble };
+  return { kind: failure.kind === "connect" ? "unreachable" : "failing", ...trouble };
+}
+
+/** Of a stream that had begun; the rest of it never came. */
+export const BROKEN_STREAM: Outcome = { kind: "failing", waitMs: null, error: "the stream broke off" };
+
+/** Without the provider's own words, which may repeat our key or the prompt, and without addresses. */
+function describe({ kind, status, message, fault }: Failure): string {
+  if (kind === "status") return `status ${status}`;
+  if (kind === "connect") return `cannot be reached${codeIn(message)}`;
+  if (kind === "broken") return `the connection broke${codeIn(message)}`;
+  return fault === null ? message : "an error in place of an answer";
+}
+
+function codeIn(message: string): string {
+  const code = /\b(?:E[A-Z]{3,}|[A-Z]+(?:_[A-Z]+)+)\b/.exec(message);
+  return code === null ? "" : ` (${code[0]})`;
+}

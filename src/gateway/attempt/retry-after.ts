@@ -1,0 +1,78 @@
+// How long a provider asks us to wait, in all the forms in use: milliseconds, seconds, a date, or, where none of these
+// is sent, the time at which the limit that was used up is full again.
+
+import type { ReplyHeaders } from "../../providers/transport.ts";
+
+const WAIT_MS_MAX = 300_000;
+
+export function readRetryAfterMs(headers: ReplyHeaders, nowMs: number): number | null {
+  const milliseconds = number(headers["retry-after-ms"]) ?? number(headers["x-ms-retry-after-ms"]);
+  if (milliseconds !== null) return clamp(milliseconds);
+  const seconds = number(headers["retry-after"]);
+  if (seconds !== null) return clamp(seconds * 1000);
+  const date = Date.parse(single(headers["retry-after"]));
+  if (!Number.isNaN(date)) return clamp(date - nowMs);
+  const waits = LIMITS.map((limit) => resetOfUsedUp(headers, limit, nowMs)).filter((ms) => ms !== null);
+  return waits.length === 0 ? null : clamp(Math.max(...waits));
+}
+
+interface Limit {
+  readonly remaining: string;
+  readonly reset: string;
+}
+
+/** Beside the names of OpenAI and its likes, and Anthropic's, the plain ones that proxies send. */
+const LIMITS: readonly Limit[] = [
+  ...["requests", "tokens"].map((what) => ({
+    remaining: `x-ratelimit-remaining-${what}`,
+    reset: `x-ratelimit-reset-${what}`,
+  })),
+  ...["requests", "tokens", "input-tokens", "output-tokens"].map((what) => ({
+    remaining: `anthropic-ratelimit-${what}-remaining`,
+    reset: `anthropic-ratelimit-${what}-reset`,
+  })),
+  { remaining: "x-ratelimit-remaining", reset: "x-ratelimit-reset" },
+];
+
+/** A limit of which something is left is not why we were refused. */
+function resetOfUsedUp(headers: ReplyHeaders, { remaining, reset }: Limit, nowMs: number): number | null {
+  if (number(headers[remaining]) !== 0) return null;
+  const text = single(headers[reset]);
+  const value = number(headers[reset]);
+  if (value !== null) return sinceEpochOrWaitMs(value, nowMs);
+  const waitMs = durationMs(text);
+  if (waitMs !== null) return waitMs;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : date - nowMs;
+}
+
+/** A bare number may be a wait in seconds, or a time in seconds or milliseconds since 1970. */
+function sinceEpochOrWaitMs(value: number, nowMs: number): number {
+  if (value > 1e11) return value - nowMs;
+  return value > 1e8 ? value * 1000 - nowMs : value * 1000;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `6m0s`, `1.5s`, `20ms`. */
+function durationMs(text: string): number | null {
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/.test(text)) return null;
+  let sum = 0;
+  for (const [, amount, unit] of text.matchAll(/([\d.]+)(ms|[smhd])/g))
+    sum += Number(amount) * (UNIT_MS[unit ?? ""] ?? 0);
+  return sum;
+}
+
+function number(header: string | string[] | undefined): number | null {
+  const text = single(header);
+  const value = Number(text);
+  return text === "" || !Number.isFinite(value) ? null : value;
+}
+
+function single(header: string | string[] | undefined): string {
+  return ((Array.isArray(header) ? header[0] : header) ?? "").trim();
+}
+
+function clamp(ms: number): number {
+  return Math.max(0, Math.min(WAIT_MS_MAX, ms));
+}

@@ -1,0 +1,220 @@
+// One attempt on one model: send, read the head of the reply, and either have an answer or a failure.
+// A stream counts as an answer only from its first content on; until then it can still fall back.
+
+import { GatewayError } from "../../core/errors.ts";
+import type { Model } from "../../core/model.ts";
+import type {
+  ChatChunk,
+  ProviderFault,
+  ProviderFormat,
+  ProviderRequest,
+  StreamReader,
+  WholeAnswer,
+} from "../../formats/format.ts";
+import { type Redact, withoutControls } from "../../providers/redact.ts";
+import type { Reply, ReplyBody } from "../../providers/transport.ts";
+import { writeTraceparent } from "../../telemetry/trace-context.ts";
+import type { Call, Trace } from "../call.ts";
+import type { Services } from "../services.ts";
+import { avoiding } from "./refused-field.ts";
+import { readRetryAfterMs } from "./retry-after.ts";
+import type { Failure, Received } from "./verdict.ts";
+
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+const ERROR_BYTES_MAX = 64 * 1024;
+
+/** A stream that has begun: what was read of it so far, and the rest. */
+export interface OpenStream {
+  readonly reader: StreamReader;
+  readonly head: readonly ChatChunk[];
+  readonly body: ReplyBody;
+  readonly isAtEnd: boolean;
+}
+
+/** An answer, whole or as a stream that has begun. */
+export type Reached =
+  | { readonly whole: WholeAnswer; readonly stream: null }
+  | { readonly whole: null; readonly stream: OpenStream };
+
+type Result = { readonly ok: true; readonly answer: Reached } | { readonly ok: false; readonly failure: Failure };
+
+export type Tried = Result & {
+  readonly droppedFields: readonly string[];
+  /** What was changed or left out for this model, in words. */
+  readonly conversions: readonly string[];
+};
+
+export interface Try extends Sending {
+  readonly call: Call;
+}
+
+/** What of an attempt is needed to make it, whoever asks. */
+export interface Sending {
+  readonly call: Pick<Call, "request" | "signal"> & { readonly trace?: Pick<Trace, "context"> };
+  readonly model: Model;
+  /** A cap that the client did not ask for but its balance makes necessary. */
+  readonly outputCap: number | null;
+  readonly refusedFields: readonly string[];
+  /** When the answer must have begun, over all attempts. */
+  readonly beginsByMs: number;
+  /** The span of this attempt; null or absent where there are no traces. */
+  readonly spanId?: string | null;
+}
+
+export async function tryModel(attempted: Sending, services: Pick<Services, "registry" | "now">): Promise<Tried> {
+  const { call, model } = attempted;
+  const { provider, transport, format, redact } = services.registry.line(model.provider);
+  const written = writeRequest(attempted, format);
+  if (written instanceof GatewayError) return tried(failed(asUnconvertible(written)), NONE, redact);
+  const { path, body, headers } = written;
+  const isStream = call.request.chat.isStream;
+  const beginsWithinMs = attempted.beginsByMs - services.now();
+  const placed = provider.takesTraceparent === true ? { ...headers, ...placeOf(attempted) } : headers;
+  const reply = await transport.send({ path, body, headers: placed, isStream, beginsWithinMs, signal: call.signal });
+  const result = await readReply(reply, format, { isStream, nowMs: services.now() });
+  return tried(result, written, redact);
+}
+
+const NONE: Pick<ProviderRequest, "droppedFields"> = { droppedFields: [] };
+const NO_CONVERSIONS: readonly string[] = [];
+
+function tried(
+  result: Result,
+  { droppedFields, conversions = NO_CONVERSIONS }: Pick<ProviderRequest, "droppedFields" | "conversions">,
+  redact: Redact,
+): Tried {
+  return result.ok
+    ? { ok: true, answer: result.answer, droppedFields, conversions }
+    : { ok: false, failure: withoutSecrets(result.failure, redact), droppedFields, conversions };
+}
+
+/** Our own span, never what the client sent. */
+function placeOf({ call, spanId }: Sending): Readonly<Record<string, string>> {
+  const context = call.trace?.context ?? null;
+  return context === null || !spanId ? {} : { traceparent: writeTraceparent(context, spanId) };
+}
+
+/** What a provider says of a failure goes to clients, the log and the store. */
+function withoutSecrets(failure: Failure, redact: Redact): Failure {
+  const fault = failure.fault === null ? null : cleaned(failure.fault, redact);
+  return { ...failure, message: redact(failure.message), fault };
+}
+
+function cleaned({ message, code, param }: ProviderFault, redact: Redact): ProviderFault {
+  return { message: redact(message), code: withoutControls(code), param: withoutControls(param) };
+}
+
+function writeRequest(
+  { call, model, outputCap, refusedFields }: Sending,
+  format: ProviderFormat,
+): ProviderRequest | GatewayError {
+  try {
+    return format.writeRequest({
+      request: call.request,
+      model: avoiding(model, refusedFields),
+      outputCap,
+      refusedFields,
+    });
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+}
+
+function asUnconvertible({ message, details }: GatewayError): Failure {
+  const fault = { message, code: details.code ?? "", param: details.param ?? "" };
+  return { kind: "unconvertible", status: null, message, fault, retryAfterMs: null };
+}
+
+function readReply(
+  reply: Reply,
+  format: ProviderFormat,
+  { isStream, nowMs }: { isStream: boolean; nowMs: number },
+): Result | Promise<Result> {
+  if (!reply.ok) return failed({ kind: reply.failure.kind, message: reply.failure.message });
+  if (reply.status < 200 || reply.status > 299) return readRefusal(reply, format, nowMs);
+  return isStream ? openStream(reply.body, format) : readWhole(reply.body, format);
+}
+
+async function readRefusal(
+  { status, headers, body }: Extract<Reply, { ok: true }>,
+  format: ProviderFormat,
+  nowMs: number,
+): Promise<Result> {
+  const bytes = await readAll(body, ERROR_BYTES_MAX);
+  const fault = format.readError(bytes ?? Buffer.alloc(0));
+  const message = `status ${status}${fault.message === "" ? "" : `: ${fault.message.slice(0, 300)}`}`;
+  return failed({ kind: "status", status, message, fault, retryAfterMs: readRetryAfterMs(headers, nowMs) });
+}
+
+async function readWhole(body: ReplyBody, format: ProviderFormat): Promise<Result> {
+  const bytes = await readAll(body, ANSWER_BYTES_MAX);
+  if (bytes === null) return failed({ kind: "unreadable", message: "the answer is larger than the gateway accepts" });
+  if (body.failure !== null) return failed({ ...asUnreadable(body.failure), received: NOTHING_YET });
+  const reading = format.readAnswer(bytes);
+  if (!reading.ok) return failed({ kind: "unreadable", message: reading.fault.message, fault: reading.fault });
+  return { ok: true, answer: { whole: reading.answer, stream: null } };
+}
+
+/** A whole answer has no part that could be read. */
+const NOTHING_YET: Received = { usage: null, outputLength: 0 };
+
+// Once headers have come a break is no longer a passing fault of the connection: the next model is tried, not this one again.
+function asUnreadable({ kind, message }: NonNullable<ReplyBody["failure"]>): Pick<Failure, "kind" | "message"> {
+  return { kind: kind === "broken" ? "unreadable" : kind, message };
+}
+
+/** Null when it is longer than allowed; the rest is then given up. */
+export async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for (;;) {
+    const next = body.read();
+    const chunk = next instanceof Promise ? await next : next;
+    if (chunk === null) break;
+    length += chunk.length;
+    if (length > maxBytes) {
+      body.cancel();
+      return null;
+    }
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+}
+
+/** Reads up to the first content or tool-call delta; nothing reaches the client before that. */
+async function openStream(body: ReplyBody, format: ProviderFormat): Promise<Result> {
+  const reader = format.streamReader();
+  const head: ChatChunk[] = [];
+  let isAtEnd = false;
+  while (!isAtEnd && !reader.progress.hasContent) {
+    const bytes = await body.read();
+    isAtEnd = bytes === null;
+    const chunks = bytes === null ? reader.end() : reader.push(bytes);
+    if (chunks.length > 0) body.eventSeen();
+    head.push(...chunks);
+    // What is cut off cannot be read, which says nothing of the provider when it was the client who left.
+    if (bytes === null && body.failure !== null) break;
+    if (reader.progress.fault !== null && !reader.progress.hasContent) {
+      body.cancel();
+      return failed({ kind: "unreadable", message: reader.progress.fault.message, fault: reader.progress.fault });
+    }
+    isAtEnd ||= reader.progress.isDone;
+  }
+  const emptiness = reader.progress.hasContent ? null : emptyStreamFailure(body, reader);
+  if (emptiness === null) return { ok: true, answer: { whole: null, stream: { reader, head, body, isAtEnd } } };
+  body.cancel();
+  return failed({ ...emptiness, received: reader.progress });
+}
+
+// No content but output tokens is a real answer: the reasoning used up the cap.
+function emptyStreamFailure(body: ReplyBody, { progress }: StreamReader): Pick<Failure, "kind" | "message"> | null {
+  if (body.failure !== null) return asUnreadable(body.failure);
+  if (!progress.isFinished) return { kind: "unreadable", message: "the stream ended before it began" };
+  const hasOutput = (progress.usage?.completion_tokens ?? 0) > 0;
+  return hasOutput ? null : { kind: "unreadable", message: "the answer is empty" };
+}
+
+function failed(failure: Pick<Failure, "kind" | "message"> & Partial<Failure>): Result {
+  return { ok: false, failure: { status: null, fault: null, retryAfterMs: null, ...failure } };
+}

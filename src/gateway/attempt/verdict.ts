@@ -1,0 +1,91 @@
+// What a failed attempt means: whether the same model is tried again, which models may be tried next, and whose
+// fault it is. One row per kind of failure.
+
+import type { Usage } from "../../core/chat.ts";
+import type { ProviderFault } from "../../formats/format.ts";
+
+export interface Failure {
+  readonly kind: "connect" | "timeout" | "broken" | "status" | "unreadable" | "unconvertible" | "client-gone";
+  readonly status: number | null;
+  readonly message: string;
+  readonly fault: ProviderFault | null;
+  readonly retryAfterMs: number | null;
+  /** What had come of an accepted request when its client left. */
+  readonly received?: Received;
+}
+
+export interface Received {
+  readonly usage: Usage | null;
+  readonly outputLength: number;
+}
+
+export interface Verdict {
+  /** The same model once more, after a short wait. */
+  readonly again: "no" | "once" | "without-refused-field";
+  readonly next: "any" | "larger-window" | "none";
+  readonly blame: "provider" | "operator" | "client";
+}
+
+/** What a provider says of a request that it refuses may quote it: such words are logged only where content is kept. */
+export function loggedReason(
+  { status, reason }: { readonly status: number | null; readonly reason: string | null },
+  keepsContent: boolean,
+): string | null {
+  const mayQuote = status === 400 || status === 413 || status === 422;
+  return mayQuote && !keepsContent ? null : reason;
+}
+
+const PROVIDER_FAULT: Verdict = { again: "no", next: "any", blame: "provider" };
+const PASSING_FAULT: Verdict = { again: "once", next: "any", blame: "provider" };
+const OPERATOR_FAULT: Verdict = { again: "no", next: "any", blame: "operator" };
+const CLIENT_FAULT: Verdict = { again: "no", next: "none", blame: "client" };
+const TOO_LONG: Verdict = { again: "no", next: "larger-window", blame: "client" };
+const NOT_EXPRESSIBLE: Verdict = { again: "no", next: "any", blame: "client" };
+const REFUSED_FIELD: Verdict = { again: "without-refused-field", next: "any", blame: "client" };
+
+/** A provider that wants a longer pause than this is not waited for while there are other models. */
+const SHORT_WAIT_MS = 2_000;
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 409, 425, 500, 502, 503, 504]);
+const OPERATOR_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404]);
+
+export function judge(failure: Failure): Verdict {
+  if (failure.kind === "client-gone") return CLIENT_FAULT;
+  if (failure.kind === "connect" || failure.kind === "broken") return PASSING_FAULT;
+  if (failure.kind === "unconvertible") return NOT_EXPRESSIBLE;
+  if (failure.kind === "timeout" || failure.kind === "unreadable") return PROVIDER_FAULT;
+  return judgeStatus(failure);
+}
+
+function judgeStatus(failure: Failure): Verdict {
+  const status = failure.status ?? 0;
+  const isPassing = PASSING_STATUSES.has(status) || (status >= 520 && status <= 529);
+  if (isPassing) return (failure.retryAfterMs ?? 0) <= SHORT_WAIT_MS ? PASSING_FAULT : PROVIDER_FAULT;
+  if (status === 429 && isUnpaid(failure.fault)) return OPERATOR_FAULT;
+  if (status === 429) return (failure.retryAfterMs ?? Infinity) <= SHORT_WAIT_MS ? PASSING_FAULT : PROVIDER_FAULT;
+  if (OPERATOR_STATUSES.has(status)) return OPERATOR_FAULT;
+  if (status === 413 || isTooLong(failure.fault)) return TOO_LONG;
+  if (status === 400 || status === 422) return judgeRefusal(failure.fault);
+  return PROVIDER_FAULT;
+}
+
+function isTooLong(fault: ProviderFault | null): boolean {
+  if (fault === null) return false;
+  return (
+    fault.code === "context_length_exceeded" ||
+    /prompt is too long|maximum context length|context (?:window|limit)|too many tokens/i.test(fault.message)
+  );
+}
+
+// Anthropic says with a 400 that the operator has not paid, OpenAI with a 429, and others may do either.
+const UNPAID = /credit balance is too low|billing hard limit|exceeded your current quota/i;
+
+function isUnpaid(fault: ProviderFault | null): boolean {
+  return fault !== null && (fault.code === "insufficient_quota" || UNPAID.test(fault.message));
+}
+
+function judgeRefusal(fault: ProviderFault | null): Verdict {
+  if (isUnpaid(fault)) return OPERATOR_FAULT;
+  const isParameter =
+    fault !== null && /unsupported_(parameter|value)|unknown_parameter|extra_forbidden/.test(fault.code);
+  return isParameter ? REFUSED_FIELD : CLIENT_FAULT;
+}

@@ -1,0 +1,90 @@
+// Asks a provider for its own list of models: free of charge, and enough to see whether it can be reached, takes the key
+// and has the same time of day.
+
+import type { Provider } from "../../core/model.ts";
+import { type ListedModel, listRequest, readListedModels } from "../../formats/service/provider-models.ts";
+import type { Registry } from "../../providers/registry.ts";
+import type { Reply, ReplyHeaders } from "../../providers/transport.ts";
+import { readAll } from "../attempt/try-model.ts";
+import type { Failure } from "../attempt/verdict.ts";
+import { adviseOn } from "./probe-advice.ts";
+
+export interface Listing {
+  readonly provider: Provider;
+  /** Null when it has no list, or when something is wrong. */
+  readonly models: readonly ListedModel[] | null;
+  readonly durationMs: number;
+  /** What is wrong, and what to do about it; null when nothing is. */
+  readonly problem: string | null;
+  readonly fix: string | null;
+  /** By how much our clock is ahead of the provider's, and how far off that may be; null when it told no time. */
+  readonly clock: { readonly aheadMs: number; readonly uncertaintyMs: number } | null;
+}
+
+export interface ListServices {
+  readonly registry: Registry;
+  readonly now: () => number;
+  readonly patienceMs?: number;
+}
+
+const PATIENCE_MS = 10_000;
+const LIST_BYTES_MAX = 16 * 1024 * 1024;
+/** Refused for another reason than that there is no such address. */
+const TELLING_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 408, 429]);
+
+export async function listModels(provider: Provider, services: ListServices): Promise<Listing> {
+  const { registry, now, patienceMs = PATIENCE_MS } = services;
+  const { transport, format, redact } = registry.line(provider.id);
+  const { path, headers } = listRequest(provider.kind, { hasQuery: new URL(provider.baseUrl).search !== "" });
+  const signal = AbortSignal.timeout(patienceMs);
+  const sentAtMs = now();
+  const request = { method: "GET", path, headers, body: NO_BODY, isStream: false, signal } as const;
+  const reply = await transport.send(request);
+  const receivedAtMs = now();
+  const clock = reply.ok ? readClock(reply.headers, { sentAtMs, receivedAtMs }) : null;
+  const bytes = reply.ok ? await readAll(reply.body, LIST_BYTES_MAX) : null;
+  const told = { provider, clock, durationMs: now() - sentAtMs };
+  const failure = failureOf(reply, bytes, { isOutOfPatience: signal.aborted, patienceMs });
+  if (failure !== null) {
+    const fault = bytes === null || failure.kind !== "status" ? null : format.readError(bytes);
+    const clean = fault === null ? null : { ...fault, message: redact(fault.message) };
+    return { ...told, models: null, ...adviseOn({ ...failure, fault: clean }, { provider, model: null }) };
+  }
+  const isListed = reply.ok && reply.status <= 299 && bytes !== null;
+  return { ...told, models: isListed ? readListedModels(bytes) : null, problem: null, fix: null };
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+interface Patience {
+  readonly isOutOfPatience: boolean;
+  readonly patienceMs: number;
+}
+
+/** Null also where the provider only has no list. */
+function failureOf(reply: Reply, bytes: Buffer | null, { isOutOfPatience, patienceMs }: Patience): Failure | null {
+  const nothing = { status: null, fault: null, retryAfterMs: null };
+  const broken = reply.ok ? reply.body.failure : reply.failure;
+  if (isOutOfPatience) return { ...nothing, kind: "timeout", message: `no answer within ${patienceMs / 1000} s` };
+  if (broken !== null) return { ...nothing, ...broken };
+  if (!reply.ok) return null;
+  const { status } = reply;
+  if (TELLING_STATUSES.has(status) || status >= 500) {
+    return { ...nothing, kind: "status", status, message: `status ${status}` };
+  }
+  const isList = status > 299 || (bytes !== null && readListedModels(bytes) !== null);
+  return isList ? null : { ...nothing, kind: "unreadable", message: "no list of models" };
+}
+
+interface Span {
+  readonly sentAtMs: number;
+  readonly receivedAtMs: number;
+}
+
+/** The header tells whole seconds; a cache in between tells how old it is. */
+function readClock({ date, age }: ReplyHeaders, { sentAtMs, receivedAtMs }: Span): Listing["clock"] {
+  const toldMs = Date.parse(String(date));
+  if (Number.isNaN(toldMs)) return null;
+  const remoteMs = toldMs + 500 + (Number(age ?? 0) || 0) * 1000;
+  return { aheadMs: (sentAtMs + receivedAtMs) / 2 - remoteMs, uncertaintyMs: (receivedAtMs - sentAtMs) / 2 + 500 };
+}

@@ -1,0 +1,107 @@
+// What a failed test of a provider means to the person who runs the gateway: what is wrong, and what to do about it.
+
+import { readBuiltin } from "../../catalog/builtin.ts";
+import type { Model, Provider } from "../../core/model.ts";
+import { type Failure, judge } from "../attempt/verdict.ts";
+
+export interface Advice {
+  readonly problem: string;
+  readonly fix: string;
+}
+
+export interface Tested {
+  readonly provider: Provider;
+  /** Null where none was asked for. */
+  readonly model: Model | null;
+}
+
+const SAID_MAX = 200;
+
+export function adviseOn(failure: Failure, tested: Tested): Advice {
+  const { problem, fix } = failure.kind === "status" ? onStatus(failure, tested) : onSilence(failure, tested);
+  return { problem: withoutSecrets(problem, tested.provider), fix };
+}
+
+function onSilence({ kind, message }: Failure, { provider }: Tested): Advice {
+  const { host } = new URL(provider.baseUrl);
+  const reason = withoutSecrets(message, provider).slice(0, SAID_MAX);
+  if (kind === "connect")
+    return {
+      problem: `${host} cannot be reached: ${reason}.`,
+      fix: `Check the network, the firewall and 'providers.${provider.id}.baseUrl'.`,
+    };
+  if (kind === "timeout")
+    return {
+      problem: `${host} did not answer in time: ${reason}.`,
+      fix: "Try again. When it stays silent, see the provider's status page and the network in between.",
+    };
+  if (kind === "broken")
+    return {
+      problem: `${host} broke the connection off: ${reason}.`,
+      fix: `Try again. When it stays so, check whether 'providers.${provider.id}.baseUrl' has the right scheme and port.`,
+    };
+  return {
+    problem: `${host} answered something that is not the ${provider.kind} format: ${reason}.`,
+    fix: `Check 'kind' and 'baseUrl' of providers.${provider.id}; the address of an openai provider usually ends in /v1.`,
+  };
+}
+
+function onStatus(failure: Failure, tested: Tested): Advice {
+  const { provider, model } = tested;
+  const status = failure.status ?? 0;
+  const said = saidBy(failure, provider);
+  if (status === 401 || status === 403)
+    return { problem: `${provider.id} refuses the key (${status}).${said}`, fix: newKey(provider) };
+  if (isUnpaid(failure))
+    return {
+      problem: `${provider.id} wants to be paid first (${status}).${said}`,
+      fix: "Add credit or raise the limit in the account at the provider.",
+    };
+  if (status === 404 && model !== null)
+    return {
+      problem: `${provider.id} does not know the model '${model.upstream}' or the address (404).${said}`,
+      fix: `Check that the key may use it, 'upstream' of the model ${model.id}, and the path of 'providers.${provider.id}.baseUrl'.`,
+    };
+  if (status === 429)
+    return {
+      problem: `${provider.id} works, but its rate limit is reached (429).${said}`,
+      fix: "Wait, or raise the limit at the provider.",
+    };
+  if (status >= 500)
+    return {
+      problem: `${provider.id} has trouble of its own (${status}).${said}`,
+      fix: "Try again later; requests fall back to other models meanwhile.",
+    };
+  return {
+    problem: `${provider.id} refused the test (${status}).${said}`,
+    fix: `Check 'kind' and 'dialect' of providers.${provider.id}${model === null ? "" : ` and of the model ${model.id}`}.`,
+  };
+}
+
+function isUnpaid(failure: Failure): boolean {
+  const isQuota = /insufficient_quota|billing/i.test(failure.fault?.code ?? "");
+  const isBadRequest = failure.status === 400 && judge(failure).blame === "operator";
+  return failure.status === 402 || isBadRequest || (failure.status === 429 && isQuota);
+}
+
+function saidBy({ fault }: Failure, provider: Provider): string {
+  const words = withoutSecrets(fault?.message ?? "", provider)
+    .trim()
+    .slice(0, SAID_MAX);
+  return words === "" ? "" : ` It says: ${words}`;
+}
+
+function newKey({ id, baseUrl, apiKey }: Provider): string {
+  const builtin = readBuiltin().providers.find((row) => row.id === id && row.baseUrl === baseUrl);
+  const places = [builtin?.keyVariable, `providers.${id}.apiKey`].filter((place) => place != null).join(" or ");
+  return `${apiKey === null ? "Set" : "Replace"} the key in ${places}, then restart the gateway.`;
+}
+
+const SECRET_LENGTH_MIN = 4;
+const KEY_SHAPED = /\b(?:sk|pk|gsk|key|xai|AIza)[-_][\w-]{6,}/g;
+
+/** Providers like to repeat the key they refuse. */
+function withoutSecrets(text: string, { apiKey, headers }: Provider): string {
+  const secrets = [apiKey ?? "", ...Object.values(headers)].filter(({ length }) => length >= SECRET_LENGTH_MIN);
+  return secrets.reduce((left, secret) => left.replaceAll(secret, "•••"), text).replaceAll(KEY_SHAPED, "•••");
+}

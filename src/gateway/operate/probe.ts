@@ -1,0 +1,94 @@
+// Does a provider answer? One tiny real request through the same code as any other, with a short patience. Nothing is
+// charged, recorded or held against the provider, and its key never leaves: it is cut from whatever the provider says.
+
+import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
+import type { Model, Provider } from "../../core/model.ts";
+import { openaiChat } from "../../formats/openai-chat/codec.ts";
+import { parseBody } from "../../formats/wire/body.ts";
+import { mayLeaveOut } from "../attempt/refused-field.ts";
+import { type Tried, tryModel } from "../attempt/try-model.ts";
+import { type Failure, judge } from "../attempt/verdict.ts";
+import type { Services } from "../services.ts";
+import { adviseOn } from "./probe-advice.ts";
+
+export interface Probed {
+  readonly ok: boolean;
+  /** The model that was asked; null when the provider has none that could be. */
+  readonly model: string | null;
+  /** The provider's own status, when it answered at all and not with a success. */
+  readonly status: number | null;
+  readonly durationMs: number;
+  /** What is wrong, and what to do about it; null when nothing is. */
+  readonly problem: string | null;
+  readonly fix: string | null;
+}
+
+export interface Probe {
+  readonly provider: Provider;
+  /** Null for the provider's cheapest. */
+  readonly model: Model | null;
+  /** Aborted when whoever asked has gone. */
+  readonly signal?: AbortSignal;
+  readonly patienceMs?: number;
+}
+
+/** Long enough for a model that is woken up, short enough for somebody who waits for it. */
+const PATIENCE_MS = 15_000;
+/** The least that every provider takes; some refuse less. */
+const OUTPUT_TOKENS = 16;
+const QUESTION = { model: "auto", messages: [{ role: "user", content: "Say ok." }], max_tokens: OUTPUT_TOKENS };
+
+export type ProbeServices = Pick<Services, "catalog" | "registry" | "now">;
+
+export async function probe(wanted: Probe, services: ProbeServices): Promise<Probed> {
+  const { provider, patienceMs = PATIENCE_MS } = wanted;
+  const model = wanted.model ?? cheapestOf(services.catalog, provider);
+  if (model === null) return { ...NOTHING, model: null, ...withoutModel(provider) };
+  const patience = AbortSignal.timeout(patienceMs);
+  const signal = wanted.signal === undefined ? patience : AbortSignal.any([patience, wanted.signal]);
+  const startedAtMs = services.now();
+  const tried = await ask(model, signal, services);
+  const durationMs = services.now() - startedAtMs;
+  if (tried.ok) return { ...NOTHING, ok: true, model: model.id, durationMs };
+  const failure = patience.aborted ? outOfPatience(tried.failure, patienceMs) : tried.failure;
+  const advice = adviseOn(failure, { provider, model });
+  return { ok: false, model: model.id, status: failure.status, durationMs, ...advice };
+}
+
+const NOTHING = { ok: false, status: null, durationMs: 0, problem: null, fix: null };
+
+/** Of those that can be routed to, so that it is one the operator has priced. */
+export function cheapestOf(catalog: Catalog, { id }: Provider): Model | null {
+  const own = [...catalog.models.values()].filter((model) => model.provider === id && isRoutable(catalog, model));
+  const priceOf = ({ price }: Model): number => Number(price?.input ?? 0) + Number(price?.output ?? 0);
+  return own.reduce<Model | null>(
+    (best, model) => (best === null || priceOf(model) < priceOf(best) ? model : best),
+    null,
+  );
+}
+
+function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {
+  return {
+    problem: `No model with a price uses the provider '${id}', so there is nothing to ask it for.`,
+    fix: `Add one under 'models:' with 'provider: ${id}' and a price.`,
+  };
+}
+
+/** Once more without a field that is refused, as any other request would be. */
+async function ask(model: Model, signal: AbortSignal, services: ProbeServices): Promise<Tried> {
+  const { source, body } = parseBody(Buffer.from(JSON.stringify(QUESTION)));
+  const request = openaiChat.readRequest(source, body);
+  const send = (refusedFields: readonly string[]): Promise<Tried> =>
+    tryModel(
+      { call: { request, signal }, model, outputCap: null, refusedFields, beginsByMs: Number.POSITIVE_INFINITY },
+      services,
+    );
+  const first = await send([]);
+  if (first.ok || judge(first.failure).again !== "without-refused-field") return first;
+  const refused = first.failure.fault?.param ?? "";
+  return mayLeaveOut(refused, request) ? send([refused]) : first;
+}
+
+function outOfPatience(failure: Failure, patienceMs: number): Failure {
+  return { ...failure, kind: "timeout", message: `no answer within ${patienceMs / 1000} s` };
+}

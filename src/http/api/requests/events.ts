@@ -1,0 +1,85 @@
+// GET /api/events: the log as it grows, as server-sent events. Open for as long as the caller may see the account; ended by
+// log-out, by the client and by the end of the process.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "../../../core/errors.ts";
+import type { RequestFilter } from "../../../core/requests/log.ts";
+import { matchesFilter } from "../../../core/requests/match.ts";
+import type { Edge } from "../../context.ts";
+import { createEventQueue, type EventQueue } from "../../exchange/event-queue.ts";
+import { identify } from "../../exchange/session-guard.ts";
+import { sendStream } from "../../exchange/stream.ts";
+import { filterOf } from "./filter.ts";
+import { accountOf } from "./one.ts";
+import { writeSummary } from "./shape.ts";
+
+/** Events that may wait for one client. */
+const WAITING_MAX = 200;
+const STREAMS_MAX = 200;
+/** One account may not take them all. */
+const STREAMS_PER_ACCOUNT_MAX = 50;
+/** How soon a log-out on another page, or in another process, is noticed. */
+const CHECK_MS = 5_000;
+const PING = ": still here\n\n";
+
+export interface EventsOptions {
+  readonly checkMs?: number;
+  readonly streamsMax?: number;
+  readonly streamsPerAccountMax?: number;
+}
+
+export function registerEvents(api: FastifyInstance, edge: Edge, options: EventsOptions = {}): void {
+  const { checkMs = CHECK_MS, streamsMax = STREAMS_MAX, streamsPerAccountMax = STREAMS_PER_ACCOUNT_MAX } = options;
+  /** With the account each is about. */
+  const open = new Map<EventQueue, string>();
+  const isFull = (accountId: string): boolean =>
+    open.size >= streamsMax || [...open.values()].filter((one) => one === accountId).length >= streamsPerAccountMax;
+  // Before the server waits for its connections: a stream without end would keep it from closing.
+  api.addHook("preClose", async () => {
+    for (const queue of open.keys()) queue.end();
+  });
+  api.get("/api/events", { exposeHeadRoute: false }, async (request, reply) => {
+    const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
+    if (isFull(filter.accountId)) throw tooMany();
+    const queue = createEventQueue(WAITING_MAX);
+    open.set(queue, filter.accountId);
+    const stopWatching = watch(queue, filter, edge);
+    const checking = setInterval(() => void endWhenRefused(request, queue, edge), checkMs);
+    reply.raw.once("close", () => queue.end());
+    queue.push("ready", {});
+    try {
+      await sendStream(reply as FastifyReply, { text: queue.texts(), ping: PING }, edge.settings.server.writeStallMs);
+    } finally {
+      clearInterval(checking);
+      stopWatching();
+      open.delete(queue);
+    }
+  });
+}
+
+function watch(queue: EventQueue, filter: RequestFilter, { records }: Edge): () => void {
+  return records.tail.watch({
+    accountId: filter.accountId,
+    onRequest: (line) => {
+      if (matchesFilter(filter, line)) queue.push("request", writeSummary(line));
+    },
+    onOthers: () => queue.push("changed", {}),
+  });
+}
+
+/** Asked again and again: sessions end, people lose an account. While the store is away nothing changes. */
+async function endWhenRefused(request: FastifyRequest, queue: EventQueue, edge: Edge): Promise<void> {
+  try {
+    await identify(request, edge);
+    await accountOf(request, edge);
+    // An event, because a page does not hear comments and could not tell a dead line from a quiet one.
+    queue.push("alive", {});
+  } catch (error) {
+    if (error instanceof GatewayError && error.status < 500) queue.end();
+  }
+}
+
+function tooMany(): GatewayError {
+  const message = "Too many live views are open. Close one, or read /api/requests now and then.";
+  return new GatewayError("unavailable", message, { code: "too_many_streams", retryAfterSeconds: 30 });
+}

@@ -1,0 +1,65 @@
+// One error writer for every path: whatever was thrown becomes one of our errors, and that one body and its headers.
+
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type ErrorKind, GatewayError } from "../../core/errors.ts";
+import { writeOpenaiError } from "../../formats/openai-chat/errors.ts";
+import { formatOf } from "./request-format.ts";
+import { newRequestId, requestIdHeaders } from "./request-id.ts";
+
+const FRAMEWORK_ERRORS: Readonly<Record<string, { kind: ErrorKind; message: string }>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { kind: "tooLarge", message: "The body is larger than the server accepts." },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { kind: "wrongMediaType", message: "Send 'Content-Type: application/json'." },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { kind: "badRequest", message: "The body does not have the length it declares." },
+  FST_ERR_BAD_URL: { kind: "badRequest", message: "The path is not a valid URL path." },
+};
+
+export function toGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const { code = "", statusCode = 500 } = (error ?? {}) as { code?: string; statusCode?: number };
+  const known = FRAMEWORK_ERRORS[code];
+  if (known !== undefined) return new GatewayError(known.kind, known.message, { cause: error });
+  if (statusCode >= 400 && statusCode < 500) {
+    return new GatewayError("badRequest", "The request could not be read.", { cause: error });
+  }
+  if (statusCode === 503) {
+    return new GatewayError("unavailable", "The server is shutting down.", { retryAfterSeconds: 1, cause: error });
+  }
+  return new GatewayError("internal", "Something went wrong on our side. The request id helps us find it.", {
+    cause: error,
+  });
+}
+
+export function sendError(error: GatewayError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { retryAfterSeconds, headers } = error.details;
+  reply.headers(requestIdHeaders(request));
+  if (retryAfterSeconds !== undefined) reply.header("retry-after", String(retryAfterSeconds));
+  if (headers !== undefined) reply.headers(headers);
+  return reply
+    .code(error.status)
+    .type("application/json; charset=utf-8")
+    .send(JSON.stringify(formatOf(request).writeError(error, request.id)));
+}
+
+const MALFORMED: Readonly<Record<string, { status: number; message: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, message: "The headers are longer than the server accepts." },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: "The request did not arrive in time." },
+};
+const NOT_HTTP = { status: 400, message: "The bytes received are not a valid HTTP request." };
+
+/** Bytes that are not HTTP never reach a route; they still get a request id and our error shape. */
+export function answerMalformedHttp(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  const { status, message } = MALFORMED[error.code ?? ""] ?? NOT_HTTP;
+  const requestId = newRequestId();
+  const known = new GatewayError("badRequest", message);
+  const body = JSON.stringify(writeOpenaiError(known, requestId));
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,55 @@
+// Paths that exist but not with this method: 405 with Allow, and plain OPTIONS probes. Everything else is 404.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "../../core/errors.ts";
+
+const PATH_SHOWN = 200;
+
+interface KnownPath {
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
+}
+
+export interface MethodTable {
+  answerUnmatched(request: FastifyRequest, reply: FastifyReply): void;
+}
+
+/** Watches the routes as they are registered, so it must be made before them. */
+export function createMethodTable(server: FastifyInstance): MethodTable {
+  const paths = new Map<string, KnownPath>();
+  server.addHook("onRoute", ({ url, method }) => {
+    // Preflights are answered for any path; that makes none of them a known one.
+    if (url.includes("*")) return;
+    const known = paths.get(url) ?? { pattern: toPattern(url), methods: new Set<string>() };
+    paths.set(url, known);
+    for (const name of [method].flat()) known.methods.add(name);
+  });
+  return {
+    answerUnmatched(request, reply) {
+      const path = normalised(request.url);
+      const known = [...paths.values()].filter(({ pattern }) => pattern.test(path));
+      const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(", ");
+      // With a method that is possible here, a route has said itself that there is nothing.
+      if (allow === "" || known.some(({ methods }) => methods.has(request.method)))
+        throw new GatewayError(
+          "notFound",
+          `There is no ${path.slice(0, PATH_SHOWN)} here. GET /openapi.json lists what there is.`,
+        );
+      reply.header("allow", allow);
+      if (request.method !== "OPTIONS") {
+        throw new GatewayError("wrongMethod", `${request.method} is not possible here; use ${allow}.`);
+      }
+      reply.code(204).send();
+    },
+  };
+}
+
+function normalised(url: string): string {
+  const path = (url.split("?", 1)[0] as string).replace(/\/{2,}/g, "/");
+  return path.length > 1 ? path.replace(/\/$/, "") : path;
+}
+
+function toPattern(url: string): RegExp {
+  const escaped = url.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+");
+  return new RegExp(`^${escaped}$`);
+}

@@ -1,0 +1,103 @@
+// Who is asking on /api: the admin token, or a signed-in user by cookie. One place for both, and for what each may do.
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { SESSION_MAX_MS, type SignedIn } from "../../accounts/sessions.ts";
+import { GatewayError } from "../../core/errors.ts";
+import type { Edge } from "../context.ts";
+import { isAdmin } from "./admin-token.ts";
+
+export type Identity = { readonly kind: "admin" } | ({ readonly kind: "user" } & SignedIn);
+
+declare module "fastify" {
+  interface FastifyRequest {
+    identity: Identity | null;
+  }
+}
+
+export const SESSION_COOKIE = "switchyard_session";
+
+export function sessionTokenOf(request: FastifyRequest): string | undefined {
+  return request.cookies[cookieNameOf(request)];
+}
+
+/** Over https browsers keep a cookie of that prefix from every other host: a neighbour cannot plant a session of theirs. */
+function cookieNameOf(request: FastifyRequest): string {
+  return isHttps(request) ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;
+}
+
+/** Sets `request.identity`, or refuses. A request that brings a bearer token is judged by that alone. */
+export async function identify(request: FastifyRequest, edge: Edge): Promise<void> {
+  if (request.headers.authorization === undefined) {
+    const signedIn = await signedInOf(request, edge);
+    if (signedIn === null) throw unidentified(edge);
+    refuseCrossSite(request);
+    request.identity = { kind: "user", ...signedIn };
+    return;
+  }
+  if (!isAdmin(request, edge)) throw unidentified(edge);
+  request.identity = { kind: "admin" };
+}
+
+export async function signedInOf(request: FastifyRequest, { sessions }: Edge): Promise<SignedIn | null> {
+  const token = sessionTokenOf(request);
+  return token === undefined ? null : sessions.find(token);
+}
+
+function unidentified({ settings }: Edge): GatewayError {
+  const hint = settings.adminToken === null ? " The server has none: set SWITCHYARD_ADMIN_TOKEN." : "";
+  const message = `Sign in to the dashboard, or send 'Authorization: Bearer' with the admin token.${hint}`;
+  return new GatewayError("unauthenticated", message, { code: "not_signed_in" });
+}
+
+/** For what is the business of those who run the gateway. */
+export async function operatorOnly({ identity }: FastifyRequest): Promise<void> {
+  if (identity?.kind === "admin" || (identity?.kind === "user" && identity.user.role === "operator")) return;
+  throw new GatewayError("forbidden", "This is for operators.", { code: "operators_only" });
+}
+
+/** Who is asking, in the words the ledger keeps. */
+export function actorOf({ identity }: FastifyRequest): string | null {
+  if (identity === null) return null;
+  return identity.kind === "admin" ? "admin token" : identity.user.email;
+}
+
+/** The only account the caller may see; null for those who may see all. */
+export function ownAccountOf({ identity }: FastifyRequest): string | null {
+  return identity?.kind === "user" && identity.user.role === "owner" ? identity.user.accountId : null;
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * A browser adds the cookie to whatever page asks, and says which page that was: `Sec-Fetch-Site` where it trusts the
+ * connection, `Origin` on every write. What says neither is no browser.
+ */
+export function refuseCrossSite({ method, headers }: FastifyRequest): void {
+  if (SAFE_METHODS.has(method)) return;
+  const site = headers["sec-fetch-site"];
+  const isOurs = site !== undefined ? site === "same-origin" : isOrigin(headers.origin, headers.host);
+  if (isOurs) return;
+  throw new GatewayError("forbidden", "A page of another site may not do this.", { code: "cross_site" });
+}
+
+function isOrigin(origin: string | undefined, host: string | undefined): boolean {
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
+}
+
+export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string): void {
+  reply.setCookie(cookieNameOf(request), token, { ...cookieFlags(request), maxAge: SESSION_MAX_MS / 1000 });
+}
+
+export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
+  reply.clearCookie(cookieNameOf(request), cookieFlags(request));
+}
+
+function cookieFlags(request: FastifyRequest) {
+  return { httpOnly: true, sameSite: "strict", path: "/", secure: isHttps(request) } as const;
+}
+
+/** Also when it was https as far as a proxy in front; who forges that only hurts themselves. */
+export function isHttps(request: FastifyRequest): boolean {
+  const forwarded = [request.headers["x-forwarded-proto"]].flat()[0];
+  return request.protocol === "https" || forwarded?.split(",", 1)[0]?.trim() === "https";
+}

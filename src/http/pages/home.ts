@@ -1,0 +1,23 @@
+// What a program or a probe sees at /v1 itself; at / is the dashboard. It needs no key, so it names no provider.
+
+import type { FastifyInstance } from "fastify";
+import type { Edge } from "../context.ts";
+
+export function registerHome(server: FastifyInstance, { isSandbox }: Edge): void {
+  const card = {
+    name: "switchyard",
+    what: "A model-routing gateway. Point an OpenAI client's base URL at /v1 of this address, an Anthropic client's at the address itself.",
+    ...(isSandbox ? { providers: "sandbox (simulated answers)" } : {}),
+    endpoints: [
+      "/v1/chat/completions",
+      "/v1/messages",
+      "/v1/models",
+      "/v1/routing/debug",
+      "/openapi.json",
+      "/llms.txt",
+      "/healthz",
+      "/readyz",
+    ],
+  };
+  server.get("/v1", async () => card);
+}

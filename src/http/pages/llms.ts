@@ -1,0 +1,59 @@
+// GET /llms.txt: how to use the gateway, in short and as plain text, for agents that write programs against it.
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { TIERS } from "../../core/tiers.ts";
+import type { Edge } from "../context.ts";
+
+export function registerGuide(server: FastifyInstance, { isSandbox }: Edge): void {
+  server.get("/llms.txt", (request, reply) =>
+    reply.type("text/plain; charset=utf-8").send(guide(originOf(request), isSandbox)),
+  );
+}
+
+/** The address it was asked under; behind a proxy, the one its caller sees where the proxy is trusted. */
+function originOf({ protocol, host }: FastifyRequest): string {
+  const isPlain = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(host);
+  return isPlain ? `${protocol}://${host}` : "";
+}
+
+export function guide(origin: string, isSandbox: boolean): string {
+  return `# Switchyard
+
+> A gateway for language models with one address for all of them. It reads how hard each request is, sends it to the
+> cheapest model that is good enough, falls back when a provider fails, and says why.
+${isSandbox ? "\nNo provider is configured here: answers are simulated, routing and token counts are real.\n" : ""}
+## Base URLs
+
+- OpenAI clients: ${origin}/v1 (POST /v1/chat/completions, GET /v1/models)
+- Anthropic clients: ${origin === "" ? "/" : origin} (POST /v1/messages, POST /v1/messages/count_tokens)
+- Key: Authorization: Bearer sk-service-... (Anthropic clients may send it as x-api-key)
+- "model": "auto" is routed; another name is only followed with "service_profile": "direct"
+
+## Fields for the router
+
+They stand beside the usual fields of a request and never reach a provider.
+
+- service_profile: auto (default), tier (exactly service_tier), direct (exactly model)
+- service_tier, service_tier_floor, service_tier_ceiling: ${TIERS.join(", ")}
+- service_max_cost: USD that the request may cost
+- service_bfcl_min: function-calling score from 0 to 100 that a model needs when tools are offered
+- service_code_quality, service_chat_quality: 0 fast, 1 balanced, 2 best
+
+## What comes back
+
+- The provider's answer in the client's own format, streamed if asked for, with a "service" object: model, tier,
+  confidence, method, savingsPct, fallback
+- The same in the headers X-Service-Model, X-Service-Tier, X-Service-Savings, X-Service-Fallback; X-Request-Id on every answer
+- Errors: 401 key, 402 no credits, 422 messages missing, 429 and 503 with Retry-After; the message says what to do
+
+## Ask first
+
+- POST ${origin}/v1/routing/debug {"prompt": "..."}: the decision and its reasons, free and without a provider call
+
+## More
+
+- [OpenAPI 3.1](${origin}/openapi.json): every call with examples and errors
+- [Reference](${origin}/docs): the same as a page
+- [Models](${origin}/v1/models): what this key can reach, with prices
+`;
+}

@@ -1,0 +1,171 @@
+// Finds the words of the lexicon in a text. A table leads from the first four characters of a word, or from two where it
+// is shorter, to the entries that begin so; entries lie one after the other in flat arrays.
+
+import { FLAGS, KIND_MASK, LETTER, PADDING, UNSPACED } from "./characters.ts";
+import { LOAD_WORDS, type LoadCounts } from "./cognitive-load.ts";
+import { IntTable } from "./int-table.ts";
+import { CUES, type Cue, LEXICON } from "./lexicon.ts";
+
+export interface Hearing {
+  readonly codes: Uint16Array;
+  /** Of each cue, in units of CUE_UNIT. */
+  readonly hits: Int32Array;
+  readonly load: LoadCounts;
+}
+
+/** What one hit adds within the first or last stretch: twice that in the opening, a quarter in between. */
+const CUE_UNIT = 4;
+
+/** Counts every entry that stands at this place; those of the cues only where a word begins, not behind digits. */
+export function hearCues(hearing: Hearing, at: number, isStart: boolean): void {
+  const { codes } = hearing;
+  const first = codes[at] as number;
+  const third = codes[at + 2] as number;
+  const fourth = codes[at + 3] as number;
+  const short = hashOn(first, codes[at + 1] as number);
+  const longList = TABLE.get(hashOn(hashOn(short, third), fourth));
+  if (longList !== 0) hearList(hearing, at, longList, isStart);
+  if (first < LATIN_END && isLetter(third) && isLetter(fourth)) return;
+  const shortList = TABLE.get(short);
+  if (shortList !== 0) hearList(hearing, at, shortList, isStart);
+}
+
+function hearList({ codes, hits, load }: Hearing, at: number, list: number, isStart: boolean): void {
+  const textEnd = codes.length - PADDING;
+  const end = LIST_STARTS[list + 1] as number;
+  for (let entry = LIST_STARTS[list] as number; entry < end; entry++) {
+    const from = WORD_STARTS[entry] as number;
+    const length = (WORD_STARTS[entry + 1] as number) - from;
+    if (at + length > textEnd) continue;
+    // Entries of one list begin alike, so they are compared from their ends.
+    let rest = length - 1;
+    while (rest >= 0 && codes[at + rest] === WORDS[from + rest]) rest--;
+    if (rest >= 0 || (IS_WHOLE[entry] === 1 && isLetter(codes[at + length] as number))) continue;
+    const cue = ENTRY_CUES[entry] as number;
+    if (cue === CONDITION) load.conditions++;
+    else if (cue === QUANTITY) load.quantities++;
+    else if (isStart) (hits[cue] as number) += weightAt(at, textEnd);
+  }
+}
+
+/** How far into a text an opening word reaches, and how long its first and last stretch are, in characters. */
+const OPENING = 48;
+const STRETCH = 400;
+
+function weightAt(at: number, end: number): number {
+  if (at < OPENING) return 2 * CUE_UNIT;
+  return at < STRETCH || at > end - STRETCH ? CUE_UNIT : CUE_UNIT / 4;
+}
+
+function isLetter(code: number): boolean {
+  return ((FLAGS[code] as number) & KIND_MASK) === LETTER;
+}
+
+function hashOn(hash: number, code: number): number {
+  return Math.imul(hash, 0x2c9277b5) ^ code;
+}
+
+/** What the load counts stands behind the cues. */
+const CONDITION = CUES.length;
+const QUANTITY = CUES.length + 1;
+
+const LONG = 4;
+/** Where the Latin alphabets end; other scripts have short stems. */
+const LATIN_END = 0x370;
+
+interface Entry {
+  readonly word: string;
+  /** Ends where the word ends; a stem may go on. */
+  readonly isWhole: boolean;
+  readonly cue: number;
+}
+
+const TABLE = new IntTable(12);
+const LISTS = groupEntries();
+const ENTRIES = LISTS.flat();
+/** Where the entries of each list begin, the one after the last included; the first list is the empty one. */
+const LIST_STARTS = startsOf(LISTS.map((list) => list.length));
+const WORDS = Uint16Array.from(ENTRIES.flatMap(({ word }) => Array.from(word, codeOf)));
+const WORD_STARTS = startsOf(ENTRIES.map(({ word }) => word.length));
+const IS_WHOLE = Uint8Array.from(ENTRIES, ({ isWhole }) => (isWhole ? 1 : 0));
+const ENTRY_CUES = Uint8Array.from(ENTRIES, ({ cue }) => cue);
+
+function groupEntries(): readonly (readonly Entry[])[] {
+  const lists: Entry[][] = [[]];
+  for (const entry of listEntries()) {
+    const key = keyOf(entry);
+    if (TABLE.get(key) === 0) TABLE.set(key, lists.push([]) - 1);
+    lists[TABLE.get(key)]?.push(entry);
+  }
+  return lists;
+}
+
+function listEntries(): readonly Entry[] {
+  const read = (words: readonly string[], cue: number) => words.map((word) => readEntry(word, cue));
+  return [
+    ...CUES.flatMap((name, cue) => LEXICON[name].flatMap((line) => read(line.split("|"), cue))),
+    ...read(LOAD_WORDS.conditions.split(" "), CONDITION),
+    ...read(LOAD_WORDS.quantities.split(" "), QUANTITY),
+  ];
+}
+
+function readEntry(text: string, cue: number): Entry {
+  const word = text.endsWith("*") ? text.slice(0, -1) : text;
+  const isUnspaced = ((FLAGS[codeOf(word)] as number) & KIND_MASK) === UNSPACED;
+  // Latin words of four letters and more are not looked for among the shorter entries.
+  const isMissed = word !== text && word.length < LONG && codeOf(word) < LATIN_END;
+  if (isMissed) throw new Error(`the stem ${text} is shorter than four characters`);
+  return { word, isWhole: word === text && !isUnspaced, cue };
+}
+
+function keyOf({ word }: Entry): number {
+  const [first = 0, second = 0, ...others] = Array.from(word, codeOf);
+  const short = hashOn(first, second);
+  return word.length < LONG ? short : others.slice(0, LONG - 2).reduce(hashOn, short);
+}
+
+function codeOf(character: string): number {
+  return character.charCodeAt(0);
+}
+
+function startsOf(lengths: readonly number[]): Int32Array {
+  const starts = new Int32Array(lengths.length + 1);
+  for (const [at, length] of lengths.entries()) starts[at + 1] = (starts[at] as number) + length;
+  return starts;
+}
+
+/** The hits of each cue by its name. */
+export function nameCues(hits: Int32Array): Record<Cue, number> {
+  const of = (cue: Cue) => (hits[PLACES[cue]] as number) / CUE_UNIT;
+  return {
+    greeting: of("greeting"),
+    thanks: of("thanks"),
+    smalltalk: of("smalltalk"),
+    question: of("question"),
+    code: of("code"),
+    math: of("math"),
+    everyday: of("everyday"),
+    abstract: of("abstract"),
+    calculus: of("calculus"),
+    proof: of("proof"),
+    reasoning: of("reasoning"),
+    design: of("design"),
+    expert: of("expert"),
+    creative: of("creative"),
+    writing: of("writing"),
+    summary: of("summary"),
+    translation: of("translation"),
+    extraction: of("extraction"),
+    material: of("material"),
+    advice: of("advice"),
+    constraint: of("constraint"),
+    steps: of("steps"),
+    brief: of("brief"),
+    fresh: of("fresh"),
+    several: of("several"),
+    proceed: of("proceed"),
+    backward: of("backward"),
+  };
+}
+
+const PLACES = Object.fromEntries(CUES.map((cue, place) => [cue, place])) as Record<Cue, number>;

@@ -1,0 +1,189 @@
+// How well the offered tools fit a request and how many calls it seems to ask for, as a short row of numbers.
+// Reads a bounded part of request and definitions. The order of the numbers is part of the weights.
+
+import type { Tool } from "../../core/chat.ts";
+import type { Signals } from "../classifier/signals.ts";
+
+export const TOOL_MEASURES = 18;
+
+/** The scenarios told apart by these measures; the others show in tools and history. */
+export const FITTED_SCENARIOS = ["single", "parallel", "optional"] as const;
+
+type FittedScenario = (typeof FITTED_SCENARIOS)[number];
+
+/** The likeliest scenario by fitted coefficients, one row of them per scenario; not `optional` where a tool is needed. */
+export function fitScenario(measures: Float32Array, coefficients: Float32Array, isNeeded: boolean): FittedScenario {
+  let best: FittedScenario = "single";
+  let highest = Number.NEGATIVE_INFINITY;
+  for (const [row, scenario] of FITTED_SCENARIOS.entries()) {
+    if (isNeeded && scenario === "optional") continue;
+    let points = 0;
+    for (let at = 0; at < TOOL_MEASURES; at++) {
+      points += (coefficients[row * TOOL_MEASURES + at] as number) * (measures[at] as number);
+    }
+    if (points > highest) [best, highest] = [scenario, points];
+  }
+  return best;
+}
+
+/** The places of two measures. */
+const NAME_SHARE = 1;
+const VALUES = 11;
+/** What no model can know by itself: whose it is, and what is true now. */
+const OWN_OR_NOW =
+  /\b(my|our|we|us|me|mine|now|today|tonight|tomorrow|currently|latest|meine?|unsere?|jetzt|heute|morgen|mon|mes|notre|aujourd'hui|demain|mis?|nuestr[oa]|hoy|ahora|mañana|oggi|domani|hoje|amanhã)\b/i;
+
+/** Whether the request names a tool and gives it values, or asks for something of the asker's own or of this moment. */
+export function needsTool(measures: Float32Array, text: string): boolean {
+  if ((measures[NAME_SHARE] as number) < 0.5) return false;
+  return (measures[VALUES] as number) > 0 || OWN_OR_NOW.test(text.slice(0, ASK_CHARS));
+}
+
+const ASK_CHARS = 1600;
+const WORDS_MAX = 240;
+const TOOLS_MAX = 24;
+const DESCRIPTION_CHARS = 300;
+const FIELDS_MAX = 16;
+const STEM_CHARS = 5;
+
+const COMMON = words(
+  "what when where which with have this that from your about please could would should there their need want give tell",
+  "make many much some does into will help like know the and for are was were how who can you its they them than then",
+);
+const GENERIC = words(
+  "get find calculate search create set check compute retrieve fetch list update add data info information details",
+  "function given based specific using certain value values number return returns",
+);
+const JOINING = words(
+  "also then another respectively each both additionally finally lastly well next second following",
+);
+const ASKING = words("calculate find get what how book search retrieve tell show check order play compute");
+
+/** Words that name the same thing in a request and in a tool: each line counts as its first word. */
+const CONCEPTS = conceptsOf(
+  "weather rain raining rainy snow sunny windy forecast umbrella humidity warm cold hot temperature",
+  "flight fly flying plane airline airport",
+  "package parcel shipment shipping delivery tracking",
+  "currency euro euros dollars usd eur yen pounds rupees francs exchange",
+  "restaurant eat dinner lunch food cuisine diner italian greek sushi pizza",
+  "music song songs jazz listen album playlist playback",
+  "calendar appointment meeting schedule event agenda",
+  "stock stocks shares trading nasdaq",
+  "mail email inbox message",
+  "alarm wake timer remind reminder",
+  "image picture photo png jpg jpeg pixels",
+  "thermostat heating degrees warmer colder",
+  "hotel stay accommodation lodging",
+  "ticket bug issue",
+  "product products buy shop shopping cheap cheapest",
+  "directions route drive driving navigate",
+  "movie movies film films cinema",
+  "recipe recipes cook cooking ingredients",
+  "mortgage loan loans repayment",
+  "database orders customers sales records rows",
+  "probability odds chance likelihood",
+  "conversion convert ounces teaspoons tablespoons cups kilometers miles unit units",
+  "monarch king queen kings ruler",
+  "lawyer attorney legal law",
+);
+
+interface Fit {
+  readonly nameShare: number;
+  readonly hits: number;
+  readonly required: number;
+  readonly hasList: boolean;
+}
+
+export function measureTools(tools: readonly Tool[], text: string, signals: Signals): Float32Array {
+  const ask = text.slice(0, ASK_CHARS);
+  const said = wordsOf(ask);
+  const telling = said.filter((word) => !COMMON.has(word));
+  const stems = new Set(telling.map(stemOf));
+  const fits = tools.slice(0, TOOLS_MAX).map((tool) => fitOf(tool, stems));
+  fits.sort((a, b) => b.nameShare + b.hits * 0.05 - (a.nameShare + a.hits * 0.05));
+  const best = fits[0] ?? {
+    nameShare: 0,
+    hits: 0,
+    required: 0,
+    hasList: false,
+  };
+  const plain = ask.replace(/\[[^\]]{0,400}\]|\([^)]{0,400}\)/g, " ");
+  const values = signals.numbers + (ask.match(/'[^']{1,80}'|"[^"]{1,80}"/g) ?? []).length;
+  const repeats = said.filter((word) => ASKING.has(word)).length;
+  const count = (pattern: RegExp) => (plain.match(pattern) ?? []).length;
+  return Float32Array.of(
+    1,
+    best.nameShare,
+    Math.log1p(best.hits),
+    stems.size === 0 ? 0 : best.hits / stems.size,
+    fits[1]?.nameShare ?? 0,
+    fits.filter((fit) => fit.nameShare >= 0.5).length > 1 ? 1 : 0,
+    Math.min(1, count(/ and | und | et | y | и |、|和/g) / 4),
+    Math.min(1, count(/[,;，；]/g) / 6),
+    Math.min(1, said.filter((word) => JOINING.has(word)).length / 3),
+    Math.min(1, count(/[.?!。？！](?=\s|$)/g) / 4),
+    Math.log1p(signals.words) / 5,
+    Math.min(1, values / (best.required + 1) / 4),
+    best.hasList ? 1 : 0,
+    Math.min(1, repeats / 3),
+    /^\W*(who|what|when|where|which|how|why|is|are|can|do|does)\b/i.test(ask) ? 1 : 0,
+    Math.min(1, count(/\band (also |then |what|how|find|get|the |another|a )/gi) / 3),
+    Math.min(1, (telling.length - stems.size) / 8),
+    best.required > 0 && values === 0 ? 1 : 0,
+  );
+}
+
+/** Whether the request says at least half of what a tool's name does ("play some jazz": `play_music`). */
+export function namesTool(tools: readonly Tool[], text: string): boolean {
+  const stems = new Set(wordsOf(text.slice(0, ASK_CHARS)).map(stemOf));
+  return tools.slice(0, TOOLS_MAX).some((tool) => fitOf(tool, stems).nameShare >= 0.5);
+}
+
+function wordsOf(ask: string): readonly string[] {
+  return (ask.toLowerCase().match(/[a-z]{3,24}/g) ?? []).slice(0, WORDS_MAX);
+}
+
+function fitOf({ name, description, parameters }: Tool, stems: ReadonlySet<string>): Fit {
+  const parts = splitName(name).filter((part) => !GENERIC.has(part));
+  const named = parts.filter((part) => stems.has(stemOf(part))).length;
+  const properties = parameters?.properties;
+  const fields = typeof properties === "object" && properties !== null ? Object.entries(properties) : [];
+  const names = fields.slice(0, FIELDS_MAX).flatMap(([field]) => splitName(field));
+  const described =
+    description
+      .slice(0, DESCRIPTION_CHARS)
+      .toLowerCase()
+      .match(/[a-z]{3,24}/g) ?? [];
+  const heard = new Set([...described, ...names].filter((word) => !COMMON.has(word) && !GENERIC.has(word)).map(stemOf));
+  let hits = 0;
+  for (const stem of heard) if (stems.has(stem)) hits++;
+  const required = Array.isArray(parameters?.required) ? parameters.required.length : 0;
+  const hasList = fields
+    .slice(0, FIELDS_MAX)
+    .some(([, field]) => (field as { type?: unknown } | null)?.type === "array");
+  return {
+    nameShare: parts.length === 0 ? 0 : named / parts.length,
+    hits,
+    required,
+    hasList,
+  };
+}
+
+function splitName(name: string): readonly string[] {
+  const spaced = name.slice(0, 80).replace(/([a-z])([A-Z])/g, "$1 $2");
+  return spaced.toLowerCase().match(/[a-z]{3,24}/g) ?? [];
+}
+
+function stemOf(word: string): string {
+  const stem = word.slice(0, STEM_CHARS);
+  return CONCEPTS.get(stem) ?? stem;
+}
+
+function conceptsOf(...groups: readonly string[]): ReadonlyMap<string, string> {
+  const lists = groups.map((group) => group.split(" ").map((word) => word.slice(0, STEM_CHARS)));
+  return new Map(lists.flatMap(([first = "", ...others]) => others.map((stem) => [stem, first] as const)));
+}
+
+function words(...lines: readonly string[]): ReadonlySet<string> {
+  return new Set(lines.flatMap((line) => line.split(" ")));
+}

@@ -1,0 +1,139 @@
+// Tells in which way the offered tools will be used, so that models can be ordered by how well they do just that.
+// Reads a bounded part of the tool definitions.
+
+import type { Weights } from "../../catalog/weights.ts";
+import type { ChatMessage, ChatRequest, Tool } from "../../core/chat.ts";
+import type { Category } from "../../core/decision.ts";
+import type { ToolScenario } from "../../core/model.ts";
+import { CODING } from "../classifier/evidence.ts";
+import { CALIBRATION } from "../classifier/scale.ts";
+import type { Signals } from "../classifier/signals.ts";
+import { fitScenario, measureTools, namesTool, needsTool } from "./fit.ts";
+
+export interface ScenarioInput {
+  readonly chat: ChatRequest;
+  readonly text: string;
+  readonly signals: Signals;
+  readonly category: Category;
+  readonly weights?: Weights | null;
+}
+
+/** SPEC 2.6: null when no tools are present. */
+export function detectScenario(input: ScenarioInput): ToolScenario | null {
+  const { chat, signals, category } = input;
+  const { tools, toolChoice } = chat;
+  if (tools.length === 0) return null;
+  if (toolChoice === "none") return "optional";
+  if (isToolConversation(chat.messages)) return "multi_turn";
+  const memoryShare = shareOf(tools, isMemoryTool);
+  if (memoryShare >= 0.5 || (memoryShare > 0 && isAboutMemory(input.text))) return "memory";
+  const isFree = toolChoice === null || toolChoice === undefined || toolChoice === "auto";
+  if (isFree && category === "chitchat" && !namesTool(tools, input.text)) return "optional";
+  if (needsWeb(tools, signals)) return "web_search";
+  if (isWorkbench(tools) && category === CODING) return "multi_turn";
+  const scenario = byFit(input);
+  return scenario === "optional" && !isFree ? "single" : scenario;
+}
+
+function byFit({ chat, text, signals, weights = null }: ScenarioInput): ToolScenario {
+  // Definitions are mostly English: what is asked in another script cannot be compared with them.
+  if (weights === null || hasOtherScript(text.slice(0, ASK_CHARS))) return byRules(chat.tools, text, signals);
+  const coefficients = weights.calibration.subarray(CALIBRATION.scenarios);
+  const measures = measureTools(chat.tools, text, signals);
+  return fitScenario(measures, coefficients, needsTool(measures, text));
+}
+
+function byRules(tools: readonly Tool[], text: string, signals: Signals): ToolScenario {
+  if (isUnrelated(tools, text)) return "optional";
+  return needsSeveralCalls(text, signals) ? "parallel" : "single";
+}
+
+/** Tools of a coding agent: what they are used for is never said in the request. */
+function isWorkbench(tools: readonly Tool[]): boolean {
+  const isBench = ({ name }: Tool) =>
+    /^(bash|shell|read|write|edit|grep|glob|apply_?patch|.*_file)/i.test(name.slice(0, 80));
+  return tools.filter(isBench).length >= 3;
+}
+
+const RUNNING_REPLIES = 2;
+
+function isToolConversation(messages: readonly ChatMessage[]): boolean {
+  let replies = 0;
+  for (const message of messages) {
+    if (message.role === "tool" || message.role === "function") return true;
+    if (message.role !== "assistant") continue;
+    if ((message.tool_calls?.length ?? 0) > 0) return true;
+    replies++;
+  }
+  return replies >= RUNNING_REPLIES;
+}
+
+function shareOf(tools: readonly Tool[], holds: (tool: Tool) => boolean): number {
+  return tools.filter(holds).length / tools.length;
+}
+
+function isMemoryTool({ name }: Tool): boolean {
+  return /memor|remember|recall|forget/i.test(name.slice(0, 80));
+}
+
+function isAboutMemory(text: string): boolean {
+  return /\b(remember|recall|forget|did i (say|tell|mention)|i (said|told you|mentioned)|my (favou?rite|usual))\b/i.test(
+    text.slice(0, ASK_CHARS),
+  );
+}
+
+function isWebTool({ name, description }: Tool): boolean {
+  if (/web|internet|browse|google|bing|search_?engine|duckduckgo|fetch_?url|news/i.test(name.slice(0, 80))) return true;
+  return /search the (web|internet)|web search|search engine|web ?page/i.test(description.slice(0, 240));
+}
+
+function needsWeb(tools: readonly Tool[], { cues, questions }: Signals): boolean {
+  const share = shareOf(tools, isWebTool);
+  if (share >= 0.5) return cues.fresh + cues.question + questions > 0;
+  return share > 0 && cues.fresh >= 1;
+}
+
+const TOOL_TEXT_CHARS = 4096;
+const ASK_CHARS = 600;
+const ASK_WORDS = 40;
+const STEM_CHARS = 5;
+const COMMON = new Set(
+  "what when where which with have this that from your about please could would should there their need want give tell make many much some does into will help like know find show".split(
+    " ",
+  ),
+);
+
+// Words are compared by their beginnings; an ask in another script than the definitions proves nothing.
+function isUnrelated(tools: readonly Tool[], text: string): boolean {
+  const ask = text.slice(0, ASK_CHARS).toLowerCase();
+  const words = (ask.match(/[a-z]{4,24}/g) ?? []).filter((word) => !COMMON.has(word)).slice(0, ASK_WORDS);
+  if (words.length < 2 || hasOtherScript(ask)) return false;
+  const definitions = describeTools(tools);
+  return !words.some((word) => definitions.includes(word.slice(0, STEM_CHARS)));
+}
+
+function hasOtherScript(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x24f) return true;
+  return false;
+}
+
+function describeTools(tools: readonly Tool[]): string {
+  const parts: string[] = [];
+  let room = TOOL_TEXT_CHARS;
+  for (const { name, description, parameters } of tools) {
+    if (room <= 0) break;
+    const properties = parameters?.properties;
+    const fields = typeof properties === "object" && properties !== null ? Object.keys(properties).slice(0, 24) : [];
+    const part = `${name} ${description.slice(0, 400)} ${fields.join(" ")}`;
+    parts.push(part);
+    room -= part.length;
+  }
+  return parts.join(" ").toLowerCase();
+}
+
+/** Counted over the opening of the request: joined clauses, lists of values, several questions. */
+function needsSeveralCalls(text: string, { cues, questions }: Signals): boolean {
+  const opening = text.slice(0, ASK_CHARS);
+  const joints = (opening.match(/ and |, |; | und | et | y | e | и |、|和|及/gi) ?? []).length;
+  return joints * 0.5 + cues.several * 0.6 + Math.max(0, questions - 1) >= 2;
+}

@@ -1,0 +1,59 @@
+// How good models are at calling tools: the score the catalogue gives them, lowered by what was seen of their calls, and
+// the order that follows from it.
+
+import { type SeenToolCalls, TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
+import type { Model, ToolScenario } from "../../core/model.ts";
+
+/** The model's static score for the scenario, else its overall one; null when it was never measured. */
+export function toolScoreOf(model: Model, scenario: ToolScenario | null): number | null {
+  if (scenario === null || model.scores === null) return null;
+  return model.scores[scenario] ?? model.scores.overall;
+}
+
+/** As many calls as the static score stands for; and the least that is left of it, however bad the calls are. */
+const STATIC_WEIGHT = 50;
+const SHARE_MIN = 0.75;
+
+/**
+ * The static score, lowered by the share of calls that could not be used. Valid calls never raise it: a call that fits its
+ * schema is not yet the right call, and a model would rise above better ones merely by being used.
+ */
+export function blendScore(staticScore: number, { calls, valid }: SeenToolCalls): number {
+  if (calls < TELLING_CALLS || valid >= calls) return staticScore;
+  const share = (STATIC_WEIGHT + valid) / (STATIC_WEIGHT + calls);
+  return Math.round(staticScore * Math.max(SHARE_MIN, share) * 100) / 100;
+}
+
+export interface Ranked {
+  readonly models: readonly Model[];
+  readonly notes: readonly string[];
+}
+
+/** Best first; models of the same score, and those without one, stay as they were. */
+export function rankByToolScore(models: readonly Model[], scenario: ToolScenario, seen: ToolCallsSeen): Ranked {
+  const staticOf = (model: Model) => toolScoreOf(model, scenario) ?? -1;
+  const byStatic = models.toSorted((a, b) => staticOf(b) - staticOf(a));
+  const notes = isSame(byStatic, models) ? [] : [`ordered by function-calling score for ${scenario}`];
+  const lowered = models.filter((model) => scoreNow(model, scenario, seen) < staticOf(model));
+  if (lowered.length === 0) return { models: byStatic, notes };
+  const ranked = models.toSorted((a, b) => scoreNow(b, scenario, seen) - scoreNow(a, scenario, seen));
+  const moved = lowered.filter((model) => ranked.indexOf(model) > byStatic.indexOf(model));
+  return { models: ranked, notes: [...notes, ...moved.map((model) => describe(model, scenario, seen))] };
+}
+
+function scoreNow(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): number {
+  const score = toolScoreOf(model, scenario);
+  const calls = seen.get(model.id)?.[scenario];
+  if (score === null) return -1;
+  return calls === undefined ? score : blendScore(score, calls);
+}
+
+function describe(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): string {
+  const { calls = 0, valid = 0 } = seen.get(model.id)?.[scenario] ?? {};
+  const score = scoreNow(model, scenario, seen);
+  return `${model.id} ranked by ${score} instead of ${toolScoreOf(model, scenario)}: ${calls - valid} of its ${calls} calls seen could not be used`;
+}
+
+function isSame(a: readonly Model[], b: readonly Model[]): boolean {
+  return a.every((model, place) => model === b[place]);
+}

@@ -1,0 +1,74 @@
+// One-time links in the database, by the hash of their token.
+
+import type { Invitation, InvitationStore, UserRole } from "../../core/people.ts";
+import type { Db, Row, Statement } from "../../core/ports.ts";
+import { BatchRefused } from "../../core/store-errors.ts";
+import { INSERT_USER, userParams } from "./users.ts";
+
+export function createInvitationStore(db: Db): InvitationStore {
+  return {
+    insert: async ({ id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs }) => {
+      await db.batch([
+        { sql: "DELETE FROM invitations WHERE kind = 'invitation' AND email = $1", params: [email] },
+        { sql: INSERT, params: [id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs] },
+      ]);
+    },
+    byHash: async (hash) => {
+      const [row] = await db.query(`SELECT ${COLUMNS} FROM invitations WHERE hash = $1`, [hash]);
+      return row === undefined ? null : toInvitation(row);
+    },
+    list: async ({ limit, after }) => {
+      const rows = after === null ? await db.query(FIRST_PAGE, [limit]) : await db.query(PAGE_AFTER, [limit, after]);
+      return rows.map(toInvitation);
+    },
+    delete: async (id) => {
+      const deleted = await db.query("DELETE FROM invitations WHERE id = $1 AND kind = 'invitation' RETURNING id", [
+        id,
+      ]);
+      return deleted.length > 0;
+    },
+    redeem: async (invitation, user) => {
+      try {
+        await db.batch([...useUp(invitation), { sql: INSERT_USER, params: userParams(user) }]);
+        return true;
+      } catch (error) {
+        if (error instanceof BatchRefused) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Who makes an operator ends every set-up link; of two that do so at once, the second finds none left. */
+function useUp({ kind, role, hash }: Invitation): readonly Statement[] {
+  if (kind === "setup") return [{ sql: END_SETUP, params: [hash], expectRows: 1 }];
+  const used: Statement = { sql: "DELETE FROM invitations WHERE hash = $1", params: [hash], expectRows: 1 };
+  return role === "operator" ? [used, { sql: "DELETE FROM invitations WHERE kind = 'setup'" }] : [used];
+}
+
+const END_SETUP = `DELETE FROM invitations WHERE kind = 'setup'
+  AND EXISTS (SELECT 1 FROM invitations AS given WHERE given.hash = $1 AND given.kind = 'setup')`;
+
+const COLUMNS = "id, hash, kind, email, role, account_id, created_at, expires_at";
+
+const INSERT = `INSERT INTO invitations (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+
+const FIRST_PAGE = `SELECT ${COLUMNS} FROM invitations WHERE kind = 'invitation'
+  ORDER BY created_at DESC, id DESC LIMIT $1`;
+
+const PAGE_AFTER = `SELECT ${COLUMNS} FROM invitations WHERE kind = 'invitation'
+  AND (created_at, id) < (SELECT created_at, id FROM invitations WHERE id = $2)
+  ORDER BY created_at DESC, id DESC LIMIT $1`;
+
+function toInvitation(row: Row): Invitation {
+  return {
+    id: String(row.id),
+    hash: String(row.hash),
+    kind: String(row.kind) as Invitation["kind"],
+    email: String(row.email),
+    role: String(row.role) as UserRole,
+    accountId: String(row.account_id),
+    createdAtMs: Number(row.created_at),
+    expiresAtMs: row.expires_at == null ? null : Number(row.expires_at),
+  };
+}

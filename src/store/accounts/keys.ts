@@ -1,0 +1,125 @@
+// API keys in the database: hashes only.
+
+import type { Db, KeyRecord, KeyStore, Row, SqlValue } from "../../core/ports.ts";
+import { SPEND_RESETS } from "../../core/spend-reset.ts";
+import { BUMP_REVISION, readRevision } from "./revision.ts";
+
+export function createKeyStore(db: Db): KeyStore {
+  return {
+    insert: async (key, replaced) => {
+      const expire = replaced === undefined ? [] : [replaced.expiresAtMs, key.accountId, replaced.id];
+      await db.batch([
+        { sql: INSERT, params: toParams(key) },
+        ...(expire.length === 0 ? [] : [{ sql: EXPIRE, params: expire, expectRows: 1 }]),
+        BUMP_REVISION,
+      ]);
+    },
+    all: async () => (await db.query(`SELECT ${COLUMNS} FROM api_keys`)).map(toKey),
+    list: async (accountId, { limit, after }) => {
+      const rows =
+        after === null
+          ? await db.query(FIRST_PAGE, [accountId, limit])
+          : await db.query(PAGE_AFTER, [accountId, limit, after]);
+      return rows.map(toKey);
+    },
+    update: async (accountId, id, change) => {
+      const changed = CHANGEABLE.filter(([field]) => change[field] !== undefined);
+      const [found] = await db.batch([
+        {
+          sql: updateSql(changed.map(([, column]) => column)),
+          params: [accountId, id, ...changed.map(([field]) => change[field] ?? null)],
+        },
+        BUMP_REVISION,
+      ]);
+      const row = found?.[0];
+      return row === undefined ? null : toKey(row);
+    },
+    revoke: async (accountId, id, atMs) => {
+      const [found] = await db.batch([{ sql: REVOKE, params: [atMs, accountId, id] }, BUMP_REVISION]);
+      return found !== undefined && found.length > 0;
+    },
+    touch: async (lastUsedAtMsById) => {
+      // Sorted, so that two processes that flush at once lock rows in one order.
+      const touched = [...lastUsedAtMsById].sort(([a], [b]) => (a < b ? -1 : 1));
+      await db.batch(touched.map(([id, atMs]) => ({ sql: TOUCH, params: [atMs, id] })));
+    },
+    revision: () => readRevision(db),
+  };
+}
+
+const COLUMNS = `id, account_id, name, prefix, hash, profile_id, requests_per_minute, spend_limit_nano,
+  spend_reset, expires_at, revoked_at, last_used_at, created_at`;
+
+const INSERT = `INSERT INTO api_keys (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+
+const FIRST_PAGE = `SELECT ${COLUMNS} FROM api_keys WHERE account_id = $1
+  ORDER BY created_at DESC, id DESC LIMIT $2`;
+
+const PAGE_AFTER = `SELECT ${COLUMNS} FROM api_keys
+  WHERE account_id = $1
+    AND (created_at, id) < (SELECT created_at, id FROM api_keys WHERE account_id = $1 AND id = $3)
+  ORDER BY created_at DESC, id DESC LIMIT $2`;
+
+const REVOKE = `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE account_id = $2 AND id = $3
+  RETURNING id`;
+
+const CHANGEABLE = [
+  ["name", "name"],
+  ["profileId", "profile_id"],
+  ["requestsPerMinute", "requests_per_minute"],
+  ["spendLimitNano", "spend_limit_nano"],
+  ["spendReset", "spend_reset"],
+  ["expiresAtMs", "expires_at"],
+] as const;
+
+function updateSql(columns: readonly string[]): string {
+  const changes = columns.map((column, index) => `${column} = $${index + 3}`).join(", ");
+  return `UPDATE api_keys SET ${changes} WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL RETURNING ${COLUMNS}`;
+}
+
+const EXPIRE = `UPDATE api_keys SET expires_at = CASE WHEN expires_at < $1 THEN expires_at ELSE $1 END
+  WHERE account_id = $2 AND id = $3 RETURNING id`;
+
+const TOUCH = "UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND COALESCE(last_used_at, 0) < $1";
+
+function toParams(key: KeyRecord): readonly SqlValue[] {
+  return [
+    key.id,
+    key.accountId,
+    key.name,
+    key.prefix,
+    key.hash,
+    key.profileId,
+    key.requestsPerMinute,
+    key.spendLimitNano,
+    key.spendReset,
+    key.expiresAtMs,
+    key.revokedAtMs,
+    key.lastUsedAtMs,
+    key.createdAtMs,
+  ];
+}
+
+function toKey(row: Row): KeyRecord {
+  const spendLimit = row.spend_limit_nano ?? null;
+  return {
+    id: String(row.id),
+    accountId: String(row.account_id),
+    name: String(row.name),
+    prefix: String(row.prefix),
+    hash: String(row.hash),
+    profileId: row.profile_id == null ? null : String(row.profile_id),
+    requestsPerMinute: numberOrNull(row.requests_per_minute),
+    spendLimitNano: spendLimit === null ? null : BigInt(spendLimit),
+    // None for keys of the version before; one that only a later version knows counts everything, which is the stricter.
+    spendReset: SPEND_RESETS.find((known) => known === row.spend_reset) ?? "never",
+    expiresAtMs: numberOrNull(row.expires_at),
+    revokedAtMs: numberOrNull(row.revoked_at),
+    lastUsedAtMs: numberOrNull(row.last_used_at),
+    createdAtMs: Number(row.created_at),
+  };
+}
+
+function numberOrNull(value: SqlValue | undefined): number | null {
+  return value == null ? null : Number(value);
+}

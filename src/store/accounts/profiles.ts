@@ -1,0 +1,83 @@
+// Routing profiles in the database; their constraints are JSON text.
+
+import { type Constraints, NO_CONSTRAINTS } from "../../core/decision.ts";
+import type { Db, Profile, ProfileStore, Row } from "../../core/ports.ts";
+import { BatchRefused } from "../../core/store-errors.ts";
+import { forUpdateSql } from "../dialect.ts";
+import { BUMP_REVISION } from "./revision.ts";
+
+export function createProfileStore(db: Db): ProfileStore {
+  return {
+    insert: async (profile) => {
+      const { id, accountId, name, description, createdAtMs, updatedAtMs } = profile;
+      const constraints = JSON.stringify(profile.constraints);
+      const params = [id, accountId, name, description, constraints, createdAtMs, updatedAtMs];
+      await db.batch([{ sql: INSERT, params }, BUMP_REVISION]);
+    },
+    update: async (profile) => {
+      const { id, accountId, name, description, updatedAtMs } = profile;
+      const params = [name, JSON.stringify(profile.constraints), updatedAtMs, accountId, id, description];
+      const [found] = await db.batch([{ sql: UPDATE, params }, BUMP_REVISION]);
+      return found !== undefined && found.length > 0;
+    },
+    delete: async (accountId, id, keysTo) => {
+      const move = keysTo === undefined ? [] : [{ sql: MOVE_KEYS, params: [keysTo, accountId, id] }];
+      // Locked, so that it is not deleted itself before this is done.
+      const hold =
+        keysTo == null ? [] : [{ sql: HEIR + forUpdateSql(db.kind), params: [accountId, keysTo], expectRows: 1 }];
+      const deleted = { sql: DELETE, params: [accountId, id] };
+      try {
+        const answers = await db.batch([...hold, ...move, deleted, BUMP_REVISION]);
+        return answers.at(-2)?.length === 1 ? "deleted" : "missing";
+      } catch (error) {
+        if (error instanceof BatchRefused) return "heir-missing";
+        throw error;
+      }
+    },
+    all: async () => (await db.query(`SELECT ${COLUMNS} FROM profiles`)).map(toProfile),
+    list: async (accountId, { limit, after }) => {
+      const rows =
+        after === null
+          ? await db.query(FIRST_PAGE, [accountId, limit])
+          : await db.query(PAGE_AFTER, [accountId, limit, after]);
+      return rows.map(toProfile);
+    },
+  };
+}
+
+const HEIR = "SELECT id FROM profiles WHERE account_id = $1 AND id = $2";
+
+/** Not for a profile that is gone already: nothing may happen then. */
+const MOVE_KEYS = `UPDATE api_keys SET profile_id = $1 WHERE account_id = $2 AND profile_id = $3
+  AND EXISTS (SELECT 1 FROM profiles WHERE profiles.account_id = $2 AND profiles.id = $3)`;
+
+const COLUMNS = "id, account_id, name, description, constraints_json, created_at, updated_at";
+
+const INSERT = `INSERT INTO profiles (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+
+const UPDATE = `UPDATE profiles SET name = $1, description = $6, constraints_json = $2, updated_at = $3
+  WHERE account_id = $4 AND id = $5 RETURNING id`;
+
+const DELETE = "DELETE FROM profiles WHERE account_id = $1 AND id = $2 RETURNING id";
+
+const FIRST_PAGE = `SELECT ${COLUMNS} FROM profiles WHERE account_id = $1
+  ORDER BY created_at DESC, id DESC LIMIT $2`;
+
+const PAGE_AFTER = `SELECT ${COLUMNS} FROM profiles
+  WHERE account_id = $1
+    AND (created_at, id) < (SELECT created_at, id FROM profiles WHERE account_id = $1 AND id = $3)
+  ORDER BY created_at DESC, id DESC LIMIT $2`;
+
+function toProfile(row: Row): Profile {
+  // Constraints saved by an older version lack what was added since; the defaults stand in.
+  const constraints: Constraints = { ...NO_CONSTRAINTS, ...JSON.parse(String(row.constraints_json)) };
+  return {
+    id: String(row.id),
+    accountId: String(row.account_id),
+    name: String(row.name),
+    description: row.description == null ? null : String(row.description),
+    constraints,
+    createdAtMs: Number(row.created_at),
+    updatedAtMs: Number(row.updated_at),
+  };
+}

@@ -1,0 +1,13 @@
+// The counter that tells other processes to read keys and profiles anew. Every write of those bumps it in its own batch.
+
+import type { Db, Statement } from "../../core/ports.ts";
+
+export const BUMP_REVISION: Statement = {
+  sql: "UPDATE revisions SET value = value + 1 WHERE name = 'access'",
+  expectRows: 1,
+};
+
+export async function readRevision(db: Db): Promise<number> {
+  const [row] = await db.query("SELECT value FROM revisions WHERE name = 'access'");
+  return Number(row?.value ?? 0);
+}

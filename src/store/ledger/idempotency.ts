@@ -1,0 +1,70 @@
+// The answers kept for Idempotency-Key. Writing the answer is part of the ledger's batch (ledger-write.ts), so an answer is
+// kept exactly when its charge is.
+
+import { randomBytes } from "node:crypto";
+import type { Begun, IdempotencyStore } from "../../core/idempotency.ts";
+import type { Db } from "../../core/ports.ts";
+import { clockSql } from "../dialect.ts";
+
+/** A request that is over knows that the row is its own. */
+const ANY_TOKEN = "";
+
+export function createIdempotencyStore(db: Db, owner: string): IdempotencyStore {
+  const clock = clockSql(db.kind);
+  /** Ids with the token of a row that may be left over because the store was away; the next request takes its place. */
+  const leftOver = new Map<string, string>();
+
+  async function begin(id: string, bodyHash: string): Promise<Begun> {
+    await removeLeftOver(id);
+    const token = randomBytes(8).toString("hex");
+    const made = await db
+      .query(
+        `INSERT INTO idempotent_requests (id, body_hash, owner, token, created_at) VALUES ($1, $2, $3, $4, ${clock})
+         ON CONFLICT (id) DO NOTHING RETURNING id`,
+        [id, bodyHash, owner, token],
+      )
+      .catch((error) => {
+        leftOver.set(id, token);
+        throw error;
+      });
+    if (made.length > 0) return { state: "new" };
+    const [row] = await db.query("SELECT body_hash, content_type, answer_text FROM idempotent_requests WHERE id = $1", [
+      id,
+    ]);
+    // Forgotten in between: whoever had it failed just now.
+    if (row === undefined) return begin(id, bodyHash);
+    if (row.body_hash !== bodyHash) return { state: "other-body" };
+    if (row.answer_text === null) return { state: "in-flight" };
+    return { state: "answered", contentType: String(row.content_type), text: String(row.answer_text) };
+  }
+
+  async function removeLeftOver(id: string): Promise<void> {
+    const token = leftOver.get(id);
+    if (token === undefined) return;
+    const isOurs = token === ANY_TOKEN ? "" : " AND token = $3";
+    await db.query(`DELETE FROM idempotent_requests WHERE id = $1 AND owner = $2 AND answer_text IS NULL${isOurs}`, [
+      id,
+      owner,
+      ...(token === ANY_TOKEN ? [] : [token]),
+    ]);
+    leftOver.delete(id);
+  }
+
+  return {
+    begin,
+    async forget(id) {
+      leftOver.set(id, ANY_TOKEN);
+      // The next request with this key, or the sweep, will do it.
+      await removeLeftOver(id).catch(() => undefined);
+    },
+    async sweep(olderThanMs, silentMs) {
+      for (const id of [...leftOver.keys()]) await removeLeftOver(id);
+      await db.query(`DELETE FROM idempotent_requests WHERE created_at <= ${clock} - $1`, [olderThanMs]);
+      await db.query(
+        `DELETE FROM idempotent_requests WHERE answer_text IS NULL AND owner <> $1 AND owner NOT IN
+           (SELECT id FROM processes WHERE $2 > 0 AND seen_at > ${clock} - $2)`,
+        [owner, silentMs],
+      );
+    },
+  };
+}

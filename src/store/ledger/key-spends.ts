@@ -1,0 +1,43 @@
+// What keys with a spend limit have spent, for reading, and the start of a new period by hand.
+
+import type { KeySpend } from "../../core/ledger.ts";
+import type { Db, KeySpendStore, Row } from "../../core/ports.ts";
+import { inListSql, listValue } from "../dialect.ts";
+
+/** By name: a prepared statement that says `*` fails as soon as a newer version adds a column. */
+export const KEY_SPEND = "k.spent, k.held, k.period_start, k.spent_before";
+
+export function createKeySpendStore(db: Db): KeySpendStore {
+  return {
+    async of(keyIds) {
+      if (keyIds.length === 0) return new Map();
+      const rows = await db.query(
+        `SELECT k.key_id, ${KEY_SPEND} FROM key_spends k WHERE ${inListSql(db.kind, "k.key_id", "$1")}`,
+        [listValue(db.kind, keyIds)],
+      );
+      return new Map(rows.map((row) => [String(row.key_id), toKeySpend(row)]));
+    },
+    /**
+     * Without the wallet's lock: a process that remembers less forgiven is only stricter, and reads anew before it refuses or
+     * grants less than was asked for.
+     * What it writes leaves these two columns alone, unless a new period has begun, which forgives the same.
+     */
+    async reset(keyId, atMs) {
+      await db.query(BEGIN_NOW, [keyId, atMs]);
+    },
+  };
+}
+
+/** Never earlier than the period under way, or a clock that is behind would let that one begin again. */
+const BEGIN_NOW = `UPDATE key_spends SET spent_before = spent,
+  period_start = CASE WHEN period_start > $2 THEN period_start ELSE $2 END WHERE key_id = $1`;
+
+export function toKeySpend(row: Row): KeySpend {
+  return {
+    keyId: String(row.key_id),
+    spent: BigInt(row.spent as number),
+    held: BigInt(row.held as number),
+    periodStartMs: Number(row.period_start),
+    spentBefore: BigInt(row.spent_before as number),
+  };
+}

@@ -1,0 +1,61 @@
+// Several writes as one PostgreSQL statement, which is a transaction by itself: one message there and one back, and no row
+// stays locked while messages travel. A write of too few rows makes the whole statement fail.
+
+import type { SqlValue, Statement } from "../../core/ports.ts";
+import { BatchRefused } from "../../core/store-errors.ts";
+
+export interface AtOnce {
+  /** The same for the same statements, so that the server prepares it once. */
+  readonly name: string;
+  readonly text: string;
+  readonly values: SqlValue[];
+}
+
+/** None of them may look at what another one writes. */
+export function atOnce(statements: readonly Statement[]): AtOnce {
+  const values: SqlValue[] = [];
+  for (const { params = [] } of statements) values.push(...params);
+  for (const { expectRows = 0 } of statements) values.push(expectRows);
+  return { ...textFor(statements), values };
+}
+
+/** What the failure of such a statement says about too few rows; null when it is about something else. */
+export function refusalOf(error: { readonly message: string }, statements: readonly Statement[]): BatchRefused | null {
+  const match = REFUSED.exec(error.message);
+  if (match === null) return null;
+  const statementIndex = Number(match[1]);
+  const expectedRows = statements[statementIndex]?.expectRows ?? 0;
+  return new BatchRefused({ statementIndex, expectedRows, affectedRows: Number(match[2]) });
+}
+
+const REFUSED = /refused (\d+) (\d+)/;
+const TEXTS_MAX = 200;
+const texts = new Map<string, { readonly name: string; readonly text: string }>();
+let textCount = 0;
+
+function textFor(statements: readonly Statement[]): { readonly name: string; readonly text: string } {
+  const key = statements.map(({ sql }) => sql).join(";");
+  const known = texts.get(key);
+  if (known !== undefined) return known;
+  textCount += 1;
+  const made = { name: `switchyard_at_once_${textCount}`, text: combine(statements) };
+  if (texts.size >= TEXTS_MAX) texts.clear();
+  texts.set(key, made);
+  return made;
+}
+
+function combine(statements: readonly Statement[]): string {
+  let place = 0;
+  const parts = statements.map(({ sql, params = [] }, index) => {
+    const first = place;
+    place += params.length;
+    return `s${index} AS (${sql.replace(/\$(\d+)/g, (_, own) => `$${first + Number(own)}`)} RETURNING 1)`;
+  });
+  const counts = statements.map((_, index) => `(SELECT COUNT(*) FROM s${index}) AS c${index}`);
+  // PostgreSQL has no function that fails; text that is no number does, and brings along which statement it was.
+  const checks = statements.map(
+    (_, index) =>
+      `WHEN c${index} < CAST($${place + index + 1} AS BIGINT) THEN CAST('refused ${index} ' || c${index} AS BIGINT)`,
+  );
+  return `WITH ${parts.join(", ")} SELECT CASE ${checks.join(" ")} ELSE 0 END AS refused FROM (SELECT ${counts.join(", ")}) AS counts`;
+}

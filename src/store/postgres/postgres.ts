@@ -1,0 +1,217 @@
+// PostgreSQL behind the Db port: a pool that reconnects by itself, and values read as SQLite gives them.
+
+import pg from "pg";
+import type { Answers, Db, Decided, Queryable, Row, SqlValue, Statement } from "../../core/ports.ts";
+import { BatchRefused, StoreUnavailable } from "../../core/store-errors.ts";
+import { migrate } from "../migrate.ts";
+import { runTransaction } from "../transaction.ts";
+import { atOnce, refusalOf } from "./at-once.ts";
+import { getTypeParser, toError } from "./values.ts";
+
+export interface PostgresOptions {
+  readonly poolMax: number;
+  readonly queryTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly onConnectionLost: (error: Error) => void;
+}
+
+/** Of their own, so that a page that reads much never delays a hold. */
+const AT_ONCE_CONNECTIONS = 2;
+
+export async function openPostgres(url: string, options: PostgresOptions): Promise<Db> {
+  const pool = openPool(url, options);
+  const writers = openPool(url, { ...options, poolMax: AT_ONCE_CONNECTIONS });
+  writers.on("connect", (client) => client.query(NO_SCANS).catch(options.onConnectionLost));
+  let ending: Promise<void> | null = null;
+
+  const db: Db = {
+    kind: "postgres",
+    query: (sql, params = []) => guarded(async () => (await pool.query<Row>(sql, [...params])).rows),
+    batch: (statements) => (statements.length === 0 ? Promise.resolve([]) : runBatch(pool, statements)),
+    batchAtOnce: (statements) => retried(writers, (loan) => runAtOnce(loan, statements)),
+    transaction: <T>(work: (tx: Queryable) => Promise<T>) =>
+      withConnection(pool, (loan) => inTransaction(loan, (query) => work({ query }))),
+    readThenWrite: (reads, decide) => retried(pool, (loan) => exchange(loan, reads, decide)),
+    migrate: () => migrate(db),
+    close: () => {
+      ending ??= Promise.all([pool.end(), writers.end()]).then(() => undefined);
+      return ending;
+    },
+  };
+  try {
+    await db.query("SELECT 1 AS one");
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return db;
+}
+
+function openPool(url: string, options: PostgresOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: "switchyard",
+    max: options.poolMax,
+    query_timeout: options.queryTimeoutMs,
+    connectionTimeoutMillis: options.connectTimeoutMs,
+    keepAlive: true,
+    // Statements that need no answers in between are sent without waiting for each other.
+    pipeline: true,
+    types: { getTypeParser } as pg.CustomTypesConfig,
+  });
+  // Without a listener a server that goes away would end the process.
+  pool.on("error", options.onConnectionLost);
+  return pool;
+}
+
+async function runAtOnce({ client }: Loan, statements: readonly Statement[]): Promise<void> {
+  try {
+    await client.query(atOnce(statements));
+  } catch (error) {
+    throw refusalOf(error as Error, statements) ?? toError(error, 0);
+  }
+}
+
+const TRIES = 4;
+
+const runBatch = (pool: pg.Pool, statements: readonly Statement[]): Promise<Answers> =>
+  retried(pool, (loan) =>
+    undoneOnFailure(loan, async () => {
+      const answers = await begin(loan, statements);
+      // Not sent along: a row that was not affected as expected must still undo the rest.
+      await send(loan, [COMMIT]);
+      return answers;
+    }),
+  );
+
+/** What lost against others was undone as a whole, so it can simply be run again. */
+async function retried<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Promise<T> {
+  for (let tryNumber = 1; ; tryNumber += 1) {
+    try {
+      return await withConnection(pool, work);
+    } catch (error) {
+      const isLost = error instanceof pg.DatabaseError && (error.code === "40P01" || error.code === "40001");
+      if (!isLost || tryNumber === TRIES) throw error;
+    }
+  }
+}
+
+// What is run all the time goes by keys. The server keeps the plan it made when the tables were small, and would read all
+// of them, row by row, for as long as the connection lives.
+const NO_SCANS = "SET enable_seqscan = off";
+const BEGIN = "BEGIN; SET LOCAL enable_seqscan = off";
+const COMMIT: Statement = { sql: "COMMIT" };
+
+/** A transaction and its first statements, in one packet. */
+async function begin(loan: Loan, statements: readonly Statement[]): Promise<Answers> {
+  const { stream } = loan.client.connection;
+  stream.cork();
+  const begun = loan.client.query(BEGIN);
+  const answers = send(loan, statements.map(named));
+  stream.uncork();
+  const [{ status }] = await Promise.allSettled([begun, answers]);
+  if (status === "rejected") await guarded(() => begun);
+  return answers;
+}
+
+function exchange<T>(loan: Loan, reads: readonly Statement[], decide: (answers: Answers) => Decided<T>): Promise<T> {
+  return undoneOnFailure(loan, async () => {
+    const answers = await begin(loan, reads);
+    const { writes, result } = decide(answers);
+    await send(loan, writes.map(named));
+    await send(loan, [COMMIT]);
+    return result;
+  });
+}
+
+async function undoneOnFailure<T>(loan: Loan, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await rollback(loan).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Sends all in one packet; the first that fails, in their order, is the error. */
+async function send({ client }: Loan, statements: readonly NamedStatement[]): Promise<Answers> {
+  const { stream } = client.connection;
+  stream.cork();
+  const pending = statements.map(({ name, sql, params }) =>
+    client.query<Row>({
+      ...(name === undefined ? {} : { name }),
+      text: sql,
+      ...(params === undefined ? {} : { values: params as SqlValue[] }),
+    }),
+  );
+  stream.uncork();
+  const results = await Promise.allSettled(pending);
+  return results.map((result, statementIndex) => {
+    if (result.status === "rejected") throw toError(result.reason, statementIndex);
+    const expectedRows = statements[statementIndex]?.expectRows ?? 0;
+    const affectedRows = result.value.rowCount ?? 0;
+    if (affectedRows < expectedRows) throw new BatchRefused({ statementIndex, expectedRows, affectedRows });
+    return result.value.rows;
+  });
+}
+
+interface NamedStatement extends Statement {
+  readonly name?: string;
+}
+
+const names = new Map<string, string>();
+
+/** A name makes the server keep the prepared statement for as long as the connection lives. */
+function named(statement: Statement): NamedStatement {
+  const name = names.get(statement.sql) ?? `switchyard_${names.size + 1}`;
+  names.set(statement.sql, name);
+  return { ...statement, name };
+}
+
+type Query = (sql: string, params?: readonly SqlValue[]) => Promise<readonly Row[]>;
+
+async function inTransaction<T>(loan: Loan, work: (query: Query) => Promise<T>): Promise<T> {
+  const query: Query = (sql, params = []) => guarded(async () => (await loan.client.query<Row>(sql, [...params])).rows);
+  await query("BEGIN");
+  return runTransaction({ query, commit: () => query("COMMIT"), rollback: () => rollback(loan) }, (tx) =>
+    work(tx.query),
+  );
+}
+
+async function rollback(loan: Loan): Promise<void> {
+  loan.isBroken = true;
+  await guarded(() => loan.client.query("ROLLBACK"));
+  loan.isBroken = false;
+}
+
+/** A connection for the time of one transaction; a broken one is not put back. */
+interface Loan {
+  readonly client: pg.PoolClient;
+  isBroken: boolean;
+}
+
+async function withConnection<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Promise<T> {
+  const loan: Loan = { client: await guarded(() => pool.connect()), isBroken: false };
+  // While a connection is lent out its errors come here, not to the pool; the statement under way rejects as well.
+  const onError = (): void => {
+    loan.isBroken = true;
+  };
+  loan.client.on("error", onError);
+  try {
+    return await work(loan);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) loan.isBroken = true;
+    throw error;
+  } finally {
+    loan.client.off("error", onError);
+    loan.client.release(loan.isBroken);
+  }
+}
+
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toError(error, 0);
+  }
+}

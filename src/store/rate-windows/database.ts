@@ -1,0 +1,60 @@
+// The shared windows in the database: a row for each name, changed under its lock and timed by the database's clock.
+
+import { type CallWindows, type SecondCount, type Taken, takeFrom, type Wish } from "../../core/call-window.ts";
+import type { Db, Row, Statement } from "../../core/ports.ts";
+import { clockSql, createInsert, forUpdateSql, inListSql, listValue } from "../dialect.ts";
+
+/** Rows that nobody has touched for so long count nothing any more. */
+const FORGET_AFTER_MS = 3_600_000;
+const SWEEP_MS = 600_000;
+
+/** The handle is closed with it: it has connections of its own, so that whoever waits for a lock keeps no hold waiting. */
+export function createCallWindows(db: Db): CallWindows {
+  const clock = clockSql(db.kind);
+  const insert = createInsert(db.kind, "call_windows", COLUMNS, "ON CONFLICT (id) DO NOTHING");
+  const select = `SELECT id, counts_json, ${clock} AS now FROM call_windows
+    WHERE ${inListSql(db.kind, "id", "$1")} ORDER BY id${forUpdateSql(db.kind)}`;
+  let sweptAtMs = 0;
+
+  function sweep(): readonly Statement[] {
+    if (Date.now() - sweptAtMs < SWEEP_MS) return [];
+    sweptAtMs = Date.now();
+    return [{ sql: `DELETE FROM call_windows WHERE updated_at <= ${clock} - $1`, params: [FORGET_AFTER_MS] }];
+  }
+
+  return {
+    take(wishes) {
+      if (wishes.length === 0) return Promise.resolve([]);
+      const ids = wishes.map(({ id }) => id).sort();
+      const reads = [
+        // A row that is not there cannot be locked.
+        insert(ids.map((id) => [id, "[]", 0])),
+        { sql: select, params: [listValue(db.kind, ids)] },
+      ];
+      return db.readThenWrite(reads, ([, rows = []]) => {
+        const result = takeEach(wishes, rows);
+        const writes = result.map(({ counts }, index) => ({
+          sql: `UPDATE call_windows SET counts_json = $1, updated_at = ${clock} WHERE id = $2`,
+          params: [JSON.stringify(counts), (wishes[index] as Wish).id],
+        }));
+        return { writes: [...writes, ...sweep()], result };
+      });
+    },
+    close: () => db.close(),
+  };
+}
+
+const COLUMNS = [
+  { name: "id", type: "TEXT" },
+  { name: "counts_json", type: "TEXT" },
+  { name: "updated_at", type: "BIGINT" },
+] as const;
+
+function takeEach(wishes: readonly Wish[], rows: readonly Row[]): readonly Taken[] {
+  const byId = new Map(rows.map((row) => [String(row.id), row]));
+  return wishes.map((wish) => {
+    const row = byId.get(wish.id);
+    const counts = JSON.parse(String(row?.counts_json ?? "[]")) as readonly SecondCount[];
+    return takeFrom(counts, wish, Math.floor(Number(row?.now ?? 0) / 1000));
+  });
+}

@@ -1,0 +1,129 @@
+// What a filter of the log means in SQL: on the requests themselves, and on the counters of request_counts, whose columns
+// have the same names.
+
+import type { SqlValue } from "../../core/ports.ts";
+import type { CostRange } from "../../core/requests/cost-steps.ts";
+import type { RequestFilter, StatusFilter } from "../../core/requests/log.ts";
+import { type AnsweredAt, recordIdAt } from "../../core/requests/records.ts";
+
+export interface Conditions {
+  readonly params: SqlValue[];
+  /** A condition with one `?` for each value. */
+  add(condition: string, ...values: readonly SqlValue[]): void;
+  sql(): string;
+}
+
+export function newConditions(): Conditions {
+  const parts: string[] = [];
+  const params: SqlValue[] = [];
+  return {
+    params,
+    add(condition, ...values) {
+      const [head = "", ...tails] = condition.split("?");
+      const places = values.map((value) => `$${params.push(value)}`);
+      parts.push(head + tails.map((tail, index) => `${places[index]}${tail}`).join(""));
+    },
+    sql: () => parts.join(" AND "),
+  };
+}
+
+/** All but the time, the cost, the request id and the attempts: those the two tables have not in common. */
+export function addFilter(where: Conditions, filter: RequestFilter): void {
+  where.add("account_id = ?", filter.accountId);
+  const texts = {
+    tier: filter.tier,
+    model: filter.model,
+    key_id: filter.keyId,
+    provider: filter.provider,
+    profile_id: filter.profileId,
+    profile: filter.profile,
+    category: filter.category,
+  };
+  for (const [column, value] of Object.entries(texts)) {
+    if (value !== undefined) where.add(`${column} = ?`, value ?? "");
+  }
+  if (filter.isFallback !== undefined) where.add(`is_fallback = ${filter.isFallback ? 1 : 0}`);
+  if (filter.isAdjusted !== undefined) where.add(`is_adjusted = ${filter.isAdjusted ? 1 : 0}`);
+  if (filter.status !== undefined) addStatus(where, filter.status);
+}
+
+type AttemptFilter = Pick<RequestFilter, "answeredAt" | "failedProvider">;
+
+/** Whether the filter asks for requests that the first try did not answer: few, and with an index of their own. */
+export function isTriedAgain({ answeredAt, failedProvider }: AttemptFilter): boolean {
+  return failedProvider !== undefined || (answeredAt !== undefined && !answeredAt.includes("first"));
+}
+
+/** In the words of the index. */
+const TRIED_AGAIN = "(attempts > 1 OR (attempts = 1 AND is_error = 1))";
+
+const ANSWERED_SQL: Readonly<Record<AnsweredAt, string>> = {
+  first: "attempts <= 1 AND model <> ''",
+  second: "attempts = 2 AND model <> ''",
+  later: "attempts > 2 AND model <> ''",
+  none: "attempts > 0 AND model = '' AND status >= 500",
+};
+
+/** On the requests. */
+export function addAttempts(where: Conditions, filter: AttemptFilter): void {
+  const { answeredAt, failedProvider } = filter;
+  if (isTriedAgain(filter)) where.add(TRIED_AGAIN);
+  if (answeredAt !== undefined) where.add(`(${answeredAt.map((at) => `(${ANSWERED_SQL[at]})`).join(" OR ")})`);
+  // LIKE would not tell upper from lower case on SQLite.
+  if (failedProvider !== undefined) {
+    where.add("replace(failed_providers, ?, '') <> failed_providers", JSON.stringify(failedProvider));
+  }
+}
+
+/** On the counters, which do not know attempts: those that were answered, and where asked for those that failed, too. */
+export function addAnswered(where: Conditions, { answeredAt }: AttemptFilter): void {
+  if (answeredAt !== undefined)
+    where.add(answeredAt.includes("none") ? "(model <> '' OR status >= 500)" : "model <> ''");
+}
+
+/** On the requests: from that time, and before that id. */
+export function addIds(where: Conditions, fromMs: number | undefined, endId: string | null): void {
+  if (fromMs !== undefined) where.add("id >= ?", recordIdAt(fromMs));
+  if (endId !== null) where.add("id < ?", endId);
+}
+
+/** Behind every character that a request id may have. */
+const LAST = "~";
+
+/** On the requests; an expression in the place of the column keeps its index out of it. */
+export function addRequestId(where: Conditions, start: string, column = "request_id"): void {
+  where.add(`${column} >= ? AND ${column} < ?`, start, `${start}${LAST}`);
+}
+
+/** On the requests. */
+export function addCost(where: Conditions, { from, to }: CostRange): void {
+  where.add("charge >= ?", from ?? 0n);
+  if (to !== undefined) where.add("charge < ?", to);
+}
+
+/** On the counters: these steps, the first and the last. */
+export function addCostSteps(where: Conditions, [first, last]: readonly [number, number]): void {
+  where.add("cost_step >= ? AND cost_step <= ?", first, last);
+}
+
+/** Whether the filter narrows by anything but the time. */
+export function isNarrow({ accountId: _accountId, fromMs: _fromMs, toMs: _toMs, ...rest }: RequestFilter): boolean {
+  return Object.keys(rest).length > 0;
+}
+
+const ERROR_STATUS = 400;
+
+/** Errors are few and have an index of their own, which is used where the words `is_error = 1` stand. */
+function addStatus(where: Conditions, filter: StatusFilter): void {
+  if (filter.kind === "error" || filter.kind === "broken") where.add("is_error = 1");
+  if (filter.kind === "broken") where.add("status < ?", ERROR_STATUS);
+  if (filter.kind === "exact") {
+    if (filter.statuses.every((status) => status >= ERROR_STATUS)) where.add("is_error = 1");
+    where.add(`status IN (${filter.statuses.map(() => "?").join(", ")})`, ...filter.statuses);
+  }
+  if (filter.kind === "class") {
+    const lowest = filter.hundreds * 100;
+    if (lowest >= ERROR_STATUS) where.add("is_error = 1");
+    where.add("status >= ? AND status < ?", lowest, lowest + 100);
+  }
+}

@@ -1,0 +1,147 @@
+// What only the page of one request shows, as JSON: written in few words, because every request pays for them, and read
+// back whole with the line of the log it belongs to.
+
+import type { Candidate, Controls, Decision } from "../../core/decision.ts";
+import type { RequestDetail, RequestSummary } from "../../core/requests/log.ts";
+import type { AttemptRecord, CostRecord, RequestRecord, ToolCallCheck } from "../../core/requests/records.ts";
+
+/** To be put into JSON. Named one by one: spreading and leaving out would cost more than writing it. */
+export function toDetail({ decision, attempts, hold, cost, features, toolCalls }: RequestRecord): StoredDetail {
+  return {
+    decision: decision === null ? null : toDecision(decision),
+    attempts,
+    hold: hold === null ? null : hold.toString(),
+    cost: cost === null ? null : toCost(cost),
+    features: features === null ? null : withoutZeros(features),
+    toolCalls,
+  };
+}
+
+export function readDetail(text: string, summary: RequestSummary): RequestDetail {
+  const { decision, attempts, hold, cost, features, toolCalls } = JSON.parse(text) as StoredDetail;
+  return {
+    decision: decision === null ? null : readDecision(decision, summary),
+    attempts,
+    hold: hold === null ? null : BigInt(hold),
+    cost,
+    features: features === null ? null : flatten(features),
+    toolCalls,
+  };
+}
+
+interface StoredDetail {
+  readonly decision: StoredDecision | null;
+  readonly attempts: readonly AttemptRecord[];
+  readonly hold: string | null;
+  readonly cost: RequestDetail["cost"];
+  readonly features: object | null;
+  readonly toolCalls: ToolCallCheck | null;
+}
+
+/** Without what the log's line has; of the candidates only those that are not in the chain. */
+interface StoredDecision {
+  readonly model: string;
+  readonly confidence: number;
+  readonly method: string;
+  readonly reasoning: string;
+  readonly cost: string;
+  readonly baseline: string;
+  readonly savings: number;
+  readonly chain: readonly string[];
+  readonly historyFloor: Decision["historyFloor"];
+  readonly toolScore: number | null;
+  readonly removed: readonly (readonly [string, string | null])[];
+  /** Models that were not well, with the reason; absent when all were. */
+  readonly resting?: Readonly<Record<string, string>>;
+  readonly tokens: Decision["estimatedTokens"];
+  readonly score: number | null;
+  readonly isSure: boolean | null;
+  /** Null where the request asked for nothing in particular. */
+  readonly controls: Controls | null;
+}
+
+function toDecision(decision: Decision): StoredDecision {
+  const removed: [string, string | null][] = [];
+  for (const { model, removedBecause } of decision.candidates) {
+    if (!decision.chain.includes(model)) removed.push([model, removedBecause]);
+  }
+  return {
+    model: decision.model,
+    confidence: decision.confidence,
+    method: decision.method,
+    reasoning: decision.reasoning,
+    cost: decision.costEstimate.toString(),
+    baseline: decision.baselineCost.toString(),
+    savings: decision.savings,
+    chain: decision.chain,
+    historyFloor: decision.historyFloor,
+    toolScore: decision.toolScore,
+    removed,
+    ...restingOf(decision),
+    tokens: decision.estimatedTokens,
+    score: decision.score ?? null,
+    isSure: decision.isSure ?? null,
+    controls: decision.controls !== undefined && asksForSomething(decision.controls) ? decision.controls : null,
+  };
+}
+
+function restingOf({ candidates }: Decision): Pick<StoredDecision, "resting"> {
+  const resting = candidates.filter(({ restingBecause }) => restingBecause !== undefined);
+  if (resting.length === 0) return {};
+  return { resting: Object.fromEntries(resting.map(({ model, restingBecause = "" }) => [model, restingBecause])) };
+}
+
+function asksForSomething(controls: Controls): boolean {
+  const { profile, tierFloor, tierCeiling, maxCostUsd, toolScoreMin, codeQuality, chatQuality } = controls;
+  const isBound = tierFloor !== null || tierCeiling !== null || maxCostUsd !== null || toolScoreMin !== null;
+  return profile !== "auto" || isBound || codeQuality !== null || chatQuality !== null;
+}
+
+function readDecision(stored: StoredDecision, summary: RequestSummary): Decision {
+  const { cost, baseline, removed, resting = {}, tokens, score, isSure = null, controls = null, ...rest } = stored;
+  const candidate = (model: string, removedBecause: string | null): Candidate => {
+    const restingBecause = resting[model];
+    return restingBecause === undefined ? { model, removedBecause } : { model, removedBecause, restingBecause };
+  };
+  const inChain = rest.chain.map((model) => candidate(model, null));
+  return {
+    ...rest,
+    tier: summary.tier as Decision["tier"],
+    category: summary.category as Decision["category"],
+    profile: summary.profile as Decision["profile"],
+    toolScenario: summary.toolScenario as Decision["toolScenario"],
+    costEstimate: BigInt(cost),
+    baselineCost: BigInt(baseline),
+    candidates: [...inChain, ...removed.map(([model, reason]) => candidate(model, reason))],
+    estimatedTokens: tokens,
+    ...(summary.classifiedTier === null ? {} : { classifiedTier: summary.classifiedTier as Decision["tier"] }),
+    ...(score === null ? {} : { score }),
+    ...(isSure === null ? {} : { isSure }),
+    ...(controls === null ? {} : { controls }),
+  };
+}
+
+function toCost({ price, markupPpm, baselineModel, holdId }: CostRecord): NonNullable<RequestDetail["cost"]> {
+  return { price, markupPpm, baselineModel, holdId };
+}
+
+/** Most cues are silent in most requests; a third of what a request takes in the store would be their names. */
+function withoutZeros(features: object): object {
+  const kept: Record<string, unknown> = {};
+  const values = features as Readonly<Record<string, unknown>>;
+  for (const name in values) {
+    const value = values[name];
+    if (value) kept[name] = typeof value === "object" ? withoutZeros(value) : value;
+  }
+  return kept;
+}
+
+/** Numbers by name, groups of them by `group.name`. */
+function flatten(features: object, prefix = ""): Record<string, number> {
+  const flat: Record<string, number> = {};
+  for (const [name, value] of Object.entries(features)) {
+    if (typeof value === "object" && value !== null) Object.assign(flat, flatten(value, `${name}.`));
+    else if (Number(value) !== 0 && Number.isFinite(Number(value))) flat[`${prefix}${name}`] = Number(value);
+  }
+  return flat;
+}

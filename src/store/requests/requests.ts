@@ -1,0 +1,146 @@
+// The log of requests for reading: pages, one request as a whole, marks, and how many there were over time.
+
+import type { TokenBuckets } from "../../core/money.ts";
+import type { Db, Row, SqlValue } from "../../core/ports.ts";
+import type { Feedback, MarkedRequest, RequestLog, RequestSummary } from "../../core/requests/log.ts";
+import type { ContentRecord, Features } from "../../core/requests/records.ts";
+import type { Tier } from "../../core/tiers.ts";
+import { readHistogram } from "./counts.ts";
+import { readDetail } from "./detail.ts";
+import { searchPage } from "./search.ts";
+
+export function createRequestLog(db: Db): RequestLog {
+  return {
+    list: async (filter, page) => (await searchPage(db, filter, page)).map(toSummary),
+    histogram: (filter, span) => readHistogram(db, filter, span),
+    async find(accountId, id) {
+      const [row] =
+        (await rowsOf(db, "id = $2", [accountId, id])) ??
+        (await rowsOf(db, "request_id = $2 ORDER BY id DESC LIMIT 1", [accountId, id])) ??
+        [];
+      if (row === undefined) return null;
+      const [rest] = await db.query(REST, [row.id ?? null]);
+      const summary = toSummary(row);
+      return {
+        summary,
+        detail: readDetail(String(rest?.detail_json), summary),
+        content: rest?.request_text == null ? null : toContent(rest),
+        feedback: rest?.feedback_tier == null ? null : toFeedback(rest),
+      };
+    },
+    async mark(accountId, recordId, { tier, note, atMs }) {
+      const stored = await this.find(accountId, recordId);
+      if (stored === null) return;
+      const { summary, detail } = stored;
+      const features = JSON.stringify(detail.features);
+      await db.query(MARK, [
+        summary.id,
+        accountId,
+        tier,
+        note,
+        summary.tier ?? "",
+        summary.category ?? "",
+        features,
+        atMs,
+      ]);
+    },
+    marks: async ({ limit, after }) => (await db.query(MARKS, [after ?? BEYOND_IDS, limit])).map(toMarked),
+  };
+}
+
+const REST = `SELECT d.detail_json, c.request_text, c.is_request_cut, c.answer_text, c.is_answer_cut,
+    f.tier AS feedback_tier, f.note, f.created_at AS feedback_at
+  FROM request_details d LEFT JOIN request_contents c ON c.id = d.id LEFT JOIN request_feedback f ON f.id = d.id
+  WHERE d.id = $1`;
+
+const MARK = `INSERT INTO request_feedback
+    (id, account_id, tier, note, decided_tier, category, features_json, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+  ON CONFLICT (id) DO UPDATE SET tier = excluded.tier, note = excluded.note, created_at = excluded.created_at`;
+
+/** Sorts after every id. */
+const BEYOND_IDS = "~";
+
+const MARKS = `SELECT id, tier, decided_tier, category, features_json, created_at FROM request_feedback
+  WHERE category <> '' AND features_json <> 'null' AND id < $1 ORDER BY id DESC LIMIT $2`;
+
+/** Null when there are none. */
+async function rowsOf(db: Db, condition: string, params: readonly SqlValue[]): Promise<readonly Row[] | null> {
+  const rows = await db.query(`SELECT * FROM requests WHERE account_id = $1 AND ${condition}`, params);
+  return rows.length === 0 ? null : rows;
+}
+
+export function toSummary(row: Row): RequestSummary {
+  return {
+    id: String(row.id),
+    requestId: String(row.request_id),
+    keyId: String(row.key_id),
+    atMs: Number(row.created_at),
+    route: String(row.route),
+    status: Number(row.status),
+    errorCode: textOrNull(row.error_code),
+    isError: Number(row.is_error) === 1,
+    isStream: Number(row.is_stream) === 1,
+    tier: textOrNull(row.tier),
+    classifiedTier: textOrNull(row.classified_tier),
+    category: textOrNull(row.category),
+    profile: textOrNull(row.profile),
+    profileId: textOrNull(row.profile_id),
+    toolScenario: textOrNull(row.tool_scenario),
+    model: textOrNull(row.model),
+    provider: textOrNull(row.provider),
+    isFallback: Number(row.is_fallback) === 1,
+    isAdjusted: Number(row.is_adjusted) === 1,
+    attempts: Number(row.attempts),
+    failedProviders: row.failed_providers ? (JSON.parse(String(row.failed_providers)) as string[]) : [],
+    buckets: toBuckets(row),
+    isEstimated: Number(row.is_estimated) === 1,
+    charge: row.charge == null ? null : BigInt(row.charge),
+    baseline: row.baseline == null ? null : BigInt(row.baseline),
+    latencyMs: Number(row.latency_ms),
+    firstContentMs: row.first_content_ms == null ? null : Number(row.first_content_ms),
+    ending: textOrNull(row.ending),
+  };
+}
+
+function toBuckets(row: Row): TokenBuckets | null {
+  if (row.input_tokens == null) return null;
+  return {
+    input: Number(row.input_tokens),
+    cacheRead: Number(row.cache_read_tokens),
+    cacheWrite: Number(row.cache_write_tokens),
+    output: Number(row.output_tokens),
+  };
+}
+
+function textOrNull(value: SqlValue | undefined): string | null {
+  return value == null || value === "" ? null : String(value);
+}
+
+function toContent(row: Row): ContentRecord {
+  return {
+    request: String(row.request_text),
+    isRequestCut: Number(row.is_request_cut) === 1,
+    answer: String(row.answer_text),
+    isAnswerCut: Number(row.is_answer_cut) === 1,
+  };
+}
+
+function toMarked(row: Row): MarkedRequest {
+  return {
+    id: String(row.id),
+    tier: row.tier as Tier,
+    decidedTier: String(row.decided_tier),
+    category: String(row.category),
+    features: JSON.parse(String(row.features_json)) as Features,
+    atMs: Number(row.created_at),
+  };
+}
+
+function toFeedback(row: Row): Feedback {
+  return {
+    tier: row.feedback_tier as Tier,
+    note: row.note == null ? null : String(row.note),
+    atMs: Number(row.feedback_at),
+  };
+}

@@ -1,0 +1,105 @@
+// The totals for reading: by hour, by day or over the whole range, and by one of the things they are kept apart by.
+
+import type { Db, Row } from "../../core/ports.ts";
+import type { UsageGroup, UsageLog, UsageQuery, UsageRow } from "../../core/requests/log.ts";
+import { newConditions } from "./conditions.ts";
+import { readFailures } from "./provider-failures.ts";
+import {
+  COUNTS,
+  DAY_MS,
+  FIRST_CONTENT_COLUMNS,
+  HOUR_MS,
+  LATENCY_COLUMNS,
+  OVERHEAD_COLUMNS,
+  SUMS,
+} from "./rollup-write.ts";
+
+/** A total over more than this is taken from days, so that a year costs no more than a week. */
+const HOURLY_TOTAL_MAX_MS = 8 * DAY_MS;
+
+const GROUP_COLUMNS: Readonly<Record<UsageGroup, string>> = {
+  model: "model",
+  tier: "tier",
+  key: "key_id",
+  status: "status",
+};
+
+const sumsSql = (names: readonly string[]): string =>
+  names.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ");
+const ALL_SQL = sumsSql(SUMS);
+const COUNTS_SQL = sumsSql(COUNTS);
+
+export function createUsageLog(db: Db): UsageLog {
+  return {
+    async read(query) {
+      const { span, fromMs, toMs } = coverage(query);
+      const where = newConditions();
+      where.add("account_id = ? AND span = ?", query.accountId, span);
+      where.add("start_at >= ? AND start_at < ?", fromMs, toMs);
+      if (query.tier !== undefined) where.add("tier = ?", query.tier ?? "");
+      if (query.model !== undefined) where.add("model = ?", query.model ?? "");
+      if (query.keyId !== undefined) where.add("key_id = ?", query.keyId);
+      const by = [
+        ...(query.step === "total" ? [] : ["start_at"]),
+        ...(query.group === null ? [] : [GROUP_COLUMNS[query.group]]),
+      ];
+      const order = by.length === 0 ? "" : ` GROUP BY ${by.join(", ")} ORDER BY ${by.join(", ")}`;
+      const sql = `SELECT ${[...by, query.hasSpread === false ? COUNTS_SQL : ALL_SQL].join(", ")} FROM request_rollups WHERE ${where.sql()}${order}`;
+      const rows = await db.query(sql, where.params);
+      const counted = rows.filter((row) => row.requests != null);
+      return { rows: counted.map((row) => toUsage(row, query, fromMs)), fromMs, toMs };
+    },
+    async failures(query) {
+      const { span, fromMs, toMs } = coverage(query);
+      return { rows: await readFailures(db, query, { span, fromMs, toMs }), fromMs, toMs };
+    },
+  };
+}
+
+function coverage({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "step">): {
+  span: string;
+  fromMs: number;
+  toMs: number;
+} {
+  const isHourly = step === "hour" || (step === "total" && toMs - fromMs <= HOURLY_TOTAL_MAX_MS);
+  const unit = isHourly ? HOUR_MS : DAY_MS;
+  return {
+    span: isHourly ? "hour" : "day",
+    fromMs: Math.floor(fromMs / unit) * unit,
+    toMs: Math.ceil(toMs / unit) * unit,
+  };
+}
+
+function toUsage(row: Row, { step, group, hasSpread }: UsageQuery, fromMs: number): UsageRow {
+  const spread = (columns: readonly string[]): readonly number[] =>
+    hasSpread === false ? [] : columns.map((column) => Number(row[column]));
+  const name = group === null ? "" : String(row[GROUP_COLUMNS[group]]);
+  return {
+    startMs: step === "total" ? fromMs : Number(row.start_at),
+    group: name === "" ? null : name,
+    requests: Number(row.requests),
+    errors: Number(row.errors),
+    fallbacks: Number(row.fallbacks),
+    answered: {
+      first: Number(row.answered_first),
+      second: Number(row.answered_second),
+      later: Number(row.answered_later),
+      none: Number(row.answered_none),
+      unknown: Number(row.requests) - Number(row.answered_known),
+    },
+    buckets: {
+      input: Number(row.input_tokens),
+      cacheRead: Number(row.cache_read_tokens),
+      cacheWrite: Number(row.cache_write_tokens),
+      output: Number(row.output_tokens),
+    },
+    charge: BigInt(row.charge as number),
+    baseline: BigInt(row.baseline as number),
+    latencyMsSum: Number(row.latency_ms),
+    latencies: spread(LATENCY_COLUMNS),
+    firstContents: spread(FIRST_CONTENT_COLUMNS),
+    firstContentMsSum: Number(row.first_content_ms),
+    overheadMsSum: Number(row.overhead_ms),
+    overheads: spread(OVERHEAD_COLUMNS),
+  };
+}

@@ -1,0 +1,169 @@
+// A page of the log, newest first, whatever it is filtered by. The last day is simply looked through; where that is not
+// enough, the counters name the hours that have the rest, so that a rare combination costs no walk through everything.
+
+import type { Db, Page, Row } from "../../core/ports.ts";
+import { stepsOf, touchedSteps } from "../../core/requests/cost-steps.ts";
+import type { RequestFilter } from "../../core/requests/log.ts";
+import { recordIdAt, recordTimeOf } from "../../core/requests/records.ts";
+import {
+  addAttempts,
+  addCost,
+  addFilter,
+  addIds,
+  addRequestId,
+  isNarrow,
+  isTriedAgain,
+  newConditions,
+} from "./conditions.ts";
+import { countRequests, sumCounts } from "./counts.ts";
+import { DAY_MS, HOUR_MS } from "./rollup-write.ts";
+
+export async function searchPage(db: Db, filter: RequestFilter, { limit, after }: Page): Promise<readonly Row[]> {
+  const end = firstOf(filter.toMs === undefined ? null : recordIdAt(filter.toMs), after);
+  const search = { db, filter, limit };
+  if (filter.requestIdStart !== undefined) return byRequestId(search, end, filter.requestIdStart);
+  if (!isNarrow(filter)) return readRange(search, { fromMs: filter.fromMs, end });
+  const newestMs = await newestBefore(db, filter, end);
+  if (newestMs === null) return [];
+  const nearMs = floorTo(newestMs, HOUR_MS) - DAY_MS + HOUR_MS;
+  const near = await readRange(search, { fromMs: Math.max(nearMs, filter.fromMs ?? 0), end });
+  if (near.length === limit || nearMs <= (filter.fromMs ?? 0)) return near;
+  return [...near, ...(await searchOlder({ ...search, limit: limit - near.length }, nearMs))];
+}
+
+interface Search {
+  readonly db: Db;
+  readonly filter: RequestFilter;
+  readonly limit: number;
+}
+
+interface Range {
+  readonly fromMs: number | undefined;
+  /** The first id behind the range; null when nothing bounds it. */
+  readonly end: string | null;
+}
+
+async function readRange({ db, filter, limit }: Search, { fromMs, end }: Range): Promise<readonly Row[]> {
+  const where = newConditions();
+  addFilter(where, filter);
+  addAttempts(where, filter);
+  addIds(where, fromMs, end);
+  if (filter.cost !== undefined) addCost(where, filter.cost);
+  const sql = `SELECT * FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT $${where.params.length + 1}`;
+  return db.query(sql, [...where.params, limit]);
+}
+
+/** The time of the newest request before that id, whatever it is. */
+async function newestBefore(db: Db, { accountId }: RequestFilter, end: string | null): Promise<number | null> {
+  const where = newConditions();
+  where.add("account_id = ?", accountId);
+  addIds(where, undefined, end);
+  const [row] = await db.query(`SELECT id FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT 1`, where.params);
+  return row === undefined ? null : recordTimeOf(String(row.id));
+}
+
+/** Days first, as there are few; then the hours of as many days as should do. */
+async function searchOlder(search: Search, beforeMs: number): Promise<readonly Row[]> {
+  const fromMs = search.filter.fromMs ?? 0;
+  const days = await spansOf(search, "day", { fromMs: floorTo(fromMs, DAY_MS), toMs: beforeMs });
+  const found: Row[] = [];
+  for (let at = 0; at < days.length && found.length < search.limit; ) {
+    const missing = search.limit - found.length;
+    const some = takeUntil(days.slice(at), missing);
+    at += some.length;
+    const span = { fromMs: some.at(-1)?.startMs ?? 0, toMs: Math.min((some[0]?.startMs ?? 0) + DAY_MS, beforeMs) };
+    const hours = await spansOf(search, "hour", {
+      fromMs: Math.max(span.fromMs, floorTo(fromMs, HOUR_MS)),
+      toMs: span.toMs,
+    });
+    found.push(...(await readRanges({ ...search, limit: missing }, joined(hours), fromMs)));
+  }
+  return found;
+}
+
+/** Asked for together: few enough to leave connections to others. */
+const AT_ONCE = 4;
+
+async function readRanges(search: Search, ranges: readonly TimeRange[], fromMs: number): Promise<readonly Row[]> {
+  const found: Row[] = [];
+  for (let at = 0; at < ranges.length && found.length < search.limit; at += AT_ONCE) {
+    const limit = search.limit - found.length;
+    const reads = ranges.slice(at, at + AT_ONCE).map((range) => {
+      const bounds = { fromMs: Math.max(range.fromMs, fromMs), end: recordIdAt(range.toMs) };
+      return readRange({ ...search, limit }, bounds);
+    });
+    found.push(...(await Promise.all(reads)).flat());
+  }
+  return found.slice(0, search.limit);
+}
+
+interface TimeRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+interface Span {
+  readonly startMs: number;
+  readonly requests: number;
+}
+
+/** Newest first. Of a cost between two steps, and of first tries, there may be fewer than it says. */
+async function spansOf({ db, filter }: Search, step: "hour" | "day", between: TimeRange): Promise<readonly Span[]> {
+  const steps = filter.cost === undefined ? null : touchedSteps(filter.cost);
+  const isRare = isTriedAgain(filter);
+  const rows = isRare
+    ? await countRequests(db, filter, { ...between, step })
+    : await sumCounts(db, filter, { ...between, step, steps });
+  const isOnSteps = filter.cost === undefined || stepsOf(filter.cost).edges.length === 0;
+  const isExact = isRare || (isOnSteps && filter.answeredAt === undefined);
+  return rows.map((row) => ({ startMs: Number(row.start_at), requests: isExact ? Number(row.requests) : 1 })).reverse();
+}
+
+function takeUntil(spans: readonly Span[], wanted: number): readonly Span[] {
+  let sum = 0;
+  const enough = spans.findIndex(({ requests }) => {
+    sum += requests;
+    return sum >= wanted;
+  });
+  return enough < 0 ? spans : spans.slice(0, enough + 1);
+}
+
+/** Hours that follow each other are one range. */
+function joined(hours: readonly Span[]): readonly TimeRange[] {
+  const ranges: { fromMs: number; toMs: number }[] = [];
+  for (const { startMs } of hours) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last.fromMs === startMs + HOUR_MS) last.fromMs = startMs;
+    else ranges.push({ fromMs: startMs, toMs: startMs + HOUR_MS });
+  }
+  return ranges;
+}
+
+/** More ids than this are found sooner in the order of the log than by their index and sorted. */
+const FEW = 1_000;
+
+async function byRequestId(search: Search, end: string | null, start: string): Promise<readonly Row[]> {
+  const { db, filter, limit } = search;
+  const ids = newConditions();
+  ids.add("account_id = ?", filter.accountId);
+  addRequestId(ids, start);
+  const some = await db.query(`SELECT id FROM requests WHERE ${ids.sql()} LIMIT ${FEW}`, ids.params);
+  const where = newConditions();
+  addFilter(where, filter);
+  addAttempts(where, filter);
+  addIds(where, filter.fromMs, end);
+  if (filter.cost !== undefined) addCost(where, filter.cost);
+  addRequestId(where, start, some.length < FEW ? "request_id" : "(request_id || '')");
+  const sql = `SELECT * FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT $${where.params.length + 1}`;
+  return db.query(sql, [...where.params, limit]);
+}
+
+/** One bound instead of two: of two, SQLite may seek by the far one and walk from there. */
+function firstOf(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
+}
+
+function floorTo(ms: number, unitMs: number): number {
+  return Math.floor(ms / unitMs) * unitMs;
+}

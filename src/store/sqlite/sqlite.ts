@@ -1,0 +1,193 @@
+// SQLite behind the Db port: every call is a message to the thread that owns the connection (sqlite-worker.mjs),
+// which commits whatever waits in one fsync.
+
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../../core/ports.ts";
+import { BatchRefused, StoreDamaged, StoreInUse, StoreUnavailable, UniqueViolation } from "../../core/store-errors.ts";
+import { migrate } from "../migrate.ts";
+import { runTransaction } from "../transaction.ts";
+
+export interface SqliteOptions {
+  /** Take the lock of the one process that serves from this file. */
+  readonly exclusive: boolean;
+  readonly busyTimeoutMs: number;
+}
+
+/** Opens a file (an absolute path; its folder is made where it is missing) or `:memory:`. */
+export async function openSqlite(path: string, options: SqliteOptions): Promise<Db> {
+  const isFile = path !== ":memory:";
+  if (isFile) makePlace(path);
+  const lockPath = options.exclusive && isFile ? `${path}.lock` : null;
+  const thread = startThread({ path, lockPath, busyTimeoutMs: options.busyTimeoutMs });
+  await thread.opened;
+  let transactionCount = 0;
+  const nextTransaction = (): number => {
+    transactionCount += 1;
+    return transactionCount;
+  };
+
+  const db: Db = {
+    kind: "sqlite",
+    query: async (sql, params = []) => {
+      const answers = await thread.call({ kind: "batch", isWrite: WRITE.test(sql), statements: [{ sql, params }] });
+      return answers[0] ?? [];
+    },
+    batch: async (statements) =>
+      statements.length === 0 ? [] : thread.call({ kind: "batch", isWrite: true, statements }),
+    batchAtOnce: async (statements) => {
+      await thread.call({ kind: "batch", isWrite: true, statements });
+    },
+    transaction: async <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => {
+      const transaction = nextTransaction();
+      await thread.call({ kind: "begin", transaction });
+      const session = {
+        query: async (sql: string, params: readonly SqlValue[] = []) => {
+          const answers = await thread.call({ kind: "step", transaction, statements: [{ sql, params }] });
+          return answers[0] ?? [];
+        },
+        commit: () => thread.call({ kind: "commit", transaction }),
+        rollback: () => thread.call({ kind: "rollback", transaction }),
+      };
+      return runTransaction(session, work);
+    },
+    readThenWrite: (reads, decide) => exchange(thread, nextTransaction(), { reads, decide }),
+    migrate: () => migrate(db),
+    close: () => thread.close(),
+  };
+  return db;
+}
+
+interface Exchange<T> {
+  readonly reads: readonly Statement[];
+  readonly decide: (answers: Answers) => Decided<T>;
+}
+
+async function exchange<T>(thread: Thread, transaction: number, { reads, decide }: Exchange<T>): Promise<T> {
+  const answers = await thread.call({ kind: "begin", transaction, statements: reads });
+  let decided: Decided<T>;
+  try {
+    decided = decide(answers);
+  } catch (error) {
+    await thread.call({ kind: "rollback", transaction }).catch(() => undefined);
+    throw error;
+  }
+  await thread.call({ kind: "commit", transaction, statements: decided.writes });
+  return decided.result;
+}
+
+/** What joins a group commit; anything else (reads, schema changes) runs by itself. */
+const WRITE = /^\s*(insert|update|delete|with)\b/i;
+
+interface Call {
+  readonly kind: "batch" | "begin" | "step" | "commit" | "rollback" | "close";
+  readonly isWrite?: boolean;
+  readonly transaction?: number;
+  readonly statements?: readonly Statement[];
+}
+
+interface Failure {
+  readonly message: string;
+  readonly errcode: number | null;
+  readonly statementIndex: number;
+  readonly refusal: { statementIndex: number; expectedRows: number; affectedRows: number } | null;
+  readonly isInUse: boolean;
+  readonly isDamaged: boolean;
+}
+
+interface Answer {
+  readonly id: number;
+  readonly rows?: Answers;
+  readonly error?: Failure;
+}
+
+interface Waiter {
+  readonly resolve: (rows: Answers) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Thread {
+  readonly opened: Promise<unknown>;
+  call(call: Call): Promise<Answers>;
+  close(): Promise<void>;
+}
+
+function startThread(workerData: { path: string; lockPath: string | null; busyTimeoutMs: number }): Thread {
+  const worker = new Worker(new URL("./worker.mjs", import.meta.url), { workerData });
+  const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  const waiters = new Map<number, Waiter>();
+  let lastId = 0;
+  let fault: Error | null = null;
+
+  const wait = (id: number): Promise<Answers> =>
+    new Promise((resolve, reject) => {
+      // An idle database keeps no process alive; one that owes an answer does.
+      if (waiters.size === 0) worker.ref();
+      waiters.set(id, { resolve, reject });
+    });
+  const fail = (error: Error): void => {
+    fault ??= error;
+    for (const waiter of waiters.values()) waiter.reject(new StoreUnavailable(fault));
+    waiters.clear();
+  };
+
+  worker.on("message", (answers: readonly Answer[]) => {
+    for (const answer of answers) settle(waiters, answer, workerData.path);
+    if (waiters.size === 0) worker.unref();
+  });
+  worker.on("error", (error) => fail(error as Error));
+  worker.once("exit", () => fail(new Error("the database is closed")));
+
+  const call = (message: Call): Promise<Answers> => {
+    if (fault !== null) return Promise.reject(new StoreUnavailable(fault));
+    lastId += 1;
+    const answer = wait(lastId);
+    worker.postMessage({ ...message, id: lastId });
+    return answer;
+  };
+  const opened = wait(0).catch(async (error) => {
+    await worker.terminate();
+    throw error;
+  });
+  const close = async (): Promise<void> => {
+    if (fault !== null) return;
+    const closing = call({ kind: "close" });
+    fault = new Error("the database is closed");
+    await closing;
+    worker.ref();
+    await exited;
+  };
+  return { opened, call, close };
+}
+
+function settle(waiters: Map<number, Waiter>, answer: Answer, path: string): void {
+  const waiter = waiters.get(answer.id);
+  waiters.delete(answer.id);
+  if (answer.error === undefined) waiter?.resolve(answer.rows ?? []);
+  else waiter?.reject(toError(answer.error, path));
+}
+
+const UNIQUE_CODES = new Set([1555, 2067, 2579]);
+/** Primary codes: busy, locked, read-only, I/O error, corrupt, full, cannot open, not a database. */
+const UNAVAILABLE_CODES = new Set([5, 6, 8, 10, 11, 13, 14, 26]);
+
+function toError(failure: Failure, path: string): Error {
+  if (failure.refusal !== null) return new BatchRefused(failure.refusal);
+  if (failure.isInUse) return new StoreInUse(path);
+  const cause = Object.assign(new Error(failure.message), { errcode: failure.errcode });
+  if (failure.isDamaged) return new StoreDamaged(path, cause);
+  if (failure.errcode === null) return cause;
+  if (UNIQUE_CODES.has(failure.errcode)) return new UniqueViolation(failure.statementIndex, cause);
+  return UNAVAILABLE_CODES.has(failure.errcode & 0xff) ? new StoreUnavailable(cause) : cause;
+}
+
+/** A folder and a file for nobody else's eyes; SQLite gives the files beside it the same rights. What is there stays as it is. */
+function makePlace(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, "a", 0o600));
+  } catch (error) {
+    throw new StoreUnavailable(error);
+  }
+}

@@ -1,0 +1,43 @@
+// `direct` with a model that is not offered to the key. SPEC 7, CONTRACT 4.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectError } from "../../support/errors.ts";
+import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  const yaml = "models: [{ id: free-of-price, provider: sandbox, context: 1000, maxOutput: 100 }]";
+  gateway = await startGateway({ yaml });
+});
+afterAll(() => gateway.stop());
+
+describe("404 in the profile direct", () => {
+  it.each([
+    "no-such-model",
+    "GPT-4O-MINI",
+    "gpt-4o-mini ",
+    "../etc/passwd",
+    "constructor",
+    "__proto__",
+    "free-of-price",
+  ])("%j", async (model) => {
+    const body = { ...HELLO, service_profile: "direct", model };
+    const error = await expectError(await gateway.post("/v1/chat/completions", body), {
+      status: 404,
+      code: "model_not_found",
+      param: "model",
+    });
+    expect(error.message).toContain("auto");
+    const debug = { ...body, prompt: "x" };
+    await expectError(await gateway.post("/v1/routing/debug", debug), { status: 404, code: "model_not_found" });
+  });
+
+  it("does not come for any model of the list", async () => {
+    const { data } = (await (await gateway.get("/v1/models")).json()) as { data: { id: string }[] };
+    expect(data.length).toBeGreaterThan(20);
+    for (const { id } of data) {
+      const answer = await gateway.post("/v1/routing/debug", { prompt: "x", service_profile: "direct", model: id });
+      expect(await answer.json()).toMatchObject({ decision: { model: id, filteredChain: [id], profile: "direct" } });
+    }
+  });
+});

@@ -1,0 +1,178 @@
+// Every status of /v1/messages in Anthropic's error shape, with both request ids. CONTRACT 4.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { failsNatively } from "../../support/providers/fake-anthropic.ts";
+import { fails, hangs, sends } from "../../support/providers/fake-provider.ts";
+import { ASK, expectMessagesError } from "../../support/providers/messages.ts";
+import { type Mixed, startMixed } from "../../support/providers/mixed.ts";
+
+let mixed: Mixed;
+beforeAll(async () => {
+  mixed = await startMixed({ lines: ["server: { bodyLimitBytes: 1000000 }"] });
+});
+beforeEach(() => mixed.reset());
+afterAll(() => mixed.close());
+
+const PATH = "/v1/messages";
+const ask = (body: object | string = {}, headers = {}): Promise<Response> =>
+  mixed.gateway.post(PATH, typeof body === "string" ? body : { ...ASK, ...body }, headers);
+
+describe("400", () => {
+  test.each<readonly [string, object | string]>([
+    ["not JSON", "{"],
+    ["not an object", "[]"],
+    ["max_tokens is no number", { max_tokens: "many" }],
+    ["max_tokens is negative", { max_tokens: -1 }],
+    ["stream is no boolean", { stream: "yes" }],
+    ["stop_sequences is a string", { stop_sequences: "END" }],
+    ["tools is an object", { tools: {} }],
+    ["a tool without a name", { tools: [{ input_schema: { type: "object" } }] }],
+    ["thinking is a word", { thinking: "hard" }],
+    ["system is a number", { system: 1 }],
+    ["a system block that is no text", { system: [{ type: "image" }] }],
+    ["an unknown routing profile", { service_profile: "magic" }],
+    ["the profile tier without a tier", { service_profile: "tier", service_tier: "standard_only" }],
+    ["the profile direct without a model", { service_profile: "direct" }],
+  ])("%s", async (_name, body) => {
+    await expectMessagesError(await ask(body), 400);
+    expect([...mixed.openai.requests, ...mixed.anthropic.requests]).toEqual([]);
+  });
+
+  it("the provider's own word on the request, from either kind of provider", async () => {
+    mixed.anthropic.on("*", failsNatively(400, "messages: text content blocks must be non-empty"));
+    const native = await expectMessagesError(await ask({ model: "claude", service_profile: "direct" }), 400);
+    expect(native.message).toBe("messages: text content blocks must be non-empty");
+    mixed.openai.on("*", fails(400, { message: "bad image", code: "invalid_image" }));
+    const converted = await expectMessagesError(await ask({ model: "alpha", service_profile: "direct" }), 400);
+    expect(converted.message).toBe("bad image");
+  });
+
+  it("what no model of this key can do", async () => {
+    const content = [{ type: "image", source: { type: "file", file_id: "file_1" } }];
+    const body = { model: "alpha", service_profile: "direct", messages: [{ role: "user", content }] };
+    const { message } = await expectMessagesError(await ask(body), 400, "unconvertible");
+    expect(message).toContain("file id");
+  });
+});
+
+describe("401", () => {
+  const MISSING = { authorization: "" };
+  it("has one body for every key that is not good", async () => {
+    const bodies: object[] = [];
+    for (const headers of [
+      MISSING,
+      { authorization: "Bearer sk-service-unknown" },
+      { authorization: "Basic abc" },
+      { ...MISSING, "x-api-key": "sk-service-unknown" },
+      { "x-api-key": "sk-service-other" },
+      { authorization: "Bearer sk-service-unknown", "x-api-key": mixed.gateway.key },
+    ]) {
+      const answer = await ask({}, headers);
+      bodies.push(await expectMessagesError(answer, 401, "invalid_api_key"));
+    }
+    expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+  });
+});
+
+it("402 with nothing in the wallet", async () => {
+  const poor = await startMixed({ creditsUsd: null });
+  const answer = await poor.gateway.post(PATH, ASK);
+  await expectMessagesError(answer, 402, "insufficient_credits");
+  expect([...poor.openai.requests, ...poor.anthropic.requests]).toEqual([]);
+  await poor.close();
+});
+
+it("404 for a model that is not offered, and for a path that is not there", async () => {
+  await expectMessagesError(await ask({ model: "claude-none", service_profile: "direct" }), 404, "model_not_found");
+  await expectMessagesError(await mixed.gateway.post(`${PATH}/batches`, {}), 404);
+});
+
+it("405 for another method", async () => {
+  for (const path of [PATH, `${PATH}/count_tokens`]) {
+    const answer = await mixed.gateway.get(path);
+    expect(answer.headers.get("allow")).toBe("POST");
+    await expectMessagesError(answer, 405);
+  }
+});
+
+it("409 and 422 for an Idempotency-Key in flight and one used for another body", async () => {
+  const headers = { "idempotency-key": "messages-1" };
+  mixed.anthropic.once("claude-real-1", hangs);
+  const received = mixed.anthropic.nextRequest();
+  const controller = new AbortController();
+  const first = fetch(`${mixed.gateway.url}${PATH}`, {
+    method: "POST",
+    signal: controller.signal,
+    headers: { ...headers, authorization: `Bearer ${mixed.gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ ...ASK, model: "claude", service_profile: "direct" }),
+  }).catch(() => null);
+  const { closed } = await received;
+  const body = { model: "claude", service_profile: "direct" };
+  await expectMessagesError(await ask(body, headers), 409, "idempotency_key_in_flight");
+  await expectMessagesError(await ask({ ...body, max_tokens: 5 }, headers), 422, "idempotency_key_reused");
+  controller.abort();
+  await first;
+  await closed;
+});
+
+it("413 for a body over the limit", async () => {
+  await expectMessagesError(await ask({ system: "x".repeat(1_100_000) }), 413);
+});
+
+it("415 for another content type, and for a compressed body", async () => {
+  await expectMessagesError(await ask({}, { "content-type": "text/plain" }), 415);
+  await expectMessagesError(await ask({}, { "content-encoding": "gzip" }), 415);
+});
+
+describe("422", () => {
+  const user = (content: unknown): object => ({ messages: [{ role: "user", content }] });
+  test.each<readonly [string, object]>([
+    ["no messages", { messages: undefined }],
+    ["null messages", { messages: null }],
+    ["messages that are no list", { messages: "hi" }],
+    ["empty messages", { messages: [] }],
+    ["an unknown role", { messages: [{ role: "tool", content: "x" }] }],
+    ["no content", { messages: [{ role: "user" }] }],
+    ["content of another type", user(7)],
+    ["a block without a type", user([{ text: "x" }])],
+    ["a text block without text", user([{ type: "text" }])],
+    ["an image without a source", user([{ type: "image" }])],
+    ["a result without its call", user([{ type: "tool_result" }])],
+  ])("%s", async (_name, body) => {
+    await expectMessagesError(await ask(body), 422, "invalid_messages");
+  });
+});
+
+it("429 over the key's limit, with Retry-After", async () => {
+  const made = await mixed.gateway.api("POST", "/api/keys", { name: "limited", requestsPerMinute: 1 });
+  const { key } = (await made.json()) as { key: string };
+  const headers = { authorization: "", "x-api-key": key };
+  expect((await mixed.gateway.post(`${PATH}/count_tokens`, ASK, { authorization: `Bearer ${key}` })).status).toBe(200);
+  const answer = await fetch(`${mixed.gateway.url}${PATH}`, {
+    method: "POST",
+    headers: { "x-api-key": headers["x-api-key"], "content-type": "application/json" },
+    body: JSON.stringify(ASK),
+  });
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  expect(answer.headers.get("x-ratelimit-limit-requests")).toBe("1");
+  await expectMessagesError(answer, 429, "rate_limit_exceeded");
+});
+
+describe("503", () => {
+  it("is overloaded_error when the whole chain failed, and never the provider's own status", async () => {
+    for (const status of [401, 402, 403, 404, 429, 500, 529]) {
+      await mixed.reset();
+      mixed.anthropic.on("*", failsNatively(status));
+      mixed.openai.on("*", fails(status));
+      const answer = await ask({});
+      expect(answer.headers.get("retry-after")).not.toBeNull();
+      const { message } = await expectMessagesError(answer, 503, "all_providers_failed");
+      expect(message).not.toContain("scripted");
+    }
+  });
+
+  it("comes for a stream that breaks before it began", async () => {
+    mixed.anthropic.on("*", sends(200, "not events"));
+    await expectMessagesError(await ask({ model: "claude", service_profile: "direct", stream: true }), 503);
+  });
+});

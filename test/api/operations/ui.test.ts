@@ -1,0 +1,118 @@
+// The dashboard's files, and what browsers are told about everything that is not /v1.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { load } from "../../../src/config/load.ts";
+import type { Edge } from "../../../src/http/context.ts";
+import { createServer } from "../../../src/http/server.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "switchyard-ui-"));
+const servers: FastifyInstance[] = [];
+let built: FastifyInstance;
+let unbuilt: FastifyInstance;
+
+beforeAll(async () => {
+  mkdirSync(join(folder, "ui", "assets"), { recursive: true });
+  writeFileSync(join(folder, "secret.txt"), "secret");
+  writeFileSync(join(folder, "ui", "index.html"), "<!doctype html><title>Dashboard</title>");
+  writeFileSync(join(folder, "ui", "theme.js"), "0;");
+  writeFileSync(join(folder, "ui", "assets", "main-1a2b3c4d.js"), "1;");
+  built = await serverOf(join(folder, "ui"));
+  unbuilt = await serverOf(join(folder, "none"));
+});
+afterAll(async () => {
+  for (const server of servers) await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function serverOf(uiFolder: string): Promise<FastifyInstance> {
+  const loaded = load({ flags: {}, env: {}, cwd: folder });
+  if (!loaded.ok) throw new Error("the defaults do not load");
+  const anything: unknown = new Proxy(() => anything, { get: () => anything });
+  const parts: Partial<Edge> = {
+    settings: loaded.settings,
+    isDraining: () => false,
+    isClosing: () => false,
+    isSandbox: true,
+  };
+  const edge = new Proxy({} as Edge, { get: (_, name) => Reflect.get(parts, name) ?? anything });
+  const server = await createServer(edge, { uiFolder });
+  servers.push(server);
+  return server;
+}
+
+describe("the dashboard", () => {
+  it.each([
+    "/",
+    "/requests",
+    "/requests/req_1?tier=NANO",
+    "/playground",
+    "/settings/",
+    "/login",
+    "/profiles/profile_1",
+  ])("%s is its page, asked for anew each time", async (url) => {
+    const answer = await built.inject({ url });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers).toMatchObject({ "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" });
+    expect(answer.body).toContain("Dashboard");
+    const again = await built.inject({ url, headers: { "if-none-match": String(answer.headers.etag) } });
+    expect(again.statusCode).toBe(304);
+    expect((await built.inject({ url, method: "HEAD" })).statusCode).toBe(200);
+  });
+
+  it("hashed files are kept for ever, others are asked for anew", async () => {
+    const hashed = await built.inject({ url: "/assets/main-1a2b3c4d.js" });
+    expect(hashed.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+    expect(hashed.headers["content-type"]).toMatch(/javascript/);
+    expect((await built.inject({ url: "/theme.js" })).headers["cache-control"]).toBe("no-cache");
+  });
+
+  it.each([
+    "/assets/none.js",
+    "/assets/..%2findex.html",
+    "/assets/%2e%2e%2f%2e%2e%2fsecret.txt",
+    "/assets/.hidden",
+    "/assets",
+    "/secret.txt",
+    "/index.php",
+    "/nowhere",
+  ])("%s is not there, in the shape of every error", async (url) => {
+    const answer = await built.inject({ url });
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json()).toMatchObject({ error: { type: "not_found_error" } });
+    expect(answer.headers["cache-control"] ?? "").not.toContain("immutable");
+  });
+
+  it("where it is not built, the address says so and how to mend it", async () => {
+    for (const method of ["GET", "HEAD"] as const) {
+      const answer = await unbuilt.inject({ url: "/", method });
+      expect([answer.statusCode, answer.headers["content-type"]]).toEqual([200, "text/plain; charset=utf-8"]);
+      if (method === "GET") expect(answer.body).toContain("npm run build");
+    }
+  });
+});
+
+describe("browsers are told", () => {
+  it.each(["/", "/assets/main-1a2b3c4d.js", "/api/nothing", "/nowhere", "/openapi.json", "/healthz"])(
+    "to trust nothing but us at %s",
+    async (url) => {
+      const { headers } = await built.inject({ url });
+      expect(headers["content-security-policy"]).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+          "font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+      );
+      expect(headers).toMatchObject({
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin",
+      });
+    },
+  );
+
+  it("nothing of that at /v1, which is not for pages", async () => {
+    expect((await built.inject({ url: "/v1" })).headers["content-security-policy"]).toBeUndefined();
+  });
+});

@@ -1,0 +1,137 @@
+// Two gateways on one PostgreSQL are one gateway to whoever uses them: what is done at one holds at the other.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openDb } from "../../../src/store/db.ts";
+import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { PASSWORD, setupTokenOf, visit } from "../../support/gateway/signed-in.ts";
+import { type Behaviour, type FakeProvider, sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
+import { promisedMs } from "../../support/random.ts";
+import { bankYaml, decimal } from "../../support/stores/money.ts";
+import { createTestDatabase } from "../../support/stores/postgres.ts";
+
+const database = await createTestDatabase();
+
+describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
+  let provider: FakeProvider;
+  let here: TestGateway;
+  let there: TestGateway;
+  let key: string;
+
+  beforeAll(async () => {
+    provider = await startFakeProvider();
+    const options = { database: database!.url, yaml: bankYaml(provider.url), creditsUsd: null };
+    // At once, on an empty database: neither trips over what the other makes.
+    [here, there] = await Promise.all([startGateway(options), startGateway(options)]);
+    key = here.key + there.key;
+    await here.api("POST", "/api/credits/topups", { amountUsd: "100" });
+  });
+  afterAll(async () => {
+    await Promise.all([here.stop(), there.stop()]);
+    await provider.close();
+    await database!.drop();
+  });
+
+  const ask = (gateway: TestGateway, body: object = {}, headers: Record<string, string> = {}): Promise<Response> =>
+    gateway.post("/v1/chat/completions", { ...HELLO, ...body }, { authorization: `Bearer ${key}`, ...headers });
+
+  async function posted(gateway: TestGateway): Promise<bigint> {
+    const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
+    return decimal(postedUsd, 9);
+  }
+
+  test("started at once on an empty database, they have one first key between them, good at both", async () => {
+    expect([here.key, there.key].filter((text) => text !== "")).toHaveLength(1);
+    expect((await ask(here)).status).toBe(200);
+    expect((await ask(there)).status).toBe(200);
+  });
+
+  test("a key made here is good there at once, and no longer when it is revoked", async () => {
+    const made = (await (await here.api("POST", "/api/keys", { name: "short-lived" })).json()) as Record<
+      string,
+      string
+    >;
+    const status = async (): Promise<number> =>
+      (await there.get("/v1/models", { authorization: `Bearer ${made.key}` })).status;
+    expect(await status()).toBe(200);
+    await here.api("DELETE", `/api/keys/${made.id}`);
+    await expect.poll(status, { interval: 20, timeout: promisedMs(5_000) }).toBe(401);
+  });
+
+  test("money added here is spent there", async () => {
+    const before = await posted(there);
+    await here.api("POST", "/api/credits/topups", { amountUsd: "7" });
+    expect((await posted(there)) - before).toBe(7_000_000_000n);
+  });
+
+  test("one Idempotency-Key at both: one answer, one charge", async () => {
+    let answer = (): void => undefined;
+    const held: Behaviour = (exchange) =>
+      new Promise((resolve) => {
+        answer = () => resolve(sends(200, { ...COMPLETION, model: exchange.request.body.model })(exchange));
+      });
+    provider.once("alpha", held);
+    const received = provider.nextRequest();
+    const before = await posted(here);
+    const headers = { "idempotency-key": "over-both" };
+    const first = ask(here, {}, headers);
+    await received;
+    expect((await ask(there, {}, headers)).status).toBe(409);
+    answer();
+    const text = await (await first).text();
+    const charged = before - (await posted(here));
+    expect(charged).toBeGreaterThan(0n);
+    const again = await ask(there, {}, headers);
+    expect([again.status, await again.text()]).toEqual([200, text]);
+    expect((await ask(there, { messages: [{ role: "user", content: "other" }] }, headers)).status).toBe(422);
+    expect(before - (await posted(there))).toBe(charged);
+  });
+
+  test("a request served here is in the log there", async () => {
+    const { headers } = await ask(here);
+    const id = headers.get("x-request-id");
+    const found = async (): Promise<unknown> => {
+      const answer = await there.api("GET", `/api/requests?q=${id}&limit=5`);
+      const { data } = (await answer.json()) as { data: readonly { requestId: string }[] };
+      return data.some(({ requestId }) => requestId === id);
+    };
+    await expect.poll(found).toBe(true);
+  });
+
+  test("whoever signs in here is signed in there, until they sign out anywhere", async () => {
+    const person = visit(here);
+    const token = setupTokenOf(there);
+    const setUp = await person.call("POST", "/api/setup", { token, email: "ada@example.com", password: PASSWORD });
+    expect(setUp.status).toBeLessThan(300);
+    const elsewhere = visit(there, person.cookie);
+    const userOf = async (who: typeof person): Promise<unknown> =>
+      ((await (await who.call("GET", "/api/session")).json()) as { user: unknown }).user;
+    expect(await userOf(elsewhere)).toMatchObject({ email: "ada@example.com" });
+    await elsewhere.call("DELETE", "/api/session");
+    expect(await userOf(person)).toBeNull();
+  });
+
+  test("ten wrong passwords are ten, wherever they are tried", async () => {
+    const wrong = (gateway: TestGateway): Promise<Response> =>
+      visit(gateway).call("POST", "/api/session", { email: "eve@example.com", password: "not the password 1" });
+    const statuses: number[] = [];
+    for (let count = 0; count < 13; count += 1) statuses.push((await wrong(count % 2 === 0 ? here : there)).status);
+    expect(statuses).toEqual(statuses.map((_, index) => (index < 10 ? 401 : 429)));
+  });
+
+  test("when they have stopped, nobody is left over", async () => {
+    const extra = await startGateway({ database: database!.url, yaml: bankYaml(provider.url), creditsUsd: null });
+    const db = await openDb(database!.url);
+    const count = async (): Promise<number> => Number((await db.query("SELECT COUNT(*) AS n FROM processes"))[0]?.n);
+    expect(await count()).toBe(3);
+    await extra.stop();
+    expect(await count()).toBe(2);
+    await db.close();
+  });
+});
+
+const COMPLETION = {
+  id: "x",
+  object: "chat.completion",
+  choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 },
+};

@@ -1,0 +1,188 @@
+// Stop signals to a real process: not ready at once, still serving for a while, then streams may finish; at the deadline
+// and at a second signal they end with an error and cost nothing. Whatever was answered is charged, exactly once.
+
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { ensureBuild } from "../../../scripts/setup.mjs";
+import { HELLO } from "../../support/gateway/gateway.ts";
+import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
+import { chunk, type FakeProvider, startFakeProvider, streams, USAGE } from "../../support/providers/fake-provider.ts";
+import { bankYaml, decimal, owed, PRICES } from "../../support/stores/money.ts";
+import { parseStream } from "../lab.ts";
+
+const COST = owed({ input: 12, output: 5 }, PRICES.alpha);
+const STREAMS = 20;
+const folders: string[] = [];
+let provider: FakeProvider;
+
+beforeAll(async () => {
+  await ensureBuild();
+  provider = await startFakeProvider();
+});
+afterEach(() => {
+  provider.reset();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+afterAll(() => provider.close());
+
+interface Running {
+  readonly gateway: GatewayProcess;
+  readonly key: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly postedBefore: bigint;
+}
+
+async function run(env: Readonly<Record<string, string>>): Promise<Running> {
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-signals-"));
+  folders.push(folder);
+  writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url, { chain: ["alpha"] }));
+  const gateway = await startGatewayProcess({ folder, env });
+  await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
+  return { gateway, key: gateway.firstKey ?? "", env, folder, postedBefore: await posted(gateway) };
+}
+
+async function posted(gateway: GatewayProcess): Promise<bigint> {
+  const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
+  return decimal(postedUsd, 9);
+}
+
+/** Streams that have sent their first word and wait; `finish` lets them all go on. */
+async function openStreams(running: Running, count: number) {
+  let finish = (): void => undefined;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const chunks = [
+    chunk("alpha", { content: "Hello" }),
+    chunk("alpha", { content: " you" }),
+    chunk("alpha", {}, "stop"),
+  ];
+  const before = (index: number): Promise<void> | void => (index === 1 ? finished : undefined);
+  provider.on("alpha", streams(chunks, { usage: USAGE, before }));
+  const responses = await Promise.all(Array.from({ length: count }, () => ask(running, { stream: true })));
+  return { finish, responses };
+}
+
+async function ask({ gateway, key }: Running, body: object): Promise<IncomingMessage> {
+  const request = httpRequest(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    agent: false,
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+  });
+  request.end(JSON.stringify({ ...HELLO, ...body }));
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  return response;
+}
+
+/** What a new process finds in the books that the old one left. */
+async function spentAfterRestart({ folder, postedBefore }: Running): Promise<bigint> {
+  const next = await startGatewayProcess({ folder });
+  const verdict = await (await next.api("GET", "/api/ledger/verify")).json();
+  expect(verdict).toMatchObject({ ok: true, openHolds: 0, problems: [] });
+  const spent = postedBefore - (await posted(next));
+  expect(await next.stop()).toBe(0);
+  return spent;
+}
+
+async function isRefused(url: string): Promise<boolean> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  return once(socket, "connect").then(
+    () => {
+      socket.destroy();
+      return false;
+    },
+    () => true,
+  );
+}
+
+async function untilNotReady({ gateway }: Running): Promise<void> {
+  await expect.poll(async () => (await fetch(`${gateway.url}/readyz`)).status, { interval: 5 }).toBe(503);
+}
+
+test("SIGTERM: not ready at once, still serving, then closed; streams finish and are charged", async () => {
+  const running = await run({ SWITCHYARD_LAME_DUCK_SECONDS: "5", SWITCHYARD_DRAIN_SECONDS: "60" });
+  const { gateway } = running;
+  const { finish, responses } = await openStreams(running, STREAMS);
+  provider.once("alpha", streams([chunk("alpha", { content: "Late" }), chunk("alpha", {}, "stop")], { usage: USAGE }));
+  gateway.signal("SIGTERM");
+  await untilNotReady(running);
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  const late = await ask(running, { stream: true });
+  expect(late.headers.connection).toBe("close");
+  expect(parseStream(await text(late))).toMatchObject({ text: "Late", isDone: true });
+  await expect.poll(() => isRefused(gateway.url), { interval: 50 }).toBe(true);
+  finish();
+  for (const response of responses) {
+    expect(parseStream(await text(response))).toMatchObject({ text: "Hello you", isDone: true, error: null });
+  }
+  expect(await gateway.exited).toBe(0);
+  expect(await spentAfterRestart(running)).toBe(BigInt(STREAMS + 1) * COST);
+});
+
+test("SIGTERM without a lame-duck time: while streams run on, probes and requests are told, and then it is over", async () => {
+  const running = await run({ SWITCHYARD_LAME_DUCK_SECONDS: "0", SWITCHYARD_DRAIN_SECONDS: "60" });
+  const { gateway } = running;
+  const { finish, responses } = await openStreams(running, STREAMS);
+  gateway.signal("SIGTERM");
+  await untilNotReady(running);
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${gateway.url}/v1/models`)).status).toBe(503);
+  finish();
+  for (const response of responses) {
+    expect(parseStream(await text(response))).toMatchObject({ text: "Hello you", isDone: true, error: null });
+  }
+  expect(await gateway.exited).toBe(0);
+});
+
+test("at the deadline streams end with an error event and cost nothing", async () => {
+  const running = await run({ SWITCHYARD_DRAIN_SECONDS: "1" });
+  const { responses } = await openStreams(running, STREAMS);
+  running.gateway.signal("SIGTERM");
+  for (const response of responses) {
+    const stream = parseStream(await text(response));
+    expect(stream).toMatchObject({ text: "Hello", isDone: false, error: { code: "shutting_down" } });
+  }
+  expect(await running.gateway.exited).toBe(0);
+  expect(await spentAfterRestart(running)).toBe(0n);
+});
+
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+  "a second signal, %s, waits for nobody and loses no charge",
+  async (second) => {
+    const running = await run({ SWITCHYARD_LAME_DUCK_SECONDS: "60", SWITCHYARD_DRAIN_SECONDS: "60" });
+    const { gateway } = running;
+    const { finish, responses } = await openStreams(running, STREAMS);
+    const waiting = await openStreams(running, 3);
+    gateway.signal("SIGTERM");
+    await untilNotReady(running);
+    // The same signal twice in one moment would be taken for one.
+    await wait(300);
+    finish();
+    const answered = await Promise.all(responses.map(async (response) => parseStream(await text(response))));
+    for (const signal of [second, "SIGTERM", "SIGHUP"] as const) gateway.signal(signal);
+    const cut = await Promise.all(waiting.responses.map(async (response) => parseStream(await text(response))));
+    expect(answered.filter(({ isDone }) => isDone)).toHaveLength(STREAMS);
+    for (const stream of cut) expect(stream).toMatchObject({ isDone: false, error: { code: "shutting_down" } });
+    expect(await gateway.exited).toBe(0);
+    expect(await spentAfterRestart(running)).toBe(BigInt(STREAMS) * COST);
+  },
+);
+
+test.each(["SIGINT", "SIGHUP"] as const)("%s alone drains without a lame-duck time", async (signal) => {
+  const running = await run({ SWITCHYARD_LAME_DUCK_SECONDS: "600", SWITCHYARD_DRAIN_SECONDS: "60" });
+  const { finish, responses } = await openStreams(running, 2);
+  running.gateway.signal(signal);
+  await expect.poll(() => isRefused(running.gateway.url), { interval: 20 }).toBe(true);
+  finish();
+  for (const response of responses) expect(parseStream(await text(response)).isDone).toBe(true);
+  expect(await running.gateway.exited).toBe(0);
+  expect(await spentAfterRestart(running)).toBe(2n * COST);
+});

@@ -1,0 +1,145 @@
+// Both fakes as a small model would behave: they call tools in parallel, take results back, see images, fill schemas and
+// fail when told to. The same story in either format, so that clients can be run against both kinds of provider.
+
+import { type FakeBlock, failsNatively, saysBlocks, text, thinking, toolUse } from "../providers/fake-anthropic.ts";
+import {
+  type Behaviour,
+  chunk,
+  completion,
+  fails,
+  sends,
+  streams,
+  textChunks,
+  USAGE,
+} from "../providers/fake-provider.ts";
+import { type Mixed, startMixed } from "../providers/mixed.ts";
+import type { Json } from "../providers/streams.ts";
+import { startGateway, type TestGateway } from "./gateway.ts";
+
+export const CITIES = ["Rome", "Oslo"] as const;
+export const CITY = { name: "Rome", people: 2_800_000 };
+export const CAPITAL = "The capital of France is Paris.";
+export const WEATHER = "get_weather";
+/** A prompt with this word makes a provider refuse the request. */
+export const REFUSED = "refuse-this";
+
+/** A small red square. */
+export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+type Act =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "calls"; readonly calls: readonly { readonly name: string; readonly input: object }[] }
+  | { readonly kind: "refusal" };
+
+/** What to do is told by the body alone, whichever format it is in. */
+function decide(body: Json): Act {
+  const raw = JSON.stringify(body);
+  const last = (body.messages as readonly Json[]).at(-1) as Json;
+  if (raw.includes(REFUSED)) return { kind: "refusal" };
+  const results = resultsIn(last, body.messages as readonly Json[]);
+  if (results !== null) return { kind: "text", text: `I was told: ${results}.` };
+  const tools = ((body.tools ?? []) as readonly Json[]).map((tool) =>
+    String((tool.function as Json)?.name ?? tool.name),
+  );
+  if (tools.includes(WEATHER)) {
+    return { kind: "calls", calls: CITIES.map((city) => ({ name: WEATHER, input: { city } })) };
+  }
+  if (tools[0] !== undefined) return { kind: "calls", calls: [{ name: tools[0], input: CITY }] };
+  const format = body.response_format ?? (body.output_config as Json | undefined)?.format ?? body.output_format;
+  if (format !== undefined) return { kind: "text", text: JSON.stringify(CITY) };
+  return { kind: "text", text: raw.includes(PIXEL) ? "A red square." : CAPITAL };
+}
+
+function resultsIn(last: Json, messages: readonly Json[]): string | null {
+  if (last.role === "tool") {
+    const results = messages.filter(({ role }) => role === "tool").slice(-CITIES.length);
+    return results.map(({ content }) => String(content)).join(" and ");
+  }
+  const blocks = (Array.isArray(last.content) ? last.content : []) as readonly Json[];
+  const results = blocks.filter(({ type }) => type === "tool_result");
+  return results.length === 0 ? null : results.map(({ content }) => wordsOf(content)).join(" and ");
+}
+
+function wordsOf(content: unknown): string {
+  return Array.isArray(content) ? content.map((part: Json) => String(part.text)).join("") : String(content);
+}
+
+export const acts: Behaviour = (exchange) => {
+  const { body } = exchange.request;
+  const act = decide(body);
+  const { model } = body;
+  if (act.kind === "refusal")
+    return fails(400, { message: "The prompt is not acceptable.", type: "invalid_request_error" })(exchange);
+  if (act.kind === "text") {
+    if (body.stream === true) return streams(textChunks(act.text, model), { usage: USAGE })(exchange);
+    return sends(200, completion(act.text, model))(exchange);
+  }
+  const calls = act.calls.map(({ name, input }, index) => ({
+    id: `call_${exchange.request.raw.length}_${index}`,
+    type: "function",
+    function: { name, arguments: JSON.stringify(input) },
+  }));
+  if (body.stream !== true) {
+    const message = { role: "assistant", content: null, tool_calls: calls };
+    return sends(
+      200,
+      completion("", model, { choices: [{ index: 0, message, finish_reason: "tool_calls" }] }),
+    )(exchange);
+  }
+  const begun = calls.map((call, index) =>
+    chunk(model, { tool_calls: [{ index, ...call, function: { name: call.function.name, arguments: "" } }] }),
+  );
+  const filled = calls.map((call, index) =>
+    chunk(model, { tool_calls: [{ index, function: { arguments: call.function.arguments } }] }),
+  );
+  return streams(
+    [chunk(model, { role: "assistant", content: null }), ...begun, ...filled, chunk(model, {}, "tool_calls")],
+    {
+      usage: USAGE,
+    },
+  )(exchange);
+};
+
+export const actsNatively: Behaviour = (exchange) => {
+  const { body, raw } = exchange.request;
+  const act = decide(body);
+  if (act.kind === "refusal") return failsNatively(400, "The prompt is not acceptable.")(exchange);
+  const thought = body.thinking === undefined ? [] : [thinking("Let me think.", "signed==")];
+  const said: readonly FakeBlock[] =
+    act.kind === "text"
+      ? [text(act.text)]
+      : act.calls.map(({ name, input }, index) => toolUse(`toolu_${raw.length}_${index}`, name, input));
+  return saysBlocks([...thought, ...said])(exchange);
+};
+
+/** A gateway for each kind of provider: the sandbox, chat-completions and native. */
+export interface Houses {
+  readonly sandbox: TestGateway;
+  readonly chat: TestGateway;
+  readonly native: TestGateway;
+  readonly providers: { readonly chat: Mixed["openai"]; readonly native: Mixed["anthropic"] };
+  close(): Promise<void>;
+}
+
+export const HOUSES = ["sandbox", "chat", "native"] as const;
+
+export async function openHouses(): Promise<Houses> {
+  const everywhere = (model: string): Record<string, readonly string[]> =>
+    Object.fromEntries(["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"].map((tier) => [tier, [model]]));
+  const chat = await startMixed({ tiers: everywhere("alpha") });
+  const native = await startMixed({ tiers: everywhere("claude") });
+  chat.openai.on("*", acts);
+  native.anthropic.on("*", actsNatively);
+  const sandbox = await startGateway();
+  return {
+    sandbox,
+    chat: chat.gateway,
+    native: native.gateway,
+    providers: { chat: chat.openai, native: native.anthropic },
+    async close() {
+      await sandbox.stop();
+      await chat.close();
+      await native.close();
+    },
+  };
+}

@@ -1,0 +1,107 @@
+// A whole gateway on a free port with a store of its own, for tests that go through the front door.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { start } from "../../../src/app/app.ts";
+import { load } from "../../../src/config/load.ts";
+import type { Log } from "../../../src/core/ports.ts";
+import { TIERS } from "../../../src/core/tiers.ts";
+
+export const ADMIN_TOKEN = "test-admin-token";
+
+/** A test and its gateway share one process: that it is busy, or the machine, is no reason to refuse anything. */
+export const NEVER_SHEDS = { SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000", SWITCHYARD_QUEUE_MS: "60000" };
+
+export interface TestGateway {
+  readonly url: string;
+  readonly key: string;
+  /** Where the first operator chooses a password. */
+  readonly setupLink: string | null;
+  /** The address of its store. */
+  readonly database: string;
+  /** Every log call, in order. */
+  readonly logged: readonly { readonly level: string; readonly fields: object; readonly message: string | undefined }[];
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  api(method: string, path: string, body?: unknown): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  /** The text of switchyard.yaml; left out, the sandbox serves. */
+  readonly yaml?: string;
+  readonly env?: Record<string, string>;
+  /** Another database than a fresh SQLite file. */
+  readonly database?: string;
+  /** USD put into the account at the start; null for none beyond what the gateway itself gives. */
+  readonly creditsUsd?: string | null;
+}
+
+export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-test-"));
+  if (options.yaml !== undefined) writeFileSync(join(folder, "switchyard.yaml"), options.yaml);
+  const env = {
+    PORT: "0",
+    SWITCHYARD_DRAIN_SECONDS: "1",
+    SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
+    ...NEVER_SHEDS,
+    ...(options.database === undefined ? {} : { DATABASE_URL: options.database }),
+    ...options.env,
+  };
+  const loaded = load({ flags: {}, env, cwd: folder });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems, null, 2));
+  const { log, logged } = recordingLog();
+  const app = await start(loaded.settings, log, { passwordCost: { n: 2 ** 10, r: 8, p: 1 } });
+  const key = app.firstKey ?? "";
+  const send = (method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Response> =>
+    fetch(`${app.url}${path}`, {
+      method,
+      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+  const api = (method: string, path: string, body?: unknown): Promise<Response> =>
+    send(method, path, body, { authorization: `Bearer ${ADMIN_TOKEN}` });
+  const { creditsUsd = "1000" } = options;
+  if (creditsUsd !== null) await api("POST", "/api/credits/topups", { amountUsd: creditsUsd });
+  return {
+    url: app.url,
+    key,
+    setupLink: app.setupLink,
+    database: loaded.settings.database,
+    logged,
+    post: (path, body, headers = {}) => send("POST", path, body, { authorization: `Bearer ${key}`, ...headers }),
+    get: (path, headers = {}) => send("GET", path, undefined, { authorization: `Bearer ${key}`, ...headers }),
+    api,
+    async stop() {
+      await app.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One provider and these models, cheapest first, in every tier's chain. */
+export function labYaml(baseUrl: string, models: readonly string[] = ["alpha", "beta"], extra = ""): string {
+  const rows = models.map(
+    (id, index) =>
+      `  - { id: ${id}, provider: lab, price: { input: ${index + 1}, output: ${(index + 1) * 3} }, context: 128000, maxOutput: 16384, capabilities: [tools, vision, json] }`,
+  );
+  return [
+    "catalog: none",
+    `providers: { lab: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: { connectMs: 30000, firstByteMs: 60000, idleMs: 60000, totalMs: 120000 } } }`,
+    "models:",
+    ...rows,
+    "tiers:",
+    ...TIERS.map((tier) => `  ${tier}: [${models.join(", ")}]`),
+    `routing: { baseline: ${models.at(-1)} }`,
+    extra,
+  ].join("\n");
+}
+
+export const HELLO = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
+
+function recordingLog(): { log: Log; logged: { level: string; fields: object; message: string | undefined }[] } {
+  const logged: { level: string; fields: object; message: string | undefined }[] = [];
+  const at = (level: string) => (fields: object, message?: string) => void logged.push({ level, fields, message });
+  return { log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }, logged };
+}

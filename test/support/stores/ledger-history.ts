@@ -1,0 +1,62 @@
+// Random histories of the ledger: few accounts, keys and ids, so that repetitions, collisions, late and double settlements
+// and spending above the balance all happen.
+
+import type { LedgerOp } from "../../../src/core/ledger.ts";
+import { fc } from "../property.ts";
+import { hold, release, settle, topUp } from "./ledger.ts";
+
+const accountId = fc.constantFrom("a", "b", "nobody");
+const holdId = fc.integer({ min: 0, max: 9 }).map((number) => `hold-${number}`);
+/** Of a spend limit: most are the first, and a clock may be behind. */
+const period = fc.constantFrom(0, 0, 0, 1_000, 2_000);
+const nano = fc.integer({ min: 0, max: 120 });
+
+const moving = fc
+  .record({ number: fc.integer({ min: 0, max: 5 }), amount: fc.integer({ min: -80, max: 150 }), accountId })
+  .map(({ number, amount, accountId: account }) => ({
+    ...topUp(`move-${number}-${account}`, BigInt(amount), account),
+    transactionKind: amount < 0 ? ("adjustment" as const) : ("topup" as const),
+  }));
+
+const holding = fc
+  .record({
+    id: holdId,
+    accountId,
+    amounts: fc.array(nano, { minLength: 1, maxLength: 3 }),
+    atLeast: fc.option(nano),
+    limit: fc.option(nano),
+    periodStartMs: period,
+  })
+  .map(({ id, accountId: account, amounts, atLeast, limit, periodStartMs }) =>
+    hold(id, 0n, {
+      accountId: account,
+      keyId: `key-${account}-${limit === null ? "free" : "limited"}`,
+      amounts: amounts.sort((a, b) => b - a).map(BigInt),
+      atLeast: atLeast === null ? null : BigInt(atLeast),
+      spendLimit: limit === null ? null : BigInt(limit),
+      periodStartMs,
+    }),
+  );
+
+const settling = fc
+  .record({ id: holdId, accountId, tokens: nano, periodStartMs: period })
+  .map(({ id, accountId: account, tokens, periodStartMs }) =>
+    settle(id, tokens, { accountId: account, periodStartMs }),
+  );
+
+const releasing = fc
+  .record({ id: holdId, accountId, isExpiry: fc.boolean() })
+  .map(({ id, accountId: account, isExpiry }) => release(id, { accountId: account, isExpiry }));
+
+export const history: fc.Arbitrary<readonly LedgerOp[]> = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: moving },
+    { weight: 5, arbitrary: holding },
+    { weight: 4, arbitrary: settling },
+    { weight: 2, arbitrary: releasing },
+  ),
+  { minLength: 1, maxLength: 40 },
+);
+
+/** How much more than in the normal suite; for long runs by hand. */
+export const SCALE = Number(process.env.SWITCHYARD_TEST_SCALE ?? 1);

@@ -1,0 +1,175 @@
+// The ledger without a database: a store in memory that applies what `post` decides, the audit of it, and operations in
+// their shortest form.
+
+import { post } from "../../../src/billing/post.ts";
+import { verifyLedger } from "../../../src/billing/verify.ts";
+import type { AuditedTransaction, LedgerAudit } from "../../../src/core/audit.ts";
+import type {
+  Charge,
+  Hold,
+  HoldOp,
+  KeySpend,
+  LedgerOp,
+  LedgerOutcome,
+  LedgerStore,
+  MoveOp,
+  SettleOp,
+  StoredAnswer,
+  Transaction,
+  Usage,
+  VoidOp,
+  Wallet,
+} from "../../../src/core/ledger.ts";
+import { costNano } from "../../../src/core/money.ts";
+
+export const PRICE = { input: 1_000, output: 2_000, cacheRead: 100, cacheWrite: 1_250 };
+
+/** With the price above, a thousand pico-USD a token, this many nano-USD are this many tokens. */
+export function usageOf(nano: number, requestId = "request"): Usage {
+  return {
+    requestId,
+    model: "model",
+    provider: "provider",
+    buckets: { input: nano, cacheRead: 0, cacheWrite: 0, output: 0 },
+    isEstimated: false,
+    price: PRICE,
+    markupPpm: 0,
+    outcome: "complete",
+  };
+}
+
+export function topUp(id: string, amount: bigint, accountId = "a"): MoveOp {
+  return { kind: "move", id, transactionKind: "topup", accountId, amount, note: null, actor: null };
+}
+
+export function hold(id: string, amount: bigint, changes: Partial<HoldOp> = {}): HoldOp {
+  return {
+    kind: "hold",
+    id,
+    accountId: "a",
+    keyId: "key",
+    amounts: [amount],
+    atLeast: null,
+    spendLimit: null,
+    periodStartMs: 0,
+    ...changes,
+  };
+}
+
+export function settle(holdId: string, nano: number, changes: Partial<SettleOp> = {}): SettleOp {
+  const usage = usageOf(nano, holdId);
+  const charge = costNano(usage.buckets, usage.price, usage.markupPpm);
+  return { kind: "settle", holdId, accountId: "a", charge, usage, periodStartMs: 0, answer: null, ...changes };
+}
+
+export function release(holdId: string, changes: Partial<VoidOp> = {}): VoidOp {
+  return { kind: "void", holdId, accountId: "a", isExpiry: false, ...changes };
+}
+
+export interface MemoryLedger extends LedgerStore {
+  readonly wallets: Map<string, Wallet>;
+  readonly holds: Map<string, Hold>;
+  readonly keySpends: Map<string, KeySpend>;
+  readonly transactions: Map<string, Transaction>;
+  readonly charges: Map<string, Charge>;
+  readonly answers: StoredAnswer[];
+  readonly owners: Map<string, string>;
+  /** The same data as another process sees it. */
+  as(owner: string): LedgerStore;
+}
+
+/** `hold owners` are known, so that a process can find the holds of the others. */
+export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): MemoryLedger {
+  const wallets = new Map<string, Wallet>();
+  const holds = new Map<string, Hold>();
+  const keySpends = new Map<string, KeySpend>();
+  const transactions = new Map<string, Transaction>();
+  const charges = new Map<string, Charge>();
+  const answers: StoredAnswer[] = [];
+  const owners = new Map<string, string>();
+  const as = (owner: string): LedgerStore => ({
+    async commit(ops, posting) {
+      for (const op of ops) {
+        if (op.kind === "move" && accountIds.includes(op.accountId) && !wallets.has(op.accountId))
+          wallets.set(op.accountId, { accountId: op.accountId, posted: 0n, held: 0n, sequence: 0, hash: "" });
+      }
+      const { outcomes, changes } = posting({ wallets, holds, keySpends, moves: transactions }, ops);
+      for (const wallet of changes.wallets) wallets.set(wallet.accountId, wallet);
+      for (const one of changes.newHolds) {
+        if (holds.has(one.id)) throw new Error(`hold ${one.id} exists`);
+        holds.set(one.id, one);
+        owners.set(one.id, owner);
+      }
+      for (const one of changes.resolvedHolds) holds.set(one.id, one);
+      for (const spend of changes.keySpends) keySpends.set(spend.keyId, spend);
+      for (const transaction of changes.transactions) transactions.set(transaction.id, transaction);
+      for (const charge of changes.charges) charges.set(charge.holdId, charge);
+      answers.push(...changes.answers);
+      return outcomes;
+    },
+    balance: async (accountId) => wallets.get(accountId) ?? { accountId, posted: 0n, held: 0n, sequence: 0, hash: "" },
+    // Nobody here is forgotten while they hold something, so nothing belongs to nobody.
+    orphans: async (silentMs) =>
+      [...holds.values()].filter(
+        ({ id, state }) => state === "open" && owners.get(id) !== owner && silentMs < 1_000_000_000,
+      ),
+    beat: async () => undefined,
+    forgetSilent: async () => undefined,
+    forgetGone: async () => undefined,
+    leave: async () => undefined,
+  });
+  return { wallets, holds, keySpends, transactions, charges, answers, owners, as, ...as("me") };
+}
+
+/** What an auditor finds, and what only this store can tell. */
+export async function problemsOf(ledger: MemoryLedger): Promise<readonly string[]> {
+  const { problems } = await verifyLedger(auditOf(ledger));
+  const counts = [...ledger.charges.keys()].filter((id) => ledger.holds.get(id)?.state !== "settled");
+  return [...problems, ...counts.map((id) => `charge of ${id}, which is not settled`)];
+}
+
+function auditOf(ledger: MemoryLedger): LedgerAudit {
+  const all = [...ledger.transactions.values()].sort((a, b) => a.sequence - b.sequence);
+  return {
+    wallets: async () =>
+      [...ledger.wallets.values()].map((wallet) => {
+        const open = [...ledger.holds.values()].filter(
+          ({ accountId, state }) => accountId === wallet.accountId && state === "open",
+        );
+        return { wallet, openHolds: open.reduce((sum, { amount }) => sum + amount, 0n), openHoldCount: open.length };
+      }),
+    transactions: async (accountId, after, upTo) =>
+      all
+        .filter((one) => one.accountId === accountId && one.sequence > after && one.sequence <= upTo)
+        .map(
+          (transaction): AuditedTransaction => ({
+            transaction,
+            charge: ledger.charges.get(transaction.holdId ?? "") ?? null,
+            holdState: ledger.holds.get(transaction.holdId ?? "")?.state ?? null,
+          }),
+        ),
+    strays: async () =>
+      [...ledger.keySpends.values()].flatMap(({ keyId, spent, held }) => {
+        const own = [...ledger.holds.values()].filter((one) => one.keyId === keyId && one.isLimited);
+        const openAmount = own.reduce((sum, { state, amount }) => sum + (state === "open" ? amount : 0n), 0n);
+        const paid = own.reduce((sum, { id }) => sum + (ledger.charges.get(id)?.paid ?? 0n), 0n);
+        return openAmount === held && paid === spent ? [] : [`key ${keyId} says ${spent} and ${held}`];
+      }),
+  };
+}
+
+/** Each operation in a commit of its own; what throws has the outcome null and changed nothing. */
+export async function runEach(
+  store: LedgerStore,
+  ops: readonly LedgerOp[],
+): Promise<readonly (LedgerOutcome | null)[]> {
+  const outcomes: (LedgerOutcome | null)[] = [];
+  for (const op of ops) {
+    const outcome = await store.commit([op], post).then(
+      ([one]) => one ?? null,
+      () => null,
+    );
+    outcomes.push(outcome);
+  }
+  return outcomes;
+}

@@ -1,0 +1,123 @@
+// Request records for tests: one that is complete, and many that differ.
+
+import type { Decision } from "../../../src/core/decision.ts";
+import { CATEGORIES } from "../../../src/core/decision.ts";
+import { type RequestRecord, recordIdAt } from "../../../src/core/requests/records.ts";
+import { TIERS } from "../../../src/core/tiers.ts";
+
+export const NOON = Date.UTC(2026, 2, 10, 12, 0, 0);
+
+const DECISION: Decision = {
+  tier: "LIGHT",
+  confidence: 0.8,
+  model: "alpha",
+  category: "math",
+  method: "rules",
+  reasoning: "score 0.42 (SIMPLE): mathematics",
+  costEstimate: 1_000n,
+  baselineCost: 9_000n,
+  savings: 0.88,
+  chain: ["alpha", "beta"],
+  profile: "auto",
+  historyFloor: null,
+  toolScenario: null,
+  toolScore: null,
+  candidates: [
+    { model: "alpha", removedBecause: null },
+    { model: "beta", removedBecause: null },
+    { model: "gamma", removedBecause: "no vision" },
+  ],
+  estimatedTokens: { input: 12, output: 400 },
+  classifiedTier: "SIMPLE",
+  score: 0.42,
+  measures: { words: 7 },
+};
+
+let made = 0;
+
+export function makeRecord(overrides: Partial<RequestRecord> = {}): RequestRecord {
+  made += 1;
+  const atMs = overrides.atMs ?? NOON + made;
+  return {
+    id: `${recordIdAt(atMs)}t${made.toString(36).padStart(8, "0")}`,
+    requestId: `req_${made.toString(16).padStart(24, "0")}`,
+    accountId: "default",
+    keyId: "key_one",
+    profileId: null,
+    atMs,
+    route: "/v1/chat/completions",
+    status: 200,
+    errorCode: null,
+    isStream: false,
+    decision: DECISION,
+    attempts: [
+      {
+        model: "alpha",
+        provider: "lab",
+        startMs: 1,
+        durationMs: 80,
+        outcome: "answered",
+        status: 200,
+        failure: null,
+        reason: null,
+        droppedFields: [],
+        conversions: [],
+      },
+    ],
+    answeredBy: { model: "alpha", provider: "lab" },
+    hold: 5_000n,
+    cost: {
+      buckets: { input: 10, cacheRead: 3, cacheWrite: 2, output: 20 },
+      isEstimated: false,
+      price: { input: 1_000_000, output: 3_000_000, cacheRead: null, cacheWrite: null },
+      markupPpm: 50_000,
+      charge: 1_200n,
+      baseline: 9_000n,
+      baselineModel: "beta",
+      holdId: "hold",
+    },
+    latencyMs: 120,
+    firstContentMs: 85,
+    ending: "complete",
+    features: { messages: 1, tools: 0, score: 0.42, measures: { words: 7, lines: 0 } },
+    toolCalls: null,
+    content: null,
+    ...overrides,
+  };
+}
+
+/** The n-th of a long row of different records, a second apart, oldest first: the same for the same n. */
+export function variedRecord(n: number, startMs = NOON): RequestRecord {
+  const tier = TIERS[n % TIERS.length] as (typeof TIERS)[number];
+  const model = `model-${n % 7}`;
+  const isRefused = n % 13 === 0;
+  const isBroken = n % 29 === 1;
+  const isFallback = n % 17 === 2;
+  const cost = { ...(makeRecord().cost as NonNullable<RequestRecord["cost"]>), charge: 7n ** BigInt(n % 12) };
+  const adjustments = n % 11 === 3 ? ["profile floor raised NANO to SIMPLE"] : [];
+  const profile = n % 9 === 4 ? "tier" : "auto";
+  const category = CATEGORIES[n % CATEGORIES.length] as (typeof CATEGORIES)[number];
+  const answer = makeRecord().attempts;
+  const failed = ["lab", "mill", "Lab"].slice(0, isRefused || isFallback ? 1 + (n % 3) : 0).map((provider) => ({
+    ...(answer[0] as RequestRecord["attempts"][number]),
+    ...{ provider, startMs: 0, durationMs: 1, outcome: "failed" as const, status: 500, failure: "status" },
+  }));
+  return makeRecord({
+    attempts: isRefused ? (n % 2 === 0 ? [] : failed) : [...failed, ...answer],
+    atMs: startMs + n * 1_000,
+    accountId: n % 50 === 49 ? "other" : "default",
+    keyId: `key_${n % 10}`,
+    profileId: n % 10 < 3 ? `profile_${n % 10}` : null,
+    status: isRefused ? (n % 2 === 0 ? 402 : 503) : 200,
+    errorCode: isRefused ? "insufficient_credits" : null,
+    decision:
+      n % 26 === 0
+        ? null
+        : { ...DECISION, tier, category, profile, adjustments, model: isFallback ? "elsewhere" : model },
+    answeredBy: isRefused ? null : { model, provider: n % 7 < 5 ? "lab" : "mill" },
+    cost: isRefused || isBroken ? null : cost,
+    firstContentMs: isRefused ? null : n % 5_000,
+    latencyMs: (n * 7) % 70_000,
+    ending: isRefused ? null : isBroken ? "provider-broke" : "complete",
+  });
+}

@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Admission } from "../../../../src/accounts/limits/per-minute.ts";
+import { createSharedCounter } from "../../../../src/accounts/limits/shared-counter.ts";
+import { createSharedLimits, type SharedLimits } from "../../../../src/accounts/limits/shared-per-minute.ts";
+import { createSharedAttempts } from "../../../../src/accounts/limits/shared-sign-ins.ts";
+import type { Attempt } from "../../../../src/accounts/limits/sign-ins.ts";
+import { type CallWindows, type SecondCount, takeFrom, type Wish } from "../../../../src/core/call-window.ts";
+import type { Log } from "../../../../src/core/ports.ts";
+import { fc } from "../../../support/property.ts";
+
+/** A shared store in memory that can be slow, or gone. */
+function createStore() {
+  const counts = new Map<string, readonly SecondCount[]>();
+  const store = {
+    isAway: false,
+    latencyMs: 2,
+    takes: [] as Wish[],
+    windows: {
+      async take(wishes) {
+        store.takes.push(...wishes);
+        await new Promise((resolve) => setTimeout(resolve, store.latencyMs));
+        if (store.isAway) throw new Error("away");
+        return wishes.map((wish) => {
+          const taken = takeFrom(counts.get(wish.id) ?? [], wish, Math.floor(Date.now() / 1000));
+          counts.set(wish.id, taken.counts);
+          return taken;
+        });
+      },
+      close: () => Promise.resolve(),
+    } satisfies CallWindows,
+  };
+  return store;
+}
+
+type Store = ReturnType<typeof createStore>;
+
+const open: SharedLimits[] = [];
+const told: string[] = [];
+const log: Log = {
+  debug: () => undefined,
+  info: (_, message) => void told.push(message ?? ""),
+  warn: (_, message) => void told.push(message ?? ""),
+  error: () => undefined,
+};
+
+function openProcess({ windows }: Store, processes: number): SharedLimits {
+  const counter = createSharedCounter({ windows, timeoutMs: 100, log });
+  const limits = createSharedLimits({ counter, processes: () => processes, now: Date.now, clock: Date.now });
+  limits.start();
+  open.push(limits);
+  return limits;
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 1_700_000_000_000 });
+});
+afterEach(() => {
+  for (const limits of open.splice(0)) limits.stop();
+  told.length = 0;
+  vi.useRealTimers();
+});
+
+const admit = async (limits: SharedLimits, limit: number, id = "k"): Promise<Admission> =>
+  limits.admit(id, limit, Date.now());
+
+async function burst(processes: readonly SharedLimits[], count: number, limit: number): Promise<readonly Admission[]> {
+  const admissions = Array.from({ length: count }, (_, index) => admit(processes[index % processes.length]!, limit));
+  await vi.advanceTimersByTimeAsync(50);
+  return Promise.all(admissions);
+}
+
+const allowed = (admissions: readonly Admission[]): number => admissions.filter((each) => each.allowed).length;
+
+test("a burst over three processes: exactly the limit is let in, and the rest told when to come back", async () => {
+  const store = createStore();
+  const processes = [openProcess(store, 3), openProcess(store, 3), openProcess(store, 3)];
+  const admissions = await burst(processes, 1_000, 60);
+  expect(allowed(admissions)).toBe(60);
+  const refused = admissions.find((each) => !each.allowed);
+  expect(refused).toMatchObject({ limit: 60, remaining: 0, resetSeconds: 60, retryAfterSeconds: 60 });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(allowed(await burst(processes, 10, 60))).toBe(0);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(allowed(await burst(processes, 1_000, 60))).toBe(60);
+});
+
+test("who is far over the limit costs the store one question a second", async () => {
+  const store = createStore();
+  const limits = openProcess(store, 1);
+  await burst([limits], 10, 5);
+  store.takes.length = 0;
+  for (let count = 0; count < 1_000; count += 1) {
+    expect((await admit(limits, 5)).allowed).toBe(false);
+    if (count % 2 === 0) await vi.advanceTimersByTimeAsync(1);
+  }
+  expect(store.takes.length).toBeLessThanOrEqual(1);
+});
+
+test("a busy key is let in without asking each time; what was not used goes back", async () => {
+  const store = createStore();
+  const [here, there] = [openProcess(store, 2), openProcess(store, 2)];
+  for (let count = 0; count < 500; count += 1) {
+    const admission = admit(here, 2_000);
+    await vi.advanceTimersByTimeAsync(10);
+    expect((await admission).allowed).toBe(true);
+  }
+  expect(store.takes.length).toBeLessThan(40);
+  await vi.advanceTimersByTimeAsync(2_500);
+  // All that was leased and not used is free again for the other one.
+  expect(allowed(await burst([there], 2_000, 2_000))).toBe(1_500);
+});
+
+test("a limit that was changed counts from the next call", async () => {
+  const limits = openProcess(createStore(), 1);
+  expect(allowed(await burst([limits], 5, 3))).toBe(3);
+  expect(allowed(await burst([limits], 5, 4))).toBe(1);
+  expect(allowed(await burst([limits], 5, 0))).toBe(0);
+});
+
+describe("without the store", () => {
+  test("each process keeps to its part, nobody waits, and it is told once", async () => {
+    const store = createStore();
+    const processes = [openProcess(store, 2), openProcess(store, 2)];
+    store.isAway = true;
+    expect(allowed(await burst(processes, 200, 60))).toBe(60);
+    const atOnce = processes[0]!.admit("other", 60, Date.now());
+    expect(atOnce).toMatchObject({ allowed: true, limit: 60, remaining: 29 });
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(told).toHaveLength(2);
+  });
+
+  test("a store that hangs makes those wait who asked first, no longer than the timeout", async () => {
+    const store = createStore();
+    const limits = openProcess(store, 1);
+    store.latencyMs = 3_600_000;
+    const first = admit(limits, 60);
+    await vi.advanceTimersByTimeAsync(150);
+    expect(await first).toMatchObject({ allowed: true });
+    expect(limits.admit("k", 60, Date.now())).toMatchObject({ allowed: true });
+  });
+
+  test("what was let in before counts, so that the two together stay below twice the limit", async () => {
+    const store = createStore();
+    const processes = [openProcess(store, 2), openProcess(store, 2)];
+    expect(allowed(await burst([processes[0]!], 100, 60))).toBe(60);
+    store.isAway = true;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(allowed(await burst([processes[0]!], 100, 60))).toBe(0);
+    expect(allowed(await burst([processes[1]!], 100, 60))).toBe(30);
+  });
+
+  test("it is shared again by itself when the store is back", async () => {
+    const store = createStore();
+    const processes = [openProcess(store, 2), openProcess(store, 2)];
+    store.isAway = true;
+    await burst(processes, 10, 60);
+    store.isAway = false;
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(told.filter((message) => message.includes("again"))).toHaveLength(2);
+    expect(allowed(await burst([processes[0]!], 100, 60))).toBe(60);
+    expect(allowed(await burst([processes[1]!], 100, 60))).toBe(0);
+  });
+});
+
+test("whenever calls come and wherever, no 60 seconds have more than the limit", async () => {
+  const call = fc.record({ afterMs: fc.nat(3_000), process: fc.nat(2), count: fc.integer({ min: 1, max: 12 }) });
+  const history = fc.record({ limit: fc.integer({ min: 1, max: 40 }), calls: fc.array(call, { maxLength: 120 }) });
+  await fc.assert(
+    fc.asyncProperty(history, async ({ limit, calls }) => {
+      const store = createStore();
+      const processes = [openProcess(store, 3), openProcess(store, 3), openProcess(store, 3)];
+      const letInAtMs: number[] = [];
+      for (const { afterMs, process, count } of calls) {
+        await vi.advanceTimersByTimeAsync(afterMs);
+        for (let index = 0; index < count; index += 1) {
+          void admit(processes[process]!, limit).then((each) => each.allowed && letInAtMs.push(Date.now()));
+        }
+      }
+      await vi.advanceTimersByTimeAsync(1_000);
+      const most = Math.max(
+        0,
+        ...letInAtMs.map((from) => letInAtMs.filter((at) => at >= from && at < from + 60_000).length),
+      );
+      expect(most).toBeLessThanOrEqual(limit);
+      for (const limits of open.splice(0)) limits.stop();
+    }),
+    { numRuns: 40 },
+  );
+});
+
+describe("failed sign-ins", () => {
+  const limits = [
+    { name: "email ada", most: 10 },
+    { name: "address 10.0.0.1", most: 50 },
+  ];
+
+  function openPair(store: Store) {
+    return [0, 1].map(() =>
+      createSharedAttempts(createSharedCounter({ windows: store.windows, timeoutMs: 100, log }), Date.now),
+    );
+  }
+
+  async function tryAll(store: Store, count: number): Promise<readonly Attempt[]> {
+    const processes = openPair(store);
+    const begun = Array.from({ length: count }, (_, index) => processes[index % 2]!.begin(limits));
+    await vi.advanceTimersByTimeAsync(500);
+    return Promise.all(begun);
+  }
+
+  const may = (begun: readonly Attempt[]): number => begun.filter(({ waitSeconds }) => waitSeconds === 0).length;
+
+  test("are counted over all processes, and a success takes its own back", async () => {
+    const store = createStore();
+    const begun = await tryAll(store, 16);
+    expect(may(begun)).toBe(10);
+    expect(Math.max(...begun.map(({ waitSeconds }) => waitSeconds))).toBe(300);
+    begun.find(({ waitSeconds }) => waitSeconds === 0)!.forgive();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(may(await tryAll(store, 6))).toBe(1);
+    expect(store.takes.every(({ id }) => !id.includes("ada"))).toBe(true);
+  });
+
+  test("are counted by each process alone when nothing can be shared", async () => {
+    const store = createStore();
+    store.isAway = true;
+    expect(may(await tryAll(store, 40))).toBe(20);
+  });
+});

@@ -1,0 +1,168 @@
+// The demo: money that adds up, totals that are the sum of their records, the same again for the same seed; and its command.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { verifyLedger } from "../../../src/billing/verify.ts";
+import { readArguments } from "../../../src/cli/command/arguments.ts";
+import { demo } from "../../../src/cli/demo.ts";
+import { formatUsd, parseUsd } from "../../../src/core/money.ts";
+import type { Db } from "../../../src/core/ports.ts";
+import { type DemoFilled, fillWithDemo } from "../../../src/demo/fill.ts";
+import { OLDER_NOTE } from "../../../src/demo/money.ts";
+import { demoCatalog } from "../../../src/demo/pool.ts";
+import { TEMPLATE_COUNT } from "../../../src/demo/prompts.ts";
+import { demoTraffic } from "../../../src/demo/traffic.ts";
+import { openDb } from "../../../src/store/db.ts";
+import { createLedgerAudit } from "../../../src/store/ledger/audit.ts";
+import { createLedgerList } from "../../../src/store/ledger/list.ts";
+import { recordTerminal } from "../../support/gateway/terminal.ts";
+
+const NOW = Date.UTC(2026, 4, 20, 15, 30);
+/** Thirty days before the 20th of May are in two. */
+const MONTHS = 2;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+async function filledStore(
+  requests: number,
+  bookedMax?: number,
+): Promise<{ db: Db; filled: DemoFilled; progress: readonly number[] }> {
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-demo-"));
+  const db = await openDb(`sqlite:${join(folder, "demo.db")}`);
+  onTestFinished(async () => {
+    await db.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await db.migrate();
+  const progress: number[] = [];
+  const onProgress = (written: number): void => void progress.push(written);
+  const filled = await fillWithDemo(db, {
+    requests,
+    days: 30,
+    seed: 1,
+    nowMs: NOW,
+    onProgress,
+    ...(bookedMax === undefined ? {} : { bookedMax }),
+  });
+  return { db, filled, progress };
+}
+
+test("300 requests: the ledger fits, and totals are the sum of the records", async () => {
+  const { db, filled, progress } = await filledStore(300);
+  expect(progress.at(-1)).toBe(300);
+  const verdict = await verifyLedger(createLedgerAudit(db));
+  expect(verdict).toMatchObject({ ok: true, openHolds: 0, transactions: filled.booked + MONTHS });
+  const [sums] = await db.query(
+    "SELECT COUNT(*) AS requests, SUM(charge) AS charge, SUM(baseline) AS baseline, SUM(is_error) AS errors, SUM(is_fallback) AS fallbacks, SUM(output_tokens) AS output_tokens, SUM(latency_ms) AS latency_ms FROM requests",
+  );
+  expect(Number(sums?.requests)).toBe(300);
+  expect(formatUsd(BigInt(sums?.charge as number))).toBe(filled.chargedUsd);
+  for (const span of ["hour", "day"]) {
+    const names = Object.keys(sums as object).map((name) => `SUM(${name}) AS ${name}`);
+    const [totals] = await db.query(`SELECT ${names.join(", ")} FROM request_rollups WHERE span = $1`, [span]);
+    expect(totals).toEqual(sums);
+  }
+  const [charges] = await db.query("SELECT SUM(charge) AS charge, SUM(absorbed) AS absorbed FROM charges");
+  expect(charges).toEqual({ charge: sums?.charge, absorbed: 0 });
+});
+
+test("beyond the newest, older traffic is one correction a month, and the money still adds up", async () => {
+  const { db, filled } = await filledStore(1_100, 100);
+  expect((await verifyLedger(createLedgerAudit(db))).ok).toBe(true);
+  const [sums] = await db.query("SELECT SUM(charge) AS charge FROM requests");
+  const [booked] = await db.query("SELECT SUM(charge) AS charge FROM charges");
+  const older = parseUsd(filled.olderUsd ?? "0") as bigint;
+  expect(older).toBeGreaterThan(0n);
+  expect(BigInt(sums?.charge as number)).toBe(BigInt(booked?.charge as number) + older);
+  const lines = await createLedgerList(db).list("default", { limit: 5_000, after: null });
+  expect(lines.filter(({ transaction }) => transaction.note === OLDER_NOTE)).toHaveLength(MONTHS);
+});
+
+test("bookings have the times of the requests, and each month adds up to what its requests came to", async () => {
+  const { db } = await filledStore(400);
+  const list = createLedgerList(db);
+  const lines = (await list.list("default", { limit: 5_000, after: null })).toReversed();
+  const times = lines.map(({ createdAtMs }) => createdAtMs);
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  expect(times[0]).toBe(NOW - 30 * DAY_MS);
+  expect(times.at(-1)).toBeLessThan(NOW);
+  const months = await list.months("default", { limit: 12, after: null });
+  expect(months.map(({ id }) => id)).toEqual(["2026-05", "2026-04"]);
+  for (const { id, charges, topUps } of months) {
+    const [fromMs, toMs] = [Date.parse(`${id}-01`), Date.parse(id === "2026-05" ? "2026-06-01" : "2026-05-01")];
+    const [sums] = await db.query(
+      "SELECT SUM(charge) AS charge FROM requests WHERE created_at >= $1 AND created_at < $2",
+      [fromMs, toMs],
+    );
+    expect(-charges).toBe(BigInt(sums?.charge as number));
+    expect(charges).toBeLessThan(0n);
+    expect(topUps).toBeGreaterThan(0n);
+  }
+});
+
+test("where money was moved already, nothing is booked before it", async () => {
+  const { db } = await filledStore(40);
+  await fillWithDemo(db, { requests: 40, days: 60, seed: 2, nowMs: NOW, onProgress: () => undefined });
+  const rows = await db.query("SELECT created_at FROM ledger_transactions ORDER BY sequence");
+  const times = rows.map(({ created_at }) => Number(created_at));
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  expect((await verifyLedger(createLedgerAudit(db))).ok).toBe(true);
+});
+
+test("the same seed makes the same records, another one others", () => {
+  const plan = { requests: 200, days: 30, seed: 1, nowMs: NOW, accountId: "default" };
+  const catalog = demoCatalog();
+  const first = [...demoTraffic(plan, catalog)];
+  expect([...demoTraffic(plan, catalog)]).toEqual(first);
+  expect([...demoTraffic({ ...plan, seed: 2 }, catalog)]).not.toEqual(first);
+});
+
+test("a month of it is varied and in order, and ends now", () => {
+  const plan = { requests: 1_500, days: 30, seed: 1, nowMs: NOW, accountId: "default" };
+  const records = [...demoTraffic(plan, demoCatalog())];
+  expect(records).toHaveLength(1_500);
+  expect(TEMPLATE_COUNT).toBeGreaterThanOrEqual(60);
+  const times = records.map(({ atMs }) => atMs);
+  expect([...times].sort((a, b) => a - b)).toEqual(times);
+  expect(times[0]).toBeGreaterThanOrEqual(NOW - 30 * DAY_MS);
+  expect(times.at(-1)).toBeLessThan(NOW);
+  expect(new Set(records.map(({ id }) => id)).size).toBe(1_500);
+  const seen = <T>(read: (record: (typeof records)[number]) => T): Set<T> => new Set(records.map(read));
+  expect(seen(({ status }) => status)).toEqual(new Set([200, 402, 429, 503]));
+  expect([...seen(({ decision }) => decision?.tier)]).toEqual(
+    expect.arrayContaining(["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"]),
+  );
+  expect(seen(({ keyId }) => keyId).size).toBe(3);
+  expect(seen(({ attempts }) => attempts.length).has(2)).toBe(true);
+  for (const { cost, hold } of records) if (cost !== null) expect(cost.charge).toBeLessThanOrEqual(hold ?? 0n);
+});
+
+test("the command fills a fresh store once, and says how", async () => {
+  const terminal = recordTerminal({ now: () => NOW });
+  const go = (...words: string[]): Promise<number> => demo(readArguments(["demo", ...words]), terminal);
+  expect(await go("--requests", "40", "--json")).toBe(0);
+  expect(JSON.parse(terminal.takeOut())).toMatchObject({ requests: 40, days: 30, seed: 1, olderUsd: null });
+  expect(await go("--requests", "40")).toBe(1);
+  expect(terminal.takeSaid()).toContain("has requests or money already");
+  expect(await go("--requests", "40", "--seed", "2", "--yes")).toBe(0);
+  expect(terminal.takeSaid()).toContain("Made up 40 requests");
+});
+
+test("progress is shown on a screen only", async () => {
+  const terminal = recordTerminal({ isScreen: true });
+  expect(await demo(readArguments(["demo", "--requests", "20"]), terminal)).toBe(0);
+  expect(terminal.takeSaid()).toContain("\rMaking up traffic: 100 %\n");
+  expect(terminal.takeOut()).toMatch(/^\S+\n$/);
+});
+
+test.each([
+  [["--requests", "none"], "--requests is a whole number from 1 to"],
+  [["--days", "0"], "--days is a whole number"],
+  [["now"], "demo takes flags only"],
+  [["--reqests", "5"], "Did you mean '--requests'?"],
+])("%j is wrong usage", async (words, said) => {
+  const terminal = recordTerminal();
+  expect(await demo(readArguments(["demo", ...words]), terminal)).toBe(2);
+  expect(terminal.takeSaid()).toContain(said);
+});

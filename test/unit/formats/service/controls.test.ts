@@ -1,0 +1,117 @@
+// The routing fields on the wire, read into controls, and the decision written back. SPEC 2.2 to 2.6.
+
+import { describe, expect, it } from "vitest";
+import { NO_CONTROLS } from "../../../../src/core/decision.ts";
+import { TIERS } from "../../../../src/core/tiers.ts";
+import { isControlField, readControls } from "../../../../src/formats/service/controls.ts";
+import { readDebugRequest, writeDecision } from "../../../../src/formats/service/routing-debug.ts";
+import { serviceHeaders, writeService } from "../../../../src/formats/service/service-object.ts";
+import { decide } from "../../../../src/routing/decide.ts";
+import { makeCatalog, makeQuestion } from "../../../support/catalog.ts";
+import { fc } from "../../../support/property.ts";
+
+describe("readControls", () => {
+  it("of an empty body is no control at all", () => {
+    expect(readControls({})).toEqual(NO_CONTROLS);
+  });
+
+  it("reads every field", () => {
+    expect(
+      readControls({
+        model: "m",
+        service_profile: "tier",
+        service_tier: "LIGHT",
+        service_tier_floor: "NANO",
+        service_tier_ceiling: "COMPLEX",
+        service_max_cost: 0.5,
+        service_bfcl_min: 70,
+        service_code_quality: 0,
+        service_chat_quality: 2,
+      }),
+    ).toEqual({
+      profile: "tier",
+      model: "m",
+      forcedTier: "LIGHT",
+      tierFloor: "NANO",
+      tierCeiling: "COMPLEX",
+      maxCostUsd: 0.5,
+      toolScoreMin: 70,
+      codeQuality: 0,
+      chatQuality: 2,
+    });
+  });
+
+  it("does not look at service_tier outside the profile tier", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom("auto", "direct"), (service_tier, service_profile) => {
+        expect(readControls({ service_tier, service_profile, model: "m" }).forcedTier).toBeNull();
+      }),
+    );
+  });
+});
+
+describe("isControlField", () => {
+  it.each([
+    ["service_tier", true],
+    ["service_", true],
+    ["service_anything_at_all", true],
+    ["service", false],
+    ["Service_tier", false],
+    ["xservice_tier", false],
+  ])("%s: %s", (name, expected) => {
+    expect(isControlField(name)).toBe(expected);
+  });
+});
+
+describe("readDebugRequest", () => {
+  it("makes a conversation of the prompt", () => {
+    const { chat } = readDebugRequest({ prompt: "Hi", system_prompt: "Be brief.", max_output_tokens: 9 });
+    expect(chat.messages).toEqual([
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Hi" },
+    ]);
+    expect(chat.maxOutputTokens).toBe(9);
+  });
+
+  it("takes the messages when there are any", () => {
+    const messages = [{ role: "user", content: "Hello" }];
+    expect(readDebugRequest({ prompt: "ignored", messages }).chat.messages).toEqual(messages);
+  });
+
+  it("knows the profile by either name", () => {
+    expect(readDebugRequest({ prompt: "x", profile: "tier", service_tier: "NANO" }).controls.forcedTier).toBe("NANO");
+    expect(
+      readDebugRequest({ prompt: "x", profile: "auto", service_profile: "tier", service_tier: "NANO" }).controls
+        .profile,
+    ).toBe("tier");
+  });
+});
+
+describe("a decision on the wire", () => {
+  it("has the names of the specification", () => {
+    for (const tier of TIERS) {
+      const decision = decide(makeQuestion({ controls: { profile: "tier", forcedTier: tier } }), makeCatalog());
+      expect(writeDecision(decision)).toMatchObject({
+        tier,
+        profile: "tier",
+        confidence: 1,
+        bfclScore: null,
+        toolScenario: null,
+      });
+      const outcome = { isFallback: true, savings: 0.123456, isUsageEstimated: false };
+      expect(writeService(decision, outcome)).toEqual({
+        model: decision.model,
+        tier,
+        profile: "tier",
+        confidence: 1,
+        savingsPct: 12.35,
+        method: "tier",
+        fallback: true,
+      });
+      expect(serviceHeaders(decision, outcome)).toMatchObject({
+        "x-service-savings": "12.35%",
+        "x-service-fallback": "true",
+      });
+    }
+  });
+});

@@ -1,0 +1,50 @@
+// What a client is told when the chain is at its end.
+
+import { expect, test } from "vitest";
+import { chainError } from "../../../../src/gateway/attempt/chain-error.ts";
+import type { Failure } from "../../../../src/gateway/attempt/verdict.ts";
+
+function status(code: number, overrides: Partial<Failure> = {}): Failure {
+  return { kind: "status", status: code, message: `status ${code}`, fault: null, retryAfterMs: null, ...overrides };
+}
+
+const tooLong = status(400, { fault: { code: "context_length_exceeded", message: "too long", param: "messages" } });
+const refused = status(400, { fault: { code: "unsupported_parameter", message: "no top_p", param: "top_p" } });
+const invalid = status(400, { fault: { code: "", message: "", param: "" } });
+const unreadable: Failure = { ...status(200), kind: "unreadable", message: "inner words" };
+
+test.each<readonly [string, readonly Failure[], number, string]>([
+  ["one provider's fault", [status(500)], 503, "all_providers_failed"],
+  ["a refused key", [status(401), status(404)], 503, "all_providers_failed"],
+  ["unreadable answers", [unreadable], 503, "all_providers_failed"],
+  ["too long for every window", [tooLong, tooLong], 400, "context_length_exceeded"],
+  ["too long for one, another failed", [tooLong, status(500)], 503, "all_providers_failed"],
+  ["a refused field everywhere", [refused, refused], 400, "unsupported_parameter"],
+  ["a refused field, then a failure", [refused, status(502)], 503, "all_providers_failed"],
+  ["a failure, then an invalid request", [status(500), invalid], 400, "provider_refused"],
+])("%s", (_name, failures, expectedStatus, code) => {
+  const error = chainError(failures);
+  expect({ status: error.status, code: error.details.code }).toEqual({ status: expectedStatus, code });
+});
+
+test("the provider's word on the request is passed on, with the field", () => {
+  const { message, details } = chainError([refused]);
+  expect({ message, param: details.param }).toEqual({ message: "no top_p", param: "top_p" });
+});
+
+test("a 503 keeps the causes for the log and out of the message", () => {
+  const error = chainError([status(500), unreadable]);
+  expect(error.message).not.toContain("inner");
+  expect(error.details.cause).toBe("status 500; inner words");
+});
+
+test.each([
+  [[null, null], 1],
+  [[200], 1],
+  [[4_200, 9_000], 5],
+  [[null, 9_000], 9],
+  [[300_000], 60],
+])("waits of %j ms: Retry-After %i", (waits, seconds) => {
+  const failures = waits.map((retryAfterMs) => status(429, { retryAfterMs }));
+  expect(chainError(failures).details.retryAfterSeconds).toBe(seconds);
+});

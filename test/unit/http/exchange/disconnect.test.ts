@@ -1,0 +1,27 @@
+// What is told when a client has gone, also to those who ask too late.
+
+import { ServerResponse } from "node:http";
+import { expect, test, vi } from "vitest";
+import { whenOver } from "../../../../src/http/exchange/disconnect.ts";
+
+function newResponse(): ServerResponse {
+  return new ServerResponse({ method: "GET", httpVersionMajor: 1, httpVersionMinor: 1 } as never);
+}
+
+test("told when it closes", () => {
+  const response = newResponse();
+  const end = vi.fn();
+  whenOver(response, end);
+  expect(end).not.toHaveBeenCalled();
+  response.emit("close");
+  expect(end).toHaveBeenCalledTimes(1);
+});
+
+test("told at once when it has closed before, and only once", () => {
+  const response = newResponse();
+  response.destroy();
+  const end = vi.fn();
+  whenOver(response, end);
+  response.emit("close");
+  expect(end).toHaveBeenCalledTimes(1);
+});

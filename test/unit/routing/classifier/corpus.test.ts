@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { generateCorpus } from "../../../../eval/corpus/generate.ts";
+import { evaluate } from "../../../../eval/evaluate.ts";
+import { makeRouters } from "../../../../eval/routers.ts";
+import { categoryOf, parseRows } from "../../../../eval/rows.ts";
+import { buildCatalog } from "../../../../src/catalog/build.ts";
+import { CATEGORIES } from "../../../../src/core/decision.ts";
+
+const FOLDER = "eval/corpus";
+const text = readFileSync(join(FOLDER, "corpus.jsonl"), "utf8");
+const rows = parseRows(text);
+
+describe("our own corpus", () => {
+  it("is what its templates make", () => {
+    const made = generateCorpus(join(FOLDER, "templates"));
+    expect(`${made.map((row) => JSON.stringify(row)).join("\n")}\n`).toBe(text);
+  });
+
+  it("has thousands of different prompts in English and fifteen other languages at least", () => {
+    expect(new Set(rows.map(({ prompt }) => prompt)).size).toBeGreaterThan(3000);
+    const languages = new Set(rows.map(({ label }) => label.language).filter((name) => name !== undefined));
+    expect(languages.size).toBeGreaterThan(15);
+  });
+
+  it("has every category, every tier and every scenario that a first turn can have", () => {
+    const kinds = new Set(rows.map(({ label }) => categoryOf(label.category ?? "")).filter((kind) => kind !== null));
+    expect([...kinds].sort()).toEqual([...CATEGORIES].sort());
+    const rungs = new Set(rows.map(({ label }) => label.ladder).filter((rung) => rung !== undefined));
+    expect([...rungs].sort()).toEqual([0, 1, 2, 3, 4]);
+    const scenarios = new Set(rows.map(({ label }) => label.scenario).filter((name) => name !== undefined));
+    expect([...scenarios].sort()).toEqual(["memory", "optional", "parallel", "single", "web_search"]);
+  });
+});
+
+describe("the router on our own corpus", () => {
+  const { catalog } = buildCatalog();
+  const routers = makeRouters(catalog!);
+  const ours = evaluate(routers.ours!, rows);
+
+  it("keeps its floors", () => {
+    expect(ours.category!.accuracy).toBeGreaterThan(0.98);
+    expect(ours.category!.macroF1).toBeGreaterThan(0.98);
+    expect(ours.codingF1!).toBeGreaterThan(0.99);
+    expect(ours.ladder!.exact).toBeGreaterThan(0.83);
+    expect(ours.ladder!.withinOne).toBeGreaterThan(0.99);
+    expect(ours.scenario!.macroF1).toBeGreaterThan(0.8);
+    expect(ours.difficultyRank!).toBeGreaterThan(0.8);
+  });
+
+  it("beats every baseline", () => {
+    for (const name of ["length", "always STANDARD", "random"]) {
+      const baseline = evaluate(routers[name]!, rows);
+      expect(ours.ladder!.exact).toBeGreaterThan(baseline.ladder!.exact);
+      expect(ours.difficultyRank!).toBeGreaterThan(baseline.difficultyRank!);
+    }
+  });
+});

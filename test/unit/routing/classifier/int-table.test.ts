@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import { IntTable } from "../../../../src/routing/classifier/int-table.ts";
+import { fc } from "../../../support/property.ts";
+
+describe("a table of integers", () => {
+  it("answers as a map does, and 0 for what it was not told", () => {
+    const pairs = fc.array(fc.tuple(fc.integer(), fc.integer({ min: 1, max: 0xffff })), { maxLength: 32 });
+    fc.assert(
+      fc.property(pairs, fc.array(fc.integer()), (told, asked) => {
+        const table = new IntTable(6);
+        const map = new Map(told);
+        for (const [key, value] of told) table.set(key, value);
+        for (const key of [...map.keys(), ...asked]) expect(table.get(key)).toBe(map.get(key) ?? 0);
+      }),
+    );
+  });
+
+  it("refuses what it could not find again", () => {
+    const table = new IntTable(1);
+    table.set(5, 1);
+    expect(() => table.set(6, 1)).toThrow("too small");
+    expect(() => table.set(5, 0)).toThrow("does not fit");
+    expect(() => table.set(5, 0x10000)).toThrow("does not fit");
+  });
+});

@@ -1,0 +1,83 @@
+// Deciding takes no longer than the text is long, whatever the text: strings made to hurt matchers, by the megabyte.
+
+import { describe, expect, it } from "vitest";
+import { readWeights } from "../../../../src/catalog/weights.ts";
+import type { ChatMessage } from "../../../../src/core/chat.ts";
+import { decide } from "../../../../src/routing/decide.ts";
+import { makeCatalog, makeModel, makeQuestion, makeTool } from "../../../support/catalog.ts";
+
+const HURTFUL: Readonly<Record<string, string>> = {
+  "one letter": "a",
+  spaces: " ",
+  "spaces and a letter": `${" ".repeat(99)}x`,
+  "line breaks": "\n",
+  "carriage returns": "\r\n \t",
+  backticks: "`",
+  fences: "```\n",
+  "open brackets": "([{<",
+  "open tags": "<system-reminder>",
+  "tags that end": "</system-reminder>",
+  "open and closed tags": "<a></a>",
+  "comment openings": "<!--",
+  equations: "1+1=",
+  "dots and questions": "?.!",
+  "dollars of TeX": "$x$\\(",
+  words: "why how explain step prove that ",
+  "list items": "\n- a\n1. b\n(c) ",
+  "surrogate halves": "\ud83d",
+  combining: "e\u0301\u0301\u0301",
+  "letters that grow": "İ",
+  Chinese: "漢字かな",
+  "stack traces": "\n    at f (x.js:1:1)",
+  json: '{"a":[1,2,{"b":"c"}]},',
+  urls: "http://a.b/c?d=e&f=g ",
+  quotes: "\"'",
+  "x and y": "xy".repeat(50),
+};
+
+/** CPU time, so that other work on the machine does not count. */
+function cpuMs(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+const roomy = [makeModel({ context: 1_000_000_000 })];
+const catalog = makeCatalog({
+  chains: { NANO: roomy, SIMPLE: roomy, LIGHT: roomy, STANDARD: roomy, COMPLEX: roomy },
+  weights: readWeights(),
+});
+const SHORT = 250_000;
+const LONG = 8 * SHORT;
+
+/** The best of three, after a warm-up: a collection of garbage in one of them does not count. */
+function decidingMs(messages: readonly ChatMessage[]): number {
+  const question = makeQuestion({ chat: { messages, tools: [makeTool({ name: "search" })] } });
+  const times = [0, 1, 2].map(() => cpuMs(() => decide(question, catalog)));
+  return Math.min(...times);
+}
+
+const filled = (unit: string, length: number): string => unit.repeat(Math.ceil(length / unit.length));
+
+describe("deciding about", () => {
+  it.each(Object.entries(HURTFUL))("megabytes of %s is linear", (_name, unit) => {
+    const told = (length: number): ChatMessage[] => [{ role: "user", content: filled(unit, length) }];
+    decidingMs(told(SHORT));
+    const short = decidingMs(told(SHORT));
+    const long = decidingMs(told(LONG));
+    // Eight times the text: linear is eight, quadratic sixty-four.
+    expect(long).toBeLessThan(24 * Math.max(short, 2));
+  });
+
+  it.each(["user", "assistant", "system", "tool"] as const)("a hundred thousand messages of %s is linear", (role) => {
+    const told = (count: number): ChatMessage[] => [
+      ...Array.from({ length: count }, () => ({ role, content: "yes, do it" }) as ChatMessage),
+      { role: "user", content: "yes" },
+    ];
+    decidingMs(told(10_000));
+    const short = decidingMs(told(10_000));
+    const long = decidingMs(told(80_000));
+    expect(long).toBeLessThan(24 * Math.max(short, 2));
+  });
+});

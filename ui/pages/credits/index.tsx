@@ -1,0 +1,211 @@
+// Credits: what is there, what is on hold, how long it lasts, what each month came to, and every entry of the ledger with
+// the balance after it.
+
+import { useEffect } from "preact/hooks";
+import { useLoad, withAccount } from "../../api.ts";
+import { ago, balance, exact, usd, utc } from "../../format.ts";
+import { useShortcuts } from "../../keyboard.ts";
+import { Button, ButtonLink, Segmented } from "../../kit/button.tsx";
+import { PageHead } from "../../kit/page.tsx";
+import { Empty, Shown } from "../../kit/states.tsx";
+import type { LedgerEntry } from "../../ledger-types.ts";
+import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
+import { LOW_DAYS, runwayText } from "../../runway.ts";
+import { isOperator } from "../../session.ts";
+import type { Credits as Balance, List } from "../../types.ts";
+import { useRunway } from "../../use-runway.ts";
+import { MonthChip, Months } from "./months.tsx";
+import { TopUp } from "./topup.tsx";
+
+const BALANCE_EVERY_MS = 10_000;
+
+export function Credits() {
+  const { query } = place.value;
+  const credits = useLoad<Balance>("/api/credits", { everyMs: BALANCE_EVERY_MS });
+  const after = query.get("after");
+  const entry = query.get("entry");
+  const start = after !== null ? `&after=${after}` : entry !== null ? `&from=${encodeURIComponent(entry)}` : "";
+  const kind = query.get("kind") ?? "";
+  const month = query.get("month");
+  const narrowed = `${kind === "" ? "" : `&kind=${encodeURIComponent(kind)}`}${month === null ? "" : `&month=${encodeURIComponent(month)}`}`;
+  const ledger = useLoad<List<LedgerEntry>>(`/api/ledger?limit=50${start}${narrowed}`);
+  const add = (): void => {
+    if (isOperator()) setQuery({ new: "1" });
+  };
+  useShortcuts({ n: add });
+  return (
+    <>
+      <PageHead title="Credits" purpose="Money in, money out. Entries are only ever added, never changed.">
+        {isOperator() && (
+          <Button kind="primary" onClick={add}>
+            Add credits
+          </Button>
+        )}
+      </PageHead>
+      <Shown load={credits} rows={3}>
+        {(data) => <Balances credits={data} />}
+      </Shown>
+      <Months chosen={month} />
+      <section class="card" id="ledger">
+        <div class="head-row">
+          <h2>Ledger</h2>
+          {month !== null && <MonthChip month={month} />}
+          <Segmented
+            label="Kind of entry"
+            choices={KINDS}
+            value={kind}
+            onChange={(next) => setQuery({ kind: next, after: null, entry: null })}
+          />
+          <ButtonLink
+            href={withAccount(`/api/ledger/export?format=csv${narrowed}`)}
+            download={month === null ? "ledger.csv" : `ledger-${month}.csv`}
+          >
+            CSV
+          </ButtonLink>
+        </div>
+        <Shown load={ledger} rows={10}>
+          {({ data, next }) =>
+            data.length === 0 ? (
+              <NoEntry month={month} isNarrowed={narrowed !== "" || after !== null} />
+            ) : (
+              <>
+                <Ledger entries={data} />
+                <nav class="row pages" aria-label="Pages of the ledger">
+                  {(after !== null || entry !== null) && (
+                    <ButtonLink href={hrefWith({ after: null, entry: null })}>Newest</ButtonLink>
+                  )}
+                  {next !== null && <ButtonLink href={hrefWith({ after: next })}>Older</ButtonLink>}
+                </nav>
+              </>
+            )
+          }
+        </Shown>
+      </section>
+      {query.get("new") !== null && isOperator() && (
+        <TopUp onClose={() => setQuery({ new: null }, { replace: true })} />
+      )}
+    </>
+  );
+}
+
+const KINDS = [
+  { value: "", label: "All" },
+  { value: "topup", label: "Top-ups" },
+  { value: "charge", label: "Charges" },
+  { value: "adjustment", label: "Corrections" },
+];
+
+function NoEntry({ isNarrowed, month }: { readonly isNarrowed: boolean; readonly month: string | null }) {
+  if (!isNarrowed) return <Empty title="No entry yet">Top-ups and charges appear here as they happen.</Empty>;
+  const all = (
+    <ButtonLink href={hrefWith({ kind: null, month: null, after: null, entry: null })}>Show all entries</ButtonLink>
+  );
+  return <Empty title={month === null ? "No entry of this kind" : "No such entry in this month"} action={all} />;
+}
+
+function Balances({ credits }: { readonly credits: Balance }) {
+  const runway = useRunway(credits);
+  const isLow = runway?.days != null && runway.days > 0 && runway.days < LOW_DAYS;
+  return (
+    <section class="tiles three" aria-label="Balance">
+      {isLow && (
+        <p class="notice warn all" role="status">
+          The balance is low: it lasts about {runwayText(runway.days ?? 0)}. At zero, requests answer 402.
+        </p>
+      )}
+      <article class="card tile">
+        <h2>Available</h2>
+        <p class={`big ${Number(credits.availableUsd) <= 0 ? "bad" : ""}`} title={exact(credits.availableUsd)}>
+          {usd(credits.availableUsd)}
+        </p>
+        <p class="faint">of {usd(credits.postedUsd)} posted</p>
+      </article>
+      <article class="card tile">
+        <h2>On hold</h2>
+        <p class="big" title={exact(credits.heldUsd)}>
+          {usd(credits.heldUsd)}
+        </p>
+        <p class="faint">for requests that are running; what is not used comes back</p>
+      </article>
+      <article class="card tile">
+        <h2>Runway</h2>
+        <p class={`big ${isLow ? "caution" : ""}`}>{runway?.days == null ? "–" : runwayText(runway.days)}</p>
+        <p class="faint">
+          {runway?.days === null ? (
+            "nothing spent in the last 7 days"
+          ) : (
+            <>
+              at the{" "}
+              <a href={hrefTo("/requests", { range: "7d", from: null, to: null, costFrom: "0" })}>last 7 days' rate</a>{" "}
+              of {usd(runway?.perDayUsd)} a day
+            </>
+          )}
+        </p>
+      </article>
+    </section>
+  );
+}
+
+const KIND_NAMES: Readonly<Record<string, string>> = { topup: "top-up", adjustment: "correction" };
+
+function Ledger({ entries }: { readonly entries: readonly LedgerEntry[] }) {
+  const marked = place.value.query.get("entry");
+  const rowOf = (id: string): string => `entry-${id}`;
+  useEffect(() => {
+    if (marked !== null) document.getElementById(`entry-${marked}`)?.scrollIntoView({ block: "center" });
+  }, [marked]);
+  return (
+    <div class="table-box">
+      <table class="rows ledger">
+        <caption class="hidden">Ledger entries, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Kind</th>
+            <th scope="col">About</th>
+            <th scope="col">By</th>
+            <th scope="col" class="number">
+              Amount
+            </th>
+            <th scope="col" class="number">
+              Balance after
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <tr key={entry.id} id={rowOf(entry.id)} class={entry.id === marked ? "chosen" : ""}>
+              <td data-cell="time" title={utc(entry.createdAt)}>
+                {ago(entry.createdAt)}
+              </td>
+              <td data-cell="kind">{KIND_NAMES[entry.kind] ?? entry.kind}</td>
+              <td data-cell="about" class="cut">
+                {entry.requestId === null ? (
+                  (entry.note ?? "")
+                ) : (
+                  <a href={hrefTo(`/requests/${encodeURIComponent(entry.requestId)}`, { tab: "cost" })}>
+                    {entry.model ?? entry.requestId}
+                  </a>
+                )}
+              </td>
+              <td data-cell="actor" class="cut" title={entry.actor ?? undefined}>
+                {entry.actor ?? ""}
+              </td>
+              <td
+                data-cell="amount"
+                class={`number ${Number(entry.amountUsd) > 0 ? "good" : ""}`}
+                title={exact(entry.amountUsd)}
+              >
+                {Number(entry.amountUsd) > 0 ? "+" : ""}
+                {usd(entry.amountUsd)}
+              </td>
+              <td data-cell="balance" class="number" title={exact(entry.balanceAfterUsd)}>
+                {balance(entry.balanceAfterUsd)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

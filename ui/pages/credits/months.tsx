@@ -1,0 +1,111 @@
+// What each month did to the balance; a month opens its entries in the ledger below.
+
+import { useState } from "preact/hooks";
+import { useLoad } from "../../api.ts";
+import { balance, count, exact, monthName, plural, usd } from "../../format.ts";
+import { Button } from "../../kit/button.tsx";
+import { Shown } from "../../kit/states.tsx";
+import type { LedgerMonth } from "../../ledger-types.ts";
+import { hrefWith, setQuery } from "../../router.ts";
+import type { List } from "../../types.ts";
+
+const FEW = 6;
+const MANY = 500;
+
+export function Months({ chosen }: { readonly chosen: string | null }) {
+  const [limit, setLimit] = useState(FEW);
+  const months = useLoad<List<LedgerMonth>>(`/api/ledger/months?limit=${limit}`);
+  if (months.data?.data.length === 0) return null;
+  return (
+    <section class="card">
+      <h2>Months</h2>
+      <Shown load={months} rows={2}>
+        {({ data, next }) => (
+          <>
+            <Table months={data} chosen={chosen} />
+            {next !== null && limit === FEW && (
+              <p class="row pages">
+                <Button onClick={() => setLimit(MANY)}>All months</Button>
+              </p>
+            )}
+          </>
+        )}
+      </Shown>
+    </section>
+  );
+}
+
+function Table({ months, chosen }: { readonly months: readonly LedgerMonth[]; readonly chosen: string | null }) {
+  return (
+    <div class="table-box">
+      <table class="rows months">
+        <caption class="hidden">What each month (UTC) did to the balance, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Month</th>
+            {["Entries", "Opening balance", "Top-ups", "Charges", "Corrections", "Closing balance"].map((name) => (
+              <th key={name} scope="col" class="number">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {months.map((month) => (
+            <Row key={month.month} month={month} isChosen={month.month === chosen} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ month, isChosen }: { readonly month: LedgerMonth; readonly isChosen: boolean }) {
+  const href = hrefWith({ month: month.month, kind: null, after: null, entry: null });
+  const of = (kind: string): string => hrefWith({ month: month.month, kind, after: null, entry: null });
+  return (
+    <tr class={isChosen ? "chosen" : ""}>
+      <th scope="row">
+        <a href={href}>{monthName(month.month)}</a>
+      </th>
+      <td data-cell="entries" class="number" title={plural(month.entries, "entry", "entries")}>
+        {count(month.entries)}
+      </td>
+      <td data-cell="opening" class="number" title={exact(month.openingUsd)}>
+        {balance(month.openingUsd)}
+      </td>
+      <Sum cell="top-ups" amount={month.topUpsUsd} href={of("topup")} />
+      <Sum cell="charges" amount={month.chargesUsd} href={of("charge")} />
+      <Sum cell="corrections" amount={month.adjustmentsUsd} href={of("adjustment")} />
+      <td data-cell="closing" class="number" title={exact(month.closingUsd)}>
+        {balance(month.closingUsd)}
+      </td>
+    </tr>
+  );
+}
+
+function Sum({ cell, amount, href }: { readonly cell: string; readonly amount: string; readonly href: string }) {
+  return (
+    <td data-cell={cell} class="number" title={exact(amount)}>
+      {Number(amount) === 0 ? <span class="faint">–</span> : <a href={href}>{signed(amount)}</a>}
+    </td>
+  );
+}
+
+function signed(amount: string): string {
+  return `${Number(amount) > 0 ? "+" : ""}${usd(amount)}`;
+}
+
+/** Says above the ledger that it is narrowed, and undoes it. */
+export function MonthChip({ month }: { readonly month: string }) {
+  return (
+    <button
+      type="button"
+      class="chip"
+      aria-label={`Show all months, not only ${monthName(month)}`}
+      onClick={() => setQuery({ month: null, after: null })}
+    >
+      {monthName(month)} <span aria-hidden="true">✕</span>
+    </button>
+  );
+}

@@ -1,0 +1,55 @@
+// The dialog that adds credits.
+
+import { useState } from "preact/hooks";
+import { type ApiError, call } from "../../api.ts";
+import { usd } from "../../format.ts";
+import { Button } from "../../kit/button.tsx";
+import { Dialog } from "../../kit/dialog.tsx";
+import { TextField } from "../../kit/field.tsx";
+import { Problem } from "../../kit/states.tsx";
+import { tell } from "../../kit/toast.tsx";
+
+const AMOUNTS = ["5", "25", "100", "500"];
+
+export function TopUp({ onClose }: { readonly onClose: () => void }) {
+  const [amount, setAmount] = useState("25");
+  const [note, setNote] = useState("");
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  // One per dialog: a second press after a lost answer adds nothing twice.
+  const [idempotencyKey] = useState(() => `dashboard-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const body = { amountUsd: amount.trim(), note: note.trim() || null };
+      await call("POST", "/api/credits/topups", { body, headers: { "idempotency-key": idempotencyKey } });
+      tell(`${usd(amount)} added.`);
+      onClose();
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+    setBusy(false);
+  };
+  return (
+    <Dialog title="Add credits" onClose={onClose}>
+      <form onSubmit={submit}>
+        <p class="row">
+          {AMOUNTS.map((each) => (
+            <Button key={each} isPressed={amount === each} onClick={() => setAmount(each)}>
+              ${each}
+            </Button>
+          ))}
+        </p>
+        <TextField label="Amount, USD" value={amount} onInput={setAmount} isRequired isFocused />
+        <TextField label="Note" value={note} onInput={setNote} placeholder="optional, kept in the ledger" />
+        <Problem error={error} />
+        <footer>
+          <Button kind="primary" type="submit" isBusy={isBusy}>
+            Add {usd(Number(amount) || 0)}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

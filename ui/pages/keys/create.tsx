@@ -1,0 +1,111 @@
+// Making a key: what it may do, then its text, this once. Closing without having copied it asks first.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type ApiError, call } from "../../api.ts";
+import { Button } from "../../kit/button.tsx";
+import { CopyBlock } from "../../kit/copy.tsx";
+import { Dialog } from "../../kit/dialog.tsx";
+import { helloBody, Snippets } from "../../kit/snippets.tsx";
+import { Problem } from "../../kit/states.tsx";
+import type { NewKey } from "../../types.ts";
+import { EXPIRIES, KeyFields, type KeyWishes, keyBody, NO_WISHES } from "./fields.tsx";
+
+export function KeyCreation({
+  onClose,
+  onCreated,
+}: {
+  readonly onClose: () => void;
+  readonly onCreated?: (key: NewKey) => void;
+}) {
+  const [created, setCreated] = useState<NewKey | null>(null);
+  if (created !== null) return <KeyShown created={created} title={`Key “${created.name}”`} onClose={onClose} />;
+  const onDone = (key: NewKey): void => {
+    setCreated(key);
+    onCreated?.(key);
+  };
+  return (
+    <Dialog title="New key" onClose={onClose}>
+      <KeyForm onDone={onDone} />
+    </Dialog>
+  );
+}
+
+function KeyForm({ onDone }: { readonly onDone: (key: NewKey) => void }) {
+  const [wishes, setWishes] = useState<KeyWishes>(NO_WISHES);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    const body = keyBody(wishes);
+    await call<NewKey>("POST", "/api/keys", { body }).then(onDone, (problem: unknown) => setError(problem as ApiError));
+    setBusy(false);
+  };
+  return (
+    <form onSubmit={submit}>
+      <KeyFields wishes={wishes} onChange={setWishes} expiries={EXPIRIES} />
+      <Problem error={error} />
+      <footer>
+        <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={wishes.name.trim() === ""}>
+          Create key
+        </Button>
+      </footer>
+    </form>
+  );
+}
+
+export function KeyShown({
+  created,
+  title,
+  onClose,
+}: {
+  readonly created: NewKey;
+  readonly title: string;
+  readonly onClose: () => void;
+}) {
+  const [isSaved, setSaved] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  useEffect(() => {
+    if (isSaved) return;
+    const guard = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener("beforeunload", guard);
+    return () => removeEventListener("beforeunload", guard);
+  }, [isSaved]);
+  const asking = useRef<HTMLDivElement>(null);
+  useEffect(() => asking.current?.querySelector("button")?.focus(), [isAsking]);
+  const leave = (): void => {
+    if (isSaved) onClose();
+    else setAsking(true);
+  };
+  const env = `data:text/plain;charset=utf-8,${encodeURIComponent(`SWITCHYARD_KEY=${created.key}\n`)}`;
+  return (
+    <Dialog title={title} onClose={leave} isWide>
+      <p>
+        <b>You will not see this key again.</b> The gateway keeps only a fingerprint of it.
+      </p>
+      <CopyBlock text={created.key} label="The key" onCopied={() => setSaved(true)} />
+      <p class="row">
+        <a class="button quiet" href={env} download=".env" onClick={() => setSaved(true)}>
+          Download .env
+        </a>
+      </p>
+      <h3>Try it</h3>
+      <Snippets label="Example call" call={{ key: created.key, body: helloBody() }} />
+      <footer>
+        {isAsking ? (
+          <div class="notice warn row wrap grow" role="alert" ref={asking}>
+            <span class="grow">The key was not copied and cannot be shown again. Close all the same?</span>
+            <Button onClick={() => setAsking(false)}>Back to the key</Button>
+            <Button kind="danger" onClick={onClose}>
+              Close without it
+            </Button>
+          </div>
+        ) : (
+          <Button kind="primary" onClick={leave}>
+            Done
+          </Button>
+        )}
+      </footer>
+    </Dialog>
+  );
+}

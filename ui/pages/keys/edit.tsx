@@ -1,0 +1,54 @@
+// Changing a key: its name, profile and limits. The text of the key stays, so callers need not be told.
+
+import { useState } from "preact/hooks";
+import { type ApiError, call } from "../../api.ts";
+import { ago } from "../../format.ts";
+import { Button } from "../../kit/button.tsx";
+import { Dialog } from "../../kit/dialog.tsx";
+import { Problem } from "../../kit/states.tsx";
+import { tell } from "../../kit/toast.tsx";
+import type { Key } from "../../types.ts";
+import { EXPIRIES, KEEP, KeyFields, type KeyWishes, keyBody } from "./fields.tsx";
+import { SpendReset } from "./spend.tsx";
+
+export function KeyEdit({ target, onClose }: { readonly target: Key; readonly onClose: () => void }) {
+  const [wishes, setWishes] = useState<KeyWishes>(() => ({
+    name: target.name,
+    profile: target.profile ?? "",
+    days: target.expiresAt === null ? "" : KEEP,
+    date: "",
+    perMinute: target.requestsPerMinute === null ? "" : String(target.requestsPerMinute),
+    limit: target.spendLimitUsd ?? "",
+    reset: target.spendReset,
+  }));
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const kept = target.expiresAt === null ? [] : [{ value: KEEP, label: `as it is: ${ago(target.expiresAt)}` }];
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await call("PATCH", `/api/keys/${target.id}`, { body: keyBody(wishes) });
+      tell(`“${wishes.name.trim()}” is changed. It counts from the next request.`);
+      onClose();
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+    setBusy(false);
+  };
+  return (
+    <Dialog title={`Change “${target.name}”`} onClose={onClose}>
+      <form onSubmit={submit}>
+        <KeyFields wishes={wishes} onChange={setWishes} expiries={[...kept, ...EXPIRIES]} />
+        <SpendReset target={target} />
+        <Problem error={error} />
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={wishes.name.trim() === ""}>
+            Save
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,83 @@
+// The end of a key: replaced by a new one with some time for the change, or revoked at once.
+
+import { useState } from "preact/hooks";
+import { type ApiError, call, useLoad } from "../../api.ts";
+import { ago, plural } from "../../format.ts";
+import { Button } from "../../kit/button.tsx";
+import { Dialog } from "../../kit/dialog.tsx";
+import { SelectField, TextField } from "../../kit/field.tsx";
+import { Problem } from "../../kit/states.tsx";
+import { tell } from "../../kit/toast.tsx";
+import type { Key, List, NewKey, Usage } from "../../types.ts";
+import { KeyShown } from "./create.tsx";
+
+const DAY_MS = 86_400_000;
+const GRACES = [
+  { value: "0", label: "now" },
+  { value: "1", label: "in an hour" },
+  { value: "24", label: "in a day" },
+  { value: "168", label: "in a week" },
+];
+
+export function Rotation({ target, onClose }: { readonly target: Key; readonly onClose: () => void }) {
+  const [grace, setGrace] = useState("24");
+  const [created, setCreated] = useState<NewKey | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  if (created !== null) return <KeyShown created={created} title={`New key for “${target.name}”`} onClose={onClose} />;
+  const rotate = async (): Promise<void> => {
+    const body = { graceHours: Number(grace) };
+    await call<NewKey>("POST", `/api/keys/${target.id}/rotate`, { body }).then(setCreated, (problem: unknown) =>
+      setError(problem as ApiError),
+    );
+  };
+  return (
+    <Dialog title={`Rotate “${target.name}”`} onClose={onClose}>
+      <p>A new key with the same profile and limits is made now. The old one keeps working for the time you give it.</p>
+      <SelectField label="The old key ends" value={grace} options={GRACES} onChange={setGrace} />
+      <Problem error={error} />
+      <footer>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button kind="primary" onClick={rotate}>
+          Make the new key
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+/** A key in use is revoked only by somebody who types its name. */
+export function Revocation({ target, onClose }: { readonly target: Key; readonly onClose: () => void }) {
+  const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
+  const usage = useLoad<List<Usage>>(`/api/usage?by=total&key=${target.id}&from=${from}`);
+  const [typed, setTyped] = useState("");
+  const [error, setError] = useState<ApiError | null>(null);
+  const requests = usage.data?.data[0]?.requests ?? 0;
+  const isConfirmed = usage.data !== null && (requests === 0 || typed === target.name);
+  const revoke = async (): Promise<void> => {
+    try {
+      await call("DELETE", `/api/keys/${target.id}`);
+      tell(`“${target.name}” is revoked.`);
+      onClose();
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+  };
+  return (
+    <Dialog title={`Revoke “${target.name}”`} onClose={onClose}>
+      <p>
+        Last used {ago(target.lastUsedAt)}; {plural(requests, "request")} in the last 24 hours. Callers get 401 within a
+        second. This cannot be undone.
+      </p>
+      {requests > 0 && (
+        <TextField label={`Type “${target.name}” to confirm`} value={typed} onInput={setTyped} isFocused />
+      )}
+      <Problem error={error} />
+      <footer>
+        <Button onClick={onClose}>Keep it</Button>
+        <Button kind="danger" isDisabled={!isConfirmed} onClick={revoke}>
+          Revoke
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,130 @@
+// What a key may do, as a form: for one that is made and for one that is changed.
+
+import { useLoad } from "../../api.ts";
+import { type Option, SelectField, TextField } from "../../kit/field.tsx";
+import type { List, Profile } from "../../types.ts";
+import { chipsOf } from "../profiles/chips.ts";
+
+export interface KeyWishes {
+  readonly name: string;
+  readonly profile: string;
+  /** Days from now; empty for never, KEEP for what it has, ON_DATE for the end of `date`. */
+  readonly days: string;
+  readonly date: string;
+  readonly perMinute: string;
+  readonly limit: string;
+  /** When the limit starts anew. */
+  readonly reset: string;
+}
+
+export const NO_WISHES: KeyWishes = {
+  name: "",
+  profile: "",
+  days: "",
+  date: "",
+  perMinute: "",
+  limit: "",
+  reset: "never",
+};
+export const KEEP = "keep";
+const ON_DATE = "date";
+export const EXPIRIES: readonly Option[] = [
+  { value: "", label: "never" },
+  { value: "30", label: "in 30 days" },
+  { value: "90", label: "in 90 days" },
+  { value: "365", label: "in a year" },
+  { value: ON_DATE, label: "on a date…" },
+];
+const RESETS: readonly Option[] = [
+  { value: "never", label: "never: it is for good" },
+  { value: "daily", label: "every day" },
+  { value: "weekly", label: "every Monday" },
+  { value: "monthly", label: "on the 1st of the month" },
+];
+const DAY_MS = 86_400_000;
+
+export function keyBody(wishes: KeyWishes): object {
+  const { name, profile, days, perMinute, limit, reset } = wishes;
+  return {
+    name: name.trim(),
+    profile: profile || null,
+    requestsPerMinute: perMinute === "" ? null : Number(perMinute),
+    spendLimitUsd: limit.trim() === "" ? null : limit.trim(),
+    spendReset: limit.trim() === "" ? "never" : reset,
+    ...(days === KEEP ? {} : { expiresAt: endOf(wishes) }),
+  };
+}
+
+function endOf({ days, date }: KeyWishes): string | null {
+  if (days === ON_DATE) return `${date}T23:59:59.999Z`;
+  return days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
+}
+
+export function KeyFields({
+  wishes,
+  onChange,
+  expiries,
+}: {
+  readonly wishes: KeyWishes;
+  readonly onChange: (wishes: KeyWishes) => void;
+  readonly expiries: readonly Option[];
+}) {
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
+  const choices = profiles.map(({ id, name }) => ({ value: id, label: name }));
+  const chosen = profiles.find(({ id }) => id === wishes.profile);
+  const isGone = wishes.profile !== "" && !choices.some(({ value }) => value === wishes.profile);
+  const gone = isGone ? [{ value: wishes.profile, label: "a profile that is deleted" }] : [];
+  const set = (field: keyof KeyWishes) => (value: string) => onChange({ ...wishes, [field]: value });
+  return (
+    <>
+      <TextField
+        label="Name"
+        value={wishes.name}
+        onInput={set("name")}
+        placeholder="checkout service"
+        isRequired
+        isFocused
+      />
+      <div class="pair">
+        <SelectField
+          label="Profile"
+          value={wishes.profile}
+          options={[{ value: "", label: "none: routed freely" }, ...gone, ...choices]}
+          onChange={set("profile")}
+          hint={chosen === undefined ? undefined : chipsOf(chosen).join(", ")}
+        />
+        <SelectField label="Expires" value={wishes.days} options={expiries} onChange={set("days")} />
+      </div>
+      {wishes.days === ON_DATE && (
+        <TextField
+          label="Last day"
+          type="date"
+          value={wishes.date}
+          onInput={set("date")}
+          hint="It works until the end of that day, UTC."
+          isRequired
+        />
+      )}
+      <div class="pair">
+        <TextField
+          label="Requests per minute"
+          type="number"
+          min="1"
+          value={wishes.perMinute}
+          onInput={set("perMinute")}
+          placeholder="gateway's limit"
+        />
+        <TextField label="Spend limit, USD" value={wishes.limit} onInput={set("limit")} placeholder="none" />
+      </div>
+      {wishes.limit.trim() !== "" && (
+        <SelectField
+          label="Limit starts anew"
+          value={wishes.reset}
+          options={RESETS}
+          onChange={set("reset")}
+          hint="At 00:00 UTC. Until then, requests over the limit answer 402."
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,228 @@
+// Keys: who may call, with which profile, and how much they use it.
+
+import { useState } from "preact/hooks";
+import { useLoad } from "../../api.ts";
+import { timesOf } from "../../charts/scale.ts";
+import { Spark } from "../../charts/spark.tsx";
+import { ago, count, usd, utc } from "../../format.ts";
+import { useShortcuts } from "../../keyboard.ts";
+import { Button } from "../../kit/button.tsx";
+import { Check } from "../../kit/field.tsx";
+import { PageHead } from "../../kit/page.tsx";
+import { Empty, Shown } from "../../kit/states.tsx";
+import { hrefTo, place, setQuery } from "../../router.ts";
+import type { Key, List, Profile, Usage } from "../../types.ts";
+import { byGroup, spent, sum } from "../../usage.ts";
+import { KeyCreation } from "./create.tsx";
+import { KeyEdit } from "./edit.tsx";
+import { Revocation, Rotation } from "./end.tsx";
+import { isSpent, spentText } from "./spend.tsx";
+
+const MONTH_MS = 30 * 86_400_000;
+/** With more of them a day-by-day answer would be longer than the page is worth. */
+const DAILY_KEYS_MAX = 40;
+
+export function Keys() {
+  const { query } = place.value;
+  const keys = useLoad<List<Key>>("/api/keys?limit=500");
+  const [days] = useState(() => timesOf({ fromMs: Date.now() - MONTH_MS, toMs: Date.now() }, "day"));
+  const by = (keys.data?.data.length ?? 0) > DAILY_KEYS_MAX ? "total" : "day";
+  const asked = `/api/usage?by=${by}&group=key&latency=false&from=${new Date(days[0] ?? 0).toISOString()}`;
+  const usage = byGroup(useLoad<List<Usage>>(keys.data === null ? null : asked).data);
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
+  const isAll = query.get("show") === "all";
+  const create = (): void => setQuery({ new: "1" });
+  useShortcuts({ n: create });
+  return (
+    <>
+      <PageHead
+        title="Keys"
+        purpose="Callers name themselves with a key. A key may carry a profile, limits and an end."
+      >
+        <Check
+          label="revoked and expired too"
+          isOn={isAll}
+          onChange={(isOn) => setQuery({ show: isOn ? "all" : null }, { replace: true })}
+        />
+        <Button kind="primary" onClick={create}>
+          New key
+        </Button>
+      </PageHead>
+      <Shown load={keys} rows={6}>
+        {({ data }) => {
+          const shown = data.filter(({ status }) => isAll || status === "active");
+          if (shown.length === 0) {
+            return (
+              <Empty title="No key can call this gateway" action={<Button onClick={create}>Create a key</Button>}>
+                A key is shown once, when it is made.
+              </Empty>
+            );
+          }
+          return <KeyTable keys={shown} usage={usage} days={days} profiles={profiles} />;
+        }}
+      </Shown>
+      {query.get("new") !== null && <KeyCreation onClose={() => setQuery({ new: null }, { replace: true })} />}
+    </>
+  );
+}
+
+function KeyTable({
+  keys,
+  usage,
+  days,
+  profiles,
+}: {
+  readonly keys: readonly Key[];
+  readonly usage: ReadonlyMap<string, readonly Usage[]>;
+  readonly days: readonly number[];
+  readonly profiles: readonly Profile[];
+}) {
+  const [editing, setEditing] = useState<Key | null>(null);
+  const [rotating, setRotating] = useState<Key | null>(null);
+  const [revoking, setRevoking] = useState<Key | null>(null);
+  return (
+    <div class="table-box">
+      <table class="rows keys">
+        <caption class="hidden">Keys</caption>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Key</th>
+            <th scope="col">Profile</th>
+            <th scope="col">Status</th>
+            <th scope="col" title="Updated every few minutes">
+              Last used
+            </th>
+            <th scope="col" class="number">
+              Requests, 30 d
+            </th>
+            <th scope="col" class="number">
+              Spend, 30 d
+            </th>
+            <th scope="col">
+              <span class="hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <KeyRow
+              key={key.id}
+              row={key}
+              usage={usage.get(key.id) ?? []}
+              days={days}
+              profile={key.profile === null ? null : (profiles.find(({ id }) => id === key.profile) ?? null)}
+              onEdit={() => setEditing(key)}
+              onRotate={() => setRotating(key)}
+              onRevoke={() => setRevoking(key)}
+            />
+          ))}
+        </tbody>
+      </table>
+      {editing !== null && <KeyEdit target={editing} onClose={() => setEditing(null)} />}
+      {rotating !== null && <Rotation target={rotating} onClose={() => setRotating(null)} />}
+      {revoking !== null && <Revocation target={revoking} onClose={() => setRevoking(null)} />}
+    </div>
+  );
+}
+
+function KeyRow({
+  row,
+  usage,
+  days,
+  profile,
+  onEdit,
+  onRotate,
+  onRevoke,
+}: {
+  readonly row: Key;
+  readonly usage: readonly Usage[];
+  readonly days: readonly number[];
+  readonly profile: Profile | null;
+  readonly onEdit: () => void;
+  readonly onRotate: () => void;
+  readonly onRevoke: () => void;
+}) {
+  const isActive = row.status === "active";
+  const perDay = days.map((day) => usage.find(({ start }) => Date.parse(start) === day)?.requests ?? 0);
+  const requests = hrefTo("/requests", { key: row.id, range: "30d", from: null, to: null });
+  return (
+    <tr class={isActive ? "" : "gone"}>
+      <td data-cell="name">
+        <b>{row.name}</b>
+        <KeyLimits row={row} />
+      </td>
+      <td data-cell="prefix">
+        <code>{row.prefix}…</code>
+      </td>
+      <td data-cell="profile">
+        <ProfileName row={row} profile={profile} />
+      </td>
+      <td data-cell="status">
+        <span class={`status ${isActive ? "good" : "bad"}`} title={utc(row.revokedAt ?? row.expiresAt)}>
+          {row.status}
+        </span>
+      </td>
+      <td data-cell="used" title={utc(row.lastUsedAt)}>
+        {ago(row.lastUsedAt)}
+      </td>
+      <td data-cell="requests" class="number">
+        <span class="row">
+          {usage.length > 1 && <Spark values={perDay} />}
+          <a href={requests}>{count(sum(usage, (day) => day.requests))}</a>
+        </span>
+      </td>
+      <td data-cell="spend" class="number">
+        <a href={requests}>{usd(sum(usage, spent))}</a>
+      </td>
+      <td data-cell="actions" class="actions">
+        {isActive && (
+          <>
+            <Button kind="quiet" label={`Change ${row.name}`} onClick={onEdit}>
+              Change
+            </Button>
+            <Button kind="quiet" label={`Rotate ${row.name}`} onClick={onRotate}>
+              Rotate
+            </Button>
+            <Button kind="quiet" label={`Revoke ${row.name}`} onClick={onRevoke}>
+              Revoke
+            </Button>
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function KeyLimits({ row }: { readonly row: Key }) {
+  const limits = [
+    row.requestsPerMinute === null ? null : `${row.requestsPerMinute}/min`,
+    row.expiresAt === null || row.status !== "active" ? null : `expires ${ago(row.expiresAt)}`,
+    `made ${ago(row.createdAt)}`,
+  ].filter((limit) => limit !== null);
+  const spent = spentText(row);
+  return (
+    <>
+      <small class="faint block" title={utc(row.createdAt)}>
+        {limits.join(" · ")}
+      </small>
+      {spent !== null && (
+        <small class={`block ${isSpent(row) ? "bad" : "faint"}`} title={utc(row.spendResetsAt)}>
+          {spent}
+        </small>
+      )}
+    </>
+  );
+}
+
+function ProfileName({ row, profile }: { readonly row: Key; readonly profile: Profile | null }) {
+  if (row.profile === null) return <span class="faint">none</span>;
+  if (profile === null) {
+    return (
+      <span class="bad" title="Calls with this key answer 401 until it is given another profile, or none.">
+        deleted profile
+      </span>
+    );
+  }
+  return <a href={hrefTo(`/profiles/${profile.id}`)}>{profile.name}</a>;
+}

@@ -1,0 +1,54 @@
+// What a key has spent of its limit, when that starts anew, and starting it anew by hand.
+
+import { useState } from "preact/hooks";
+import { type ApiError, call } from "../../api.ts";
+import { ago, exact, usd, utc } from "../../format.ts";
+import { Button } from "../../kit/button.tsx";
+import { Problem } from "../../kit/states.tsx";
+import { tell } from "../../kit/toast.tsx";
+import type { Key } from "../../types.ts";
+
+/** "spent $1.20 of $5.00, resets in 3 days"; null for a key without a limit. */
+export function spentText({ spendLimitUsd, spentUsd, spendResetsAt }: Key): string | null {
+  if (spendLimitUsd === null) return null;
+  const resets = spendResetsAt === null ? "" : `, resets ${ago(spendResetsAt)}`;
+  return `spent ${usd(spentUsd)} of ${usd(spendLimitUsd)}${resets}`;
+}
+
+export function isSpent({ spendLimitUsd, spentUsd }: Key): boolean {
+  return spendLimitUsd !== null && Number(spentUsd) >= Number(spendLimitUsd);
+}
+
+export function SpendReset({ target }: { readonly target: Key }) {
+  const [row, setRow] = useState(target);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const reset = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      setRow(await call<Key>("POST", `/api/keys/${target.id}/reset-spend`));
+      setError(null);
+      tell(`What “${target.name}” has spent counts from nothing again.`);
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+    setBusy(false);
+  };
+  if (row.spendLimitUsd === null) return null;
+  return (
+    <>
+      <p class="row spend">
+        <span
+          class="grow"
+          title={`${exact(row.spentUsd)}${row.spentSince === null ? "" : `, since ${utc(row.spentSince)}`}`}
+        >
+          {spentText(row)}
+        </span>
+        <Button onClick={reset} isBusy={isBusy} isDisabled={Number(row.spentUsd) === 0}>
+          Reset now
+        </Button>
+      </p>
+      <Problem error={error} />
+    </>
+  );
+}

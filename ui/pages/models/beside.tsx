@@ -1,0 +1,221 @@
+// Up to four models side by side, fact by fact, the best of each row marked.
+
+import type { ComponentChildren } from "preact";
+import { CAPABILITIES, TOOL_SCENARIOS } from "../../../src/core/model.ts";
+import { count, duration, percent, score, usd } from "../../format.ts";
+import { ButtonLink } from "../../kit/button.tsx";
+import { TierBadge } from "../../kit/tier.tsx";
+import { hrefTo, hrefWith, setQuery } from "../../router.ts";
+import { benchFragment, EMPTY_BENCH } from "../playground/state.ts";
+import { COMPARED_MAX, compare } from "./compare.tsx";
+import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
+import { standingText } from "./words.ts";
+
+export function Comparison({
+  models,
+  all,
+}: {
+  readonly models: readonly SeenModel[];
+  readonly all: readonly SeenModel[];
+}) {
+  const ids = models.map(({ id }) => id);
+  const others = all.filter(({ id, isRoutable }) => isRoutable && !ids.includes(id));
+  return (
+    <section class="card" aria-label="Comparison">
+      <div class="head-row">
+        <h2>Side by side</h2>
+        {models.length < COMPARED_MAX && (
+          <select
+            class="fit"
+            aria-label="Add a model to the comparison"
+            value=""
+            onChange={(event) => setQuery(compare([...ids, event.currentTarget.value]))}
+          >
+            <option value="">Add a model…</option>
+            {others.map(({ id }) => (
+              <option key={id} value={id}>
+                {id}
+              </option>
+            ))}
+          </select>
+        )}
+        <ButtonLink href={playgroundHref(ids)}>Try in the playground</ButtonLink>
+        <ButtonLink href={hrefWith({ beside: null })}>All models</ButtonLink>
+      </div>
+      <div class="table-box">
+        <table class="beside">
+          <caption class="hidden">Models side by side</caption>
+          <Head models={models} />
+          {GROUPS.map(({ title, facts }) => (
+            <tbody key={title}>
+              <tr>
+                <th scope="rowgroup" colSpan={models.length + 1}>
+                  {title}
+                </th>
+              </tr>
+              {facts.map((fact) => (
+                <FactRow key={fact.name} fact={fact} models={models} />
+              ))}
+            </tbody>
+          ))}
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Head({ models }: { readonly models: readonly SeenModel[] }) {
+  const without = (id: string) => compare(models.map((model) => model.id).filter((each) => each !== id));
+  return (
+    <thead>
+      <tr>
+        <td />
+        {models.map(({ id, provider }) => (
+          <th key={id} scope="col">
+            <div class="row">
+              <a class="grow" href={hrefWith({ model: id, beside: null })}>
+                {id}
+              </a>
+              {models.length > 1 && (
+                <button
+                  type="button"
+                  class="button quiet icon"
+                  aria-label={`Take ${id} out of the comparison`}
+                  onClick={() => setQuery(without(id))}
+                >
+                  ✕
+                </button>
+              )}
+            </div>
+            <small class="faint">{provider}</small>
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function playgroundHref([first = "", ...others]: readonly string[]): string {
+  const bench = { ...EMPTY_BENCH, mode: "direct" as const, model: first, others: others.map((id) => `model:${id}`) };
+  return `${hrefTo("/playground")}${benchFragment(bench)}`;
+}
+
+interface Fact {
+  readonly name: string;
+  readonly show: (model: SeenModel) => ComponentChildren;
+  /** Where one of them is best: less than the others, or more with the sign turned. */
+  readonly rank?: (model: SeenModel) => number | null | undefined;
+}
+
+function FactRow({ fact, models }: { readonly fact: Fact; readonly models: readonly SeenModel[] }) {
+  const ranks = models.map((model) => fact.rank?.(model) ?? null);
+  const known = ranks.filter((rank) => rank !== null);
+  const best = new Set(known).size > 1 ? Math.min(...known) : null;
+  return (
+    <tr>
+      <th scope="row">{fact.name}</th>
+      {models.map((model, index) => (
+        <td key={model.id}>
+          {best !== null && ranks[index] === best ? (
+            <b class="good">
+              {fact.show(model)} <span class="faint">best</span>
+            </b>
+          ) : (
+            fact.show(model)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function negative(value: number | null | undefined): number | null {
+  return value === null || value === undefined ? null : -value;
+}
+
+const exactTokens = (tokens: number) => <span title={`${tokens} tokens`}>{count(tokens)}</span>;
+
+const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[] }[] = [
+  {
+    title: "Price per million tokens, with the markup",
+    facts: [
+      {
+        name: "Input",
+        show: ({ pricing }) => usd(perMillion(pricing.prompt)),
+        rank: ({ pricing }) => perMillion(pricing.prompt),
+      },
+      {
+        name: "Output",
+        show: ({ pricing }) => usd(perMillion(pricing.completion)),
+        rank: ({ pricing }) => perMillion(pricing.completion),
+      },
+      { name: "As of", show: ({ service }) => service.priceAsOf },
+    ],
+  },
+  {
+    title: "Place and size",
+    facts: [
+      { name: "Tier", show: ({ tier }) => <TierBadge tier={tier} /> },
+      { name: "In the chains", show: ({ chains }) => standingText(chains) },
+      {
+        name: "Context",
+        show: (model) => exactTokens(model.context_length),
+        rank: (model) => -model.context_length,
+      },
+      {
+        name: "Output limit",
+        show: (model) => exactTokens(model.max_output_tokens),
+        rank: (model) => -model.max_output_tokens,
+      },
+    ],
+  },
+  {
+    title: "Can",
+    facts: CAPABILITIES.map((capability) => ({
+      name: capability,
+      show: ({ capabilities }) => (capabilities.includes(capability) ? "yes" : <span class="faint">no</span>),
+    })),
+  },
+  {
+    title: "Function-calling score",
+    facts: (["overall", ...TOOL_SCENARIOS] as const).map((scenario) => ({
+      name: scenario.replaceAll("_", " "),
+      show: ({ service }) => score(service.bfcl?.[scenario]),
+      rank: ({ service }) => negative(service.bfcl?.[scenario]),
+    })),
+  },
+  {
+    title: "Last 24 hours",
+    facts: [
+      { name: "Health now", show: (model) => <Health model={model} /> },
+      { name: "Share of traffic", show: ({ share }) => percent(share) },
+      { name: "Requests", show: ({ id, usage }) => <RequestsLink id={id} requests={usage?.requests ?? 0} /> },
+      {
+        name: "First token, p50",
+        show: ({ usage }) => duration(usage?.firstContent.p50Ms),
+        rank: ({ usage }) => usage?.firstContent.p50Ms,
+      },
+      {
+        name: "First token, p95",
+        show: ({ usage }) => duration(usage?.firstContent.p95Ms),
+        rank: ({ usage }) => usage?.firstContent.p95Ms,
+      },
+      {
+        name: "Whole answer, p50",
+        show: ({ usage }) => duration(usage?.latency.p50Ms),
+        rank: ({ usage }) => usage?.latency.p50Ms,
+      },
+      {
+        name: "Error rate",
+        show: errorRate,
+        rank: ({ usage }) => (usage === null ? null : usage.errors / usage.requests),
+      },
+      { name: "Spend", show: ({ usage }) => usd(usage?.chargeUsd) },
+    ],
+  },
+];
+
+function RequestsLink({ id, requests }: { readonly id: string; readonly requests: number }) {
+  if (requests === 0) return <span class="faint">none</span>;
+  return <a href={hrefTo("/requests", { model: id, range: "24h", from: null, to: null })}>{count(requests)}</a>;
+}

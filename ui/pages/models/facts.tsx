@@ -1,0 +1,58 @@
+// What the table of models and the sheet of one both say.
+
+import { ago, percent, plural } from "../../format.ts";
+import type { HealthState, Model, Usage } from "../../types.ts";
+
+export interface SeenModel extends Model {
+  readonly usage: Usage | null;
+  readonly share: number;
+}
+
+export function perMillion(perToken: string | null): number | null {
+  return perToken === null ? null : Number(perToken) * 1e6;
+}
+
+export function errorRate({ usage }: SeenModel): string {
+  return usage === null || usage.requests === 0 ? "–" : percent(usage.errors / usage.requests);
+}
+
+export function Health({ model }: { readonly model: Model }) {
+  if (!model.isRoutable) return <span class="faint">no key</span>;
+  return <StateMark health={model.health} />;
+}
+
+/** One word for a breaker; what it saw and when it lets calls through again is the tooltip. */
+export function StateMark({ health }: { readonly health: HealthState }) {
+  const { state, consecutiveFailures } = health;
+  const told = healthStory(health);
+  if (state === "open" || state === "resting") {
+    return (
+      <span class="status bad" title={told}>
+        resting
+      </span>
+    );
+  }
+  if (state === "half-open") {
+    return (
+      <span class="status caution" title={told}>
+        probing
+      </span>
+    );
+  }
+  if (consecutiveFailures === 0) return <span class="status good">ok</span>;
+  return (
+    <span class="status caution" title={told}>
+      {consecutiveFailures} failed
+    </span>
+  );
+}
+
+export function healthStory(health: HealthState): string {
+  const { state, since, nextTryAt, consecutiveFailures, lastError, lastErrorAt } = health;
+  const error = lastError === null ? "" : `; last error ${ago(lastErrorAt)}: ${lastError}`;
+  if (state === "closed") return `calls go through${error}`;
+  const next = nextTryAt === null ? "the next call is a probe" : `next try ${ago(nextTryAt)}`;
+  const failures = plural(consecutiveFailures, "failure in a row", "failures in a row");
+  const why = state === "resting" ? "a pause the provider asked for" : failures;
+  return `${why}, began ${ago(since)}, ${next}${error}`;
+}

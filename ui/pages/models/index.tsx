@@ -1,0 +1,122 @@
+// Models: what they cost, how well they call functions, what they can do, and how they are doing; up to four side by side.
+
+import { useState } from "preact/hooks";
+import { useLoad } from "../../api.ts";
+import { ButtonLink } from "../../kit/button.tsx";
+import { Check, TextField } from "../../kit/field.tsx";
+import { PageHead } from "../../kit/page.tsx";
+import { Empty, Shown } from "../../kit/states.tsx";
+import { hrefWith, place, setQuery } from "../../router.ts";
+import { isOperator } from "../../session.ts";
+import type { List, Model, Provider, Usage } from "../../types.ts";
+import { Comparison } from "./beside.tsx";
+import { CompareBar, chosenToCompare } from "./compare.tsx";
+import { healthStory, type SeenModel } from "./facts.tsx";
+import { PriceAgainstScore } from "./scatter.tsx";
+import { ModelSheet } from "./sheet.tsx";
+import { ModelTable, type Sort, sorted } from "./table.tsx";
+
+const DAY_MS = 86_400_000;
+const EVERY_MS = 10_000;
+
+export function Models() {
+  const { query } = place.value;
+  const models = useLoad<List<Model>>("/api/models", { everyMs: EVERY_MS });
+  const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
+  const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=model&from=${from}`).data?.data ?? [];
+  return (
+    <>
+      <PageHead
+        title="Models"
+        purpose="Prices per million tokens with the markup, function-calling scores, and health."
+      />
+      <UnwellProviders />
+      <Shown load={models} rows={14}>
+        {({ data }) => {
+          const seen = withUsage(data, usage);
+          const compared = chosenToCompare(seen);
+          const isBeside = query.has("beside") && compared.length > 0;
+          return isBeside ? <Comparison models={compared} all={seen} /> : <Catalogue seen={seen} compared={compared} />;
+        }}
+      </Shown>
+    </>
+  );
+}
+
+function Catalogue({
+  seen,
+  compared,
+}: {
+  readonly seen: readonly SeenModel[];
+  readonly compared: readonly SeenModel[];
+}) {
+  const { query } = place.value;
+  const words = (query.get("q") ?? "").toLowerCase();
+  const isAll = query.get("show") === "all";
+  const sort = (query.get("sort") ?? "tier") as Sort;
+  const chosen = query.get("model");
+  const usable = seen.filter(({ isRoutable }) => isAll || isRoutable);
+  const shown = usable.filter(({ id, provider }) => `${id} ${provider}`.toLowerCase().includes(words));
+  const open = seen.find(({ id }) => id === chosen);
+  return (
+    <>
+      <PriceAgainstScore models={usable} />
+      <search class="filters">
+        <TextField
+          label="Find"
+          type="search"
+          value={query.get("q") ?? ""}
+          onInput={(q) => setQuery({ q }, { replace: true })}
+        />
+        <Check
+          label="also those without a provider key"
+          isOn={isAll}
+          onChange={(isOn) => setQuery({ show: isOn ? "all" : null }, { replace: true })}
+        />
+        {chosen !== null && open === undefined && (
+          <p class="notice warn">There is no model “{chosen}” here; the ids below are valid.</p>
+        )}
+      </search>
+      <div class={open === undefined ? "with-sheet" : "with-sheet open"}>
+        {shown.length === 0 ? (
+          <Empty
+            title="No model matches"
+            action={<ButtonLink href={hrefWith({ q: null, show: null })}>Clear the search</ButtonLink>}
+          />
+        ) : (
+          <ModelTable models={sorted(shown, sort)} sort={sort} chosen={chosen} compared={compared} />
+        )}
+        {open !== undefined && <ModelSheet model={open} all={seen} onClose={() => setQuery({ model: null })} />}
+      </div>
+      <CompareBar models={compared} />
+    </>
+  );
+}
+
+/** A provider or key that is not well takes all its models with it, so it is said once, above them. */
+function UnwellProviders() {
+  const providers = useLoad<List<Provider>>(isOperator() ? "/api/providers" : null, { everyMs: EVERY_MS });
+  const unwell = (providers.data?.data ?? []).flatMap(({ id, health, credential }) => [
+    { name: `Provider ${id}`, health },
+    { name: `The key of ${id}`, health: credential },
+  ]);
+  return (
+    <>
+      {unwell.map(({ name, health }) =>
+        health === null || health.state === "closed" ? null : (
+          <p key={name} class="notice warn">
+            {name}: {healthStory(health)}.
+          </p>
+        ),
+      )}
+    </>
+  );
+}
+
+function withUsage(models: readonly Model[], usage: readonly Usage[]): readonly SeenModel[] {
+  const total = usage.reduce((sum, { requests }) => sum + requests, 0);
+  return models.map((model) => {
+    const own = usage.find(({ group }) => group === model.id) ?? null;
+    return { ...model, usage: own, share: (own?.requests ?? 0) / (total || 1) };
+  });
+}

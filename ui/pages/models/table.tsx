@@ -1,0 +1,152 @@
+// The table of models: sorted by its heads, stepped through with j and k, ticked for a comparison.
+
+import { TIERS } from "../../../src/core/tiers.ts";
+import { count, duration, percent, score, usd } from "../../format.ts";
+import { isChordArmed, useShortcuts } from "../../keyboard.ts";
+import { TierBadge } from "../../kit/tier.tsx";
+import { hrefTo, hrefWith, setQuery } from "../../router.ts";
+import { ComparePick } from "./compare.tsx";
+import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
+
+export type Sort = "tier" | "price" | "score" | "traffic";
+
+const ORDER: Readonly<Record<Sort, (model: SeenModel) => number>> = {
+  tier: ({ tier, pricing }) => (TIERS as readonly string[]).indexOf(tier) * 1e6 + (perMillion(pricing.prompt) ?? 0),
+  price: ({ pricing }) => perMillion(pricing.completion) ?? Number.POSITIVE_INFINITY,
+  score: ({ service }) => -(service.bfcl?.overall ?? -1),
+  traffic: ({ share }) => -share,
+};
+
+export function sorted(models: readonly SeenModel[], sort: Sort): readonly SeenModel[] {
+  const order = ORDER[sort] ?? ORDER.tier;
+  return [...models].sort((a, b) => order(a) - order(b));
+}
+
+export function ModelTable({
+  models,
+  sort,
+  chosen,
+  compared,
+}: {
+  readonly models: readonly SeenModel[];
+  readonly sort: Sort;
+  readonly chosen: string | null;
+  readonly compared: readonly SeenModel[];
+}) {
+  const head = (label: string, by: Sort) => (
+    <th scope="col" class={by === "tier" ? "" : "number"} aria-sort={sort === by ? "ascending" : undefined}>
+      <button
+        type="button"
+        class="sort"
+        onClick={() => setQuery({ sort: by === "tier" ? null : by }, { replace: true })}
+      >
+        {label}
+        {sort === by ? " ↓" : ""}
+      </button>
+    </th>
+  );
+  useSteps(models, chosen);
+  return (
+    <div class="table-box">
+      <table class="rows models">
+        <caption class="hidden">Models</caption>
+        <thead>
+          <tr>
+            <th scope="col">Model</th>
+            {head("Tier", "tier")}
+            {head("Price in / out", "price")}
+            {head("Score", "score")}
+            <th scope="col">Can</th>
+            <th scope="col" class="number">
+              Context
+            </th>
+            <th scope="col">Health</th>
+            <th scope="col" class="number">
+              First token, 24 h
+            </th>
+            <th scope="col" class="number">
+              Errors, 24 h
+            </th>
+            {head("Traffic, 24 h", "traffic")}
+          </tr>
+        </thead>
+        <tbody>
+          {models.map((model) => (
+            <ModelRow key={model.id} model={model} isOpen={model.id === chosen} compared={compared} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** j and k go to the next and the previous model, whose sheet opens. */
+function useSteps(models: readonly SeenModel[], chosen: string | null): void {
+  const step = (by: number): void => {
+    if (isChordArmed()) return;
+    const at = models.findIndex(({ id }) => id === chosen);
+    const next = models[at < 0 ? 0 : at + by];
+    if (next !== undefined) setQuery({ model: next.id }, { replace: chosen !== null });
+  };
+  useShortcuts({ j: () => step(1), k: () => step(-1) });
+}
+
+function ModelRow({
+  model,
+  isOpen,
+  compared,
+}: {
+  readonly model: SeenModel;
+  readonly isOpen: boolean;
+  readonly compared: readonly SeenModel[];
+}) {
+  const requests = hrefTo("/requests", { model: model.id, range: "24h", from: null, to: null });
+  return (
+    <tr class={`${isOpen ? "open" : ""} ${model.isRoutable ? "" : "gone"}`}>
+      <th scope="row" data-cell="name">
+        <div class="row">
+          <ComparePick id={model.id} compared={compared} />
+          <div>
+            <a href={hrefWith({ model: model.id })}>{model.id}</a>
+            <small class="faint block">{model.provider}</small>
+          </div>
+        </div>
+      </th>
+      <td data-cell="tier">
+        <TierBadge tier={model.tier} />
+      </td>
+      <td data-cell="price" class="number" title={`as of ${model.service.priceAsOf}`}>
+        {usd(perMillion(model.pricing.prompt))} / {usd(perMillion(model.pricing.completion))}
+      </td>
+      <td data-cell="score" class="number">
+        {score(model.service.bfcl?.overall)}
+      </td>
+      <td data-cell="can" class="faint">
+        {model.capabilities.join(", ")}
+      </td>
+      <td data-cell="context" class="number" title={`${model.context_length} tokens`}>
+        {count(model.context_length)}
+      </td>
+      <td data-cell="health">
+        <Health model={model} />
+      </td>
+      <td data-cell="first" class="number">
+        {model.usage === null ? (
+          <span class="faint">–</span>
+        ) : (
+          <a href={requests}>{duration(model.usage.firstContent.p50Ms)}</a>
+        )}
+      </td>
+      <td data-cell="errors" class="number">
+        {model.usage === null ? (
+          <span class="faint">–</span>
+        ) : (
+          <a href={`${requests}&status=error`}>{errorRate(model)}</a>
+        )}
+      </td>
+      <td data-cell="traffic" class="number">
+        {model.usage === null ? <span class="faint">–</span> : <a href={requests}>{percent(model.share)}</a>}
+      </td>
+    </tr>
+  );
+}

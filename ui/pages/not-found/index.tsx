@@ -1,0 +1,13 @@
+// An address that is no page.
+
+import { ButtonLink } from "../../kit/button.tsx";
+import { Empty } from "../../kit/states.tsx";
+import { hrefTo } from "../../router.ts";
+
+export function NotFound() {
+  return (
+    <Empty title="There is no such page" action={<ButtonLink href={hrefTo("/")}>To the overview</ButtonLink>}>
+      The address may be old or mistyped. ⌘K finds pages, keys and requests.
+    </Empty>
+  );
+}

@@ -1,0 +1,101 @@
+// The numbers of the fallbacks chart: requests by the try that answered, and by the providers that failed them. What was
+// not counted is told, not shown as nothing.
+
+import type { AnsweredAt } from "../../../src/core/requests/records.ts";
+import { timesOf } from "../../charts/scale.ts";
+import { count, percent, plural } from "../../format.ts";
+import type { Range } from "../../range.ts";
+import type { Usage } from "../../types.ts";
+import { OTHER, perStep, sum } from "../../usage.ts";
+
+/** Requests that a provider failed, as /api/usage/failures has them. */
+export interface Failures {
+  readonly start: string;
+  readonly provider: string;
+  readonly requests: number;
+}
+
+const TRIES: readonly { readonly at: AnsweredAt; readonly name: string; readonly mark: string }[] = [
+  { at: "first", name: "first try", mark: "accent" },
+  { at: "second", name: "second", mark: "caution" },
+  { at: "later", name: "third or later", mark: "grave" },
+  { at: "none", name: "none answered", mark: "bad" },
+];
+
+export interface TryStack {
+  readonly at: AnsweredAt;
+  readonly name: string;
+  readonly mark: string;
+  readonly total: number;
+  readonly values: readonly number[];
+  /** Whether anything was counted in a step; where there were no requests, that is known too. */
+  readonly isKnown: readonly boolean[];
+}
+
+export function tryStacks(range: Range, rows: readonly Usage[]): readonly TryStack[] {
+  const isKnown = perStep(range, rows, ({ answered, requests }) => answered.unknown < requests, true);
+  return TRIES.map(({ at, name, mark }) => ({
+    ...{ at, name, mark, isKnown },
+    total: sum(rows, ({ answered }) => answered[at]),
+    values: perStep(range, rows, ({ answered }) => answered[at], 0),
+  }));
+}
+
+export function tellTries(rows: readonly Usage[]): string {
+  const [first, asked] = [
+    sum(rows, ({ answered }) => answered.first),
+    sum(rows, ({ answered: { first: one, second, later, none } }) => one + second + later + none),
+  ];
+  if (asked === 0) return leftOut(rows) || "No provider was asked.";
+  const told =
+    first === asked
+      ? "First choices answered everything."
+      : `${percent(first / asked)} were answered at the first try.`;
+  return `${told} ${leftOut(rows)}`.trimEnd();
+}
+
+export interface FailureStack {
+  /** Null for what is left when the largest are shown. */
+  readonly provider: string | null;
+  readonly name: string;
+  readonly mark: string;
+  readonly total: number;
+  readonly values: readonly number[];
+}
+
+const MARKS = ["bad", "caution", "accent", "broken"] as const;
+
+/** The most failing first; those beyond the fourth together. */
+export function failureStacks(range: Range, rows: readonly Failures[]): readonly FailureStack[] {
+  const totals = new Map<string, number>();
+  for (const { provider, requests } of rows) totals.set(provider, (totals.get(provider) ?? 0) + requests);
+  const ranked = [...totals].sort(([, a], [, b]) => b - a).map(([provider]) => provider);
+  const stackOf = (providers: readonly string[]) => {
+    const own = rows.filter(({ provider }) => providers.includes(provider));
+    const byStart = new Map<number, number>();
+    for (const { start, requests } of own) {
+      byStart.set(Date.parse(start), (byStart.get(Date.parse(start)) ?? 0) + requests);
+    }
+    const values = timesOf(range, range.step).map((time) => byStart.get(time) ?? 0);
+    return { total: own.reduce((all, { requests }) => all + requests, 0), values };
+  };
+  const named = ranked.slice(0, MARKS.length).map((provider, index) => ({
+    ...{ provider, name: provider, mark: MARKS[index] as string },
+    ...stackOf([provider]),
+  }));
+  const rest = ranked.slice(MARKS.length);
+  if (rest.length === 0) return named;
+  return [...named, { provider: null, name: `${OTHER} (${rest.length})`, mark: "muted", ...stackOf(rest) }];
+}
+
+export function tellFailures([top, ...others]: readonly FailureStack[], rows: readonly Usage[]): string {
+  const twice = others.length === 0 ? "" : " What two providers failed counts at both.";
+  const told =
+    top === undefined ? "No provider failed a request." : `${top.name} failed ${plural(top.total, "request")}.${twice}`;
+  return `${told} ${leftOut(rows)}`.trimEnd();
+}
+
+function leftOut(rows: readonly Usage[]): string {
+  const unknown = sum(rows, ({ answered }) => answered.unknown);
+  return unknown === 0 ? "" : `Without ${count(unknown)} requests from before tries were counted.`;
+}

@@ -1,0 +1,124 @@
+// Which try answered, and which providers failed: what became of requests whose first choice did not answer.
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useLoad } from "../../api.ts";
+import { BarChart } from "../../charts/bars.tsx";
+import { Figure, Legend } from "../../charts/figure.tsx";
+import { fullTimeLabel, timesOf } from "../../charts/scale.ts";
+import { count } from "../../format.ts";
+import { Segmented } from "../../kit/button.tsx";
+import { Check } from "../../kit/field.tsx";
+import { rangeQuery } from "../../range.ts";
+import { place } from "../../router.ts";
+import type { List } from "../../types.ts";
+import { type Failures, failureStacks, tellFailures, tellTries, tryStacks } from "./fallback-stacks.ts";
+import { opens, requestsHref, type Series, subtitle } from "./range.ts";
+
+interface Shape extends Series {
+  /** How often it is read again; 0 is never. */
+  readonly everyMs: number;
+}
+
+const CHOICES = [
+  { value: "try", label: "by try" },
+  { value: "provider", label: "by provider" },
+] as const;
+
+export function FallbackChart(props: Shape) {
+  const [what, setWhat] = useState<string>("try");
+  const choice = <Segmented label="Fallbacks by" choices={CHOICES} value={what} onChange={setWhat} />;
+  return what === "try" ? <ByTry {...props} choice={choice} /> : <ByProvider {...props} choice={choice} />;
+}
+
+type Chosen = Shape & { readonly choice: ComponentChildren };
+
+function ByTry({ range, series, choice }: Chosen) {
+  const [isWhole, setWhole] = useState(false);
+  const times = timesOf(range, range.step);
+  const rows = series.data?.data ?? [];
+  const stacks = tryStacks(range, rows);
+  const drawn = stacks.filter(({ at }) => isWhole || at !== "first");
+  return (
+    <Figure
+      title="Fallbacks"
+      trend={`${subtitle(range)}. ${tellTries(rows)}`}
+      table={{
+        head: ["Time, UTC", ...stacks.map(({ name }) => name)],
+        rows: times.map((time, index) => [
+          fullTimeLabel(time, range.step),
+          ...stacks.map(({ values, isKnown }) => (isKnown[index] ? count(values[index]) : "–")),
+        ]),
+      }}
+      actions={
+        <>
+          <Check label="first tries" isOn={isWhole} onChange={setWhole} />
+          {choice}
+        </>
+      }
+      legend={
+        <Legend
+          entries={stacks.map(({ name, mark, at, total }) => ({
+            name: `${name} · ${count(total)}`,
+            mark,
+            href: requestsHref({ answered: at }),
+          }))}
+        />
+      }
+    >
+      <BarChart
+        label={
+          isWhole
+            ? "Requests by the try that answered, over time"
+            : "Requests that the first try did not answer, over time"
+        }
+        times={times}
+        step={range.step}
+        format={count}
+        stacks={drawn}
+        {...opens(range, { answered: drawn.map(({ at }) => at).join(",") })}
+      />
+    </Figure>
+  );
+}
+
+function ByProvider({ range, series, everyMs, choice }: Chosen) {
+  const key = place.value.query.get("key");
+  const narrowed = key === null ? "" : `&key=${encodeURIComponent(key)}`;
+  const path = `/api/usage/failures?by=${range.step}&${rangeQuery(range)}${narrowed}`;
+  const failures = useLoad<List<Failures>>(path, { everyMs });
+  const times = timesOf(range, range.step);
+  const stacks = failureStacks(range, failures.data?.data ?? []);
+  return (
+    <Figure
+      title="Fallbacks"
+      trend={`${subtitle(range)}. ${failures.data === null ? "" : tellFailures(stacks, series.data?.data ?? [])}`}
+      table={{
+        head: ["Time, UTC", ...stacks.map(({ name }) => name)],
+        rows: times.map((time, index) => [
+          fullTimeLabel(time, range.step),
+          ...stacks.map(({ values }) => count(values[index])),
+        ]),
+      }}
+      actions={choice}
+      legend={
+        <Legend
+          entries={stacks.map(({ name, mark, total, provider }) => ({
+            name: `${name} · ${count(total)}`,
+            mark,
+            ...(provider === null ? {} : { href: requestsHref({ failed: provider }) }),
+          }))}
+        />
+      }
+    >
+      <BarChart
+        label="Requests that a provider failed, over time"
+        times={times}
+        step={range.step}
+        format={count}
+        stacks={stacks}
+        {...opens(range, { answered: "second,later,none" })}
+      />
+    </Figure>
+  );
+}

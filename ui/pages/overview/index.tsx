@@ -1,0 +1,138 @@
+// How the gateway is doing: what was paid and what the baseline would have cost, and everything that explains it.
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { type Load, useLoad } from "../../api.ts";
+import { clock, percent, usd } from "../../format.ts";
+import { Check } from "../../kit/field.tsx";
+import { PageHead, RangePicker } from "../../kit/page.tsx";
+import { Empty, Shown } from "../../kit/states.tsx";
+import { currentRange, type Range, rangeBefore, rangeQuery } from "../../range.ts";
+import { hrefTo, place, setQuery } from "../../router.ts";
+import { isOperator } from "../../session.ts";
+import type { Key, List, RequestLine, Usage } from "../../types.ts";
+import { ModelMix, SpendChart } from "./charts.tsx";
+import { Checklist } from "./checklist.tsx";
+import { FallbackChart } from "./fallbacks.tsx";
+import { LatencyChart } from "./latency.tsx";
+import { LastErrors, TopKeys } from "./lists.tsx";
+import { Tiles } from "./tiles.tsx";
+import { StatusChart, TierMix } from "./traffic.tsx";
+
+const EVERY_MS = 10_000;
+const FIRST_EVERY_MS = 2_000;
+
+export function Overview() {
+  const isWaiting = useSignal(false);
+  const latest = useLoad<List<RequestLine>>(
+    "/api/requests?limit=1",
+    isWaiting.value ? { everyMs: FIRST_EVERY_MS } : {},
+  );
+  const first = latest.data?.data[0] ?? null;
+  const isNew = latest.data !== null && first === null;
+  useEffect(() => {
+    if (isNew) isWaiting.value = true;
+  }, [isNew, isWaiting]);
+  if (isWaiting.value || isNew) {
+    return (
+      <>
+        <PageHead title="Overview" purpose="What was routed where, what it cost, and what it saved." />
+        <Checklist first={first} onDone={() => (isWaiting.value = false)} />
+      </>
+    );
+  }
+  return (
+    <Shown load={latest} rows={10}>
+      {() => <Dashboard />}
+    </Shown>
+  );
+}
+
+export interface OverviewData {
+  readonly range: Range;
+  readonly total: Load<List<Usage>>;
+  readonly before: Load<List<Usage>>;
+  readonly series: Load<List<Usage>>;
+}
+
+function Dashboard() {
+  const isLive = place.value.query.get("live") !== "off";
+  const key = place.value.query.get("key");
+  const range = currentRange();
+  const options = isLive ? { everyMs: EVERY_MS } : {};
+  const query = (by: string, span: { fromMs: number; toMs: number }, group = ""): string =>
+    `/api/usage?by=${by}&${rangeQuery(span)}${group === "" ? "" : `&latency=false&group=${group}`}${key === null ? "" : `&key=${key}`}`;
+  const total = useLoad<List<Usage>>(query("total", range), options);
+  const before = useLoad<List<Usage>>(query("total", rangeBefore(range)));
+  const series = useLoad<List<Usage>>(query(range.step, range), options);
+  const tiers = useLoad<List<Usage>>(query(range.step, range, "tier"), options);
+  const statuses = useLoad<List<Usage>>(query(range.step, range, "status"), options);
+  const models = useLoad<List<Usage>>(query("total", range, "model"), options);
+  const keys = useLoad<List<Usage>>(`/api/usage?by=total&group=key&latency=false&${rangeQuery(range)}`, options);
+  const isQuiet = total.data !== null && (total.data.data[0]?.requests ?? 0) === 0;
+  return (
+    <>
+      <PageHead title="Overview" purpose={<Proof total={total.data?.data[0] ?? null} range={range} />}>
+        <KeyFilter />
+        <RangePicker />
+      </PageHead>
+      <Tiles range={range} total={total} before={before} series={series} />
+      {isQuiet && (
+        <Empty title={`No requests in this range (${range.label.toLowerCase()})`}>
+          <a href={hrefTo("/", { range: "30d", from: null, to: null })}>Look at 30 days</a>
+        </Empty>
+      )}
+      <div class="charts">
+        <SpendChart range={range} series={series} />
+        <TierMix range={range} tiers={tiers} />
+        <ModelMix models={models} />
+        <LatencyChart range={range} series={series} />
+        <StatusChart range={range} statuses={statuses} />
+        <FallbackChart range={range} series={series} everyMs={isLive ? EVERY_MS : 0} />
+        <TopKeys keys={keys} />
+        <LastErrors range={range} />
+      </div>
+      <footer class="row faint">
+        {total.loadedAtMs !== null && <span>Updated {clock(total.loadedAtMs)} UTC</span>}
+        <Check
+          label="refresh every 10 s"
+          isOn={isLive}
+          onChange={(isOn) => setQuery({ live: isOn ? null : "off" }, { replace: true })}
+        />
+      </footer>
+    </>
+  );
+}
+
+function Proof({ total, range }: { readonly total: Usage | null; readonly range: Range }) {
+  const model = useLoad<{ readonly baselineModel: string }>(isOperator() ? "/api/settings" : null).data?.baselineModel;
+  if (total === null || total.requests === 0)
+    return <span class="proof">What was routed where, what it cost, and what it saved.</span>;
+  const saved = Number(total.savedUsd) / (Number(total.baselineUsd) || 1);
+  return (
+    <span class="proof">
+      {range.label}: you paid <b title={total.chargeUsd}>{usd(total.chargeUsd)}</b>; {model ?? "the baseline model"}{" "}
+      alone would have cost <b title={total.baselineUsd}>{usd(total.baselineUsd)}</b>
+      {saved >= 0 ? `: ${percent(saved)} saved` : `: ${percent(-saved)} more than the baseline`}.
+    </span>
+  );
+}
+
+function KeyFilter() {
+  const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
+  return (
+    <select
+      aria-label="Key"
+      data-filter
+      value={place.value.query.get("key") ?? ""}
+      onChange={(event) => setQuery({ key: event.currentTarget.value })}
+    >
+      <option value="">All keys</option>
+      {keys.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,35 @@
+// What the charts of the overview share: a click opens the requests behind a step, dragging zooms, and the range is named.
+
+import type { Load } from "../../api.ts";
+import { stepMs, timesOf } from "../../charts/scale.ts";
+import type { Range } from "../../range.ts";
+import { type Changes, go, hrefTo, place, setQuery } from "../../router.ts";
+import type { List, Usage } from "../../types.ts";
+
+export interface Series {
+  readonly range: Range;
+  readonly series: Load<List<Usage>>;
+}
+
+/** A click opens the requests of that step, dragging zooms the whole page. */
+export function opens(range: Range, filter: Changes) {
+  const times = timesOf(range, range.step);
+  const between = (first: number, last: number): Changes => ({
+    range: null,
+    from: new Date(times[first] ?? range.fromMs).toISOString(),
+    to: new Date((times[last] ?? range.toMs) + stepMs(range.step)).toISOString(),
+  });
+  return {
+    onPick: (index: number) => go(requestsHref({ ...filter, ...between(index, index) })),
+    onZoom: (first: number, last: number) => setQuery(between(first, last)),
+  };
+}
+
+/** The requests behind a number of the overview: of the key that it is narrowed to, too. */
+export function requestsHref(filter: Changes = {}): string {
+  return hrefTo("/requests", { key: place.value.query.get("key"), ...filter });
+}
+
+export function subtitle({ label, step }: Range): string {
+  return `${label}, by ${step}, UTC`;
+}

@@ -1,0 +1,157 @@
+// The six numbers of the overview. Each says how it moved, how it is computed, and opens the requests behind it.
+
+import type { Load } from "../../api.ts";
+import { Spark } from "../../charts/spark.tsx";
+import { count, duration, percent, usd } from "../../format.ts";
+import { Skeleton } from "../../kit/states.tsx";
+import type { List, Usage } from "../../types.ts";
+import { perStep } from "../../usage.ts";
+import type { OverviewData } from "./index.tsx";
+import { requestsHref } from "./range.ts";
+
+interface Tile {
+  readonly name: string;
+  readonly about: string;
+  readonly read: (row: Usage) => number | null;
+  readonly show: (value: number) => string;
+  readonly note?: (row: Usage) => string;
+  /** Less is better, so a rise is shown as bad; null takes no side. */
+  readonly better: "more" | "less" | null;
+  readonly filter?: Readonly<Record<string, string>>;
+}
+
+const TILES: readonly Tile[] = [
+  {
+    name: "Requests",
+    about: "Every call that a key was recognised for, whatever became of it.",
+    read: ({ requests }) => requests,
+    show: count,
+    better: null,
+  },
+  {
+    name: "Spend",
+    about: "What was charged: tokens at the answering model's price, and the markup.",
+    read: ({ chargeUsd }) => Number(chargeUsd),
+    show: usd,
+    better: "less",
+  },
+  {
+    name: "Saved",
+    about: "The same tokens at the baseline model's price, less what was charged. May be negative.",
+    read: ({ savedUsd }) => Number(savedUsd),
+    show: usd,
+    note: ({ savedUsd, baselineUsd }) => percent(Number(savedUsd) / (Number(baselineUsd) || 1)),
+    better: "more",
+  },
+  {
+    name: "p95 first token",
+    about: "95 of 100 requests had their first content within this time, from the moment the gateway had the request.",
+    read: ({ firstContent }) => firstContent.p95Ms,
+    show: duration,
+    better: "less",
+  },
+  {
+    name: "Error rate",
+    about: "Requests refused, unanswered, or broken off on our or a provider's side, of all requests.",
+    read: ({ errors, requests }) => (requests === 0 ? null : errors / requests),
+    show: percent,
+    note: ({ errors }) => count(errors),
+    better: "less",
+    filter: { status: "error" },
+  },
+  {
+    name: "Fallback rate",
+    about: "Requests that another model than the first choice answered, of all requests.",
+    read: ({ fallbacks, requests }) => (requests === 0 ? null : fallbacks / requests),
+    show: percent,
+    note: ({ fallbacks }) => count(fallbacks),
+    better: "less",
+    filter: { fallback: "true" },
+  },
+];
+
+/** A change beyond this says nothing but that there was next to nothing before. */
+const TOLD_MAX = 10;
+
+export function Tiles({ range, total, before, series }: OverviewData) {
+  return (
+    <section class="tiles" aria-label="Key numbers">
+      {TILES.map((tile) => (
+        <TileCard key={tile.name} tile={tile} now={rowOf(total)} then={rowOf(before)} isLoaded={total.data !== null}>
+          {perStep(range, series.data?.data ?? [], tile.read, null)}
+        </TileCard>
+      ))}
+    </section>
+  );
+}
+
+function rowOf(load: Load<List<Usage>>): Usage | null {
+  return load.data?.data[0] ?? null;
+}
+
+function TileCard({
+  tile,
+  now,
+  then,
+  isLoaded,
+  children,
+}: {
+  readonly tile: Tile;
+  readonly now: Usage | null;
+  readonly then: Usage | null;
+  readonly isLoaded: boolean;
+  readonly children: readonly (number | null)[];
+}) {
+  const value = now === null ? null : tile.read(now);
+  const href = requestsHref(tile.filter);
+  return (
+    <article class="card tile">
+      <h2>
+        {tile.name}
+        <details class="why">
+          <summary aria-label={`How ${tile.name} is computed`}>?</summary>
+          <p>{tile.about}</p>
+        </details>
+      </h2>
+      {isLoaded ? (
+        <a class="big" href={href} title={value === null ? undefined : String(value)}>
+          {value === null ? "–" : tile.show(value)}
+          {now !== null && tile.note !== undefined && <small>{tile.note(now)}</small>}
+        </a>
+      ) : (
+        <Skeleton rows={1} />
+      )}
+      <div class="tile-foot">
+        <Change tile={tile} value={value} before={then === null ? null : tile.read(then)} />
+        <Spark values={children} />
+      </div>
+    </article>
+  );
+}
+
+function Change({
+  tile,
+  value,
+  before,
+}: {
+  readonly tile: Tile;
+  readonly value: number | null;
+  readonly before: number | null;
+}) {
+  if (value === null || before === null || before === 0) {
+    return (
+      <span class="faint" title="There was nothing in the same time before">
+        –
+      </span>
+    );
+  }
+  const change = (value - before) / Math.abs(before);
+  const isGood = tile.better === null || change === 0 ? null : change > 0 === (tile.better === "more");
+  const tone = isGood === null ? "faint" : isGood ? "good" : "bad";
+  const arrow = change > 0 ? "▲" : change < 0 ? "▼" : "";
+  return (
+    <span class={tone} title={`${tile.show(before)} in the same time before`}>
+      {arrow} {Math.abs(change) < TOLD_MAX ? percent(Math.abs(change)) : "a lot"}
+    </span>
+  );
+}

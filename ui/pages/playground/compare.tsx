@@ -1,0 +1,173 @@
+// Side by side: the bench as it is against up to three other profiles, tiers or models, with what each would cost.
+
+import { useState } from "preact/hooks";
+import { TIERS } from "../../../src/core/tiers.ts";
+import { useLoad } from "../../api.ts";
+import { percent, usd } from "../../format.ts";
+import { Button } from "../../kit/button.tsx";
+import { TierBadge } from "../../kit/tier.tsx";
+import type { List, Model, Profile } from "../../types.ts";
+import { type Asked, useDecision } from "./ask.ts";
+import { Outcome } from "./outcome.tsx";
+import { Run } from "./run.tsx";
+import { type Bench, contenderOf, OTHERS_MAX } from "./state.ts";
+
+interface CompareProps {
+  readonly bench: Bench;
+  readonly first: Asked;
+  readonly profiles: readonly Profile[];
+  readonly set: (change: Partial<Bench>) => void;
+}
+
+export function Compare({ bench, first, profiles, set }: CompareProps) {
+  const [runs, setRuns] = useState(0);
+  const others = useOthers(bench);
+  const nameOf = (id: string): string => profiles.find((profile) => profile.id === id)?.name ?? "another profile";
+  const rows = [
+    { name: "As set", bench, asked: first },
+    ...bench.others.map((other, index) => ({
+      name: titleOf(other, nameOf),
+      bench: contenderOf(bench, other),
+      asked: others[index] ?? first,
+    })),
+  ];
+  const total = rows.reduce((sum, { asked }) => sum + Number(asked.answer?.estimate.costUsd ?? 0), 0);
+  const isReady = rows.every(({ asked }) => asked.answer !== null);
+  return (
+    <>
+      <section class="card" aria-label="Comparison">
+        <div class="head-row">
+          <h2>Comparison</h2>
+          <Button isDisabled={!isReady} onClick={() => setRuns(runs + 1)}>
+            {isReady ? `Run all for about ${usd(total)}` : "Run all"}
+          </Button>
+        </div>
+        <Choices bench={bench} profiles={profiles} set={set} />
+        <Summary rows={rows} />
+      </section>
+      <div class="versus">
+        {rows.map((row, index) => (
+          <Outcome key={`${index}-${row.name}`} title={row.name} asked={row.asked}>
+            <Run bench={row.bench} estimateUsd={row.asked.answer?.estimate.costUsd ?? null} turn={runs} isPart />
+          </Outcome>
+        ))}
+      </div>
+    </>
+  );
+}
+
+/** As many questions as there can be; those that are not there ask nothing. */
+function useOthers(bench: Bench): readonly Asked[] {
+  const at = (index: number): Bench | null => {
+    const other = bench.others[index];
+    return other === undefined ? null : contenderOf(bench, other);
+  };
+  return [useDecision(at(0)), useDecision(at(1)), useDecision(at(2))];
+}
+
+function titleOf(other: string, nameOf: (id: string) => string): string {
+  const [kind, ...rest] = other.split(":");
+  const id = rest.join(":");
+  if (kind === "profile") return id === "" ? "No profile" : `Profile ${nameOf(id)}`;
+  return kind === "tier" ? `Tier ${id}` : `Model ${id}`;
+}
+
+interface Row {
+  readonly name: string;
+  readonly asked: Asked;
+}
+
+function Summary({ rows }: { readonly rows: readonly Row[] }) {
+  return (
+    <div class="table-box">
+      <table class="rows contest">
+        <caption class="hidden">What each would do</caption>
+        <thead>
+          <tr>
+            <th scope="col">With</th>
+            <th scope="col">Tier</th>
+            <th scope="col">Model</th>
+            <th scope="col" class="number">
+              Estimate
+            </th>
+            <th scope="col" class="number">
+              Saved
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ name, asked: { answer, error } }, index) => (
+            <tr key={`${index}-${name}`}>
+              <th scope="row" data-cell="name">
+                {name}
+              </th>
+              <td data-cell="tier">
+                {error === null ? <TierBadge tier={answer?.decision.tier ?? null} /> : <span class="bad">refused</span>}
+              </td>
+              <td data-cell="who">{answer?.decision.model ?? "–"}</td>
+              <td data-cell="estimate" class="number">
+                {usd(answer?.estimate.costUsd)}
+              </td>
+              <td data-cell="saved" class="number">
+                {percent(answer?.decision.savings)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Choices({ bench, profiles, set }: Omit<CompareProps, "first">) {
+  const models = useLoad<List<Model>>("/api/models").data?.data.filter(({ isRoutable }) => isRoutable) ?? [];
+  const change = (index: number, value: string): void =>
+    set({ others: bench.others.map((other, at) => (at === index ? value : other)) });
+  return (
+    <div class="contenders">
+      {bench.others.map((other, index) => (
+        <div key={index} class="row">
+          <select
+            class="grow"
+            aria-label={`Compare with, ${index + 1}`}
+            value={other}
+            onChange={(event) => change(index, event.currentTarget.value)}
+          >
+            <optgroup label="Profiles">
+              <option value="profile:">No profile</option>
+              {profiles.map(({ id, name }) => (
+                <option key={id} value={`profile:${id}`}>
+                  {name}
+                </option>
+              ))}
+            </optgroup>
+            <optgroup label="Tiers">
+              {TIERS.map((tier) => (
+                <option key={tier} value={`tier:${tier}`}>
+                  {tier}
+                </option>
+              ))}
+            </optgroup>
+            <optgroup label="Models">
+              {models.map(({ id }) => (
+                <option key={id} value={`model:${id}`}>
+                  {id}
+                </option>
+              ))}
+            </optgroup>
+          </select>
+          <Button
+            kind="quiet"
+            label={`Remove number ${index + 1}`}
+            onClick={() => set({ others: bench.others.filter((_, at) => at !== index) })}
+          >
+            Remove
+          </Button>
+        </div>
+      ))}
+      {bench.others.length < OTHERS_MAX && (
+        <Button onClick={() => set({ others: [...bench.others, "tier:STANDARD"] })}>Compare with another</Button>
+      )}
+    </div>
+  );
+}

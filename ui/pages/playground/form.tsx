@@ -1,0 +1,199 @@
+// The left side of the playground: the words, and everything a caller or a profile may ask for.
+
+import { useLoad } from "../../api.ts";
+import { Button, Segmented } from "../../kit/button.tsx";
+import { SelectField, TextArea, TextField } from "../../kit/field.tsx";
+import { TIER_OPTIONS } from "../../kit/tier.tsx";
+import { TierRange } from "../../kit/tier-range.tsx";
+import type { List, Model, Profile } from "../../types.ts";
+import { type Bench, parsedTools } from "./state.ts";
+
+interface FormProps {
+  readonly bench: Bench;
+  readonly set: (change: Partial<Bench>) => void;
+}
+
+export function Prompt({ bench, set }: FormProps) {
+  return (
+    <section class="card">
+      <TextArea label="Prompt" rows={6} value={bench.prompt} onInput={(prompt) => set({ prompt })} isFocused />
+      <details open={bench.system !== "" || bench.turns.length > 0}>
+        <summary>System prompt and conversation</summary>
+        <TextArea label="System prompt" rows={2} value={bench.system} onInput={(system) => set({ system })} />
+        {bench.turns.map((turn, index) => (
+          <TextArea
+            key={`${index}-${turn.role}`}
+            label={`Earlier turn ${index + 1}, ${turn.role}`}
+            rows={2}
+            value={turn.content}
+            onInput={(content) =>
+              set({ turns: bench.turns.map((each, at) => (at === index ? { ...each, content } : each)) })
+            }
+          />
+        ))}
+        <p class="row">
+          <Button onClick={() => set({ turns: [...bench.turns, { role: roleOf(bench), content: "" }] })}>
+            Add an earlier turn
+          </Button>
+          {bench.turns.length > 0 && (
+            <Button kind="quiet" onClick={() => set({ turns: bench.turns.slice(0, -1) })}>
+              Remove the last
+            </Button>
+          )}
+        </p>
+      </details>
+      <Tools bench={bench} set={set} />
+    </section>
+  );
+}
+
+function roleOf({ turns }: Bench): "user" | "assistant" {
+  return turns.length % 2 === 0 ? "user" : "assistant";
+}
+
+function Tools({ bench, set }: FormProps) {
+  const isBroken = bench.tools.trim() !== "" && parsedTools(bench) === undefined;
+  return (
+    <details open={bench.tools !== ""}>
+      <summary>Tools</summary>
+      <p class="row">
+        {Object.entries(TOOL_PRESETS).map(([name, tools]) => (
+          <Button key={name} onClick={() => set({ tools: JSON.stringify(tools, null, 2) })}>
+            {name}
+          </Button>
+        ))}
+      </p>
+      <TextArea
+        label="Tools, JSON"
+        isCode
+        rows={5}
+        value={bench.tools}
+        onInput={(tools) => set({ tools })}
+        error={isBroken ? "This is not JSON yet; routed without tools." : null}
+      />
+    </details>
+  );
+}
+
+function tool(name: string, description: string, properties: object): object {
+  return { type: "function", function: { name, description, parameters: { type: "object", properties } } };
+}
+
+const TOOL_PRESETS = {
+  weather: [tool("get_weather", "Weather in a city", { city: { type: "string" } })],
+  "search and read": [
+    tool("web_search", "Search the web", { query: { type: "string" } }),
+    tool("open_page", "Read a page", { url: { type: "string" } }),
+  ],
+  "files and shell": [
+    tool("read_file", "Read a file", { path: { type: "string" } }),
+    tool("write_file", "Write a file", { path: { type: "string" }, text: { type: "string" } }),
+    tool("run", "Run a command", { command: { type: "string" } }),
+  ],
+};
+
+const EXAMPLES: readonly (readonly [string, string])[] = [
+  ["chitchat", "Hi! How are you today?"],
+  ["question", "What is the capital of France?"],
+  ["summary", "Summarise the causes of the First World War in three bullet points for a school pupil."],
+  [
+    "code",
+    "Refactor this recursive Fibonacci function to be iterative and add unit tests:\ndef fib(n):\n    return n if n < 2 else fib(n-1) + fib(n-2)",
+  ],
+  [
+    "design",
+    "Design a multi-region, strongly consistent ledger service that survives the loss of a region. Discuss consensus, clock skew, schema migration and failure testing, and prove that no money can be lost.",
+  ],
+];
+
+export function Examples({ set }: Pick<FormProps, "set">) {
+  return (
+    <p class="row examples">
+      <span class="faint">Examples</span>
+      {EXAMPLES.map(([name, prompt]) => (
+        <Button key={name} kind="quiet" onClick={() => set({ prompt, turns: [], from: null })}>
+          {name}
+        </Button>
+      ))}
+    </p>
+  );
+}
+
+export function Controls({ bench, set, profiles }: FormProps & { readonly profiles: readonly Profile[] }) {
+  const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
+  const options = [{ value: "", label: "none" }, ...profiles.map(({ id, name }) => ({ value: id, label: name }))];
+  return (
+    <section class="card">
+      <SelectField
+        label="Profile"
+        value={bench.profileId}
+        options={options}
+        onChange={(id) => set({ profileId: id })}
+      />
+      <Segmented
+        label="Who chooses"
+        choices={[
+          { value: "auto", label: "Automatic" },
+          { value: "tier", label: "A tier" },
+          { value: "direct", label: "A model" },
+        ]}
+        value={bench.mode}
+        onChange={(mode) => set({ mode: mode as Bench["mode"], model: bench.model || (models[0]?.id ?? "") })}
+      />
+      {bench.mode === "tier" && (
+        <SelectField label="Tier" value={bench.tier} options={TIER_OPTIONS} onChange={(tier) => set({ tier })} />
+      )}
+      {bench.mode === "direct" && (
+        <SelectField
+          label="Model"
+          value={bench.model}
+          options={models.map(({ id }) => ({ value: id, label: id }))}
+          onChange={(model) => set({ model })}
+        />
+      )}
+      <TierRange floor={bench.floor} ceiling={bench.ceiling} onChange={(floor, ceiling) => set({ floor, ceiling })} />
+      <div class="pair">
+        <Quality label="Code" value={bench.code} onChange={(code) => set({ code })} />
+        <Quality label="Chat" value={bench.chat} onChange={(chat) => set({ chat })} />
+      </div>
+      <div class="pair three">
+        <TextField
+          label="Max. cost, USD"
+          value={bench.maxCost}
+          onInput={(maxCost) => set({ maxCost })}
+          placeholder="none"
+        />
+        <TextField label="Min. tool score" value={bench.bfcl} onInput={(bfcl) => set({ bfcl })} placeholder="none" />
+        <TextField label="Output tokens" value={bench.cap} onInput={(cap) => set({ cap })} placeholder="expected" />
+      </div>
+    </section>
+  );
+}
+
+/** The two sliders of the specification as what they are: three positions, or not set. */
+export function Quality({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <div class="field">
+      <span class="label">{label}</span>
+      <Segmented
+        label={`${label} quality`}
+        choices={[
+          { value: "", label: "–" },
+          { value: "0", label: "Fast" },
+          { value: "1", label: "Balanced" },
+          { value: "2", label: "Best" },
+        ]}
+        value={value}
+        onChange={onChange}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+// Running the request for real: charged, streamed, and compared with the estimate.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type ApiError, call, send, toError, writes } from "../../api.ts";
+import { duration, usd } from "../../format.ts";
+import { Button } from "../../kit/button.tsx";
+import { TextBlock } from "../../kit/copy.tsx";
+import { Problem } from "../../kit/states.tsx";
+import { hrefTo } from "../../router.ts";
+import type { RequestDetail } from "../../types.ts";
+import { type Bench, questionOf } from "./state.ts";
+
+export function Run({
+  bench,
+  estimateUsd,
+  turn = 0,
+  isPart = false,
+}: {
+  readonly bench: Bench;
+  readonly estimateUsd: string | null;
+  /** Runs when this goes up. */
+  readonly turn?: number;
+  /** Stands inside another card. */
+  readonly isPart?: boolean;
+}) {
+  const [text, setText] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [done, setDone] = useState<RequestDetail | null>(null);
+  const abort = useRef<AbortController | null>(null);
+  useEffect(() => () => abort.current?.abort(), []);
+  const run = async (): Promise<void> => {
+    abort.current = new AbortController();
+    setBusy(true);
+    setText("");
+    setError(null);
+    setDone(null);
+    try {
+      const body = { ...questionOf(bench), stream: true };
+      const response = await send("POST", "/api/playground/run", { body, signal: abort.current.signal });
+      if (!response.ok) throw toError(response, await response.json().catch(() => null));
+      await readStream(response, (part) => setText((before) => (before ?? "") + part));
+      setDone(await call<RequestDetail>("GET", `/api/requests/${response.headers.get("x-request-id") ?? ""}`));
+      writes.value += 1;
+    } catch (problem) {
+      if (!abort.current.signal.aborted) setError(problem as ApiError);
+    }
+    setBusy(false);
+  };
+  useEffect(() => {
+    if (turn > 0) void run();
+  }, [turn]);
+  return (
+    <section class={isPart ? "part" : "card"} aria-label="Run for real">
+      <div class="head-row">
+        {isPart ? <h3>Run for real</h3> : <h2>Run for real</h2>}
+        {isBusy ? (
+          <Button onClick={() => abort.current?.abort()}>Stop</Button>
+        ) : (
+          <Button kind="primary" isDisabled={estimateUsd === null} onClick={run}>
+            {estimateUsd === null ? "Run" : `Run for about ${usd(estimateUsd)}`}
+          </Button>
+        )}
+      </div>
+      {!isPart && <p class="faint">Calls the provider and charges this account.</p>}
+      <Problem error={error} />
+      {text !== null && <TextBlock text={text === "" ? "…" : text} label="The answer" />}
+      {done !== null && (
+        <p class="notice good">
+          {done.model} answered in {duration(done.latencyMs)}: {usd(done.chargeUsd)} charged, {usd(estimateUsd)}{" "}
+          estimated. <a href={hrefTo(`/requests/${done.id}`)}>See the request</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface Chunk {
+  readonly choices?: readonly {
+    readonly delta?: { readonly content?: string | null; readonly tool_calls?: unknown };
+  }[];
+  readonly error?: { readonly message?: string };
+}
+
+/** Server-sent events, as the chat-completions format has them. */
+async function readStream(response: Response, onText: (text: string) => void): Promise<void> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
+    const lines = (rest + part.value).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line.startsWith("data: ") && line !== "data: [DONE]") onText(textOf(JSON.parse(line.slice(6)) as Chunk));
+    }
+  }
+}
+
+function textOf({ choices, error }: Chunk): string {
+  if (error !== undefined) return `\n[${error.message ?? "broken off"}]`;
+  const delta = choices?.[0]?.delta;
+  return (delta?.content ?? "") + (delta?.tool_calls === undefined ? "" : JSON.stringify(delta.tool_calls));
+}

@@ -1,0 +1,21 @@
+// The rules of a profile, each in a few words.
+
+import { plural, usd } from "../../format.ts";
+import type { Rules } from "../../types.ts";
+
+const QUALITIES = ["fast", "balanced", "best"];
+
+export function chipsOf(rules: Rules): readonly string[] {
+  const chips = [
+    rules.tierFloor === null ? null : `at least ${rules.tierFloor}`,
+    rules.tierCeiling === null ? null : `at most ${rules.tierCeiling}`,
+    rules.maxCostUsd === null ? null : `max. ${usd(rules.maxCostUsd)}`,
+    rules.bfclMin === null ? null : `tool score ≥ ${rules.bfclMin}`,
+    rules.codeQuality === null ? null : `code: ${QUALITIES[rules.codeQuality]}`,
+    rules.chatQuality === null ? null : `chat: ${QUALITIES[rules.chatQuality]}`,
+    ...rules.capabilities.map((capability) => `needs ${capability}`),
+    rules.allowedModels === null ? null : `only ${plural(rules.allowedModels.length, "model")}`,
+    rules.blockedModels.length === 0 ? null : `not ${plural(rules.blockedModels.length, "model")}`,
+  ].filter((chip) => chip !== null);
+  return chips.length === 0 ? ["no rules"] : chips;
+}

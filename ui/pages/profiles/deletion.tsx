@@ -1,0 +1,93 @@
+// Deleting a profile: its keys fail from then on unless they are moved in the same step, so they are named first.
+
+import { useState } from "preact/hooks";
+import { type ApiError, call, useLoad } from "../../api.ts";
+import { ago, plural } from "../../format.ts";
+import { Button } from "../../kit/button.tsx";
+import { Dialog } from "../../kit/dialog.tsx";
+import { SelectField } from "../../kit/field.tsx";
+import { Problem, Shown } from "../../kit/states.tsx";
+import { tell } from "../../kit/toast.tsx";
+import { go, hrefTo } from "../../router.ts";
+import type { Key, List, Profile } from "../../types.ts";
+
+const NOWHERE = "";
+
+export function ProfileDeletion({ profile, onClose }: { readonly profile: Profile; readonly onClose: () => void }) {
+  const keys = useLoad<List<Key>>(`/api/profiles/${profile.id}/keys`);
+  const active = keys.data?.data.filter(({ status }) => status === "active") ?? [];
+  const [keysTo, setKeysTo] = useState(NOWHERE);
+  const [error, setError] = useState<ApiError | null>(null);
+  const remove = async (): Promise<void> => {
+    try {
+      const query = keysTo === NOWHERE ? "" : `?keysTo=${encodeURIComponent(keysTo)}`;
+      await call("DELETE", `/api/profiles/${profile.id}${query}`);
+      const moved = keysTo === NOWHERE || active.length === 0 ? "" : ` ${plural(active.length, "key")} moved.`;
+      tell(`“${profile.name}” is deleted.${moved}`);
+      onClose();
+      go(hrefTo("/profiles"), { replace: true });
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+  };
+  return (
+    <Dialog title={`Delete “${profile.name}”`} onClose={onClose}>
+      <Shown load={keys} rows={2}>
+        {() =>
+          active.length === 0 ? (
+            <p>No key that works uses it.</p>
+          ) : (
+            <>
+              <p>{plural(active.length, "key uses", "keys use")} it:</p>
+              <ul>
+                {active.map((key) => (
+                  <li key={key.id}>
+                    {key.name} <span class="faint">last used {ago(key.lastUsedAt)}</span>
+                  </li>
+                ))}
+              </ul>
+              <Heir profile={profile} keysTo={keysTo} onChange={setKeysTo} />
+            </>
+          )
+        }
+      </Shown>
+      <Problem error={error} />
+      <footer>
+        <Button onClick={onClose}>Keep it</Button>
+        <Button kind="danger" isDisabled={keys.data === null} onClick={remove}>
+          {active.length > 0 && keysTo !== NOWHERE ? "Move keys and delete" : "Delete profile"}
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+function Heir({
+  profile,
+  keysTo,
+  onChange,
+}: {
+  readonly profile: Profile;
+  readonly keysTo: string;
+  readonly onChange: (id: string) => void;
+}) {
+  const all = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
+  const others = all.filter(({ id }) => id !== profile.id).map(({ id, name }) => ({ value: id, label: name }));
+  return (
+    <SelectField
+      label="Move its keys to"
+      value={keysTo}
+      onChange={onChange}
+      options={[
+        { value: NOWHERE, label: "nowhere: they answer 401" },
+        ...others,
+        { value: "none", label: "no profile: routed freely" },
+      ]}
+      hint={
+        keysTo === NOWHERE
+          ? "A key without its rules could cost more than anybody allowed, so it is refused instead."
+          : "Both happen in one step: no call is refused in between."
+      }
+    />
+  );
+}

@@ -1,0 +1,220 @@
+// Editing a profile beside the replay of the last requests under the edited rules.
+
+import { useState } from "preact/hooks";
+import { CAPABILITIES } from "../../../src/core/model.ts";
+import { type ApiError, call, useLoad } from "../../api.ts";
+import { Button, ButtonLink } from "../../kit/button.tsx";
+import { Check, TextField } from "../../kit/field.tsx";
+import { PageHead } from "../../kit/page.tsx";
+import { Problem } from "../../kit/states.tsx";
+import { TierRange } from "../../kit/tier-range.tsx";
+import { tell } from "../../kit/toast.tsx";
+import { go, hrefTo } from "../../router.ts";
+import type { List, Model, Profile, Rules } from "../../types.ts";
+import { Quality } from "../playground/form.tsx";
+import { ProfileDeletion } from "./deletion.tsx";
+import { Replay } from "./replay.tsx";
+
+interface Content extends Rules {
+  readonly name: string;
+  readonly description: string | null;
+}
+
+export function ProfileEditor({ saved, start }: { readonly saved: Profile | null; readonly start: Content }) {
+  const [content, setContent] = useState<Content>(start);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isDeleting, setDeleting] = useState(false);
+  const set = (change: Partial<Content>): void => setContent({ ...content, ...change });
+  const changes = differences(start, content);
+  const isNew = saved === null;
+  const { name, description, ...rules } = content;
+  const save = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    try {
+      const method = isNew ? "POST" : "PUT";
+      const made = await call<Profile>(method, isNew ? "/api/profiles" : `/api/profiles/${saved.id}`, {
+        body: content,
+      });
+      tell(`“${made.name}” is saved. Keys with it follow within a second.`);
+      go(hrefTo(`/profiles/${made.id}`), { replace: true });
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+  };
+  return (
+    <>
+      <PageHead title={isNew ? "New profile" : saved.name} purpose="Rules that every request of its keys must keep.">
+        <ButtonLink href={hrefTo("/profiles")}>All profiles</ButtonLink>
+        {!isNew && <Button onClick={() => setDeleting(true)}>Delete</Button>}
+      </PageHead>
+      <form class="editor" onSubmit={save}>
+        <div>
+          <section class="card">
+            <TextField label="Name" value={name} onInput={(text) => set({ name: text })} isRequired isFocused={isNew} />
+            <TextField
+              label="Description"
+              value={description ?? ""}
+              onInput={(text) => set({ description: text === "" ? null : text })}
+              placeholder="what it is for"
+              maxLength={500}
+            />
+            <RuleFields rules={rules} set={set} />
+          </section>
+          <Problem error={error} />
+          {(isNew || changes.length > 0) && (
+            <div class="save-bar">
+              <span class="grow faint">{isNew ? "Not saved yet" : changes.join(" · ")}</span>
+              {!isNew && <Button onClick={() => setContent(start)}>Undo</Button>}
+              <Button kind="primary" type="submit" isDisabled={name.trim() === ""}>
+                Save profile
+              </Button>
+            </div>
+          )}
+        </div>
+        <Replay rules={rules} />
+      </form>
+      {isDeleting && saved !== null && <ProfileDeletion profile={saved} onClose={() => setDeleting(false)} />}
+    </>
+  );
+}
+
+function RuleFields({ rules, set }: { readonly rules: Rules; readonly set: (change: Partial<Rules>) => void }) {
+  const number = (text: string): number | null => (text.trim() === "" ? null : Number(text));
+  const quality = (value: number | null): string => (value === null ? "" : String(value));
+  return (
+    <>
+      <TierRange
+        floor={rules.tierFloor}
+        ceiling={rules.tierCeiling}
+        onChange={(tierFloor, tierCeiling) => set({ tierFloor, tierCeiling })}
+      />
+      <div class="pair">
+        <Quality
+          label="Code"
+          value={quality(rules.codeQuality)}
+          onChange={(value) => set({ codeQuality: number(value) })}
+        />
+        <Quality
+          label="Chat"
+          value={quality(rules.chatQuality)}
+          onChange={(value) => set({ chatQuality: number(value) })}
+        />
+      </div>
+      <div class="pair">
+        <TextField
+          label="Max. cost per request, USD"
+          type="number"
+          step="any"
+          min="0"
+          value={rules.maxCostUsd ?? ""}
+          onInput={(text) => set({ maxCostUsd: text.trim() === "" ? null : text.trim() })}
+          placeholder="none"
+        />
+        <TextField
+          label="Min. function-calling score"
+          type="number"
+          min="0"
+          max="100"
+          step="any"
+          value={rules.bfclMin === null ? "" : String(rules.bfclMin)}
+          onInput={(text) => set({ bfclMin: number(text) })}
+          placeholder="none"
+        />
+      </div>
+      <fieldset>
+        <legend>Models must have</legend>
+        <div class="row wrap">
+          {CAPABILITIES.map((capability) => (
+            <Check
+              key={capability}
+              label={capability}
+              isOn={rules.capabilities.includes(capability)}
+              onChange={(isOn) =>
+                set({
+                  capabilities: CAPABILITIES.filter((each) =>
+                    each === capability ? isOn : rules.capabilities.includes(each),
+                  ),
+                })
+              }
+            />
+          ))}
+        </div>
+      </fieldset>
+      <ModelLists rules={rules} set={set} />
+    </>
+  );
+}
+
+function ModelLists({ rules, set }: { readonly rules: Rules; readonly set: (change: Partial<Rules>) => void }) {
+  const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
+  const toggled = (list: readonly string[], id: string, isOn: boolean): readonly string[] =>
+    isOn ? [...list, id] : list.filter((each) => each !== id);
+  const allowed = rules.allowedModels ?? [];
+  return (
+    <details open={rules.allowedModels !== null || rules.blockedModels.length > 0}>
+      <summary>Allowed and blocked models</summary>
+      <table class="rows compact">
+        <caption class="hidden">Allowed and blocked models</caption>
+        <thead>
+          <tr>
+            <th scope="col">Model</th>
+            <th scope="col">Only these</th>
+            <th scope="col">Never</th>
+          </tr>
+        </thead>
+        <tbody>
+          {models.map(({ id }) => (
+            <tr key={id}>
+              <th scope="row">{id}</th>
+              <td>
+                <Check
+                  label={<span class="hidden">only {id}</span>}
+                  isOn={allowed.includes(id)}
+                  onChange={(isOn) => {
+                    const next = toggled(allowed, id, isOn);
+                    set({ allowedModels: next.length === 0 ? null : next });
+                  }}
+                />
+              </td>
+              <td>
+                <Check
+                  label={<span class="hidden">never {id}</span>}
+                  isOn={rules.blockedModels.includes(id)}
+                  onChange={(isOn) => set({ blockedModels: toggled(rules.blockedModels, id, isOn) })}
+                />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+const LABELS: Readonly<Record<keyof Content, string>> = {
+  name: "name",
+  description: "description",
+  tierFloor: "lowest tier",
+  tierCeiling: "highest tier",
+  capabilities: "capabilities",
+  maxCostUsd: "max. cost",
+  bfclMin: "tool score",
+  codeQuality: "code",
+  chatQuality: "chat",
+  allowedModels: "allowed models",
+  blockedModels: "blocked models",
+};
+
+/** "lowest tier: none → LIGHT", one for each field that differs. */
+function differences(before: Content, after: Content): readonly string[] {
+  return (Object.keys(LABELS) as (keyof Content)[])
+    .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
+    .map((field) => `${LABELS[field]}: ${worded(before[field])} → ${worded(after[field])}`);
+}
+
+function worded(value: unknown): string {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
+  if (Array.isArray(value)) return value.length > 2 ? `${value.length} of them` : value.join(", ");
+  const text = String(value);
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}

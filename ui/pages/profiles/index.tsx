@@ -1,0 +1,137 @@
+// Profiles: saved rules that a key puts on its requests.
+
+import { useState } from "preact/hooks";
+import { useLoad } from "../../api.ts";
+import { ago, percent, plural, usd, utc } from "../../format.ts";
+import { useShortcuts } from "../../keyboard.ts";
+import { ButtonLink } from "../../kit/button.tsx";
+import { PageHead } from "../../kit/page.tsx";
+import { Empty, Shown } from "../../kit/states.tsx";
+import { go, hrefTo, place } from "../../router.ts";
+import type { Key, List, Profile, Rules, Usage } from "../../types.ts";
+import { baseline, spent, sum } from "../../usage.ts";
+import { readFragment } from "../playground/state.ts";
+import { chipsOf } from "./chips.ts";
+import { ProfileEditor } from "./editor.tsx";
+
+const MONTH_MS = 30 * 86_400_000;
+
+export const NO_RULES: Rules = {
+  tierFloor: null,
+  tierCeiling: null,
+  capabilities: [],
+  maxCostUsd: null,
+  bfclMin: null,
+  codeQuality: null,
+  chatQuality: null,
+  allowedModels: null,
+  blockedModels: [],
+};
+
+export function Profiles() {
+  const id = place.value.path.split("/")[2] ?? "";
+  if (id === "new") return <NewProfile />;
+  return id === "" ? <ProfileList /> : <SavedProfile id={id} />;
+}
+
+function ProfileList() {
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500");
+  const keys = useLoad<List<Key>>("/api/keys?limit=500").data?.data ?? [];
+  const [from] = useState(() => new Date(Date.now() - MONTH_MS).toISOString());
+  const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=key&latency=false&from=${from}`).data?.data ?? [];
+  useShortcuts({ n: () => go(hrefTo("/profiles/new")) });
+  return (
+    <>
+      <PageHead title="Profiles" purpose="Rules for routing that are saved once and tied to keys.">
+        <ButtonLink kind="primary" href={hrefTo("/profiles/new")}>
+          New profile
+        </ButtonLink>
+      </PageHead>
+      <Shown load={profiles} rows={5}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty
+              title="No profile yet"
+              action={<ButtonLink href={hrefTo("/profiles/new")}>Make the first one</ButtonLink>}
+            >
+              A profile holds a lowest and highest tier, a cost cap, allowed models and the like. A key with a profile
+              cannot step over it.
+            </Empty>
+          ) : (
+            <ul class="cards">
+              {data.map((profile) => (
+                <ProfileCard
+                  key={profile.id}
+                  profile={profile}
+                  keys={keys.filter((key) => key.profile === profile.id)}
+                  usage={usage}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </>
+  );
+}
+
+interface CardProps {
+  readonly profile: Profile;
+  readonly keys: readonly Key[];
+  /** Of all keys. */
+  readonly usage: readonly Usage[];
+}
+
+function ProfileCard({ profile, keys, usage }: CardProps) {
+  const active = keys.filter(({ status }) => status === "active");
+  const own = usage.filter(({ group }) => keys.some(({ id }) => id === group));
+  const requests = sum(own, (row) => row.requests);
+  return (
+    <li class="card">
+      <h2>
+        <a href={hrefTo(`/profiles/${profile.id}`)}>{profile.name}</a>
+      </h2>
+      {profile.description !== null && <p>{profile.description}</p>}
+      <ul class="chips">
+        {chipsOf(profile).map((chip) => (
+          <li key={chip} class="chip">
+            {chip}
+          </li>
+        ))}
+      </ul>
+      <p class="faint">
+        <span title={active.map(({ name }) => name).join(", ")}>{plural(active.length, "key")}</span> · changed{" "}
+        <time title={utc(profile.updatedAt)}>{ago(profile.updatedAt)}</time>
+      </p>
+      {requests > 0 && (
+        <p class="faint">
+          Its keys in 30 days:{" "}
+          <a href={hrefTo("/requests", { keyProfile: profile.id, range: "30d", from: null, to: null })}>
+            {percent(requests / sum(usage, (row) => row.requests))} of traffic
+          </a>
+          , {usd(sum(own, spent))} spent, {percent(1 - sum(own, spent) / (sum(own, baseline) || 1))} saved
+        </p>
+      )}
+    </li>
+  );
+}
+
+function NewProfile() {
+  const [start] = useState<Rules>(() => ({
+    ...NO_RULES,
+    ...(readFragment(place.value.hash) as Partial<Rules> | null),
+  }));
+  return <ProfileEditor saved={null} start={{ name: "", description: null, ...start }} />;
+}
+
+function SavedProfile({ id }: { readonly id: string }) {
+  const load = useLoad<Profile>(`/api/profiles/${encodeURIComponent(id)}`);
+  return (
+    <Shown load={load} rows={10}>
+      {(profile) => {
+        const { id: _id, createdAt: _created, updatedAt, ...content } = profile;
+        return <ProfileEditor key={updatedAt} saved={profile} start={content} />;
+      }}
+    </Shown>
+  );
+}

@@ -1,0 +1,125 @@
+// The last requests under the rules being edited: which would move, and what they would have cost.
+
+import { useEffect, useState } from "preact/hooks";
+import { type ApiError, call } from "../../api.ts";
+import { percent, plural, usd, utc } from "../../format.ts";
+import { Empty, Problem, Skeleton } from "../../kit/states.tsx";
+import { hrefTo } from "../../router.ts";
+import type { Rules } from "../../types.ts";
+
+const PAUSE_MS = 200;
+const SHOWN_MAX = 30;
+
+interface Place {
+  readonly tier: string;
+  readonly model: string;
+  readonly costUsd: string | null;
+}
+
+interface Change {
+  readonly requestId: string;
+  readonly at: string;
+  readonly before: Place;
+  readonly after: Place | null;
+  readonly refusedBecause: string | null;
+  readonly because: readonly string[];
+}
+
+interface Replayed {
+  readonly requests: number;
+  readonly changed: number;
+  readonly up: number;
+  readonly down: number;
+  readonly refused: number;
+  readonly costBeforeUsd: string;
+  readonly costAfterUsd: string;
+  readonly changes: readonly Change[];
+}
+
+export function Replay({ rules }: { readonly rules: Rules }) {
+  const [replayed, setReplayed] = useState<Replayed | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isStale, setStale] = useState(false);
+  const question = JSON.stringify({ profile: rules });
+  useEffect(() => {
+    const abort = new AbortController();
+    setStale(true);
+    const timer = setTimeout(() => {
+      const body: unknown = JSON.parse(question);
+      call<Replayed>("POST", "/api/profiles/replay", { body, signal: abort.signal, isQuestion: true }).then(
+        (answer) => {
+          setReplayed(answer);
+          setError(null);
+          setStale(false);
+        },
+        (problem: unknown) => {
+          if (!abort.signal.aborted) setError(problem as ApiError);
+        },
+      );
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [question]);
+  return (
+    <section class={isStale && replayed !== null ? "card stale" : "card"} aria-label="Replay" aria-live="polite">
+      <h2>The last requests under these rules</h2>
+      <Problem error={error} />
+      {replayed === null ? error === null && <Skeleton rows={6} /> : <Outcome replayed={replayed} />}
+    </section>
+  );
+}
+
+function Outcome({ replayed }: { readonly replayed: Replayed }) {
+  if (replayed.requests === 0) {
+    return <Empty title="No requests to replay">Once there are some, this shows what the rules would change.</Empty>;
+  }
+  const before = Number(replayed.costBeforeUsd);
+  const change = Number(replayed.costAfterUsd) - before;
+  const refused = replayed.refused === 0 ? "" : `, ${replayed.refused} would be refused`;
+  return (
+    <>
+      <p>
+        Of the last {plural(replayed.requests, "request")}, {replayed.up} would move up and {replayed.down} down
+        {refused}; {plural(replayed.changed, "change")} in all.
+      </p>
+      <p class="big">
+        {change >= 0 ? "+" : ""}
+        {usd(change)} <small>{before === 0 ? "" : percent(change / before)}</small>
+      </p>
+      <p class="faint">
+        {usd(replayed.costBeforeUsd)} as charged, {usd(replayed.costAfterUsd)} under these rules. Computed from what was
+        recorded; nothing is sent.
+      </p>
+      {replayed.changes.length > 0 && (
+        <ul class="plain-list replay">
+          {replayed.changes.slice(0, SHOWN_MAX).map((each) => (
+            <ChangeRow key={`${each.requestId}-${each.at}`} change={each} />
+          ))}
+        </ul>
+      )}
+      {replayed.changes.length > SHOWN_MAX && <p class="faint">and {replayed.changes.length - SHOWN_MAX} more</p>}
+    </>
+  );
+}
+
+function ChangeRow({ change }: { readonly change: Change }) {
+  const { before, after } = change;
+  return (
+    <li>
+      <a
+        href={hrefTo(`/requests/${encodeURIComponent(change.requestId)}`)}
+        title={[utc(change.at), ...change.because].join("\n")}
+      >
+        <span>
+          {before.tier} → {after?.tier ?? <b class="bad">refused</b>}
+        </span>
+        <span class="cut faint">{after === null ? change.refusedBecause : `${before.model} → ${after.model}`}</span>
+        <span class="number">
+          {usd(before.costUsd)} → {usd(after?.costUsd)}
+        </span>
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,155 @@
+// The filters of the log. They live in the address, so a view can be bookmarked, sent and gone back to; each that is set is
+// a chip that takes it off again.
+
+import type { ComponentChildren } from "preact";
+import { CATEGORIES } from "../../../src/core/decision.ts";
+import { TIERS } from "../../../src/core/tiers.ts";
+import { useLoad } from "../../api.ts";
+import { categoryName, usd } from "../../format.ts";
+import { Check } from "../../kit/field.tsx";
+import { Popover } from "../../kit/popover.tsx";
+import { place, setQuery } from "../../router.ts";
+import type { Key, List, Model, Profile } from "../../types.ts";
+import { COSTS, filterNames, ROUTINGS, STATUSES, TRIES, tellFilter, withoutFilters } from "./filter-names.ts";
+
+type Options = readonly (readonly [string, string])[];
+
+export function Filters({ children }: { readonly children: ComponentChildren }) {
+  const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
+  const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=200").data?.data ?? [];
+  const providers = [...new Set(models.map(({ provider }) => provider))].sort();
+  const { query } = place.value;
+  return (
+    <search class="filters">
+      <Choice name="status" all="Any status" options={STATUSES} />
+      <Choice name="tier" all="Any tier" options={[...pairs(TIERS), ["none", "no tier"]]} />
+      <Choice name="model" all="Any model" options={[...pairs(models.map(({ id }) => id)), ["none", "nobody"]]} />
+      <Choice name="key" all="Any key" options={keys.map(({ id, name }) => [id, name] as const)} />
+      <input
+        type="search"
+        aria-label="Request id begins with"
+        placeholder="Request id…"
+        value={query.get("q") ?? ""}
+        onChange={(event) => setQuery({ q: event.currentTarget.value.trim(), after: null })}
+      />
+      <MoreFilters providers={providers} profiles={profiles} />
+      {children}
+      <Chips
+        keys={new Map(keys.map(({ id, name }) => [id, name]))}
+        profiles={new Map(profiles.map(({ id, name }) => [id, name]))}
+      />
+    </search>
+  );
+}
+
+function MoreFilters({
+  providers,
+  profiles,
+}: {
+  readonly providers: readonly string[];
+  readonly profiles: readonly Profile[];
+}) {
+  const costs = COSTS.map((cost) => [cost, usd(cost)] as const);
+  return (
+    <Popover label="More filters">
+      <Choice
+        name="category"
+        all="Any category"
+        options={CATEGORIES.map((category) => [category, categoryName(category)] as const)}
+      />
+      <Choice name="provider" all="Any provider" options={pairs(providers)} />
+      <Choice
+        name="keyProfile"
+        label="profile"
+        all="Any profile"
+        options={[...profiles.map(({ id, name }) => [id, name] as const), ["none", "no profile"]]}
+      />
+      <Choice name="profile" label="routing" all="Any routing" options={ROUTINGS} />
+      <Choice name="costFrom" label="cost from" all="Any cost" options={costs} prefix="from " />
+      <Choice name="costTo" label="cost below" all="Any cost" options={costs} prefix="below " />
+      <Choice name="answered" label="answered by" all="Any try" options={TRIES} prefix="answered by " />
+      <Choice name="failed" label="failed provider" all="Whoever failed" options={pairs(providers)} prefix="failed: " />
+      <Switch name="adjusted" label="adjusted only" />
+      <Switch name="fallback" label="fallbacks only" />
+    </Popover>
+  );
+}
+
+function Switch({ name, label }: { readonly name: string; readonly label: string }) {
+  return (
+    <Check
+      label={label}
+      isOn={place.value.query.get(name) === "true"}
+      onChange={(isOn) => setQuery({ [name]: isOn ? "true" : null, after: null })}
+    />
+  );
+}
+
+function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly profiles: ReadonlyMap<string, string> }) {
+  const { query } = place.value;
+  const set = filterNames(query);
+  if (set.length === 0) return null;
+  return (
+    <ul class="chips set-filters" aria-label="Filters that are set">
+      {set.map((name) => {
+        const told = tellFilter(name, query.get(name) ?? "", names);
+        return (
+          <li key={name}>
+            <button
+              type="button"
+              class="chip"
+              aria-label={`Take off the filter: ${told}`}
+              onClick={() => setQuery({ [name]: null, after: null })}
+            >
+              {told} <span aria-hidden="true">✕</span>
+            </button>
+          </li>
+        );
+      })}
+      <li>
+        <button type="button" class="button quiet small" onClick={() => setQuery(withoutFilters())}>
+          Clear filters
+        </button>
+      </li>
+    </ul>
+  );
+}
+
+function Choice({
+  name,
+  label = name,
+  all,
+  options,
+  prefix = "",
+}: {
+  readonly name: string;
+  readonly label?: string;
+  readonly all: string;
+  readonly options: Options;
+  readonly prefix?: string;
+}) {
+  const value = place.value.query.get(name) ?? "";
+  const isKnown = value === "" || options.some(([each]) => each === value);
+  return (
+    <select
+      aria-label={label}
+      class={value === "" ? "" : "set"}
+      value={value}
+      onChange={(event) => setQuery({ [name]: event.currentTarget.value, after: null })}
+    >
+      <option value="">{all}</option>
+      {options.map(([each, text]) => (
+        <option key={each} value={each}>
+          {prefix}
+          {text}
+        </option>
+      ))}
+      {!isKnown && <option value={value}>{value}</option>}
+    </select>
+  );
+}
+
+function pairs(names: readonly string[]): Options {
+  return names.map((name) => [name, name] as const);
+}

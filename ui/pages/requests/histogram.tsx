@@ -1,0 +1,80 @@
+// How many requests the filters let through over the range, answered and failed. Dragging zooms in.
+
+import { useLoad } from "../../api.ts";
+import { BarChart } from "../../charts/bars.tsx";
+import { Figure, Legend } from "../../charts/figure.tsx";
+import { fullTimeLabel, stepMs, timesOf } from "../../charts/scale.ts";
+import { count, plural } from "../../format.ts";
+import { type Range, rangeQuery } from "../../range.ts";
+import { setQuery } from "../../router.ts";
+import type { List } from "../../types.ts";
+
+const HEIGHT_PX = 72;
+const LIVE_EVERY_MS = 10_000;
+
+interface Bar {
+  readonly start: string;
+  readonly requests: number;
+  readonly errors: number;
+}
+
+export function RequestHistogram({
+  range,
+  filter,
+  isLive,
+}: {
+  readonly range: Range;
+  readonly filter: string;
+  readonly isLive: boolean;
+}) {
+  const load = useLoad<List<Bar>>(
+    `/api/requests/histogram?by=${range.step}&${rangeQuery(range)}${filter}`,
+    isLive ? { everyMs: LIVE_EVERY_MS } : {},
+  );
+  const bars = new Map((load.data?.data ?? []).map((bar) => [Date.parse(bar.start), bar]));
+  const times = timesOf(range, range.step);
+  const read = (of: (bar: Bar) => number): readonly number[] =>
+    times.map((time) => {
+      const bar = bars.get(time);
+      return bar === undefined ? 0 : of(bar);
+    });
+  const stacks = [
+    { name: "answered", mark: "accent", values: read(({ requests, errors }) => requests - errors) },
+    { name: "errors", mark: "bad", values: read(({ errors }) => errors) },
+  ];
+  const total = [...bars.values()].reduce((sum, { requests }) => sum + requests, 0);
+  return (
+    <Figure
+      title="Requests over time"
+      trend={`${range.label}, by ${range.step}, UTC: ${plural(total, "request")}${filter === "" ? "" : " through the filters"}. Drag to zoom.`}
+      table={{
+        head: ["Time, UTC", "Answered", "Errors"],
+        rows: times.map((time, index) => [
+          fullTimeLabel(time, range.step),
+          ...stacks.map(({ values }) => count(values[index])),
+        ]),
+      }}
+      legend={<Legend entries={stacks} />}
+    >
+      <BarChart
+        label="Requests over time, answered and failed"
+        times={times}
+        step={range.step}
+        format={count}
+        heightPx={HEIGHT_PX}
+        stacks={stacks}
+        onZoom={(first, last) => zoom(times, range, [first, last])}
+        onPick={(index) => zoom(times, range, [index, index])}
+      />
+    </Figure>
+  );
+}
+
+function zoom(times: readonly number[], range: Range, [first, last]: readonly [number, number]): void {
+  setQuery({
+    range: null,
+    after: null,
+    from: new Date(times[first] ?? range.fromMs).toISOString(),
+    to: new Date((times[last] ?? range.toMs) + stepMs(range.step)).toISOString(),
+  });
+}

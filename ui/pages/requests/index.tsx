@@ -1,0 +1,189 @@
+// The log: a histogram over the newest requests, filters in the address, and one request beside the list.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { useLoad, withAccount } from "../../api.ts";
+import { plural } from "../../format.ts";
+import { useShortcuts } from "../../keyboard.ts";
+import { Button, ButtonLink } from "../../kit/button.tsx";
+import { Check } from "../../kit/field.tsx";
+import { PageHead, RangePicker } from "../../kit/page.tsx";
+import { Empty, Shown } from "../../kit/states.tsx";
+import { currentRange, type Range, rangeQuery } from "../../range.ts";
+import { go, hrefTo, hrefWith, place, setQuery } from "../../router.ts";
+import type { List, RequestLine } from "../../types.ts";
+import { filterNames, filterQuery, withoutFilters } from "./filter-names.ts";
+import { Filters } from "./filters.tsx";
+import { RequestHistogram } from "./histogram.tsx";
+import { RequestSheet } from "./sheet.tsx";
+import { RequestTable } from "./table.tsx";
+import { type Tail, useTail, withLive } from "./tail.ts";
+import { SavedViews } from "./views.tsx";
+
+const ASK_EVERY_MS = 3_000;
+const PAGE_ROWS = 50;
+
+export function Requests() {
+  const { path, query } = place.value;
+  const openId = decodeURIComponent(path.split("/")[2] ?? "") || null;
+  const range = currentRange();
+  const after = query.get("after");
+  const filter = filterQuery(query);
+  const isTailed = query.get("tail") === "on" && after === null && range.name !== "custom";
+  const reload = useRef<() => void>(() => undefined);
+  const tail = useTail(isTailed, filter, () => reload.current());
+  const list = useLoad<List<RequestLine>>(
+    `/api/requests?limit=${PAGE_ROWS}&${rangeQuery(range)}${filter}${after === null ? "" : `&after=${after}`}`,
+    tail.state === "asking" ? { everyMs: ASK_EVERY_MS } : {},
+  );
+  reload.current = list.reload;
+  const rows = withLive(tail.lines, list.data?.data ?? []);
+  const chosen = useRowKeys(rows, openId);
+  return (
+    <>
+      <PageHead title="Requests" purpose="Every request, where it was routed, why, and what it cost.">
+        <Export range={range} filter={filter} />
+        <RangePicker />
+      </PageHead>
+      <RequestHistogram range={range} filter={filter} isLive={isTailed} />
+      <Filters>
+        <SavedViews />
+        <Live isOn={isTailed} tail={tail} />
+      </Filters>
+      <NewLines tail={tail} />
+      <div class={openId === null ? "with-sheet" : "with-sheet open"}>
+        <Shown load={list} rows={12}>
+          {({ next }) =>
+            rows.length === 0 ? (
+              <Nothing range={range} />
+            ) : (
+              <>
+                <RequestTable rows={rows} openId={openId} chosenId={chosen} />
+                <Pages after={after} next={next} />
+              </>
+            )
+          }
+        </Shown>
+        {openId !== null && <RequestSheet key={openId} id={openId} onClose={close} />}
+      </div>
+    </>
+  );
+}
+
+/** From a page further back or a zoomed range it goes to the newest requests, which are the ones that come live. */
+function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
+  const change = (wanted: boolean): void => {
+    const newest = { after: null, from: null, to: null };
+    setQuery({ tail: wanted ? "on" : null, ...(wanted ? newest : {}) }, { replace: true });
+  };
+  const said = { off: "live", streaming: "live", asking: `live, every ${ASK_EVERY_MS / 1000} s` };
+  return (
+    <span class={isOn && tail.state === "streaming" ? "live on" : "live"}>
+      <Check label={said[tail.state]} isOn={isOn} onChange={change} />
+    </span>
+  );
+}
+
+/** Always there, so that what appears in it is read out. */
+function NewLines({ tail }: { readonly tail: Tail }) {
+  return (
+    <div class="new-lines" aria-live="polite">
+      {tail.waiting > 0 && (
+        <Button
+          kind="primary"
+          onClick={() => {
+            tail.show();
+            scrollTo({ top: 0 });
+          }}
+        >
+          {plural(tail.waiting, "new request")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function close(): void {
+  const query = place.value.query.toString();
+  go(query === "" ? "/requests" : `/requests?${query}`);
+}
+
+/** J and K move; with the sheet open they move the sheet. */
+function useRowKeys(rows: readonly RequestLine[], openId: string | null): string | null {
+  // A signal, because keys pressed in quick succession must each see what the one before chose.
+  const chosen = useSignal<string | null>(openId);
+  useEffect(() => {
+    if (openId !== null) chosen.value = openId;
+  }, [openId, chosen]);
+  const open = (id: string, replace: boolean): void => {
+    const query = place.value.query.toString();
+    go(`/requests/${encodeURIComponent(id)}${query === "" ? "" : `?${query}`}`, { replace });
+  };
+  const move = (step: number): void => {
+    const at = rows.findIndex(({ id, requestId }) => id === chosen.value || requestId === chosen.value);
+    const next = rows[Math.max(0, Math.min(rows.length - 1, at + step))];
+    if (next === undefined) return;
+    chosen.value = next.id;
+    if (openId !== null) open(next.id, true);
+    else document.querySelector(`[data-row="${next.id}"]`)?.scrollIntoView({ block: "nearest" });
+  };
+  useShortcuts({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => {
+      const isOnControl = document.activeElement instanceof HTMLElement && document.activeElement.closest("a, button");
+      if (chosen.value !== null && openId === null && !isOnControl) open(chosen.value, false);
+    },
+    Escape: () => {
+      if (openId !== null) close();
+    },
+  });
+  return chosen.value;
+}
+
+function Export({ range, filter }: { readonly range: Range; readonly filter: string }) {
+  const href = (format: string): string =>
+    withAccount(`/api/requests/export?format=${format}&${rangeQuery(range)}${filter}`);
+  return (
+    <>
+      <ButtonLink href={href("csv")} download="requests.csv">
+        CSV
+      </ButtonLink>
+      <ButtonLink href={href("ndjson")} download="requests.ndjson">
+        JSON
+      </ButtonLink>
+    </>
+  );
+}
+
+function Nothing({ range }: { readonly range: Range }) {
+  const names = filterNames(place.value.query);
+  if (names.length === 0) {
+    return (
+      <Empty
+        title={`No requests in this range (${range.label.toLowerCase()})`}
+        action={
+          <ButtonLink href={hrefWith({ range: "30d", from: null, to: null, after: null })}>Look at 30 days</ButtonLink>
+        }
+      >
+        Requests appear here as soon as a key is used. <a href={hrefTo("/keys")}>Keys</a>
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      title={`No requests match ${names.length === 1 ? "this filter" : `these ${names.length} filters`}`}
+      action={<Button onClick={() => setQuery(withoutFilters())}>Clear filters</Button>}
+    />
+  );
+}
+
+function Pages({ after, next }: { readonly after: string | null; readonly next: string | null }) {
+  if (after === null && next === null) return null;
+  return (
+    <nav class="row pages" aria-label="Pages of the list">
+      {after !== null && <ButtonLink href={hrefWith({ after: null })}>Newest</ButtonLink>}
+      {next !== null && <ButtonLink href={hrefWith({ after: next })}>Older</ButtonLink>}
+    </nav>
+  );
+}

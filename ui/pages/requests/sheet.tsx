@@ -1,0 +1,156 @@
+// One request beside the list: decision, attempts, cost, payload, and the record as it is stored.
+
+import { useState } from "preact/hooks";
+import { type ApiError, call, useLoad } from "../../api.ts";
+import { ago, usd, utc } from "../../format.ts";
+import { isChordArmed, useShortcuts } from "../../keyboard.ts";
+import { Button, ButtonLink } from "../../kit/button.tsx";
+import { CopyBlock, CopyButton, copyText } from "../../kit/copy.tsx";
+import { Dialog } from "../../kit/dialog.tsx";
+import { SelectField, TextField } from "../../kit/field.tsx";
+import { Sheet } from "../../kit/sheet.tsx";
+import { Empty, Problem, Shown } from "../../kit/states.tsx";
+import { Tabs } from "../../kit/tabs.tsx";
+import { TIER_OPTIONS, TierBadge } from "../../kit/tier.tsx";
+import { tell } from "../../kit/toast.tsx";
+import { DecisionPanel } from "../../parts/decision.tsx";
+import { hrefTo, place, setQuery } from "../../router.ts";
+import type { RequestDetail } from "../../types.ts";
+import { playgroundHref } from "../playground/state.ts";
+import { curlOf } from "./curl.ts";
+import { Status } from "./table.tsx";
+import { Attempts, Cost, Payload } from "./tabs.tsx";
+
+export function RequestSheet({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const load = useLoad<RequestDetail>(`/api/requests/${encodeURIComponent(id)}`);
+  useCopyKeys(load.data?.requestId ?? null);
+  return (
+    <Sheet
+      label={`Request ${id}`}
+      onClose={onClose}
+      header={<Head detail={load.data} id={id} />}
+      footer={load.data === null ? undefined : <Foot detail={load.data} />}
+    >
+      <Shown load={load} rows={8}>
+        {(detail) => <Body detail={detail} />}
+      </Shown>
+    </Sheet>
+  );
+}
+
+/** C and ⌘C, unless text is selected, which is then what ⌘C is about. */
+function useCopyKeys(requestId: string | null): void {
+  const copy = async (event: KeyboardEvent): Promise<void> => {
+    if (requestId === null || isChordArmed() || getSelection()?.isCollapsed === false) return;
+    event.preventDefault();
+    tell((await copyText(requestId)) ? "The request id is copied." : `The request id is ${requestId}.`);
+  };
+  useShortcuts({ c: copy, "mod+c": copy });
+}
+
+function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly id: string }) {
+  return (
+    <>
+      <h2 class="row">
+        <code class="cut">{detail?.requestId ?? id}</code>
+        <CopyButton text={detail?.requestId ?? id} />
+      </h2>
+      {detail !== null && (
+        <p class="row faint">
+          <Status row={detail} />
+          <TierBadge tier={detail.tier} />
+          <span class="cut">{detail.model ?? "no model answered"}</span>
+          <time title={utc(detail.createdAt)}>{ago(detail.createdAt)}</time>
+          {detail.money.ledgerId !== null && (
+            <a href={hrefTo("/credits", { entry: detail.money.ledgerId })} title="Its entry in the ledger">
+              {usd(detail.money.chargeUsd)} charged
+            </a>
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Body({ detail }: { readonly detail: RequestDetail }) {
+  const tabs = [
+    {
+      id: "decision",
+      label: "Decision",
+      show: () =>
+        detail.decision === null ? (
+          <Empty title="No decision was made">
+            The request was refused before routing: {detail.errorCode ?? `status ${detail.status}`}.
+          </Empty>
+        ) : (
+          <DecisionPanel decision={detail.decision} answeredBy={detail.model} />
+        ),
+    },
+    { id: "attempts", label: `Attempts ${detail.attemptCount}`, show: () => <Attempts detail={detail} /> },
+    { id: "cost", label: "Cost", show: () => <Cost detail={detail} /> },
+    { id: "payload", label: "Payload", show: () => <Payload content={detail.content} /> },
+    {
+      id: "raw",
+      label: "Raw",
+      show: () => <CopyBlock text={JSON.stringify(detail, null, 2)} label="The record as JSON" />,
+    },
+  ];
+  return (
+    <Tabs
+      label="About this request"
+      tabs={tabs}
+      chosen={place.value.query.get("tab") ?? "decision"}
+      onChoose={(tab) => setQuery({ tab: tab === "decision" ? null : tab }, { replace: true })}
+    />
+  );
+}
+
+function Foot({ detail }: { readonly detail: RequestDetail }) {
+  const [isMarking, setMarking] = useState(false);
+  const { feedback } = detail;
+  return (
+    <>
+      <ButtonLink href={playgroundHref(detail)}>Open in playground</ButtonLink>
+      <CopyButton text={curlOf(detail, location.origin)} label="Copy as curl" kind="plain" />
+      {detail.key !== "" && <ButtonLink href={hrefTo("/requests", { key: detail.key })}>More of this key</ButtonLink>}
+      {detail.decision !== null && (
+        <Button onClick={() => setMarking(true)}>
+          {feedback === null ? "Wrong tier?" : `Marked: ${feedback.tier}`}
+        </Button>
+      )}
+      {isMarking && <Mark detail={detail} onClose={() => setMarking(false)} />}
+    </>
+  );
+}
+
+/** A labelled example for the next training of the classifier. */
+function Mark({ detail, onClose }: { readonly detail: RequestDetail; readonly onClose: () => void }) {
+  const [tier, setTier] = useState(detail.feedback?.tier ?? detail.tier ?? "LIGHT");
+  const [note, setNote] = useState(detail.feedback?.note ?? "");
+  const [error, setError] = useState<ApiError | null>(null);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    try {
+      await call("POST", `/api/requests/${detail.id}/feedback`, { body: { tier, note: note || null } });
+      tell(`Marked: this should have been ${tier}.`);
+      onClose();
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+  };
+  return (
+    <Dialog title="Report a wrong tier" onClose={onClose}>
+      <form onSubmit={submit}>
+        <p>It was routed to {detail.tier}. Your word is kept as a labelled example, without the prompt.</p>
+        <SelectField label="It should have been" value={tier} options={TIER_OPTIONS} onChange={setTier} />
+        <TextField label="Note" value={note} onInput={setNote} placeholder="optional" />
+        <Problem error={error} />
+        <footer>
+          <Button kind="primary" type="submit">
+            Save
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

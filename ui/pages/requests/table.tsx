@@ -1,0 +1,152 @@
+// The rows of the log. On a phone each row is a card of two lines.
+
+import { useLoad } from "../../api.ts";
+import { ago, count, duration, percent, usd, utc } from "../../format.ts";
+import { TierBadge } from "../../kit/tier.tsx";
+import { go, place } from "../../router.ts";
+import type { Key, List, RequestLine } from "../../types.ts";
+
+export function RequestTable({
+  rows,
+  openId,
+  chosenId,
+}: {
+  readonly rows: readonly RequestLine[];
+  readonly openId: string | null;
+  readonly chosenId: string | null;
+}) {
+  const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
+  const names = new Map(keys.map(({ id, name }) => [id, name]));
+  return (
+    <div class="table-box">
+      <table class="rows requests">
+        <caption class="hidden">Requests, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Status</th>
+            <th scope="col">Tier</th>
+            <th scope="col">Model</th>
+            <th scope="col">Key</th>
+            <th scope="col" class="number">
+              Tokens
+            </th>
+            <th scope="col" class="number">
+              Cost
+            </th>
+            <th scope="col" class="number">
+              Saved
+            </th>
+            <th scope="col" class="number">
+              First token
+            </th>
+            <th scope="col" class="number">
+              Total
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Row
+              key={row.id}
+              row={row}
+              keyName={names.get(row.key) ?? row.key}
+              isOpen={row.id === openId || row.requestId === openId}
+              isChosen={row.id === chosenId}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({
+  row,
+  keyName,
+  isOpen,
+  isChosen,
+}: {
+  readonly row: RequestLine;
+  readonly keyName: string;
+  readonly isOpen: boolean;
+  readonly isChosen: boolean;
+}) {
+  const query = place.value.query.toString();
+  const href = `/requests/${encodeURIComponent(row.id)}${query === "" ? "" : `?${query}`}`;
+  const open = (event: MouseEvent): void => {
+    const isOnLink = event.target instanceof Element && event.target.closest("a") !== null;
+    if (!isOnLink) go(href);
+  };
+  return (
+    <tr
+      data-row={row.id}
+      class={`${isOpen ? "open" : ""} ${isChosen ? "chosen" : ""}`}
+      aria-current={isOpen ? "true" : undefined}
+      onClick={open}
+    >
+      <td data-cell="time">
+        <a href={href} title={`${utc(row.createdAt)}, request ${row.requestId}`}>
+          {ago(row.createdAt)}
+        </a>
+      </td>
+      <td data-cell="status">
+        <Status row={row} />
+      </td>
+      <td data-cell="tier">
+        <TierBadge tier={row.tier} from={row.classifiedTier} />
+      </td>
+      <td data-cell="model" class="cut" title={row.model ?? undefined}>
+        {row.model ?? <span class="faint">none</span>}
+        {row.fallback && (
+          <span class="caution" title="A fallback answered">
+            {" "}
+            ↪ {row.attempts}
+          </span>
+        )}
+      </td>
+      <td data-cell="key" class="cut" title={row.key}>
+        {keyName}
+      </td>
+      <Numbers row={row} />
+    </tr>
+  );
+}
+
+function Numbers({ row }: { readonly row: RequestLine }) {
+  const saved = row.savedUsd === null ? null : Number(row.savedUsd) / (Number(row.baselineUsd) || 1);
+  const tokensIn = row.tokens === null ? null : row.tokens.input + row.tokens.cacheRead + row.tokens.cacheWrite;
+  return (
+    <>
+      <td data-cell="tokens" class="number" title={row.usageEstimated ? "estimated" : "as the provider counted"}>
+        {tokensIn === null ? "–" : `${count(tokensIn)} → ${count(row.tokens?.output)}`}
+      </td>
+      <td data-cell="cost" class="number" title={row.chargeUsd ?? undefined}>
+        {usd(row.chargeUsd)}
+      </td>
+      <td
+        data-cell="saved"
+        class={`number ${saved !== null && saved < 0 ? "bad" : ""}`}
+        title={row.savedUsd ?? undefined}
+      >
+        {percent(saved)}
+      </td>
+      <td data-cell="first" class="number">
+        {duration(row.firstContentMs)}
+      </td>
+      <td data-cell="total" class="number">
+        {duration(row.latencyMs)}
+      </td>
+    </>
+  );
+}
+
+export function Status({ row }: { readonly row: Pick<RequestLine, "status" | "error" | "errorCode" | "ending"> }) {
+  const isBroken = row.error && row.status < 400;
+  return (
+    <span class={`status ${row.error ? "bad" : "good"}`} title={row.errorCode ?? row.ending ?? undefined}>
+      {row.status}
+      {isBroken ? " broken off" : ""}
+    </span>
+  );
+}

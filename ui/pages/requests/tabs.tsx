@@ -1,0 +1,162 @@
+// The tabs of one request: attempts as a waterfall, the sum behind the charge, and what was said where that is kept.
+
+import type { AttemptRecord, ContentRecord } from "../../../src/core/requests/records.ts";
+import { count, duration, exact, percent, usd } from "../../format.ts";
+import { TextBlock } from "../../kit/copy.tsx";
+import { Empty } from "../../kit/states.tsx";
+import { hrefTo } from "../../router.ts";
+import type { RequestDetail } from "../../types.ts";
+
+export function Attempts({ detail }: { readonly detail: RequestDetail }) {
+  if (detail.attempts.length === 0) return <Empty title="No provider was asked" />;
+  const endMs = Math.max(detail.latencyMs, ...detail.attempts.map(({ startMs, durationMs }) => startMs + durationMs));
+  return (
+    <>
+      <ol class="waterfall">
+        {detail.attempts.map((attempt, index) => (
+          <Attempt key={`${attempt.model}-${attempt.startMs}-${index}`} attempt={attempt} endMs={endMs} />
+        ))}
+      </ol>
+      <dl class="facts">
+        <div>
+          <dt>First token</dt>
+          <dd>{duration(detail.firstContentMs)}</dd>
+        </div>
+        <div>
+          <dt>Total</dt>
+          <dd>{duration(detail.latencyMs)}</dd>
+        </div>
+        <div>
+          <dt>The gateway's own part</dt>
+          <dd>{duration(detail.overheadMs)}</dd>
+        </div>
+      </dl>
+    </>
+  );
+}
+
+function Attempt({ attempt, endMs }: { readonly attempt: AttemptRecord; readonly endMs: number }) {
+  const left = (attempt.startMs / (endMs || 1)) * 100;
+  const width = Math.max(0.8, (attempt.durationMs / (endMs || 1)) * 100);
+  const isGood = attempt.outcome === "answered";
+  const changes = [...attempt.conversions, ...attempt.droppedFields.map((field) => `left out ${field}`)];
+  return (
+    <li>
+      <div class="row">
+        <b class="grow cut">{attempt.model}</b>
+        <span class="faint">{attempt.provider}</span>
+        <span class={`status ${isGood ? "good" : "bad"}`}>{attempt.status ?? attempt.outcome}</span>
+        <span class="number">{duration(attempt.durationMs)}</span>
+      </div>
+      <div class="track" aria-hidden="true">
+        <i class={isGood ? "good" : "bad"} style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%` }} />
+      </div>
+      {attempt.failure !== null && <p class="bad">{attempt.reason ?? failureText(attempt)}</p>}
+      {changes.length > 0 && <p class="faint">{changes.join(", ")}</p>}
+    </li>
+  );
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+  connect: "No connection to the provider.",
+  timeout: "The provider took too long.",
+  broken: "The answer broke off.",
+  unreadable: "The answer could not be read.",
+  unconvertible: "This model cannot be asked this.",
+  "client-gone": "The client left.",
+};
+
+function failureText({ failure, status }: AttemptRecord): string {
+  if (failure !== "status") return FAILURES[failure ?? ""] ?? String(failure);
+  if (status === 429) return "The provider asked for fewer requests.";
+  if (status === 401 || status === 402 || status === 403) return "The provider refused the gateway's key.";
+  if (status === 404) return "The provider does not know this model.";
+  return (status ?? 0) >= 500 ? "The provider failed." : "The provider refused the request.";
+}
+
+const BUCKETS = [
+  ["input", "input", "Input"],
+  ["cacheRead", "cacheRead", "Read from cache"],
+  ["cacheWrite", "cacheWrite", "Written to cache"],
+  ["output", "output", "Output"],
+] as const;
+
+export function Cost({ detail }: { readonly detail: RequestDetail }) {
+  const { money, tokens } = detail;
+  if (tokens === null || money.chargeUsd === null) {
+    return (
+      <Empty title="Nothing was charged">
+        {money.holdUsd === null ? "No credits were held." : `${usd(money.holdUsd)} were on hold and given back.`}
+      </Empty>
+    );
+  }
+  const priceOf = (name: string): number => money.price?.[name] ?? money.price?.input ?? 0;
+  const provider = BUCKETS.reduce((sum, [bucket, price]) => sum + (tokens[bucket] * priceOf(price)) / 1e6, 0);
+  const saved = Number(money.savedUsd) / (Number(money.baselineUsd) || 1);
+  return (
+    <>
+      <table class="sum">
+        <caption class="hidden">How the charge was computed</caption>
+        <tbody>
+          {BUCKETS.filter(([bucket]) => tokens[bucket] > 0).map(([bucket, price, name]) => (
+            <Line
+              key={bucket}
+              name={`${name}: ${count(tokens[bucket])} tokens × $${priceOf(price)} per million`}
+              value={usd((tokens[bucket] * priceOf(price)) / 1e6)}
+            />
+          ))}
+          <Line name="At the provider's price" value={usd(provider)} />
+          <Line name={`Markup ${percent(money.markup)}`} value={usd(provider * (money.markup ?? 0))} />
+          <Line name="Charged" value={usd(money.chargeUsd)} title={exact(money.chargeUsd)} isTotal />
+          <Line name={`Baseline: the same tokens on ${money.baselineModel}`} value={usd(money.baselineUsd)} />
+          <Line name={`Saved (${percent(saved)})`} value={usd(money.savedUsd)} title={exact(money.savedUsd)} isTotal />
+        </tbody>
+      </table>
+      <p class="faint">
+        {usd(money.holdUsd)} were on hold while it ran.
+        {detail.usageEstimated && " The provider did not count tokens; they are estimated."}{" "}
+        {money.ledgerId !== null && <a href={hrefTo("/credits", { entry: money.ledgerId })}>Ledger entry</a>}
+      </p>
+    </>
+  );
+}
+
+function Line({
+  name,
+  value,
+  title,
+  isTotal = false,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly title?: string;
+  readonly isTotal?: boolean;
+}) {
+  return (
+    <tr class={isTotal ? "total" : ""}>
+      <th scope="row">{name}</th>
+      <td class="number" title={title}>
+        {value}
+      </td>
+    </tr>
+  );
+}
+
+/** Shown as text, whatever it says: it was written by callers and models. */
+export function Payload({ content }: { readonly content: ContentRecord | null }) {
+  if (content === null) {
+    return (
+      <Empty title="Prompts and answers are not kept">
+        They are stored only while <code>logging.content</code> is on. <a href={hrefTo("/settings")}>Settings</a>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <h3>Request{content.isRequestCut && <span class="faint"> (cut)</span>}</h3>
+      <TextBlock text={content.request} label="Request" />
+      <h3>Answer{content.isAnswerCut && <span class="faint"> (cut)</span>}</h3>
+      <TextBlock text={content.answer} label="Answer" />
+    </>
+  );
+}

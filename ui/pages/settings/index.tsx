@@ -1,0 +1,219 @@
+// Settings: what the gateway runs with and where each value comes from, who may sign in, and how this page looks.
+
+import { useState } from "preact/hooks";
+import { type ApiError, call, useLoad } from "../../api.ts";
+import { ago, percent, utc } from "../../format.ts";
+import { Button, ButtonLink, Segmented } from "../../kit/button.tsx";
+import { TextField } from "../../kit/field.tsx";
+import { PageHead, Section } from "../../kit/page.tsx";
+import { Problem, Shown } from "../../kit/states.tsx";
+import { tell } from "../../kit/toast.tsx";
+import { useProviderTest } from "../../parts/provider-test.tsx";
+import { isOperator, session, signOut } from "../../session.ts";
+import { setTheme, type Theme, theme } from "../../theme.ts";
+import { Access } from "./access.tsx";
+
+interface Option {
+  readonly name: string;
+  readonly env: string | null;
+  readonly value: string | null;
+  readonly isSecret: boolean;
+  readonly isSet: boolean;
+  readonly origin: string;
+  readonly place: string | null;
+  readonly help: string;
+}
+
+interface Running {
+  readonly version: string;
+  readonly node: string;
+  readonly store: string;
+  readonly startedAt: string;
+  readonly sandbox: boolean;
+  readonly baselineModel: string;
+  readonly markup: number;
+  readonly options: readonly Option[];
+  readonly providers: readonly { id: string; kind: string; baseUrl: string; hasKey: boolean }[];
+}
+
+export function Settings() {
+  const running = useLoad<Running>(isOperator() ? "/api/settings" : null);
+  return (
+    <>
+      <PageHead
+        title="Settings"
+        purpose="The configuration is read at the start: change it there, and see here what counts."
+      >
+        <ButtonLink href="/openapi.json">OpenAPI</ButtonLink>
+      </PageHead>
+      <div class="settings">
+        <Section title="Appearance">
+          <Segmented
+            label="Theme"
+            choices={[
+              { value: "system", label: "System" },
+              { value: "light", label: "Light" },
+              { value: "dark", label: "Dark" },
+            ]}
+            value={theme.value}
+            onChange={(next) => setTheme(next as Theme)}
+          />
+        </Section>
+        <Section title="Your sign-in">
+          <p class="row">
+            <span class="grow">
+              {session.value?.user?.email} <span class="chip">{session.value?.user?.role}</span>
+            </span>
+            <Button onClick={() => void signOut()}>Sign out</Button>
+          </p>
+          <PasswordForm />
+        </Section>
+        {isOperator() ? (
+          <>
+            <Access />
+            <Shown load={running} rows={10}>
+              {(data) => <RunningWith running={data} />}
+            </Shown>
+          </>
+        ) : (
+          <p class="notice">How the gateway is configured is for operators to see.</p>
+        )}
+      </div>
+    </>
+  );
+}
+
+function PasswordForm() {
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const [error, setError] = useState<ApiError | null>(null);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setError(null);
+    try {
+      await call("POST", "/api/session/password", { body: { current, next } });
+      tell("Password changed. Other sessions are signed out.");
+      setCurrent("");
+      setNext("");
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+  };
+  return (
+    <details>
+      <summary>Change the password</summary>
+      <form onSubmit={submit}>
+        <div class="pair">
+          <TextField
+            label="Current password"
+            type="password"
+            value={current}
+            onInput={setCurrent}
+            autocomplete="current-password"
+            isRequired
+          />
+          <TextField
+            label="New password"
+            type="password"
+            value={next}
+            onInput={setNext}
+            autocomplete="new-password"
+            hint="At least 12 characters."
+            isRequired
+          />
+        </div>
+        <Problem error={error} />
+        <Button type="submit">Change it</Button>
+      </form>
+    </details>
+  );
+}
+
+function RunningWith({ running }: { readonly running: Running }) {
+  const facts: readonly (readonly [string, string])[] = [
+    ["Version", running.version],
+    ["Node", running.node],
+    ["Store", running.store],
+    ["Started", `${ago(running.startedAt)} (${utc(running.startedAt)})`],
+    ["Baseline model", running.baselineModel],
+    ["Markup", percent(running.markup)],
+  ];
+  return (
+    <>
+      <Section title="About this gateway">
+        <dl class="facts">
+          {facts.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+        <p class="row">
+          <ButtonLink href="/api/settings" download="switchyard-diagnostics.json">
+            Download diagnostics
+          </ButtonLink>
+          <span class="faint">All of this page as JSON, without any secret, for a bug report.</span>
+        </p>
+      </Section>
+      <Section title="Providers">
+        <ul class="plain-list">
+          {running.providers.map((provider) => (
+            <ProviderRow key={provider.id} provider={provider} />
+          ))}
+        </ul>
+      </Section>
+      <Section title="Configuration">
+        <Options options={running.options} />
+      </Section>
+    </>
+  );
+}
+
+function ProviderRow({ provider: { id, kind, baseUrl, hasKey } }: { readonly provider: Running["providers"][number] }) {
+  const { button, outcome } = useProviderTest(id);
+  return (
+    <li>
+      <div class="row">
+        <b>{id}</b>
+        <span class="chip">{kind}</span>
+        <span class="grow cut faint">{baseUrl}</span>
+        {kind !== "sandbox" && <span class={hasKey ? "good" : "bad"}>{hasKey ? "key set" : "no key"}</span>}
+        {button}
+      </div>
+      {outcome}
+    </li>
+  );
+}
+
+function Options({ options }: { readonly options: readonly Option[] }) {
+  return (
+    <div class="table-box">
+      <table class="rows options">
+        <caption class="hidden">Options</caption>
+        <thead>
+          <tr>
+            <th scope="col">Option</th>
+            <th scope="col">Value</th>
+            <th scope="col">From</th>
+          </tr>
+        </thead>
+        <tbody>
+          {options.map((option) => (
+            <tr key={option.name}>
+              <th scope="row" data-cell="name">
+                <code>{option.name}</code>
+                <small class="faint block">{option.help}</small>
+              </th>
+              <td data-cell="value">{option.isSecret ? (option.isSet ? "set" : "not set") : (option.value ?? "–")}</td>
+              <td data-cell="from" class="faint">
+                {option.place ?? option.origin}
+                {option.env !== null && option.origin === "default" && <small class="block">{option.env}</small>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

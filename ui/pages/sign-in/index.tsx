@@ -1,0 +1,164 @@
+// Before the dashboard: the one-time set-up link, an invitation, or signing in.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { type ApiError, call, isSignedOut } from "../../api.ts";
+import { Button } from "../../kit/button.tsx";
+import { TextField } from "../../kit/field.tsx";
+import { Problem } from "../../kit/states.tsx";
+import { go } from "../../router.ts";
+import { loadSession, session, setUp, signIn } from "../../session.ts";
+import { Mark } from "../../shell.tsx";
+
+const PASSWORD_MIN = 12;
+
+export function SignIn() {
+  return (
+    <Gate title="Sign in" action="Sign in" onSubmit={({ email, password }) => signIn(email, password)}>
+      <details class="faint">
+        <summary>Forgot the password?</summary>
+        <p>
+          An operator can make you a link for a new one: Settings, Users. The only operator runs{" "}
+          <code>switchyard users reset E-MAIL</code> on the server.
+        </p>
+      </details>
+    </Gate>
+  );
+}
+
+export function SetUp({ token }: { readonly token: string }) {
+  if (token === "") {
+    return (
+      <Frame title="Set up this gateway">
+        <p>
+          Open the one-time link that the gateway printed when it started: it ends in <code>#/setup?token=…</code> and
+          lets you choose the operator's e-mail and password.
+        </p>
+        <p class="faint">The link is gone? Start the gateway again and it prints a new one.</p>
+      </Frame>
+    );
+  }
+  const submit = async ({ email, password }: Credentials): Promise<void> => {
+    await setUp(token, email, password);
+    go("/", { replace: true });
+  };
+  return (
+    <Gate title="Choose the operator's sign-in" action="Set up" isNew onSubmit={submit}>
+      <p class="faint">This link works once. There is no default password.</p>
+    </Gate>
+  );
+}
+
+export function Invited({ token }: { readonly token: string }) {
+  const submit = async ({ password }: Credentials): Promise<void> => {
+    await call("POST", "/api/invitations/accept", { body: { token, password } });
+    await loadSession();
+    go("/", { replace: true });
+  };
+  return (
+    <Gate title="Accept the invitation" action="Join" isNew hasEmail={false} onSubmit={submit}>
+      <p class="faint">Choose a password for the dashboard.</p>
+    </Gate>
+  );
+}
+
+export function NewPassword({ token }: { readonly token: string }) {
+  const submit = async ({ password }: Credentials): Promise<void> => {
+    await call("POST", "/api/password-reset", { body: { token, password } });
+    isSignedOut.value = false;
+    await loadSession();
+    go("/", { replace: true });
+  };
+  return (
+    <Gate title="Choose a new password" action="Save and sign in" isNew hasEmail={false} onSubmit={submit}>
+      <p class="faint">This link works once. You are signed out everywhere else.</p>
+    </Gate>
+  );
+}
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+function Gate({
+  title,
+  action,
+  isNew = false,
+  hasEmail = true,
+  onSubmit,
+  children,
+}: {
+  readonly title: string;
+  readonly action: string;
+  /** A password is chosen, not asked for. */
+  readonly isNew?: boolean;
+  readonly hasEmail?: boolean;
+  readonly onSubmit: (credentials: Credentials) => Promise<void>;
+  readonly children: ComponentChildren;
+}) {
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const isShort = isNew && password !== "" && password.length < PASSWORD_MIN;
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (isShort) return;
+    setBusy(true);
+    setError(null);
+    await onSubmit({ email, password }).catch((problem: unknown) => setError(problem as ApiError));
+    setBusy(false);
+  };
+  return (
+    <Frame title={title}>
+      {children}
+      <form onSubmit={submit}>
+        {hasEmail && (
+          <TextField
+            label="E-mail"
+            type="email"
+            value={email}
+            onInput={setEmail}
+            autocomplete="username"
+            isRequired
+            isFocused
+          />
+        )}
+        <TextField
+          label="Password"
+          type="password"
+          value={password}
+          onInput={setPassword}
+          autocomplete={isNew ? "new-password" : "current-password"}
+          isRequired
+          hint={isNew ? `At least ${PASSWORD_MIN} characters.` : undefined}
+          error={isShort ? `At least ${PASSWORD_MIN} characters, please.` : null}
+        />
+        <Problem error={error} />
+        <Button kind="primary" type="submit" isBusy={isBusy}>
+          {action}
+        </Button>
+      </form>
+    </Frame>
+  );
+}
+
+function Frame({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${title} · Switchyard`;
+  }, [title]);
+  return (
+    <main class="gate">
+      <div class="brand">
+        <Mark />
+        Switchyard
+      </div>
+      <section class="card">
+        <h1>{title}</h1>
+        {children}
+      </section>
+      <p class="faint">{session.value?.version}</p>
+    </main>
+  );
+}
