@@ -16,7 +16,7 @@ export async function launch() {
 }
 
 /** Node 20 calls JSON imports experimental on every start; they are final since Node 22 as we use them. */
-function hushJsonImports() {
+export function hushJsonImports() {
   const emitWarning = process.emitWarning;
   process.emitWarning = /** @type {typeof emitWarning} */ (
     (/** @type {string | Error} */ warning, /** @type {any[]} */ ...rest) => {

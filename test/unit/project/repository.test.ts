@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LAYER_FOLDERS } from "../../../scripts/layers.mjs";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const FILES = repositoryFiles();
@@ -119,7 +120,10 @@ describe("the layering rules of biome.json", () => {
     ["src/http/a.ts", "../app/app.ts"],
     ["src/http/exchange/a.ts", "../../app/app.ts"],
     ["src/app/a.ts", "../cli/serve.ts"],
+    ["src/app/b.ts", "../demo/fill.ts"],
     ["src/demo/a.ts", "../cli/demo.ts"],
+    ["src/demo/b.ts", "../http/server.ts"],
+    ["src/cli/a.ts", "../main.ts"],
   ] as const;
   const ALLOWED = [
     ["src/catalog/ok.ts", "../core/tiers.ts"],
@@ -152,10 +156,12 @@ describe("the layering rules of biome.json", () => {
     expect(refused).not.toContain(path);
   });
 
-  test("every folder of src/ has a case here", () => {
-    const covered = new Set([...REFUSED, ...ALLOWED].map(([path]) => path.split("/")[1]));
+  test("every folder of src/ has a row in scripts/layers.mjs and a case here", () => {
     const folders = readdirSync(join(ROOT, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    expect(folders.map((entry) => entry.name).filter((name) => !covered.has(name))).toEqual([]);
+    const names = folders.map((entry) => entry.name).sort();
+    expect(LAYER_FOLDERS.map((row) => row.folder).sort()).toEqual(names);
+    const covered = new Set([...REFUSED, ...ALLOWED].map(([path]) => path.split("/")[1]));
+    expect(names.filter((name) => !covered.has(name))).toEqual([]);
   });
 });
 

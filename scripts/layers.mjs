@@ -1,0 +1,113 @@
+// @ts-check
+// The layers of src/, top to bottom: the one table behind the import rules of biome.json and docs/ARCHITECTURE.md.
+
+/**
+ * One folder of src/. `mayImport` names every other folder it may use; all others are refused by the linter.
+ * A pure folder holds functions of their arguments only: no I/O, no clock, no randomness.
+ * @typedef {{ folder: string, mayImport: readonly string[], isPure?: boolean }} LayerFolder
+ */
+/** @typedef {{ name: string, about: string, folders: readonly LayerFolder[] }} Layer */
+
+const DATA = ["catalog", "config", "core"];
+const BELOW_SERVICES = [...DATA, "formats", "routing"];
+const BELOW_GATEWAY = [...BELOW_SERVICES, "accounts", "billing", "providers", "store", "telemetry"];
+const BELOW_EDGE = [...BELOW_GATEWAY, "gateway"];
+const BELOW_WIRING = [...BELOW_EDGE, "http"];
+
+/** @type {readonly Layer[]} */
+export const LAYERS = [
+  {
+    name: "process",
+    about: "reads arguments, prints, chooses exit codes",
+    folders: [{ folder: "cli", mayImport: [...BELOW_WIRING, "app", "demo"] }],
+  },
+  {
+    name: "wiring",
+    about: "constructs things and connects them; nothing else constructs",
+    folders: [
+      { folder: "app", mayImport: BELOW_WIRING },
+      { folder: "demo", mayImport: BELOW_GATEWAY },
+    ],
+  },
+  {
+    name: "edge",
+    about: "turns sockets into calls and responses into bytes; decides nothing",
+    folders: [{ folder: "http", mayImport: BELOW_EDGE }],
+  },
+  {
+    name: "story",
+    about: "what happens to one request, step by step",
+    folders: [{ folder: "gateway", mayImport: BELOW_GATEWAY }],
+  },
+  {
+    name: "services",
+    about: "do I/O, each of one kind; they know each other only through the ports in core",
+    folders: ["accounts", "billing", "providers", "store", "telemetry"].map((folder) => ({
+      folder,
+      mayImport: BELOW_SERVICES,
+    })),
+  },
+  {
+    name: "pure",
+    about: "functions of their arguments: no I/O, no clock, no randomness",
+    folders: ["routing", "formats"].map((folder) => ({ folder, mayImport: ["catalog", "core"], isPure: true })),
+  },
+  {
+    name: "data",
+    about: "which models exist, and what the process runs with",
+    folders: [
+      { folder: "config", mayImport: ["catalog", "core"] },
+      { folder: "catalog", mayImport: ["core"] },
+    ],
+  },
+  {
+    name: "words",
+    about: "types, tiers, money, errors and ports; imports nothing",
+    folders: [{ folder: "core", mayImport: [], isPure: true }],
+  },
+];
+
+/** Modules that do I/O, read the clock or draw random numbers; a pure folder may import none of them. */
+const IMPURE_MODULES = [
+  "node:fs",
+  "node:fs/**",
+  "node:http",
+  "node:https",
+  "node:net",
+  "node:child_process",
+  "node:crypto",
+  "node:timers",
+  "node:timers/**",
+  "undici",
+  "fastify",
+  "pg",
+  "pino",
+];
+
+/** Every folder with its layer, top to bottom. */
+export const LAYER_FOLDERS = LAYERS.flatMap(({ name, folders }) =>
+  folders.map((folder) => ({ layer: name, ...folder })),
+);
+
+/** The overrides of biome.json that refuse imports upwards: one for each folder. */
+export function layerOverrides() {
+  return LAYER_FOLDERS.map((row) => ({
+    includes: [`src/${row.folder}/**`],
+    linter: {
+      rules: {
+        style: { noRestrictedImports: { level: "error", options: { patterns: patternsFor(row) } } },
+      },
+    },
+  }));
+}
+
+function patternsFor(/** @type {LayerFolder} */ { folder, mayImport, isPure = false }) {
+  const refused = LAYER_FOLDERS.map((row) => row.folder).filter((name) => name !== folder && !mayImport.includes(name));
+  const allowed = mayImport.length === 0 ? "nothing" : `only ${[...mayImport].sort().join(", ")}`;
+  const upward = {
+    group: [...refused.map((name) => `**/${name}/**`), "**/main.ts"],
+    message: `${folder}/ may import ${allowed} (docs/ARCHITECTURE.md)`,
+  };
+  const impure = { group: IMPURE_MODULES, message: `${folder}/ is pure: it does no I/O (docs/ARCHITECTURE.md)` };
+  return isPure ? [upward, impure] : [upward];
+}
