@@ -1,4 +1,4 @@
-// The official OpenAI client, unchanged: only its base URL and its key are set. SPEC 1.1.
+// The official OpenAI client, unchanged: only its base URL and its key are set. Behaviour 2.1.
 
 import OpenAI from "openai";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// A key with a profile: its saved constraints bind every request made with it. SPEC 5.5, CONTRACT 5.2.
+// A key with a profile: its saved constraints bind every request made with it. Behaviour 3.6, 5.2.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";

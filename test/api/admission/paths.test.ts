@@ -1,4 +1,4 @@
-// Addresses, methods and request ids: what holds on every path. CONTRACT 2, 4.
+// Addresses, methods and request ids: what holds on every path. Behaviour 2.5, 2.6, 2.8.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";

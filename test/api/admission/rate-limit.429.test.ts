@@ -1,4 +1,4 @@
-// The per-minute limit of a key over all /v1 calls. SPEC 8.1, CONTRACT 4.
+// The per-minute limit of a key over all /v1 calls. Behaviour 3.7.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";

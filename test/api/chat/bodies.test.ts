@@ -1,4 +1,4 @@
-// Bodies that are refused before anything reads a field: not JSON, too deep, too large, of another kind. CONTRACT 4.
+// Bodies that are refused before anything reads a field: not JSON, too deep, too large, of another kind. Behaviour 4.
 
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// An answered request: the standard body with the `service` object, whole and as a stream. SPEC 2.3, 2.4, CONTRACT 6.
+// An answered request: the standard body with the `service` object, whole and as a stream. Behaviour 6.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";

@@ -1,4 +1,4 @@
-// Known fields of a wrong type or range, and routing controls that count and are not valid. CONTRACT 4.
+// Known fields of a wrong type or range, and routing controls that count and are not valid. Behaviour 4.3, 4.5.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";

@@ -1,4 +1,4 @@
-// `direct` with a model that is not offered to the key. SPEC 7, CONTRACT 4.
+// `direct` with a model that is not offered to the key. Behaviour 4.7.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";

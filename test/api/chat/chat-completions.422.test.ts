@@ -1,4 +1,4 @@
-// Malformed messages: 422, with the place of what is wrong. SPEC 7, CONTRACT 4.
+// Malformed messages: 422, with the place of what is wrong. Behaviour 4.4.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROLES } from "../../../src/core/chat.ts";

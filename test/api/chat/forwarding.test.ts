@@ -1,5 +1,5 @@
 // What a provider receives: the client's own bytes without the gateway's fields, and nothing of the client's headers.
-// SPEC 1.3, 4 rule 4.
+// Behaviour 2.2.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";

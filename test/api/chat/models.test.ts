@@ -1,4 +1,4 @@
-// GET /v1/models and /v1/models/{id}. SPEC 4, CONTRACT 9.
+// GET /v1/models and /v1/models/{id}. Behaviour 9.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";

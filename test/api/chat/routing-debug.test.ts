@@ -1,4 +1,4 @@
-// POST /v1/routing/debug: the decision, without a provider call. SPEC 2.5, 2.6.
+// POST /v1/routing/debug: the decision, without a provider call. Behaviour 5.9.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { TIERS } from "../../../src/core/tiers.ts";

@@ -1,4 +1,4 @@
-// Who may use /api, and whose things are whose. CONTRACT 2, 8.
+// Who may use /api, and whose things are whose. Behaviour 8.2, 8.3.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";

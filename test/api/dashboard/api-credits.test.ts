@@ -1,4 +1,4 @@
-// /api/credits and /api/ledger: money in as decimal text, once per key, and every entry to be seen. CONTRACT 8.
+// /api/credits and /api/ledger: money in as decimal text, once per key, and every entry to be seen. Behaviour 8.5.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../support/errors.ts";

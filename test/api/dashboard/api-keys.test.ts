@@ -1,4 +1,4 @@
-// /api/keys: made once, listed without the text, revoked. CONTRACT 8.
+// /api/keys: made once, listed without the text, revoked. Behaviour 8.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";

@@ -1,4 +1,4 @@
-// /api/profiles, and the catalogue as an operator sees it. CONTRACT 8.
+// /api/profiles, and the catalogue as an operator sees it. Behaviour 8.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";

@@ -1,4 +1,4 @@
-// POST /v1/messages answered: by either kind of provider, whole and as a stream, with the `service` object. CONTRACT 6.
+// POST /v1/messages answered: by either kind of provider, whole and as a stream, with the `service` object. Behaviour 6.8.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { saysBlocks, text, thinking, toolUse } from "../../support/providers/fake-anthropic.ts";

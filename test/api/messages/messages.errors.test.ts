@@ -1,4 +1,4 @@
-// Every status of /v1/messages in Anthropic's error shape, with both request ids. CONTRACT 4.
+// Every status of /v1/messages in Anthropic's error shape, with both request ids. Behaviour 4.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import { failsNatively } from "../../support/providers/fake-anthropic.ts";

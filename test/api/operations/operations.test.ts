@@ -1,4 +1,4 @@
-// Alive, ready and metrics. CONTRACT 2.
+// Alive, ready and metrics. Behaviour 2.
 
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

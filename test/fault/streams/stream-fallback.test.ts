@@ -1,4 +1,4 @@
-// A stream may fall back until its first content or tool-call delta, and never after. SPEC 7, CONTRACT 6.
+// A stream may fall back until its first content or tool-call delta, and never after. Behaviour 6.4, 6.5.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {

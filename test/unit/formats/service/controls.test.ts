@@ -1,4 +1,4 @@
-// The routing fields on the wire, read into controls, and the decision written back. SPEC 2.2 to 2.6.
+// The routing fields on the wire, read into controls, and the decision written back. Behaviour 2.2, 6.1.
 
 import { describe, expect, it } from "vitest";
 import { NO_CONTROLS } from "../../../../src/core/decision.ts";
