@@ -19,40 +19,20 @@ import "./styles/pages.css";
 import "./styles/touch.css";
 import "./styles/phone.css";
 import "./styles/phone-tables.css";
-import type { ComponentType } from "preact";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { isSignedOut, useRepeat } from "./api.ts";
 import { Failed } from "./kit/states.tsx";
-import { Credits } from "./pages/credits/index.tsx";
-import { Keys } from "./pages/keys/index.tsx";
-import { Models } from "./pages/models/index.tsx";
-import { NotFound } from "./pages/not-found/index.tsx";
-import { Overview } from "./pages/overview/index.tsx";
-import { Playground } from "./pages/playground/index.tsx";
-import { Profiles } from "./pages/profiles/index.tsx";
-import { Requests } from "./pages/requests/index.tsx";
-import { Settings } from "./pages/settings/index.tsx";
 import { Invited, NewPassword, SetUp, SignIn } from "./pages/sign-in/index.tsx";
+import { componentAt } from "./pages.ts";
 import { advanceRange } from "./range.ts";
 import { place, startRouter } from "./router.ts";
 import { loadSession, session, sessionError } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
-const PAGES: Readonly<Record<string, ComponentType>> = {
-  "": Overview,
-  requests: Requests,
-  playground: Playground,
-  keys: Keys,
-  profiles: Profiles,
-  credits: Credits,
-  models: Models,
-  settings: Settings,
-};
 const RANGE_MOVES_MS = 30_000;
 
 function App() {
-  const name = place.value.path.split("/")[1] ?? "";
   useRepeat(RANGE_MOVES_MS, advanceRange);
   useEffect(() => {
     void loadSession();
@@ -72,7 +52,7 @@ function App() {
   if (reset !== null) return <NewPassword token={reset} />;
   if (user === null && (setupNeeded || linkToken("setup") !== null)) return <SetUp token={linkToken("setup") ?? ""} />;
   if (user === null || isSignedOut.value) return <SignIn />;
-  const Page = PAGES[name] ?? NotFound;
+  const Page = componentAt(place.value.path);
   return (
     <Shell>
       <Page key={place.value.query.get("account")} />

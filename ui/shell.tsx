@@ -7,8 +7,9 @@ import { useLoad } from "./api.ts";
 import { exact, usd } from "./format.ts";
 import { armChord, isChordArmed, type Shortcuts, useShortcuts } from "./keyboard.ts";
 import { Dialog } from "./kit/dialog.tsx";
-import { PAGES, Palette } from "./kit/palette.tsx";
 import { Toasts } from "./kit/toast.tsx";
+import { PAGES, pageAt } from "./pages.ts";
+import { Palette } from "./palette.tsx";
 import { go, hrefTo, place, setQuery } from "./router.ts";
 import { LOW_DAYS, runwayText } from "./runway.ts";
 import { isOperator, session, signOut } from "./session.ts";
@@ -17,7 +18,6 @@ import type { Account, Credits, List } from "./types.ts";
 import { useRunway } from "./use-runway.ts";
 
 const BALANCE_EVERY_MS = 15_000;
-/** Below this the chip warns. */
 
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const isPaletteOpen = useSignal(false);
@@ -78,16 +78,21 @@ function chords(): Shortcuts {
 }
 
 function Rail({ onMore }: { readonly onMore: () => void }) {
-  const current = `/${place.value.path.split("/")[1] ?? ""}`;
+  const current = pageAt(place.value.path);
   return (
     <nav class="rail" aria-label="Pages">
       <a class="brand" href={hrefTo("/")}>
         <Mark />
         Switchyard
       </a>
-      {PAGES.map(({ path, label }) => (
-        <a key={path} href={hrefTo(path)} aria-current={current === path ? "page" : undefined} data-page={label}>
-          {label}
+      {PAGES.map((page) => (
+        <a
+          key={page.path}
+          href={hrefTo(page.path)}
+          aria-current={page === current ? "page" : undefined}
+          data-page={page.title}
+        >
+          {page.title}
         </a>
       ))}
       <button type="button" class="more" onClick={onMore}>
@@ -205,7 +210,7 @@ function UserMenu() {
 
 const HELP = [
   ["⌘K or Ctrl+K", "Go to a page, key, model or request"],
-  ["g then o r p k f c m s", "Overview, Requests, Playground, Keys, proFiles, Credits, Models, Settings"],
+  [`g then ${PAGES.map(({ key }) => key).join(" ")}`, PAGES.map(spelledWithKey).join(", ")],
   ["/", "To the first filter"],
   ["j k", "Next and previous row"],
   ["Enter · Esc", "Open the row · close it"],
@@ -213,6 +218,11 @@ const HELP = [
   ["n", "New key, profile or top-up on their pages"],
   ["?", "This list"],
 ] as const;
+
+/** The title with its key as the only capital letter, such as `proFiles`: so the letter is remembered. */
+function spelledWithKey({ title, key }: { readonly title: string; readonly key: string }): string {
+  return title.toLowerCase().replace(key, key.toUpperCase());
+}
 
 function Help({ onClose }: { readonly onClose: () => void }) {
   return (

@@ -12,7 +12,7 @@ import { SetupError, tail } from "./surroundings.mjs";
 const STAMP = "ui/.stamp.json";
 const COMPRESSED = /\.(?:js|css|html|svg)$/;
 
-/** What the dashboard is made from; it also takes types and constants from core. */
+/** What the dashboard is made from; it also takes types and constants from core, and the list of its pages. */
 export function uiInputsOf(/** @type {string} */ root) {
   return listFiles(root, "ui");
 }
@@ -25,7 +25,8 @@ export async function buildUi({ root, run }, outDir) {
   const inputs = uiInputsOf(root);
   // A checkout may come without the dashboard, as those made by tests do.
   if (inputs.length === 0) return;
-  const content = contentPrint(root, ["package-lock.json", ...inputs, ...listFiles(root, "src/core")]);
+  const shared = [...listFiles(root, "src/core"), ...listFiles(root, "src/http/pages")];
+  const content = contentPrint(root, ["package-lock.json", ...inputs, ...shared]);
   const old = join(root, "dist");
   if (readJson(join(old, STAMP))?.content === content) {
     cpSync(join(old, "ui"), join(outDir, "ui"), { recursive: true });

@@ -1,29 +1,33 @@
-// The dashboard's files: its page at every address of the app, its hashed files for ever, and a hint where it is not built.
+// The dashboard's files. Every path of a page answers index.html, hashed files may be cached for ever, and a gateway
+// without a built dashboard says how to build it.
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { DASHBOARD_PAGES } from "./dashboard-pages.ts";
 
 /** The same folder from src/ and from dist/. */
 export const UI_FOLDER = fileURLToPath(new URL("../../../dist/ui", import.meta.url));
 
-/** The first step of every address that the page itself makes sense of. */
-const VIEWS = [
-  ...["overview", "requests", "playground", "keys", "profiles", "credits", "models", "settings"],
-  ...["login", "setup", "invite"],
-];
+/**
+ * One-time links carry their token behind the `#` of `/`. Somebody who types the path without it gets the dashboard, which
+ * asks them to sign in, and not an error in JSON.
+ */
+const LINK_PATHS = ["/setup", "/invite"];
 /** Files beside the page that have no hash in their names. */
 const PLAIN_FILES = ["favicon.svg", "theme.js"];
 
 /** Every route of the dashboard. */
 export const UI_ROUTES: readonly string[] = [
-  "/",
   "/assets/:file",
   ...PLAIN_FILES.map((file) => `/${file}`),
-  ...VIEWS.flatMap((view) => [`/${view}`, `/${view}/:id`]),
+  ...[...DASHBOARD_PAGES.map(({ path }) => path), ...LINK_PATHS].flatMap((path) =>
+    path === "/" ? [path] : [path, `${path}/:id`],
+  ),
 ];
 
+/** No path separator and no leading dot: a name can only be that of a file in the assets folder. */
 const PLAIN_NAME = /^\w[\w.-]*$/;
 
 const HINT = `switchyard: the gateway is running, but its dashboard is not built.
@@ -32,6 +36,7 @@ Build it:  npm run build     (npm start does so by itself)
 The API is at /v1, its description at /openapi.json.
 `;
 
+/** Adds the routes of the dashboard, whose built files lie in `folder`. */
 export async function registerUi(server: FastifyInstance, folder: string = UI_FOLDER): Promise<void> {
   await server.register(fastifyStatic, { root: folder, serve: false, preCompressed: true });
   const sendPage = (reply: FastifyReply): FastifyReply => {

@@ -7,6 +7,7 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { load } from "../../../src/config/load.ts";
 import type { Edge } from "../../../src/http/context.ts";
+import { DASHBOARD_PAGES } from "../../../src/http/pages/dashboard-pages.ts";
 import { createServer } from "../../../src/http/server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-ui-"));
@@ -46,14 +47,12 @@ async function serverOf(uiFolder: string): Promise<FastifyInstance> {
 
 describe("the dashboard", () => {
   it.each([
-    "/",
-    "/requests",
+    ...DASHBOARD_PAGES.map(({ path }) => path),
     "/requests/req_1?tier=NANO",
-    "/playground",
     "/settings/",
-    "/login",
     "/profiles/profile_1",
-  ])("%s is its page, asked for anew each time", async (url) => {
+    "/setup",
+  ])("%s is its page, validated each time", async (url) => {
     const answer = await built.inject({ url });
     expect(answer.statusCode).toBe(200);
     expect(answer.headers).toMatchObject({ "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" });
@@ -63,7 +62,7 @@ describe("the dashboard", () => {
     expect((await built.inject({ url, method: "HEAD" })).statusCode).toBe(200);
   });
 
-  it("hashed files are kept for ever, others are asked for anew", async () => {
+  it("hashed files are cached for ever, others are validated each time", async () => {
     const hashed = await built.inject({ url: "/assets/main-1a2b3c4d.js" });
     expect(hashed.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
     expect(hashed.headers["content-type"]).toMatch(/javascript/);
@@ -79,6 +78,8 @@ describe("the dashboard", () => {
     "/secret.txt",
     "/index.php",
     "/nowhere",
+    "/overview",
+    "/login",
   ])("%s is not there, in the shape of every error", async (url) => {
     const answer = await built.inject({ url });
     expect(answer.statusCode).toBe(404);
@@ -86,7 +87,7 @@ describe("the dashboard", () => {
     expect(answer.headers["cache-control"] ?? "").not.toContain("immutable");
   });
 
-  it("where it is not built, the address says so and how to mend it", async () => {
+  it("where it is not built, the address says so and how to fix it", async () => {
     for (const method of ["GET", "HEAD"] as const) {
       const answer = await unbuilt.inject({ url: "/", method });
       expect([answer.statusCode, answer.headers["content-type"]]).toEqual([200, "text/plain; charset=utf-8"]);

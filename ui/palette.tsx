@@ -1,11 +1,12 @@
 // ⌘K: pages, keys, profiles, models, actions, and any request by its id.
 
 import { useId, useState } from "preact/hooks";
-import { useLoad } from "../api.ts";
-import { go, hrefTo } from "../router.ts";
-import { setTheme } from "../theme.ts";
-import type { Key, List, Model, Profile } from "../types.ts";
-import { Dialog } from "./dialog.tsx";
+import { useLoad } from "./api.ts";
+import { Dialog } from "./kit/dialog.tsx";
+import { PAGES } from "./pages.ts";
+import { go, hrefTo } from "./router.ts";
+import { setTheme } from "./theme.ts";
+import type { Key, List, Model, Profile } from "./types.ts";
 
 interface Entry {
   readonly id: string;
@@ -16,17 +17,6 @@ interface Entry {
 
 const SHOWN_MAX = 12;
 const REQUEST_ID = /^[\w.=-]{8,}$/;
-
-export const PAGES = [
-  { path: "/", label: "Overview", key: "o" },
-  { path: "/requests", label: "Requests", key: "r" },
-  { path: "/playground", label: "Playground", key: "p" },
-  { path: "/keys", label: "Keys", key: "k" },
-  { path: "/profiles", label: "Profiles", key: "f" },
-  { path: "/credits", label: "Credits", key: "c" },
-  { path: "/models", label: "Models", key: "m" },
-  { path: "/settings", label: "Settings", key: "s" },
-] as const;
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [words, setWords] = useState("");
@@ -102,7 +92,7 @@ function useEntries(words: string): readonly Entry[] {
     act: () => setTheme(name),
   }));
   const all = [
-    ...PAGES.map(({ path, label }) => to("page", label, hrefTo(path))),
+    ...PAGES.map(({ path, title }) => to("page", title, hrefTo(path))),
     to("action", "Create a key", hrefTo("/keys", { new: "1" })),
     to("action", "Add credits", hrefTo("/credits", { new: "1" })),
     to("action", "New profile", hrefTo("/profiles/new")),

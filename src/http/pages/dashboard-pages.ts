@@ -1,0 +1,24 @@
+// The dashboard's pages, as plain data for both programs. The server answers these paths with the dashboard; the
+// dashboard makes its router, navigation, command palette and keyboard help from the same rows. It imports nothing.
+
+export interface DashboardPage {
+  /** The folder of the page: `ui/pages/<name>/`. */
+  readonly name: string;
+  /** A path below it belongs to the page too: `/keys` also answers `/keys/key_1`. */
+  readonly path: `/${string}`;
+  readonly title: string;
+  /** `g` and then this letter opens the page. It must be one of the title's letters. */
+  readonly key: string;
+}
+
+/** In the order of the navigation. A row here asks for a component of the same name in `ui/pages.ts`. */
+export const DASHBOARD_PAGES = [
+  { name: "overview", path: "/", title: "Overview", key: "o" },
+  { name: "requests", path: "/requests", title: "Requests", key: "r" },
+  { name: "playground", path: "/playground", title: "Playground", key: "p" },
+  { name: "keys", path: "/keys", title: "Keys", key: "k" },
+  { name: "profiles", path: "/profiles", title: "Profiles", key: "f" },
+  { name: "credits", path: "/credits", title: "Credits", key: "c" },
+  { name: "models", path: "/models", title: "Models", key: "m" },
+  { name: "settings", path: "/settings", title: "Settings", key: "s" },
+] as const satisfies readonly DashboardPage[];
