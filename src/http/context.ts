@@ -19,10 +19,10 @@ import type { RequestLog, ToolCallLog, UsageLog } from "../core/requests/log.ts"
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services } from "../gateway/services.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { Pressure } from "../telemetry/pressure.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import type { Tail } from "../telemetry/tail.ts";
 import type { Traces } from "../telemetry/traces.ts";
+import type { Pressure } from "./overload/pressure.ts";
 
 export interface Edge {
   readonly settings: Settings;

@@ -16,8 +16,8 @@ import { watchBodies } from "./exchange/slow-bodies.ts";
 import { refusedRequest } from "./exchange/strict-http.ts";
 import { registerOpenapi } from "./openapi/document.ts";
 import { registerOps } from "./ops.ts";
-import { createGatedServer } from "./overload/admission.ts";
-import { createLine, type Line } from "./overload/queue.ts";
+import { createAdmissionServer } from "./overload/admission.ts";
+import { createQueue, type RequestQueue } from "./overload/queue.ts";
 import { registerDocs } from "./pages/docs.ts";
 import { registerHome } from "./pages/home.ts";
 import { registerGuide } from "./pages/llms.ts";
@@ -31,19 +31,19 @@ export interface ServerOptions {
 
 export async function createServer(edge: Edge, options: ServerOptions = {}): Promise<FastifyInstance> {
   const { trustedProxies } = edge.settings.server;
-  const line = createLine(edge.settings.limits.queueMs);
-  edge.metrics.watchWaiting(() => line.length());
+  const queue = createQueue(edge.settings.limits.queueMs);
+  edge.metrics.watchWaiting(() => queue.length());
   const server = fastify({
     bodyLimit: edge.settings.server.bodyLimitBytes,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    serverFactory: (handle) => createGatedServer(edge, line, handle),
+    serverFactory: (handle) => createAdmissionServer(edge, queue, handle),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 200 },
     exposeHeadRoutes: true,
     // Fastify's own answer while closing has no request id and another shape; ours is in the hook below.
     return503OnClosing: false,
     genReqId: requestIdOf,
     frameworkErrors: (error, request, reply) => sendError(toGatewayError(error), request, reply as FastifyReply),
-    // Bytes that are not HTTP are answered in gate.ts.
+    // Bytes that are not HTTP get their response in overload/admission.ts.
     clientErrorHandler: () => undefined,
   });
   server.addHook("onRequest", (request, reply, done) => {
@@ -73,20 +73,20 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     methods.answerUnmatched(request, reply);
     return reply;
   });
-  server.addHook("onClose", async () => line.close());
-  await registerRoutes(server, edge, line);
+  server.addHook("onClose", async () => queue.close());
+  await registerRoutes(server, edge, queue);
   await registerUi(server, options.uiFolder);
   return server;
 }
 
-async function registerRoutes(server: FastifyInstance, edge: Edge, line: Line): Promise<void> {
+async function registerRoutes(server: FastifyInstance, edge: Edge, queue: RequestQueue): Promise<void> {
   await registerCors(server, edge.settings);
   registerHome(server, edge);
   registerOps(server, edge);
   registerOpenapi(server);
   registerDocs(server);
   registerGuide(server, edge);
-  registerV1(server, edge, line);
+  registerV1(server, edge, queue);
   registerApi(server, edge);
 }
 

@@ -1,104 +1,113 @@
-// The door in front of the framework: when the process has enough to do, a /v1 request is answered with 503 at once,
-// before its key is looked up or its body is read. Health, metrics and the dashboard stay open.
+// Admission, in front of the framework. A /v1 request starts, waits in the queue, or is rejected with 503 before its key is
+// looked up or its body is read. Health checks, metrics and the dashboard are always admitted.
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Edge } from "../context.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Log } from "../../core/ports.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
 import { answerMalformedHttp } from "../exchange/errors.ts";
 import { isV1 } from "../exchange/request-format.ts";
 import { pathOf } from "../exchange/strict-http.ts";
-import type { Line } from "./queue.ts";
-import { createRefusal, type ShedReason } from "./rejection.ts";
+import { OVERLOAD_POLICY } from "./policy.ts";
+import type { Pressure } from "./pressure.ts";
+import type { RequestQueue } from "./queue.ts";
+import { createRejector, type RejectionReason } from "./rejection.ts";
 
-/** Room for a header with a key of 100 KB: that is answered with 401 like every other bad key. */
-const HEADERS_MAX_BYTES = 128 * 1024;
-/** Node looks for connections that took too long this often; its own default is half a minute. */
-const CONNECTIONS_CHECK_MS = 1_000;
-const QUIET_MS = 10_000;
+const policy = OVERLOAD_POLICY.admission;
 
-type GateEdge = Pick<Edge, "settings" | "pressure" | "metrics" | "log" | "now">;
+export interface AdmissionContext {
+  readonly settings: Pick<Settings, "server" | "limits">;
+  readonly pressure: Pick<Pressure, "reason">;
+  readonly metrics: Pick<Metrics, "shed" | "connectionDropped">;
+  readonly log: Log;
+  readonly now: () => number;
+}
 
-/** Node's server with our limits; what passes the door goes on to `handle`. */
-export function createGatedServer(edge: GateEdge, line: Line, handle: RequestListener): Server {
-  const { timeouts } = edge.settings.server;
+/** Node's server with our limits. Admitted requests go on to `handle`. */
+export function createAdmissionServer(context: AdmissionContext, queue: RequestQueue, handle: RequestListener): Server {
+  const { timeouts } = context.settings.server;
   const options = {
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
-    connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
-    maxHeaderSize: HEADERS_MAX_BYTES,
+    connectionsCheckingInterval: policy.connectionCheckMs,
+    maxHeaderSize: policy.headersMaxBytes,
     requireHostHeader: false,
   };
-  const enter = createGate(edge, line, handle);
-  const newest = new WeakMap<Socket, ServerResponse>();
+  const admit = createAdmission(context, queue, handle);
+  const newestResponse = new WeakMap<Socket, ServerResponse>();
   const server = createServer(options, (request, response) => {
-    newest.set(request.socket, response);
+    newestResponse.set(request.socket, response);
     request.url = pathOf(request);
-    enter(request, response);
+    admit(request, response);
   });
   server.on("clientError", (error, socket) => {
-    const response = newest.get(socket as Socket);
-    // The rest of a request that was answered already: a second answer would be taken for that to the next request.
+    const response = newestResponse.get(socket as Socket);
+    // The rest of a request that has its response already: a second one would be taken for that to the next request.
     if (response?.headersSent === true && !response.req.complete) socket.destroy();
     else answerMalformedHttp(error, socket as Socket);
   });
-  server.maxConnections = edge.settings.limits.connections;
-  server.on("drop", () => edge.metrics.connectionDropped());
+  server.maxConnections = context.settings.limits.connections;
+  server.on("drop", () => context.metrics.connectionDropped());
   return server;
 }
 
-/** Lets a request through to `handle`, has it wait, or answers it. */
-export function createGate(edge: GateEdge, line: Line, handle: RequestListener): RequestListener {
-  const refuse = createRefusal();
-  const note = createNote(edge);
+/** Passes a request to `handle`, has it wait, or rejects it. */
+export function createAdmission(
+  context: AdmissionContext,
+  queue: RequestQueue,
+  handle: RequestListener,
+): RequestListener {
+  const sendRejection = createRejector();
+  const logRejecting = createRejectionLog(context);
   let inFlight = 0;
-  const turnAway = (request: IncomingMessage, response: ServerResponse, reason: ShedReason): void => {
-    edge.metrics.shed(reason);
-    note(reason);
-    refuse({ request, response, reason });
+  const reject = (request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void => {
+    context.metrics.shed(reason);
+    logRejecting(reason);
+    sendRejection({ request, response, reason });
   };
   return (request, response) => {
     if (!isV1(request.url ?? "")) return handle(request, response);
-    const reason = whyNot(inFlight, edge);
-    if (reason !== null) return turnAway(request, response, reason);
+    const reason = rejectionReason(inFlight, context);
+    if (reason !== null) return reject(request, response, reason);
     inFlight += 1;
     response.once("close", () => {
       inFlight -= 1;
     });
-    if (line.passes()) return handle(request, response);
-    line.wait({
-      isGone: () => response.destroyed,
-      begin: (waitedMs) => {
-        waits.set(request, waitedMs);
+    if (queue.tryStart()) return handle(request, response);
+    queue.add({
+      isDisconnected: () => response.destroyed,
+      start: (waitedMs) => {
+        (request as QueuedMessage)[QUEUE_WAIT_MS] = waitedMs;
         handle(request, response);
       },
-      refuse: () => turnAway(request, response, "queue"),
+      reject: () => reject(request, response, "queue"),
     });
   };
 }
 
-const waits = new WeakMap<IncomingMessage, number>();
+/** The wait travels on the request itself: the framework hands over nothing else. */
+const QUEUE_WAIT_MS = Symbol("queueWaitMs");
+type QueuedMessage = IncomingMessage & { [QUEUE_WAIT_MS]?: number };
 
-/** How long a request waited in line before anybody looked at it. */
-export function waitedMsOf(request: IncomingMessage): number {
-  return waits.get(request) ?? 0;
+/** How long a request waited in the queue before it was read. */
+export function queueWaitMsOf(request: IncomingMessage): number {
+  return (request as QueuedMessage)[QUEUE_WAIT_MS] ?? 0;
 }
 
-function whyNot(inFlight: number, { settings, pressure }: GateEdge): ShedReason | null {
+function rejectionReason(inFlight: number, { settings, pressure }: AdmissionContext): RejectionReason | null {
   if (inFlight >= settings.limits.inFlight) return "in_flight";
   const reason = pressure.reason();
-  return reason === "event_loop" && inFlight < FEW ? null : reason;
+  return reason === "event_loop" && inFlight < policy.lateLoopMinRequests ? null : reason;
 }
 
-/** With so few of them it is the machine that is slow. Refusing somebody would make nothing quicker. */
-const FEW = 32;
-
-/** One line when refusing begins, not one for each refusal. */
-function createNote({ log, now }: GateEdge): (reason: ShedReason) => void {
+/** One log line when rejecting begins, not one for each rejection. */
+function createRejectionLog({ log, now }: AdmissionContext): (reason: RejectionReason) => void {
   let quietUntilMs = 0;
   return (reason) => {
     const atMs = now();
     if (atMs >= quietUntilMs) log.warn({ reason }, "overloaded: new requests get 503");
-    quietUntilMs = atMs + QUIET_MS;
+    quietUntilMs = atMs + policy.logQuietMs;
   };
 }

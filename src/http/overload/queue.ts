@@ -1,123 +1,120 @@
-// The line in front of the gateway's own work. A few requests begin in each turn of the event loop and the others wait
-// here, so that turns stay short and what has begun is soon done. A burst is worked off; a flood is cut down to what
-// does not have to wait.
+// The queue in front of the gateway's own work (key, body, decision, hold). A few requests start in each turn of the event
+// loop and the others wait here, so that turns stay short. A burst drains; a flood is cut to what starts soon.
 
-import { BURST, createPatience, LONG } from "./flood.ts";
-import { createDoor } from "./starts.ts";
+import { type ConcurrencyLimit, createConcurrencyLimit } from "./concurrency.ts";
+import { createFloodDetector } from "./flood.ts";
+import { type LoadState, OVERLOAD_POLICY } from "./policy.ts";
 
-export interface Line {
-  /** Whether a request may begin at once; it then counts as begun. */
-  passes(): boolean;
-  /** For one that may not: it is told to begin when its turn has come, or refused, perhaps at once. */
-  wait(visitor: Visitor): void;
-  /** A request that has come in whole needs the gateway itself. Gives the function that says it no longer does. */
-  work(): () => void;
+const policy = OVERLOAD_POLICY.queue;
+
+export interface RequestQueue {
+  /** True when a request may start at once; it then counts as started. */
+  tryStart(): boolean;
+  /** Adds a request that may not. It is started in its turn or rejected, perhaps at once. */
+  add(request: WaitingRequest): void;
+  /** Counts a request whose body is complete as working until the returned function is called. */
+  beginWork: ConcurrencyLimit["beginWork"];
   length(): number;
   close(): void;
 }
 
-export interface Visitor {
-  isGone(): boolean;
-  begin(waitedMs: number): void;
-  refuse(): void;
+export interface WaitingRequest {
+  isDisconnected(): boolean;
+  start(waitedMs: number): void;
+  reject(): void;
 }
 
-interface Waiting {
-  readonly visitor: Visitor;
+interface QueueEntry {
+  readonly request: WaitingRequest;
   readonly sinceMs: number;
 }
 
-const TICK_MS = 50;
-/** How long a request waits while there is a flood. */
-const WAIT_MS = 25;
-/** As many may wait even then, however slow the machine. */
-const LENGTH_MIN = 16;
-/** A line that was empty a moment ago shows that there is time for whoever comes, flood or not. */
-const CROWDED_MS = 100;
-const LENGTH_UNCROWDED = 256;
-/** More than can be worked off in this time is refused at once, flood or not; but never what a burst has. */
-const BURST_MS = 2_000;
-/** Nobody waits for longer; the store may have stopped answering. */
-const WAIT_MS_MAX = 30_000;
-/** So much of the rate is that of the last tick. */
-const NEWEST_SHARE = 0.2;
+/** `queueMs` is how long a long queue may go without draining before it counts as a flood. */
+export function createQueue(queueMs: number, nowMs: () => number = () => performance.now()): RequestQueue {
+  const flood = createFloodDetector(queueMs);
+  const rate = createStartRate(nowMs());
+  const concurrency = createConcurrencyLimit(startWaiting, nowMs);
+  const waiting: QueueEntry[] = [];
+  let nonEmptySinceMs = 0;
 
-export function createLine(queueMs: number, nowMs: () => number = () => performance.now()): Line {
-  const patience = createPatience(queueMs);
-  const pace = createPace(nowMs());
-  const waiting: Waiting[] = [];
-  let crowdedSinceMs = 0;
-  const door = createDoor(letIn, nowMs);
-
-  function letIn(): void {
-    while (waiting.length > 0 && door.isOpen()) {
-      // While there is more than can be done soon, who has just come is served as on any day; it is the others' wait.
-      const { visitor, sinceMs } = (waiting.length > LONG ? waiting.pop() : waiting.shift()) as Waiting;
-      if (visitor.isGone()) continue;
-      door.enter();
-      pace.count();
-      visitor.begin(nowMs() - sinceMs);
+  function startWaiting(): void {
+    while (waiting.length > 0 && concurrency.hasRoom()) {
+      // A queue too long to drain soon serves the newest first: they see a normal latency, and only the oldest wait.
+      const isLong = waiting.length > OVERLOAD_POLICY.flood.longQueueRequests;
+      const { request, sinceMs } = (isLong ? waiting.pop() : waiting.shift()) as QueueEntry;
+      if (request.isDisconnected()) continue;
+      concurrency.start();
+      rate.count();
+      request.start(nowMs() - sinceMs);
     }
   }
 
-  /** How many may wait. */
-  function most(atMs: number): number {
-    if (!patience.isOver(atMs)) return Math.max(BURST, pace.perMs() * BURST_MS);
-    return atMs - crowdedSinceMs > CROWDED_MS ? Math.max(LENGTH_MIN, pace.perMs() * WAIT_MS) : LENGTH_UNCROWDED;
-  }
+  const limit = (atMs: number): number => lengthLimit(flood.state(atMs), atMs - nonEmptySinceMs, rate.perMs());
 
-  const waitsTooLong = (waitedMs: number, atMs: number): boolean =>
-    waitedMs > WAIT_MS_MAX || (waitedMs > WAIT_MS && waiting.length > most(atMs));
+  function rejectOverdue(atMs: number): void {
+    for (let oldest = waiting[0]; oldest !== undefined; oldest = waiting[0]) {
+      const waitedMs = atMs - oldest.sinceMs;
+      const isCut = waitedMs > policy.rejectAfterMs && waiting.length > limit(atMs);
+      if (!isCut && waitedMs <= policy.waitMaxMs) return;
+      waiting.shift();
+      if (oldest.request.isDisconnected()) continue;
+      flood.rejected(atMs);
+      oldest.request.reject();
+    }
+  }
 
   const timer = setInterval(() => {
     const atMs = nowMs();
-    pace.tick(atMs, waiting.length > 0);
-    patience.look(waiting.length, atMs);
-    door.tick(patience.isOver(atMs));
-    while (waiting.length > 0 && waitsTooLong(atMs - (waiting[0] as Waiting).sinceMs, atMs)) {
-      const { visitor } = waiting.shift() as Waiting;
-      if (visitor.isGone()) continue;
-      patience.refused(atMs);
-      visitor.refuse();
-    }
-  }, TICK_MS).unref();
+    rate.tick(atMs, waiting.length > 0);
+    flood.sample(waiting.length, atMs);
+    concurrency.update(flood.state(atMs));
+    rejectOverdue(atMs);
+  }, policy.tickMs).unref();
 
   return {
-    passes() {
-      if (waiting.length > 0 || !door.isOpen()) return false;
-      door.enter();
+    tryStart() {
+      if (waiting.length > 0 || !concurrency.hasRoom()) return false;
+      concurrency.start();
       return true;
     },
-    wait(visitor) {
+    add(request) {
       const atMs = nowMs();
-      if (waiting.length === 0) crowdedSinceMs = atMs;
-      patience.joined();
-      if (waiting.length < most(atMs)) {
-        waiting.push({ visitor, sinceMs: atMs });
+      if (waiting.length === 0) nonEmptySinceMs = atMs;
+      flood.arrived();
+      if (waiting.length < limit(atMs)) {
+        waiting.push({ request, sinceMs: atMs });
         return;
       }
-      if (patience.isOver(atMs)) patience.refused(atMs);
-      visitor.refuse();
+      // A burst that is cut is no flood; a rejection during a flood prolongs it.
+      if (flood.state(atMs) === "overloaded") flood.rejected(atMs);
+      request.reject();
     },
-    work: () => door.work(),
+    beginWork: concurrency.beginWork,
     length: () => waiting.length,
     close: () => clearInterval(timer),
   };
 }
 
-/** How many leave the line in a millisecond, as far as somebody waited. */
-function createPace(startedAtMs: number) {
+/** How many requests may wait. */
+function lengthLimit(state: LoadState, nonEmptyMs: number, startsPerMs: number): number {
+  const isRecentlyEmpty = nonEmptyMs <= policy.recentlyEmptyMs;
+  if (state === "overloaded" && isRecentlyEmpty) return policy.recentlyEmptyMaxRequests;
+  return Math.max(policy.lengthMinRequests[state], startsPerMs * policy.drainMs[state]);
+}
+
+/** How many requests leave the queue in a millisecond, measured while some wait. */
+function createStartRate(startedAtMs: number) {
   let perMs = 0;
-  let left = 0;
+  let started = 0;
   let tickedAtMs = startedAtMs;
   return {
     perMs: () => perMs,
     count(): void {
-      left += 1;
+      started += 1;
     },
-    tick(atMs: number, isBusy: boolean): void {
-      if (isBusy) perMs += NEWEST_SHARE * (left / Math.max(1, atMs - tickedAtMs) - perMs);
-      left = 0;
+    tick(atMs: number, isWaiting: boolean): void {
+      if (isWaiting) perMs += policy.newestTickRatio * (started / Math.max(1, atMs - tickedAtMs) - perMs);
+      started = 0;
       tickedAtMs = atMs;
     },
   };

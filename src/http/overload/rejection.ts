@@ -1,24 +1,20 @@
-// The answer to a request that is too many: 503 at once, in the client's format. Its connection is heard again in a later
-// turn of the event loop, a few at a time: who comes back without waiting must not keep the process busy with refusing.
+// Rejection of a request by overload: 503 at once, in the client's format. Rejected connections are read again a few at a
+// time, so that clients that retry without waiting cannot keep the process busy with rejecting.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../../core/errors.ts";
-import type { PressureReason } from "../../telemetry/pressure.ts";
 import { formatOf } from "../exchange/request-format.ts";
 import { requestIdHeaders, requestIdOf } from "../exchange/request-id.ts";
+import { OVERLOAD_POLICY } from "./policy.ts";
+import type { PressureReason } from "./pressure.ts";
 
-export type ShedReason = "in_flight" | "queue" | PressureReason;
+const policy = OVERLOAD_POLICY.rejection;
 
-/** A larger body than this is not read to the end to keep its connection. */
-const DISCARD_MAX_BYTES = 64 * 1024;
-/** As much work as a few requests that are served. */
-const HEARD_PER_TURN = 64;
-/** A wave that comes in one poll of the system is answered in a few turns, with room for other work between them. */
-const ANSWERED_PER_TURN = 256;
+export type RejectionReason = "in_flight" | "queue" | PressureReason;
 
-/** Made once: an error that is made for each of thousands of refusals costs more than all else of them. */
-const ERRORS: Readonly<Record<ShedReason, GatewayError>> = {
+/** Made once: creating an error for each of thousands of rejections costs more than the rest of them. */
+const ERRORS: Readonly<Record<RejectionReason, GatewayError>> = {
   in_flight: overloaded("The gateway serves as many requests as it can. Try again in a moment."),
   queue: overloaded("The gateway is overloaded. Try again in a moment."),
   event_loop: overloaded("The gateway is overloaded. Try again in a moment."),
@@ -29,55 +25,53 @@ function overloaded(message: string): GatewayError {
   return new GatewayError("unavailable", message, { code: "overloaded" });
 }
 
-interface Refused {
+interface RejectedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly reason: ShedReason;
+  readonly reason: RejectionReason;
 }
 
 /**
- * Refusals are written at the end of a turn, and of their connections only a few are read again in the next. Else who
- * comes back at once would be read again and again in one and the same poll of the system, which then has no end: no
- * timer runs, and nothing that was accepted gets on.
+ * Writes rejections at the end of a turn, and reads only a few of their connections again in the next. Otherwise clients
+ * that retry at once would be read again and again within one poll of the sockets. That poll would not end: no timer would
+ * run, and accepted requests would not get on.
  */
-export function createRefusal(): (refused: Refused) => void {
-  const resting: Socket[] = [];
-  const refusals: Refused[] = [];
-  let isTurnDue = false;
-  const awaitTurn = (): void => {
-    if (isTurnDue) return;
-    isTurnDue = true;
+export function createRejector(): (rejected: RejectedRequest) => void {
+  const unread: Socket[] = [];
+  const pending: RejectedRequest[] = [];
+  let isTurnScheduled = false;
+  const scheduleTurn = (): void => {
+    if (isTurnScheduled) return;
+    isTurnScheduled = true;
     setImmediate(turn);
   };
   function turn(): void {
-    isTurnDue = false;
-    for (const socket of resting.splice(0, HEARD_PER_TURN)) socket.resume();
-    for (const [index, refused] of refusals.splice(0, ANSWERED_PER_TURN).entries()) {
-      const isKept = answer(refused);
-      if (isKept && index >= HEARD_PER_TURN) resting.push(refused.request.socket.pause());
+    isTurnScheduled = false;
+    for (const socket of unread.splice(0, policy.connectionsReadPerTurn)) socket.resume();
+    for (const [index, rejected] of pending.splice(0, policy.responsesPerTurn).entries()) {
+      const isKept = respond(rejected);
+      if (isKept && index >= policy.connectionsReadPerTurn) unread.push(rejected.request.socket.pause());
     }
-    if (resting.length > 0 || refusals.length > 0) awaitTurn();
+    if (unread.length > 0 || pending.length > 0) scheduleTurn();
   }
-  return (refused) => {
-    // Its body is thrown away as it comes.
-    refused.request.resume();
-    refusals.push(refused);
-    awaitTurn();
+  return (rejected) => {
+    // Discards the body as it arrives.
+    rejected.request.resume();
+    pending.push(rejected);
+    scheduleTurn();
   };
 }
 
 /** True when the connection can bring another request. */
-function answer({ request, response, reason }: Refused): boolean {
+function respond({ request, response, reason }: RejectedRequest): boolean {
   const { headers, url = "" } = request;
   const isClosing = hasLargeBody(request);
-  // Not the same second for everybody, or all come back together.
-  const retryAfterSeconds = 1 + Math.floor(Math.random() * 3);
   const error = ERRORS[reason];
   const id = requestIdOf(request);
   const body = JSON.stringify(formatOf({ url, headers }).writeError(error, id));
   response.writeHead(error.status, {
     ...requestIdHeaders({ id, url, headers }),
-    "retry-after": String(retryAfterSeconds),
+    "retry-after": String(randomRetryAfterSeconds()),
     "content-type": "application/json; charset=utf-8",
     "content-length": Buffer.byteLength(body),
     ...(isClosing ? { connection: "close" } : {}),
@@ -86,6 +80,11 @@ function answer({ request, response, reason }: Refused): boolean {
   return !isClosing;
 }
 
+function randomRetryAfterSeconds(): number {
+  const { retryAfterMinSeconds: min, retryAfterMaxSeconds: max } = policy;
+  return min + Math.floor(Math.random() * (max - min + 1));
+}
+
 function hasLargeBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > DISCARD_MAX_BYTES;
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > policy.discardMaxBytes;
 }

@@ -7,12 +7,12 @@ import { loggedReason } from "../../gateway/attempt/verdict.ts";
 import type { AttemptNote, Trace } from "../../gateway/call.ts";
 import { failureReason, type RequestMetric } from "../../telemetry/request-metrics.ts";
 import type { Edge } from "../context.ts";
-import { waitedMsOf } from "../overload/admission.ts";
+import { queueWaitMsOf } from "../overload/admission.ts";
 import { toRecord } from "./request-record.ts";
 import { beginSpans, traceFields } from "./request-spans.ts";
 
 export function recordRequest(request: FastifyRequest, reply: FastifyReply, edge: Edge): void {
-  const waitedMs = waitedMsOf(request.raw);
+  const waitedMs = queueWaitMsOf(request.raw);
   const startedAtMs = edge.now() - waitedMs;
   edge.metrics.begin();
   (request.trace as Trace).keepsContent = edge.settings.logging.content;

@@ -7,7 +7,7 @@ import { type Caller, emptyTrace, type Trace } from "../../gateway/call.ts";
 import type { Edge } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { isV1, speaksAnthropic } from "../exchange/request-format.ts";
-import type { Line } from "../overload/queue.ts";
+import type { RequestQueue } from "../overload/queue.ts";
 import { registerChat } from "./chat.ts";
 import { createInFlight, type InFlight } from "./in-flight.ts";
 import { registerMessages } from "./messages.ts";
@@ -22,7 +22,7 @@ declare module "fastify" {
   }
 }
 
-export function registerV1(server: FastifyInstance, edge: Edge, line: Line): void {
+export function registerV1(server: FastifyInstance, edge: Edge, queue: RequestQueue): void {
   const door = doorOf(edge);
   const inFlight = createInFlight(edge.settings.limits.inFlightPerKey);
   server.decorateRequest("caller", null);
@@ -42,7 +42,7 @@ export function registerV1(server: FastifyInstance, edge: Edge, line: Line): voi
     });
     // Only now is the body here: one that takes its time holds up nobody.
     v1.addHook("preValidation", (request, reply, done) => {
-      const leave = line.work();
+      const leave = queue.beginWork();
       const trace = request.trace as Trace;
       trace.marks.readAt = performance.now();
       trace.onReserved = leave;

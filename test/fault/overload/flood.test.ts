@@ -1,5 +1,5 @@
-// More requests than the gateway can do: at the door alone, with work behind it that takes as long as the test says, and
-// with a whole gateway whose providers or clients are slow, which is no flood.
+// More requests than the gateway can serve: admission alone, with work behind it that takes as long as the test says, and
+// a whole gateway whose providers or clients are slow, which is no flood.
 
 import { once } from "node:events";
 import type { Server } from "node:http";
@@ -7,9 +7,9 @@ import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { load } from "../../../src/config/load.ts";
-import { createGatedServer } from "../../../src/http/overload/admission.ts";
-import { BURST } from "../../../src/http/overload/flood.ts";
-import { createLine, type Line } from "../../../src/http/overload/queue.ts";
+import { createAdmissionServer } from "../../../src/http/overload/admission.ts";
+import { OVERLOAD_POLICY } from "../../../src/http/overload/policy.ts";
+import { createQueue, type RequestQueue } from "../../../src/http/overload/queue.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
 import { HELLO, labYaml, startGateway } from "../../support/gateway/gateway.ts";
 import { openSocket, type RawAnswer, sendRaw } from "../../support/network/raw-http.ts";
@@ -18,13 +18,13 @@ import { few, scaled } from "../../support/random.ts";
 
 vi.setConfig({ testTimeout: scaled(180_000) });
 
-/** As many as are let in to wait for the store. */
-const AT_WORK = 64;
+const BURST = OVERLOAD_POLICY.flood.burstRequests;
+const WORKING = OVERLOAD_POLICY.concurrency.workingMinRequests.normal;
 const HEAD = "Host: x\r\nContent-Type: application/json\r\n";
 const WHOLE = `POST /v1/chat/completions HTTP/1.1\r\n${HEAD}Content-Length: 2\r\n\r\n{}`;
 
-describe("the door, when nothing behind it gets done", () => {
-  let line: Line;
+describe("admission, when no request finishes", () => {
+  let queue: RequestQueue;
   let metrics: Metrics;
   let server: Server;
   let url: string;
@@ -40,15 +40,15 @@ describe("the door, when nothing behind it gets done", () => {
     crowd = [];
     const loaded = load({ flags: {}, env: {}, cwd: tmpdir() });
     if (!loaded.ok) throw new Error("no settings");
-    line = createLine(200);
+    queue = createQueue(200);
     metrics = createMetrics();
     const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
     const pressure = { reason: () => null, close: () => undefined };
-    const edge = { settings: loaded.settings, pressure, metrics, log, now: Date.now };
-    server = createGatedServer(edge, line, (_request, response) => {
-      const leave = line.work();
+    const context = { settings: loaded.settings, pressure, metrics, log, now: Date.now };
+    server = createAdmissionServer(context, queue, (_request, response) => {
+      const finishWork = queue.beginWork();
       const finish = (): void => {
-        leave();
+        finishWork();
         response.end("done");
       };
       if (isStuck) stuck.push(finish);
@@ -61,7 +61,7 @@ describe("the door, when nothing behind it gets done", () => {
   afterEach(async () => {
     release();
     await Promise.all(crowd);
-    line.close();
+    queue.close();
     metrics.close();
     server.closeAllConnections();
     server.close();
@@ -80,14 +80,14 @@ describe("the door, when nothing behind it gets done", () => {
     for (const finish of stuck.splice(0)) finish();
   }
 
-  const refusals = (): number => answers.filter(({ status }) => status === 503).length;
+  const rejections = (): number => answers.filter(({ status }) => status === 503).length;
 
   async function flood(): Promise<void> {
-    gather(AT_WORK + BURST + 200);
-    await vi.waitFor(() => expect(refusals()).toBeGreaterThan(BURST), { timeout: 60_000 });
+    gather(WORKING + BURST + 200);
+    await vi.waitFor(() => expect(rejections()).toBeGreaterThan(BURST), { timeout: 60_000 });
   }
 
-  it("refuses in the client's format, before a body is read and at once", async () => {
+  it("rejects in the client's format, before a body is read and at once", async () => {
     await flood();
     const path = (name: string): string => `POST /v1/${name} HTTP/1.1\r\n${HEAD}X-Request-Id: mine\r\n`;
     const unread = "Content-Length: 1000\r\n\r\n";
@@ -111,16 +111,16 @@ describe("the door, when nothing behind it gets done", () => {
     expect((await sendRaw(url, `GET /healthz HTTP/1.1\r\n${HEAD}\r\n`)).status).toBe(200);
   });
 
-  it("serves those who were accepted and all who come later, as soon as things move again", async () => {
+  it("serves accepted and later requests as soon as requests finish again", async () => {
     await flood();
     release();
     await Promise.all(crowd);
-    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(AT_WORK);
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(WORKING);
     for (let count = 0; count < 50; count += 1) expect((await sendRaw(url, WHOLE)).status).toBe(200);
-    expect(line.length()).toBe(0);
+    expect(queue.length()).toBe(0);
   });
 
-  it("hears those again who come back on the same connection, though not all in one turn", async () => {
+  it("reads retries on rejected connections, though not all in one turn", async () => {
     await flood();
     const sockets = Array.from({ length: 60 }, () => openSocket(url));
     for (let round = 1; round <= 5; round += 1) {
@@ -144,7 +144,7 @@ describe("a whole gateway with its usual limits", () => {
   // Everything of a test runs in one process: that it is busy says nothing about the gateway.
   const env = { SWITCHYARD_QUEUE_MS: "500", SWITCHYARD_REQUESTS_PER_MINUTE: "1000000" };
 
-  it("takes thousands of slow streams: waiting for a provider is no reason", async () => {
+  it("takes thousands of slow streams: waiting for a provider is no overload", async () => {
     const provider = await startFakeProvider(streams([chunk("alpha", { content: "Hello" })], { ending: "hang" }));
     const yaml = labYaml(provider.url, ["alpha"]).replace(/timeouts: \{[^}]*\}/, "timeouts: { idleMs: 300000 }");
     const gateway = await startGateway({ yaml, env });
@@ -166,11 +166,11 @@ describe("a whole gateway with its usual limits", () => {
     await provider.close();
   });
 
-  it("lets nobody wait for bodies that do not come", async () => {
+  it("keeps no request waiting for bodies that do not arrive", async () => {
     const provider = await startFakeProvider();
     const gateway = await startGateway({ yaml: labYaml(provider.url, ["alpha"]), env });
     const head = `POST /v1/chat/completions HTTP/1.1\r\n${HEAD}Authorization: Bearer ${gateway.key}\r\n`;
-    const sockets = Array.from({ length: 2 * AT_WORK }, () => openSocket(gateway.url));
+    const sockets = Array.from({ length: 2 * WORKING }, () => openSocket(gateway.url));
     for (const socket of sockets) {
       socket.on("error", () => undefined);
       socket.write(`${head}Content-Length: 1000\r\n\r\n{`);

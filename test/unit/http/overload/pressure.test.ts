@@ -1,7 +1,7 @@
-// When the process says that it has enough to do.
+// When the process is under pressure: event loop and memory.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createPressure, type Pressure } from "../../../src/telemetry/pressure.ts";
+import { createPressure, type Pressure } from "../../../../src/http/overload/pressure.ts";
 
 const TICK_MS = 50;
 const LIMIT_MS = 200;

@@ -1,8 +1,11 @@
-// Whether the process can take on more work: how late its event loop runs, and how much memory it uses. Asked for every
-// request, so the answer is kept ready.
+// Pressure on the process: how late its event loop runs and how much memory it uses. Every request asks, so the result is
+// kept ready.
 
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
+import { OVERLOAD_POLICY } from "./policy.ts";
+
+const policy = OVERLOAD_POLICY.pressure;
 
 export type PressureReason = "event_loop" | "memory";
 
@@ -17,31 +20,24 @@ export interface PressureLimits {
   readonly memoryPercent: number;
 }
 
-/** What it measures; tests put their own in place. */
+/** What is measured; tests pass their own. */
 export interface Gauges {
   readonly nowMs: () => number;
   readonly memoryPercent: () => number;
 }
 
-const TICK_MS = 50;
-const TICKS_PER_MEMORY_CHECK = 10;
-/** One long stall is over when it is noticed; only a loop that stays late has too much to do. */
-const PATIENCE_MS = 1_000;
-/** After that, a loop that is late again has not recovered: nobody waits for a second proof. */
-const WARY_MS = 5_000;
-
 export function createPressure(limits: PressureLimits, gauges: Gauges = createGauges()): Pressure {
   const lateness = createLateness(limits.eventLoopDelayMs, gauges.nowMs);
   let ticks = 0;
-  let isFull = false;
+  let isMemoryFull = false;
   const timer = setInterval(() => {
     lateness.tick();
-    if (ticks % TICKS_PER_MEMORY_CHECK === 0) isFull = gauges.memoryPercent() > limits.memoryPercent;
+    if (ticks % policy.memoryCheckTicks === 0) isMemoryFull = gauges.memoryPercent() > limits.memoryPercent;
     ticks += 1;
-  }, TICK_MS).unref();
+  }, policy.tickMs).unref();
   return {
     reason() {
-      if (isFull) return "memory";
+      if (isMemoryFull) return "memory";
       return lateness.isLate() ? "event_loop" : null;
     },
     close: () => clearInterval(timer),
@@ -49,42 +45,43 @@ export function createPressure(limits: PressureLimits, gauges: Gauges = createGa
 }
 
 function createLateness(limitMs: number, nowMs: () => number) {
-  let dueAtMs = nowMs() + TICK_MS;
+  let dueAtMs = nowMs() + policy.tickMs;
   let lateSinceMs: number | null = null;
-  let waryUntilMs = 0;
+  /** Until then a late tick counts at once. */
+  let recoveringUntilMs = 0;
   let isOverloaded = false;
   return {
     tick(): void {
       const atMs = nowMs();
       const isLate = atMs - dueAtMs > limitMs;
-      dueAtMs = atMs + TICK_MS;
+      dueAtMs = atMs + policy.tickMs;
       lateSinceMs = isLate ? (lateSinceMs ?? atMs) : null;
-      isOverloaded = lateSinceMs !== null && (atMs - lateSinceMs >= PATIENCE_MS || atMs < waryUntilMs);
-      if (isOverloaded) waryUntilMs = atMs + WARY_MS;
+      isOverloaded = lateSinceMs !== null && (atMs - lateSinceMs >= policy.lateMinMs || atMs < recoveringUntilMs);
+      if (isOverloaded) recoveringUntilMs = atMs + policy.recoveryMs;
     },
-    /** Soon after, also in the middle of a long round: the tick that would say so is itself waiting for its end. */
+    /** Looks at the clock itself while recovering: in a long turn, the tick that would say so has to wait for its end. */
     isLate(): boolean {
       if (isOverloaded) return true;
-      if (waryUntilMs === 0) return false;
+      if (recoveringUntilMs === 0) return false;
       const atMs = nowMs();
-      return atMs < waryUntilMs && atMs - dueAtMs > limitMs;
+      return atMs < recoveringUntilMs && atMs - dueAtMs > limitMs;
     },
   };
 }
 
 function createGauges(): Gauges {
-  const mayUseBytes = memoryOfProcess();
+  const availableBytes = memoryAvailableBytes();
   return {
     nowMs: () => performance.now(),
     memoryPercent() {
       const { used_heap_size: heapBytes, heap_size_limit: heapMaxBytes } = getHeapStatistics();
-      return 100 * Math.max(process.memoryUsage.rss() / mayUseBytes, heapBytes / heapMaxBytes);
+      return 100 * Math.max(process.memoryUsage.rss() / availableBytes, heapBytes / heapMaxBytes);
     },
   };
 }
 
-/** What a container gives the process, else the machine's memory. */
-function memoryOfProcess(): number {
+/** The memory a container gives the process, else that of the machine. */
+function memoryAvailableBytes(): number {
   const constrainedBytes = process.constrainedMemory?.() ?? 0;
   return constrainedBytes > 0 ? Math.min(constrainedBytes, totalmem()) : totalmem();
 }

@@ -1,0 +1,89 @@
+// Overload policy. Every constant that decides which requests start, wait or are rejected, each with its reason.
+// The tables in docs/limits.md are written from this file, comments included.
+
+/** `overloaded` while a flood lasts and for some seconds afterwards, else `normal`. */
+export type LoadState = "normal" | "overloaded";
+
+/** A thousand clients may send at once, and each of them a second request. */
+const BURST_REQUESTS = 2_048;
+
+export const OVERLOAD_POLICY = {
+  admission: {
+    /** Headers longer than this get 431. An API key of 100 KB still fits, and gets 401 like any other wrong key. */
+    headersMaxBytes: 128 * 1024,
+    /** Node looks for overdue connections this often. Its own default is 30 s. */
+    connectionCheckMs: 1_000,
+    /** A late event loop rejects nobody below this many requests in flight. The machine is slow then, not the load high. */
+    lateLoopMinRequests: 32,
+    /** The log gets one line when rejecting begins, and another only after this long without a rejection. */
+    logQuietMs: 10_000,
+  },
+  queue: {
+    /** The queue is checked and its rate measured this often. */
+    tickMs: 50,
+    /** The queue may always hold this many. Normally that is a whole burst. */
+    lengthMinRequests: { normal: BURST_REQUESTS, overloaded: 16 },
+    /** It may hold more if they can start within this time, at the rate of the last ticks. */
+    drainMs: { normal: 2_000, overloaded: 25 },
+    /** While overloaded, the next limit applies until the queue has been non-empty for this long. */
+    recentlyEmptyMs: 100,
+    /** The length allowed then. A queue that was empty a moment ago shows that there is time for more. */
+    recentlyEmptyMaxRequests: 256,
+    /** A request in a queue that became too long is rejected only after it waited this long. */
+    rejectAfterMs: 25,
+    /** No request waits longer than this. The database may have stopped responding. */
+    waitMaxMs: 30_000,
+    /** The weight of the last tick in the measured rate. */
+    newestTickRatio: 0.2,
+  },
+  flood: {
+    /** A queue up to this length is no flood, however slowly it moves. A longer one serves the newest request first. */
+    longQueueRequests: 1_024,
+    /** A flood needs more arrivals than this since the queue was last empty. Fewer are a burst. */
+    burstRequests: BURST_REQUESTS,
+    /** A queue shorter than this part of its recent maximum is draining, so there is no flood. */
+    progressRatio: 0.95,
+    /** The time counted between two checks at most. A process that stood still says nothing about its queue. */
+    sampleMaxMs: 100,
+    /** The overloaded state lasts this long after the last rejection. Clients retry after 1 to 3 s and find the same load. */
+    holdMs: 4_000,
+  },
+  concurrency: {
+    /** Requests that start in one turn of the event loop. Short turns leave time to accept and reject connections. */
+    startsPerTurn: { normal: 32, overloaded: 8 },
+    /** Requests that may always work on key, body, decision and hold at once. Rejecting takes its share of the machine. */
+    workingMinRequests: { normal: 64, overloaded: 24 },
+    /** More may work at once where the database is slow by itself, up to this many. */
+    workingMaxRequests: 1_024,
+    /** As many may work as finish within this time. */
+    workTargetMs: 15,
+    /** Or within this multiple of the time the work takes when there is little to do, if that is longer. */
+    workSlowdownRatio: 2,
+    /** With at most this many working, the time measured is the database's own. */
+    lightLoadMaxRequests: 8,
+    /** The weight of the last tick in the measured averages. */
+    newestTickRatio: 0.2,
+  },
+  rejection: {
+    /** Retry-After is at least this. */
+    retryAfterMinSeconds: 1,
+    /** Retry-After is at most this. It is random, so that clients do not all come back in the same second. */
+    retryAfterMaxSeconds: 3,
+    /** The connection is closed instead of reading a body larger than this to its end. */
+    discardMaxBytes: 64 * 1024,
+    /** Rejections written in one turn of the event loop. Other work gets its time between two turns. */
+    responsesPerTurn: 256,
+    /** Rejected connections read again in one turn. That is as much work as a few served requests. */
+    connectionsReadPerTurn: 64,
+  },
+  pressure: {
+    /** The delay of the event loop is measured this often. */
+    tickMs: 50,
+    /** Memory is measured once in this many ticks. */
+    memoryCheckTicks: 10,
+    /** The loop must be late for this long before requests are rejected. One long stall is over when it is noticed. */
+    lateMinMs: 1_000,
+    /** For this long afterwards, a loop that is late again rejects requests at once. */
+    recoveryMs: 5_000,
+  },
+} as const;
