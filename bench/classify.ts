@@ -3,7 +3,7 @@
 import type { Catalog } from "../src/catalog/catalog.ts";
 import { NO_CONSTRAINTS } from "../src/core/decision.ts";
 import { openaiChat } from "../src/formats/openai-chat/codec.ts";
-import { parseBody } from "../src/formats/wire/body.ts";
+import { parseBody } from "../src/formats/wire/json-source.ts";
 import { decide } from "../src/routing/decide.ts";
 import { bodyOf, SIZES, type Size } from "./bodies.ts";
 import { nowUs } from "./marks.ts";

@@ -3,9 +3,9 @@
 import type { Settings } from "../config/settings.ts";
 import type { Log } from "../core/ports.ts";
 import type { Services } from "../gateway/services.ts";
+import type { ProviderHealth } from "../providers/breaker.ts";
 import { createHealth } from "../providers/health.ts";
 import type { Registry } from "../providers/registry.ts";
-import type { ProviderHealth } from "../providers/watched.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { BreakerReading } from "../telemetry/provider-metrics.ts";
 

@@ -3,7 +3,7 @@
 // the messages the loop was opened with.
 
 import type { ChatMessage } from "../core/chat.ts";
-import { clientToolId, toolIdFor } from "../formats/wire/tool-ids.ts";
+import { clientToolId, toolIdFor } from "../formats/wire/tool-calls.ts";
 import { askBefore } from "../routing/ask.ts";
 
 const CALLS_MAX = 20_000;

@@ -17,7 +17,7 @@ import {
   stateOf,
   type Watched,
   watch,
-} from "./watched.ts";
+} from "./breaker.ts";
 
 /** A wrong key or an unknown model shows itself sooner than an outage. */
 const REFUSALS_IN_ROW = 3;

@@ -2,7 +2,7 @@
 
 import type { Tool } from "../core/chat.ts";
 import type { ToolCallCheck } from "../core/requests/records.ts";
-import { shortToolName } from "../formats/wire/tool-names.ts";
+import { shortToolName } from "../formats/wire/tool-calls.ts";
 
 interface Call {
   readonly name: string;

@@ -1,5 +1,6 @@
 // The words of the Messages format: turns made of content blocks, as both directions of the codec handle them.
 
+import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 
 export interface Block extends JsonObject {
@@ -35,4 +36,41 @@ export function isThinking({ type }: Block): boolean {
 /** Carries a cache mark from one form of a content part to the other. */
 export function cacheMark({ cache_control: mark }: JsonObject): JsonObject {
   return isObject(mark) ? { cache_control: mark } : {};
+}
+
+// Why an answer ended, in the words of both formats.
+
+const STOP_REASONS: Readonly<Record<string, string>> = {
+  stop: "end_turn",
+  length: "max_tokens",
+  tool_calls: "tool_use",
+  function_call: "tool_use",
+  content_filter: "refusal",
+};
+
+const FINISH_REASONS: Readonly<Record<string, string>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool_calls",
+  refusal: "content_filter",
+};
+
+export interface Ending {
+  readonly finish: unknown;
+  readonly hasToolCalls: boolean;
+  readonly hasRefusal: boolean;
+}
+
+/** Some hosts say `stop` although they called a tool, and a refusal is one whatever the finish says. */
+export function stopReasonFor({ finish, hasToolCalls, hasRefusal }: Ending): string {
+  if (hasRefusal) return "refusal";
+  const named = normalFinish(finish, hasToolCalls);
+  return STOP_REASONS[String(named)] ?? (hasToolCalls ? "tool_use" : "end_turn");
+}
+
+export function finishReasonFor(stopReason: unknown): string {
+  return FINISH_REASONS[String(stopReason)] ?? "stop";
 }

@@ -3,8 +3,8 @@
 import type { Format } from "../format.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
 import { readAnthropicRequest } from "./read-request.ts";
+import { readAnthropicAnswer, writeAnthropicAnswer } from "./read-response.ts";
 import { createAnthropicStreamReader } from "./read-stream.ts";
-import { readAnthropicAnswer, writeAnthropicAnswer } from "./response.ts";
 import { writeAnthropicRequest } from "./write-request.ts";
 import { createAnthropicStreamWriter } from "./write-stream.ts";
 

@@ -5,7 +5,7 @@ import type { Dialect } from "../../core/model.ts";
 import type { Outgoing } from "../format.ts";
 import type { Conversion } from "../wire/conversion.ts";
 import { isObject } from "../wire/fields.ts";
-import { toolIdFor } from "../wire/tool-ids.ts";
+import { toolIdFor } from "../wire/tool-calls.ts";
 import { type Block, blocksOf, isThinking, reminder, type Turn, textBlock } from "./blocks.ts";
 import { PREFILL, THINKING_HISTORY } from "./errors.ts";
 

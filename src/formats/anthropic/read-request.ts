@@ -130,3 +130,15 @@ function checkResult({ content }: Block, place: string): void {
 function unprocessable(param: string, message: string): GatewayError {
   return new GatewayError("unprocessable", message, { code: "invalid_messages", param });
 }
+
+// POST /v1/messages/count_tokens on the wire: a Messages request without its output, and one number as the answer.
+
+/** What is to be counted; routing's estimate of input tokens takes it as it is. */
+export function readCountRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> {
+  const { messages, tools } = readPrompt(body);
+  return { messages, tools };
+}
+
+export function writeCount(inputTokens: number): JsonObject {
+  return { input_tokens: inputTokens };
+}

@@ -5,9 +5,9 @@ import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { createSseReader, type SseEvent } from "../wire/sse.ts";
+import { finishReasonFor } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
-import { finishReasonFor } from "./stop-reason.ts";
-import { refusalText } from "./to-chat/completion.ts";
+import { refusalText } from "./read-response.ts";
 import { mergeAnthropicUsage, readAnthropicUsage } from "./usage.ts";
 
 export function createAnthropicStreamReader(): StreamReader {

@@ -1,17 +1,16 @@
 // A Messages request for a provider that speaks the format: a client's own request as it came but for what must change,
 // or one converted from chat-completions.
 
-import type { Outgoing, ProviderRequest } from "../format.ts";
+import type { ClientRequest, Outgoing, ProviderRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
 import { Conversion, unconvertible } from "../wire/conversion.ts";
 import type { JsonObject } from "../wire/fields.ts";
 import { spliceFields } from "../wire/json-source.ts";
 import type { Turn } from "./blocks.ts";
-import { THINKING_HISTORY } from "./errors.ts";
+import { BETA_HEADER, THINKING_HISTORY } from "./errors.ts";
 import { outputCap, writeFields } from "./from-chat/fields.ts";
 import { adaptThinking } from "./from-chat/thinking.ts";
 import { writeTurns } from "./from-chat/turns.ts";
-import { anthropicHeaders } from "./headers.ts";
 import { adaptTurns } from "./history.ts";
 
 const PATH = "/v1/messages";
@@ -72,4 +71,31 @@ function writeConverted(outgoing: Outgoing, conversion: Conversion): Written {
   for (const name of names) conversion.note(`dropped '${name}': the model refuses it`);
   const sent = Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
   return { body: Buffer.from(JSON.stringify(sent)), droppedFields: [...dropped, ...names] };
+}
+
+// The headers of the Messages format that go to a provider: the version, and the betas a client asked for.
+
+const VERSIONS: ReadonlySet<unknown> = new Set(["2023-06-01", "2026-10-21"]);
+/** The one that knows every field conversion may write. */
+const USUAL_VERSION = "2023-06-01";
+const BETA = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+/** Goes with the client's own sign-in, which is not what the provider sees. */
+const SIGN_IN_BETA = /^oauth-/;
+
+export function anthropicHeaders({ request, refusedFields }: Outgoing): Readonly<Record<string, string>> {
+  if (request.format !== "anthropic") return { "anthropic-version": USUAL_VERSION };
+  const version = request.headers?.["anthropic-version"]?.trim();
+  const betas = refusedFields.includes(BETA_HEADER) ? [] : readBetas(request);
+  return {
+    "anthropic-version": VERSIONS.has(version) ? (version as string) : USUAL_VERSION,
+    ...(betas.length === 0 ? {} : { [BETA_HEADER]: betas.join(",") }),
+  };
+}
+
+/** From the header, and from the body, where some clients put them. */
+function readBetas({ headers, body }: ClientRequest): readonly string[] {
+  const named = (headers?.[BETA_HEADER] ?? "").split(",").map((beta) => beta.trim());
+  const listed: readonly unknown[] = Array.isArray(body.betas) ? body.betas : [];
+  const betas = [...named, ...listed.filter((beta) => typeof beta === "string")];
+  return [...new Set(betas)].filter((beta) => BETA.test(beta) && !SIGN_IN_BETA.test(beta));
 }

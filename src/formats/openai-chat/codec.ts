@@ -4,8 +4,8 @@ import type { Format } from "../format.ts";
 import { readControls } from "../service/controls.ts";
 import { writeOpenaiError } from "./errors.ts";
 import { readChatRequest } from "./read-request.ts";
+import { readOpenaiAnswer, readOpenaiError, writeOpenaiAnswer } from "./read-response.ts";
 import { createOpenaiStreamReader } from "./read-stream.ts";
-import { readOpenaiAnswer, readOpenaiError, writeOpenaiAnswer } from "./response.ts";
 import { writeOpenaiRequest } from "./write-request.ts";
 import { createOpenaiStreamWriter } from "./write-stream.ts";
 

@@ -5,9 +5,8 @@ import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { createSseReader, type SseEvent } from "../wire/sse.ts";
-import { createChoiceNormaliser } from "./delta.ts";
-import { readFault, readOpenaiAnswer } from "./response.ts";
-import { beginsWhole, chunksOfWhole, WholeBytes } from "./unstreamed.ts";
+import { withTextArguments } from "../wire/tool-calls.ts";
+import { normalFinish, readFault, readOpenaiAnswer } from "./read-response.ts";
 import { readUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
@@ -113,4 +112,192 @@ class OpenaiStreamReader implements StreamReader {
     chunk.choices = read.choices;
     return { json: chunk, hasContent: read.hasContent, isFinish: read.isFinish };
   }
+}
+
+// The choices of stream chunks, with what hosts leave out filled in: role on the first delta, and index, id and type
+// of tool calls. Keeps count of which choices have content and which have finished.
+
+interface ChoiceState {
+  readonly toolCallIds: string[];
+  hasRole: boolean;
+  isFinished: boolean;
+}
+
+interface ChoicesRead {
+  readonly choices: readonly JsonObject[];
+  readonly hasContent: boolean;
+  readonly isFinish: boolean;
+  readonly isError: boolean;
+}
+
+export interface ChoiceNormaliser {
+  read(choices: readonly unknown[]): ChoicesRead;
+  readonly hasContent: boolean;
+  readonly isFinished: boolean;
+  readonly outputLength: number;
+  readonly toolCallIds: readonly string[];
+}
+
+const CONTENT_FIELDS = ["content", "refusal", "reasoning_content", "reasoning"] as const;
+
+export function createChoiceNormaliser(): ChoiceNormaliser {
+  const states = new Map<number, ChoiceState>();
+  let hasContent = false;
+  let outputLength = 0;
+
+  function readChoice(choice: JsonObject, position: number): JsonObject {
+    const index = Number.isInteger(choice.index) ? (choice.index as number) : position;
+    const state = states.get(index) ?? { toolCallIds: [], hasRole: false, isFinished: false };
+    states.set(index, state);
+    const delta = completeDelta(isObject(choice.delta) ? choice.delta : {}, state);
+    const length = deltaLength(delta);
+    outputLength += length;
+    hasContent ||= length > 0 || isObject(delta.audio);
+    const finish = normalFinish(choice.finish_reason ?? null, state.toolCallIds.length > 0);
+    state.isFinished ||= finish !== null;
+    return { ...choice, index, delta, finish_reason: finish };
+  }
+
+  return {
+    read(rawChoices) {
+      const hadContent = hasContent;
+      const lengthBefore = outputLength;
+      const choices = rawChoices.filter(isObject).map(readChoice);
+      return {
+        choices,
+        hasContent: outputLength > lengthBefore || (hasContent && !hadContent),
+        isFinish: choices.some((choice) => choice.finish_reason !== null),
+        isError: choices.some((choice) => choice.finish_reason === "error"),
+      };
+    },
+    get hasContent() {
+      return hasContent;
+    },
+    get isFinished() {
+      return states.size > 0 && [...states.values()].every((state) => state.isFinished);
+    },
+    get toolCallIds() {
+      return [...states.values()].flatMap((state) => state.toolCallIds);
+    },
+    get outputLength() {
+      return outputLength;
+    },
+  };
+}
+
+function completeDelta(delta: JsonObject, state: ChoiceState): JsonObject {
+  const calls = delta.tool_calls;
+  const role = state.hasRole ? {} : { role: "assistant" };
+  state.hasRole = true;
+  if (!Array.isArray(calls)) return { ...role, ...delta };
+  return {
+    ...role,
+    ...delta,
+    tool_calls: calls.filter(isObject).map((call) => completeToolCall(withTextArguments(call), state.toolCallIds)),
+  };
+}
+
+/** A host may leave out the index (then the id tells, or the order), the id or the type. */
+function completeToolCall(call: JsonObject, ids: string[]): JsonObject {
+  const given = typeof call.id === "string" ? call.id : "";
+  const index = Number.isInteger(call.index) ? ownIndex(call, given, ids) : indexById(call, given, ids);
+  if (ids[index] !== undefined) return { ...call, index };
+  const id = given === "" ? `call_${index}` : given;
+  ids[index] = id;
+  return { ...call, index, id, type: call.type ?? "function" };
+}
+
+// Two whole calls under one index occur: the second, with an id and a name of its own, gets an index of its own.
+function ownIndex(call: JsonObject, id: string, ids: readonly string[]): number {
+  const index = call.index as number;
+  const isSecondCall = ids[index] !== undefined && id !== "" && id !== ids[index] && hasName(call);
+  return isSecondCall ? indexById(call, id, ids) : index;
+}
+
+function hasName(call: JsonObject): boolean {
+  return isObject(call.function) && typeof call.function.name === "string" && call.function.name !== "";
+}
+
+function indexById(call: JsonObject, id: string, ids: readonly string[]): number {
+  const known = id === "" ? -1 : ids.indexOf(id);
+  if (known >= 0) return known;
+  return hasName(call) || id !== "" ? ids.length : Math.max(0, ids.length - 1);
+}
+
+function deltaLength(delta: JsonObject): number {
+  let length = 0;
+  for (const name of CONTENT_FIELDS) {
+    const value = delta[name];
+    if (typeof value === "string") length += value.length;
+  }
+  const calls = delta.tool_calls;
+  if (Array.isArray(calls)) for (const call of calls) length += toolCallLength(call);
+  if (isObject(delta.function_call)) length += functionLength(delta.function_call);
+  return length;
+}
+
+function toolCallLength(call: unknown): number {
+  if (!isObject(call)) return 0;
+  if (isObject(call.function)) return functionLength(call.function);
+  return isObject(call.custom) ? 1 + String(call.custom.input ?? "").length : 0;
+}
+
+function functionLength(call: JsonObject): number {
+  const name = call.name;
+  const text = call.arguments;
+  return (typeof name === "string" ? name.length : 0) + (typeof text === "string" ? text.length : 0);
+}
+
+// A whole answer where a stream was asked for: some hosts do not stream every model. Its content becomes the chunks
+// that a stream would have had.
+
+const WHOLE = "stop";
+const OPENING_BRACE = 0x7b;
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Events never begin like this. Spaces before it are skipped; null when there is nothing else yet. */
+export function beginsWhole(bytes: Uint8Array): boolean | null {
+  const first = bytes.find((byte) => byte > 0x20);
+  return first === undefined ? null : first === OPENING_BRACE;
+}
+
+/** The answer as it comes in. More than is accepted is thrown away, which leaves nothing that could be read. */
+export class WholeBytes {
+  #pieces: Uint8Array[] = [];
+  #length = 0;
+
+  add(bytes: Uint8Array): void {
+    this.#length += bytes.length;
+    if (this.#length > ANSWER_BYTES_MAX) this.#pieces = [];
+    else this.#pieces.push(bytes);
+  }
+
+  take(): Buffer {
+    return Buffer.concat(this.#pieces);
+  }
+}
+
+/** What was said in one chunk, then how it ended. */
+export function chunksOfWhole(completion: JsonObject): readonly JsonObject[] {
+  const { choices: given, usage: _usage, x_groq: _groq, ...rest } = completion;
+  const choices = (given as readonly unknown[]).filter(isObject);
+  return [
+    { ...rest, choices: choices.map(saidOf) },
+    { ...rest, choices: choices.map(endOf) },
+  ];
+}
+
+function saidOf({ message, finish_reason: _finish, ...rest }: JsonObject, position: number): JsonObject {
+  const delta = isObject(message) ? message : {};
+  const calls = delta.tool_calls;
+  const indexed = Array.isArray(calls) ? { tool_calls: calls.filter(isObject).map(withIndex) } : {};
+  return { index: position, ...rest, delta: { ...delta, ...indexed }, finish_reason: null };
+}
+
+function withIndex(call: JsonObject, index: number): JsonObject {
+  return { ...call, index };
+}
+
+function endOf({ index, finish_reason: finish }: JsonObject, position: number): JsonObject {
+  return { index: index ?? position, delta: {}, finish_reason: finish ?? WHOLE };
 }

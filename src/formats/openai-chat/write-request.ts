@@ -7,7 +7,7 @@ import type { Outgoing, ProviderRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { rawValue, spliceFields } from "../wire/json-source.ts";
-import { toolIdFor } from "../wire/tool-ids.ts";
+import { toolIdFor } from "../wire/tool-calls.ts";
 import { adaptHistory, hasHistoryRules } from "./history.ts";
 
 type Changes = Map<string, string | Buffer | null>;

@@ -4,7 +4,7 @@
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { Model, Provider } from "../../core/model.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
-import { parseBody } from "../../formats/wire/body.ts";
+import { parseBody } from "../../formats/wire/json-source.ts";
 import { mayLeaveOut } from "../attempt/refused-field.ts";
 import { type Tried, tryModel } from "../attempt/try-model.ts";
 import { type Failure, judge } from "../attempt/verdict.ts";

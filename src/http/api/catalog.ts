@@ -7,7 +7,7 @@ import { type Model, TOOL_SCENARIOS, type ToolScenario } from "../../core/model.
 import type { ToolCallTally } from "../../core/requests/records.ts";
 import { writeModel } from "../../formats/service/model-list.ts";
 import type { Services } from "../../gateway/services.ts";
-import type { HealthState, ModelHealth } from "../../providers/watched.ts";
+import type { HealthState, ModelHealth } from "../../providers/breaker.ts";
 import { blendScore, toolScoreOf } from "../../routing/tools/scores.ts";
 import type { Edge } from "../context.ts";
 import { operatorOnly } from "../exchange/session-guard.ts";

@@ -2,7 +2,7 @@
 
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
-import { decode, type ParsedBody, parseBody, parseText, scanBody } from "../../formats/wire/body.ts";
+import { decode, type ParsedBody, parseBody, parseText, scanBody } from "../../formats/wire/json-source.ts";
 
 const NOTHING = Buffer.alloc(0);
 const SLICE_BYTES = 1024 * 1024;

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from "fastify";
 import { anthropicMessages } from "../../formats/anthropic/codec.ts";
-import { readCountRequest, writeCount } from "../../formats/anthropic/count-tokens.ts";
+import { readCountRequest, writeCount } from "../../formats/anthropic/read-request.ts";
 import { estimateInputTokens } from "../../routing/cost.ts";
 import type { Edge } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../../src/core/chat.ts";
-import { clientToolId } from "../../../src/formats/wire/tool-ids.ts";
+import { clientToolId } from "../../../src/formats/wire/tool-calls.ts";
 import { createToolLoops } from "../../../src/gateway/tool-loops.ts";
 
 const ACCOUNT = { accountId: "a", requestId: "req_1" };

@@ -4,9 +4,9 @@
 import type { ChatMessage, ContentPart } from "../../../core/chat.ts";
 import type { Model } from "../../../core/model.ts";
 import type { Conversion } from "../../wire/conversion.ts";
+import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { toolIdFor } from "../../wire/tool-calls.ts";
 import { type Block, cacheMark, reminder, type Turn, textBlock } from "../blocks.ts";
-import { writeAssistant } from "./assistant.ts";
-import { writePart } from "./user-parts.ts";
 
 const NO_RESULT = "[no result]";
 const OPENING = "(The conversation begins with the next message.)";
@@ -150,4 +150,158 @@ function orphan(message: ChatMessage, options: TurnsOptions): readonly Block[] {
 
 function asReminder(block: Block): Block {
   return { ...block, text: reminder(String(block.text)) };
+}
+
+// What an assistant said and called, from chat-completions messages into the blocks of one turn.
+
+const SAFE_ID = /^[A-Za-z0-9_-]+$/;
+
+export interface AssistantOptions {
+  readonly conversion: Conversion;
+  /** Tells calls of different turns apart that hosts gave one and the same id. */
+  readonly turnIndex: number;
+  /** The ids of the calls so far; those of this turn are added. */
+  readonly takenIds: Set<string>;
+}
+
+interface WrittenAssistant {
+  readonly blocks: readonly Block[];
+  /** The id each call goes by in this turn, under the key its result will have. */
+  readonly callIds: ReadonlyMap<string, string>;
+}
+
+export function writeAssistant(messages: readonly ChatMessage[], options: AssistantOptions): WrittenAssistant {
+  const texts: Block[] = [];
+  const calls: Block[] = [];
+  const callIds = new Map<string, string>();
+  for (const message of messages) {
+    texts.push(...writeTexts(message));
+    for (const call of readCalls(message)) {
+      const id = callId(call.id, options);
+      callIds.set(call.key, id);
+      calls.push({ type: "tool_use", id, name: call.name, input: parseInput(call.text, options.conversion) });
+    }
+  }
+  return { blocks: [...texts, ...calls], callIds };
+}
+
+// Hosts that give no ids of their own get the same made-up one in every turn, and Anthropic refuses repeats. An id that
+// is the first of its kind stays as it is.
+function callId(id: string, { turnIndex, takenIds }: AssistantOptions): string {
+  const plain = SAFE_ID.test(id) ? id : toolIdFor(id, "safe-40");
+  const unique = id === "" ? `call_turn_${turnIndex}` : takenIds.has(plain) ? `${plain}_turn_${turnIndex}` : plain;
+  takenIds.add(unique);
+  return unique;
+}
+
+function writeTexts({ content, ...message }: ChatMessage): readonly Block[] {
+  const refusal = (message as JsonObject).refusal;
+  const parts: readonly ContentPart[] = Array.isArray(content) ? content : [];
+  const said = typeof content === "string" ? [textBlock(content)] : parts.map(writeText);
+  const all = typeof refusal === "string" ? [...said, textBlock(refusal)] : said;
+  return all.filter((block) => String(block.text).trim() !== "");
+}
+
+function writeText(part: ContentPart): Block {
+  const text = part.text ?? (typeof part.refusal === "string" ? part.refusal : "");
+  return { ...textBlock(text), ...cacheMark(part) };
+}
+
+interface Call {
+  readonly key: string;
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+function readCalls(message: ChatMessage): readonly Call[] {
+  const calls = (message.tool_calls ?? []).map((call) => {
+    const id = call.id ?? "";
+    const custom = (call as JsonObject).custom;
+    if (!isObject(custom))
+      return { key: id, id, name: call.function?.name ?? "", text: call.function?.arguments ?? "" };
+    return { key: id, id, name: String(custom.name), text: JSON.stringify({ input: custom.input }) };
+  });
+  const old = (message as unknown as JsonObject).function_call;
+  if (!isObject(old)) return calls;
+  const name = String(old.name);
+  return [...calls, { key: `function:${name}`, id: "", name, text: String(old.arguments ?? "") }];
+}
+
+function parseInput(text: string, conversion: Conversion): JsonObject {
+  if (text.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch {
+    // Models do write broken arguments; what they wrote must stay visible to the next one.
+  }
+  conversion.note("wrapped tool arguments that are not a JSON object");
+  return { raw_arguments: text };
+}
+
+// Parts of chat-completions content as content blocks.
+
+const DATA_URL = /^data:([^;,]*)[^,]*;base64,/;
+const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+
+export function writePart(part: ContentPart, conversion: Conversion): readonly Block[] {
+  const blocks = convert(part, conversion);
+  return blocks.map((block) => ({ ...block, ...cacheMark(part) }));
+}
+
+function convert(part: ContentPart, conversion: Conversion): readonly Block[] {
+  switch (part.type) {
+    case "text":
+      return (part.text ?? "").trim() === "" ? [] : [textBlock(part.text ?? "")];
+    case "refusal":
+      return [textBlock(String(part.refusal ?? ""))];
+    case "image_url":
+      return writeImage(part.image_url as JsonObject, conversion);
+    case "file":
+      return writeFile(isObject(part.file) ? part.file : {}, conversion);
+    case "input_audio":
+      conversion.refuse("it cannot hear");
+      return [];
+    default:
+      conversion.note(`dropped a part '${part.type}': the Messages format has no counterpart`);
+      return [];
+  }
+}
+
+function writeImage({ url }: JsonObject, conversion: Conversion): readonly Block[] {
+  const address = String(url);
+  if (!address.startsWith("data:")) return [{ type: "image", source: { type: "url", url: address } }];
+  const match = DATA_URL.exec(address);
+  const mediaType = (match?.[1] ?? "").replace("image/jpg", "image/jpeg");
+  if (match === null || !IMAGE_TYPES.has(mediaType)) {
+    conversion.refuse(
+      `it takes images as jpeg, png, gif or webp, not ${mediaType === "" ? "this data URL" : mediaType}`,
+    );
+    return [];
+  }
+  return [{ type: "image", source: { type: "base64", media_type: mediaType, data: address.slice(match[0].length) } }];
+}
+
+function writeFile({ file_data: data, filename }: JsonObject, conversion: Conversion): readonly Block[] {
+  if (typeof data !== "string") {
+    conversion.refuse("a file id names a file kept at another provider; send the file's data");
+    return [];
+  }
+  const title = typeof filename === "string" && filename !== "" ? { title: filename } : {};
+  const match = DATA_URL.exec(data);
+  const mediaType = match?.[1] ?? "application/pdf";
+  const base64 = match === null ? data : data.slice(match[0].length);
+  if (mediaType === "application/pdf") {
+    return [{ type: "document", source: { type: "base64", media_type: mediaType, data: base64 }, ...title }];
+  }
+  if (IMAGE_TYPES.has(mediaType)) {
+    return [{ type: "image", source: { type: "base64", media_type: mediaType, data: base64 } }];
+  }
+  if (mediaType.startsWith("text/") || mediaType === "application/json") {
+    const text = Buffer.from(base64, "base64").toString("utf8");
+    return [{ type: "document", source: { type: "text", media_type: "text/plain", data: text }, ...title }];
+  }
+  conversion.refuse(`it takes files as pdf or text, not ${mediaType}`);
+  return [];
 }

@@ -1,10 +1,10 @@
 // The turns of a Messages request as chat-completions messages, with nothing lost that both formats can say.
 
-import type { ChatMessage, ToolCall } from "../../../core/chat.ts";
-import { shortToolName } from "../../wire/tool-names.ts";
-import { type Block, blocksOf, isThinking, type Turn } from "../blocks.ts";
-import { convertBlock, type PartOptions } from "./parts.ts";
-import { convertStretch, joinParts } from "./results.ts";
+import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
+import type { Conversion } from "../../wire/conversion.ts";
+import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { shortToolName } from "../../wire/tool-calls.ts";
+import { type Block, blocksOf, cacheMark, isThinking, reminder, type Turn } from "../blocks.ts";
 
 export interface Prompt {
   readonly system: Turn["content"] | null | undefined;
@@ -108,4 +108,197 @@ function noteDropped(blocks: readonly Block[], { conversion, keepsReasoning }: T
     else if (!keepsReasoning)
       conversion.note("dropped thinking of earlier turns: only the model that made it can read it");
   }
+}
+
+// What stands between two assistant turns, in the order chat-completions wants: first one tool message for each call,
+// then what the results showed besides text, then everything else as it came.
+
+const NO_RESULT = "[no result]";
+
+export function convertStretch(
+  stretch: readonly Turn[],
+  callIds: readonly string[],
+  options: PartOptions,
+): readonly ChatMessage[] {
+  const results = latestResults(stretch);
+  const answered = callIds.map((id) => convertResult(id, results.get(id), options));
+  const attachments = answered.flatMap((result) => result.attachments);
+  const known = new Set(callIds);
+  return [
+    ...answered.map((result) => result.message),
+    ...(attachments.length === 0 ? [] : [{ role: "user", content: attachments } as const]),
+    ...stretch.flatMap((turn) => convertTurn(turn, known, options)),
+  ];
+}
+
+/** Clients that repeat a result mean the later one. */
+function latestResults(stretch: readonly Turn[]): ReadonlyMap<string, Block> {
+  const results = new Map<string, Block>();
+  for (const turn of stretch) {
+    for (const block of blocksOf(turn.content)) {
+      if (block.type === "tool_result") results.set(String(block.tool_use_id), block);
+    }
+  }
+  return results;
+}
+
+interface Result {
+  readonly message: ChatMessage;
+  readonly attachments: readonly ContentPart[];
+}
+
+function convertResult(id: string, block: Block | undefined, options: PartOptions): Result {
+  if (block === undefined) {
+    options.conversion.note("added an empty result for a tool call that had none");
+    return { message: { role: "tool", tool_call_id: id, content: NO_RESULT }, attachments: [] };
+  }
+  const { text, attachments } = readResult(block, options);
+  return {
+    message: { role: "tool", tool_call_id: id, content: text },
+    attachments: attachments.length === 0 ? [] : [shownBy(id), ...attachments],
+  };
+}
+
+function shownBy(id: string): ContentPart {
+  return { type: "text", text: reminder(`What the tool call ${id} returned besides text:`) };
+}
+
+function readResult(block: Block, options: PartOptions): { text: string; attachments: readonly ContentPart[] } {
+  const texts: string[] = [];
+  const attachments: ContentPart[] = [];
+  for (const inner of contentOf(block)) {
+    if (inner.type === "tool_reference") {
+      texts.push(`Tool ${String(inner.tool_name)} loaded.`);
+      continue;
+    }
+    for (const part of convertBlock(inner, { ...options, keepsCacheControl: false })) {
+      if (part.type === "text") {
+        texts.push(part.text ?? "");
+        continue;
+      }
+      options.conversion.note(
+        "moved images and files of tool results into a user message: tool messages take text only",
+      );
+      attachments.push(part);
+      texts.push(`[${part.type === "image_url" ? "image" : "file"} in the next user message]`);
+    }
+  }
+  const text = texts.join("\n");
+  return { text: block.is_error === true ? asError(text) : text, attachments };
+}
+
+function contentOf({ content }: Block): readonly Block[] {
+  if (content === undefined || content === null || content === "") return [];
+  return blocksOf(content as Turn["content"]);
+}
+
+// Chat-completions has no field for a failed call.
+function asError(text: string): string {
+  return /^error/i.test(text) ? text : `Error: ${text}`;
+}
+
+function convertTurn(turn: Turn, known: ReadonlySet<string>, options: PartOptions): readonly ChatMessage[] {
+  const parts = blocksOf(turn.content).flatMap((block) => {
+    if (block.type !== "tool_result") return convertBlock(block, options);
+    return known.has(String(block.tool_use_id)) ? [] : orphan(block, options);
+  });
+  if (parts.length === 0) return [];
+  return [{ role: turn.role, content: joinParts(parts, "\n\n") }];
+}
+
+/** A result whose call is not in the history any more: hosts refuse it as a tool message. */
+function orphan(block: Block, options: PartOptions): readonly ContentPart[] {
+  options.conversion.note("turned a tool result without its call into text");
+  const { text, attachments } = readResult(block, options);
+  return [{ type: "text", text: reminder(`Result of an earlier tool call:\n${text}`) }, ...attachments];
+}
+
+/** Plain text as a string, which every host takes; anything else as parts. */
+export function joinParts(parts: readonly ContentPart[], separator: string): string | readonly ContentPart[] {
+  const isPlain = parts.every((part) => part.type === "text" && part.cache_control === undefined);
+  return isPlain ? parts.map((part) => part.text).join(separator) : parts;
+}
+
+// Content blocks of a user or of a tool as chat-completions parts. What only Anthropic can open is refused, so that
+// another model is tried or the client is told.
+
+export interface PartOptions {
+  readonly conversion: Conversion;
+  readonly keepsCacheControl: boolean;
+}
+
+/** The parts a block becomes: usually one, none when it is empty or left out, several for a document made of blocks. */
+export function convertBlock(block: Block, options: PartOptions): readonly ContentPart[] {
+  const mark = options.keepsCacheControl ? cacheMark(block) : {};
+  switch (block.type) {
+    case "text":
+      return block.text === "" ? [] : [{ type: "text", text: String(block.text), ...mark }];
+    case "image":
+      return convertImage(block.source as JsonObject, options).map((part) => ({ ...part, ...mark }));
+    case "document":
+      return convertDocument(block, options).map((part) => ({ ...part, ...mark }));
+    case "search_result":
+      return [{ type: "text", text: searchResultText(block), ...mark }];
+    case "container_upload":
+      options.conversion.refuse("files in a code execution container exist at Anthropic only");
+      return [];
+    default:
+      options.conversion.note(`dropped a block '${block.type}': chat-completions has no counterpart`);
+      return [];
+  }
+}
+
+function convertImage(source: JsonObject, { conversion }: PartOptions): readonly ContentPart[] {
+  if (source.type === "base64") {
+    return [{ type: "image_url", image_url: { url: dataUrl(source.media_type, source.data) } }];
+  }
+  if (source.type === "url") return [{ type: "image_url", image_url: { url: String(source.url) } }];
+  conversion.refuse("a file id names a file kept at Anthropic; send the image as base64 or url");
+  return [{ type: "image_url", image_url: { url: "" } }];
+}
+
+function convertDocument(block: Block, options: PartOptions): readonly ContentPart[] {
+  const source = block.source as JsonObject;
+  const title = typeof block.title === "string" && block.title !== "" ? block.title : null;
+  const context = typeof block.context === "string" && block.context !== "" ? [textPart(block.context)] : [];
+  switch (source.type) {
+    case "text":
+      return [...context, textPart(documentText(title, String(source.data ?? "")))];
+    case "content":
+      return [...context, ...convertInner(source.content, title, options)];
+    case "base64": {
+      const filename = title ?? "document.pdf";
+      return [...context, { type: "file", file: { filename, file_data: dataUrl(source.media_type, source.data) } }];
+    }
+    case "url":
+      options.conversion.refuse("a document given by url is fetched at Anthropic only; send it as base64 or text");
+      return context;
+    default:
+      options.conversion.refuse("a file id names a file kept at Anthropic; send the document as base64 or text");
+      return context;
+  }
+}
+
+function convertInner(content: unknown, title: string | null, options: PartOptions): readonly ContentPart[] {
+  if (typeof content === "string") return [textPart(documentText(title, content))];
+  const blocks = Array.isArray(content) ? content.filter(isObject) : [];
+  const parts = blocks.flatMap((block) => convertBlock(block as Block, options));
+  return title === null ? parts : [textPart(`${title}:`), ...parts];
+}
+
+function searchResultText({ title, source, content }: Block): string {
+  const blocks = Array.isArray(content) ? content.filter(isObject) : [];
+  return [title, source, ...blocks.map((block) => block.text)].filter((text) => typeof text === "string").join("\n");
+}
+
+function textPart(text: string): ContentPart {
+  return { type: "text", text };
+}
+
+function documentText(title: string | null, text: string): string {
+  return title === null ? text : `${title}:\n${text}`;
+}
+
+function dataUrl(mediaType: unknown, data: unknown): string {
+  return `data:${String(mediaType)};base64,${String(data)}`;
 }

@@ -10,7 +10,7 @@ import { effortForBudget, isEffort, nearestEffort } from "../../wire/effort.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { isStrictSchema } from "../../wire/json-schema.ts";
 import { type JsonSource, scanObject } from "../../wire/json-source.ts";
-import { hashText } from "../../wire/tool-ids.ts";
+import { hashText } from "../../wire/tool-calls.ts";
 import type { Turn } from "../blocks.ts";
 import { convertTurns } from "./messages.ts";
 import { convertTools } from "./tools.ts";

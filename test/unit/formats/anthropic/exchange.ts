@@ -13,7 +13,7 @@ import type {
   StreamReader,
 } from "../../../../src/formats/format.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
-import { parseBody } from "../../../../src/formats/wire/body.ts";
+import { parseBody } from "../../../../src/formats/wire/json-source.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
 
 export type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
 // Anthropic client to Anthropic provider: everything passes as it came, byte for byte, unless this model would refuse it.
 
 import { describe, expect, it } from "vitest";
-import { toolIdFor } from "../../../../src/formats/wire/tool-ids.ts";
+import { toolIdFor } from "../../../../src/formats/wire/tool-calls.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { contextFor, eventsIn, FORMATS, type Json, read, relay, SERVICE, send, toSse } from "./exchange.ts";
 

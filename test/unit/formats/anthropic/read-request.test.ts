@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/core/errors.ts";
-import { readCountRequest, writeCount } from "../../../../src/formats/anthropic/count-tokens.ts";
+import { readCountRequest, writeCount } from "../../../../src/formats/anthropic/read-request.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
 import { FORMATS, type Json, read, send } from "./exchange.ts";
 

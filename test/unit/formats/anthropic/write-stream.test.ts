@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/core/errors.ts";
-import { createBlockWriter } from "../../../../src/formats/anthropic/from-chat/events.ts";
+import { createBlockWriter } from "../../../../src/formats/anthropic/write-stream.ts";
 import { fc } from "../../../support/property.ts";
 import { contextFor, eventsIn, FORMATS, type Json, SERVICE } from "./exchange.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Dialect } from "../../../../src/core/model.ts";
 import { nearestEffort } from "../../../../src/formats/wire/effort.ts";
 import { closedSchema, isStrictSchema } from "../../../../src/formats/wire/json-schema.ts";
-import { shortToolName, toolNameRestorer } from "../../../../src/formats/wire/tool-names.ts";
+import { shortToolName, toolNameRestorer } from "../../../../src/formats/wire/tool-calls.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { FORMATS, type Json, send } from "../anthropic/exchange.ts";
 

@@ -1,7 +1,11 @@
 // Whole answers: what counts as one, and what a client is given of it.
 
 import { describe, expect, it } from "vitest";
-import { readOpenaiAnswer, readOpenaiError, writeOpenaiAnswer } from "../../../../src/formats/openai-chat/response.ts";
+import {
+  readOpenaiAnswer,
+  readOpenaiError,
+  writeOpenaiAnswer,
+} from "../../../../src/formats/openai-chat/read-response.ts";
 
 const context = { requestId: "req_1", modelId: "catalogue-id", createdAtSeconds: 1_700_000_000 };
 const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };

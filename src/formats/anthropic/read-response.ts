@@ -5,10 +5,10 @@ import type { Usage } from "../../core/chat.ts";
 import type { AnswerContext, AnswerReading, ServiceObject, WholeAnswer } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { type JsonSource, scanObject, spliceFields } from "../wire/json-source.ts";
+import { finishReasonFor } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
-import { writeMessage } from "./from-chat/message.ts";
-import { writeCompletion } from "./to-chat/completion.ts";
 import { readAnthropicUsage, writeAnthropicUsage } from "./usage.ts";
+import { writeMessage } from "./write-response.ts";
 
 const DEPTH_MAX = 200;
 
@@ -98,4 +98,50 @@ function sourceOf(completion: JsonObject): JsonSource {
   const bytes = Buffer.from(JSON.stringify(completion));
   const scan = scanObject(bytes, DEPTH_MAX);
   return scan.state === "object" ? scan.source : { bytes, fields: [] };
+}
+
+// A message of the Messages format as a chat completion.
+
+export function writeCompletion(message: JsonObject, usage: Usage | null): JsonObject {
+  const blocks = (message.content as readonly unknown[]).filter(isObject);
+  const text = textOf(blocks, "text");
+  const thinking = textOf(blocks, "thinking");
+  const calls = blocks.filter((block) => block.type === "tool_use").map(writeCall);
+  return {
+    id: message.id,
+    object: "chat.completion",
+    model: message.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: text === "" ? null : text,
+          refusal: refusalText(message),
+          ...(thinking === "" ? {} : { reasoning_content: thinking }),
+          ...(calls.length === 0 ? {} : { tool_calls: calls }),
+        },
+        logprobs: null,
+        finish_reason: finishReasonFor(message.stop_reason),
+      },
+    ],
+    ...(usage === null ? {} : { usage }),
+  };
+}
+
+/** What a refusing model says for itself, if it does. */
+export function refusalText({ stop_reason: reason, stop_details: details }: JsonObject): string | null {
+  if (reason !== "refusal" || !isObject(details)) return null;
+  return typeof details.explanation === "string" ? details.explanation : null;
+}
+
+function textOf(blocks: readonly JsonObject[], type: "text" | "thinking"): string {
+  return blocks
+    .filter((block) => block.type === type)
+    .map((block) => String(block[type] ?? ""))
+    .join("");
+}
+
+function writeCall({ id, name, input }: JsonObject): JsonObject {
+  return { id, type: "function", function: { name, arguments: JSON.stringify(input ?? {}) } };
 }

@@ -5,9 +5,7 @@ import type { Usage } from "../../core/chat.ts";
 import type { AnswerContext, AnswerReading, ProviderFault, ServiceObject, WholeAnswer } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { scanObject, spliceFields } from "../wire/json-source.ts";
-import { withTextArguments } from "../wire/tool-arguments.ts";
-import { clientToolId } from "../wire/tool-ids.ts";
-import { normalFinish } from "./finish-reason.ts";
+import { clientToolId, withTextArguments } from "../wire/tool-calls.ts";
 import { readUsage } from "./usage.ts";
 
 const ANSWER_DEPTH_MAX = 200;
@@ -138,4 +136,26 @@ function completeCalls(calls: unknown, context: AnswerContext): unknown {
     const id = typeof call.id === "string" && call.id !== "" ? call.id : clientToolId("", index, context);
     return { ...withTextArguments(call), id, type: call.type ?? "function" };
   });
+}
+
+// Finish reasons of all hosts in the words of chat-completions.
+
+const NAMES: Readonly<Record<string, string>> = {
+  eos: "stop",
+  end_turn: "stop",
+  stop_sequence: "stop",
+  STOP: "stop",
+  max_tokens: "length",
+  model_length: "length",
+  MAX_TOKENS: "length",
+  tool_use: "tool_calls",
+  SAFETY: "content_filter",
+  RECITATION: "content_filter",
+};
+
+/** Some hosts say `stop` although they called a tool; clients wait for `tool_calls`. */
+export function normalFinish(reason: unknown, hasToolCalls: boolean): unknown {
+  if (typeof reason !== "string") return reason;
+  const named = NAMES[reason] ?? reason;
+  return named === "stop" && hasToolCalls ? "tool_calls" : named;
 }

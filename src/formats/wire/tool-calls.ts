@@ -2,6 +2,7 @@
 // which come back in a later request, still match.
 
 import type { Dialect } from "../../core/model.ts";
+import { isObject, type JsonObject } from "./fields.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 const RULES: Readonly<Record<Exclude<Dialect["toolIds"], "any">, { pattern: RegExp; length: number }>> = {
@@ -38,4 +39,35 @@ export function hashText(text: string, length: number): string {
     result += ALPHABET.charAt((state ^ (state >>> 15)) % ALPHABET.length);
   }
   return result;
+}
+
+// Tool names made short enough for chat-completions hosts, and found again in the answer. As with ids, the new name
+// depends on the old one alone.
+
+const NAME_LENGTH_MAX = 64;
+const HASH_LENGTH = 8;
+
+export function shortToolName(name: string): string {
+  const safe = name.replace(/[^A-Za-z0-9_-]/g, "_");
+  if (safe === name && name.length <= NAME_LENGTH_MAX) return name;
+  return `${safe.slice(0, NAME_LENGTH_MAX - HASH_LENGTH - 1)}_${hashText(name, HASH_LENGTH)}`;
+}
+
+/** Gives the name the client knows for the one the provider used. */
+export function toolNameRestorer(names: Iterable<string>): (name: string) => string {
+  const originals = new Map<string, string>();
+  for (const name of names) {
+    const short = shortToolName(name);
+    if (short !== name) originals.set(short, name);
+  }
+  return (name) => originals.get(name) ?? name;
+}
+
+// The arguments of a tool call are JSON as text. Some hosts send the object itself, which no client can parse.
+
+/** The same call where its arguments are text, or not there at all. */
+export function withTextArguments(call: JsonObject): JsonObject {
+  const { function: called } = call;
+  if (!isObject(called) || !isObject(called.arguments)) return call;
+  return { ...call, function: { ...called, arguments: JSON.stringify(called.arguments) } };
 }

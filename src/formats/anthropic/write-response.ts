@@ -1,13 +1,11 @@
 // A chat completion as a message of the Messages format: thinking, then text, then tool calls in order.
 
-import type { Usage } from "../../../core/chat.ts";
-import type { AnswerContext } from "../../format.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
-import { clientToolId } from "../../wire/tool-ids.ts";
-import { toolNameRestorer } from "../../wire/tool-names.ts";
-import { type Block, textBlock } from "../blocks.ts";
-import { stopReasonFor } from "../stop-reason.ts";
-import { writeAnthropicUsage } from "../usage.ts";
+import type { Usage } from "../../core/chat.ts";
+import type { AnswerContext } from "../format.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import { clientToolId, toolNameRestorer } from "../wire/tool-calls.ts";
+import { type Block, stopReasonFor, textBlock } from "./blocks.ts";
+import { writeAnthropicUsage } from "./usage.ts";
 
 export function writeMessage(completion: JsonObject, context: AnswerContext, usage: Usage): JsonObject {
   const choice = firstChoice(completion);
