@@ -1,5 +1,5 @@
 // @ts-check
-// A gateway with a month behind it, for pictures: a fresh store that `switchyard demo` has filled.
+// A gateway for screenshots: it serves a new store that `switchyard demo` filled with a month of traffic.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { here, ROOT, SetupError } from "../setup/surroundings.mjs";
 const REQUESTS = 30_000;
 const SEED = 7;
 
-/** Fills it and serves it. */
+/** Fills the store and starts the gateway on a free port. */
 export async function startDemo() {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-screenshots-"));
   const database = `sqlite:${join(folder, "demo.db")}`;
@@ -19,7 +19,7 @@ export async function startDemo() {
   const filling = ["demo", "--requests", String(REQUESTS), "--seed", String(SEED), "--database", database];
   const { code, output } = await run(process.execPath, [program, ...filling], { cwd: folder });
   if (code !== 0) throw new SetupError(`switchyard demo failed:\n${output}`);
-  const [{ start }, { load }] = await Promise.all([module("app.js"), module("config/load.js")]);
+  const [{ start }, { load }] = await Promise.all([module("app/app.js"), module("config/load.js")]);
   const loaded = load({ flags: { database }, env: { PORT: "0" }, cwd: folder });
   if (!loaded.ok) throw new SetupError(JSON.stringify(loaded.problems));
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
