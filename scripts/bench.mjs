@@ -16,7 +16,7 @@ await runScript(async () => {
   await ensureDependencies({ dev: true }, surroundings);
   const outDir = join(root, ".cache", "bench-dist");
   await progress.step("compiling the benchmarks", async () => {
-    await compile(surroundings, { project: "tsconfig.bench.json", outDir });
+    await compile(surroundings, { project: "bench/tsconfig.json", outDir });
     copyAssets(root, join(outDir, "src"));
   });
   const program = join(outDir, "bench", "main.js");

@@ -11,7 +11,9 @@ await runScript(async () => {
   const { root, run, progress } = surroundings;
   await setUp({ dev: true }, surroundings);
   const outDir = join(root, ".cache", "soak-dist");
-  await progress.step("compiling the soak", () => compile(surroundings, { project: "tsconfig.soak.json", outDir }));
+  await progress.step("compiling the soak", () =>
+    compile(surroundings, { project: "bench/soak/tsconfig.json", outDir }),
+  );
   const program = join(outDir, "bench", "soak", "main.js");
   const { code } = await run(process.execPath, [program, ...process.argv.slice(2)], { cwd: root, show: true });
   process.exitCode = code;

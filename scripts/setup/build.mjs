@@ -12,7 +12,7 @@ import { buildUi, uiInputsOf } from "./ui.mjs";
 const STAMP = ".stamp.json";
 /** At the depth of dist/ itself, since source maps hold relative paths; .gitignore knows the name. */
 const TEMPORARY = ".dist-";
-const SETTINGS = ["package.json", "tsconfig.json", "tsconfig.build.json"];
+const SETTINGS = ["package.json", "tsconfig.json"];
 
 export async function ensureBuild(/** @type {Surroundings} */ surroundings) {
   const { root, progress } = surroundings;
@@ -52,7 +52,7 @@ async function build(/** @type {Surroundings} */ surroundings) {
   const stamp = { quick: quickPrint(root, inputs), content: contentPrint(root, inputs) };
   const next = join(root, `${TEMPORARY}${process.pid}`);
   try {
-    await compile(surroundings, { project: "tsconfig.build.json", outDir: next });
+    await compile(surroundings, { project: "src/tsconfig.json", outDir: next });
     copyAssets(root, next);
     await buildUi(surroundings, next);
     writeFileSync(join(next, STAMP), JSON.stringify(stamp));
@@ -82,7 +82,7 @@ export async function compile({ root, run }, { project, outDir }) {
 /** What the compiler does not write (SQL, data, plain scripts) goes beside the compiled files as it is. */
 export function copyAssets(/** @type {string} */ root, /** @type {string} */ outDir) {
   for (const path of listFiles(root, "src")) {
-    if (path.endsWith(".ts")) continue;
+    if (path.endsWith(".ts") || path === "src/tsconfig.json") continue;
     const target = join(outDir, path.slice("src/".length));
     mkdirSync(dirname(target), { recursive: true });
     cpSync(join(root, path), target);

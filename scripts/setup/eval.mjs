@@ -13,7 +13,7 @@ export async function runEval(/** @type {string} */ program) {
     await setUp({ dev: true }, surroundings);
     const outDir = join(root, ".cache", "eval-dist");
     await progress.step("compiling the evaluation", async () => {
-      await compile(surroundings, { project: "tsconfig.eval.json", outDir });
+      await compile(surroundings, { project: "eval/tsconfig.json", outDir });
       copyAssets(root, join(outDir, "src"));
     });
     const file = join(outDir, "eval", program);

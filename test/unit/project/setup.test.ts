@@ -33,7 +33,7 @@ beforeEach(() => {
   write("package.json", JSON.stringify({ engines: { node: ">=20.19" }, dependencies: { left: "1.0.0" } }));
   write("package-lock.json", JSON.stringify(lockFile()));
   write("tsconfig.json", "{}");
-  write("tsconfig.build.json", "{}");
+  write("src/tsconfig.json", "{}");
   write("src/main.ts", "// Main.\n");
   write("src/store/first.sql", "-- First.\n");
 });
