@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { LAYER_FOLDERS } from "../../../scripts/layers.mjs";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -80,6 +81,16 @@ describe("pages", () => {
     expect(broken).toEqual([]);
   });
 
+  test("every picture is linked, and npm run screenshots takes exactly these", () => {
+    const linked = pages.flatMap((page) =>
+      relativeLinks(read(page)).map((link) => join(dirname(page), link).replaceAll("\\", "/")),
+    );
+    const pictures = FILES.filter((path) => path.startsWith("docs/images/"));
+    expect(pictures.filter((path) => !linked.includes(path))).toEqual([]);
+    const taken = [...read("scripts/screenshots.mjs").matchAll(/\{ name: "([\w-]+)"/g)].map(([, name]) => name);
+    expect(taken.map((name) => `docs/images/${name}.png`).sort()).toEqual([...pictures].sort());
+  });
+
   test("the changelog has a place for what is not released yet", () => {
     expect(read("CHANGELOG.md")).toMatch(/^## \[Unreleased\]$/m);
   });
@@ -96,6 +107,13 @@ describe(".ci/run", () => {
     expect([command, ...more]).toEqual(["npm test"]);
     expect(codeBlocks(read("README.md")).join("\n")).toMatch(new RegExp(`^(?:\\$ )?${command}(?:\\s+#.*)?$`, "m"));
     expect(JSON.parse(read("package.json")).scripts.test).toBeDefined();
+  });
+
+  test("is what the workflow of the forge runs too, from the oldest Node that is supported", () => {
+    const { jobs } = parse(read(".github/workflows/ci.yml"));
+    expect(jobs.test.steps.flatMap((step: { run?: string }) => step.run ?? [])).toEqual([command]);
+    const oldest = JSON.parse(read("package.json")).engines.node.replace(">=", "");
+    expect(jobs.test.strategy.matrix.node).toContain(oldest);
   });
 });
 
