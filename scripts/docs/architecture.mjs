@@ -1,0 +1,122 @@
+// @ts-check
+// Renders the layers and the folders of docs/ARCHITECTURE.md.
+// The words about a folder stand here and not in the folders, so that all of them are read and edited together.
+
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { LAYERS } from "../layers.mjs";
+
+const PATH = "docs/ARCHITECTURE.md";
+
+/**
+ * Every folder of src/ and ui/, in two short sentences at most.
+ * @type {Readonly<Record<string, string>>}
+ */
+const FOLDERS = {
+  "src/accounts": "Accounts, keys, profiles, users and sessions. Keys are verified from memory.",
+  "src/accounts/limits": "Requests per minute, failed sign-ins and wrong keys, in one process or shared.",
+  "src/app": "Wiring: settings to store to services to server. `start()` and `stop()` live here.",
+  "src/billing": "Holds, charges and top-ups as a double-entry ledger. The posting rules are pure.",
+  "src/catalog": "Models, prices, tiers and providers that ship, as data with its checks.",
+  "src/cli": "The commands of `switchyard`, one file or folder each.",
+  "src/cli/command": "Arguments, terminal, tables and usage errors: what all commands share.",
+  "src/cli/doctor": "`switchyard doctor`: checks of database, machine, port, clock and providers.",
+  "src/cli/help": "Help pages. `docs/cli.md` is generated from them.",
+  "src/cli/keys": "`switchyard keys`.",
+  "src/cli/models": "`switchyard models`, and the comparison with what providers offer.",
+  "src/cli/profiles": "`switchyard profiles`.",
+  "src/config": "File, environment and options become checked settings, with every problem reported at once.",
+  "src/config/options": "One table row per setting. Parsing, help and docs come from it.",
+  "src/core": "Types that everybody speaks: chat, models, tiers, money, errors. Services meet in its ports.",
+  "src/core/requests": "The request log's records and filters.",
+  "src/demo": "Generated traffic for `switchyard demo` and `--demo`.",
+  "src/formats": "The contract of a wire format. Each format is a folder below.",
+  "src/formats/anthropic": "Anthropic Messages, at the client's and the provider's end.",
+  "src/formats/anthropic/from-chat": "Chat-completions to Messages.",
+  "src/formats/anthropic/to-chat": "Messages to chat-completions.",
+  "src/formats/openai-chat": "OpenAI chat-completions, which is also the internal shape.",
+  "src/formats/service": "Our own wire names: `service_*` controls, the `service` object, debug and model lists.",
+  "src/formats/wire": "Bytes and JSON: bodies, splicing, server-sent events, schemas, tool ids.",
+  "src/gateway": "One request from admission to settlement. `complete.ts` is the place to start reading.",
+  "src/gateway/attempt": "Walks the chain: tries models, judges failures, retries and falls back.",
+  "src/gateway/operate": "Operator tools: test a model, list a provider's models, preview a decision.",
+  "src/http": "The server, the context handed to its routes, and health endpoints.",
+  "src/http/api": "The dashboard API, one file per resource.",
+  "src/http/api/requests": "The request log: list, export, histogram, live events.",
+  "src/http/exchange": "One HTTP exchange: ids, bodies, errors, disconnects, streams, sessions.",
+  "src/http/openapi": "The OpenAPI document.",
+  "src/http/overload": "Admission, queue and flood detection. Excess requests are rejected here, early.",
+  "src/http/pages": "The dashboard's files, `/docs` and `/llms.txt`.",
+  "src/http/v1": "The public endpoints, and the record of each call.",
+  "src/providers": "Connections to providers, their health and circuit breakers, and the sandbox.",
+  "src/routing": "From a prompt to a tier and a chain of models, with reasons in words.",
+  "src/routing/classifier": "Signals, rules and a small network that place a prompt in a tier and category.",
+  "src/routing/tools": "Tool scenarios and function-calling scores.",
+  "src/store": "One SQL text for SQLite and PostgreSQL, with migrations and transactions.",
+  "src/store/accounts": "Tables of accounts, keys, profiles and users.",
+  "src/store/ledger": "Tables of holds, entries and charges.",
+  "src/store/migrations": "SQL files, applied in order at start.",
+  "src/store/postgres": "The PostgreSQL driver, and changes told between processes.",
+  "src/store/rate-windows": "Shared rate-limit windows in the database or Redis.",
+  "src/store/requests": "Tables of the request log and its totals.",
+  "src/store/sqlite": "SQLite in a thread of its own, with group commit.",
+  "src/telemetry": "Log, metrics, traces and request records, written off the request path.",
+  ui: "The dashboard: entry, router, API client and session.",
+  "ui/charts": "Charts as SVG, each with a table.",
+  "ui/kit": "Buttons, dialogs, fields and other building blocks.",
+  "ui/pages": "One folder per page.",
+  "ui/pages/credits": "Balance, top-ups and ledger.",
+  "ui/pages/keys": "API keys.",
+  "ui/pages/models": "Models and comparison.",
+  "ui/pages/not-found": "Unknown address.",
+  "ui/pages/overview": "Spend, savings, traffic and latency.",
+  "ui/pages/playground": "Try a prompt and see its decision.",
+  "ui/pages/profiles": "Routing profiles with replay.",
+  "ui/pages/requests": "The request log.",
+  "ui/pages/settings": "Settings, users and providers.",
+  "ui/pages/sign-in": "Sign-in and set-up.",
+  "ui/parts": "Parts that several pages share.",
+  "ui/public": "Files served as they are.",
+  "ui/styles": "Style sheets.",
+};
+
+export function render(/** @type {string} */ root) {
+  const folders = ["src", "ui"].flatMap((top) => foldersBelow(root, top)).filter((folder) => folder !== "src");
+  complain(
+    "has no line in FOLDERS",
+    folders.filter((folder) => !Object.hasOwn(FOLDERS, folder)),
+  );
+  complain(
+    "has a line in FOLDERS but does not exist",
+    Object.keys(FOLDERS).filter((folder) => !existsSync(join(root, folder))),
+  );
+  return [
+    { path: PATH, block: "layers", text: layerTable() },
+    { path: PATH, block: "folders", text: folderTable(folders) },
+  ];
+}
+
+function complain(/** @type {string} */ problem, /** @type {readonly string[]} */ folders) {
+  if (folders.length > 0) throw new Error(`${folders.join(", ")} ${problem} (scripts/docs/architecture.mjs)`);
+}
+
+/** @returns {string[]} */
+function foldersBelow(/** @type {string} */ root, /** @type {string} */ folder) {
+  const children = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const names = children.map((entry) => entry.name).sort();
+  return [folder, ...names.flatMap((name) => foldersBelow(root, `${folder}/${name}`))];
+}
+
+function layerTable() {
+  const rows = LAYERS.map(({ name, about, folders }) => {
+    const places = folders.map(({ folder }) => `\`${folder}/\``);
+    const where = name === "process" ? ["`main.ts`", ...places] : places;
+    return `| ${name} | ${where.join(", ")} | ${about} |`;
+  });
+  return ["| layer | folders | what it does |", "|---|---|---|", ...rows].join("\n");
+}
+
+function folderTable(/** @type {readonly string[]} */ folders) {
+  const rows = folders.map((folder) => `| \`${folder}/\` | ${FOLDERS[folder]} |`);
+  return ["| folder | what it holds |", "|---|---|", ...rows].join("\n");
+}
