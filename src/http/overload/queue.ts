@@ -39,9 +39,7 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
 
   function startWaiting(): void {
     while (waiting.length > 0 && concurrency.hasRoom()) {
-      // A queue too long to drain soon serves the newest first: they see a normal latency, and only the oldest wait.
-      const isLong = waiting.length > OVERLOAD_POLICY.flood.longQueueRequests;
-      const { request, sinceMs } = (isLong ? waiting.pop() : waiting.shift()) as QueueEntry;
+      const { request, sinceMs } = takeNext(waiting);
       if (request.isDisconnected()) continue;
       concurrency.start();
       rate.count();
@@ -54,8 +52,8 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
   function rejectOverdue(atMs: number): void {
     for (let oldest = waiting[0]; oldest !== undefined; oldest = waiting[0]) {
       const waitedMs = atMs - oldest.sinceMs;
-      const isCut = waitedMs > policy.rejectAfterMs && waiting.length > limit(atMs);
-      if (!isCut && waitedMs <= policy.waitMaxMs) return;
+      const isTooMany = waitedMs > policy.rejectAfterMs && waiting.length > limit(atMs);
+      if (!isTooMany && waitedMs <= policy.waitMaxMs) return;
       waiting.shift();
       if (oldest.request.isDisconnected()) continue;
       flood.rejected(atMs);
@@ -81,10 +79,7 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
       const atMs = nowMs();
       if (waiting.length === 0) nonEmptySinceMs = atMs;
       flood.arrived();
-      if (waiting.length < limit(atMs)) {
-        waiting.push({ request, sinceMs: atMs });
-        return;
-      }
+      if (waiting.length < limit(atMs)) return void waiting.push({ request, sinceMs: atMs });
       // A burst that is cut is no flood; a rejection during a flood prolongs it.
       if (flood.state(atMs) === "overloaded") flood.rejected(atMs);
       request.reject();
@@ -93,6 +88,12 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
     length: () => waiting.length,
     close: () => clearInterval(timer),
   };
+}
+
+/** A queue too long to drain soon serves the newest first: they see a normal latency, and only the oldest wait. */
+function takeNext(waiting: QueueEntry[]): QueueEntry {
+  const isLong = waiting.length > OVERLOAD_POLICY.flood.longQueueRequests;
+  return (isLong ? waiting.pop() : waiting.shift()) as QueueEntry;
 }
 
 /** How many requests may wait. */
