@@ -23,9 +23,9 @@ export const OVERLOAD_POLICY = {
     tickMs: 50,
     /** The queue may always hold this many. Normally that is a whole burst. */
     lengthMinRequests: { normal: BURST_REQUESTS, overloaded: 16 },
-    /** It may hold more if they can start within this time, at the rate of the last ticks. */
+    /** The queue may hold more if all of them start within this time, at the measured rate. */
     drainMs: { normal: 2_000, overloaded: 25 },
-    /** While overloaded, the next limit applies until the queue has been non-empty for this long. */
+    /** While overloaded, the next limit applies as long as the queue was empty within this time. */
     recentlyEmptyMs: 100,
     /** The length allowed then. A queue that was empty a moment ago shows that there is time for more. */
     recentlyEmptyMaxRequests: 256,
