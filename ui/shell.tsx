@@ -82,7 +82,7 @@ function Rail({ onMore }: { readonly onMore: () => void }) {
   return (
     <nav class="rail" aria-label="Pages">
       <a class="brand" href={hrefTo("/")}>
-        <Mark />
+        <Logo />
         Switchyard
       </a>
       {PAGES.map((page) => (
@@ -106,7 +106,7 @@ function Rail({ onMore }: { readonly onMore: () => void }) {
   );
 }
 
-export function Mark() {
+export function Logo() {
   return (
     <svg class="brand-mark" viewBox="0 0 32 32" aria-hidden="true">
       <rect width="32" height="32" rx="7" />

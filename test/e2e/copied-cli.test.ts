@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
 import { readArguments } from "../../src/cli/command/arguments.ts";
 import { writeCli } from "../../ui/kit/cli-text.ts";
-import { type Bench, chatBodyOf, EMPTY_BENCH, questionOf } from "../../ui/pages/playground/state.ts";
+import { chatBodyOf, type Draft, EMPTY_DRAFT, questionOf } from "../../ui/parts/playground-draft.ts";
 import { startGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { fc } from "../support/property.ts";
 
@@ -18,12 +18,12 @@ const ROOT = join(import.meta.dirname, "../..");
 const runFile = promisify(execFile);
 const NOBODY = { profile: null, account: null };
 
-const textOf = (bench: Partial<Bench>): string => writeCli(chatBodyOf({ ...EMPTY_BENCH, ...bench }), NOBODY);
+const textOf = (draft: Partial<Draft>): string => writeCli(chatBodyOf({ ...EMPTY_DRAFT, ...draft }), NOBODY);
 
 describe("a copied command", () => {
   test("has every control of the playground as a flag", () => {
-    const bench: Bench = {
-      ...EMPTY_BENCH,
+    const draft: Draft = {
+      ...EMPTY_DRAFT,
       prompt: "It's 5 o'clock",
       system: "Be brief.",
       mode: "tier",
@@ -37,7 +37,7 @@ describe("a copied command", () => {
       cap: "300",
     };
     const under = { profile: "profile_1", account: "acc_2" };
-    expect(writeCli(chatBodyOf(bench), under).split(" \\\n  ")).toEqual([
+    expect(writeCli(chatBodyOf(draft), under).split(" \\\n  ")).toEqual([
       "npx switchyard route",
       "--profile profile_1",
       "--account acc_2",
@@ -79,12 +79,12 @@ describe("a copied command", () => {
 interface Meant {
   readonly prompt: string;
   readonly system: string;
-  readonly turns: Bench["turns"];
+  readonly turns: Draft["turns"];
 }
 
 /** As the command reads it: the prompt is the newest turn. */
 function whatArrived({ command, words, flags }: ReturnType<typeof readArguments>): unknown {
-  const earlier = flags.messages === undefined ? [] : (JSON.parse(flags.messages) as Bench["turns"]);
+  const earlier = flags.messages === undefined ? [] : (JSON.parse(flags.messages) as Draft["turns"]);
   const turns = words.length === 0 ? earlier : [...earlier, { role: "user", content: words.join(" ") }];
   return { command, system: flags.system ?? "", turns };
 }
@@ -116,7 +116,7 @@ describe("decides as the server does", () => {
     { role: "user" as const, content: 'He said "hi" & left' },
     { role: "assistant" as const, content: "Who's \\he\\?" },
   ];
-  test.each<[string, Partial<Bench>]>([
+  test.each<[string, Partial<Draft>]>([
     ["a plain prompt", { prompt: "What's $HOME, `really`?\nAnd why!" }],
     ["bounds and sliders", { prompt: "Refactor this function", floor: "LIGHT", ceiling: "STANDARD", code: "2" }],
     ["tools and a score", { prompt: "Weather in Rome?", tools, bfcl: "60", cap: "120", maxCost: "0.05" }],
@@ -124,11 +124,11 @@ describe("decides as the server does", () => {
     ["a model by name", { prompt: "-", mode: "direct", model: "gpt-5-nano" }],
     ["a tier", { prompt: "Hi", mode: "tier", tier: "COMPLEX", chat: "0" }],
   ])("with %s", async (_, given) => {
-    const bench = { ...EMPTY_BENCH, ...given };
-    const answer = await gateway.post("/v1/routing/debug", questionOf(bench));
+    const draft = { ...EMPTY_DRAFT, ...given };
+    const answer = await gateway.post("/v1/routing/debug", questionOf(draft));
     const { decision } = (await answer.json()) as { decision: object };
     expect(answer.status).toBe(200);
-    const text = textOf(bench).replace("route", "route --json");
+    const text = textOf(draft).replace("route", "route --json");
     const { stdout } = await runFile("sh", ["-c", text], {
       cwd: folder,
       encoding: "utf8",

@@ -30,7 +30,7 @@ export function BarChart({ stacks, isShare = false, ...props }: Shape) {
       format={isShare ? (value) => percent(value) : props.format}
       isWhole={!isShare}
       values={isShare ? [0, 1] : totals}
-      tell={(index) =>
+      tooltip={(index) =>
         parts
           .filter(({ values }) => (values[index] ?? 0) !== 0)
           .map(({ name, values, parts: shares }) => [

@@ -19,7 +19,7 @@ export function LineChart({ lines, isFilledBetween = false, ...props }: Shape) {
     <Plot
       {...props}
       values={lines.flatMap(({ values }) => values.filter((value) => value !== null))}
-      tell={(index) =>
+      tooltip={(index) =>
         lines.map(({ name, values }) => [name, values[index] == null ? "–" : props.format(values[index] as number)])
       }
       draw={(frame) => (

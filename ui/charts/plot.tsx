@@ -32,7 +32,7 @@ export interface PlotProps {
   /** Only whole numbers on the axis: half a request is none. */
   readonly isWhole?: boolean;
   /** The lines of the box at the pointer. */
-  readonly tell: (index: number) => readonly (readonly [string, string])[];
+  readonly tooltip: (index: number) => readonly (readonly [string, string])[];
   readonly onPick?: (index: number) => void;
   readonly onZoom?: (first: number, last: number) => void;
 }
@@ -101,14 +101,14 @@ function Axes({ frame, times, step, format, heightPx }: PlotProps & { frame: Fra
   );
 }
 
-function Tip({ index, frame, times, step, tell }: PlotProps & { index: number; frame: Frame }) {
+function Tip({ index, frame, times, step, tooltip }: PlotProps & { index: number; frame: Frame }) {
   const at = LEFT_PX + frame.x(index) + frame.slotPx / 2;
   const isRight = at > (frame.widthPx + LEFT_PX) / 2;
   const style = isRight ? { right: `${frame.widthPx + LEFT_PX - at + 12}px` } : { left: `${at + 12}px` };
   return (
     <div class="tip" style={style} aria-hidden="true">
       <b>{fullTimeLabel(times[index] ?? 0, step)} UTC</b>
-      {tell(index).map(([name, value]) => (
+      {tooltip(index).map(([name, value]) => (
         <span key={name}>
           {name} <em>{value}</em>
         </span>

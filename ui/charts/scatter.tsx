@@ -7,7 +7,7 @@ export interface Dot {
   readonly x: number;
   readonly y: number;
   readonly tier: string;
-  readonly told: string;
+  readonly detail: string;
 }
 
 const HEIGHT_PX = 300;
@@ -64,7 +64,7 @@ export function Scatter({
       {near !== null && (
         <div class="tip" style={{ left: `${Math.min(px(near.x) + 12, width - 190)}px`, top: `${py(near.y)}px` }}>
           <b>{near.id}</b>
-          <span>{near.told}</span>
+          <span>{near.detail}</span>
         </div>
       )}
     </div>

@@ -11,7 +11,7 @@ const SHOWN_MS = 5_000;
 const notices = signal<readonly Notice[]>([]);
 let lastId = 0;
 
-export function tell(text: string): void {
+export function showToast(text: string): void {
   lastId += 1;
   const notice = { id: lastId, text };
   notices.value = [...notices.value.slice(-2), notice];

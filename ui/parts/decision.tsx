@@ -18,8 +18,8 @@ export function DecisionPanel({
   readonly answeredBy?: string | null;
   readonly routedMs?: number | null;
 }) {
-  const heard = parseReasoning(decision.reasoning);
-  const classified = decision.classifiedTier ?? heard.tier;
+  const reasoning = parseReasoning(decision.reasoning);
+  const classified = decision.classifiedTier ?? reasoning.tier;
   return (
     <div class="decision">
       <TierLadder classified={classified} final={decision.tier} />
@@ -34,9 +34,9 @@ export function DecisionPanel({
         <Fact name="Decided by">{METHODS[decision.method] ?? decision.method}</Fact>
         <Fact name="Category">{categoryName(decision.category)}</Fact>
         <Fact name="Confidence">{percent(decision.confidence)}</Fact>
-        {heard.score !== null && decision.profile === "auto" && (
+        {reasoning.score !== null && decision.profile === "auto" && (
           <Fact name="Score">
-            {heard.score} <span class="faint">falls into {heard.tier}</span>
+            {reasoning.score} <span class="faint">falls into {reasoning.tier}</span>
           </Fact>
         )}
         <Fact name="Tokens, estimated">
@@ -50,18 +50,18 @@ export function DecisionPanel({
         {decision.historyFloor !== null && <Fact name="Conversation">not below {decision.historyFloor}</Fact>}
         {routedMs != null && <Fact name="Routed in">{duration(routedMs)}</Fact>}
       </dl>
-      {heard.signals.length > 0 && (
+      {reasoning.signals.length > 0 && (
         <ul class="chips" aria-label="Signals">
-          {heard.signals.map((signal) => (
+          {reasoning.signals.map((signal) => (
             <li key={signal} class="chip">
               {signal}
             </li>
           ))}
         </ul>
       )}
-      {heard.steps.length > 0 && (
+      {reasoning.steps.length > 0 && (
         <ol class="steps" aria-label="What changed the decision, in order">
-          {heard.steps.map((step) => (
+          {reasoning.steps.map((step) => (
             <li key={step}>{step}</li>
           ))}
         </ol>
@@ -99,7 +99,7 @@ function Chain({ decision, answeredBy }: { readonly decision: Decision; readonly
             <a href={hrefTo("/models", { model })}>{model}</a>
             <Estimate usd={decision.candidates.find((candidate) => candidate.model === model)?.costUsd} />
             {model === answeredBy && <span class="chip good">answered</span>}
-            <Resting candidate={decision.candidates.find((candidate) => candidate.model === model)} />
+            <CoolingDown candidate={decision.candidates.find((candidate) => candidate.model === model)} />
           </li>
         ))}
       </ol>
@@ -108,7 +108,7 @@ function Chain({ decision, answeredBy }: { readonly decision: Decision; readonly
   );
 }
 
-function Resting({ candidate }: { readonly candidate: Candidate | undefined }) {
+function CoolingDown({ candidate }: { readonly candidate: Candidate | undefined }) {
   if (candidate?.restingBecause === undefined) return null;
   return <span class="faint"> {candidate.restingBecause}</span>;
 }

@@ -1,6 +1,6 @@
 // The reasoning of a decision, taken apart again into score, signals and steps.
 
-export interface Heard {
+export interface Reasoning {
   readonly score: string | null;
   readonly tier: string | null;
   readonly signals: readonly string[];
@@ -8,7 +8,7 @@ export interface Heard {
 }
 
 /** The reasoning is one line of text, "score 0.31 (SIMPLE): word, word; step; step"; what does not fit stays a step. */
-export function parseReasoning(text: string): Heard {
+export function parseReasoning(text: string): Reasoning {
   const parts = text.split("; ");
   const at = parts.findIndex((part) => part.startsWith("score "));
   const match = /^score (-?[\d.]+) \((\w+)\): (.*)$/s.exec(parts[at] ?? "");

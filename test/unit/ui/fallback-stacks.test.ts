@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { AnsweredCounts } from "../../../src/core/requests/log.ts";
-import { failureStacks, tellFailures, tellTries, tryStacks } from "../../../ui/pages/overview/fallback-stacks.ts";
+import {
+  describeFailures,
+  describeTries,
+  failureStacks,
+  tryStacks,
+} from "../../../ui/pages/overview/fallback-stacks.ts";
 import type { Range } from "../../../ui/range.ts";
 import type { Usage } from "../../../ui/types.ts";
 
@@ -34,7 +39,7 @@ describe("requests by the try that answered", () => {
     [[hour(0, 3, { first: 3 })], "First choices answered everything."],
     [rows, "60 % were answered at the first try. Without 5 requests from before tries were counted."],
     [[hour(0, 4, { unknown: 4 })], "Without 4 requests from before tries were counted."],
-  ])("%# are told in words", (given, text) => expect(tellTries(given)).toBe(text));
+  ])("%# are told in words", (given, text) => expect(describeTries(given)).toBe(text));
 });
 
 describe("requests by the provider that failed", () => {
@@ -60,12 +65,12 @@ describe("requests by the provider that failed", () => {
   });
 
   test("are told in words", () => {
-    expect(tellFailures([], [])).toBe("No provider failed a request.");
+    expect(describeFailures([], [])).toBe("No provider failed a request.");
     const [one, two] = [[failed(0, "a", 1)], [failed(0, "a", 1), failed(1, "b", 2)]];
-    expect(tellFailures(failureStacks(RANGE, one), [hour(0, 2, { unknown: 2 })])).toBe(
+    expect(describeFailures(failureStacks(RANGE, one), [hour(0, 2, { unknown: 2 })])).toBe(
       "a failed 1 request. Without 2 requests from before tries were counted.",
     );
-    expect(tellFailures(failureStacks(RANGE, two), [])).toBe(
+    expect(describeFailures(failureStacks(RANGE, two), [])).toBe(
       "b failed 2 requests. What two providers failed counts at both.",
     );
   });

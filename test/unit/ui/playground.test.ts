@@ -1,41 +1,41 @@
 import { describe, expect, test } from "vitest";
 import { WRITERS } from "../../../ui/kit/snippet-text.ts";
 import {
-  benchFragment,
-  benchFrom,
   chatBodyOf,
   contenderOf,
-  EMPTY_BENCH,
+  draftFragment,
+  draftFrom,
+  EMPTY_DRAFT,
   questionOf,
   rulesOf,
   writeFragment,
-} from "../../../ui/pages/playground/state.ts";
+} from "../../../ui/parts/playground-draft.ts";
 import { parseReasoning } from "../../../ui/parts/reasoning.ts";
 import { fc } from "../../support/property.ts";
 
-describe("the bench", () => {
+describe("the draft", () => {
   test("survives its own link, whatever was typed", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string(), (prompt, system) => {
-        const bench = {
-          ...EMPTY_BENCH,
+        const draft = {
+          ...EMPTY_DRAFT,
           prompt,
           system,
           floor: "LIGHT",
           turns: [{ role: "user" as const, content: prompt }],
         };
-        expect(benchFrom(benchFragment(bench))).toEqual(bench);
+        expect(draftFrom(draftFragment(draft))).toEqual(draft);
       }),
     );
   });
 
   test.each(["", "#s=", "#s=!!", "#/setup?token=x", "#s=bm90IGpzb24"])("is empty for the fragment %j", (hash) => {
-    expect(benchFrom(hash)).toEqual(EMPTY_BENCH);
+    expect(draftFrom(hash)).toEqual(EMPTY_DRAFT);
   });
 
   test("asks what it would send", () => {
-    const bench = { ...EMPTY_BENCH, prompt: "Hi", system: "Be brief.", ceiling: "LIGHT", maxCost: "0.01", code: "2" };
-    expect(questionOf({ ...bench, profileId: "profile_1" })).toEqual({
+    const draft = { ...EMPTY_DRAFT, prompt: "Hi", system: "Be brief.", ceiling: "LIGHT", maxCost: "0.01", code: "2" };
+    expect(questionOf({ ...draft, profileId: "profile_1" })).toEqual({
       prompt: "Hi",
       system_prompt: "Be brief.",
       service_tier_ceiling: "LIGHT",
@@ -43,7 +43,7 @@ describe("the bench", () => {
       service_code_quality: 2,
       profileId: "profile_1",
     });
-    expect(chatBodyOf(bench)).toEqual({
+    expect(chatBodyOf(draft)).toEqual({
       model: "auto",
       messages: [
         { role: "system", content: "Be brief." },
@@ -61,8 +61,8 @@ describe("the bench", () => {
     ["tier:NANO", { profileId: "profile_1", service_profile: "tier", service_tier: "NANO" }],
     ["model:a:b", { profileId: "profile_1", service_profile: "direct", model: "a:b" }],
   ])("is compared with %s", (other, asked) => {
-    const bench = { ...EMPTY_BENCH, prompt: "Hi", profileId: "profile_1" };
-    expect(questionOf(contenderOf(bench, other))).toEqual({ prompt: "Hi", ...asked });
+    const draft = { ...EMPTY_DRAFT, prompt: "Hi", profileId: "profile_1" };
+    expect(questionOf(contenderOf(draft, other))).toEqual({ prompt: "Hi", ...asked });
   });
 
   test("takes from a link only what fits", () => {
@@ -75,17 +75,17 @@ describe("the bench", () => {
       cap: null,
       unheard: "of",
     };
-    expect(benchFrom(writeFragment(odd))).toEqual({
-      ...EMPTY_BENCH,
+    expect(draftFrom(writeFragment(odd))).toEqual({
+      ...EMPTY_DRAFT,
       turns: [{ role: "user", content: "y" }],
       others: ["profile:", "tier:NANO", "a"],
     });
-    expect(benchFrom(writeFragment({ turns: "no", others: 3 }))).toEqual(EMPTY_BENCH);
+    expect(draftFrom(writeFragment({ turns: "no", others: 3 }))).toEqual(EMPTY_DRAFT);
   });
 
   test("becomes the rules of a profile", () => {
-    const bench = { ...EMPTY_BENCH, mode: "tier" as const, tier: "SIMPLE", bfcl: "80" };
-    expect(rulesOf(bench)).toMatchObject({ tierFloor: "SIMPLE", tierCeiling: "SIMPLE", bfclMin: 80, maxCostUsd: null });
+    const draft = { ...EMPTY_DRAFT, mode: "tier" as const, tier: "SIMPLE", bfcl: "80" };
+    expect(rulesOf(draft)).toMatchObject({ tierFloor: "SIMPLE", tierCeiling: "SIMPLE", bfclMin: 80, maxCostUsd: null });
   });
 });
 

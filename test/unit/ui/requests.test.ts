@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 
 vi.stubGlobal("location", { pathname: "/requests", search: "", hash: "", origin: "http://here" });
 vi.stubGlobal("history", { pushState() {}, replaceState() {} });
-const { tellFilter } = await import("../../../ui/pages/requests/filter-names.ts");
+const { describeFilter } = await import("../../../ui/pages/requests/filter-names.ts");
 const { withLive } = await import("../../../ui/pages/requests/tail.ts");
 const { curlOf } = await import("../../../ui/pages/requests/curl.ts");
 type Line = Parameters<typeof withLive>[0][number];
@@ -26,7 +26,7 @@ test.each([
   ["adjusted", "true", "adjusted only"],
   ["q", "req_7", "id req_7…"],
 ])("%s=%s is told as %s", (name, value, told) => {
-  expect(tellFilter(name, value, NAMES)).toBe(told);
+  expect(describeFilter(name, value, NAMES)).toBe(told);
 });
 
 test("live lines stand above the read ones, each once, newest first", () => {

@@ -7,7 +7,7 @@ import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { TextField } from "../../kit/field.tsx";
 import { Problem } from "../../kit/states.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { showToast } from "../../kit/toast.tsx";
 
 const AMOUNTS = ["5", "25", "100", "500"];
 
@@ -24,7 +24,7 @@ export function TopUp({ onClose }: { readonly onClose: () => void }) {
     try {
       const body = { amountUsd: amount.trim(), note: note.trim() || null };
       await call("POST", "/api/credits/topups", { body, headers: { "idempotency-key": idempotencyKey } });
-      tell(`${usd(amount)} added.`);
+      showToast(`${usd(amount)} added.`);
       onClose();
     } catch (problem) {
       setError(problem as ApiError);

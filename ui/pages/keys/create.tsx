@@ -8,7 +8,7 @@ import { Dialog } from "../../kit/dialog.tsx";
 import { helloBody, Snippets } from "../../kit/snippets.tsx";
 import { Problem } from "../../kit/states.tsx";
 import type { NewKey } from "../../types.ts";
-import { EXPIRIES, KeyFields, type KeyWishes, keyBody, NO_WISHES } from "./fields.tsx";
+import { EMPTY_KEY, EXPIRIES, type KeyDraft, KeyFields, keyBody } from "./fields.tsx";
 
 export function KeyCreation({
   onClose,
@@ -31,22 +31,22 @@ export function KeyCreation({
 }
 
 function KeyForm({ onDone }: { readonly onDone: (key: NewKey) => void }) {
-  const [wishes, setWishes] = useState<KeyWishes>(NO_WISHES);
+  const [draft, setDraft] = useState<KeyDraft>(EMPTY_KEY);
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
-    const body = keyBody(wishes);
+    const body = keyBody(draft);
     await call<NewKey>("POST", "/api/keys", { body }).then(onDone, (problem: unknown) => setError(problem as ApiError));
     setBusy(false);
   };
   return (
     <form onSubmit={submit}>
-      <KeyFields wishes={wishes} onChange={setWishes} expiries={EXPIRIES} />
+      <KeyFields draft={draft} onChange={setDraft} expiries={EXPIRIES} />
       <Problem error={error} />
       <footer>
-        <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={wishes.name.trim() === ""}>
+        <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={draft.name.trim() === ""}>
           Create key
         </Button>
       </footer>

@@ -6,13 +6,13 @@ import { ago } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { Problem } from "../../kit/states.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { showToast } from "../../kit/toast.tsx";
 import type { Key } from "../../types.ts";
-import { EXPIRIES, KEEP, KeyFields, type KeyWishes, keyBody } from "./fields.tsx";
+import { EXPIRIES, KEEP, type KeyDraft, KeyFields, keyBody } from "./fields.tsx";
 import { SpendReset } from "./spend.tsx";
 
 export function KeyEdit({ target, onClose }: { readonly target: Key; readonly onClose: () => void }) {
-  const [wishes, setWishes] = useState<KeyWishes>(() => ({
+  const [draft, setDraft] = useState<KeyDraft>(() => ({
     name: target.name,
     profile: target.profile ?? "",
     days: target.expiresAt === null ? "" : KEEP,
@@ -28,8 +28,8 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
     event.preventDefault();
     setBusy(true);
     try {
-      await call("PATCH", `/api/keys/${target.id}`, { body: keyBody(wishes) });
-      tell(`“${wishes.name.trim()}” is changed. It counts from the next request.`);
+      await call("PATCH", `/api/keys/${target.id}`, { body: keyBody(draft) });
+      showToast(`“${draft.name.trim()}” is changed. It counts from the next request.`);
       onClose();
     } catch (problem) {
       setError(problem as ApiError);
@@ -39,12 +39,12 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
   return (
     <Dialog title={`Change “${target.name}”`} onClose={onClose}>
       <form onSubmit={submit}>
-        <KeyFields wishes={wishes} onChange={setWishes} expiries={[...kept, ...EXPIRIES]} />
+        <KeyFields draft={draft} onChange={setDraft} expiries={[...kept, ...EXPIRIES]} />
         <SpendReset target={target} />
         <Problem error={error} />
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={wishes.name.trim() === ""}>
+          <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={draft.name.trim() === ""}>
             Save
           </Button>
         </footer>

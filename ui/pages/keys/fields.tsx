@@ -2,10 +2,10 @@
 
 import { useLoad } from "../../api.ts";
 import { type Option, SelectField, TextField } from "../../kit/field.tsx";
+import { chipsOf } from "../../parts/profile-rules.ts";
 import type { List, Profile } from "../../types.ts";
-import { chipsOf } from "../profiles/chips.ts";
 
-export interface KeyWishes {
+export interface KeyDraft {
   readonly name: string;
   readonly profile: string;
   /** Days from now; empty for never, KEEP for what it has, ON_DATE for the end of `date`. */
@@ -17,7 +17,7 @@ export interface KeyWishes {
   readonly reset: string;
 }
 
-export const NO_WISHES: KeyWishes = {
+export const EMPTY_KEY: KeyDraft = {
   name: "",
   profile: "",
   days: "",
@@ -43,43 +43,43 @@ const RESETS: readonly Option[] = [
 ];
 const DAY_MS = 86_400_000;
 
-export function keyBody(wishes: KeyWishes): object {
-  const { name, profile, days, perMinute, limit, reset } = wishes;
+export function keyBody(draft: KeyDraft): object {
+  const { name, profile, days, perMinute, limit, reset } = draft;
   return {
     name: name.trim(),
     profile: profile || null,
     requestsPerMinute: perMinute === "" ? null : Number(perMinute),
     spendLimitUsd: limit.trim() === "" ? null : limit.trim(),
     spendReset: limit.trim() === "" ? "never" : reset,
-    ...(days === KEEP ? {} : { expiresAt: endOf(wishes) }),
+    ...(days === KEEP ? {} : { expiresAt: endOf(draft) }),
   };
 }
 
-function endOf({ days, date }: KeyWishes): string | null {
+function endOf({ days, date }: KeyDraft): string | null {
   if (days === ON_DATE) return `${date}T23:59:59.999Z`;
   return days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
 }
 
 export function KeyFields({
-  wishes,
+  draft,
   onChange,
   expiries,
 }: {
-  readonly wishes: KeyWishes;
-  readonly onChange: (wishes: KeyWishes) => void;
+  readonly draft: KeyDraft;
+  readonly onChange: (draft: KeyDraft) => void;
   readonly expiries: readonly Option[];
 }) {
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
   const choices = profiles.map(({ id, name }) => ({ value: id, label: name }));
-  const chosen = profiles.find(({ id }) => id === wishes.profile);
-  const isGone = wishes.profile !== "" && !choices.some(({ value }) => value === wishes.profile);
-  const gone = isGone ? [{ value: wishes.profile, label: "a profile that is deleted" }] : [];
-  const set = (field: keyof KeyWishes) => (value: string) => onChange({ ...wishes, [field]: value });
+  const chosen = profiles.find(({ id }) => id === draft.profile);
+  const isGone = draft.profile !== "" && !choices.some(({ value }) => value === draft.profile);
+  const gone = isGone ? [{ value: draft.profile, label: "a profile that is deleted" }] : [];
+  const set = (field: keyof KeyDraft) => (value: string) => onChange({ ...draft, [field]: value });
   return (
     <>
       <TextField
         label="Name"
-        value={wishes.name}
+        value={draft.name}
         onInput={set("name")}
         placeholder="checkout service"
         isRequired
@@ -88,18 +88,18 @@ export function KeyFields({
       <div class="pair">
         <SelectField
           label="Profile"
-          value={wishes.profile}
+          value={draft.profile}
           options={[{ value: "", label: "none: routed freely" }, ...gone, ...choices]}
           onChange={set("profile")}
           hint={chosen === undefined ? undefined : chipsOf(chosen).join(", ")}
         />
-        <SelectField label="Expires" value={wishes.days} options={expiries} onChange={set("days")} />
+        <SelectField label="Expires" value={draft.days} options={expiries} onChange={set("days")} />
       </div>
-      {wishes.days === ON_DATE && (
+      {draft.days === ON_DATE && (
         <TextField
           label="Last day"
           type="date"
-          value={wishes.date}
+          value={draft.date}
           onInput={set("date")}
           hint="It works until the end of that day, UTC."
           isRequired
@@ -110,16 +110,16 @@ export function KeyFields({
           label="Requests per minute"
           type="number"
           min="1"
-          value={wishes.perMinute}
+          value={draft.perMinute}
           onInput={set("perMinute")}
           placeholder="gateway's limit"
         />
-        <TextField label="Spend limit, USD" value={wishes.limit} onInput={set("limit")} placeholder="none" />
+        <TextField label="Spend limit, USD" value={draft.limit} onInput={set("limit")} placeholder="none" />
       </div>
-      {wishes.limit.trim() !== "" && (
+      {draft.limit.trim() !== "" && (
         <SelectField
           label="Limit starts anew"
-          value={wishes.reset}
+          value={draft.reset}
           options={RESETS}
           onChange={set("reset")}
           hint="At 00:00 UTC. Until then, requests over the limit answer 402."

@@ -15,7 +15,7 @@ import type { Key, List, Profile, Usage } from "../../types.ts";
 import { byGroup, spent, sum } from "../../usage.ts";
 import { KeyCreation } from "./create.tsx";
 import { KeyEdit } from "./edit.tsx";
-import { Revocation, Rotation } from "./end.tsx";
+import { Revocation, Rotation } from "./retire.tsx";
 import { isSpent, spentText } from "./spend.tsx";
 
 const MONTH_MS = 30 * 86_400_000;

@@ -5,7 +5,7 @@ import { type ApiError, call } from "../../api.ts";
 import { ago, exact, usd, utc } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Problem } from "../../kit/states.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { showToast } from "../../kit/toast.tsx";
 import type { Key } from "../../types.ts";
 
 /** "spent $1.20 of $5.00, resets in 3 days"; null for a key without a limit. */
@@ -28,7 +28,7 @@ export function SpendReset({ target }: { readonly target: Key }) {
     try {
       setRow(await call<Key>("POST", `/api/keys/${target.id}/reset-spend`));
       setError(null);
-      tell(`What “${target.name}” has spent counts from nothing again.`);
+      showToast(`What “${target.name}” has spent counts from nothing again.`);
     } catch (problem) {
       setError(problem as ApiError);
     }

@@ -18,36 +18,36 @@ export function errorRate({ usage }: SeenModel): string {
 
 export function Health({ model }: { readonly model: Model }) {
   if (!model.isRoutable) return <span class="faint">no key</span>;
-  return <StateMark health={model.health} />;
+  return <HealthBadge health={model.health} />;
 }
 
 /** One word for a breaker; what it saw and when it lets calls through again is the tooltip. */
-export function StateMark({ health }: { readonly health: HealthState }) {
+export function HealthBadge({ health }: { readonly health: HealthState }) {
   const { state, consecutiveFailures } = health;
-  const told = healthStory(health);
+  const description = describeHealth(health);
   if (state === "open" || state === "resting") {
     return (
-      <span class="status bad" title={told}>
+      <span class="status bad" title={description}>
         resting
       </span>
     );
   }
   if (state === "half-open") {
     return (
-      <span class="status caution" title={told}>
+      <span class="status caution" title={description}>
         probing
       </span>
     );
   }
   if (consecutiveFailures === 0) return <span class="status good">ok</span>;
   return (
-    <span class="status caution" title={told}>
+    <span class="status caution" title={description}>
       {consecutiveFailures} failed
     </span>
   );
 }
 
-export function healthStory(health: HealthState): string {
+export function describeHealth(health: HealthState): string {
   const { state, since, nextTryAt, consecutiveFailures, lastError, lastErrorAt } = health;
   const error = lastError === null ? "" : `; last error ${ago(lastErrorAt)}: ${lastError}`;
   if (state === "closed") return `calls go through${error}`;

@@ -1,7 +1,11 @@
 // Models: what they cost, how well they call functions, what they can do, and how they are doing; up to four side by side.
 
 import { useState } from "preact/hooks";
+import { TIERS } from "../../../src/core/tiers.ts";
 import { useLoad } from "../../api.ts";
+import { Figure, Legend } from "../../charts/figure.tsx";
+import { Scatter } from "../../charts/scatter.tsx";
+import { usd } from "../../format.ts";
 import { ButtonLink } from "../../kit/button.tsx";
 import { Check, TextField } from "../../kit/field.tsx";
 import { PageHead } from "../../kit/page.tsx";
@@ -9,10 +13,8 @@ import { Empty, Shown } from "../../kit/states.tsx";
 import { hrefWith, place, setQuery } from "../../router.ts";
 import { isOperator } from "../../session.ts";
 import type { List, Model, Provider, Usage } from "../../types.ts";
-import { Comparison } from "./beside.tsx";
-import { CompareBar, chosenToCompare } from "./compare.tsx";
-import { healthStory, type SeenModel } from "./facts.tsx";
-import { PriceAgainstScore } from "./scatter.tsx";
+import { CompareBar, Comparison, chosenToCompare } from "./comparison.tsx";
+import { describeHealth, perMillion, type SeenModel } from "./facts.tsx";
 import { ModelSheet } from "./sheet.tsx";
 import { ModelTable, type Sort, sorted } from "./table.tsx";
 
@@ -105,7 +107,7 @@ function UnwellProviders() {
       {unwell.map(({ name, health }) =>
         health === null || health.state === "closed" ? null : (
           <p key={name} class="notice warn">
-            {name}: {healthStory(health)}.
+            {name}: {describeHealth(health)}.
           </p>
         ),
       )}
@@ -119,4 +121,38 @@ function withUsage(models: readonly Model[], usage: readonly Usage[]): readonly 
     const own = usage.find(({ group }) => group === model.id) ?? null;
     return { ...model, usage: own, share: (own?.requests ?? 0) / (total || 1) };
   });
+}
+
+export function PriceAgainstScore({ models }: { readonly models: readonly SeenModel[] }) {
+  const known = models.filter(({ pricing, service }) => Number(pricing.completion) > 0 && service.bfcl !== null);
+  if (known.length === 0) return null;
+  const tiers = TIERS.filter((tier) => known.some((model) => model.tier === tier));
+  return (
+    <Figure
+      title="Price against score"
+      trend="Output price per million tokens (logarithmic) against the overall function-calling score. Up and to the left is better."
+      table={{
+        head: ["Model", "Output price", "Score", "Tier"],
+        rows: known.map(({ id, pricing, service, tier }) => [
+          id,
+          usd(perMillion(pricing.completion)),
+          String(service.bfcl?.overall),
+          tier,
+        ]),
+      }}
+      legend={<Legend entries={tiers.map((tier) => ({ name: tier, mark: `tier-${tier}` }))} />}
+    >
+      <Scatter
+        label="Models by output price and function-calling score"
+        dots={known.map(({ id, pricing, service, tier }) => ({
+          id,
+          tier,
+          x: perMillion(pricing.completion) ?? 1,
+          y: service.bfcl?.overall ?? 0,
+          detail: `${usd(perMillion(pricing.completion))} · score ${service.bfcl?.overall} · ${tier}`,
+        }))}
+        onPick={(model) => setQuery({ model })}
+      />
+    </Figure>
+  );
 }

@@ -1,18 +1,21 @@
 // One model: where its numbers come from, where it stands in each tier's chain, how well it calls tools, and how to ask
 // for it by name.
 
-import { count, duration, percent, usd } from "../../format.ts";
+import type { ComponentChildren } from "preact";
+import { TOOL_SCENARIOS } from "../../../src/core/model.ts";
+import { count, duration, ordinal, percent, score, usd } from "../../format.ts";
 import { useShortcuts } from "../../keyboard.ts";
 import { ButtonLink } from "../../kit/button.tsx";
 import { CopyButton } from "../../kit/copy.tsx";
 import { Sheet } from "../../kit/sheet.tsx";
 import { Snippets } from "../../kit/snippets.tsx";
+import { TierBadge } from "../../kit/tier.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
-import { hrefTo } from "../../router.ts";
+import { hrefTo, hrefWith } from "../../router.ts";
 import { isOperator } from "../../session.ts";
-import { errorRate, Health, healthStory, perMillion, type SeenModel } from "./facts.tsx";
-import { Scores } from "./scores.tsx";
-import { Standing } from "./standing.tsx";
+import type { Model, SeenToolCalls } from "../../types.ts";
+import { describeHealth, errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
+import { seenText } from "./words.ts";
 
 export function ModelSheet({
   model,
@@ -67,7 +70,7 @@ function directBody(model: string): Readonly<Record<string, unknown>> {
 function Facts({ model }: { readonly model: SeenModel }) {
   const { priceAsOf } = model.service;
   const facts: readonly (readonly [string, string])[] = [
-    ["Health", healthStory(model.health)],
+    ["Health", describeHealth(model.health)],
     ["Input", `${usd(perMillion(model.pricing.prompt))} per million tokens`],
     ["Output", `${usd(perMillion(model.pricing.completion))} per million tokens`],
     ["Price as of", `${priceAsOf}, ${model.priceSource}`],
@@ -89,5 +92,94 @@ function Facts({ model }: { readonly model: SeenModel }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+export function Standing({ model, all }: { readonly model: Model; readonly all: readonly Model[] }) {
+  if (model.chains.length === 0) return <p class="faint">In no tier's chain: asked for by name only.</p>;
+  return (
+    <>
+      <ul class="standing">
+        {model.chains.map(({ tier, place, of }) => (
+          <li key={tier}>
+            <TierBadge tier={tier} /> <b>{`${ordinal(place)} of ${of}`}</b>
+            <ol aria-label={`The chain of ${tier}`}>
+              {chainOf(tier, all).map(({ id }) => (
+                <li key={id}>
+                  {id === model.id ? <b aria-current="true">{id}</b> : <a href={hrefWith({ model: id })}>{id}</a>}
+                </li>
+              ))}
+            </ol>
+          </li>
+        ))}
+      </ul>
+      <p class="small faint">
+        As configured. With tools the order follows the scores below; a model that rests is asked last.
+      </p>
+    </>
+  );
+}
+
+function chainOf(tier: string, all: readonly Model[]): readonly Model[] {
+  const placeOf = ({ chains }: Model): number => chains.find((place) => place.tier === tier)?.place ?? 0;
+  return all.filter((model) => placeOf(model) > 0).sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+export function Scores({ model }: { readonly model: Model }) {
+  const { toolCalls, service } = model;
+  if (service.bfcl === null && toolCalls.length === 0) return <p class="faint">{UNMEASURED}</p>;
+  const scores = service.bfcl;
+  return (
+    <>
+      {scores === null && <p class="faint">{UNMEASURED}</p>}
+      <dl class="scores">
+        {scores !== null && <Row name="overall" value={scores.overall} />}
+        {TOOL_SCENARIOS.map((scenario) => {
+          const seen = toolCalls.find((each) => each.scenario === scenario);
+          if (scores === null && seen === undefined) return null;
+          return (
+            <Row key={scenario} name={scenario.replaceAll("_", " ")} value={scores?.[scenario]} seen={seen}>
+              {seen !== undefined && <p class="seen small faint">{seenText(seen)}</p>}
+            </Row>
+          );
+        })}
+      </dl>
+      {toolCalls.length > 0 && (
+        <p class="small faint">
+          Calls seen with this account's tools; a call can be used when it parses, names a tool that was offered and has
+          what the tool requires. At most a quarter of a score is lost; old calls fade.
+        </p>
+      )}
+    </>
+  );
+}
+
+const UNMEASURED = "Never measured; it is not used where a score is asked for.";
+
+function Row({
+  name,
+  value,
+  seen,
+  children,
+}: {
+  readonly name: string;
+  readonly value: number | undefined;
+  readonly seen?: SeenToolCalls | undefined;
+  readonly children?: ComponentChildren;
+}) {
+  const now = seen?.blendedScore ?? value;
+  const was = seen?.staticScore ?? value ?? 0;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <span class="ranked-track" aria-hidden="true">
+          <i style={{ width: `${now ?? 0}%` }} />
+          {now !== undefined && now < was && <i class="lost" style={{ width: `${was - now}%` }} />}
+        </span>
+        {score(now)}
+        {children}
+      </dd>
+    </div>
   );
 }

@@ -5,7 +5,7 @@ import { count, duration, percent, score, usd } from "../../format.ts";
 import { isChordArmed, useShortcuts } from "../../keyboard.ts";
 import { TierBadge } from "../../kit/tier.tsx";
 import { hrefTo, hrefWith, setQuery } from "../../router.ts";
-import { ComparePick } from "./compare.tsx";
+import { ComparePick } from "./comparison.tsx";
 import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 
 export type Sort = "tier" | "price" | "score" | "traffic";

@@ -2,17 +2,20 @@
 // behind a point.
 
 import { useState } from "preact/hooks";
+import { TIERS } from "../../../src/core/tiers.ts";
 import type { Load } from "../../api.ts";
-import { RankedBars } from "../../charts/bars.tsx";
+import { BarChart, RankedBars } from "../../charts/bars.tsx";
 import { Figure, Legend } from "../../charts/figure.tsx";
 import { LineChart } from "../../charts/lines.tsx";
 import { fullTimeLabel, timesOf } from "../../charts/scale.ts";
-import { count, percent, usd } from "../../format.ts";
+import { count, duration, percent, usd } from "../../format.ts";
+import { Segmented } from "../../kit/button.tsx";
 import { Check } from "../../kit/field.tsx";
 import { Empty } from "../../kit/states.tsx";
+import type { Range } from "../../range.ts";
 import type { List, Usage } from "../../types.ts";
-import { baseline, cumulative, OTHER, perStep, spent, sum } from "../../usage.ts";
-import { opens, requestsHref, type Series, subtitle } from "./range.ts";
+import { baseline, byGroup, cumulative, OTHER, perStep, spent, sum } from "../../usage.ts";
+import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
 
 const MODELS_MAX = 8;
 
@@ -108,4 +111,171 @@ export function ModelMix({ models }: { readonly models: Load<List<Usage>> }) {
       )}
     </Figure>
   );
+}
+
+export function TierMix({ range, tiers }: { readonly range: Range; readonly tiers: Load<List<Usage>> }) {
+  const times = timesOf(range, range.step);
+  const groups = byGroup(tiers.data);
+  const total = sum(tiers.data?.data ?? [], ({ requests }) => requests);
+  const stacks = TIERS.map((tier) => ({
+    name: tier,
+    mark: `tier-${tier}`,
+    values: perStep(range, groups.get(tier) ?? [], ({ requests }) => requests, 0),
+  }));
+  const shares = TIERS.map((tier) => sum(groups.get(tier) ?? [], ({ requests }) => requests) / (total || 1));
+  const most = TIERS[shares.indexOf(Math.max(...shares))];
+  return (
+    <Figure
+      title="Tier mix"
+      trend={
+        total === 0
+          ? subtitle(range)
+          : `${subtitle(range)}. Most requests (${percent(Math.max(...shares))}) were ${most}.`
+      }
+      table={{
+        head: ["Time, UTC", ...TIERS],
+        rows: times.map((time, index) => [
+          fullTimeLabel(time, range.step),
+          ...stacks.map(({ values }) => count(values[index])),
+        ]),
+      }}
+      legend={
+        <Legend entries={TIERS.map((tier) => ({ name: tier, mark: `tier-${tier}`, href: requestsHref({ tier }) }))} />
+      }
+    >
+      <BarChart
+        label="Share of requests by tier over time"
+        times={times}
+        step={range.step}
+        format={count}
+        isShare
+        stacks={stacks}
+        {...opens(range, {})}
+      />
+    </Figure>
+  );
+}
+
+interface Kind {
+  readonly name: string;
+  readonly mark: string;
+  isOf(status: number): boolean;
+  /** The filter of the log that finds the same; of several statuses, those that there were. */
+  readonly filter: (statuses: readonly number[]) => string;
+}
+
+const KINDS: readonly Kind[] = [
+  { name: "402 no credits", mark: "warn", isOf: (status) => status === 402, filter: () => "402" },
+  { name: "429 limits", mark: "caution", isOf: (status) => status === 429, filter: () => "429" },
+  {
+    ...{ name: "other 4xx", mark: "muted", isOf: (status) => status >= 400 && status < 500 },
+    filter: (statuses) => statuses.join(",") || "4xx",
+  },
+  { name: "5xx", mark: "bad", isOf: (status) => status >= 500, filter: () => "5xx" },
+  { name: "broken off", mark: "broken", isOf: () => true, filter: () => "broken" },
+];
+
+export function StatusChart({ range, statuses }: { readonly range: Range; readonly statuses: Load<List<Usage>> }) {
+  const times = timesOf(range, range.step);
+  const stacks = KINDS.map((kind) => {
+    const rows = (statuses.data?.data ?? []).filter(({ group }) => kindOf(Number(group)) === kind);
+    const values = times.map((time) =>
+      sum(
+        rows.filter(({ start }) => Date.parse(start) === time),
+        ({ errors }) => errors,
+      ),
+    );
+    const status = kind.filter([...new Set(rows.map(({ group }) => Number(group)))]);
+    // Which statuses there were is not known before they are read.
+    const link = statuses.data === null ? {} : { href: requestsHref({ status }) };
+    return { name: kind.name, mark: kind.mark, values, ...link };
+  });
+  const total = sum(statuses.data?.data ?? [], ({ errors }) => errors);
+  return (
+    <Figure
+      title="Errors"
+      trend={
+        statuses.data === null
+          ? subtitle(range)
+          : `${subtitle(range)}. ${total === 0 ? "None." : `${count(total)} in all.`}`
+      }
+      table={{
+        head: ["Time, UTC", ...stacks.map(({ name }) => name)],
+        rows: times.map((time, index) => [
+          fullTimeLabel(time, range.step),
+          ...stacks.map(({ values }) => count(values[index])),
+        ]),
+      }}
+      legend={<Legend entries={stacks} />}
+    >
+      <BarChart
+        label="Errors by kind over time"
+        times={times}
+        step={range.step}
+        format={count}
+        stacks={stacks}
+        {...opens(range, { status: "error" })}
+      />
+    </Figure>
+  );
+}
+
+function kindOf(status: number): Kind | undefined {
+  return KINDS.find((kind) => kind.isOf(status));
+}
+
+const CHOICES = [
+  { value: "firstContent", label: "first token" },
+  { value: "latency", label: "total" },
+  { value: "overhead", label: "gateway" },
+] as const;
+type What = (typeof CHOICES)[number]["value"];
+
+export function LatencyChart({ range, series }: Series) {
+  const [what, setWhat] = useState<What>("firstContent");
+  const times = timesOf(range, range.step);
+  const rows = series.data?.data ?? [];
+  const lines = [
+    { name: "p50", mark: "accent", values: perStep(range, rows, (row) => row[what].p50Ms, null) },
+    { name: "p95", mark: "muted", values: perStep(range, rows, (row) => row[what].p95Ms, null) },
+  ];
+  const worst = Math.max(0, ...(lines[1]?.values ?? []).filter((value) => value !== null));
+  const slowest = `The slowest ${range.step} had a p95 of ${duration(worst)}.`;
+  return (
+    <Figure
+      title="Latency"
+      trend={`${subtitle(range)}. ${what === "overhead" ? ownPart(rows) : slowest}`}
+      table={{
+        head: ["Time, UTC", "p50", "p95"],
+        rows: times.map((time, index) => [
+          fullTimeLabel(time, range.step),
+          ...lines.map(({ values }) => duration(values[index])),
+        ]),
+      }}
+      actions={
+        <Segmented label="Which time" choices={CHOICES} value={what} onChange={(value) => setWhat(value as What)} />
+      }
+      legend={<Legend entries={lines.map(({ name, mark }) => ({ name, mark }))} />}
+    >
+      <LineChart
+        label={what === "overhead" ? "The gateway's own time until the first token" : "Latency over time"}
+        times={times}
+        step={range.step}
+        format={duration}
+        lines={lines}
+        {...opens(range, {})}
+      />
+    </Figure>
+  );
+}
+
+/** Averages weighed by requests, as each step has its own. */
+function ownPart(rows: readonly Usage[]): string {
+  const known = rows.filter(({ overhead }) => overhead.averageMs !== null);
+  const requests = sum(known, (row) => row.requests);
+  if (requests === 0) return "No answers to measure yet.";
+  const own = sum(known, (row) => (row.overhead.averageMs ?? 0) * row.requests) / requests;
+  const whole = sum(known, (row) => (row.overhead.firstContentAverageMs ?? 0) * row.requests) / requests;
+  const share = percent(own / (whole || 1));
+  return `Until the first token the gateway took ${duration(own)}, providers ${duration(whole - own)}: ${share} is ours.`;
 }

@@ -41,17 +41,17 @@ export function tryStacks(range: Range, rows: readonly Usage[]): readonly TrySta
   }));
 }
 
-export function tellTries(rows: readonly Usage[]): string {
+export function describeTries(rows: readonly Usage[]): string {
   const [first, asked] = [
     sum(rows, ({ answered }) => answered.first),
     sum(rows, ({ answered: { first: one, second, later, none } }) => one + second + later + none),
   ];
   if (asked === 0) return leftOut(rows) || "No provider was asked.";
-  const told =
+  const sentence =
     first === asked
       ? "First choices answered everything."
       : `${percent(first / asked)} were answered at the first try.`;
-  return `${told} ${leftOut(rows)}`.trimEnd();
+  return `${sentence} ${leftOut(rows)}`.trimEnd();
 }
 
 export interface FailureStack {
@@ -88,11 +88,11 @@ export function failureStacks(range: Range, rows: readonly Failures[]): readonly
   return [...named, { provider: null, name: `${OTHER} (${rest.length})`, mark: "muted", ...stackOf(rest) }];
 }
 
-export function tellFailures([top, ...others]: readonly FailureStack[], rows: readonly Usage[]): string {
+export function describeFailures([top, ...others]: readonly FailureStack[], rows: readonly Usage[]): string {
   const twice = others.length === 0 ? "" : " What two providers failed counts at both.";
-  const told =
+  const sentence =
     top === undefined ? "No provider failed a request." : `${top.name} failed ${plural(top.total, "request")}.${twice}`;
-  return `${told} ${leftOut(rows)}`.trimEnd();
+  return `${sentence} ${leftOut(rows)}`.trimEnd();
 }
 
 function leftOut(rows: readonly Usage[]): string {

@@ -12,8 +12,8 @@ import { Check } from "../../kit/field.tsx";
 import { rangeQuery } from "../../range.ts";
 import { place } from "../../router.ts";
 import type { List } from "../../types.ts";
-import { type Failures, failureStacks, tellFailures, tellTries, tryStacks } from "./fallback-stacks.ts";
-import { opens, requestsHref, type Series, subtitle } from "./range.ts";
+import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
+import { describeFailures, describeTries, type Failures, failureStacks, tryStacks } from "./fallback-stacks.ts";
 
 interface Shape extends Series {
   /** How often it is read again; 0 is never. */
@@ -42,7 +42,7 @@ function ByTry({ range, series, choice }: Chosen) {
   return (
     <Figure
       title="Fallbacks"
-      trend={`${subtitle(range)}. ${tellTries(rows)}`}
+      trend={`${subtitle(range)}. ${describeTries(rows)}`}
       table={{
         head: ["Time, UTC", ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
@@ -92,7 +92,7 @@ function ByProvider({ range, series, everyMs, choice }: Chosen) {
   return (
     <Figure
       title="Fallbacks"
-      trend={`${subtitle(range)}. ${failures.data === null ? "" : tellFailures(stacks, series.data?.data ?? [])}`}
+      trend={`${subtitle(range)}. ${failures.data === null ? "" : describeFailures(stacks, series.data?.data ?? [])}`}
       table={{
         head: ["Time, UTC", ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [

@@ -11,13 +11,11 @@ import { currentRange, type Range, rangeBefore, rangeQuery } from "../../range.t
 import { hrefTo, place, setQuery } from "../../router.ts";
 import { isOperator } from "../../session.ts";
 import type { Key, List, RequestLine, Usage } from "../../types.ts";
-import { ModelMix, SpendChart } from "./charts.tsx";
+import { LatencyChart, ModelMix, SpendChart, StatusChart, TierMix } from "./charts.tsx";
 import { Checklist } from "./checklist.tsx";
 import { FallbackChart } from "./fallbacks.tsx";
-import { LatencyChart } from "./latency.tsx";
 import { LastErrors, TopKeys } from "./lists.tsx";
 import { Tiles } from "./tiles.tsx";
-import { StatusChart, TierMix } from "./traffic.tsx";
 
 const EVERY_MS = 10_000;
 const FIRST_EVERY_MS = 2_000;

@@ -8,7 +8,7 @@ import { type Range, rangeQuery } from "../../range.ts";
 import { hrefTo, place } from "../../router.ts";
 import type { Key, List, RequestLine, Usage } from "../../types.ts";
 import { spent } from "../../usage.ts";
-import { requestsHref } from "./range.ts";
+import { requestsHref } from "./drill-down.ts";
 
 const KEYS_MAX = 6;
 

@@ -6,8 +6,8 @@ import { count, duration, percent, usd } from "../../format.ts";
 import { Skeleton } from "../../kit/states.tsx";
 import type { List, Usage } from "../../types.ts";
 import { perStep } from "../../usage.ts";
+import { requestsHref } from "./drill-down.ts";
 import type { OverviewData } from "./index.tsx";
-import { requestsHref } from "./range.ts";
 
 interface Tile {
   readonly name: string;

@@ -1,4 +1,4 @@
-// Side by side: the bench as it is against up to three other profiles, tiers or models, with what each would cost.
+// Side by side: the draft as it is against up to three other profiles, tiers or models, with what each would cost.
 
 import { useState } from "preact/hooks";
 import { TIERS } from "../../../src/core/tiers.ts";
@@ -6,28 +6,28 @@ import { useLoad } from "../../api.ts";
 import { percent, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
+import { contenderOf, type Draft, OTHERS_MAX } from "../../parts/playground-draft.ts";
 import type { List, Model, Profile } from "../../types.ts";
-import { type Asked, useDecision } from "./ask.ts";
 import { Outcome } from "./outcome.tsx";
 import { Run } from "./run.tsx";
-import { type Bench, contenderOf, OTHERS_MAX } from "./state.ts";
+import { type Asked, useDecision } from "./use-decision.ts";
 
 interface CompareProps {
-  readonly bench: Bench;
+  readonly draft: Draft;
   readonly first: Asked;
   readonly profiles: readonly Profile[];
-  readonly set: (change: Partial<Bench>) => void;
+  readonly set: (change: Partial<Draft>) => void;
 }
 
-export function Compare({ bench, first, profiles, set }: CompareProps) {
+export function Compare({ draft, first, profiles, set }: CompareProps) {
   const [runs, setRuns] = useState(0);
-  const others = useOthers(bench);
+  const others = useOthers(draft);
   const nameOf = (id: string): string => profiles.find((profile) => profile.id === id)?.name ?? "another profile";
   const rows = [
-    { name: "As set", bench, asked: first },
-    ...bench.others.map((other, index) => ({
+    { name: "As set", draft, asked: first },
+    ...draft.others.map((other, index) => ({
       name: titleOf(other, nameOf),
-      bench: contenderOf(bench, other),
+      draft: contenderOf(draft, other),
       asked: others[index] ?? first,
     })),
   ];
@@ -42,13 +42,13 @@ export function Compare({ bench, first, profiles, set }: CompareProps) {
             {isReady ? `Run all for about ${usd(total)}` : "Run all"}
           </Button>
         </div>
-        <Choices bench={bench} profiles={profiles} set={set} />
+        <Choices draft={draft} profiles={profiles} set={set} />
         <Summary rows={rows} />
       </section>
       <div class="versus">
         {rows.map((row, index) => (
           <Outcome key={`${index}-${row.name}`} title={row.name} asked={row.asked}>
-            <Run bench={row.bench} estimateUsd={row.asked.answer?.estimate.costUsd ?? null} turn={runs} isPart />
+            <Run draft={row.draft} estimateUsd={row.asked.answer?.estimate.costUsd ?? null} turn={runs} isPart />
           </Outcome>
         ))}
       </div>
@@ -57,10 +57,10 @@ export function Compare({ bench, first, profiles, set }: CompareProps) {
 }
 
 /** As many questions as there can be; those that are not there ask nothing. */
-function useOthers(bench: Bench): readonly Asked[] {
-  const at = (index: number): Bench | null => {
-    const other = bench.others[index];
-    return other === undefined ? null : contenderOf(bench, other);
+function useOthers(draft: Draft): readonly Asked[] {
+  const at = (index: number): Draft | null => {
+    const other = draft.others[index];
+    return other === undefined ? null : contenderOf(draft, other);
   };
   return [useDecision(at(0)), useDecision(at(1)), useDecision(at(2))];
 }
@@ -119,13 +119,13 @@ function Summary({ rows }: { readonly rows: readonly Row[] }) {
   );
 }
 
-function Choices({ bench, profiles, set }: Omit<CompareProps, "first">) {
+function Choices({ draft, profiles, set }: Omit<CompareProps, "first">) {
   const models = useLoad<List<Model>>("/api/models").data?.data.filter(({ isRoutable }) => isRoutable) ?? [];
   const change = (index: number, value: string): void =>
-    set({ others: bench.others.map((other, at) => (at === index ? value : other)) });
+    set({ others: draft.others.map((other, at) => (at === index ? value : other)) });
   return (
     <div class="contenders">
-      {bench.others.map((other, index) => (
+      {draft.others.map((other, index) => (
         <div key={index} class="row">
           <select
             class="grow"
@@ -159,14 +159,14 @@ function Choices({ bench, profiles, set }: Omit<CompareProps, "first">) {
           <Button
             kind="quiet"
             label={`Remove number ${index + 1}`}
-            onClick={() => set({ others: bench.others.filter((_, at) => at !== index) })}
+            onClick={() => set({ others: draft.others.filter((_, at) => at !== index) })}
           >
             Remove
           </Button>
         </div>
       ))}
-      {bench.others.length < OTHERS_MAX && (
-        <Button onClick={() => set({ others: [...bench.others, "tier:STANDARD"] })}>Compare with another</Button>
+      {draft.others.length < OTHERS_MAX && (
+        <Button onClick={() => set({ others: [...draft.others, "tier:STANDARD"] })}>Compare with another</Button>
       )}
     </div>
   );

@@ -5,56 +5,57 @@ import { Button, Segmented } from "../../kit/button.tsx";
 import { SelectField, TextArea, TextField } from "../../kit/field.tsx";
 import { TIER_OPTIONS } from "../../kit/tier.tsx";
 import { TierRange } from "../../kit/tier-range.tsx";
+import { type Draft, parsedTools } from "../../parts/playground-draft.ts";
+import { Quality } from "../../parts/quality.tsx";
 import type { List, Model, Profile } from "../../types.ts";
-import { type Bench, parsedTools } from "./state.ts";
 
 interface FormProps {
-  readonly bench: Bench;
-  readonly set: (change: Partial<Bench>) => void;
+  readonly draft: Draft;
+  readonly set: (change: Partial<Draft>) => void;
 }
 
-export function Prompt({ bench, set }: FormProps) {
+export function Prompt({ draft, set }: FormProps) {
   return (
     <section class="card">
-      <TextArea label="Prompt" rows={6} value={bench.prompt} onInput={(prompt) => set({ prompt })} isFocused />
-      <details open={bench.system !== "" || bench.turns.length > 0}>
+      <TextArea label="Prompt" rows={6} value={draft.prompt} onInput={(prompt) => set({ prompt })} isFocused />
+      <details open={draft.system !== "" || draft.turns.length > 0}>
         <summary>System prompt and conversation</summary>
-        <TextArea label="System prompt" rows={2} value={bench.system} onInput={(system) => set({ system })} />
-        {bench.turns.map((turn, index) => (
+        <TextArea label="System prompt" rows={2} value={draft.system} onInput={(system) => set({ system })} />
+        {draft.turns.map((turn, index) => (
           <TextArea
             key={`${index}-${turn.role}`}
             label={`Earlier turn ${index + 1}, ${turn.role}`}
             rows={2}
             value={turn.content}
             onInput={(content) =>
-              set({ turns: bench.turns.map((each, at) => (at === index ? { ...each, content } : each)) })
+              set({ turns: draft.turns.map((each, at) => (at === index ? { ...each, content } : each)) })
             }
           />
         ))}
         <p class="row">
-          <Button onClick={() => set({ turns: [...bench.turns, { role: roleOf(bench), content: "" }] })}>
+          <Button onClick={() => set({ turns: [...draft.turns, { role: roleOf(draft), content: "" }] })}>
             Add an earlier turn
           </Button>
-          {bench.turns.length > 0 && (
-            <Button kind="quiet" onClick={() => set({ turns: bench.turns.slice(0, -1) })}>
+          {draft.turns.length > 0 && (
+            <Button kind="quiet" onClick={() => set({ turns: draft.turns.slice(0, -1) })}>
               Remove the last
             </Button>
           )}
         </p>
       </details>
-      <Tools bench={bench} set={set} />
+      <Tools draft={draft} set={set} />
     </section>
   );
 }
 
-function roleOf({ turns }: Bench): "user" | "assistant" {
+function roleOf({ turns }: Draft): "user" | "assistant" {
   return turns.length % 2 === 0 ? "user" : "assistant";
 }
 
-function Tools({ bench, set }: FormProps) {
-  const isBroken = bench.tools.trim() !== "" && parsedTools(bench) === undefined;
+function Tools({ draft, set }: FormProps) {
+  const isBroken = draft.tools.trim() !== "" && parsedTools(draft) === undefined;
   return (
-    <details open={bench.tools !== ""}>
+    <details open={draft.tools !== ""}>
       <summary>Tools</summary>
       <p class="row">
         {Object.entries(TOOL_PRESETS).map(([name, tools]) => (
@@ -67,7 +68,7 @@ function Tools({ bench, set }: FormProps) {
         label="Tools, JSON"
         isCode
         rows={5}
-        value={bench.tools}
+        value={draft.tools}
         onInput={(tools) => set({ tools })}
         error={isBroken ? "This is not JSON yet; routed without tools." : null}
       />
@@ -119,14 +120,14 @@ export function Examples({ set }: Pick<FormProps, "set">) {
   );
 }
 
-export function Controls({ bench, set, profiles }: FormProps & { readonly profiles: readonly Profile[] }) {
+export function Controls({ draft, set, profiles }: FormProps & { readonly profiles: readonly Profile[] }) {
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
   const options = [{ value: "", label: "none" }, ...profiles.map(({ id, name }) => ({ value: id, label: name }))];
   return (
     <section class="card">
       <SelectField
         label="Profile"
-        value={bench.profileId}
+        value={draft.profileId}
         options={options}
         onChange={(id) => set({ profileId: id })}
       />
@@ -137,63 +138,35 @@ export function Controls({ bench, set, profiles }: FormProps & { readonly profil
           { value: "tier", label: "A tier" },
           { value: "direct", label: "A model" },
         ]}
-        value={bench.mode}
-        onChange={(mode) => set({ mode: mode as Bench["mode"], model: bench.model || (models[0]?.id ?? "") })}
+        value={draft.mode}
+        onChange={(mode) => set({ mode: mode as Draft["mode"], model: draft.model || (models[0]?.id ?? "") })}
       />
-      {bench.mode === "tier" && (
-        <SelectField label="Tier" value={bench.tier} options={TIER_OPTIONS} onChange={(tier) => set({ tier })} />
+      {draft.mode === "tier" && (
+        <SelectField label="Tier" value={draft.tier} options={TIER_OPTIONS} onChange={(tier) => set({ tier })} />
       )}
-      {bench.mode === "direct" && (
+      {draft.mode === "direct" && (
         <SelectField
           label="Model"
-          value={bench.model}
+          value={draft.model}
           options={models.map(({ id }) => ({ value: id, label: id }))}
           onChange={(model) => set({ model })}
         />
       )}
-      <TierRange floor={bench.floor} ceiling={bench.ceiling} onChange={(floor, ceiling) => set({ floor, ceiling })} />
+      <TierRange floor={draft.floor} ceiling={draft.ceiling} onChange={(floor, ceiling) => set({ floor, ceiling })} />
       <div class="pair">
-        <Quality label="Code" value={bench.code} onChange={(code) => set({ code })} />
-        <Quality label="Chat" value={bench.chat} onChange={(chat) => set({ chat })} />
+        <Quality label="Code" value={draft.code} onChange={(code) => set({ code })} />
+        <Quality label="Chat" value={draft.chat} onChange={(chat) => set({ chat })} />
       </div>
       <div class="pair three">
         <TextField
           label="Max. cost, USD"
-          value={bench.maxCost}
+          value={draft.maxCost}
           onInput={(maxCost) => set({ maxCost })}
           placeholder="none"
         />
-        <TextField label="Min. tool score" value={bench.bfcl} onInput={(bfcl) => set({ bfcl })} placeholder="none" />
-        <TextField label="Output tokens" value={bench.cap} onInput={(cap) => set({ cap })} placeholder="expected" />
+        <TextField label="Min. tool score" value={draft.bfcl} onInput={(bfcl) => set({ bfcl })} placeholder="none" />
+        <TextField label="Output tokens" value={draft.cap} onInput={(cap) => set({ cap })} placeholder="expected" />
       </div>
     </section>
-  );
-}
-
-/** The two sliders of the specification as what they are: three positions, or not set. */
-export function Quality({
-  label,
-  value,
-  onChange,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}) {
-  return (
-    <div class="field">
-      <span class="label">{label}</span>
-      <Segmented
-        label={`${label} quality`}
-        choices={[
-          { value: "", label: "–" },
-          { value: "0", label: "Fast" },
-          { value: "1", label: "Balanced" },
-          { value: "2", label: "Best" },
-        ]}
-        value={value}
-        onChange={onChange}
-      />
-    </div>
   );
 }

@@ -1,9 +1,9 @@
-// What was decided for a bench, or why nothing was.
+// What was decided for a draft, or why nothing was.
 
 import type { ComponentChildren } from "preact";
 import { Empty, Problem } from "../../kit/states.tsx";
 import { DecisionPanel } from "../../parts/decision.tsx";
-import type { Answer, Asked } from "./ask.ts";
+import type { Answer, Asked } from "./use-decision.ts";
 
 export function Outcome({
   title,

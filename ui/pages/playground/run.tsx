@@ -6,17 +6,17 @@ import { duration, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { TextBlock } from "../../kit/copy.tsx";
 import { Problem } from "../../kit/states.tsx";
+import { type Draft, questionOf } from "../../parts/playground-draft.ts";
 import { hrefTo } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
-import { type Bench, questionOf } from "./state.ts";
 
 export function Run({
-  bench,
+  draft,
   estimateUsd,
   turn = 0,
   isPart = false,
 }: {
-  readonly bench: Bench;
+  readonly draft: Draft;
   readonly estimateUsd: string | null;
   /** Runs when this goes up. */
   readonly turn?: number;
@@ -36,7 +36,7 @@ export function Run({
     setError(null);
     setDone(null);
     try {
-      const body = { ...questionOf(bench), stream: true };
+      const body = { ...questionOf(draft), stream: true };
       const response = await send("POST", "/api/playground/run", { body, signal: abort.current.signal });
       if (!response.ok) throw toError(response, await response.json().catch(() => null));
       await readStream(response, (part) => setText((before) => (before ?? "") + part));

@@ -7,7 +7,7 @@ import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { SelectField } from "../../kit/field.tsx";
 import { Problem, Shown } from "../../kit/states.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { showToast } from "../../kit/toast.tsx";
 import { go, hrefTo } from "../../router.ts";
 import type { Key, List, Profile } from "../../types.ts";
 
@@ -23,7 +23,7 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
       const query = keysTo === NOWHERE ? "" : `?keysTo=${encodeURIComponent(keysTo)}`;
       await call("DELETE", `/api/profiles/${profile.id}${query}`);
       const moved = keysTo === NOWHERE || active.length === 0 ? "" : ` ${plural(active.length, "key")} moved.`;
-      tell(`“${profile.name}” is deleted.${moved}`);
+      showToast(`“${profile.name}” is deleted.${moved}`);
       onClose();
       go(hrefTo("/profiles"), { replace: true });
     } catch (problem) {

@@ -8,10 +8,10 @@ import { Check, TextField } from "../../kit/field.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Problem } from "../../kit/states.tsx";
 import { TierRange } from "../../kit/tier-range.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { showToast } from "../../kit/toast.tsx";
+import { Quality } from "../../parts/quality.tsx";
 import { go, hrefTo } from "../../router.ts";
 import type { List, Model, Profile, Rules } from "../../types.ts";
-import { Quality } from "../playground/form.tsx";
 import { ProfileDeletion } from "./deletion.tsx";
 import { Replay } from "./replay.tsx";
 
@@ -35,7 +35,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
       const made = await call<Profile>(method, isNew ? "/api/profiles" : `/api/profiles/${saved.id}`, {
         body: content,
       });
-      tell(`“${made.name}” is saved. Keys with it follow within a second.`);
+      showToast(`“${made.name}” is saved. Keys with it follow within a second.`);
       go(hrefTo(`/profiles/${made.id}`), { replace: true });
     } catch (problem) {
       setError(problem as ApiError);

@@ -7,11 +7,11 @@ import { useShortcuts } from "../../keyboard.ts";
 import { ButtonLink } from "../../kit/button.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { readFragment } from "../../parts/playground-draft.ts";
+import { chipsOf } from "../../parts/profile-rules.ts";
 import { go, hrefTo, place } from "../../router.ts";
 import type { Key, List, Profile, Rules, Usage } from "../../types.ts";
 import { baseline, spent, sum } from "../../usage.ts";
-import { readFragment } from "../playground/state.ts";
-import { chipsOf } from "./chips.ts";
 import { ProfileEditor } from "./editor.tsx";
 
 const MONTH_MS = 30 * 86_400_000;

@@ -56,7 +56,7 @@ export interface FilterNames {
 }
 
 /** A filter as people say it. */
-export function tellFilter(name: string, value: string, { keys, profiles }: FilterNames): string {
+export function describeFilter(name: string, value: string, { keys, profiles }: FilterNames): string {
   switch (name) {
     case "status":
       return STATUSES.find(([each]) => each === value)?.[1] ?? `status ${value}`;

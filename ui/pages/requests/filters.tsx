@@ -10,7 +10,7 @@ import { Check } from "../../kit/field.tsx";
 import { Popover } from "../../kit/popover.tsx";
 import { place, setQuery } from "../../router.ts";
 import type { Key, List, Model, Profile } from "../../types.ts";
-import { COSTS, filterNames, ROUTINGS, STATUSES, TRIES, tellFilter, withoutFilters } from "./filter-names.ts";
+import { COSTS, describeFilter, filterNames, ROUTINGS, STATUSES, TRIES, withoutFilters } from "./filter-names.ts";
 
 type Options = readonly (readonly [string, string])[];
 
@@ -93,16 +93,16 @@ function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly pro
   return (
     <ul class="chips set-filters" aria-label="Filters that are set">
       {set.map((name) => {
-        const told = tellFilter(name, query.get(name) ?? "", names);
+        const description = describeFilter(name, query.get(name) ?? "", names);
         return (
           <li key={name}>
             <button
               type="button"
               class="chip"
-              aria-label={`Take off the filter: ${told}`}
+              aria-label={`Take off the filter: ${description}`}
               onClick={() => setQuery({ [name]: null, after: null })}
             >
-              {told} <span aria-hidden="true">✕</span>
+              {description} <span aria-hidden="true">✕</span>
             </button>
           </li>
         );

@@ -12,11 +12,11 @@ import { Sheet } from "../../kit/sheet.tsx";
 import { Empty, Problem, Shown } from "../../kit/states.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
 import { TIER_OPTIONS, TierBadge } from "../../kit/tier.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { showToast } from "../../kit/toast.tsx";
 import { DecisionPanel } from "../../parts/decision.tsx";
+import { playgroundHref } from "../../parts/playground-draft.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
-import { playgroundHref } from "../playground/state.ts";
 import { curlOf } from "./curl.ts";
 import { Status } from "./table.tsx";
 import { Attempts, Cost, Payload } from "./tabs.tsx";
@@ -43,7 +43,7 @@ function useCopyKeys(requestId: string | null): void {
   const copy = async (event: KeyboardEvent): Promise<void> => {
     if (requestId === null || isChordArmed() || getSelection()?.isCollapsed === false) return;
     event.preventDefault();
-    tell((await copyText(requestId)) ? "The request id is copied." : `The request id is ${requestId}.`);
+    showToast((await copyText(requestId)) ? "The request id is copied." : `The request id is ${requestId}.`);
   };
   useShortcuts({ c: copy, "mod+c": copy });
 }
@@ -106,7 +106,7 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
 }
 
 function Foot({ detail }: { readonly detail: RequestDetail }) {
-  const [isMarking, setMarking] = useState(false);
+  const [isReporting, setReporting] = useState(false);
   const { feedback } = detail;
   return (
     <>
@@ -114,17 +114,17 @@ function Foot({ detail }: { readonly detail: RequestDetail }) {
       <CopyButton text={curlOf(detail, location.origin)} label="Copy as curl" kind="plain" />
       {detail.key !== "" && <ButtonLink href={hrefTo("/requests", { key: detail.key })}>More of this key</ButtonLink>}
       {detail.decision !== null && (
-        <Button onClick={() => setMarking(true)}>
+        <Button onClick={() => setReporting(true)}>
           {feedback === null ? "Wrong tier?" : `Marked: ${feedback.tier}`}
         </Button>
       )}
-      {isMarking && <Mark detail={detail} onClose={() => setMarking(false)} />}
+      {isReporting && <FeedbackDialog detail={detail} onClose={() => setReporting(false)} />}
     </>
   );
 }
 
 /** A labelled example for the next training of the classifier. */
-function Mark({ detail, onClose }: { readonly detail: RequestDetail; readonly onClose: () => void }) {
+function FeedbackDialog({ detail, onClose }: { readonly detail: RequestDetail; readonly onClose: () => void }) {
   const [tier, setTier] = useState(detail.feedback?.tier ?? detail.tier ?? "LIGHT");
   const [note, setNote] = useState(detail.feedback?.note ?? "");
   const [error, setError] = useState<ApiError | null>(null);
@@ -132,7 +132,7 @@ function Mark({ detail, onClose }: { readonly detail: RequestDetail; readonly on
     event.preventDefault();
     try {
       await call("POST", `/api/requests/${detail.id}/feedback`, { body: { tier, note: note || null } });
-      tell(`Marked: this should have been ${tier}.`);
+      showToast(`Marked: this should have been ${tier}.`);
       onClose();
     } catch (problem) {
       setError(problem as ApiError);

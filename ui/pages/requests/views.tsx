@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { Popover } from "../../kit/popover.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { showToast } from "../../kit/toast.tsx";
 import { place } from "../../router.ts";
 
 interface View {
@@ -58,7 +58,7 @@ function SaveView({ query }: { readonly query: string }) {
     const given = name.trim();
     if (given === "") return;
     keep([...views.value.filter((view) => view.name !== given), { name: given, query }].slice(-VIEWS_MAX));
-    tell(`Saved as “${given}”, in this browser.`);
+    showToast(`Saved as “${given}”, in this browser.`);
     setName("");
   };
   return (

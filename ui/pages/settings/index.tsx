@@ -7,7 +7,7 @@ import { Button, ButtonLink, Segmented } from "../../kit/button.tsx";
 import { TextField } from "../../kit/field.tsx";
 import { PageHead, Section } from "../../kit/page.tsx";
 import { Problem, Shown } from "../../kit/states.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { showToast } from "../../kit/toast.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
@@ -92,7 +92,7 @@ function PasswordForm() {
     setError(null);
     try {
       await call("POST", "/api/session/password", { body: { current, next } });
-      tell("Password changed. Other sessions are signed out.");
+      showToast("Password changed. Other sessions are signed out.");
       setCurrent("");
       setNext("");
     } catch (problem) {

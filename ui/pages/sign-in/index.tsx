@@ -8,13 +8,13 @@ import { TextField } from "../../kit/field.tsx";
 import { Problem } from "../../kit/states.tsx";
 import { go } from "../../router.ts";
 import { loadSession, session, setUp, signIn } from "../../session.ts";
-import { Mark } from "../../shell.tsx";
+import { Logo } from "../../shell.tsx";
 
 const PASSWORD_MIN = 12;
 
 export function SignIn() {
   return (
-    <Gate title="Sign in" action="Sign in" onSubmit={({ email, password }) => signIn(email, password)}>
+    <CredentialsForm title="Sign in" action="Sign in" onSubmit={({ email, password }) => signIn(email, password)}>
       <details class="faint">
         <summary>Forgot the password?</summary>
         <p>
@@ -22,7 +22,7 @@ export function SignIn() {
           <code>switchyard users reset E-MAIL</code> on the server.
         </p>
       </details>
-    </Gate>
+    </CredentialsForm>
   );
 }
 
@@ -43,9 +43,9 @@ export function SetUp({ token }: { readonly token: string }) {
     go("/", { replace: true });
   };
   return (
-    <Gate title="Choose the operator's sign-in" action="Set up" isNew onSubmit={submit}>
+    <CredentialsForm title="Choose the operator's sign-in" action="Set up" isNew onSubmit={submit}>
       <p class="faint">This link works once. There is no default password.</p>
-    </Gate>
+    </CredentialsForm>
   );
 }
 
@@ -56,9 +56,9 @@ export function Invited({ token }: { readonly token: string }) {
     go("/", { replace: true });
   };
   return (
-    <Gate title="Accept the invitation" action="Join" isNew hasEmail={false} onSubmit={submit}>
+    <CredentialsForm title="Accept the invitation" action="Join" isNew hasEmail={false} onSubmit={submit}>
       <p class="faint">Choose a password for the dashboard.</p>
-    </Gate>
+    </CredentialsForm>
   );
 }
 
@@ -70,9 +70,9 @@ export function NewPassword({ token }: { readonly token: string }) {
     go("/", { replace: true });
   };
   return (
-    <Gate title="Choose a new password" action="Save and sign in" isNew hasEmail={false} onSubmit={submit}>
+    <CredentialsForm title="Choose a new password" action="Save and sign in" isNew hasEmail={false} onSubmit={submit}>
       <p class="faint">This link works once. You are signed out everywhere else.</p>
-    </Gate>
+    </CredentialsForm>
   );
 }
 
@@ -81,7 +81,7 @@ interface Credentials {
   readonly password: string;
 }
 
-function Gate({
+function CredentialsForm({
   title,
   action,
   isNew = false,
@@ -151,7 +151,7 @@ function Frame({ title, children }: { readonly title: string; readonly children:
   return (
     <main class="gate">
       <div class="brand">
-        <Mark />
+        <Logo />
         Switchyard
       </div>
       <section class="card">

@@ -1,7 +1,7 @@
 // The rules of a profile, each in a few words.
 
-import { plural, usd } from "../../format.ts";
-import type { Rules } from "../../types.ts";
+import { plural, usd } from "../format.ts";
+import type { Rules } from "../types.ts";
 
 const QUALITIES = ["fast", "balanced", "best"];
 

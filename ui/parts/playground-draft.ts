@@ -1,13 +1,13 @@
 // What the playground holds, and how it travels: behind the `#` of the address, which no server sees.
 
-import type { RequestDetail, Rules } from "../../types.ts";
+import type { RequestDetail, Rules } from "../types.ts";
 
 export interface Turn {
   readonly role: "user" | "assistant";
   readonly content: string;
 }
 
-export interface Bench {
+export interface Draft {
   readonly prompt: string;
   readonly system: string;
   readonly turns: readonly Turn[];
@@ -30,7 +30,7 @@ export interface Bench {
   readonly from: string | null;
 }
 
-export const EMPTY_BENCH: Bench = {
+export const EMPTY_DRAFT: Draft = {
   prompt: "",
   system: "",
   turns: [],
@@ -70,29 +70,29 @@ export function readFragment(hash: string): Json | null {
   }
 }
 
-/** Only what differs from an empty bench, so that links stay short. */
-export function benchFragment(bench: Bench): string {
+/** Only what differs from an empty draft, so that links stay short. */
+export function draftFragment(draft: Draft): string {
   const isEmpty = (value: unknown, empty: unknown): boolean =>
     value === empty || (Array.isArray(value) && value.length === 0);
-  const changed = Object.entries(bench).filter(([name, value]) => !isEmpty(value, EMPTY_BENCH[name as keyof Bench]));
+  const changed = Object.entries(draft).filter(([name, value]) => !isEmpty(value, EMPTY_DRAFT[name as keyof Draft]));
   return changed.length === 0 ? "" : writeFragment(Object.fromEntries(changed));
 }
 
 /** A link may come from anywhere: what does not fit is left out. */
-export function benchFrom(hash: string): Bench {
+export function draftFrom(hash: string): Draft {
   const given = readFragment(hash) ?? {};
-  const fits = Object.entries(EMPTY_BENCH).filter(([name, empty]) => isLike(given[name], empty));
-  const bench = { ...EMPTY_BENCH, ...Object.fromEntries(fits.map(([name]) => [name, given[name]])) };
-  const isMode = bench.mode === "auto" || bench.mode === "tier" || bench.mode === "direct";
+  const fits = Object.entries(EMPTY_DRAFT).filter(([name, empty]) => isLike(given[name], empty));
+  const draft = { ...EMPTY_DRAFT, ...Object.fromEntries(fits.map(([name]) => [name, given[name]])) };
+  const isMode = draft.mode === "auto" || draft.mode === "tier" || draft.mode === "direct";
   return {
-    ...bench,
-    mode: isMode ? bench.mode : "auto",
-    turns: bench.turns.filter(isTurn),
-    others: bench.others.filter((other) => typeof other === "string").slice(0, OTHERS_MAX),
+    ...draft,
+    mode: isMode ? draft.mode : "auto",
+    turns: draft.turns.filter(isTurn),
+    others: draft.others.filter((other) => typeof other === "string").slice(0, OTHERS_MAX),
   };
 }
 
-function isLike(value: unknown, empty: Bench[keyof Bench]): boolean {
+function isLike(value: unknown, empty: Draft[keyof Draft]): boolean {
   if (Array.isArray(empty)) return Array.isArray(value);
   return typeof value === "string" || (empty === null && value === null);
 }
@@ -104,25 +104,25 @@ function isTurn(turn: unknown): turn is Turn {
 
 export const OTHERS_MAX = 3;
 
-/** The bench as it would be with another profile, in another tier, or on another model. */
-export function contenderOf(bench: Bench, other: string): Bench {
+/** The draft as it would be with another profile, in another tier, or on another model. */
+export function contenderOf(draft: Draft, other: string): Draft {
   const [kind, ...rest] = other.split(":");
   const id = rest.join(":");
-  if (kind === "profile") return { ...bench, profileId: id };
-  if (kind === "tier") return { ...bench, mode: "tier", tier: id };
-  return { ...bench, mode: "direct", model: id };
+  if (kind === "profile") return { ...draft, profileId: id };
+  if (kind === "tier") return { ...draft, mode: "tier", tier: id };
+  return { ...draft, mode: "direct", model: id };
 }
 
 /** The question of a recorded request again: its words where they were kept, else its decision's circumstances. */
 export function playgroundHref(detail: RequestDetail): string {
-  const kept = detail.content === null ? {} : benchOfBody(detail.content.request);
-  const mode = (detail.decision?.profile ?? "auto") as Bench["mode"];
+  const kept = detail.content === null ? {} : draftOfBody(detail.content.request);
+  const mode = (detail.decision?.profile ?? "auto") as Draft["mode"];
   const asked =
     mode === "tier" ? { tier: detail.tier ?? "LIGHT" } : mode === "direct" ? { model: detail.model ?? "" } : {};
-  return `/playground${benchFragment({ ...EMPTY_BENCH, mode, ...asked, ...kept, from: detail.requestId })}`;
+  return `/playground${draftFragment({ ...EMPTY_DRAFT, mode, ...asked, ...kept, from: detail.requestId })}`;
 }
 
-function benchOfBody(text: string): Partial<Bench> {
+function draftOfBody(text: string): Partial<Draft> {
   try {
     const body = JSON.parse(text) as Json;
     const messages = (Array.isArray(body.messages) ? body.messages : []) as readonly Json[];
@@ -148,16 +148,16 @@ function textOf(content: unknown): string {
 }
 
 /** The controls as `service_*` fields. */
-function controls(bench: Bench): Json {
+function controls(draft: Draft): Json {
   return {
-    ...(bench.mode === "auto" ? {} : { service_profile: bench.mode }),
-    ...(bench.mode === "tier" ? { service_tier: bench.tier } : {}),
-    ...(bench.floor === null ? {} : { service_tier_floor: bench.floor }),
-    ...(bench.ceiling === null ? {} : { service_tier_ceiling: bench.ceiling }),
-    ...numeric("service_code_quality", bench.code),
-    ...numeric("service_chat_quality", bench.chat),
-    ...numeric("service_max_cost", bench.maxCost),
-    ...numeric("service_bfcl_min", bench.bfcl),
+    ...(draft.mode === "auto" ? {} : { service_profile: draft.mode }),
+    ...(draft.mode === "tier" ? { service_tier: draft.tier } : {}),
+    ...(draft.floor === null ? {} : { service_tier_floor: draft.floor }),
+    ...(draft.ceiling === null ? {} : { service_tier_ceiling: draft.ceiling }),
+    ...numeric("service_code_quality", draft.code),
+    ...numeric("service_chat_quality", draft.chat),
+    ...numeric("service_max_cost", draft.maxCost),
+    ...numeric("service_bfcl_min", draft.bfcl),
   };
 }
 
@@ -165,56 +165,56 @@ function numeric(name: string, text: string): Json {
   return text.trim() === "" || Number.isNaN(Number(text)) ? {} : { [name]: Number(text) };
 }
 
-export function parsedTools(bench: Bench): unknown {
-  if (bench.tools.trim() === "") return undefined;
+export function parsedTools(draft: Draft): unknown {
+  if (draft.tools.trim() === "") return undefined;
   try {
-    return JSON.parse(bench.tools) as unknown;
+    return JSON.parse(draft.tools) as unknown;
   } catch {
     return undefined;
   }
 }
 
 /** The body for /api/playground/*. */
-export function questionOf(bench: Bench): Json {
-  const tools = parsedTools(bench);
+export function questionOf(draft: Draft): Json {
+  const tools = parsedTools(draft);
   return {
-    prompt: bench.prompt,
-    ...(bench.system === "" ? {} : { system_prompt: bench.system }),
-    ...(bench.turns.length === 0 ? {} : { messages: [...bench.turns, { role: "user", content: bench.prompt }] }),
+    prompt: draft.prompt,
+    ...(draft.system === "" ? {} : { system_prompt: draft.system }),
+    ...(draft.turns.length === 0 ? {} : { messages: [...draft.turns, { role: "user", content: draft.prompt }] }),
     ...(tools === undefined ? {} : { tools }),
-    ...numeric("max_output_tokens", bench.cap),
-    ...(bench.mode === "direct" ? { model: bench.model } : {}),
-    ...controls(bench),
-    ...(bench.profileId === "" ? {} : { profileId: bench.profileId }),
+    ...numeric("max_output_tokens", draft.cap),
+    ...(draft.mode === "direct" ? { model: draft.model } : {}),
+    ...controls(draft),
+    ...(draft.profileId === "" ? {} : { profileId: draft.profileId }),
   };
 }
 
 /** The same as a call to /v1/chat/completions. */
-export function chatBodyOf(bench: Bench): Json {
-  const tools = parsedTools(bench);
+export function chatBodyOf(draft: Draft): Json {
+  const tools = parsedTools(draft);
   return {
-    model: bench.mode === "direct" ? bench.model : "auto",
+    model: draft.mode === "direct" ? draft.model : "auto",
     messages: [
-      ...(bench.system === "" ? [] : [{ role: "system", content: bench.system }]),
-      ...bench.turns,
-      { role: "user", content: bench.prompt },
+      ...(draft.system === "" ? [] : [{ role: "system", content: draft.system }]),
+      ...draft.turns,
+      { role: "user", content: draft.prompt },
     ],
     ...(tools === undefined ? {} : { tools }),
-    ...numeric("max_tokens", bench.cap),
-    ...controls(bench),
+    ...numeric("max_tokens", draft.cap),
+    ...controls(draft),
   };
 }
 
 /** What of the controls a profile can hold. */
-export function rulesOf(bench: Bench): Partial<Rules> {
+export function rulesOf(draft: Draft): Partial<Rules> {
   const number = (text: string): number | null => (text.trim() === "" ? null : Number(text));
   return {
-    tierFloor: bench.mode === "tier" ? bench.tier : bench.floor,
-    tierCeiling: bench.mode === "tier" ? bench.tier : bench.ceiling,
-    maxCostUsd: bench.maxCost.trim() === "" ? null : bench.maxCost.trim(),
-    bfclMin: number(bench.bfcl),
-    codeQuality: number(bench.code),
-    chatQuality: number(bench.chat),
-    ...(bench.mode === "direct" && bench.model !== "" ? { allowedModels: [bench.model] } : {}),
+    tierFloor: draft.mode === "tier" ? draft.tier : draft.floor,
+    tierCeiling: draft.mode === "tier" ? draft.tier : draft.ceiling,
+    maxCostUsd: draft.maxCost.trim() === "" ? null : draft.maxCost.trim(),
+    bfclMin: number(draft.bfcl),
+    codeQuality: number(draft.code),
+    chatQuality: number(draft.chat),
+    ...(draft.mode === "direct" && draft.model !== "" ? { allowedModels: [draft.model] } : {}),
   };
 }

@@ -7,7 +7,7 @@ import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { SelectField, TextField } from "../../kit/field.tsx";
 import { Problem } from "../../kit/states.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { showToast } from "../../kit/toast.tsx";
 import type { Key, List, NewKey, Usage } from "../../types.ts";
 import { KeyShown } from "./create.tsx";
 
@@ -56,7 +56,7 @@ export function Revocation({ target, onClose }: { readonly target: Key; readonly
   const revoke = async (): Promise<void> => {
     try {
       await call("DELETE", `/api/keys/${target.id}`);
-      tell(`“${target.name}” is revoked.`);
+      showToast(`“${target.name}” is revoked.`);
       onClose();
     } catch (problem) {
       setError(problem as ApiError);

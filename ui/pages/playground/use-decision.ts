@@ -1,10 +1,10 @@
-// Asks for the decision as the bench changes: a short pause after the last key, the old answer staying until the new one
+// Asks for the decision as the draft changes: a short pause after the last key, the old answer staying until the new one
 // is there.
 
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, call } from "../../api.ts";
+import { type Draft, questionOf } from "../../parts/playground-draft.ts";
 import type { Candidate, Decision } from "../../types.ts";
-import { type Bench, questionOf } from "./state.ts";
 
 const PAUSE_MS = 150;
 
@@ -36,9 +36,9 @@ export interface Asked {
 }
 
 /** Null asks nothing. */
-export function useDecision(bench: Bench | null): Asked {
+export function useDecision(draft: Draft | null): Asked {
   const [asked, setAsked] = useState<Asked>({ answer: null, error: null, isStale: false });
-  const question = bench === null || bench.prompt.trim() === "" ? null : JSON.stringify(questionOf(bench));
+  const question = draft === null || draft.prompt.trim() === "" ? null : JSON.stringify(questionOf(draft));
   useEffect(() => {
     if (question === null) {
       setAsked({ answer: null, error: null, isStale: false });

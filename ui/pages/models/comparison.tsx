@@ -3,11 +3,10 @@
 import type { ComponentChildren } from "preact";
 import { CAPABILITIES, TOOL_SCENARIOS } from "../../../src/core/model.ts";
 import { count, duration, percent, score, usd } from "../../format.ts";
-import { ButtonLink } from "../../kit/button.tsx";
+import { Button, ButtonLink } from "../../kit/button.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
-import { hrefTo, hrefWith, setQuery } from "../../router.ts";
-import { benchFragment, EMPTY_BENCH } from "../playground/state.ts";
-import { COMPARED_MAX, compare } from "./compare.tsx";
+import { draftFragment, EMPTY_DRAFT } from "../../parts/playground-draft.ts";
+import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import { standingText } from "./words.ts";
 
@@ -96,8 +95,8 @@ function Head({ models }: { readonly models: readonly SeenModel[] }) {
 }
 
 function playgroundHref([first = "", ...others]: readonly string[]): string {
-  const bench = { ...EMPTY_BENCH, mode: "direct" as const, model: first, others: others.map((id) => `model:${id}`) };
-  return `${hrefTo("/playground")}${benchFragment(bench)}`;
+  const draft = { ...EMPTY_DRAFT, mode: "direct" as const, model: first, others: others.map((id) => `model:${id}`) };
+  return `${hrefTo("/playground")}${draftFragment(draft)}`;
 }
 
 interface Fact {
@@ -218,4 +217,51 @@ const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[]
 function RequestsLink({ id, requests }: { readonly id: string; readonly requests: number }) {
   if (requests === 0) return <span class="faint">none</span>;
   return <a href={hrefTo("/requests", { model: id, range: "24h", from: null, to: null })}>{count(requests)}</a>;
+}
+
+export const COMPARED_MAX = 4;
+
+export function chosenToCompare(models: readonly SeenModel[]): readonly SeenModel[] {
+  const ids = (place.value.query.get("compare") ?? "").split(",");
+  return [...new Set(ids)].flatMap((id) => models.filter((model) => model.id === id)).slice(0, COMPARED_MAX);
+}
+
+/** As a change of the address. */
+export function compare(ids: readonly string[]): { readonly compare: string } {
+  return { compare: ids.slice(0, COMPARED_MAX).join(",") };
+}
+
+export function ComparePick({ id, compared }: { readonly id: string; readonly compared: readonly SeenModel[] }) {
+  const ids = compared.map((model) => model.id);
+  const isIn = ids.includes(id);
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Compare ${id}`}
+      checked={isIn}
+      disabled={!isIn && ids.length >= COMPARED_MAX}
+      onChange={() => setQuery(compare(isIn ? ids.filter((each) => each !== id) : [...ids, id]), { replace: true })}
+    />
+  );
+}
+
+/** Stays in sight while models are ticked further down. */
+export function CompareBar({ models }: { readonly models: readonly SeenModel[] }) {
+  if (models.length === 0) return null;
+  return (
+    <div class="save-bar" role="status">
+      <span class="grow">
+        {models.map(({ id }) => id).join(", ")}{" "}
+        <span class="faint">
+          {models.length === 1 ? "Tick one more to compare." : `${models.length} of at most ${COMPARED_MAX}`}
+        </span>
+      </span>
+      <Button onClick={() => setQuery({ compare: null }, { replace: true })}>Clear</Button>
+      {models.length > 1 && (
+        <ButtonLink kind="primary" href={hrefWith({ beside: "1", model: null })}>
+          Compare side by side
+        </ButtonLink>
+      )}
+    </div>
+  );
 }
