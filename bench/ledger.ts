@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { createLedger, type Ledger } from "../src/billing/ledger.ts";
 import { createOutbox } from "../src/billing/outbox.ts";
-import type { Db } from "../src/core/ports.ts";
+import type { Db } from "../src/core/db.ts";
 import { openDb } from "../src/store/db.ts";
 import { createLedgerStore } from "../src/store/ledger/ledger.ts";
 import { SILENT_LOG } from "../src/telemetry/log.ts";

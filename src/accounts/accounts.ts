@@ -1,8 +1,8 @@
 // Accounts: whose keys, profiles and credits are whose.
 
 import { randomBytes } from "node:crypto";
+import type { Account, AccountStore, Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { Account, AccountStore, Page } from "../core/ports.ts";
 
 export const DEFAULT_ACCOUNT = "default";
 

@@ -1,6 +1,6 @@
 // The first start: the account `default` and one key to begin with. CONTRACT 1.
 
-import type { AccountStore } from "../core/ports.ts";
+import type { AccountStore } from "../core/accounts.ts";
 import { UniqueViolation } from "../core/store-errors.ts";
 import { DEFAULT_ACCOUNT } from "./accounts.ts";
 import type { Keys } from "./keys.ts";

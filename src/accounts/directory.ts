@@ -2,7 +2,9 @@
 // Kept true by reading one revision number, now and then and when a change is heard of; when it has moved, everything is
 // read anew.
 
-import type { KeyRecord, KeyStore, Log, Profile, ProfileStore } from "../core/ports.ts";
+import type { KeyRecord, KeyStore } from "../core/keys.ts";
+import type { Log } from "../core/log.ts";
+import type { Profile, ProfileStore } from "../core/profiles.ts";
 
 export interface Directory {
   keyByHash(hash: string): KeyRecord | undefined;
@@ -45,11 +47,14 @@ export function createDirectory({ keys, profiles, log, pollMs = POLL_MS }: Direc
   const poll = async (): Promise<void> => {
     try {
       await catchUp();
-      if (!isReachable) log.info({}, "keys and profiles are read again");
+      if (!isReachable) log.info({ event: "keys.reload_recovered" }, "keys and profiles can be read again");
       isReachable = true;
     } catch (error) {
       if (isReachable && timer !== null)
-        log.warn({ err: error }, "keys and profiles cannot be read; those known stay in force");
+        log.warn(
+          { event: "keys.reload_failed", err: error },
+          "keys and profiles cannot be read; those already known stay valid",
+        );
       isReachable = false;
     }
   };

@@ -1,9 +1,9 @@
 // One-time links that make users: the set-up link for the first operator, and invitations. Each works once.
 
 import { randomBytes } from "node:crypto";
+import type { Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Invitation, InvitationStore, User, UserRole, UserStore } from "../core/people.ts";
-import type { Page } from "../core/ports.ts";
 import { UniqueViolation } from "../core/store-errors.ts";
 import { DEFAULT_ACCOUNT } from "./accounts.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";

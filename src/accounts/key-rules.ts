@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
-import type { KeyChange, KeyRecord } from "../core/ports.ts";
+import type { KeyChange, KeyRecord } from "../core/keys.ts";
 import type { SpendReset } from "../core/spend-reset.ts";
 import type { Directory } from "./directory.ts";
 import { hashKeyText, shownPrefix } from "./key-text.ts";

@@ -1,8 +1,11 @@
 // API keys: made, listed, changed, revoked, and verified on every request from memory.
 
 import { timingSafeEqual } from "node:crypto";
+import type { Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { KeyChange, KeyRecord, KeyStore, Log, Page, Profile } from "../core/ports.ts";
+import type { KeyChange, KeyRecord, KeyStore } from "../core/keys.ts";
+import type { Log } from "../core/log.ts";
+import type { Profile } from "../core/profiles.ts";
 import type { Directory } from "./directory.ts";
 import { checkedChange, ensureLimited, type NewKey, newKeyId, toRecord } from "./key-rules.ts";
 import { hashKeyText, isKeyShaped, makeKeyText } from "./key-text.ts";

@@ -1,6 +1,7 @@
 // When each key was last used: gathered in memory, written in one batch now and then, never once per request. SPEC 8.3.
 
-import type { KeyRecord, KeyStore, Log } from "../core/ports.ts";
+import type { KeyRecord, KeyStore } from "../core/keys.ts";
+import type { Log } from "../core/log.ts";
 
 export interface LastUsed {
   note(id: string, atMs: number): void;
@@ -30,7 +31,7 @@ export function createLastUsed(options: {
     } catch (error) {
       // Kept for the next time; what was used since is newer.
       for (const [id, atMs] of flushing) if (!gathered.has(id)) gathered.set(id, atMs);
-      log.warn({ err: error }, "last-used times could not be written; they are kept and tried again");
+      log.warn({ event: "keys.last_used_failed", err: error }, "last-used times could not be written; retrying later");
     } finally {
       flushing = new Map();
       running = null;

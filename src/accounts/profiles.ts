@@ -1,9 +1,10 @@
 // Routing profiles: named constraints that a key puts on every request made with it. SPEC 5.5.
 
 import { randomBytes } from "node:crypto";
+import type { Page } from "../core/accounts.ts";
 import type { Constraints } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { Page, Profile, ProfileStore } from "../core/ports.ts";
+import type { Profile, ProfileStore } from "../core/profiles.ts";
 import type { Directory } from "./directory.ts";
 
 export interface ProfileContent {

@@ -1,8 +1,8 @@
 // What keys have spent of their limits in the period under way, and counting it from nothing before the period is over.
 
+import type { KeyRecord, KeySpendStore } from "../core/keys.ts";
 import type { KeySpend } from "../core/ledger.ts";
 import type { NanoUsd } from "../core/money.ts";
-import type { KeyRecord, KeySpendStore } from "../core/ports.ts";
 import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
 
 export interface Spent {

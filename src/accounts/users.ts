@@ -1,8 +1,8 @@
 // Users of the dashboard: signing in, changing the password, listing, deleting.
 
+import type { Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { User, UserStore } from "../core/people.ts";
-import type { Page } from "../core/ports.ts";
 import { type AttemptLimit, type Attempts, createAttempts } from "./limits/sign-ins.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
 import type { SignedIn } from "./sessions.ts";

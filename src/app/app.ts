@@ -9,7 +9,9 @@ import type { Credits } from "../billing/credits.ts";
 import type { Ledger } from "../billing/ledger.ts";
 import { readPackage } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import type { AccountStore, Db, Log } from "../core/ports.ts";
+import type { AccountStore } from "../core/accounts.ts";
+import type { Db } from "../core/db.ts";
+import type { Log } from "../core/log.ts";
 import { createOpenCalls } from "../gateway/open-calls.ts";
 import { createToolLoops } from "../gateway/tool-loops.ts";
 import type { Edge } from "../http/context.ts";
@@ -54,7 +56,7 @@ const BACKLOG = 4_096;
 export async function start(settings: Settings, log: Log, options: StartOptions = {}): Promise<App> {
   const db = await openDb(settings.database, {
     exclusive: true,
-    onConnectionLost: (err) => log.warn({ err }, "connection lost"),
+    onConnectionLost: (err) => log.warn({ event: "database.connection_lost", err }, "database connection lost"),
   });
   try {
     return await startOn(db, settings, log, options);

@@ -3,7 +3,8 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Settings } from "../config/settings.ts";
-import type { Db, Log } from "../core/ports.ts";
+import type { Db } from "../core/db.ts";
+import type { Log } from "../core/log.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Edge, ReadyCheck } from "../http/context.ts";
 
@@ -62,12 +63,16 @@ export function createDrain({ settings, db, limits, openCalls, log }: DrainConte
       const lingered = isAlone ? within(drainMs, openCalls.idle(), hurried) : Promise.resolve(true);
       const closed = lingered.then(() => closeServer(server));
       if (!(await within(drainMs, closed, hurried))) {
-        log.warn({}, "time is over: what still runs ends with an error and costs nothing");
+        log.warn(
+          { event: "shutdown.timed_out" },
+          "shutdown timed out: open requests end with an error and cost nothing",
+        );
         openCalls.cut();
         if (!(await within(GOODBYE_MS, closed))) server.server.closeAllConnections();
         await closed;
       }
-      if (!(await within(BOOKING_MS_MAX, openCalls.idle()))) log.error({}, "some calls could not be booked in time");
+      if (!(await within(BOOKING_MS_MAX, openCalls.idle())))
+        log.error({ event: "shutdown.charges_pending" }, "some requests could not be charged in time");
     },
   };
 }

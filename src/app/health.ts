@@ -1,7 +1,7 @@
 // Wiring of what watches providers: the breakers, and what the metrics show of them.
 
 import type { Settings } from "../config/settings.ts";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import type { Services } from "../gateway/services.ts";
 import type { ProviderHealth } from "../providers/breaker.ts";
 import { createHealth } from "../providers/health.ts";

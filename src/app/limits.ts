@@ -8,7 +8,8 @@ import { createSharedAttempts } from "../accounts/limits/shared-sign-ins.ts";
 import { type Attempts, createAttempts } from "../accounts/limits/sign-ins.ts";
 import type { Settings } from "../config/settings.ts";
 import type { CallWindows } from "../core/call-window.ts";
-import type { Db, Log } from "../core/ports.ts";
+import type { Db } from "../core/db.ts";
+import type { Log } from "../core/log.ts";
 import type { ReadyCheck } from "../http/context.ts";
 import { openDb } from "../store/db.ts";
 import { countProcesses } from "../store/ledger/processes.ts";
@@ -38,7 +39,8 @@ const POSTGRES_MS_MAX = 900;
 
 export async function openLimits(db: Db, { settings, log, metrics, now }: LimitsContext): Promise<Limits> {
   if (db.kind === "sqlite") {
-    if (settings.redis !== null) log.warn({}, "redis is not used: only one process serves from a SQLite file");
+    if (settings.redis !== null)
+      log.warn({ event: "redis.unused" }, "redis is not used: a SQLite file serves only one process");
     return {
       limiter: createLimiter(),
       attempts: createAttempts(now),
@@ -71,7 +73,8 @@ function redisCheck(counter: SharedCounter): ReadyCheck {
 }
 
 async function openWindows({ redis, database }: LimitsContext["settings"], log: Log): Promise<CallWindows> {
-  if (redis !== null) return openRedisWindows(redis, { onError: (err) => log.debug({ err }, "redis") });
+  if (redis !== null)
+    return openRedisWindows(redis, { onError: (err) => log.debug({ event: "redis.error", err }, "redis error") });
   return createCallWindows(
     await openDb(database, { poolMax: 2, queryTimeoutMs: 2 * POSTGRES_MS_MAX, connectTimeoutMs: 2 * POSTGRES_MS_MAX }),
   );

@@ -13,7 +13,9 @@ import { createSessions, type Sessions } from "../accounts/sessions.ts";
 import { createSpending, type Spending } from "../accounts/spending.ts";
 import { createUsers, type Users } from "../accounts/users.ts";
 import type { Settings } from "../config/settings.ts";
-import type { AccountStore, Db, Log } from "../core/ports.ts";
+import type { AccountStore } from "../core/accounts.ts";
+import type { Db } from "../core/db.ts";
+import type { Log } from "../core/log.ts";
 import { createAccountStore } from "../store/accounts/accounts.ts";
 import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createKeyStore } from "../store/accounts/keys.ts";
@@ -62,7 +64,8 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
   await directory.start();
   const changes = await listenForChanges(settings.database, {
     onChange: directory.nudge,
-    onLost: (err) => log.warn({ err }, "changes of keys are not heard of at once; they are found by polling"),
+    onLost: (err) =>
+      log.warn({ event: "keys.notifications_lost", err }, "key change notifications lost; polling instead"),
   });
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();

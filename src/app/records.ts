@@ -1,7 +1,8 @@
 // The part of app.ts that constructs what keeps and reads records of requests.
 
 import type { Settings } from "../config/settings.ts";
-import type { Db, Log } from "../core/ports.ts";
+import type { Db } from "../core/db.ts";
+import type { Log } from "../core/log.ts";
 import type { Records } from "../http/context.ts";
 import { createDecisionLog } from "../store/requests/decisions.ts";
 import { createRequestLog } from "../store/requests/requests.ts";

@@ -2,7 +2,7 @@
 // then and only then.
 
 import type { Settings } from "../config/settings.ts";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Destination, Destinations } from "../telemetry/spans.ts";
 import { createTraces, type Traces } from "../telemetry/traces.ts";

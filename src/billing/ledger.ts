@@ -13,7 +13,7 @@ import type {
   SettleOutcome,
   Wallet,
 } from "../core/ledger.ts";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
 import { createBatcher } from "./batcher.ts";
 import type { Outbox } from "./outbox.ts";
@@ -73,7 +73,10 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
       } catch (error) {
         onDeferred?.();
         await outbox.add(settlement);
-        log.error({ holdId: op.holdId, err: error }, "a settlement could not be booked; it is kept and will be");
+        log.error(
+          { event: "settlement.deferred", holdId: op.holdId, err: error },
+          "settlement could not be booked; it is kept and booked later",
+        );
         return { state: "deferred" };
       }
     },
@@ -92,7 +95,9 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
     async stop() {
       for (const timer of timers) clearInterval(timer);
       await batcher.idle();
-      await recovery.retry().catch((error) => log.error({ err: error }, "the outbox waits for the next start"));
+      await recovery
+        .retry()
+        .catch((error) => log.error({ event: "outbox.left_pending", err: error }, "outbox waits for the next start"));
       // Others would find out by themselves, a minute later.
       await store.leave().catch(() => undefined);
     },
@@ -106,7 +111,7 @@ function repeat(everyMs: number, work: () => Promise<void>, log: Log): NodeJS.Ti
     if (isRunning) return;
     isRunning = true;
     work()
-      .catch((error) => log.debug({ err: error }, "ledger upkeep failed; it is tried again"))
+      .catch((error) => log.debug({ event: "ledger.retry_failed", err: error }, "ledger upkeep failed; retrying"))
       .finally(() => {
         isRunning = false;
       });

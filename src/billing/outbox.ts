@@ -4,7 +4,7 @@
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { SettleOp } from "../core/ledger.ts";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 
 export interface Outbox {
   add(op: SettleOp): Promise<void>;
@@ -61,7 +61,7 @@ export function createOutbox({ folder, name, log, onWaiting = () => undefined }:
       // Two that start at once cannot both have it.
       if (!(await rename(join(folder, file), claimed).then(() => true, unlessMissing))) continue;
       const found = readLines(await readFile(claimed, "utf8"), () =>
-        log.error({ file }, "a line of the outbox is cut off; it was never acknowledged and is passed over"),
+        log.error({ event: "outbox.line_skipped", file }, "skipped a cut-off outbox line"),
       );
       for (const op of found) pending.set(op.holdId, op);
       onWaiting(pending.size);
@@ -76,7 +76,7 @@ export function createOutbox({ folder, name, log, onWaiting = () => undefined }:
       onWaiting(pending.size);
       // A disk that is full as well leaves it in memory: it is still retried for as long as this process lives.
       await write([{ settle: op }]).catch((error) =>
-        log.error({ holdId: op.holdId, err: error }, "the outbox cannot be written"),
+        log.error({ event: "outbox.write_failed", holdId: op.holdId, err: error }, "outbox cannot be written"),
       );
     },
     has: (holdId) => pending.has(holdId),
@@ -85,7 +85,7 @@ export function createOutbox({ folder, name, log, onWaiting = () => undefined }:
       for (const holdId of holdIds) pending.delete(holdId);
       onWaiting(pending.size);
       await write([{ done: holdIds }]).catch((error) =>
-        log.error({ err: error }, "the outbox cannot be written; settlements may be tried once more, harmlessly"),
+        log.error({ event: "outbox.write_failed", err: error }, "outbox cannot be written"),
       );
     },
     async waiting() {

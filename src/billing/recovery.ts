@@ -2,7 +2,7 @@
 // Each is tried until it is done; one that cannot be booked does not keep back the others.
 
 import type { LedgerOp, LedgerOutcome, LedgerStore, VoidOp } from "../core/ledger.ts";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import type { Outbox } from "./outbox.ts";
 import { isGone } from "./owner.ts";
 
@@ -48,7 +48,7 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
       if (result.status === "fulfilled") return true;
       if (!reported.has(holdId)) {
         reported.add(holdId);
-        log.error({ holdId, err: result.reason }, "a hold could not be resolved; it is tried again");
+        log.error({ event: "hold.resolve_failed", holdId, err: result.reason }, "hold could not be resolved; retrying");
       }
       return false;
     });
@@ -69,7 +69,7 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
       );
       const released = await submitAll(expiries);
       if (released.length === 0) break;
-      log.warn({ holds: released.length }, "released holds that a dead process left");
+      log.warn({ event: "hold.abandoned_released", holds: released.length }, "released holds of a dead process");
     }
   }
 
@@ -89,7 +89,7 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
       const settled = await submitAll(await outbox.waiting());
       for (const { holdId } of settled) {
         reported.delete(holdId);
-        log.info({ holdId }, "a deferred settlement is done");
+        log.info({ event: "settlement.completed", holdId }, "deferred settlement completed");
       }
       await outbox.done(settled.map(({ holdId }) => holdId));
       await finishReleases([...releases.values()]);

@@ -2,7 +2,7 @@
 
 import type { LedgerVerdict } from "../core/audit.ts";
 import type { IdempotencyStore } from "../core/idempotency.ts";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 
 const AUDIT_MS = 60 * 60 * 1000;
 const SWEEP_MS = 10 * 60 * 1000;
@@ -28,11 +28,13 @@ export function createUpkeep({ verify, idempotency, ownerSilentMs, onAudit, log 
   async function audit(): Promise<void> {
     const { ok, problems } = await verify();
     onAudit(problems.length);
-    if (!ok) log.error({ problems }, "the ledger does not fit");
+    if (!ok) log.error({ event: "ledger.audit_failed", problems }, "ledger audit found problems");
   }
   const sweep = (): Promise<void> => idempotency.sweep(ANSWERS_KEPT_MS, ownerSilentMs);
+  const warn = (error: unknown): void =>
+    log.warn({ event: "ledger.upkeep_failed", err: error }, "ledger upkeep failed");
   const every = (ms: number, work: () => Promise<void>): NodeJS.Timeout =>
-    setInterval(() => void work().catch((error) => log.warn({ err: error }, "upkeep failed")), ms).unref();
+    setInterval(() => void work().catch(warn), ms).unref();
 
   return {
     async start() {

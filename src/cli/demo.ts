@@ -1,6 +1,6 @@
 // `switchyard demo`: a month of made-up traffic in a fresh store, to see the dashboard alive and to measure it by.
 
-import type { Db } from "../core/ports.ts";
+import type { Db } from "../core/db.ts";
 import { type DemoFilled, type DemoPlan, fillWithDemo } from "../demo/fill.ts";
 import { OLDER_NOTE } from "../demo/money.ts";
 import { demoStateOf } from "../demo/state.ts";

@@ -1,7 +1,7 @@
 // `switchyard migrate status | up`: what of the database's shape is missing, and bringing it up to date before a start.
 
 import { existsSync } from "node:fs";
-import type { Db } from "../core/ports.ts";
+import type { Db } from "../core/db.ts";
 import { openDb } from "../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../store/migrate.ts";
 import type { Arguments } from "./command/arguments.ts";

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
-import type { Db } from "../core/ports.ts";
+import type { Db } from "../core/db.ts";
 import { fillWithDemo } from "../demo/fill.ts";
 import { demoCatalog } from "../demo/pool.ts";
 import { demoStateOf } from "../demo/state.ts";

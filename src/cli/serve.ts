@@ -60,9 +60,9 @@ async function serveFrom(config: Arguments["flags"], variation: Variation = AS_C
   const shown = { url, setupLink, firstKey: firstKey ?? madeKey };
   const readyMs = performance.now() - startedAtMs;
   process.stdout.write(banner({ app: shown, settings, readyMs, notes: variation.notes }));
-  for (const { place, message } of loaded.warnings) log.warn({ place }, message);
+  for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
   await stopped(app, log);
-  log.info({}, "stopped");
+  log.info({ event: "process.stopped" }, "stopped");
   await log.flush();
   return 0;
 }
@@ -105,10 +105,13 @@ function stopped(app: App, log: ProcessLog): Promise<void> {
       const atMs = performance.now();
       if (first === null) {
         first = { signal, atMs };
-        log.info({ signal }, "stopping: open requests may finish; a second signal cuts them off");
+        log.info(
+          { event: "process.stopping", signal },
+          "stopping: open requests may finish; a second signal cuts them off",
+        );
         app.stop({ isLameDuck: signal === "SIGTERM" }).then(resolve, reject);
       } else if (signal !== first.signal || atMs - first.atMs > SAME_SIGNAL_MS) {
-        log.warn({ signal }, "stopping now");
+        log.warn({ event: "process.stopping_now", signal }, "stopping now");
         app.hurry();
       }
     };

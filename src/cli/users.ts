@@ -3,8 +3,8 @@
 import { createPasswords } from "../accounts/passwords.ts";
 import { createResets } from "../accounts/resets.ts";
 import type { Settings } from "../config/settings.ts";
+import type { Db } from "../core/db.ts";
 import type { User } from "../core/people.ts";
-import type { Db } from "../core/ports.ts";
 import { writeUser } from "../http/api/users.ts";
 import { createPasswordResetStore } from "../store/accounts/resets.ts";
 import { createUserStore } from "../store/accounts/users.ts";

@@ -1,7 +1,7 @@
 // Who signs in to the dashboard: users, their sessions, and the one-time links that make users. Tokens are known here by
 // their hashes only.
 
-import type { Page } from "./ports.ts";
+import type { Page } from "./accounts.ts";
 
 export const USER_ROLES = ["operator", "owner"] as const;
 /** An operator sees every account, an owner their own. */

@@ -1,7 +1,7 @@
 // The database as the demo's ledger sees it: with the time of the made-up requests for its own. Only here: whatever books
 // real money writes the time of the database itself.
 
-import type { Db, Statement } from "../core/ports.ts";
+import type { Db, Statement } from "../core/db.ts";
 import { clockSql } from "../store/dialect.ts";
 
 export interface DemoClock {

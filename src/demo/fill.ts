@@ -3,8 +3,8 @@
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createKeys } from "../accounts/keys.ts";
+import type { Db } from "../core/db.ts";
 import { formatUsd } from "../core/money.ts";
-import type { Db } from "../core/ports.ts";
 import type { RequestRecord } from "../core/requests/records.ts";
 import { UniqueViolation } from "../core/store-errors.ts";
 import { createAccountStore } from "../store/accounts/accounts.ts";

@@ -1,6 +1,6 @@
 // Whether made-up traffic may be written into a store: only where nothing real could be mixed up with it.
 
-import type { Db } from "../core/ports.ts";
+import type { Db } from "../core/db.ts";
 import { PRODUCTION_ID } from "./pool.ts";
 
 /** `demo`: filled already. `taken`: it holds requests or money of somebody. */

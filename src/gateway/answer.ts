@@ -134,12 +134,15 @@ function watchers(
     async onBreak(reason) {
       if (services.isCutting()) call.trace.ending = "gateway-broke";
       else health.report(model.id, answered.ticket, BROKEN_STREAM);
-      log.warn({ ...subject, reason: registry.line(model.provider).redact(reason) }, "stream broke off");
+      log.warn(
+        { event: "stream.broken", ...subject, reason: registry.line(model.provider).redact(reason) },
+        "provider broke off the stream",
+      );
       await ledger.release(reservation);
       await forget(call, services);
     },
     async onFault(error) {
-      log.error({ ...subject, err: error }, "stream broke on our side");
+      log.error({ event: "stream.failed", ...subject, err: error }, "gateway broke off the stream");
       await ledger.release(reservation);
       await forget(call, services);
     },

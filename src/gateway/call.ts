@@ -3,8 +3,9 @@
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
+import type { KeyRecord } from "../core/keys.ts";
 import type { NanoUsd } from "../core/money.ts";
-import type { KeyRecord, Profile } from "../core/ports.ts";
+import type { Profile } from "../core/profiles.ts";
 import type { CostRecord } from "../core/requests/records.ts";
 import type { ClientFormat, ClientRequest } from "../formats/format.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";

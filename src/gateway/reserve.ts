@@ -12,10 +12,10 @@ import {
 } from "../billing/estimate.ts";
 import type { Decision } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
+import type { KeyRecord } from "../core/keys.ts";
 import type { HoldOutcome } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
-import type { KeyRecord } from "../core/ports.ts";
 import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
 import type { Call } from "./call.ts";
@@ -60,7 +60,10 @@ export async function reserve(call: Call, decision: Decision, services: Services
   const fitted = coverable({ decision, quotes, amount, input });
   if (fitted.decision !== decision) {
     const { model, reasoning } = fitted.decision;
-    services.log.info({ requestId: call.requestId, model, reasoning }, "the balance does not cover the whole chain");
+    services.log.info(
+      { event: "reservation.chain_shortened", requestId: call.requestId, model, reasoning },
+      "balance does not cover the whole chain",
+    );
   }
   return { holdId, accountId, amount, decision: fitted.decision, outputCaps: fitted.outputCaps };
 }

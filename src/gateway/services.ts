@@ -4,7 +4,7 @@ import type { Ledger } from "../billing/ledger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolCallsSeen } from "../core/decision.ts";
 import type { IdempotencyStore } from "../core/idempotency.ts";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import type { Health } from "../providers/health.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { ToolLoops } from "./tool-loops.ts";

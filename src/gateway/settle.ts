@@ -40,7 +40,7 @@ export function assess(delivered: Delivered, { catalog, log }: Services): Assess
   if (usage !== null && exceeds(usage, bounds)) {
     const counted = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
     const subject = { requestId: call.requestId, model: model.id, provider: model.provider };
-    log.warn({ ...subject, counted, bounds }, "a provider counted more tokens than the request seems to allow");
+    log.warn({ event: "usage.implausible", ...subject, counted, bounds }, "provider counted implausibly many tokens");
   }
   const listed = model.price as Price;
   const price = isEstimated || usage === null ? listed : priceFor(usage, listed);
@@ -107,11 +107,14 @@ export async function book(
   const booked = await ledger.settle({ holdId, accountId, charge, usage: record, periodStartMs, answer });
   if (booked.state === "settled" && booked.absorbed > 0n) {
     log.warn(
-      { requestId: call.requestId, absorbedNano: String(booked.absorbed) },
-      "an answer cost more than the balance",
+      { event: "charge.exceeded_balance", requestId: call.requestId, absorbedNano: String(booked.absorbed) },
+      "response cost more than the balance",
     );
   }
   if (booked.state === "already-resolved") {
-    log.error({ requestId: call.requestId, holdId }, "an answer could not be charged: its hold was resolved before");
+    log.error(
+      { event: "charge.hold_resolved", requestId: call.requestId, holdId },
+      "response could not be charged: its hold was already resolved",
+    );
   }
 }

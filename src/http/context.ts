@@ -13,7 +13,7 @@ import type { Users } from "../accounts/users.ts";
 import type { Credits } from "../billing/credits.ts";
 import type { Settings } from "../config/settings.ts";
 import type { LedgerVerdict } from "../core/audit.ts";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import type { DecisionLog } from "../core/requests/decision-log.ts";
 import type { RequestLog, ToolCallLog, UsageLog } from "../core/requests/log.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";

@@ -61,7 +61,10 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   server.setErrorHandler((error, request, reply) => {
     const known = toGatewayError(error);
     if (known.status >= 500)
-      edge.log.error({ requestId: request.id, err: error, cause: known.details.cause }, known.message);
+      edge.log.error(
+        { event: "request.failed", requestId: request.id, err: error, cause: known.details.cause },
+        known.message,
+      );
     // Only /v1 requests have a trace.
     if (request.trace) request.trace.errorCode = known.details.code ?? known.type;
     return sendError(known, request, reply);

@@ -1,7 +1,7 @@
 // Which models may be called now. Each model, each provider and each provider's key has a breaker of its own; what a
 // failure says about which of them is decided here. A model that is not well is tried last, so it still serves when nothing else does.
 
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import type { BreakerRules, Pulse } from "./breaker.ts";
 import {
   admitsAtMs,
@@ -217,8 +217,9 @@ class Watch implements Health {
     if (breaker.state !== "open" || breaker.admitsAtMs === openUntilMs) return;
     const model = scope === "model" ? id : "";
     const openMs = Math.round(breaker.admitsAtMs - this.#pulse.now());
-    const fields = { scope, provider: host.id, model, failures: breaker.failuresInRow, openMs, error };
-    this.#input.log.warn(fields, `${name} rests after failures`);
+    const event = "breaker.opened" as const;
+    const fields = { event, scope, provider: host.id, model, failures: breaker.failuresInRow, openMs, error };
+    this.#input.log.warn(fields, `${name} is cooling down after failures`);
     this.#input.onOpened?.({ scope, provider: host.id, model });
   }
 

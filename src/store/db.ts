@@ -1,6 +1,6 @@
 // Opens the database that an address names.
 
-import type { Db } from "../core/ports.ts";
+import type { Db } from "../core/db.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
 
 export interface OpenOptions {

@@ -1,6 +1,6 @@
 // The few words of SQL that the two stores do not share.
 
-import type { Db, SqlValue, Statement } from "../core/ports.ts";
+import type { Db, SqlValue, Statement } from "../core/db.ts";
 
 /** The database's own clock, in milliseconds. */
 export function clockSql(kind: Db["kind"]): string {

@@ -3,7 +3,7 @@
 // NAME.postgres.sql) or a comment is marked (/*sqlite …*/). A statement ends with a semicolon at the end of a line.
 
 import { readdirSync, readFileSync } from "node:fs";
-import type { Db, Queryable } from "../core/ports.ts";
+import type { Db, Queryable } from "../core/db.ts";
 
 export interface Migration {
   readonly name: string;

@@ -1,6 +1,6 @@
 // What an interactive transaction does around its work, the same on every store.
 
-import type { Queryable, SqlValue } from "../core/ports.ts";
+import type { Queryable, SqlValue } from "../core/db.ts";
 
 export interface Session extends Queryable {
   commit(): Promise<unknown>;

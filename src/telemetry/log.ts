@@ -2,7 +2,7 @@
 // the redaction is a second net, not the first.
 
 import { pino } from "pino";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "apiKey", "key", "token", "password"]);
 const DEPTH_MAX = 1;

@@ -2,7 +2,7 @@
 // cannot be kept is counted with its reason, never lost in silence.
 
 import { randomBytes } from "node:crypto";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import { type RecordStore, type RequestRecord, recordIdAt } from "../core/requests/records.ts";
 import { StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
 
@@ -110,7 +110,10 @@ class BatchingRecorder implements Recorder {
     const lost = this.#waiting();
     if (lost === 0) return;
     this.#options.onDrop("stopped", lost);
-    this.#options.log.error({ records: lost }, "request records are lost: the store was away at the end");
+    this.#options.log.error(
+      { event: "records.lost", records: lost },
+      "request records lost: the database was away at shutdown",
+    );
   }
 
   #wake(settled: number): void {
@@ -163,7 +166,10 @@ class BatchingRecorder implements Recorder {
       if (error instanceof StoreUnavailable) {
         this.#awayUntilMs = Date.now() + this.#options.retryMs;
         this.#options.onAway();
-        this.#options.log.warn({ err: error, records: this.#waiting() }, "request records wait for the store");
+        this.#options.log.warn(
+          { event: "records.delayed", err: error, records: this.#waiting() },
+          "request records wait for the database",
+        );
         return false;
       }
       // Its ids are there: it was written, only the answer was lost.
@@ -193,7 +199,10 @@ class BatchingRecorder implements Recorder {
     }
     this.#done(batch);
     this.#options.onDrop("refused", 1);
-    this.#options.log.error({ err: error, requestId: batch[0]?.requestId }, "a request record was refused");
+    this.#options.log.error(
+      { event: "records.rejected", err: error, requestId: batch[0]?.requestId },
+      "database rejected a request record",
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 // Deletes request records that are older than they may be, a few at a time, so that nobody waits for it.
 
 import { setTimeout as wait } from "node:timers/promises";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import type { RecordStore } from "../core/requests/records.ts";
 
 const EVERY_MS = 10 * 60 * 1000;
@@ -36,7 +36,7 @@ export function createRetention({ store, days, now, log }: RetentionOptions): Re
       deleted += step;
       if (step === STEP_ROWS) await wait(STEP_PAUSE_MS);
     }
-    if (deleted > 0) log.info({ records: deleted, days }, "deleted old request records");
+    if (deleted > 0) log.info({ event: "records.pruned", records: deleted, days }, "deleted old request records");
     return deleted;
   }
   async function sweep(): Promise<number> {
@@ -46,7 +46,12 @@ export function createRetention({ store, days, now, log }: RetentionOptions): Re
     return running;
   }
   const quietly = (): void => {
-    sweep().catch((error) => log.warn({ err: error }, "old request records could not be deleted; tried again later"));
+    sweep().catch((error) =>
+      log.warn(
+        { event: "records.prune_failed", err: error },
+        "old request records could not be deleted; retrying later",
+      ),
+    );
   };
 
   return {

@@ -3,8 +3,8 @@
 // by its own calls once they are enough to tell, and until then by all accounts together, where one has nothing to say alone.
 
 import { type SeenToolCalls, TELLING_CALLS, type ToolCallsSeen } from "../core/decision.ts";
+import type { Log } from "../core/log.ts";
 import type { ToolScenario } from "../core/model.ts";
-import type { Log } from "../core/ports.ts";
 import type { ToolCallLog } from "../core/requests/log.ts";
 
 const EVERY_MS = 60_000;
@@ -30,7 +30,10 @@ export function createSeenToolCalls(store: Omit<ToolCallLog, "ofAccount">, log: 
       everyone = withCounts(new Map(), shared);
       byAccount = new Map([...groupByAccount(own)].map(([account, counts]) => [account, withCounts(everyone, counts)]));
     } catch (error) {
-      log.warn({ err: error }, "the counts of tool calls could not be read; routing goes on with those it has");
+      log.warn(
+        { event: "tool_calls.read_failed", err: error },
+        "tool-call counts could not be read; keeping the last ones",
+      );
     }
   }
   /** However many ask at once: one reading goes on, one more waits, and shows what was written before they asked. */

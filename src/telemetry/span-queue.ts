@@ -1,7 +1,7 @@
 // Spans on their way to the collector: gathered in a bounded queue, sent in batches one after the other, off the request's
 // path. A collector that is slow or away costs spans, which are counted, and nothing else.
 
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 
 export type SpanDropReason = "queue-full" | "export-failed" | "stopped";
 
@@ -76,13 +76,17 @@ function createDelivery<Span>({ send, onDrop, onSent, log }: SpanQueueOptions<Sp
     try {
       await send(batch);
       onSent(batch.length);
-      if (isFailing) log.info({}, "the collector takes traces again");
+      if (isFailing) log.info({ event: "traces.export_recovered" }, "trace collector accepts spans again");
       isFailing = false;
       return true;
     } catch (error) {
       onDrop("export-failed", batch.length);
       const reason = error instanceof Error ? error.message.slice(0, 300) : "unknown";
-      if (!isFailing) log.warn({ reason }, "the collector does not take traces; spans are dropped until it does");
+      if (!isFailing)
+        log.warn(
+          { event: "traces.export_failed", reason },
+          "trace collector does not accept spans; they are dropped until it does",
+        );
       isFailing = true;
       return false;
     }

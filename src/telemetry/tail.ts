@@ -1,7 +1,7 @@
 // The log as it grows: whoever watches an account is told of each request that this process has written, and that others
 // have written some. Keeps nothing, and asks the store only while somebody watches.
 
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import type { RequestLog, RequestSummary } from "../core/requests/log.ts";
 import { failedProvidersOf, isAdjusted, isFailed, isFallenBack, type RequestRecord } from "../core/requests/records.ts";
 
@@ -57,7 +57,7 @@ export function createTail({ requests, isShared, now, log, everyMs = EVERY_MS }:
     try {
       for (const accountId of new Set([...watchers].map((watcher) => watcher.accountId))) await ask(accountId);
     } catch (error) {
-      log.debug({ err: error }, "the live log could not ask for what others wrote");
+      log.debug({ event: "live_log.poll_failed", err: error }, "live log could not poll other processes' requests");
     } finally {
       isAsking = false;
     }

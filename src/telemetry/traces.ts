@@ -2,7 +2,7 @@
 // happens afterwards, in batches.
 
 import type { Tracing } from "../config/settings.ts";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/log.ts";
 import type { Otlp, OutgoingSpan } from "./otlp.ts";
 import { createSpanQueue, type SpanDropReason } from "./span-queue.ts";
 import { type Destinations, spansOf, type TracedRequest } from "./spans.ts";

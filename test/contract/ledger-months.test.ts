@@ -2,8 +2,8 @@
 // entries, whatever the history, and a list narrowed to the month shows exactly them.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Db } from "../../src/core/db.ts";
 import type { LedgerList, LedgerMonth, TransactionKind } from "../../src/core/ledger.ts";
-import type { Db } from "../../src/core/ports.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createLedgerList } from "../../src/store/ledger/list.ts";
 import { fc } from "../support/property.ts";

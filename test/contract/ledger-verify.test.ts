@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { post } from "../../src/billing/post.ts";
 import { verifyLedger } from "../../src/billing/verify.ts";
+import type { Db } from "../../src/core/db.ts";
 import type { LedgerOp } from "../../src/core/ledger.ts";
-import type { Db } from "../../src/core/ports.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createLedgerAudit } from "../../src/store/ledger/audit.ts";
 import { createLedgerStore } from "../../src/store/ledger/ledger.ts";

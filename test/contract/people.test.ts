@@ -1,8 +1,8 @@
 // Users, sessions and one-time links, the same on every store: what happens once happens once, also at the same moment.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Db } from "../../src/core/db.ts";
 import type { Invitation, User } from "../../src/core/people.ts";
-import type { Db } from "../../src/core/ports.ts";
 import { UniqueViolation } from "../../src/core/store-errors.ts";
 import { createAccountStore } from "../../src/store/accounts/accounts.ts";
 import { createInvitationStore } from "../../src/store/accounts/invitations.ts";

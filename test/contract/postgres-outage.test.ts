@@ -1,7 +1,7 @@
 // PostgreSQL going away must cost answers, never the process, and coming back must need no restart.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Db } from "../../src/core/ports.ts";
+import type { Db } from "../../src/core/db.ts";
 import { StoreUnavailable } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
 import { startTcpProxy, type TcpProxy } from "../support/network/tcp-proxy.ts";

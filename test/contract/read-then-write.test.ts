@@ -1,7 +1,7 @@
 // The transaction in two messages: what is read decides what is written, all of it or nothing.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Db } from "../../src/core/ports.ts";
+import type { Db } from "../../src/core/db.ts";
 import { BatchRefused, UniqueViolation } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
 import { inListSql, insertRows, listValue } from "../../src/store/dialect.ts";

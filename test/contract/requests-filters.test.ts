@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Db } from "../../src/core/ports.ts";
+import type { Db } from "../../src/core/db.ts";
 import type { RequestFilter, RequestLog } from "../../src/core/requests/log.ts";
 import { isFailed, type RecordStore, type RequestRecord } from "../../src/core/requests/records.ts";
 import { TIERS } from "../../src/core/tiers.ts";

@@ -1,7 +1,7 @@
 // A page of a long log opens in time on every store. Small by default; SWITCHYARD_TEST_SCALE=50 makes 100,000 requests of it.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Db } from "../../src/core/ports.ts";
+import type { Db } from "../../src/core/db.ts";
 import type { RequestFilter, UsageQuery } from "../../src/core/requests/log.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";

@@ -2,8 +2,8 @@
 // written once.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Db } from "../../src/core/db.ts";
 import type { Decision } from "../../src/core/decision.ts";
-import type { Db } from "../../src/core/ports.ts";
 import type { RequestFilter, RequestLog, UsageLog, UsageTotals } from "../../src/core/requests/log.ts";
 import {
   answeredAtOf,

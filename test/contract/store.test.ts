@@ -1,7 +1,7 @@
 // What every store must do behind the Db port.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Db } from "../../src/core/ports.ts";
+import type { Db } from "../../src/core/db.ts";
 import { BatchRefused, UniqueViolation } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
 import { migrate } from "../../src/store/migrate.ts";

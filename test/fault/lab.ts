@@ -114,9 +114,9 @@ function pairs(values: Readonly<Record<string, number | string>>): string {
 }
 
 function findLine({ logged }: TestGateway, requestId: string): RequestLine {
-  const found = logged.find(({ message, fields }) => message === "request" && idOf(fields) === requestId);
+  const found = logged.find(({ fields }) => fields.event === "request.completed" && idOf(fields) === requestId);
   if (found === undefined) throw new Error(`no line for ${requestId} in the log`);
-  return found.fields as RequestLine;
+  return found.fields as object as RequestLine;
 }
 
 function idOf(fields: object): unknown {

@@ -2,7 +2,7 @@
 // answer soon is left alone for a while instead of making every request wait for it.
 
 import type { CallWindows, Taken, Wish } from "../../core/call-window.ts";
-import type { Log } from "../../core/ports.ts";
+import type { Log } from "../../core/log.ts";
 
 export interface SharedCounter {
   /** Whether asking makes sense now. */
@@ -42,13 +42,17 @@ export function createSharedCounter(options: SharedCounterOptions): SharedCounte
   async function attempt(wishes: readonly Wish[]): Promise<readonly Taken[] | null> {
     try {
       const taken = await within(timeoutMs, windows.take(wishes));
-      if (restMs !== null) log.info({}, "per-minute limits are shared with the other processes again");
+      if (restMs !== null)
+        log.info({ event: "rate_limits.sharing_recovered" }, "rate limits are shared between processes again");
       restMs = null;
       onShared(true);
       return taken;
     } catch (error) {
       if (restMs === null)
-        log.warn({ err: error }, "per-minute limits cannot be shared now; this process keeps to its part");
+        log.warn(
+          { event: "rate_limits.sharing_lost", err: error },
+          "rate limits cannot be shared; this process enforces its part",
+        );
       onShared(false);
       restMs = restMs === null ? REST_MS_MIN : Math.min(restMs * 2, REST_MS_MAX);
       if (!isStopped) timer = setTimeout(() => void attempt([PROBE]), restMs).unref();

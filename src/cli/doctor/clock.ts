@@ -1,7 +1,7 @@
 // Is our clock right? Keys expire by it, certificates are judged by it, and processes that share limits must agree on it.
 
 import type { Check } from "../../config/doctor.ts";
-import type { Db } from "../../core/ports.ts";
+import type { Db } from "../../core/db.ts";
 import type { Listing } from "../../gateway/operate/list-models.ts";
 
 export interface ClockReading {

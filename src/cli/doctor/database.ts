@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Check } from "../../config/doctor.ts";
-import type { Db } from "../../core/ports.ts";
+import type { Db } from "../../core/db.ts";
 import { openDb } from "../../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../../store/migrate.ts";
 import { reasonOf } from "../command/usage.ts";

@@ -1,7 +1,7 @@
 // What `switchyard keys …` was asked to do, read from words and flags before anything is opened.
 
+import type { KeyChange } from "../../core/keys.ts";
 import { type NanoUsd, parseUsd } from "../../core/money.ts";
-import type { KeyChange } from "../../core/ports.ts";
 import { SPEND_RESETS, type SpendReset } from "../../core/spend-reset.ts";
 import type { Arguments } from "../command/arguments.ts";
 import { type ReadOrder, readSubcommand } from "../command/command.ts";

@@ -3,8 +3,8 @@
 import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
 import { keyStatus, type MadeKey } from "../../accounts/keys.ts";
 import type { Spent } from "../../accounts/spending.ts";
+import type { KeyRecord } from "../../core/keys.ts";
 import { formatUsd } from "../../core/money.ts";
-import type { KeyRecord } from "../../core/ports.ts";
 import { writeKey } from "../../http/api/keys.ts";
 import type { Arguments } from "../command/arguments.ts";
 import { perform, printJson, refusal } from "../command/command.ts";

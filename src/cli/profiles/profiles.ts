@@ -3,8 +3,10 @@
 import { createDirectory } from "../../accounts/directory.ts";
 import { createProfiles, type Profiles } from "../../accounts/profiles.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
+import type { Db } from "../../core/db.ts";
 import { type Constraints, NO_CONSTRAINTS } from "../../core/decision.ts";
-import type { Db, KeyRecord, Profile } from "../../core/ports.ts";
+import type { KeyRecord } from "../../core/keys.ts";
+import type { Profile } from "../../core/profiles.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { writeProfile } from "../../http/api/profiles.ts";
 import { createKeyStore } from "../../store/accounts/keys.ts";

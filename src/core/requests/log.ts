@@ -1,8 +1,8 @@
 // Reading back what was recorded: the log of requests, its totals by hour and day, and marks of wrong tiers.
 
+import type { Page } from "../accounts.ts";
 import type { Decision } from "../decision.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
-import type { Page } from "../ports.ts";
 import type { Tier } from "../tiers.ts";
 import type { CostRange } from "./cost-steps.ts";
 import type {

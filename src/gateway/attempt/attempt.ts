@@ -223,8 +223,9 @@ function logFailure({ call, model, failure, verdict }: FailedTry, { log }: Servi
     code: fault?.code ?? null,
     reason: loggedReason({ status, reason: message }, call.trace.keepsContent),
   };
-  if (verdict.blame === "operator") log.error(fields, "provider refused our credentials or model");
-  else log.warn(fields, "attempt failed");
+  if (verdict.blame === "operator")
+    log.error({ event: "provider.rejected_credentials", ...fields }, "provider rejected our credentials or model");
+  else log.warn({ event: "attempt.failed", ...fields }, "attempt failed");
 }
 
 export function clientGone(call: Call, accepted: Accepted | null = null): ClientGone {

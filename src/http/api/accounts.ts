@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import type { Account } from "../../core/ports.ts";
+import type { Account } from "../../core/accounts.ts";
 import type { Edge } from "../context.ts";
 import { operatorOnly } from "../exchange/session-guard.ts";
 import { bodyReader, isoTime, listPage, Name, pageOf } from "./requests/one.ts";

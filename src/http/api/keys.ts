@@ -4,9 +4,10 @@ import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { keyStatus } from "../../accounts/keys.ts";
 import type { Spent } from "../../accounts/spending.ts";
+import type { Page } from "../../core/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
+import type { KeyChange, KeyRecord } from "../../core/keys.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
-import type { KeyChange, KeyRecord, Page } from "../../core/ports.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
 import type { Edge } from "../context.ts";
 import { actorOf } from "../exchange/session-guard.ts";
@@ -73,7 +74,7 @@ export function registerKeys(api: FastifyInstance, edge: Edge): void {
     const key = await edge.keys.active(await accountOf(request, edge), id);
     if (key === null) throw missing("key", id);
     const spent = await edge.spending.reset(key);
-    edge.log.info({ keyId: id, actor: actorOf(request) }, "what a key has spent counts from nothing again");
+    edge.log.info({ event: "key.spend_reset", keyId: id, actor: actorOf(request) }, "key spend reset");
     return writeKey(key, spent, edge.now());
   });
   api.delete("/api/keys/:id", async (request, reply) => {

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Constraints, Decision } from "../../core/decision.ts";
 import type { Model } from "../../core/model.ts";
 import { formatUsd } from "../../core/money.ts";
-import type { Profile } from "../../core/ports.ts";
+import type { Profile } from "../../core/profiles.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { readDebugRequest, writeDecision } from "../../formats/service/routing-debug.ts";
 import { invalid, isObject, type JsonObject, readString } from "../../formats/wire/fields.ts";

@@ -6,7 +6,7 @@ import { DESCRIPTION_MAX, type ProfileContent } from "../../accounts/profiles.ts
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Constraints } from "../../core/decision.ts";
 import { CAPABILITIES } from "../../core/model.ts";
-import type { Profile } from "../../core/ports.ts";
+import type { Profile } from "../../core/profiles.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import type { Edge } from "../context.ts";

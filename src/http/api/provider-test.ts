@@ -29,7 +29,8 @@ export function registerProviderTest(api: FastifyInstance, edge: Edge): void {
     const leave = new AbortController();
     reply.raw.once("close", () => leave.abort());
     const outcome = await probe({ provider, model: wanted, signal: leave.signal }, services);
-    log.info({ provider: id, model: outcome.model, ok: outcome.ok, status: outcome.status }, "provider tested");
+    const { ok, status } = outcome;
+    log.info({ event: "provider.tested", provider: id, model: outcome.model, ok, status }, "provider tested");
     return { provider: id, ...outcome };
   });
 }

@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Settings } from "../../config/settings.ts";
-import type { Log } from "../../core/ports.ts";
+import type { Log } from "../../core/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { answerMalformedHttp } from "../exchange/errors.ts";
 import { isV1 } from "../exchange/request-format.ts";
@@ -107,7 +107,7 @@ function createRejectionLog({ log, now }: AdmissionContext): (reason: RejectionR
   let quietUntilMs = 0;
   return (reason) => {
     const atMs = now();
-    if (atMs >= quietUntilMs) log.warn({ reason }, "overloaded: new requests get 503");
+    if (atMs >= quietUntilMs) log.warn({ event: "overload.started", reason }, "overloaded: new requests get 503");
     quietUntilMs = atMs + policy.logQuietMs;
   };
 }

@@ -2,6 +2,7 @@
 // answer, no key.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { LogFields } from "../../core/log.ts";
 import { formatUsd } from "../../core/money.ts";
 import { loggedReason } from "../../gateway/attempt/verdict.ts";
 import type { AttemptNote, Trace } from "../../gateway/call.ts";
@@ -77,9 +78,14 @@ function isFallback({ answeredBy, decision }: Trace): boolean {
   return answeredBy !== null && answeredBy !== decision?.model;
 }
 
-function logFields(request: FastifyRequest, trace: Trace, outcome: { status: number; durationMs: number }): object {
+function logFields(
+  request: FastifyRequest,
+  trace: Trace,
+  outcome: { status: number; durationMs: number },
+): LogFields<"request.completed"> {
   const { decision } = trace;
   return {
+    event: "request.completed",
     requestId: request.id,
     ...traceFields(request, trace),
     method: request.method,

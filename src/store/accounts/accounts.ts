@@ -1,6 +1,7 @@
 // Accounts in the database.
 
-import type { Account, AccountStore, Db, Row } from "../../core/ports.ts";
+import type { Account, AccountStore } from "../../core/accounts.ts";
+import type { Db, SqlRow } from "../../core/db.ts";
 
 export function createAccountStore(db: Db): AccountStore {
   return {
@@ -24,6 +25,6 @@ const PAGE_AFTER = `SELECT id, name, created_at FROM accounts
   WHERE (created_at, id) < (SELECT created_at, id FROM accounts WHERE id = $2)
   ORDER BY created_at DESC, id DESC LIMIT $1`;
 
-function toAccount(row: Row): Account {
+function toAccount(row: SqlRow): Account {
   return { id: String(row.id), name: String(row.name), createdAtMs: Number(row.created_at) };
 }

@@ -1,7 +1,7 @@
 // One-time links in the database, by the hash of their token.
 
+import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import type { Invitation, InvitationStore, UserRole } from "../../core/people.ts";
-import type { Db, Row, Statement } from "../../core/ports.ts";
 import { BatchRefused } from "../../core/store-errors.ts";
 import { INSERT_USER, userParams } from "./users.ts";
 
@@ -60,7 +60,7 @@ const PAGE_AFTER = `SELECT ${COLUMNS} FROM invitations WHERE kind = 'invitation'
   AND (created_at, id) < (SELECT created_at, id FROM invitations WHERE id = $2)
   ORDER BY created_at DESC, id DESC LIMIT $1`;
 
-function toInvitation(row: Row): Invitation {
+function toInvitation(row: SqlRow): Invitation {
   return {
     id: String(row.id),
     hash: String(row.hash),

@@ -1,6 +1,7 @@
 // API keys in the database: hashes only.
 
-import type { Db, KeyRecord, KeyStore, Row, SqlValue } from "../../core/ports.ts";
+import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
+import type { KeyRecord, KeyStore } from "../../core/keys.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
 import { BUMP_REVISION, readRevision } from "./revision.ts";
 
@@ -100,7 +101,7 @@ function toParams(key: KeyRecord): readonly SqlValue[] {
   ];
 }
 
-function toKey(row: Row): KeyRecord {
+function toKey(row: SqlRow): KeyRecord {
   const spendLimit = row.spend_limit_nano ?? null;
   return {
     id: String(row.id),

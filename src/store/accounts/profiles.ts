@@ -1,7 +1,8 @@
 // Routing profiles in the database; their constraints are JSON text.
 
+import type { Db, SqlRow } from "../../core/db.ts";
 import { type Constraints, NO_CONSTRAINTS } from "../../core/decision.ts";
-import type { Db, Profile, ProfileStore, Row } from "../../core/ports.ts";
+import type { Profile, ProfileStore } from "../../core/profiles.ts";
 import { BatchRefused } from "../../core/store-errors.ts";
 import { forUpdateSql } from "../dialect.ts";
 import { BUMP_REVISION } from "./revision.ts";
@@ -68,7 +69,7 @@ const PAGE_AFTER = `SELECT ${COLUMNS} FROM profiles
     AND (created_at, id) < (SELECT created_at, id FROM profiles WHERE account_id = $1 AND id = $3)
   ORDER BY created_at DESC, id DESC LIMIT $2`;
 
-function toProfile(row: Row): Profile {
+function toProfile(row: SqlRow): Profile {
   // Constraints saved by an older version lack what was added since; the defaults stand in.
   const constraints: Constraints = { ...NO_CONSTRAINTS, ...JSON.parse(String(row.constraints_json)) };
   return {

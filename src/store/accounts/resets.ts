@@ -1,7 +1,7 @@
 // Links for a new password in the database, by the hash of their token.
 
+import type { Db } from "../../core/db.ts";
 import type { PasswordResetStore } from "../../core/people.ts";
-import type { Db } from "../../core/ports.ts";
 import { BatchRefused } from "../../core/store-errors.ts";
 import { END_RESETS, SET_PASSWORD, toUser, USER_COLUMNS } from "./users.ts";
 

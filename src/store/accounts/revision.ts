@@ -1,6 +1,6 @@
 // The counter that tells other processes to read keys and profiles anew. Every write of those bumps it in its own batch.
 
-import type { Db, Statement } from "../../core/ports.ts";
+import type { Db, Statement } from "../../core/db.ts";
 
 export const BUMP_REVISION: Statement = {
   sql: "UPDATE revisions SET value = value + 1 WHERE name = 'access'",

@@ -1,7 +1,7 @@
 // Dashboard sessions in the database, by the hash of their token.
 
+import type { Db } from "../../core/db.ts";
 import type { SessionStore } from "../../core/people.ts";
-import type { Db } from "../../core/ports.ts";
 import { toUser, USER_COLUMNS } from "./users.ts";
 
 export function createSessionStore(db: Db): SessionStore {

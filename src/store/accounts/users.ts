@@ -1,7 +1,7 @@
 // Users in the database.
 
+import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
 import type { User, UserRole, UserStore } from "../../core/people.ts";
-import type { Db, Row, SqlValue } from "../../core/ports.ts";
 import { forUpdateSql } from "../dialect.ts";
 
 export function createUserStore(db: Db): UserStore {
@@ -60,7 +60,7 @@ export function userParams(user: User): readonly SqlValue[] {
   return [id, email, role, accountId, passwordHash, createdAtMs, lastSignInAtMs];
 }
 
-export function toUser(row: Row): User {
+export function toUser(row: SqlRow): User {
   return {
     id: String(row.id),
     email: String(row.email),

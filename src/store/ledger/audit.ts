@@ -1,9 +1,9 @@
 // Reads the ledger for an audit, page by page, without locking anything.
 
 import type { AuditedTransaction, LedgerAudit } from "../../core/audit.ts";
+import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
 import type { Charge } from "../../core/ledger.ts";
 import type { Price } from "../../core/money.ts";
-import type { Db, Row, SqlValue } from "../../core/ports.ts";
 import { toTransaction, toWallet } from "./ledger.ts";
 
 const PAGE = 1_000;
@@ -95,8 +95,12 @@ export function createLedgerAudit(db: Db): LedgerAudit {
   };
 }
 
-function join(rows: readonly Row[], entries: readonly Row[], charges: readonly Row[]): readonly AuditedTransaction[] {
-  const entriesBySequence = new Map<SqlValue | undefined, Row[]>(rows.map((row) => [row.sequence, []]));
+function join(
+  rows: readonly SqlRow[],
+  entries: readonly SqlRow[],
+  charges: readonly SqlRow[],
+): readonly AuditedTransaction[] {
+  const entriesBySequence = new Map<SqlValue | undefined, SqlRow[]>(rows.map((row) => [row.sequence, []]));
   for (const entry of entries) entriesBySequence.get(entry.sequence)?.push(entry);
   const chargeByHold = new Map(charges.map((charge) => [charge.hold_id, charge]));
   return rows.map((row) => {
@@ -110,7 +114,7 @@ function join(rows: readonly Row[], entries: readonly Row[], charges: readonly R
 }
 
 /** Null when a value is not what it should be, which is then the auditor's finding and not a failure to audit. */
-function readCharge(row: Row): Charge | null {
+function readCharge(row: SqlRow): Charge | null {
   try {
     return toCharge(row);
   } catch {
@@ -118,7 +122,7 @@ function readCharge(row: Row): Charge | null {
   }
 }
 
-function toCharge(row: Row): Charge {
+function toCharge(row: SqlRow): Charge {
   return {
     holdId: String(row.hold_id),
     accountId: String(row.account_id),

@@ -2,8 +2,8 @@
 // kept exactly when its charge is.
 
 import { randomBytes } from "node:crypto";
+import type { Db } from "../../core/db.ts";
 import type { Begun, IdempotencyStore } from "../../core/idempotency.ts";
-import type { Db } from "../../core/ports.ts";
 import { clockSql } from "../dialect.ts";
 
 /** A request that is over knows that the row is its own. */

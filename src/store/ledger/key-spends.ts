@@ -1,7 +1,8 @@
 // What keys with a spend limit have spent, for reading, and the start of a new period by hand.
 
+import type { Db, SqlRow } from "../../core/db.ts";
+import type { KeySpendStore } from "../../core/keys.ts";
 import type { KeySpend } from "../../core/ledger.ts";
-import type { Db, KeySpendStore, Row } from "../../core/ports.ts";
 import { inListSql, listValue } from "../dialect.ts";
 
 /** By name: a prepared statement that says `*` fails as soon as a newer version adds a column. */
@@ -32,7 +33,7 @@ export function createKeySpendStore(db: Db): KeySpendStore {
 const BEGIN_NOW = `UPDATE key_spends SET spent_before = spent,
   period_start = CASE WHEN period_start > $2 THEN period_start ELSE $2 END WHERE key_id = $1`;
 
-export function toKeySpend(row: Row): KeySpend {
+export function toKeySpend(row: SqlRow): KeySpend {
   return {
     keyId: String(row.key_id),
     spent: BigInt(row.spent as number),

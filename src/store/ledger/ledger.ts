@@ -1,6 +1,7 @@
 // The ledger's tables: a batch's operations are posted to what is remembered or, under lock, read; what they change is
 // written in one transaction.
 
+import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import type {
   Hold,
   HoldState,
@@ -12,7 +13,6 @@ import type {
   Transaction,
   Wallet,
 } from "../../core/ledger.ts";
-import type { Db, Row, Statement } from "../../core/ports.ts";
 import { BatchRefused } from "../../core/store-errors.ts";
 import { clockSql, forUpdateSql, inListSql, listValue } from "../dialect.ts";
 import { KEY_SPEND, toKeySpend } from "./key-spends.ts";
@@ -159,16 +159,16 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
   };
 }
 
-function toState(found: Readonly<Partial<Record<ReadName, readonly Row[]>>>): LedgerState {
+function toState(found: Readonly<Partial<Record<ReadName, readonly SqlRow[]>>>): LedgerState {
   const { wallets = [], holds = [], keySpends = [], moves = [] } = found;
   const limited = [...holds.filter(({ spent }) => spent !== null), ...keySpends];
   const moveIds = unique(moves.map(({ id }) => String(id)));
-  const rowsOf = (id: string): readonly Row[] => moves.filter((row) => row.id === id);
+  const rowsOf = (id: string): readonly SqlRow[] => moves.filter((row) => row.id === id);
   return {
     wallets: new Map(wallets.map((row) => [String(row.account_id), toWallet(row)])),
     holds: new Map(holds.map((row) => [String(row.id), toHold(row)])),
     keySpends: new Map(limited.map((row) => [String(row.key_id), toKeySpend(row)])),
-    moves: new Map(moveIds.map((id) => [id, toTransaction(rowsOf(id)[0] as Row, rowsOf(id))])),
+    moves: new Map(moveIds.map((id) => [id, toTransaction(rowsOf(id)[0] as SqlRow, rowsOf(id))])),
   };
 }
 
@@ -176,7 +176,7 @@ function unique(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort();
 }
 
-export function toWallet(row: Row): Wallet {
+export function toWallet(row: SqlRow): Wallet {
   return {
     accountId: String(row.account_id),
     posted: BigInt(row.posted as number),
@@ -186,7 +186,7 @@ export function toWallet(row: Row): Wallet {
   };
 }
 
-export function toHold(row: Row): Hold {
+export function toHold(row: SqlRow): Hold {
   return {
     id: String(row.id),
     accountId: String(row.account_id),
@@ -198,7 +198,7 @@ export function toHold(row: Row): Hold {
 }
 
 /** With the entries of this transaction and no others. */
-export function toTransaction(row: Row, entries: readonly Row[]): Transaction {
+export function toTransaction(row: SqlRow, entries: readonly SqlRow[]): Transaction {
   return {
     id: String(row.id),
     kind: row.kind as Transaction["kind"],

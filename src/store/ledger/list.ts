@@ -1,7 +1,7 @@
 // The ledger of an account for reading: newest first, with what each charge was for and who did the rest.
 
+import type { Db, SqlRow } from "../../core/db.ts";
 import type { LedgerLine, LedgerList } from "../../core/ledger.ts";
-import type { Db, Row } from "../../core/ports.ts";
 import { indexedBySql, inListSql, listValue } from "../dialect.ts";
 import { toTransaction } from "./ledger.ts";
 import { listMonths, type Stretch, stretchOf } from "./months.ts";
@@ -35,7 +35,7 @@ const EVERYTHING: Stretch = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const MOVES_ONLY = " AND t.kind <> 'charge'";
 
 /** By the transaction's place. Asked for one by one: between two top-ups there may be a million charges. */
-async function entriesOf(db: Db, accountId: string, rows: readonly Row[]): Promise<ReadonlyMap<number, Row[]>> {
+async function entriesOf(db: Db, accountId: string, rows: readonly SqlRow[]): Promise<ReadonlyMap<number, SqlRow[]>> {
   const places = listValue(
     db.kind,
     rows.map(({ sequence }) => Number(sequence)),
@@ -44,7 +44,7 @@ async function entriesOf(db: Db, accountId: string, rows: readonly Row[]): Promi
     `SELECT * FROM ledger_entries WHERE account_id = $1 AND ${inListSql(db.kind, "sequence", "$2", "BIGINT")}`,
     [accountId, places],
   );
-  const found = new Map<number, Row[]>();
+  const found = new Map<number, SqlRow[]>();
   for (const entry of entries) {
     const place = Number(entry.sequence);
     found.set(place, [...(found.get(place) ?? []), entry]);
@@ -52,7 +52,7 @@ async function entriesOf(db: Db, accountId: string, rows: readonly Row[]): Promi
   return found;
 }
 
-function toLine(row: Row, entries: readonly Row[]): LedgerLine {
+function toLine(row: SqlRow, entries: readonly SqlRow[]): LedgerLine {
   return {
     transaction: toTransaction(row, entries),
     createdAtMs: Number(row.created_at),

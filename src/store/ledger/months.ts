@@ -2,8 +2,8 @@
 // stretch of numbers whose ends are found by halving, and its charges are what the balances at both ends leave over:
 // a month with a million charges costs no more than an empty one.
 
+import type { Db } from "../../core/db.ts";
 import type { LedgerMonth } from "../../core/ledger.ts";
-import type { Db } from "../../core/ports.ts";
 import { indexedBySql, inListSql, listValue } from "../dialect.ts";
 
 /** Transactions after number `from` up to number `to`. */

@@ -1,7 +1,7 @@
 // The processes on this database: how many are alive, as each says so every few seconds (`beat` of the ledger's store),
 // and which are known to be gone.
 
-import type { Db } from "../../core/ports.ts";
+import type { Db } from "../../core/db.ts";
 import { clockSql } from "../dialect.ts";
 
 const ALIVE_MS = 15_000;

@@ -1,8 +1,8 @@
 // What a ledger batch changes, as statements: a few with many rows each, their texts the same however many there are.
 
+import type { Db, SqlValue, Statement } from "../../core/db.ts";
 import type { Charge, Hold, LedgerChanges, LedgerState, Wallet } from "../../core/ledger.ts";
 import type { Price } from "../../core/money.ts";
-import type { Db, SqlValue, Statement } from "../../core/ports.ts";
 import { clockSql, type InsertShape, inListSql, insertRows, listValue } from "../dialect.ts";
 
 export interface Posted {

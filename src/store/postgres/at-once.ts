@@ -1,7 +1,7 @@
 // Several writes as one PostgreSQL statement, which is a transaction by itself: one message there and one back, and no row
 // stays locked while messages travel. A write of too few rows makes the whole statement fail.
 
-import type { SqlValue, Statement } from "../../core/ports.ts";
+import type { SqlValue, Statement } from "../../core/db.ts";
 import { BatchRefused } from "../../core/store-errors.ts";
 
 export interface AtOnce {

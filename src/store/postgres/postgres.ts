@@ -1,7 +1,7 @@
 // PostgreSQL behind the Db port: a pool that reconnects by itself, and values read as SQLite gives them.
 
 import pg from "pg";
-import type { Answers, Db, Decided, Queryable, Row, SqlValue, Statement } from "../../core/ports.ts";
+import type { Answers, Db, Decided, Queryable, SqlRow, SqlValue, Statement } from "../../core/db.ts";
 import { BatchRefused, StoreUnavailable } from "../../core/store-errors.ts";
 import { migrate } from "../migrate.ts";
 import { runTransaction } from "../transaction.ts";
@@ -26,7 +26,7 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
 
   const db: Db = {
     kind: "postgres",
-    query: (sql, params = []) => guarded(async () => (await pool.query<Row>(sql, [...params])).rows),
+    query: (sql, params = []) => guarded(async () => (await pool.query<SqlRow>(sql, [...params])).rows),
     batch: (statements) => (statements.length === 0 ? Promise.resolve([]) : runBatch(pool, statements)),
     batchAtOnce: (statements) => retried(writers, (loan) => runAtOnce(loan, statements)),
     transaction: <T>(work: (tx: Queryable) => Promise<T>) =>
@@ -138,7 +138,7 @@ async function send({ client }: Loan, statements: readonly NamedStatement[]): Pr
   const { stream } = client.connection;
   stream.cork();
   const pending = statements.map(({ name, sql, params }) =>
-    client.query<Row>({
+    client.query<SqlRow>({
       ...(name === undefined ? {} : { name }),
       text: sql,
       ...(params === undefined ? {} : { values: params as SqlValue[] }),
@@ -168,10 +168,11 @@ function named(statement: Statement): NamedStatement {
   return { ...statement, name };
 }
 
-type Query = (sql: string, params?: readonly SqlValue[]) => Promise<readonly Row[]>;
+type Query = (sql: string, params?: readonly SqlValue[]) => Promise<readonly SqlRow[]>;
 
 async function inTransaction<T>(loan: Loan, work: (query: Query) => Promise<T>): Promise<T> {
-  const query: Query = (sql, params = []) => guarded(async () => (await loan.client.query<Row>(sql, [...params])).rows);
+  const query: Query = (sql, params = []) =>
+    guarded(async () => (await loan.client.query<SqlRow>(sql, [...params])).rows);
   await query("BEGIN");
   return runTransaction({ query, commit: () => query("COMMIT"), rollback: () => rollback(loan) }, (tx) =>
     work(tx.query),

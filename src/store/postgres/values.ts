@@ -2,7 +2,7 @@
 // they mean for the caller.
 
 import pg from "pg";
-import type { SqlValue } from "../../core/ports.ts";
+import type { SqlValue } from "../../core/db.ts";
 import { StoreUnavailable, UniqueViolation } from "../../core/store-errors.ts";
 
 /** Classes: connection (08P01 is a mistake of ours), resources (also disk full), operator intervention, system error, authorisation; and read-only. */

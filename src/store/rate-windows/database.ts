@@ -1,7 +1,7 @@
 // The shared windows in the database: a row for each name, changed under its lock and timed by the database's clock.
 
 import { type CallWindows, type SecondCount, type Taken, takeFrom, type Wish } from "../../core/call-window.ts";
-import type { Db, Row, Statement } from "../../core/ports.ts";
+import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import { clockSql, createInsert, forUpdateSql, inListSql, listValue } from "../dialect.ts";
 
 /** Rows that nobody has touched for so long count nothing any more. */
@@ -50,7 +50,7 @@ const COLUMNS = [
   { name: "updated_at", type: "BIGINT" },
 ] as const;
 
-function takeEach(wishes: readonly Wish[], rows: readonly Row[]): readonly Taken[] {
+function takeEach(wishes: readonly Wish[], rows: readonly SqlRow[]): readonly Taken[] {
   const byId = new Map(rows.map((row) => [String(row.id), row]));
   return wishes.map((wish) => {
     const row = byId.get(wish.id);

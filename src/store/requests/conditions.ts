@@ -1,7 +1,7 @@
 // What a filter of the log means in SQL: on the requests themselves, and on the counters of request_counts, whose columns
 // have the same names.
 
-import type { SqlValue } from "../../core/ports.ts";
+import type { SqlValue } from "../../core/db.ts";
 import type { CostRange } from "../../core/requests/cost-steps.ts";
 import type { RequestFilter, StatusFilter } from "../../core/requests/log.ts";
 import { type AnsweredAt, recordIdAt } from "../../core/requests/records.ts";

@@ -1,7 +1,7 @@
 // The counters beside the log: how many requests of each combination an hour and a day had. From them come the histogram
 // over the log and the hours in which a page of it is to be looked for.
 
-import type { Db, Row, Statement } from "../../core/ports.ts";
+import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import { costStep, stepsOf } from "../../core/requests/cost-steps.ts";
 import type { Histogram, HistogramBar, HistogramSpan, RequestFilter } from "../../core/requests/log.ts";
 import { isAdjusted, isFailed, isFallenBack, type RequestRecord, recordIdAt } from "../../core/requests/records.ts";
@@ -110,18 +110,18 @@ export async function readHistogram(db: Db, filter: RequestFilter, span: Histogr
   return { bars: mergeBars(rows), fromMs, toMs };
 }
 
-async function countRows(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly Row[]> {
+async function countRows(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly SqlRow[]> {
   if (filter.requestIdStart !== undefined || isTriedAgain(filter)) return countRequests(db, filter, span);
   if (filter.cost === undefined) return sumCounts(db, filter, { ...span, steps: null });
   const { whole: steps, edges } = stepsOf(filter.cost);
-  const parts: (readonly Row[])[] = [];
+  const parts: (readonly SqlRow[])[] = [];
   if (steps !== null) parts.push(await sumCounts(db, filter, { ...span, steps }));
   for (const cost of edges) parts.push(await countRequests(db, { ...filter, cost }, span));
   return parts.flat();
 }
 
 /** Nearly all: what was answered, less what later tries answered. */
-async function countFirstTries(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly Row[]> {
+async function countFirstTries(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly SqlRow[]> {
   const { answeredAt = [], ...rest } = filter;
   if (filter.failedProvider !== undefined || filter.requestIdStart !== undefined)
     return countRequests(db, filter, span);
@@ -141,7 +141,7 @@ const SUM_COUNTS = `start_at, CAST(SUM(requests) AS BIGINT) AS requests, CAST(SU
   FROM request_counts`;
 
 /** One row for each hour or day that has some, oldest first. */
-export async function sumCounts(db: Db, filter: RequestFilter, span: CountSpan): Promise<readonly Row[]> {
+export async function sumCounts(db: Db, filter: RequestFilter, span: CountSpan): Promise<readonly SqlRow[]> {
   const where = newConditions();
   where.add("span = ? AND start_at >= ? AND start_at < ?", span.step, span.fromMs, span.toMs);
   addFilter(where, filter);
@@ -150,7 +150,7 @@ export async function sumCounts(db: Db, filter: RequestFilter, span: CountSpan):
   return db.query(`SELECT ${SUM_COUNTS} WHERE ${where.sql()} GROUP BY start_at ORDER BY start_at`, where.params);
 }
 
-export async function countRequests(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly Row[]> {
+export async function countRequests(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly SqlRow[]> {
   const where = newConditions();
   const unitMs = SPAN_MS[span.step];
   addFilter(where, filter);
@@ -162,7 +162,7 @@ export async function countRequests(db: Db, filter: RequestFilter, span: Histogr
   return db.query(`SELECT ${columns} FROM requests WHERE ${where.sql()} GROUP BY 1 ORDER BY 1`, where.params);
 }
 
-function mergeBars(rows: readonly Row[]): readonly HistogramBar[] {
+function mergeBars(rows: readonly SqlRow[]): readonly HistogramBar[] {
   const bars = new Map<number, HistogramBar>();
   for (const row of rows) {
     const startMs = Number(row.start_at);

@@ -1,6 +1,6 @@
 // The newest decisions of an account, read from the log of requests and its details.
 
-import type { Db, Row } from "../../core/ports.ts";
+import type { Db, SqlRow } from "../../core/db.ts";
 import type { DecisionLog, PastRequest } from "../../core/requests/decision-log.ts";
 import { readDetail } from "./detail.ts";
 import { toSummary } from "./requests.ts";
@@ -14,7 +14,7 @@ export function createDecisionLog(db: Db): DecisionLog {
 const RECENT = `SELECT r.*, d.detail_json FROM requests r JOIN request_details d ON d.id = r.id
   WHERE r.account_id = $1 AND r.tier <> '' ORDER BY r.id DESC LIMIT $2`;
 
-function toPast(row: Row): readonly PastRequest[] {
+function toPast(row: SqlRow): readonly PastRequest[] {
   const summary = toSummary(row);
   const { decision, features } = readDetail(String(row.detail_json), summary);
   if (decision === null) return [];

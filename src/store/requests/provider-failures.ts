@@ -1,6 +1,6 @@
 // How many requests each provider failed, by hour and by day: few rows, as most requests are answered at the first try.
 
-import type { Db, Statement } from "../../core/ports.ts";
+import type { Db, Statement } from "../../core/db.ts";
 import type { FailureQuery, FailureRow } from "../../core/requests/log.ts";
 import { failedProvidersOf, type RequestRecord } from "../../core/requests/records.ts";
 import { createInsert } from "../dialect.ts";

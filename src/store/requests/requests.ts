@@ -1,7 +1,7 @@
 // The log of requests for reading: pages, one request as a whole, marks, and how many there were over time.
 
+import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
 import type { TokenBuckets } from "../../core/money.ts";
-import type { Db, Row, SqlValue } from "../../core/ports.ts";
 import type { Feedback, MarkedRequest, RequestLog, RequestSummary } from "../../core/requests/log.ts";
 import type { ContentRecord, Features } from "../../core/requests/records.ts";
 import type { Tier } from "../../core/tiers.ts";
@@ -65,12 +65,12 @@ const MARKS = `SELECT id, tier, decided_tier, category, features_json, created_a
   WHERE category <> '' AND features_json <> 'null' AND id < $1 ORDER BY id DESC LIMIT $2`;
 
 /** Null when there are none. */
-async function rowsOf(db: Db, condition: string, params: readonly SqlValue[]): Promise<readonly Row[] | null> {
+async function rowsOf(db: Db, condition: string, params: readonly SqlValue[]): Promise<readonly SqlRow[] | null> {
   const rows = await db.query(`SELECT * FROM requests WHERE account_id = $1 AND ${condition}`, params);
   return rows.length === 0 ? null : rows;
 }
 
-export function toSummary(row: Row): RequestSummary {
+export function toSummary(row: SqlRow): RequestSummary {
   return {
     id: String(row.id),
     requestId: String(row.request_id),
@@ -103,7 +103,7 @@ export function toSummary(row: Row): RequestSummary {
   };
 }
 
-function toBuckets(row: Row): TokenBuckets | null {
+function toBuckets(row: SqlRow): TokenBuckets | null {
   if (row.input_tokens == null) return null;
   return {
     input: Number(row.input_tokens),
@@ -117,7 +117,7 @@ function textOrNull(value: SqlValue | undefined): string | null {
   return value == null || value === "" ? null : String(value);
 }
 
-function toContent(row: Row): ContentRecord {
+function toContent(row: SqlRow): ContentRecord {
   return {
     request: String(row.request_text),
     isRequestCut: Number(row.is_request_cut) === 1,
@@ -126,7 +126,7 @@ function toContent(row: Row): ContentRecord {
   };
 }
 
-function toMarked(row: Row): MarkedRequest {
+function toMarked(row: SqlRow): MarkedRequest {
   return {
     id: String(row.id),
     tier: row.tier as Tier,
@@ -137,7 +137,7 @@ function toMarked(row: Row): MarkedRequest {
   };
 }
 
-function toFeedback(row: Row): Feedback {
+function toFeedback(row: SqlRow): Feedback {
   return {
     tier: row.feedback_tier as Tier,
     note: row.note == null ? null : String(row.note),

@@ -1,7 +1,7 @@
 // What a batch of records adds to the totals by hour and by day. One row per group, in one order, so that processes that
 // write at once lock rows alike.
 
-import type { Db, Statement } from "../../core/ports.ts";
+import type { Db, Statement } from "../../core/db.ts";
 import { bucketOf, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../../core/requests/latency-buckets.ts";
 import {
   ANSWERED_AT,

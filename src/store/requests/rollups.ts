@@ -1,6 +1,6 @@
 // The totals for reading: by hour, by day or over the whole range, and by one of the things they are kept apart by.
 
-import type { Db, Row } from "../../core/ports.ts";
+import type { Db, SqlRow } from "../../core/db.ts";
 import type { UsageGroup, UsageLog, UsageQuery, UsageRow } from "../../core/requests/log.ts";
 import { newConditions } from "./conditions.ts";
 import { readFailures } from "./provider-failures.ts";
@@ -70,7 +70,7 @@ function coverage({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "
   };
 }
 
-function toUsage(row: Row, { step, group, hasSpread }: UsageQuery, fromMs: number): UsageRow {
+function toUsage(row: SqlRow, { step, group, hasSpread }: UsageQuery, fromMs: number): UsageRow {
   const spread = (columns: readonly string[]): readonly number[] =>
     hasSpread === false ? [] : columns.map((column) => Number(row[column]));
   const name = group === null ? "" : String(row[GROUP_COLUMNS[group]]);

@@ -1,7 +1,8 @@
 // A page of the log, newest first, whatever it is filtered by. The last day is simply looked through; where that is not
 // enough, the counters name the hours that have the rest, so that a rare combination costs no walk through everything.
 
-import type { Db, Page, Row } from "../../core/ports.ts";
+import type { Page } from "../../core/accounts.ts";
+import type { Db, SqlRow } from "../../core/db.ts";
 import { stepsOf, touchedSteps } from "../../core/requests/cost-steps.ts";
 import type { RequestFilter } from "../../core/requests/log.ts";
 import { recordIdAt, recordTimeOf } from "../../core/requests/records.ts";
@@ -18,7 +19,7 @@ import {
 import { countRequests, sumCounts } from "./counts.ts";
 import { DAY_MS, HOUR_MS } from "./rollup-write.ts";
 
-export async function searchPage(db: Db, filter: RequestFilter, { limit, after }: Page): Promise<readonly Row[]> {
+export async function searchPage(db: Db, filter: RequestFilter, { limit, after }: Page): Promise<readonly SqlRow[]> {
   const end = firstOf(filter.toMs === undefined ? null : recordIdAt(filter.toMs), after);
   const search = { db, filter, limit };
   if (filter.requestIdStart !== undefined) return byRequestId(search, end, filter.requestIdStart);
@@ -43,7 +44,7 @@ interface Range {
   readonly end: string | null;
 }
 
-async function readRange({ db, filter, limit }: Search, { fromMs, end }: Range): Promise<readonly Row[]> {
+async function readRange({ db, filter, limit }: Search, { fromMs, end }: Range): Promise<readonly SqlRow[]> {
   const where = newConditions();
   addFilter(where, filter);
   addAttempts(where, filter);
@@ -63,10 +64,10 @@ async function newestBefore(db: Db, { accountId }: RequestFilter, end: string | 
 }
 
 /** Days first, as there are few; then the hours of as many days as should do. */
-async function searchOlder(search: Search, beforeMs: number): Promise<readonly Row[]> {
+async function searchOlder(search: Search, beforeMs: number): Promise<readonly SqlRow[]> {
   const fromMs = search.filter.fromMs ?? 0;
   const days = await spansOf(search, "day", { fromMs: floorTo(fromMs, DAY_MS), toMs: beforeMs });
-  const found: Row[] = [];
+  const found: SqlRow[] = [];
   for (let at = 0; at < days.length && found.length < search.limit; ) {
     const missing = search.limit - found.length;
     const some = takeUntil(days.slice(at), missing);
@@ -84,8 +85,8 @@ async function searchOlder(search: Search, beforeMs: number): Promise<readonly R
 /** Asked for together: few enough to leave connections to others. */
 const AT_ONCE = 4;
 
-async function readRanges(search: Search, ranges: readonly TimeRange[], fromMs: number): Promise<readonly Row[]> {
-  const found: Row[] = [];
+async function readRanges(search: Search, ranges: readonly TimeRange[], fromMs: number): Promise<readonly SqlRow[]> {
+  const found: SqlRow[] = [];
   for (let at = 0; at < ranges.length && found.length < search.limit; at += AT_ONCE) {
     const limit = search.limit - found.length;
     const reads = ranges.slice(at, at + AT_ONCE).map((range) => {
@@ -142,7 +143,7 @@ function joined(hours: readonly Span[]): readonly TimeRange[] {
 /** More ids than this are found sooner in the order of the log than by their index and sorted. */
 const FEW = 1_000;
 
-async function byRequestId(search: Search, end: string | null, start: string): Promise<readonly Row[]> {
+async function byRequestId(search: Search, end: string | null, start: string): Promise<readonly SqlRow[]> {
   const { db, filter, limit } = search;
   const ids = newConditions();
   ids.add("account_id = ?", filter.accountId);

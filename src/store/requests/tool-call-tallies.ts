@@ -1,7 +1,7 @@
 // How many tool calls of each model and scenario could be used, by account, counted as requests are recorded.
 
+import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import type { ToolScenario } from "../../core/model.ts";
-import type { Db, Row, Statement } from "../../core/ports.ts";
 import type { ToolCallLog } from "../../core/requests/log.ts";
 import type { RequestRecord, ToolCallTally } from "../../core/requests/records.ts";
 import { createInsert } from "../dialect.ts";
@@ -67,11 +67,11 @@ export function createToolCallLog(db: Db): ToolCallLog {
   };
 }
 
-function readName(row: Row): Pick<ToolCallTally, "model" | "scenario"> {
+function readName(row: SqlRow): Pick<ToolCallTally, "model" | "scenario"> {
   return { model: String(row.model), scenario: row.scenario as ToolScenario };
 }
 
-function readTally(row: Row): ToolCallTally {
+function readTally(row: SqlRow): ToolCallTally {
   return {
     accountId: String(row.account_id),
     ...readName(row),

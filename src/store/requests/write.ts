@@ -1,7 +1,7 @@
 // A batch of request records as a handful of statements: the log's lines, their details, and what they add to the totals.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Db, SqlValue, Statement } from "../../core/ports.ts";
+import type { Db, SqlValue, Statement } from "../../core/db.ts";
 import {
   failedProvidersOf,
   isAdjusted,

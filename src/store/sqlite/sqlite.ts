@@ -4,7 +4,7 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../../core/ports.ts";
+import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../../core/db.ts";
 import { BatchRefused, StoreDamaged, StoreInUse, StoreUnavailable, UniqueViolation } from "../../core/store-errors.ts";
 import { migrate } from "../migrate.ts";
 import { runTransaction } from "../transaction.ts";

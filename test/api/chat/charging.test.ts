@@ -455,7 +455,7 @@ describe("more than the hold", () => {
         absorbed: expect.stringMatching(/^-0\.0/),
       });
       const absorbed = { absorbedNano: String(cost - 10_000_000n) };
-      const logged = small.gateway.logged.filter(({ message }) => message === "an answer cost more than the balance");
+      const logged = small.gateway.logged.filter(({ fields }) => fields.event === "charge.exceeded_balance");
       expect(logged.map(({ fields }) => fields)).toEqual([expect.objectContaining(absorbed)]);
       expect((await small.ask()).status).toBe(402);
     } finally {

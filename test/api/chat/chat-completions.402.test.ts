@@ -137,14 +137,14 @@ describe("a balance that covers part of the chain", () => {
     const answer = await bank.ask(body, { "x-request-id": "cheaper" });
     expect(await answer.json()).toMatchObject({ model: "beta", service: { model: "beta", fallback: false } });
     expect(bank.provider.requests.map(({ body: sent }) => sent.model)).toEqual(["beta"]);
-    const notes = bank.gateway.logged.filter(({ message }) => message === "the balance does not cover the whole chain");
+    const notes = bank.gateway.logged.filter(({ fields }) => fields.event === "reservation.chain_shortened");
     expect(notes.at(-1)?.fields).toMatchObject({
       requestId: "cheaper",
       model: "beta",
       reasoning: expect.stringContaining("left out because the balance does not cover them: alpha"),
     });
     const line = bank.gateway.logged.find(
-      ({ message, fields }) => message === "request" && (fields as { requestId: string }).requestId === "cheaper",
+      ({ fields }) => fields.event === "request.completed" && fields.requestId === "cheaper",
     );
     expect(line?.fields).toMatchObject({ model: "beta", isFallback: false });
   });

@@ -216,9 +216,11 @@ describe("what got no answer can be tried again", () => {
     const { logged } = bank.gateway;
     await restart();
     await bank.atRest();
-    expect(logged.findLast(({ message }) => message === "request")?.fields).toMatchObject({ ending: "gateway-broke" });
+    expect(logged.findLast(({ fields }) => fields.event === "request.completed")?.fields).toMatchObject({
+      ending: "gateway-broke",
+    });
     expect(await bank.balance()).toEqual(before);
-    expect(bank.gateway.logged.map(({ message }) => message)).not.toContain("released holds that a dead process left");
+    expect(bank.gateway.logged.map(({ fields }) => fields.event)).not.toContain("hold.abandoned_released");
     expect((await ask("stopped", { stream: true })).status).toBe(200);
   });
 });

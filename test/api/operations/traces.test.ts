@@ -77,9 +77,7 @@ function expectNested(spans: readonly CollectedSpan[]): void {
 }
 
 const logOf = (traceId: string): object | undefined =>
-  gateway.logged.find(
-    ({ message, fields }) => message === "request" && "trace_id" in fields && fields.trace_id === traceId,
-  )?.fields;
+  gateway.logged.find(({ fields }) => fields.event === "request.completed" && fields.trace_id === traceId)?.fields;
 
 describe("a request that was answered", () => {
   test("is a SERVER span under the caller's, a route span and one CLIENT span", async () => {

@@ -117,7 +117,7 @@ describe("a process without memory to spare", () => {
     await expectOverloaded(await chat());
     await expectOpenToOperators();
     expect(await shedCount("memory")).toBeGreaterThan(0);
-    expect(gateway.logged.filter(({ message }) => message?.startsWith("overloaded"))).toHaveLength(1);
+    expect(gateway.logged.filter(({ fields }) => fields.event === "overload.started")).toHaveLength(1);
   });
 });
 

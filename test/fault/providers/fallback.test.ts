@@ -141,8 +141,13 @@ test("the operator hears of a key the provider refuses", async () => {
   expect(response.status).toBe(200);
   expect(lab.gateway.logged).toContainEqual({
     level: "error",
-    fields: expect.objectContaining({ requestId: id, model: "alpha", reason: "status 401: scripted 401" }),
-    message: "provider refused our credentials or model",
+    fields: expect.objectContaining({
+      event: "provider.rejected_credentials",
+      requestId: id,
+      model: "alpha",
+      reason: "status 401: scripted 401",
+    }),
+    message: "provider rejected our credentials or model",
   });
 });
 

@@ -86,8 +86,8 @@ describe.concurrent("within an answer the stream is broken off", () => {
       const requestId = response.headers.get("x-request-id");
       expect(gateway.logged).toContainEqual({
         level: "warn",
-        fields: { requestId, model: "alpha", provider: "lab", reason },
-        message: "stream broke off",
+        fields: { event: "stream.broken", requestId, model: "alpha", provider: "lab", reason },
+        message: "provider broke off the stream",
       });
       expect(text).toMatch(/^Hello/);
       expect(isDone).toBe(false);

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import type { Db } from "../../../src/core/ports.ts";
+import type { Db } from "../../../src/core/db.ts";
 import { StoreInUse } from "../../../src/core/store-errors.ts";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";

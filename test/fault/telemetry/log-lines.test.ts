@@ -47,7 +47,7 @@ test("whatever is sent, every line is one JSON object without control characters
   expect(`${error.message}${error.code}${error.param}`).not.toMatch(/\p{Cc}/u);
   const latin = Buffer.from("GET /\x9b31m HTTP/1.1\r\nhost: x\r\nx-request-id: \x9b31m\r\n\r\n", "latin1");
   expect((await sendRaw(gateway.url, latin)).status).toBeLessThan(500);
-  await expect.poll(() => gateway.output()).toContain('"msg":"request"');
+  await expect.poll(() => gateway.output()).toContain('"event":"request.completed"');
   expect(await gateway.stop()).toBe(0);
   const lines = gateway
     .output()

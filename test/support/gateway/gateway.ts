@@ -5,13 +5,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { start } from "../../../src/app/app.ts";
 import { load } from "../../../src/config/load.ts";
-import type { Log } from "../../../src/core/ports.ts";
+import type { Log, LogFields } from "../../../src/core/log.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 
 export const ADMIN_TOKEN = "test-admin-token";
 
 /** A test and its gateway share one process: that it is busy, or the machine, is no reason to refuse anything. */
 export const NEVER_SHEDS = { SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000", SWITCHYARD_QUEUE_MS: "60000" };
+
+/** One call of the log. */
+interface LoggedLine {
+  readonly level: string;
+  readonly fields: LogFields;
+  readonly message: string;
+}
 
 export interface TestGateway {
   readonly url: string;
@@ -21,7 +28,7 @@ export interface TestGateway {
   /** The address of its store. */
   readonly database: string;
   /** Every log call, in order. */
-  readonly logged: readonly { readonly level: string; readonly fields: object; readonly message: string | undefined }[];
+  readonly logged: readonly LoggedLine[];
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   api(method: string, path: string, body?: unknown): Promise<Response>;
@@ -100,8 +107,8 @@ export function labYaml(baseUrl: string, models: readonly string[] = ["alpha", "
 
 export const HELLO = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
 
-function recordingLog(): { log: Log; logged: { level: string; fields: object; message: string | undefined }[] } {
-  const logged: { level: string; fields: object; message: string | undefined }[] = [];
-  const at = (level: string) => (fields: object, message?: string) => void logged.push({ level, fields, message });
+function recordingLog(): { log: Log; logged: LoggedLine[] } {
+  const logged: LoggedLine[] = [];
+  const at = (level: string) => (fields: LogFields, message: string) => void logged.push({ level, fields, message });
   return { log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }, logged };
 }

@@ -1,7 +1,7 @@
 // Which models rest, for whose sake, and what each kind of failure says about model, provider and key.
 
 import { describe, expect, test } from "vitest";
-import type { Log } from "../../../src/core/ports.ts";
+import type { Log } from "../../../src/core/log.ts";
 import { createHealth, type Outcome, type Trouble } from "../../../src/providers/health.ts";
 
 const RULES = {
@@ -226,8 +226,16 @@ test("an opening is logged and told once, with what happened; so is each failed 
   see("a1", trouble("failing"), 9);
   expect(warnings).toEqual([
     {
-      message: "model a1 rests after failures",
-      fields: { scope: "model", provider: "a", model: "a1", failures: 5, openMs: 5_000, error: "failing in words" },
+      message: "model a1 is cooling down after failures",
+      fields: {
+        event: "breaker.opened",
+        scope: "model",
+        provider: "a",
+        model: "a1",
+        failures: 5,
+        openMs: 5_000,
+        error: "failing in words",
+      },
     },
   ]);
   clock.nowMs += 5_000;

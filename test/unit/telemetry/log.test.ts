@@ -35,19 +35,25 @@ describe("withoutSecrets", () => {
 describe("createLog", () => {
   test("writes one line for each event, in order, and keeps the type of an error", async () => {
     const lines = await linesOf((log) => {
-      log.info({ requestId: "req_1" }, "request");
-      log.warn({ err: new TypeError("it broke") }, "trouble");
-      log.debug({}, "not at this level");
+      log.info({ event: "request.completed", requestId: "req_1" }, "request");
+      log.warn({ event: "attempt.failed", err: new TypeError("it broke") }, "trouble");
+      log.debug({ event: "redis.error" }, "not at this level");
     });
     expect(lines).toMatchObject([
-      { level: 30, requestId: "req_1", msg: "request", time: expect.stringMatching(/^\d{4}-.*Z$/) },
+      {
+        level: 30,
+        event: "request.completed",
+        requestId: "req_1",
+        msg: "request",
+        time: expect.stringMatching(/^\d{4}-.*Z$/),
+      },
       { level: 40, err: { type: "TypeError", message: "it broke" }, msg: "trouble" },
     ]);
   });
 
   test("hands a long text on without waiting for more", async () => {
     const lines = await linesOf((log) => {
-      for (let at = 0; at < 1_000; at++) log.info({ at, text: "x".repeat(100) }, "request");
+      for (let at = 0; at < 1_000; at++) log.info({ event: "request.completed", at, text: "x".repeat(100) }, "request");
     });
     expect(lines.map(({ at }) => at)).toEqual(Array.from({ length: 1_000 }, (_, at) => at));
   });

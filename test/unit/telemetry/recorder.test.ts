@@ -1,7 +1,7 @@
 // The recorder: batches, bounds, an absent store, and what is done about records that the store refuses.
 
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Log } from "../../../src/core/ports.ts";
+import type { Log } from "../../../src/core/log.ts";
 import type { RecordStore, RequestRecord } from "../../../src/core/requests/records.ts";
 import { StoreUnavailable, UniqueViolation } from "../../../src/core/store-errors.ts";
 import { createRecorder, type RecorderOptions } from "../../../src/telemetry/recorder.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Log } from "../../../src/core/ports.ts";
+import type { Log } from "../../../src/core/log.ts";
 import type { ToolCallTally } from "../../../src/core/requests/records.ts";
 import { createSeenToolCalls } from "../../../src/telemetry/seen-tool-calls.ts";
 

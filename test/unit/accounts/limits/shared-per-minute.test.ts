@@ -5,7 +5,7 @@ import { createSharedLimits, type SharedLimits } from "../../../../src/accounts/
 import { createSharedAttempts } from "../../../../src/accounts/limits/shared-sign-ins.ts";
 import type { Attempt } from "../../../../src/accounts/limits/sign-ins.ts";
 import { type CallWindows, type SecondCount, takeFrom, type Wish } from "../../../../src/core/call-window.ts";
-import type { Log } from "../../../../src/core/ports.ts";
+import type { Log } from "../../../../src/core/log.ts";
 import { fc } from "../../../support/property.ts";
 
 /** A shared store in memory that can be slow, or gone. */
@@ -38,8 +38,8 @@ const open: SharedLimits[] = [];
 const told: string[] = [];
 const log: Log = {
   debug: () => undefined,
-  info: (_, message) => void told.push(message ?? ""),
-  warn: (_, message) => void told.push(message ?? ""),
+  info: ({ event }) => void told.push(event),
+  warn: ({ event }) => void told.push(event),
   error: () => undefined,
 };
 
@@ -156,7 +156,7 @@ describe("without the store", () => {
     await burst(processes, 10, 60);
     store.isAway = false;
     await vi.advanceTimersByTimeAsync(6_000);
-    expect(told.filter((message) => message.includes("again"))).toHaveLength(2);
+    expect(told.filter((event) => event === "rate_limits.sharing_recovered")).toHaveLength(2);
     expect(allowed(await burst([processes[0]!], 100, 60))).toBe(60);
     expect(allowed(await burst([processes[1]!], 100, 60))).toBe(0);
   });

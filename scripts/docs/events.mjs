@@ -1,0 +1,17 @@
+// @ts-check
+// Renders the table of log events in docs/observability.md from src/core/events.ts.
+
+/** @typedef {{ level: string, meaning: string }} EventRow */
+
+/** One row per event, in the order of the table. */
+export async function render(
+  /** @type {string} */ _root,
+  /** @type {(path: string) => Promise<{ LOG_EVENTS: Readonly<Record<string, EventRow>> }>} */ load,
+) {
+  const { LOG_EVENTS } = await load("core/events.ts");
+  const rows = Object.entries(LOG_EVENTS).map(
+    ([event, { level, meaning }]) => `| \`${event}\` | ${level} | ${meaning} |`,
+  );
+  const text = ["| event | level | meaning |", "|---|---|---|", ...rows].join("\n");
+  return [{ path: "docs/observability.md", block: "log-events", text }];
+}

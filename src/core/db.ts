@@ -1,0 +1,52 @@
+// The database port: one portable SQL text that runs on SQLite and on PostgreSQL.
+
+/**
+ * Integers come back as `number` while they are safe integers, and as `bigint` beyond, on both databases alike.
+ * Read money with `BigInt(value)`, and a time or a count with `Number(value)`.
+ */
+export type SqlValue = string | number | bigint | null;
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+export interface Queryable {
+  /** Runs one statement with `$1` placeholders and returns its rows (also of RETURNING). */
+  query(sql: string, params?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
+}
+
+export interface Statement {
+  readonly sql: string;
+  readonly params?: readonly SqlValue[];
+  /** SQLite only, in the place of `params`: the statement is run once with each of these. */
+  readonly rows?: readonly (readonly SqlValue[])[];
+  /** When fewer rows than this are affected (or returned), the whole batch is undone: `BatchRefused`. */
+  readonly expectRows?: number;
+}
+
+/** The rows of each statement, in their order. */
+export type Answers = readonly (readonly SqlRow[])[];
+
+/** One portable SQL text on SQLite and PostgreSQL. */
+export interface Db extends Queryable {
+  readonly kind: "sqlite" | "postgres";
+  /**
+   * Commits when `work` resolves, rolls back when it throws or when any of its statements failed.
+   * Inside, only `tx` may be used: on SQLite everything else waits until the transaction ends.
+   */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** One atomic transaction that needs no answers in between. The way to write: SQLite commits many in one fsync. */
+  batch(statements: readonly Statement[]): Promise<Answers>;
+  /** As `batch`, for statements none of which looks at what another one writes: in one message, there and back. */
+  batchAtOnce(statements: readonly Statement[]): Promise<void>;
+  /**
+   * One transaction in two messages: the reads, then the writes that `decide` makes of their answers. For what is run all
+   * the time: the texts should be few and always the same, so that each is prepared once.
+   */
+  readThenWrite<T>(reads: readonly Statement[], decide: (answers: Answers) => Decided<T>): Promise<T>;
+  /** Applies what is missing and names it. */
+  migrate(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export interface Decided<T> {
+  readonly writes: readonly Statement[];
+  readonly result: T;
+}

@@ -1,0 +1,149 @@
+// The log events: one row for each line the gateway can write. Names are stable; alerts and dashboards match on them.
+// docs/observability.md lists this table, and a test keeps the two equal.
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+interface EventRow {
+  readonly level: LogLevel;
+  /** What happened, and what follows from it. */
+  readonly meaning: string;
+}
+
+export const LOG_EVENTS = {
+  // Requests
+  "request.completed": {
+    level: "info",
+    meaning: "A `/v1` request is over, whatever its status. It has the fields listed above.",
+  },
+  "request.failed": {
+    level: "error",
+    meaning: "A request ended with a status of 500 or more. `err` and `cause` say why.",
+  },
+  "attempt.failed": { level: "warn", meaning: "A model failed. The next one of the chain is tried." },
+  "reservation.chain_shortened": {
+    level: "info",
+    meaning: "The balance covers only part of the chain, so cheaper models are used.",
+  },
+  "stream.broken": { level: "warn", meaning: "A provider broke off a stream. The client is not charged." },
+  "stream.failed": { level: "error", meaning: "The gateway itself broke off a stream. The client is not charged." },
+  "overload.started": {
+    level: "warn",
+    meaning: "New requests are rejected with 503 because of overload. Logged once per episode.",
+  },
+  // Providers
+  "provider.rejected_credentials": {
+    level: "error",
+    meaning: "A provider rejected the configured API key or the model name.",
+  },
+  "provider.tested": { level: "info", meaning: "Somebody tested a provider from the dashboard or the API." },
+  "breaker.opened": { level: "warn", meaning: "A provider, credential or model is cooling down after failures." },
+  "usage.implausible": { level: "warn", meaning: "A provider counted more tokens than the request can explain." },
+  // Money
+  "charge.exceeded_balance": {
+    level: "warn",
+    meaning: "A response cost more than the balance. The operator absorbs the rest.",
+  },
+  "charge.hold_resolved": {
+    level: "error",
+    meaning: "A response could not be charged: its hold was already resolved.",
+  },
+  "settlement.deferred": {
+    level: "error",
+    meaning: "A charge could not be booked now. It is kept in the outbox and booked later.",
+  },
+  "settlement.completed": { level: "info", meaning: "A deferred charge has been booked." },
+  "hold.resolve_failed": { level: "error", meaning: "A hold could not be settled or released. It is tried again." },
+  "hold.abandoned_released": { level: "warn", meaning: "Holds of a process that died have been released." },
+  "ledger.audit_failed": {
+    level: "error",
+    meaning: "The hourly audit found rows that contradict each other. `problems` lists them.",
+  },
+  "ledger.upkeep_failed": {
+    level: "warn",
+    meaning: "The hourly audit or the sweep of stored responses could not run. It is tried again.",
+  },
+  "ledger.retry_failed": { level: "debug", meaning: "Deferred charges could not be booked yet. They are tried again." },
+  "outbox.write_failed": {
+    level: "error",
+    meaning: "The outbox file cannot be written. Check the disk of the data folder.",
+  },
+  "outbox.line_skipped": {
+    level: "error",
+    meaning: "An outbox file ends in a partial line. It was never acknowledged and is skipped.",
+  },
+  "outbox.left_pending": {
+    level: "error",
+    meaning: "The process stops with charges in the outbox. The next start books them.",
+  },
+  // Keys and limits
+  "key.spend_reset": { level: "info", meaning: "Somebody reset what a key has spent." },
+  "keys.reload_failed": { level: "warn", meaning: "Keys and profiles cannot be read. Those already known stay valid." },
+  "keys.reload_recovered": { level: "info", meaning: "Keys and profiles can be read again." },
+  "keys.notifications_lost": {
+    level: "warn",
+    meaning: "PostgreSQL notifications of key changes are lost. Changes are found by polling.",
+  },
+  "keys.last_used_failed": {
+    level: "warn",
+    meaning: "Last-used times could not be written. They are kept and tried again.",
+  },
+  "rate_limits.sharing_lost": {
+    level: "warn",
+    meaning: "Rate limits cannot be shared between processes. Each one enforces its part.",
+  },
+  "rate_limits.sharing_recovered": { level: "info", meaning: "Rate limits are shared between processes again." },
+  "redis.unused": { level: "warn", meaning: "Redis is configured, but a SQLite file serves only one process." },
+  "redis.error": { level: "debug", meaning: "The Redis connection reported an error." },
+  // Records and traces
+  "records.delayed": { level: "warn", meaning: "Request records wait because the database does not answer." },
+  "records.rejected": { level: "error", meaning: "The database rejected a request record. It is lost." },
+  "records.lost": {
+    level: "error",
+    meaning: "Request records are lost: the database was away when the process stopped.",
+  },
+  "records.pruned": { level: "info", meaning: "Request records older than the retention were deleted." },
+  "records.prune_failed": { level: "warn", meaning: "Old request records could not be deleted. It is tried again." },
+  "tool_calls.read_failed": {
+    level: "warn",
+    meaning: "Tool-call counts could not be read. Routing keeps the last ones.",
+  },
+  "live_log.poll_failed": {
+    level: "debug",
+    meaning: "The live request log could not ask for requests of other processes.",
+  },
+  "traces.export_failed": {
+    level: "warn",
+    meaning: "The trace collector does not accept spans. They are dropped until it does.",
+  },
+  "traces.export_recovered": { level: "info", meaning: "The trace collector accepts spans again." },
+  // Process
+  "config.warning": {
+    level: "warn",
+    meaning: "The configuration has a setting that is probably wrong. `place` says where.",
+  },
+  "database.connection_lost": {
+    level: "warn",
+    meaning: "A connection to the database was lost. The pool opens another one.",
+  },
+  "process.stopping": {
+    level: "info",
+    meaning: "A signal arrived. Open requests may finish; a second signal cuts them off.",
+  },
+  "process.stopping_now": { level: "warn", meaning: "A second signal arrived. Open requests are cut off." },
+  "process.stopped": { level: "info", meaning: "Everything is closed." },
+  "shutdown.timed_out": {
+    level: "warn",
+    meaning: "Open requests took too long. They end with an error and cost nothing.",
+  },
+  "shutdown.charges_pending": {
+    level: "error",
+    meaning: "Some open requests could not be charged before the process stopped.",
+  },
+} as const satisfies Readonly<Record<string, EventRow>>;
+
+type EventTable = typeof LOG_EVENTS;
+
+/** The names of the events, or only those of one level. */
+export type LogEvent<Level extends LogLevel = LogLevel> = {
+  [Name in keyof EventTable]: EventTable[Name]["level"] extends Level ? Name : never;
+}[keyof EventTable];

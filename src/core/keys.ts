@@ -1,0 +1,50 @@
+// API keys as they are stored, and the ports to read and change them.
+
+import type { Page } from "./accounts.ts";
+import type { KeySpend } from "./ledger.ts";
+import type { SpendReset } from "./spend-reset.ts";
+
+export interface KeyRecord {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  /** The first characters of the key, for people to recognise it by. */
+  readonly prefix: string;
+  /** SHA-256 of the whole key, hex. The key itself is stored nowhere. */
+  readonly hash: string;
+  readonly profileId: string | null;
+  readonly requestsPerMinute: number | null;
+  readonly spendLimitNano: bigint | null;
+  /** When what counts against the limit is nothing again. */
+  readonly spendReset: SpendReset;
+  readonly expiresAtMs: number | null;
+  readonly revokedAtMs: number | null;
+  readonly lastUsedAtMs: number | null;
+  readonly createdAtMs: number;
+}
+
+/** What of a key may be changed after it was made; what is left out stays. */
+export type KeyChange = Partial<
+  Pick<KeyRecord, "name" | "profileId" | "requestsPerMinute" | "spendLimitNano" | "spendReset" | "expiresAtMs">
+>;
+
+export interface KeyStore {
+  /** The key that it takes the place of expires then, or sooner when it was to; both or neither. */
+  insert(key: KeyRecord, replaced?: { readonly id: string; readonly expiresAtMs: number }): Promise<void>;
+  all(): Promise<readonly KeyRecord[]>;
+  list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;
+  /** The key as it is then; null when the account has none such that is not revoked. */
+  update(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;
+  /** False when the account has no such key. Revoking twice keeps the first time. */
+  revoke(accountId: string, id: string, atMs: number): Promise<boolean>;
+  touch(lastUsedAtMsById: ReadonlyMap<string, number>): Promise<void>;
+  /** A number that moves with every change of a key or a profile, by whichever process; `touch` does not move it. */
+  revision(): Promise<number>;
+}
+
+export interface KeySpendStore {
+  /** By the id of the key, for those that were ever counted. */
+  of(keyIds: readonly string[]): Promise<ReadonlyMap<string, KeySpend>>;
+  /** A period begins, whatever has been spent. */
+  reset(keyId: string, atMs: number): Promise<void>;
+}
