@@ -37,7 +37,11 @@ interface Argument {
 const argument = JSON.parse(process.argv[2] as string) as Argument;
 const settings = benchSettings(argument.folder, argument.providerPort, argument.database);
 const books = { ledger: freeLedger(), recorder: forgetfulRecorder() };
-const app = await start(settings, createLog(settings.logLevel), argument.isWithoutBooks === true ? { books } : {});
+const app = await start(
+  settings,
+  createLog(settings.logging.logLevel),
+  argument.isWithoutBooks === true ? { books } : {},
+);
 const key = argument.key ?? app.firstKey;
 if (key === null) throw new Error("the fresh store has no first key");
 if (app.firstKey !== null && argument.isWithoutBooks !== true) await topUp(app.url);

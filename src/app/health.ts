@@ -3,7 +3,7 @@
 import type { Settings } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";
 import type { Services } from "../gateway/services.ts";
-import type { ProviderHealth } from "../providers/breaker.ts";
+import type { BreakerRules, ProviderHealth } from "../providers/breaker.ts";
 import { createHealth } from "../providers/health.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -18,10 +18,10 @@ interface HealthContext {
 }
 
 export function openHealth(settings: Settings, { registry, log, metrics }: HealthContext): Watching {
-  const { catalog, health: rules, answerWithinMs } = settings;
+  const { catalog, routing } = settings;
   const health = createHealth({
     models: catalog.models.values(),
-    rules,
+    rules: breakerRules(settings.health),
     now: steadyNow,
     random: Math.random,
     log,
@@ -38,7 +38,12 @@ export function openHealth(settings: Settings, { registry, log, metrics }: Healt
     },
     calls: registry.calls,
   });
-  return { health, answerWithinMs };
+  return { health, answerWithinMs: routing.answerWithinMs };
+}
+
+function breakerRules({ failuresInRow, failureShare, ...health }: Settings["health"]): BreakerRules {
+  const { failureCallsMin: callsMin, healthWindowMs: windowMs, healthOpenMs: openMs, healthOpenMsMax } = health;
+  return { failuresInRow, failureShare, callsMin, windowMs, openMs, openMsMax: Math.max(openMs, healthOpenMsMax) };
 }
 
 function breakersOf({ id, provider, credential, models }: ProviderHealth): readonly BreakerReading[] {

@@ -52,7 +52,7 @@ async function serveFrom(config: Arguments["flags"], variation: Variation = AS_C
   const loaded = loadSettings(config);
   if (!loaded.ok) return printProblems(loaded);
   const settings = variation.settingsOf(loaded.settings);
-  const log = createLog(settings.logLevel);
+  const log = createLog(settings.logging.logLevel);
   const started = await startOrExplain(settings, log, variation);
   if (started === null) return FAILED;
   const { app, madeKey } = started;

@@ -6,7 +6,8 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { ProviderRow } from "../catalog/rows.ts";
 import { TIERS } from "../core/tiers.ts";
 import { type Variables, variableValue } from "./environment.ts";
-import type { Loaded, Problem, Settings } from "./settings.ts";
+import type { Problem } from "./report.ts";
+import type { Loaded, Settings } from "./settings.ts";
 
 export interface Check {
   readonly state: "ok" | "warn" | "fail";

@@ -12,8 +12,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Environment } from "./environment.ts";
-import type { Entry, Located } from "./located.ts";
-import { maskReferences, type References } from "./references.ts";
+import type { Located, MappingEntry } from "./located.ts";
 import type { Report } from "./report.ts";
 
 interface DocumentInput {
@@ -24,7 +23,8 @@ interface DocumentInput {
   readonly report: Report;
 }
 
-interface Walk extends DocumentInput {
+/** The file while it is walked through. */
+interface FileWalk extends DocumentInput {
   readonly document: Document.Parsed;
   readonly lines: LineCounter;
   readonly references: References;
@@ -44,7 +44,7 @@ export function parseLocated(input: DocumentInput): Located | null {
     input.report.problems.push({ place: `${input.name}:${line}:${col}`, message, suggestion: null });
   }
   if (document.errors.length > 0 || document.contents === null) return null;
-  const walk: Walk = { ...input, document, lines, references };
+  const walk: FileWalk = { ...input, document, lines, references };
   const root = locate(document.contents, { path: "", offset: 0, depth: 0 }, walk);
   if (root.kind === "mapping") return root;
   if (root.kind === "empty") return null;
@@ -64,7 +64,7 @@ interface Position {
   readonly depth: number;
 }
 
-function locate(node: unknown, position: Position, walk: Walk): Located {
+function locate(node: unknown, position: Position, walk: FileWalk): Located {
   const offset = (node as { range?: [number, number, number] | null } | null)?.range?.[0] ?? position.offset;
   const here: Position = { ...position, offset };
   const spot = { path: position.path, place: placeOf(here, walk) };
@@ -88,8 +88,8 @@ function locate(node: unknown, position: Position, walk: Walk): Located {
   return { kind: "empty", ...spot };
 }
 
-function locateEntries(map: YAMLMap, position: Position, walk: Walk): ReadonlyMap<string, Entry> {
-  const entries = new Map<string, Entry>();
+function locateEntries(map: YAMLMap, position: Position, walk: FileWalk): ReadonlyMap<string, MappingEntry> {
+  const entries = new Map<string, MappingEntry>();
   for (const pair of map.items as Pair<unknown, unknown>[]) {
     const key = walk.references.restore(String(isScalar(pair.key) ? pair.key.value : pair.key));
     const range = (pair.key as { range?: [number, number, number] | null }).range;
@@ -100,7 +100,7 @@ function locateEntries(map: YAMLMap, position: Position, walk: Walk): ReadonlyMa
   return entries;
 }
 
-function locateText(value: string, spot: { path: string; place: string }, walk: Walk): Located {
+function locateText(value: string, spot: { path: string; place: string }, walk: FileWalk): Located {
   const replaced = walk.references.replace(value, (name) => walk.environment.read(name)?.text ?? null);
   for (const name of replaced.unset) {
     const message = `the environment variable ${name} is not set`;
@@ -112,8 +112,71 @@ function locateText(value: string, spot: { path: string; place: string }, walk: 
   return { kind: "scalar", value: replaced.text, isBareText: isReference, isHidden: isReference, ...spot };
 }
 
-function placeOf(position: Position, walk: Walk): string {
+function placeOf(position: Position, walk: FileWalk): string {
   const { line, col } = walk.lines.linePos(position.offset);
   const at = `${walk.name}:${line}:${col}`;
   return position.path === "" ? at : `${at} ${position.path}`;
+}
+
+// References. Braces are YAML's own signs inside `{ … }`. So each `${NAME}` is masked before parsing by private-use characters of
+// the same length, which keeps line and column true, and is replaced afterwards.
+
+const REFERENCE = /\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}\n]*))?\}/g;
+const FIRST_MARK = 0xe100;
+const MARK_COUNT = 0x1700;
+const FILLER = "\ue000";
+const MASKED = /([\ue100-\uf7ff])\ue000*/g;
+
+interface Reference {
+  readonly source: string;
+  readonly name: string;
+  readonly fallback: string | null;
+  /** `$${NAME}` stands for the text `${NAME}` itself. */
+  readonly isEscaped: boolean;
+}
+
+export interface Replaced {
+  readonly text: string;
+  readonly count: number;
+  readonly unset: readonly string[];
+}
+
+export interface References {
+  readonly masked: string;
+  restore(text: string): string;
+  replace(text: string, lookUp: (name: string) => string | null): Replaced;
+}
+
+export function maskReferences(text: string): References {
+  const references: Reference[] = [];
+  const masked = text.replace(REFERENCE, (source: string, dollar?: string, name = "", fallback?: string) => {
+    if (references.length >= MARK_COUNT) return source;
+    references.push({ source, name, fallback: fallback ?? null, isEscaped: dollar !== undefined });
+    return String.fromCharCode(FIRST_MARK + references.length - 1) + FILLER.repeat(source.length - 1);
+  });
+  const referenceOf = (mark: string): Reference | undefined => references[mark.charCodeAt(0) - FIRST_MARK];
+  return {
+    masked,
+    restore: (value) => value.replace(MASKED, (whole, mark: string) => referenceOf(mark)?.source ?? whole),
+    replace: (value, lookUp) => replaceAll(value, referenceOf, lookUp),
+  };
+}
+
+function replaceAll(
+  value: string,
+  referenceOf: (mark: string) => Reference | undefined,
+  lookUp: (name: string) => string | null,
+): Replaced {
+  const unset: string[] = [];
+  let count = 0;
+  const text = value.replace(MASKED, (whole, mark: string) => {
+    const reference = referenceOf(mark);
+    if (reference === undefined) return whole;
+    if (reference.isEscaped) return reference.source.slice(1);
+    count += 1;
+    const found = lookUp(reference.name) ?? reference.fallback;
+    if (found === null) unset.push(reference.name);
+    return found ?? "";
+  });
+  return { text, count, unset };
 }

@@ -1,47 +1,50 @@
-// Settles each option of the table: flags over environment over file over defaults. Every layer is checked, also one that is outweighed.
+// Layers of the configuration: flags win over the environment, that over the file, that over defaults. A value that is
+// outweighed is checked all the same, so that a mistake shows before the layer above it goes.
 
 import { nearest } from "../catalog/nearest.ts";
 import type { Environment, Variables } from "./environment.ts";
 import { type Located, locatedFlag, locatedVariable, nodeAt } from "./located.ts";
 import type { Option } from "./options/option.ts";
-import { OPTIONS, type OptionName, type OptionValues, optionRows } from "./options/table.ts";
+import { namedOptions, OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
 import { hidden } from "./readers.ts";
 import type { Report } from "./report.ts";
 import type { ShownOption } from "./settings.ts";
 
 /** Flags by name without dashes; a flag without a value has the text "true". */
-export type Flags = Readonly<Record<string, string | undefined>>;
+export type ConfigFlags = Readonly<Record<string, string | undefined>>;
 
 export interface Layers {
-  readonly flags: Flags;
+  readonly flags: ConfigFlags;
   readonly environment: Environment;
   readonly file: Located | null;
   readonly report: Report;
 }
 
+/** The value of every option; what cannot be read is reported, and has its default. */
 export function settleOptions(layers: Layers): OptionValues {
-  const values: Partial<Record<OptionName, unknown>> = {};
-  for (const [name, row] of Object.entries(OPTIONS)) {
-    values[name as OptionName] = settleOption(row as Option<unknown>, layers);
-  }
-  return values as OptionValues;
+  const sections = Object.entries(OPTIONS).map(([section, rows]) => {
+    const values = Object.entries(rows).map(([name, row]) => [name, settleOption(row as Option<unknown>, layers)]);
+    return [section, Object.fromEntries(values)];
+  });
+  return Object.fromEntries(sections) as OptionValues;
 }
 
+/** Also alone: the option that names the file is needed before the file is read. */
 export function settleOption<T>(option: Option<T>, layers: Layers): T {
   const read = option.isSecret ? hidden(option.read) : option.read;
   let value = option.default;
-  for (const { node } of written(option, layers)) value = read(node, layers.report) ?? value;
+  for (const { node } of given(option, layers)) value = read(node, layers.report) ?? value;
   return value;
 }
 
 /** Every option with its value in words; secrets without. */
 export function showOptions(layers: Omit<Layers, "report">): readonly ShownOption[] {
-  return Object.entries(OPTIONS).map(([name, row]) => showOption(name, row as Option<unknown>, layers));
+  return namedOptions().map(([name, row]) => showOption(name, row, layers));
 }
 
 function showOption(name: string, option: Option<unknown>, layers: Omit<Layers, "report">): ShownOption {
   const { path, env, flag, isSecret, help, shownDefault } = option;
-  const strongest = written(option, layers).at(-1) ?? null;
+  const strongest = given(option, layers).at(-1) ?? null;
   const text = strongest === null ? shownDefault : textOf(strongest.node);
   return {
     ...{ name, path, env, flag, isSecret, help },
@@ -56,18 +59,19 @@ function textOf(node: Located): string {
   return node.kind === "scalar" ? String(node.value) : "";
 }
 
-interface Written {
+/** An option as one layer gives it. */
+interface GivenOption {
   readonly node: Located;
   readonly origin: Exclude<ShownOption["origin"], "default">;
 }
 
 /** Where the option was given, weakest first. */
-function written(option: Option<unknown>, { flags, environment, file }: Omit<Layers, "report">): readonly Written[] {
+function given(option: Option<unknown>, { flags, environment, file }: Omit<Layers, "report">): readonly GivenOption[] {
   const path = option.path ?? "";
   const variable = option.env === null ? null : environment.read(option.env);
   const flag = option.flag === null ? undefined : flags[option.flag];
   const fromFile = option.path === null ? null : nodeAt(file, option.path);
-  const layers: readonly (readonly [Located | null, Written["origin"]])[] = [
+  const layers: readonly (readonly [Located | null, GivenOption["origin"]])[] = [
     [fromFile, "file"],
     [variable === null ? null : locatedVariable(variable, path), "environment"],
     [flag === undefined || option.flag === null ? null : locatedFlag(option.flag, flag, path), "flag"],
@@ -75,7 +79,8 @@ function written(option: Option<unknown>, { flags, environment, file }: Omit<Lay
   return layers.flatMap(([node, origin]) => (node === null ? [] : [{ node, origin }]));
 }
 
-export function checkFlags(flags: Flags, report: Report): void {
+/** Unknown flags, and secrets in flags: every user of a machine can see the arguments of a process. */
+export function checkFlags(flags: ConfigFlags, report: Report): void {
   const known = optionRows().flatMap((row) => (row.flag === null ? [] : [row.flag]));
   for (const flag of Object.keys(flags)) {
     if (known.includes(flag) || flags[flag] === undefined) continue;

@@ -1,5 +1,5 @@
-// Loads the configuration: defaults, file, environment, flags. Reads files and nothing else of the world;
-// everything wrong is found in one go.
+// Loading the configuration: defaults, file, environment, flags. It reads files and nothing else of the world.
+// Everything that is wrong is found in one go.
 
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -9,26 +9,31 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { ProviderKind } from "../core/model.ts";
 import { parseLocated } from "./document.ts";
 import { type Environment, openEnvironment, type Variables } from "./environment.ts";
-import { checkFlags, checkVariables, type Flags, settleOption, settleOptions, showOptions } from "./layers.ts";
+import { type ConfigFlags, checkFlags, checkVariables, settleOption, settleOptions, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
 import { readModels, readTiers } from "./models.ts";
-import { LAME_DUCK_SECONDS, OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
+import { LAME_DUCK_SECONDS } from "./options/server.ts";
+import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
 import { forgiveUnused, tracingOf } from "./options/traces.ts";
 import { readProviders } from "./providers.ts";
 import { checkKeys, refuse } from "./readers.ts";
-import { emptyReport, type Report } from "./report.ts";
-import type { Loaded, Problem, Settings } from "./settings.ts";
+import { emptyReport, type Problem, type Report } from "./report.ts";
+import type { Loaded, Settings } from "./settings.ts";
 
-export const DEFAULT_FILE = "switchyard.yaml";
+const DEFAULT_FILE = "switchyard.yaml";
 
-export interface LoadInput {
-  readonly flags: Flags;
+/** What a configuration is loaded from. */
+export interface ConfigInput {
+  readonly flags: ConfigFlags;
   readonly env: Variables;
+  /** Relative paths start here. */
   readonly cwd: string;
+  /** For tests: the kinds of providers that can be called. */
   readonly supportedKinds?: ReadonlySet<ProviderKind>;
 }
 
-export function load({ flags, env, cwd, supportedKinds = SUPPORTED_KINDS }: LoadInput): Loaded {
+/** Settings, or every problem at once. */
+export function load({ flags, env, cwd, supportedKinds = SUPPORTED_KINDS }: ConfigInput): Loaded {
   const report = emptyReport();
   const builtin = readBuiltin();
   const secretNames = secretVariables(builtin);
@@ -39,17 +44,17 @@ export function load({ flags, env, cwd, supportedKinds = SUPPORTED_KINDS }: Load
   const file = source.root;
   checkSections(file, report);
   const values = settleOptions({ flags, environment, file, report });
-  forgiveUnused(values, report);
-  const tiers = readTiers(file, report);
+  forgiveUnused(values.tracing, report);
+  const { catalog: rows, baseline, markup, unsureTier } = values.catalog;
   const built = buildCatalog({
     builtin,
-    isBuiltinUsed: values.catalog === "builtin",
+    isBuiltinUsed: rows === "builtin",
+    tiers: readTiers(file, report),
     models: readModels({ file, source, report }),
-    tiers,
     providers: readProviders({ file, builtin, environment, report }),
-    baseline: values.baseline,
-    markupPpm: values.markup,
-    unsureTier: values.unsureTier,
+    baseline,
+    markupPpm: markup,
+    unsureTier,
     supportedKinds,
   });
   addCatalogFindings({ built, file, environment, report });
@@ -66,7 +71,7 @@ export function secretVariables(builtin: Builtin): ReadonlySet<string> {
 }
 
 interface FileInput {
-  readonly flags: Flags;
+  readonly flags: ConfigFlags;
   readonly environment: Environment;
   readonly cwd: string;
   readonly report: Report;
@@ -82,7 +87,7 @@ interface SourceFile {
 }
 
 function openFile({ flags, environment, cwd, report }: FileInput): SourceFile {
-  const named = settleOption(OPTIONS.config, { flags, environment, file: null, report });
+  const named = settleOption(OPTIONS.file.config, { flags, environment, file: null, report });
   const name = named ?? DEFAULT_FILE;
   const path = resolve(cwd, name);
   try {
@@ -92,7 +97,7 @@ function openFile({ flags, environment, cwd, report }: FileInput): SourceFile {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
     if (named === null && code === "ENOENT") return { path: null, name, day: "", root: null };
-    const place = flags.config === undefined ? `environment ${OPTIONS.config.env}` : "flag --config";
+    const place = flags.config === undefined ? `environment ${OPTIONS.file.config.env}` : "flag --config";
     const message = `the configuration file ${name} cannot be read (${code})`;
     report.problems.push({ place: named === null ? name : place, message, suggestion: null });
     return { path: null, name, day: "", root: null };
@@ -123,9 +128,9 @@ interface FindingsInput {
 
 /** That no chain is left is only worth saying when nothing else is wrong: it usually follows from it. */
 function addCatalogFindings({ built, file, environment, report }: FindingsInput): void {
-  const baseline = environment.read(OPTIONS.baseline.env as string);
+  const baseline = environment.read(OPTIONS.catalog.baseline.env as string);
   const placed = ({ at, message, suggestion }: CatalogProblem): Problem => {
-    const isFromVariable = at === OPTIONS.baseline.path && baseline !== null;
+    const isFromVariable = at === OPTIONS.catalog.baseline.path && baseline !== null;
     return { place: isFromVariable ? baseline.place : (findPlace(file, at) ?? at), message, suggestion };
   };
   for (const problem of built.problems) {
@@ -149,68 +154,31 @@ function findPlace(root: Located | null, path: string): string | null {
   return place;
 }
 
+/** Whole sections go over as they are; only what depends on something else is worked out here. */
 function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options"> {
-  const dataDir = resolve(cwd, values.data);
+  const { server, store, routing, limits, health, logging, tracing } = values;
+  const dataDir = resolve(cwd, store.data);
   const database =
-    values.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(values.database, cwd);
+    store.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(store.database, cwd);
+  const lameDuckSeconds = server.lameDuckSeconds ?? (database.startsWith("sqlite:") ? 0 : LAME_DUCK_SECONDS);
   return {
-    server: serverOf(values, database),
-    database,
-    dataDir,
-    redis: values.redis,
-    logLevel: values.logLevel,
-    isRoutingDebugged: values.isRoutingDebugged,
-    adminToken: values.adminToken,
-    answerWithinMs: values.answerWithinMs,
-    health: {
-      failuresInRow: values.failuresInRow,
-      failureShare: values.failureShare,
-      callsMin: values.failureCallsMin,
-      windowMs: values.healthWindowMs,
-      openMs: values.healthOpenMs,
-      openMsMax: Math.max(values.healthOpenMs, values.healthOpenMsMax),
-    },
-    limits: limitsOf(values),
-    logging: { content: values.logContent, retentionDays: values.retentionDays },
-    tracing: tracingOf(values),
+    server: { ...server, lameDuckSeconds },
+    ...{ database, dataDir, redis: store.redis },
+    ...{ routing, limits, health, logging },
+    tracing: tracingOf(tracing),
     catalog,
   };
 }
 
-function serverOf(values: OptionValues, database: string): Settings["server"] {
-  const { host, port, bodyLimitBytes, corsOrigins, drainSeconds, writeStallMs, trustedProxies } = values;
-  const lameDuckSeconds = values.lameDuckSeconds ?? (database.startsWith("sqlite:") ? 0 : LAME_DUCK_SECONDS);
-  const { headersTimeoutMs, bodyGraceMs, requestTimeoutMs, keepAliveMs } = values;
-  const timeouts = { headersMs: headersTimeoutMs, bodyGraceMs, requestMs: requestTimeoutMs, keepAliveMs };
-  return {
-    host,
-    port,
-    bodyLimitBytes,
-    corsOrigins,
-    lameDuckSeconds,
-    drainSeconds,
-    writeStallMs,
-    trustedProxies,
-    timeouts,
-  };
-}
-
-function limitsOf(values: OptionValues): Settings["limits"] {
-  const { requestsPerMinute, inFlight, inFlightPerKey, connections, wrongKeysPerMinute } = values;
-  const { queueMs, eventLoopDelayMs, memoryPercent } = values;
-  return {
-    ...{ requestsPerMinute, inFlight, inFlightPerKey, connections, wrongKeysPerMinute },
-    ...{ queueMs, eventLoopDelayMs, memoryPercent },
-  };
-}
-
+/** A relative path counts from the working folder at the start, wherever the process goes later. */
 function absoluteDatabase(database: string, cwd: string): string {
   const path = /^sqlite:(.+)$/.exec(database)?.[1];
   if (path === undefined || path === ":memory:") return database;
   return `sqlite:${resolve(cwd, path)}`;
 }
 
-function sourcesOf(source: SourceFile, environment: Environment, flags: Flags): readonly string[] {
+/** In words, for the doctor: where anything was given at all. */
+function sourcesOf(source: SourceFile, environment: Environment, flags: ConfigFlags): readonly string[] {
   const sources = ["defaults"];
   if (source.path !== null) sources.push(source.name);
   if (environment.used().length > 0) sources.push(`environment (${environment.used().join(", ")})`);

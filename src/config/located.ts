@@ -18,14 +18,15 @@ export interface Scalar extends Spot {
   readonly isHidden: boolean;
 }
 
-export interface Entry {
+/** A value in a mapping, and where its key stands. */
+export interface MappingEntry {
   readonly keyPlace: string;
   readonly node: Located;
 }
 
 export interface Mapping extends Spot {
   readonly kind: "mapping";
-  readonly entries: ReadonlyMap<string, Entry>;
+  readonly entries: ReadonlyMap<string, MappingEntry>;
 }
 
 export interface Sequence extends Spot {

@@ -57,14 +57,14 @@ const readRow = shape(
   ["id", "provider"],
 );
 
-interface ModelsInput {
+interface ModelsSection {
   readonly file: Located | null;
   /** Where and when the prices were written, for models that do not say. */
   readonly source: { readonly name: string; readonly day: string };
   readonly report: Report;
 }
 
-export function readModels({ file, source, report }: ModelsInput): readonly ModelRow[] {
+export function readModels({ file, source, report }: ModelsSection): readonly ModelRow[] {
   const section = nodeAt(file, "models");
   if (section === null) return [];
   if (section.kind !== "sequence") {
@@ -83,7 +83,7 @@ export function readTiers(file: Located | null, report: Report): ChainLists {
 }
 
 /** A row whose id or provider is broken still takes its place in the list, so that later ones keep their number. */
-function rowOf(item: Located, index: number, { source, report }: Omit<ModelsInput, "file">): ModelRow {
+function rowOf(item: Located, index: number, { source, report }: Omit<ModelsSection, "file">): ModelRow {
   const { price: written, bfcl, ...fields } = readRow(item, report) ?? {};
   const context = fields.context ?? MODEL_DEFAULTS.context;
   const maxOutput = fields.maxOutput ?? Math.min(MODEL_DEFAULTS.maxOutput, context);

@@ -8,10 +8,9 @@ import type { ProviderRow } from "../catalog/rows.ts";
 import type { ProviderKind, Timeouts } from "../core/model.ts";
 import { dialectChanges, textMap } from "./dialects.ts";
 import type { Environment } from "./environment.ts";
-import { type Entry, type Located, nodeAt } from "./located.ts";
-import { hidden, number, oneOf, refuse, shape, text, truth } from "./readers.ts";
+import { type Located, type MappingEntry, nodeAt } from "./located.ts";
+import { baseUrl, hidden, number, oneOf, refuse, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
-import { baseUrl } from "./urls.ts";
 
 export const PROVIDER_KINDS: readonly ProviderKind[] = ["openai", "anthropic", "sandbox"];
 const TIMEOUT_MAX_MS = 86_400_000;
@@ -56,7 +55,7 @@ function builtinSetup(row: ProviderRow, apiKey: string): ProviderSetup {
 }
 
 /** A broken entry still gives a provider, so that models that name it are not reported as well. */
-function readProvider(id: string, entry: Entry, input: ProvidersInput): ProviderSetup {
+function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): ProviderSetup {
   const row = input.builtin.providers.find((candidate) => candidate.id === id);
   const emptyEntry: Located = { ...entry.node, kind: "mapping", entries: new Map() };
   const fields = readEntry(entry.node.kind === "empty" ? emptyEntry : entry.node, input.report) ?? {};
@@ -88,7 +87,7 @@ function chooseKey(vendorRow: ProviderRow | undefined, fileKey: string | undefin
 
 interface Completeness {
   readonly id: string;
-  readonly entry: Entry;
+  readonly entry: MappingEntry;
   readonly kind: ProviderKind | undefined;
   readonly address: string | undefined;
   readonly apiKey: string | null;

@@ -1,6 +1,13 @@
-// Where loading collects what is wrong, and how that is shown to people.
+// The report of a load: everything that is wrong is collected here, and formatted for people in one place.
 
-import type { Problem } from "./settings.ts";
+/** One thing that is wrong with the configuration, where, and what may have been meant. */
+export interface Problem {
+  /** Where it stands: `switchyard.yaml:12:5 models[0].price`, `environment PORT`, `flag --port`. */
+  readonly place: string;
+  readonly message: string;
+  /** Text that would be right in its place; null where nothing is near. */
+  readonly suggestion: string | null;
+}
 
 /** Problems stop the start; warnings are shown and the start goes on. */
 export interface Report {

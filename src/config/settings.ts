@@ -1,44 +1,23 @@
-// What the process runs with: the outcome of loading, complete and checked. CONTRACT: defaults < file < environment < flags.
+// The settings a process runs with: the outcome of loading, complete and checked. Behaviour 1 says which source wins.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import type { OptionValues } from "./options/table.ts";
+import type { Problem } from "./report.ts";
 
-export interface Settings {
-  readonly server: {
-    readonly host: string;
-    readonly port: number;
-    readonly bodyLimitBytes: number;
-    /** Origins that browsers may call from; empty means CORS is off. */
-    readonly corsOrigins: readonly string[];
-    /** How long requests are still taken after SIGTERM, while the process already says that it is not ready. */
+/**
+ * Sections of the option table as they are, and values that had to be worked out. A new option in one of these sections
+ * appears here without another line.
+ */
+export interface Settings extends Pick<OptionValues, "routing" | "limits" | "health" | "logging"> {
+  readonly server: Omit<OptionValues["server"], "lameDuckSeconds"> & {
+    /** Settled: the default depends on the database. */
     readonly lameDuckSeconds: number;
-    /** How long open streams may run on after that. */
-    readonly drainSeconds: number;
-    /** How long a client may take nothing of its answer. */
-    readonly writeStallMs: number;
-    /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
-    readonly trustedProxies: readonly string[];
-    readonly timeouts: ServerTimeouts;
   };
   /** `sqlite:PATH` (absolute) or `postgres://…`. */
   readonly database: string;
+  /** Absolute. */
   readonly dataDir: string;
   readonly redis: string | null;
-  readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
-  readonly isRoutingDebugged: boolean;
-  readonly adminToken: string | null;
-  /** How long all attempts of a request may take until an answer begins. */
-  readonly answerWithinMs: number;
-  /** When a breaker opens, and for how long. */
-  readonly health: {
-    readonly failuresInRow: number;
-    readonly failureShare: number;
-    readonly callsMin: number;
-    readonly windowMs: number;
-    readonly openMs: number;
-    readonly openMsMax: number;
-  };
-  readonly limits: Limits;
-  readonly logging: { readonly content: boolean; readonly retentionDays: number };
   /** Null when no traces are exported. */
   readonly tracing: Tracing | null;
   readonly catalog: Catalog;
@@ -62,27 +41,6 @@ export interface Tracing {
   readonly delayMs: number;
 }
 
-/** How long a client may take. */
-export interface ServerTimeouts {
-  readonly headersMs: number;
-  /** How long a body may come in too slowly. */
-  readonly bodyGraceMs: number;
-  readonly requestMs: number;
-  readonly keepAliveMs: number;
-}
-
-/** How much is taken on: by a key, by a client's address, and by the process. */
-export interface Limits {
-  readonly requestsPerMinute: number;
-  readonly inFlight: number;
-  readonly inFlightPerKey: number;
-  readonly connections: number;
-  readonly wrongKeysPerMinute: number;
-  readonly queueMs: number;
-  readonly eventLoopDelayMs: number;
-  readonly memoryPercent: number;
-}
-
 /** One option: its value in words, and where that came from. */
 export interface ShownOption {
   readonly name: string;
@@ -99,18 +57,12 @@ export interface ShownOption {
   readonly help: string;
 }
 
-/** One thing that is wrong with the configuration, where, and what may have been meant. */
-export interface Problem {
-  /** Where it stands: `switchyard.yaml:12:5 models[0].price`, `environment PORT`, `flag --port`. */
-  readonly place: string;
-  readonly message: string;
-  readonly suggestion: string | null;
-}
-
+/** What loading gives: settings, or everything that stands in their way. */
 export type Loaded =
   | {
       readonly ok: true;
       readonly settings: Settings;
+      /** Where values came from, for people: defaults, the file, variables, flags. */
       readonly sources: readonly string[];
       readonly warnings: readonly Problem[];
     }

@@ -57,7 +57,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
   endWaitingResponses(server.server);
   readBodiesAsBytes(server);
-  watchBodies(server, edge.settings.server.timeouts.bodyGraceMs);
+  watchBodies(server, edge.settings.server.bodyGraceMs);
   server.setErrorHandler((error, request, reply) => {
     const known = toGatewayError(error);
     if (known.status >= 500)

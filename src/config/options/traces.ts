@@ -1,12 +1,12 @@
-// The settings of traces, under the names that OpenTelemetry gave them. Nothing is exported until an endpoint is named.
+// Options of traces, under the names that OpenTelemetry gave them. Nothing is exported until an endpoint is named.
 
 import type { Located } from "../located.ts";
 import { number, oneOf, type Reader, refuse, text, truth } from "../readers.ts";
-import type { Report } from "../report.ts";
-import type { Problem, Tracing } from "../settings.ts";
-import { option } from "./option.ts";
+import type { Problem, Report } from "../report.ts";
+import type { Tracing } from "../settings.ts";
+import { option, type ValuesOf } from "./option.ts";
 
-export const SAMPLERS = [
+const SAMPLERS = [
   "parentbased_always_on",
   "parentbased_always_off",
   "parentbased_traceidratio",
@@ -138,12 +138,10 @@ export const TRACE_OPTIONS = {
 };
 
 type Pairs = Readonly<Record<string, string>>;
-type Values = {
-  readonly [Name in keyof typeof TRACE_OPTIONS]: (typeof TRACE_OPTIONS)[Name]["default"];
-};
+type TraceValues = ValuesOf<typeof TRACE_OPTIONS>;
 
 /** Null when nothing is to be exported. */
-export function tracingOf(values: Values): Tracing | null {
+export function tracingOf(values: TraceValues): Tracing | null {
   const { tracesEndpoint, tracesOwnEndpoint } = values;
   const url = tracesOwnEndpoint ?? (tracesEndpoint === null ? null : `${tracesEndpoint.replace(/\/+$/, "")}/v1/traces`);
   if (values.tracesDisabled || values.tracesExporter === "none" || url === null) return null;
@@ -166,7 +164,7 @@ export function tracingOf(values: Values): Tracing | null {
  * These variables may be there for other programs on the machine: where nothing is to be traced, what is wrong with them
  * is told and stops nothing. An endpoint that cannot be read was meant for us.
  */
-export function forgiveUnused(values: Values, { problems, warnings }: Report): void {
+export function forgiveUnused(values: TraceValues, { problems, warnings }: Report): void {
   const isOff = values.tracesDisabled || values.tracesExporter === "none";
   const endpoints = [TRACE_OPTIONS.tracesEndpoint, TRACE_OPTIONS.tracesOwnEndpoint].map(({ env }) =>
     placeOf(env ?? ""),

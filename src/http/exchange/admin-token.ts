@@ -8,7 +8,7 @@ import type { Edge } from "../context.ts";
 /** Throws when the address has sent too many wrong ones: an admin token may be short, an API key is not. */
 export function isAdmin(request: FastifyRequest, { settings, wrongTokens }: Edge): boolean {
   const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
-  const { adminToken } = settings;
+  const { adminToken } = settings.server;
   if (adminToken === null || given === undefined) return false;
   const waitSeconds = wrongTokens.waitSeconds(request.ip);
   if (waitSeconds > 0) throw tooManyWrongKeys(waitSeconds);

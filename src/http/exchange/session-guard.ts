@@ -44,7 +44,7 @@ export async function signedInOf(request: FastifyRequest, { sessions }: Edge): P
 }
 
 function unidentified({ settings }: Edge): GatewayError {
-  const hint = settings.adminToken === null ? " The server has none: set SWITCHYARD_ADMIN_TOKEN." : "";
+  const hint = settings.server.adminToken === null ? " The server has none: set SWITCHYARD_ADMIN_TOKEN." : "";
   const message = `Sign in to the dashboard, or send 'Authorization: Bearer' with the admin token.${hint}`;
   return new GatewayError("unauthenticated", message, { code: "not_signed_in" });
 }

@@ -26,11 +26,11 @@ export interface AdmissionContext {
 
 /** Node's server with our limits. Admitted requests go on to `handle`. */
 export function createAdmissionServer(context: AdmissionContext, queue: RequestQueue, handle: RequestListener): Server {
-  const { timeouts } = context.settings.server;
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveMs } = context.settings.server;
   const options = {
-    headersTimeout: timeouts.headersMs,
-    requestTimeout: timeouts.requestMs,
-    keepAliveTimeout: timeouts.keepAliveMs,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: policy.connectionCheckMs,
     maxHeaderSize: policy.headersMaxBytes,
     requireHostHeader: false,

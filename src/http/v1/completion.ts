@@ -59,7 +59,7 @@ function firstOf(header: string | string[] | undefined): string | null {
 }
 
 async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Promise<FastifyReply> {
-  if (settings.isRoutingDebugged) reply.headers(answer.headers);
+  if (settings.routing.isRoutingDebugged) reply.headers(answer.headers);
   const { writeStallMs } = settings.server;
   if (answer.kind === "stream") {
     await sendStream(reply, answer, writeStallMs);

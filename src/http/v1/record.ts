@@ -16,7 +16,7 @@ export function recordRequest(request: FastifyRequest, reply: FastifyReply, edge
   const waitedMs = queueWaitMsOf(request.raw);
   const startedAtMs = edge.now() - waitedMs;
   edge.metrics.begin();
-  (request.trace as Trace).keepsContent = edge.settings.logging.content;
+  (request.trace as Trace).keepsContent = edge.settings.logging.logContent;
   const endSpans = edge.traces === null ? null : beginSpans(request, waitedMs, edge.traces);
   // The story hears of the same `close`; it is told first, so that it can note how it ended.
   reply.raw.once("close", () => setImmediate(record));

@@ -53,22 +53,20 @@ describe("without any configuration", () => {
         drainSeconds: 600,
         writeStallMs: 60_000,
         trustedProxies: [],
-        timeouts: { headersMs: 15_000, bodyGraceMs: 10_000, requestMs: 300_000, keepAliveMs: 75_000 },
+        adminToken: null,
+        ...{ headersTimeoutMs: 15_000, bodyGraceMs: 10_000, requestTimeoutMs: 300_000, keepAliveMs: 75_000 },
       },
       database: `sqlite:${resolve(cwd, "data/switchyard.db")}`,
       dataDir: resolve(cwd, "data"),
       redis: null,
-      logLevel: "info",
-      isRoutingDebugged: false,
-      adminToken: null,
-      answerWithinMs: 120_000,
+      routing: { isRoutingDebugged: false, answerWithinMs: 120_000 },
       health: {
         failuresInRow: 5,
         failureShare: 0.5,
-        callsMin: 10,
-        windowMs: 30_000,
-        openMs: 5_000,
-        openMsMax: 60_000,
+        failureCallsMin: 10,
+        healthWindowMs: 30_000,
+        healthOpenMs: 5_000,
+        healthOpenMsMax: 60_000,
       },
       limits: {
         requestsPerMinute: 600,
@@ -81,7 +79,7 @@ describe("without any configuration", () => {
         memoryPercent: 85,
       },
       tracing: null,
-      logging: { content: false, retentionDays: 30 },
+      logging: { logLevel: "info", logContent: false, retentionDays: 30 },
     });
     expect([...catalog.providers.keys()]).toEqual(["sandbox"]);
     expect(catalog.markupPpm).toBe(50_000);
@@ -255,7 +253,7 @@ describe("secrets in files", () => {
     const files = { token: "t0ken\n", key: "sk-file\n" };
     const env = { SWITCHYARD_ADMIN_TOKEN_FILE: "token", OPENAI_API_KEY_FILE: "key" };
     const plain = goodLoad({ files, env });
-    expect(plain.settings.adminToken).toBe("t0ken");
+    expect(plain.settings.server.adminToken).toBe("t0ken");
     expect(plain.settings.catalog.providers.get("openai")?.apiKey).toBe("sk-file");
     expect(plain.sources.at(-1)).toContain("OPENAI_API_KEY_FILE");
     const yaml = `providers: { openai: { apiKey: \${OPENAI_API_KEY} } }`;
@@ -292,6 +290,6 @@ describe("truth in variables", () => {
     ["no", false],
     ["", false],
   ])("DEBUG_ROUTING=%s is %s", (DEBUG_ROUTING, isOn) => {
-    expect(goodLoad({ env: { DEBUG_ROUTING } }).settings.isRoutingDebugged).toBe(isOn);
+    expect(goodLoad({ env: { DEBUG_ROUTING } }).settings.routing.isRoutingDebugged).toBe(isOn);
   });
 });

@@ -29,7 +29,9 @@ describe("precedence", () => {
           flags: { port: flags.port?.toString(), "log-level": flags.level },
         });
         expect(loaded.ok && loaded.settings.server.port).toBe(flags.port ?? environment.port ?? file.port ?? 8787);
-        expect(loaded.ok && loaded.settings.logLevel).toBe(flags.level ?? environment.level ?? file.level ?? "info");
+        expect(loaded.ok && loaded.settings.logging.logLevel).toBe(
+          flags.level ?? environment.level ?? file.level ?? "info",
+        );
       }),
       { numRuns: 60 },
     );

@@ -1,8 +1,7 @@
 // Everything that can be wrong, each with its place and what may have been meant.
 
 import { describe, expect, it } from "vitest";
-import { formatProblems } from "../../../src/config/report.ts";
-import type { Problem } from "../../../src/config/settings.ts";
+import { formatProblems, type Problem } from "../../../src/config/report.ts";
 import { goodLoad, loadIn, problemsOf, type Workspace } from "./workspace.ts";
 
 const LAB = "providers: { lab: { kind: openai, baseUrl: http://127.0.0.1:1/v1 } }\n";

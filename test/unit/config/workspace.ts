@@ -4,14 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import { type LoadInput, load } from "../../../src/config/load.ts";
-import type { Loaded, Problem } from "../../../src/config/settings.ts";
+import { type ConfigInput, load } from "../../../src/config/load.ts";
+import type { Problem } from "../../../src/config/report.ts";
+import type { Loaded } from "../../../src/config/settings.ts";
 import type { ProviderKind } from "../../../src/core/model.ts";
 
 /** Without the Anthropic format, whatever the gateway speaks by now. */
 export const WITHOUT_ANTHROPIC: ReadonlySet<ProviderKind> = new Set(["openai", "sandbox"]);
 
-export interface Workspace extends Partial<Omit<LoadInput, "cwd">> {
+export interface Workspace extends Partial<Omit<ConfigInput, "cwd">> {
   readonly yaml?: string;
   readonly files?: Readonly<Record<string, string>>;
 }

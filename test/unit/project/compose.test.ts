@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
-import { LAME_DUCK_SECONDS, OPTIONS, optionRows } from "../../../src/config/options/table.ts";
+import { LAME_DUCK_SECONDS } from "../../../src/config/options/server.ts";
+import { OPTIONS, optionRows } from "../../../src/config/options/table.ts";
 
 const DEPLOY = join(import.meta.dirname, "../../../deploy");
 
@@ -94,7 +95,7 @@ describe.each(["compose.yaml", "compose.scaled.yaml"])("%s", (file) => {
     const seconds = (name: string, fallback: number): number => Number(environment[name] ?? fallback);
     const promised =
       seconds("SWITCHYARD_LAME_DUCK_SECONDS", LAME_DUCK_SECONDS) +
-      seconds("SWITCHYARD_DRAIN_SECONDS", OPTIONS.drainSeconds.default);
+      seconds("SWITCHYARD_DRAIN_SECONDS", OPTIONS.server.drainSeconds.default);
     expect(Number(/^(\d+)s$/.exec(grace)?.[1])).toBeGreaterThanOrEqual(promised + 15);
   });
 
@@ -134,7 +135,7 @@ describe("nginx.conf", () => {
 
   test("closes idle connections before the gateway does, and waits longer than it", () => {
     const seconds = (name: string): number => Number(/^(\d+)s$/.exec(directive(name))?.[1]);
-    expect(seconds("keepalive_timeout") * 1000).toBeLessThan(OPTIONS.keepAliveMs.default);
+    expect(seconds("keepalive_timeout") * 1000).toBeLessThan(OPTIONS.server.keepAliveMs.default);
     // A provider may take ten minutes for a whole answer.
     expect(seconds("proxy_read_timeout")).toBeGreaterThan(600);
   });

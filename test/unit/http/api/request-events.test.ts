@@ -23,7 +23,7 @@ afterEach(async () => {
 async function startServer(streamsMax = 10, streamsPerAccountMax = 10) {
   const requests = { histogram: async () => ({ bars: [], fromMs: 0, toMs: 0 }) };
   const tail = createTail({ requests, isShared: false, now: Date.now, log: SILENT_LOG });
-  const state = { adminToken: "secret", server: { writeStallMs: 60_000 } };
+  const state = { server: { adminToken: "secret", writeStallMs: 60_000 } };
   const edge = {
     settings: state,
     records: { tail },
@@ -80,7 +80,7 @@ test("whoever may not see it any more is cut off", async () => {
   const stream = await open();
   await stream.until("ready");
   await stream.until("alive");
-  state.adminToken = "another";
+  state.server.adminToken = "another";
   await expect(stream.until("request")).rejects.toThrow("the stream ended");
   await until(() => tail.count() === 0);
 });

@@ -1,0 +1,107 @@
+// Options of routing: the catalogue's defaults, how long an answer may take, and when a circuit breaker opens.
+
+import { DEFAULT_MARKUP_PPM, DEFAULT_UNSURE_TIER } from "../../catalog/build.ts";
+import { TIERS, type Tier } from "../../core/tiers.ts";
+import { markupPpm, number, oneOf, text, truth } from "../readers.ts";
+import { option } from "./option.ts";
+
+const DAY_MS = 86_400_000;
+
+const msFrom = (min: number) => number({ min, max: DAY_MS, isWhole: true });
+const count = number({ min: 1, max: 100_000, isWhole: true });
+
+/** What the catalogue is built from, beside the rows of `models:`, `tiers:` and `providers:`. */
+export const CATALOG_OPTIONS = {
+  baseline: option<string | null>({
+    path: "routing.baseline",
+    env: "SWITCHYARD_BASELINE",
+    default: null,
+    shownDefault: "claude-opus-4-8",
+    read: text(),
+    help: "The model that savings are counted against.",
+  }),
+  markup: option<number>({
+    path: "routing.markup",
+    env: "SWITCHYARD_MARKUP",
+    default: DEFAULT_MARKUP_PPM,
+    shownDefault: String(DEFAULT_MARKUP_PPM / 1_000_000),
+    read: markupPpm,
+    help: "What is charged on top of provider cost, as a fraction of it.",
+  }),
+  unsureTier: option<Tier>({
+    path: "routing.unsureTier",
+    env: "SWITCHYARD_UNSURE_TIER",
+    default: DEFAULT_UNSURE_TIER,
+    read: oneOf(TIERS),
+    help: "A request whose tier is a guess is not placed below this one.",
+  }),
+  catalog: option<"builtin" | "none">({
+    path: "catalog",
+    default: "builtin",
+    read: oneOf(["builtin", "none"]),
+    help: "Whether the models and chains that ship are there; none leaves only those of the file.",
+  }),
+};
+
+export const ROUTING_OPTIONS = {
+  isRoutingDebugged: option<boolean>({
+    path: "routing.debug",
+    env: "DEBUG_ROUTING",
+    flag: "debug-routing",
+    default: false,
+    read: truth,
+    help: "Whether answers carry the X-Service-* headers.",
+  }),
+  answerWithinMs: option<number>({
+    path: "routing.answerWithinMs",
+    env: "SWITCHYARD_ANSWER_WITHIN_MS",
+    default: 120_000,
+    read: msFrom(1),
+    help: "How long all attempts of a request together may take until an answer begins. A plain answer that is on its way may take longer, but nothing is tried after it.",
+  }),
+};
+
+export const HEALTH_OPTIONS = {
+  failuresInRow: option<number>({
+    path: "health.failuresInRow",
+    env: "SWITCHYARD_HEALTH_FAILURES_IN_ROW",
+    default: 5,
+    read: count,
+    help: "A model rests after this many failures in a row.",
+  }),
+  failureShare: option<number>({
+    path: "health.failureShare",
+    env: "SWITCHYARD_HEALTH_FAILURE_SHARE",
+    default: 0.5,
+    read: number({ min: 0.01, max: 1 }),
+    help: "A model also rests when this share of its calls within the window fails.",
+  }),
+  failureCallsMin: option<number>({
+    path: "health.callsMin",
+    env: "SWITCHYARD_HEALTH_CALLS_MIN",
+    default: 10,
+    read: count,
+    help: "The share counts from this many calls within the window on.",
+  }),
+  healthWindowMs: option<number>({
+    path: "health.windowMs",
+    env: "SWITCHYARD_HEALTH_WINDOW_MS",
+    default: 30_000,
+    read: msFrom(100),
+    help: "The window for that share.",
+  }),
+  healthOpenMs: option<number>({
+    path: "health.openMs",
+    env: "SWITCHYARD_HEALTH_OPEN_MS",
+    default: 5_000,
+    read: msFrom(1),
+    help: "How long a model first rests, give or take a fifth; doubled each time the probe after it fails.",
+  }),
+  healthOpenMsMax: option<number>({
+    path: "health.openMsMax",
+    env: "SWITCHYARD_HEALTH_OPEN_MS_MAX",
+    default: 60_000,
+    read: msFrom(1),
+    help: "The longest such rest.",
+  }),
+};

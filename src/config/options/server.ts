@@ -1,0 +1,124 @@
+// Options of the HTTP server: where it listens, how it stops, and how long clients may take.
+
+import { isIP } from "node:net";
+import { corsOrigin, listOf, number, text } from "../readers.ts";
+import { option } from "./option.ts";
+
+/** The lame-duck time where several processes share a database, and one can take over from another. */
+export const LAME_DUCK_SECONDS = 5;
+
+/** Large enough for a few images in base64; every byte of it is held in memory while it is read. */
+const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
+const DAY_MS = 86_400_000;
+
+const milliseconds = number({ min: 1, max: DAY_MS, isWhole: true });
+
+export const SERVER_OPTIONS = {
+  host: option<string>({
+    path: "server.host",
+    env: "HOST",
+    flag: "host",
+    default: "127.0.0.1",
+    read: text({ test: (value) => !/[\s/]/.test(value), expected: "a host name or address" }),
+    help: "The address to listen on; 0.0.0.0 opens the gateway to the network.",
+  }),
+  port: option<number>({
+    path: "server.port",
+    env: "PORT",
+    flag: "port",
+    default: 8787,
+    read: number({ min: 0, max: 65_535, isWhole: true }),
+    help: "The port to listen on; 0 takes any free one.",
+  }),
+  adminToken: option<string | null>({
+    path: "server.adminToken",
+    env: "SWITCHYARD_ADMIN_TOKEN",
+    default: null,
+    shownDefault: "none: the admin API takes dashboard sessions only",
+    isSecret: true,
+    read: text({ test: (value) => !/\s/.test(value), expected: "text without spaces" }),
+    help: "The bearer token for /api and /metrics.",
+  }),
+  corsOrigins: option<readonly string[]>({
+    path: "server.corsOrigins",
+    env: "SWITCHYARD_CORS_ORIGINS",
+    default: [],
+    shownDefault: "none: browsers of other origins are refused",
+    read: listOf(corsOrigin),
+    help: "Origins whose pages may call the gateway from a browser; with commas between them in the variable.",
+  }),
+  lameDuckSeconds: option<number | null>({
+    path: "server.lameDuckSeconds",
+    env: "SWITCHYARD_LAME_DUCK_SECONDS",
+    default: null,
+    shownDefault: `${LAME_DUCK_SECONDS}; 0 on SQLite, where no other process could take over`,
+    read: number({ min: 0, max: 600, isWhole: true }),
+    help: "How long requests are still taken after SIGTERM, while /readyz already says 503: the time a balancer needs to notice.",
+  }),
+  drainSeconds: option<number>({
+    path: "server.drainSeconds",
+    env: "SWITCHYARD_DRAIN_SECONDS",
+    default: 600,
+    read: number({ min: 0, max: 3600, isWhole: true }),
+    help: "How long open streams may run on after that. What still runs then ends with an error and costs nothing.",
+  }),
+  bodyLimitBytes: option<number>({
+    path: "server.bodyLimitBytes",
+    env: "SWITCHYARD_BODY_LIMIT_BYTES",
+    default: BODY_LIMIT_BYTES,
+    shownDefault: `${BODY_LIMIT_BYTES} (32 MB)`,
+    read: number({ min: 1024, max: 1024 ** 3, isWhole: true }),
+    help: "The largest request body that is accepted.",
+  }),
+  headersTimeoutMs: option<number>({
+    path: "server.headersTimeoutMs",
+    env: "SWITCHYARD_HEADERS_TIMEOUT_MS",
+    default: 15_000,
+    read: milliseconds,
+    help: "How long a client may take to send its headers, or to send anything at all on a new connection.",
+  }),
+  bodyGraceMs: option<number>({
+    path: "server.bodyGraceMs",
+    env: "SWITCHYARD_BODY_GRACE_MS",
+    default: 10_000,
+    read: milliseconds,
+    help: "How long a body may come in more slowly than 1 KB a second.",
+  }),
+  requestTimeoutMs: option<number>({
+    path: "server.requestTimeoutMs",
+    env: "SWITCHYARD_REQUEST_TIMEOUT_MS",
+    default: 300_000,
+    read: milliseconds,
+    help: "How long a whole request may take to come in, at whatever speed. It does not limit the answer.",
+  }),
+  keepAliveMs: option<number>({
+    path: "server.keepAliveMs",
+    env: "SWITCHYARD_KEEP_ALIVE_MS",
+    default: 75_000,
+    read: milliseconds,
+    help: "How long a connection is kept open between two requests; longer than a load balancer in front keeps it.",
+  }),
+  trustedProxies: option<readonly string[]>({
+    path: "server.trustedProxies",
+    env: "SWITCHYARD_TRUSTED_PROXIES",
+    default: [],
+    shownDefault: "none: the address of the connection is the client's",
+    read: listOf(text({ test: isNetwork, expected: "an address or a network such as 10.0.0.0/8" })),
+    help: "Proxies whose X-Forwarded-For is believed: addresses and networks; with commas between them in the variable.",
+  }),
+  writeStallMs: option<number>({
+    path: "server.writeStallMs",
+    env: "SWITCHYARD_WRITE_STALL_MS",
+    default: 60_000,
+    read: milliseconds,
+    help: "A client that takes nothing of its answer for this long is cut off, as if it had left.",
+  }),
+};
+
+/** An address, or one with the length of its network prefix. */
+function isNetwork(value: string): boolean {
+  const [address = "", bits, ...rest] = value.split("/");
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
