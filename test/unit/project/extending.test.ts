@@ -1,0 +1,162 @@
+// The recipes of docs/extending.md are followed here: every file they list exists, and on a copy of the source each
+// change has the effect that the recipe promises.
+
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startGateway } from "../../support/gateway/gateway.ts";
+import { recordTerminal } from "../../support/gateway/terminal.ts";
+import { startFakeProvider } from "../../support/providers/fake-provider.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const page = readFileSync(join(ROOT, "docs/extending.md"), "utf8");
+const recipes = page.split(/^## /m).slice(1);
+let copy: string;
+
+beforeAll(() => {
+  // Below the repository, so that the copy finds node_modules; .cache is ignored by git.
+  mkdirSync(join(ROOT, ".cache"), { recursive: true });
+  copy = mkdtempSync(join(ROOT, ".cache", "extending-"));
+  for (const path of ["src", "ui", "package.json", "tsconfig.json"])
+    cpSync(join(ROOT, path), join(copy, path), { recursive: true });
+});
+
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+test.each(recipes.map((recipe) => [recipe.split("\n")[0], recipe]))(
+  "%s: every file it lists exists",
+  (_name, recipe) => {
+    const files = [...(recipe ?? "").matchAll(/`((?:src|ui|test|scripts)\/[^`<]+\.\w+)`/g)].map(
+      ([, path]) => path ?? "",
+    );
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  },
+);
+
+test("there are six recipes", () => {
+  expect(recipes.map((recipe) => recipe.split("\n")[0])).toEqual([
+    "Add a provider",
+    "Add a wire format",
+    "Add a routing signal",
+    "Add a dashboard page",
+    "Add a config option",
+    "Add a CLI command",
+  ]);
+});
+
+test("a provider in the YAML of the recipe serves", async () => {
+  const provider = await startFakeProvider();
+  const yaml = /```yaml\n(.*?)```/s.exec(page)?.[1]?.replace("http://127.0.0.1:8000/v1", `${provider.url}/v1`);
+  const gateway = await startGateway({ yaml: yaml ?? "", env: { LAB_API_KEY: "lab-key" } });
+  try {
+    const messages = [{ role: "user", content: "What is the capital of France?" }];
+    const body = { model: "lab-small", service_profile: "direct", messages };
+    expect((await gateway.post("/v1/chat/completions", body)).status).toBe(200);
+    expect(provider.requests.map(({ body: sent }) => sent.model)).toEqual(["qwen3-8b"]);
+  } finally {
+    await gateway.stop();
+    await provider.close();
+  }
+});
+
+describe("on a copy of the source", () => {
+  test("a cue is counted, and the network keeps its size", async () => {
+    edit("src/routing/classifier/lexicon.ts", '  "backward",\n]', '  "backward",\n  "sailing",\n]');
+    edit("src/routing/classifier/lexicon.ts", "  greeting: [", '  sailing: ["spinnaker|genoa"],\n  greeting: [');
+    edit(
+      "src/routing/classifier/cues.ts",
+      '    backward: of("backward"),',
+      '    backward: of("backward"),\n    sailing: of("sailing"),',
+    );
+    edit("src/routing/classifier/shape.ts", '"calculus"];', '"calculus", "sailing"];');
+    const { readSignals } = await fromCopy("src/routing/classifier/signals.ts");
+    expect(readSignals("hoist the spinnaker").cues.sailing).toBeGreaterThan(0);
+    const { SHAPE_SIZE } = await fromCopy("src/routing/classifier/shape.ts");
+    const { SHAPE_SIZE: before } = await import("../../../src/routing/classifier/shape.ts");
+    expect(SHAPE_SIZE).toBe(before);
+  });
+
+  test("a dashboard page is known to the server, and the compiler asks for its component", async () => {
+    const row = '  { name: "hello", path: "/hello", title: "Hello", key: "h" },';
+    edit("src/http/pages/dashboard-pages.ts", "] as const", `${row}\n] as const`);
+    const { DASHBOARD_PAGES } = await fromCopy("src/http/pages/dashboard-pages.ts");
+    expect(DASHBOARD_PAGES.map(({ path }: { path: string }) => path)).toContain("/hello");
+    expect(typesOfDashboard()).toContain("'hello' is missing");
+    write("ui/pages/hello/index.tsx", "// A page for a test.\n\nexport function Hello() {\n  return null;\n}\n");
+    edit("ui/pages.ts", "  settings: Settings,", "  settings: Settings,\n  hello: Hello,");
+    edit("ui/pages.ts", "import { Keys }", 'import { Hello } from "./pages/hello/index.tsx";\nimport { Keys }');
+    expect(typesOfDashboard()).toBe("");
+  });
+
+  test("a config option is parsed, reaches the settings and is documented", async () => {
+    const row = `  helloMax: option<number>({ path: "limits.helloMax", env: "SWITCHYARD_HELLO_MAX", default: 7, read: count, help: "How many greetings." }),`;
+    edit("src/config/options/limits.ts", "export const LIMIT_OPTIONS = {", `export const LIMIT_OPTIONS = {\n${row}`);
+    const { load } = await fromCopy("src/config/load.ts");
+    const loaded = load({ flags: {}, env: { SWITCHYARD_HELLO_MAX: "8" }, cwd: copy });
+    expect(loaded.settings.limits.helloMax).toBe(8);
+    const { configurationPage, environmentExample } = await fromCopy("src/config/reference.ts");
+    const { readBuiltin } = await fromCopy("src/catalog/builtin.ts");
+    expect(configurationPage(readBuiltin())).toContain("`limits.helloMax`");
+    expect(environmentExample(readBuiltin())).toContain("#SWITCHYARD_HELLO_MAX=7");
+  });
+
+  test("a CLI command runs, has help and is documented", async () => {
+    write("src/cli/hello.ts", HELLO_COMMAND);
+    edit("src/main.ts", "  keys: async", '  hello: async () => (await import("./cli/hello.ts")).hello,\n  keys: async');
+    edit("src/cli/help/help.ts", "  keys: keysPage,", "  keys: keysPage,\n  hello: helloPage,");
+    edit("src/cli/help/help.ts", "import { keysPage", 'import { helloPage } from "./hello.ts";\nimport { keysPage');
+    write("src/cli/help/hello.ts", HELLO_PAGE);
+    const { COMMANDS } = await fromCopy("src/main.ts");
+    const terminal = recordTerminal();
+    expect(await (await COMMANDS.hello())({ command: "hello", words: [], flags: {} }, terminal)).toBe(0);
+    expect(terminal.takeOut()).toBe("hello\n");
+    const { commandLinePage } = await fromCopy("src/cli/help/reference.ts");
+    expect(commandLinePage()).toContain("## `switchyard hello`");
+  });
+});
+
+const HELLO_COMMAND = `// A command for a test.
+
+import type { Arguments } from "./command/arguments.ts";
+import { type Terminal, thisTerminal } from "./command/terminal.ts";
+
+export async function hello(_args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  terminal.out("hello\\n");
+  return 0;
+}
+`;
+
+const HELLO_PAGE = `// Help for a test.
+
+import { flags, type HelpPage } from "./page.ts";
+
+export const helloPage: HelpPage = { summary: "Say hello", about: "says hello.", examples: ["switchyard hello"], tables: [flags()] };
+`;
+
+/** Replaces one piece of a file of the copy, which must be there exactly once. */
+function edit(path: string, piece: string, replacement: string): void {
+  const text = readFileSync(join(copy, path), "utf8");
+  expect(text.split(piece), `${path} has "${piece}" once`).toHaveLength(2);
+  writeFileSync(
+    join(copy, path),
+    text.replace(piece, () => replacement),
+  );
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(copy, path)), { recursive: true });
+  writeFileSync(join(copy, path), text);
+}
+
+/** What the compiler says of the copy's dashboard; empty when it is fine. */
+function typesOfDashboard(): string {
+  const args = [join(ROOT, "node_modules/typescript/bin/tsc"), "--noEmit", "-p", join(copy, "ui/tsconfig.json")];
+  return spawnSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" }).stdout;
+}
+
+function fromCopy(path: string) {
+  return import(pathToFileURL(join(copy, path)).href);
+}
