@@ -9,11 +9,21 @@ import { run } from "./setup/run.mjs";
 import { here, ROOT } from "./setup/surroundings.mjs";
 import { runScript, setUp } from "./setup.mjs";
 
-/** @typedef {{ name: string, bin: string, args: readonly string[] }} Stage */
+/**
+ * One check: a program, by its path in the repository, and its arguments.
+ * @typedef {{ name: string, program: string, args: readonly string[] }} Stage
+ */
 
-const LINT = { name: "lint", bin: "@biomejs/biome/bin/biome", args: ["check", "--error-on-warnings", "."] };
-const TYPES = { name: "types", bin: "typescript/bin/tsc", args: ["--noEmit", "-p", "tsconfig.json"] };
-const UI_TYPES = { name: "dashboard types", bin: "typescript/bin/tsc", args: ["--noEmit", "-p", "ui/tsconfig.json"] };
+const BIOME = "node_modules/@biomejs/biome/bin/biome";
+const TSC = "node_modules/typescript/bin/tsc";
+
+/** @type {readonly Stage[]} */
+const SOURCE_CHECKS = [
+  { name: "lint", program: BIOME, args: ["check", "--error-on-warnings", "."] },
+  { name: "words", program: "scripts/words.mjs", args: [] },
+  { name: "types", program: TSC, args: ["--noEmit", "-p", "tsconfig.json"] },
+  { name: "dashboard types", program: TSC, args: ["--noEmit", "-p", "ui/tsconfig.json"] },
+];
 
 await runScript(async () => {
   await setUp({ dev: true });
@@ -24,12 +34,12 @@ await runScript(async () => {
 
 /** All read the sources only, so they share the time; the first that fails gives the exit code. */
 async function checkSources() {
-  const [codes] = await Promise.all([Promise.all([LINT, TYPES, UI_TYPES].map(check)), tellAudit()]);
+  const [codes] = await Promise.all([Promise.all(SOURCE_CHECKS.map(check)), reportAudit()]);
   return codes.find((code) => code !== 0) ?? 0;
 }
 
-/** A hole that becomes known today is news, but not a fault of the change that is being tested: it is told and fails nothing. */
-async function tellAudit() {
+/** A vulnerability that became known today is no fault of the change being tested, so it is reported and fails nothing. */
+async function reportAudit() {
   console.log(auditLine(await auditDependencies(here())));
 }
 
@@ -43,14 +53,14 @@ async function check(/** @type {Stage} */ stage) {
 
 async function runTests(/** @type {readonly string[]} */ chosen) {
   const startedAtMs = Date.now();
-  const stage = { name: "tests", bin: "vitest/vitest.mjs", args: ["run", ...chosen] };
+  const stage = { name: "tests", program: "node_modules/vitest/vitest.mjs", args: ["run", ...chosen] };
   const { code } = await run(process.execPath, command(stage), { cwd: ROOT, show: true });
   report(stage.name, code, startedAtMs);
   return code;
 }
 
-function command(/** @type {Stage} */ { bin, args }) {
-  return [join(ROOT, "node_modules", bin), ...args];
+function command(/** @type {Stage} */ { program, args }) {
+  return [join(ROOT, program), ...args];
 }
 
 function report(/** @type {string} */ name, /** @type {number} */ code, /** @type {number} */ startedAtMs) {

@@ -3,16 +3,15 @@
 import type { Model } from "../core/model.ts";
 import type { StreamWriter, WholeAnswer } from "../formats/format.ts";
 import { serviceHeaders, writeService } from "../formats/service/service-object.ts";
-import type { Answered, Attempted } from "./attempt/attempt.ts";
+import type { Answered } from "./attempt/attempt.ts";
 import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
 import type { OpenStream } from "./attempt/try-model.ts";
-import { type Call, type LastEvent, reportOf } from "./call.ts";
-import { type Heard, listenFor } from "./capture.ts";
+import type { Call, Trace } from "./call.ts";
 import { relay } from "./relay.ts";
 import type { Reservation } from "./reserve.ts";
-import { hearStream, hearWhole, nothingTold, type Told } from "./response-metadata.ts";
+import { hearStream, hearWhole } from "./response-metadata.ts";
 import type { Services } from "./services.ts";
-import { assess, book, chargeDisconnected, type Delivered, type Settlement } from "./settle.ts";
+import { assess, book, type Delivered } from "./settle.ts";
 
 export type Answer =
   | { readonly kind: "whole"; readonly headers: HeaderMap; readonly contentType: string; readonly bytes: Buffer }
@@ -32,12 +31,11 @@ export const STREAM_TYPE = "text/event-stream; charset=utf-8";
 export interface Ready {
   readonly call: Call;
   readonly reservation: Reservation;
-  readonly attempted: Attempted;
   readonly answered: Answered;
 }
 
 export function answer(ready: Ready, services: Services): Answer | Promise<Answer> {
-  const { whole, stream } = ready.answered.response;
+  const { whole, stream } = ready.answered.answer;
   return stream === null ? wholeAnswer(ready, whole, services) : streamAnswer(ready, stream, services);
 }
 
@@ -52,19 +50,22 @@ async function wholeAnswer(ready: Ready, whole: WholeAnswer, services: Services)
     outputLength: outputText.length,
     outcome: "complete",
   };
-  const capture = captureFor(call);
-  capture.text?.whole(whole);
-  if (capture.metadata !== null) hearWhole(capture.metadata, whole);
+  call.trace.heard?.whole(whole);
+  if (call.trace.told !== null) hearWhole(call.trace.told, whole);
   const assessment = assess(delivered, services);
   const additions = {
     service: writeService(reservation.decision, assessment),
     usage: assessment.isUsageEstimated ? assessment.usage : null,
   };
   const bytes = call.format.writeAnswer(whole, answerContext(ready, services), additions);
-  const stored = storedAnswer(call, JSON_TYPE, () => bytes.toString("utf8"));
-  const settlement = await book(delivered, assessment, stored, services);
+  await book(
+    delivered,
+    assessment,
+    storedAnswer(call, JSON_TYPE, () => bytes.toString("utf8")),
+    services,
+  );
   noteToolCalls(call, toolCallIdsOf(whole), answered.model, services);
-  reporter(ready, capture, services)("finished", settlement);
+  call.trace.ending = "complete";
   return { kind: "whole", headers: serviceHeaders(reservation.decision, assessment), contentType: JSON_TYPE, bytes };
 }
 
@@ -73,99 +74,77 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   const { model } = answered;
   const { decision } = reservation;
   const expected = { isFallback: model.id !== decision.model, savings: decision.savings, isUsageEstimated: false };
-  const capture = captureFor(call);
   const writer = call.format.streamWriter(answerContext(ready, services), {
     service: writeService(decision, expected),
     wantsUsage: call.request.chat.wantsUsage,
   });
-  const end = reporter(ready, capture, services);
   const text = relay({
     stream,
-    writer: capturing(writer, capture),
+    writer: overheard(writer, call.trace),
+    trace: call.trace,
     isCutting: services.isCutting,
     keepsText: call.idempotencyId !== null,
-    ...endsWithoutFinish(ready, end, services),
-    async onFinish({ usage, outputLength, textSoFar }) {
-      call.observer.streamEnded();
+    ...watchers(ready, services),
+    async finish({ usage, outputLength, textSoFar }) {
       services.health.report(model.id, answered.ticket, "answered");
       noteToolCalls(call, stream.reader.toolCallIds(), model, services);
       const delivered: Delivered = { call, reservation, model, usage, outputLength, outcome: "complete" };
       const assessment = assess(delivered, services);
       const closing = writer.end(writeService(decision, assessment), assessment.usage);
-      const stored = storedAnswer(call, STREAM_TYPE, () => textSoFar + closing);
-      end("finished", await book(delivered, assessment, stored, services));
+      await book(
+        delivered,
+        assessment,
+        storedAnswer(call, STREAM_TYPE, () => textSoFar + closing),
+        services,
+      );
       return closing;
     },
   });
   return { kind: "stream", headers: serviceHeaders(decision, expected), text, ping: writer.ping };
 }
 
-/** What the report will tell of the response, gathered while it passes. */
-interface ResponseCapture {
-  readonly text: Heard | null;
-  readonly metadata: Told | null;
+function overheard(writer: StreamWriter, { heard, told }: Trace): StreamWriter {
+  const listened = heard?.listening(writer) ?? writer;
+  return told === null ? listened : hearStream(told, listened);
 }
 
-function captureFor({ request, captures }: Call): ResponseCapture {
-  const text = listenFor({ toolCalls: request.chat.tools.length > 0, text: captures.text });
-  return { text, metadata: captures.metadata ? nothingTold() : null };
+/** For a client that left after a provider had accepted. When it was we who cut it off at the end, it costs nothing. */
+export async function chargeLeaver(left: Omit<Delivered, "outcome">, services: Services): Promise<void> {
+  const delivered: Delivered = { ...left, outcome: "client-gone" };
+  if (!services.isCutting()) return book(delivered, assess(delivered, services), null, services);
+  left.call.trace.ending = "gateway-broke";
+  await services.ledger.release(left.reservation);
 }
 
-function capturing(writer: StreamWriter, { text, metadata }: ResponseCapture): StreamWriter {
-  const captured = text?.listening(writer) ?? writer;
-  return metadata === null ? captured : hearStream(metadata, captured);
-}
-
-type EndCall = (event: LastEvent, settlement: Settlement | null) => void;
-
-/** Hands the finished report to the edge. */
-function reporter(ready: Ready, capture: ResponseCapture, services: Services): EndCall {
-  const { call, reservation, attempted } = ready;
-  const facts = { decision: reservation.decision, reservation, attempted };
-  return (event, settlement) => {
-    const { text, metadata } = capture;
-    const end = { event, settlement, isCutting: services.isCutting(), capture: text, metadata };
-    call.observer.ended(reportOf(facts, end));
-  };
-}
-
-/** Who broke the stream pays: a client that leaves pays for what came so far, a provider or we ourselves cost it nothing. */
-function endsWithoutFinish(
+/** Who broke it pays: a client that leaves pays for what came so far, a provider or we ourselves cost it nothing. */
+function watchers(
   ready: Ready,
-  end: EndCall,
   services: Services,
-): Pick<Parameters<typeof relay>[0], "onDisconnect" | "onBreak" | "onFault"> {
+): Pick<Parameters<typeof relay>[0], "onGone" | "onBreak" | "onFault"> {
   const { call, reservation, answered } = ready;
   const { model } = answered;
   const { health, log, ledger, registry } = services;
   const subject = { requestId: call.requestId, model: model.id, provider: model.provider };
-  const releaseAll = async (event: LastEvent): Promise<void> => {
-    await ledger.release(reservation);
-    end(event, null);
-    await forget(call, services);
-  };
   return {
-    async onDisconnect({ usage, outputLength }) {
-      call.observer.streamEnded();
-      // When it was we who cut the connection at the end, it costs nothing.
-      if (services.isCutting()) return releaseAll("disconnected");
-      end("disconnected", await chargeDisconnected({ call, reservation, model, usage, outputLength }, services));
+    async onGone({ usage, outputLength }) {
+      await chargeLeaver({ call, reservation, model, usage, outputLength }, services);
       await forget(call, services);
     },
-    /** A model whose streams keep breaking cools down like one that does not answer. */
+    /** A model whose streams keep breaking comes to rest like one that does not answer. */
     async onBreak(reason) {
-      call.observer.streamEnded();
-      if (!services.isCutting()) health.report(model.id, answered.ticket, BROKEN_STREAM);
+      if (services.isCutting()) call.trace.ending = "gateway-broke";
+      else health.report(model.id, answered.ticket, BROKEN_STREAM);
       log.warn(
         { event: "stream.broken", ...subject, reason: registry.line(model.provider).redact(reason) },
         "provider broke off the stream",
       );
-      await releaseAll("stream-broken");
+      await ledger.release(reservation);
+      await forget(call, services);
     },
     async onFault(error) {
-      call.observer.streamEnded();
       log.error({ event: "stream.failed", ...subject, err: error }, "gateway broke off the stream");
-      await releaseAll("our-fault");
+      await ledger.release(reservation);
+      await forget(call, services);
     },
   };
 }

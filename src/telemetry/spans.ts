@@ -2,7 +2,6 @@
 // follow OpenTelemetry's conventions where there are any (those for generative models are still being developed, so they all
 // stand here); ours begin with `gateway.`. No prompt, no answer, no key, and no words of a provider, which may quote them.
 
-import type { AttemptReport, CallReport } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import type { CostRecord } from "../core/requests/records.ts";
@@ -23,7 +22,19 @@ export interface Span {
   readonly isError: boolean;
 }
 
-/** What spans need to know of a finished request. */
+export interface TracedAttempt {
+  readonly model: string;
+  readonly provider: string;
+  readonly outcome: "answered" | "failed" | "client-gone";
+  readonly status: number | null;
+  readonly failure: string | null;
+  /** On the steady clock; of a stream until its first content. */
+  readonly beganAt: number;
+  readonly endedAt: number;
+  readonly spanId: string | null;
+}
+
+/** What is known of a request when it is over. */
 export interface TracedRequest {
   readonly context: TraceContext;
   readonly requestId: string;
@@ -33,15 +44,19 @@ export interface TracedRequest {
   readonly keyId: string | null;
   readonly isStream: boolean;
   readonly outputCap: number | null;
-  readonly errorCode: string | null;
-  readonly report: CallReport;
-  /** On the monotonic clock; 0 where the request never got that far. */
-  readonly times: {
-    readonly beganAt: number;
-    readonly routingAt: number;
-    readonly routedAt: number;
-    readonly streamEndedAt: number;
-    readonly endedAt: number;
+  /** On the steady clock. */
+  readonly beganAt: number;
+  readonly endedAt: number;
+  readonly trace: {
+    readonly decision: Decision | null;
+    readonly attempts: readonly TracedAttempt[];
+    readonly answeredBy: string | null;
+    readonly usage: Usage | null;
+    readonly cost: CostRecord | null;
+    readonly ending: string | null;
+    readonly errorCode: string | null;
+    readonly marks: { readonly decidingAt: number; readonly decidedAt: number; readonly providerEndedAt: number };
+    readonly told: { readonly model: string | null; readonly finishReasons: readonly string[] } | null;
   };
 }
 
@@ -55,7 +70,7 @@ export interface Destination {
 export type Destinations = (model: string, provider: string) => Destination;
 
 export function spansOf(request: TracedRequest, destinations: Destinations, newSpanId: () => string): readonly Span[] {
-  const { decision, attempts } = request.report;
+  const { decision, attempts } = request.trace;
   const spans = [serverSpan(request)];
   if (decision !== null) spans.push(routeSpan(request, decision, newSpanId()));
   for (const [index, attempt] of attempts.entries()) {
@@ -69,8 +84,8 @@ const BROKEN: ReadonlySet<string | null> = new Set(["provider-broke", "gateway-b
 const NANO_PER_USD = 1e9;
 
 function serverSpan(request: TracedRequest): Span {
-  const { context, method, route, status, errorCode, times } = request;
-  const { decision, answeredBy, cost, ending } = request.report;
+  const { context, method, route, status, trace, beganAt, endedAt } = request;
+  const { decision, answeredBy, cost, ending, errorCode } = trace;
   const isBroken = BROKEN.has(ending);
   const isError = status >= 500 || isBroken;
   return {
@@ -78,8 +93,8 @@ function serverSpan(request: TracedRequest): Span {
     kind: "server",
     spanId: context.spanId,
     parentSpanId: context.parentSpanId,
-    beganAt: times.beganAt,
-    endedAt: times.endedAt,
+    beganAt,
+    endedAt,
     isError,
     attributes: present({
       "http.request.method": method,
@@ -100,14 +115,14 @@ function serverSpan(request: TracedRequest): Span {
   };
 }
 
-function routeSpan({ context, times }: TracedRequest, decision: Decision, spanId: string): Span {
+function routeSpan({ context, trace }: TracedRequest, decision: Decision, spanId: string): Span {
   return {
     name: "route",
     kind: "internal",
     spanId,
     parentSpanId: context.spanId,
-    beganAt: times.routingAt,
-    endedAt: times.routedAt,
+    beganAt: trace.marks.decidingAt,
+    endedAt: trace.marks.decidedAt,
     isError: false,
     attributes: present({
       "gateway.routing.tier": decision.tier,
@@ -125,16 +140,16 @@ function routeSpan({ context, times }: TracedRequest, decision: Decision, spanId
 }
 
 interface Numbered {
-  readonly attempt: AttemptReport;
+  readonly attempt: TracedAttempt;
   readonly index: number;
   readonly destination: Destination;
   readonly spanId: string;
 }
 
 function attemptSpan(request: TracedRequest, { attempt, index, destination, spanId }: Numbered): Span {
-  const { context, isStream, report, times } = request;
+  const { context, isStream, trace } = request;
   const isAnswer = attempt.outcome === "answered";
-  const hasBroken = isAnswer && report.ending === "provider-broke";
+  const hasBroken = isAnswer && trace.ending === "provider-broke";
   return {
     name: `chat ${destination.upstream}`,
     kind: "client",
@@ -142,7 +157,7 @@ function attemptSpan(request: TracedRequest, { attempt, index, destination, span
     parentSpanId: context.spanId,
     beganAt: attempt.beganAt,
     // A stream goes on after its first content.
-    endedAt: isAnswer && isStream ? Math.max(attempt.endedAt, times.streamEndedAt) : attempt.endedAt,
+    endedAt: isAnswer && isStream ? Math.max(attempt.endedAt, trace.marks.providerEndedAt) : attempt.endedAt,
     isError: attempt.outcome === "failed" || hasBroken,
     attributes: present({
       "gen_ai.operation.name": "chat",
@@ -161,12 +176,11 @@ function attemptSpan(request: TracedRequest, { attempt, index, destination, span
   };
 }
 
-function answerAttributes({ isStream, report }: TracedRequest, attempt: AttemptReport): Attributes {
-  const { cost, metadata, usage } = report;
-  const finishReasons = metadata?.finishReasons ?? [];
+function answerAttributes({ isStream, trace }: TracedRequest, attempt: TracedAttempt): Attributes {
+  const { cost, told, usage } = trace;
   return {
-    "gen_ai.response.model": metadata?.model,
-    "gen_ai.response.finish_reasons": finishReasons.length === 0 ? null : finishReasons,
+    "gen_ai.response.model": told?.model,
+    "gen_ai.response.finish_reasons": told === null || told.finishReasons.length === 0 ? null : told.finishReasons,
     "gen_ai.response.time_to_first_chunk": isStream ? (attempt.endedAt - attempt.beganAt) / 1000 : null,
     ...(cost === null ? {} : tokenAttributes(cost, usage)),
   };

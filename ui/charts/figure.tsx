@@ -8,7 +8,14 @@ export interface NumberTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-interface FigureProps {
+export function Figure({
+  title,
+  trend,
+  table,
+  actions,
+  legend,
+  children,
+}: {
   readonly title: string;
   /** One sentence for those who do not see the picture, and for those who do. */
   readonly trend: ComponentChildren;
@@ -16,9 +23,7 @@ interface FigureProps {
   readonly actions?: ComponentChildren;
   readonly legend?: ComponentChildren;
   readonly children: ComponentChildren;
-}
-
-export function Figure({ title, trend, table, actions, legend, children }: FigureProps) {
+}) {
   const [isTable, setTable] = useState(false);
   return (
     <figure class="card chart">

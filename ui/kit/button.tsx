@@ -31,14 +31,17 @@ export function Button({ children, kind = "plain", type = "button", isBusy = fal
   );
 }
 
-interface ButtonLinkProps {
+export function ButtonLink({
+  href,
+  children,
+  kind = "plain",
+  download,
+}: {
   readonly href: string;
   readonly children: ComponentChildren;
   readonly kind?: "primary" | "plain" | "quiet";
   readonly download?: string;
-}
-
-export function ButtonLink({ href, children, kind = "plain", download }: ButtonLinkProps) {
+}) {
   return (
     <a class={`button ${kind}`} href={href} download={download}>
       {children}
@@ -51,15 +54,18 @@ interface Choice {
   readonly label: string;
 }
 
-interface SegmentedProps {
+/** A few choices of which one holds, all in sight. */
+export function Segmented({
+  label,
+  choices,
+  value,
+  onChange,
+}: {
   readonly label: string;
   readonly choices: readonly Choice[];
   readonly value: string;
   readonly onChange: (value: string) => void;
-}
-
-/** A few choices of which one holds, all in sight. */
-export function Segmented({ label, choices, value, onChange }: SegmentedProps) {
+}) {
   return (
     <fieldset class="segmented">
       <legend class="hidden">{label}</legend>

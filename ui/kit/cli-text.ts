@@ -1,9 +1,14 @@
 // A request as `switchyard route`: every control as its flag, quoted for a POSIX shell.
 
-import type { ChatBody, ChatMessage } from "./snippet-text.ts";
+type Body = Readonly<Record<string, unknown>>;
+
+interface Turn {
+  readonly role: string;
+  readonly content: unknown;
+}
 
 /** Where a saved profile is from: its name or id, and whose it is when not the default account's. */
-export interface ProfileOrigin {
+export interface Under {
   readonly profile: string | null;
   readonly account: string | null;
 }
@@ -20,8 +25,8 @@ const FLAGS: readonly (readonly [string, string])[] = [
 ];
 
 /** `body` is that of a chat completion. */
-export function writeCli(body: ChatBody, { profile, account }: ProfileOrigin): string {
-  const turns = (body.messages ?? []) as readonly ChatMessage[];
+export function writeCli(body: Body, { profile, account }: Under): string {
+  const turns = (body.messages ?? []) as readonly Turn[];
   const system = turns.find(({ role }) => role === "system")?.content;
   const { prompt, earlier } = split(turns.filter(({ role }) => role !== "system"));
   const flags: readonly (readonly [string, unknown])[] = [
@@ -42,10 +47,7 @@ export function writeCli(body: ChatBody, { profile, account }: ProfileOrigin): s
 }
 
 /** The prompt is the newest turn, unless the command would read it as "from standard input" or as nothing. */
-function split(turns: readonly ChatMessage[]): {
-  readonly prompt: string | null;
-  readonly earlier: readonly ChatMessage[];
-} {
+function split(turns: readonly Turn[]): { readonly prompt: string | null; readonly earlier: readonly Turn[] } {
   const last = turns.at(-1);
   const isWord = last?.role === "user" && typeof last.content === "string";
   if (!isWord || last.content === "-" || String(last.content).trim() === "") return { prompt: null, earlier: turns };

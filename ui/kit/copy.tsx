@@ -13,14 +13,17 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-interface CopyButtonProps {
+export function CopyButton({
+  text,
+  label = "Copy",
+  kind = "quiet",
+  onCopied,
+}: {
   readonly text: string;
   readonly label?: string;
   readonly kind?: "quiet" | "plain";
   readonly onCopied?: () => void;
-}
-
-export function CopyButton({ text, label = "Copy", kind = "quiet", onCopied }: CopyButtonProps) {
+}) {
   const [said, setSaid] = useState<string | null>(null);
   const copy = async (): Promise<void> => {
     const isCopied = await copyText(text);
@@ -35,14 +38,16 @@ export function CopyButton({ text, label = "Copy", kind = "quiet", onCopied }: C
   );
 }
 
-interface CopyBlockProps {
+/** A block of text to take away. Going into it selects it all. */
+export function CopyBlock({
+  text,
+  label,
+  onCopied,
+}: {
   readonly text: string;
   readonly label: string;
   readonly onCopied?: () => void;
-}
-
-/** A block of text to take away. Going into it selects it all. */
-export function CopyBlock({ text, label, onCopied }: CopyBlockProps) {
+}) {
   return (
     <div class="copy-block">
       <TextBlock text={text} label={label} isSelected />
@@ -53,15 +58,17 @@ export function CopyBlock({ text, label, onCopied }: CopyBlockProps) {
 
 const ROWS_MAX = 24;
 
-interface TextBlockProps {
+/** Text as it is, whoever wrote it: never read as markup, and reachable by keyboard where it scrolls. */
+export function TextBlock({
+  text,
+  label,
+  isSelected = false,
+}: {
   readonly text: string;
   readonly label: string;
   /** Whether going into it selects it. */
   readonly isSelected?: boolean;
-}
-
-/** Text as it is, whoever wrote it: never read as markup, and reachable by keyboard where it scrolls. */
-export function TextBlock({ text, label, isSelected = false }: TextBlockProps) {
+}) {
   const rows = text.split("\n").reduce((sum, line) => sum + 1 + Math.floor(line.length / 90), 0);
   return (
     <textarea

@@ -3,15 +3,18 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
-interface DialogProps {
+export function Dialog({
+  title,
+  children,
+  onClose,
+  isWide = false,
+}: {
   readonly title: string;
   readonly children: ComponentChildren;
   /** Asked to close, by Escape, the cross or a click beside it; whoever opened it decides. */
   readonly onClose: () => void;
   readonly isWide?: boolean;
-}
-
-export function Dialog({ title, children, onClose, isWide = false }: DialogProps) {
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   // Before anything is drawn: a key pressed now is already meant for the dialog.

@@ -9,7 +9,11 @@ interface FieldProps {
   readonly error?: string | null;
 }
 
-interface TextFieldProps extends FieldProps {
+export function TextField({
+  value,
+  onInput,
+  ...props
+}: FieldProps & {
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly type?: "text" | "password" | "email" | "number" | "search" | "date";
@@ -21,9 +25,7 @@ interface TextFieldProps extends FieldProps {
   readonly min?: string;
   readonly max?: string;
   readonly step?: string;
-}
-
-export function TextField({ value, onInput, ...props }: TextFieldProps) {
+}) {
   const id = useId();
   // The types tell inputs apart more finely than a field needs to.
   const kind = { type: props.type ?? "text" } as { type: "text" };
@@ -49,15 +51,6 @@ export function TextField({ value, onInput, ...props }: TextFieldProps) {
   );
 }
 
-interface TextAreaProps extends FieldProps {
-  readonly value: string;
-  readonly onInput: (value: string) => void;
-  readonly rows?: number;
-  readonly isCode?: boolean;
-  readonly placeholder?: string;
-  readonly isFocused?: boolean;
-}
-
 export function TextArea({
   value,
   onInput,
@@ -66,7 +59,14 @@ export function TextArea({
   placeholder,
   isFocused,
   ...props
-}: TextAreaProps) {
+}: FieldProps & {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly rows?: number;
+  readonly isCode?: boolean;
+  readonly placeholder?: string;
+  readonly isFocused?: boolean;
+}) {
   const id = useId();
   return (
     <Frame id={id} {...props}>
@@ -91,13 +91,16 @@ export interface Option {
   readonly label: string;
 }
 
-interface SelectFieldProps extends FieldProps {
+export function SelectField({
+  value,
+  options,
+  onChange,
+  ...props
+}: FieldProps & {
   readonly value: string;
   readonly options: readonly Option[];
   readonly onChange: (value: string) => void;
-}
-
-export function SelectField({ value, options, onChange, ...props }: SelectFieldProps) {
+}) {
   const id = useId();
   return (
     <Frame id={id} {...props}>
@@ -117,13 +120,15 @@ export function SelectField({ value, options, onChange, ...props }: SelectFieldP
   );
 }
 
-interface CheckProps {
+export function Check({
+  label,
+  isOn,
+  onChange,
+}: {
   readonly label: ComponentChildren;
   readonly isOn: boolean;
   readonly onChange: (isOn: boolean) => void;
-}
-
-export function Check({ label, isOn, onChange }: CheckProps) {
+}) {
   return (
     <label class="check">
       <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.currentTarget.checked)} />

@@ -9,13 +9,15 @@ import { ButtonLink, Segmented } from "./button.tsx";
 import { TextField } from "./field.tsx";
 import { Popover } from "./popover.tsx";
 
-interface PageHeadProps {
+export function PageHead({
+  title,
+  purpose,
+  children,
+}: {
   readonly title: string;
   readonly purpose: ComponentChildren;
   readonly children?: ComponentChildren;
-}
-
-export function PageHead({ title, purpose, children }: PageHeadProps) {
+}) {
   useEffect(() => {
     document.title = `${title} · Switchyard`;
   }, [title]);

@@ -3,15 +3,19 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-interface SheetProps {
+export function Sheet({
+  label,
+  header,
+  children,
+  footer,
+  onClose,
+}: {
   readonly label: string;
   readonly header: ComponentChildren;
   readonly children: ComponentChildren;
   readonly footer?: ComponentChildren;
   readonly onClose: () => void;
-}
-
-export function Sheet({ label, header, children, footer, onClose }: SheetProps) {
+}) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     const opener = document.activeElement;

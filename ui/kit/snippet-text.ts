@@ -1,30 +1,24 @@
 // A request written as a program: for curl, for the OpenAI clients and for Anthropic's. It runs as it is pasted, the
 // TypeScript also as plain JavaScript.
 
-/** The body of a chat completion. */
-export type ChatBody = Readonly<Record<string, unknown>>;
+type Body = Readonly<Record<string, unknown>>;
 
-export interface ChatMessage {
-  readonly role: string;
-  readonly content: unknown;
-}
-
-export interface SnippetCall {
+export interface Call {
   /** `https://host`, without a path. */
   readonly origin: string;
   /** Null where it is known to nobody here: then the program reads it from SWITCHYARD_KEY. */
   readonly key: string | null;
-  readonly body: ChatBody;
+  readonly body: Body;
 }
 
-export const WRITERS: Readonly<Record<string, (call: SnippetCall) => string>> = {
+export const WRITERS: Readonly<Record<string, (call: Call) => string>> = {
   curl: writeCurl,
   Python: writePython,
   TypeScript: writeTypeScript,
   Anthropic: writeAnthropic,
 };
 
-function writeCurl({ origin, key, body }: SnippetCall): string {
+function writeCurl({ origin, key, body }: Call): string {
   return [
     `curl ${origin}/v1/chat/completions \\`,
     `  -H "Authorization: Bearer ${key ?? "$SWITCHYARD_KEY"}" \\`,
@@ -33,7 +27,7 @@ function writeCurl({ origin, key, body }: SnippetCall): string {
   ].join("\n");
 }
 
-function writePython({ origin, key, body }: SnippetCall): string {
+function writePython({ origin, key, body }: Call): string {
   const { known, extra } = split(body);
   const keyText = key === null ? 'os.environ["SWITCHYARD_KEY"]' : `"${key}"`;
   return [
@@ -49,7 +43,7 @@ function writePython({ origin, key, body }: SnippetCall): string {
   ].join("\n");
 }
 
-function writeTypeScript({ origin, key, body }: SnippetCall): string {
+function writeTypeScript({ origin, key, body }: Call): string {
   return [
     'import OpenAI from "openai";',
     "",
@@ -59,8 +53,8 @@ function writeTypeScript({ origin, key, body }: SnippetCall): string {
   ].join("\n");
 }
 
-function writeAnthropic({ origin, key, body }: SnippetCall): string {
-  const turns = (body.messages ?? []) as readonly ChatMessage[];
+function writeAnthropic({ origin, key, body }: Call): string {
+  const turns = (body.messages ?? []) as readonly { readonly role: string; readonly content: unknown }[];
   const system = turns.find(({ role }) => role === "system")?.content;
   const message = {
     model: body.model,
@@ -84,7 +78,7 @@ function keyInScript(key: string | null): string {
 }
 
 function toAnthropicTool(tool: unknown): unknown {
-  const { function: described } = (tool ?? {}) as { function?: ChatBody };
+  const { function: described } = (tool ?? {}) as { function?: Body };
   if (described === undefined) return tool;
   const { name, description, parameters } = described;
   return {
@@ -95,7 +89,7 @@ function toAnthropicTool(tool: unknown): unknown {
 }
 
 /** Written into the call itself, so that the compiler knows its words; what is ours is spread, which it lets pass. */
-function toScript(body: ChatBody): string {
+function toScript(body: Body): string {
   const { known, extra } = split(body);
   const lines = [
     ...Object.entries(known).map(([name, value]) => `  ${name}: ${literal(value)},`),
@@ -112,7 +106,7 @@ function literal(value: unknown): string {
 }
 
 /** What OpenAI's own clients know by name, and what is ours. */
-function split(body: ChatBody) {
+function split(body: Body) {
   const entries = Object.entries(body);
   const extra = Object.fromEntries(entries.filter(([name]) => name.startsWith("service_")));
   const known = Object.fromEntries(entries.filter(([name]) => !name.startsWith("service_")));

@@ -9,14 +9,17 @@ export interface Tab {
   readonly show: () => ComponentChildren;
 }
 
-interface TabsProps {
+export function Tabs({
+  label,
+  tabs,
+  chosen,
+  onChoose,
+}: {
   readonly label: string;
   readonly tabs: readonly Tab[];
   readonly chosen: string;
   readonly onChoose: (id: string) => void;
-}
-
-export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
+}) {
   const base = useId();
   const current = tabs.find(({ id }) => id === chosen) ?? tabs[0];
   const move = (event: KeyboardEvent): void => {

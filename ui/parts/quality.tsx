@@ -2,14 +2,16 @@
 
 import { Segmented } from "../kit/button.tsx";
 
-interface QualityProps {
+/** Three positions, or not set: `value` is the number as text, and empty where nothing is asked for. */
+export function Quality({
+  label,
+  value,
+  onChange,
+}: {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-}
-
-/** Three positions, or not set: `value` is the number as text, and empty where nothing is asked for. */
-export function Quality({ label, value, onChange }: QualityProps) {
+}) {
   return (
     <div class="field">
       <span class="label">{label}</span>

@@ -2,6 +2,7 @@
 
 import { expect, test, vi } from "vitest";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
+import { emptyTrace } from "../../../src/gateway/call.ts";
 import { relay } from "../../../src/gateway/relay.ts";
 import type { ReplyBody } from "../../../src/providers/transport.ts";
 import { chunk, event } from "../../support/providers/fake-provider.ts";
@@ -25,6 +26,7 @@ function begin(texts: readonly string[], finish: () => Promise<string> | string)
     cancel: vi.fn(),
     release: vi.fn(),
   };
+  const trace = emptyTrace();
   const onFault = vi.fn();
   const onBreak = vi.fn();
   const writer = openaiChat.streamWriter(
@@ -32,20 +34,19 @@ function begin(texts: readonly string[], finish: () => Promise<string> | string)
     { service: SERVICE, wantsUsage: false },
   );
   const stream = { reader: openaiChat.streamReader(), head: [], body, isAtEnd: false };
-  const onDisconnect = vi.fn();
+  const onGone = vi.fn();
   const task = {
     stream,
     writer,
-    onFinish: vi.fn(async () => finish()),
+    trace,
+    finish: async () => finish(),
     isCutting: () => false,
     keepsText: false,
-    onDisconnect,
+    onGone,
     onBreak,
     onFault,
   };
-  const handlers = { finish: task.onFinish, fault: onFault, break: onBreak, disconnect: onDisconnect };
-  const called = (): string[] => Object.entries(handlers).flatMap(([name, { mock }]) => mock.calls.map(() => name));
-  return { body, called, onFault, onBreak, text: relay(task) };
+  return { body, trace, onFault, onBreak, onGone, text: relay(task) };
 }
 
 async function readAll(text: AsyncGenerator<string>): Promise<string> {
@@ -59,52 +60,54 @@ const finished = `${event(chunk("alpha", {}, "stop"))}data: [DONE]\n\n`;
 
 test("a fault of ours at the end becomes an error event and goes to the log", async () => {
   const fault = new Error("the ledger is gone");
-  const { text, called, onFault, body } = begin([hello, finished], () => Promise.reject(fault));
+  const { text, trace, onFault, body } = begin([hello, finished], () => Promise.reject(fault));
   const all = await readAll(text);
   expect(all).toContain('"type":"api_error"');
   expect(all).not.toMatch(/ledger|\[DONE\]/);
   expect(onFault).toHaveBeenCalledWith(fault);
-  expect(called()).toEqual(["finish", "fault"]);
+  expect(trace.ending).toBe("gateway-broke");
   expect(body.cancel).toHaveBeenCalled();
 });
 
 test("a reader that stops reading gives the provider up", async () => {
-  const { text, called, body } = begin([hello, hello, finished], () => "");
+  const { text, trace, body } = begin([hello, hello, finished], () => "");
   for await (const piece of text) if (piece.includes("Hello")) break;
-  expect(called()).toEqual(["disconnect"]);
+  expect(trace.ending).toBe("client-gone");
   expect(body.cancel).toHaveBeenCalled();
 });
 
 test("a complete stream lets the connection go instead of cutting it", async () => {
-  const { text, called, body } = begin([hello, finished], () => "the end");
+  const { text, trace, body } = begin([hello, finished], () => "the end");
   expect(await readAll(text)).toMatch(/Hello.*the end$/s);
-  expect(called()).toEqual(["finish"]);
+  expect(trace.ending).toBe("complete");
   expect(body.release).toHaveBeenCalled();
   expect(body.cancel).not.toHaveBeenCalled();
 });
 
 test("a provider that breaks off is named with its reason to us, not to the client", async () => {
-  const { text, called, onBreak } = begin([hello, event({ error: { message: "inner words" } })], () => "");
+  const { text, trace, onBreak } = begin([hello, event({ error: { message: "inner words" } })], () => "");
   const all = await readAll(text);
   expect(all).toContain("stream_interrupted");
   expect(all).not.toContain("inner words");
   expect(onBreak).toHaveBeenCalledWith("inner words");
-  expect(called()).toEqual(["break"]);
+  expect(trace.ending).toBe("provider-broke");
 });
 
 test("an answer that nobody takes a piece of still ends", async () => {
-  const { text, called, body } = begin([hello, finished], () => "");
+  const { text, trace, onGone, body } = begin([hello, finished], () => "");
   await text.return(undefined);
-  expect(called()).toEqual(["disconnect"]);
+  expect(trace.ending).toBe("client-gone");
+  expect(onGone).toHaveBeenCalledTimes(1);
   expect(body.cancel).toHaveBeenCalled();
 });
 
 test("an answer whose head could not be sent is a fault of ours", async () => {
-  const { text, called, onFault, body } = begin([hello, finished], () => "");
+  const { text, trace, onGone, onFault, body } = begin([hello, finished], () => "");
   const fault = new Error("no head");
   await text.throw(fault);
   await text.return(undefined);
+  expect(trace.ending).toBe("gateway-broke");
   expect(onFault.mock.calls).toEqual([[fault]]);
-  expect(called()).toEqual(["fault"]);
+  expect(onGone).not.toHaveBeenCalled();
   expect(body.cancel).toHaveBeenCalled();
 });

@@ -60,13 +60,20 @@ function endOf({ days, date }: KeyDraft): string | null {
   return days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
 }
 
-interface KeyFieldsProps {
+export function KeyFields({
+  draft,
+  onChange,
+  expiries,
+}: {
   readonly draft: KeyDraft;
   readonly onChange: (draft: KeyDraft) => void;
   readonly expiries: readonly Option[];
-}
-
-export function KeyFields({ draft, onChange, expiries }: KeyFieldsProps) {
+}) {
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
+  const choices = profiles.map(({ id, name }) => ({ value: id, label: name }));
+  const chosen = profiles.find(({ id }) => id === draft.profile);
+  const isGone = draft.profile !== "" && !choices.some(({ value }) => value === draft.profile);
+  const gone = isGone ? [{ value: draft.profile, label: "a profile that is deleted" }] : [];
   const set = (field: keyof KeyDraft) => (value: string) => onChange({ ...draft, [field]: value });
   return (
     <>
@@ -79,7 +86,13 @@ export function KeyFields({ draft, onChange, expiries }: KeyFieldsProps) {
         isFocused
       />
       <div class="pair">
-        <ProfileField value={draft.profile} onChange={set("profile")} />
+        <SelectField
+          label="Profile"
+          value={draft.profile}
+          options={[{ value: "", label: "none: routed freely" }, ...gone, ...choices]}
+          onChange={set("profile")}
+          hint={chosen === undefined ? undefined : chipsOf(chosen).join(", ")}
+        />
         <SelectField label="Expires" value={draft.days} options={expiries} onChange={set("days")} />
       </div>
       {draft.days === ON_DATE && (
@@ -113,23 +126,5 @@ export function KeyFields({ draft, onChange, expiries }: KeyFieldsProps) {
         />
       )}
     </>
-  );
-}
-
-/** A key may name a profile that was deleted since: it stays in the list, or the field would show another one. */
-function ProfileField({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
-  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
-  const choices = profiles.map(({ id, name }) => ({ value: id, label: name }));
-  const chosen = profiles.find(({ id }) => id === value);
-  const isDeleted = value !== "" && chosen === undefined;
-  const deleted = isDeleted ? [{ value, label: "a profile that is deleted" }] : [];
-  return (
-    <SelectField
-      label="Profile"
-      value={value}
-      options={[{ value: "", label: "none: routed freely" }, ...deleted, ...choices]}
-      onChange={onChange}
-      hint={chosen === undefined ? undefined : chipsOf(chosen).join(", ")}
-    />
   );
 }

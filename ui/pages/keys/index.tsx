@@ -66,14 +66,17 @@ export function Keys() {
   );
 }
 
-interface KeyTableProps {
+function KeyTable({
+  keys,
+  usage,
+  days,
+  profiles,
+}: {
   readonly keys: readonly Key[];
   readonly usage: ReadonlyMap<string, readonly Usage[]>;
   readonly days: readonly number[];
   readonly profiles: readonly Profile[];
-}
-
-function KeyTable({ keys, usage, days, profiles }: KeyTableProps) {
+}) {
   const [editing, setEditing] = useState<Key | null>(null);
   const [rotating, setRotating] = useState<Key | null>(null);
   const [revoking, setRevoking] = useState<Key | null>(null);
@@ -123,7 +126,15 @@ function KeyTable({ keys, usage, days, profiles }: KeyTableProps) {
   );
 }
 
-interface KeyRowProps {
+function KeyRow({
+  row,
+  usage,
+  days,
+  profile,
+  onEdit,
+  onRotate,
+  onRevoke,
+}: {
   readonly row: Key;
   readonly usage: readonly Usage[];
   readonly days: readonly number[];
@@ -131,9 +142,7 @@ interface KeyRowProps {
   readonly onEdit: () => void;
   readonly onRotate: () => void;
   readonly onRevoke: () => void;
-}
-
-function KeyRow({ row, usage, days, profile, onEdit, onRotate, onRevoke }: KeyRowProps) {
+}) {
   const isActive = row.status === "active";
   const perDay = days.map((day) => usage.find(({ start }) => Date.parse(start) === day)?.requests ?? 0);
   const requests = hrefTo("/requests", { key: row.id, range: "30d", from: null, to: null });

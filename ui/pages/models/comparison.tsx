@@ -10,12 +10,13 @@ import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import { standingText } from "./words.ts";
 
-interface ComparisonProps {
+export function Comparison({
+  models,
+  all,
+}: {
   readonly models: readonly SeenModel[];
   readonly all: readonly SeenModel[];
-}
-
-export function Comparison({ models, all }: ComparisonProps) {
+}) {
   const ids = models.map(({ id }) => id);
   const others = all.filter(({ id, isRoutable }) => isRoutable && !ids.includes(id));
   return (

@@ -32,7 +32,7 @@ export function Models() {
         title="Models"
         purpose="Prices per million tokens with the markup, function-calling scores, and health."
       />
-      <ProviderWarnings />
+      <UnwellProviders />
       <Shown load={models} rows={14}>
         {({ data }) => {
           const seen = withUsage(data, usage);
@@ -45,12 +45,13 @@ export function Models() {
   );
 }
 
-interface CatalogueProps {
+function Catalogue({
+  seen,
+  compared,
+}: {
   readonly seen: readonly SeenModel[];
   readonly compared: readonly SeenModel[];
-}
-
-function Catalogue({ seen, compared }: CatalogueProps) {
+}) {
   const { query } = place.value;
   const words = (query.get("q") ?? "").toLowerCase();
   const isAll = query.get("show") === "all";
@@ -95,15 +96,15 @@ function Catalogue({ seen, compared }: CatalogueProps) {
 }
 
 /** A provider or key that is not well takes all its models with it, so it is said once, above them. */
-function ProviderWarnings() {
+function UnwellProviders() {
   const providers = useLoad<List<Provider>>(isOperator() ? "/api/providers" : null, { everyMs: EVERY_MS });
-  const states = (providers.data?.data ?? []).flatMap(({ id, health, credential }) => [
+  const unwell = (providers.data?.data ?? []).flatMap(({ id, health, credential }) => [
     { name: `Provider ${id}`, health },
     { name: `The key of ${id}`, health: credential },
   ]);
   return (
     <>
-      {states.map(({ name, health }) =>
+      {unwell.map(({ name, health }) =>
         health === null || health.state === "closed" ? null : (
           <p key={name} class="notice warn">
             {name}: {describeHealth(health)}.

@@ -17,13 +17,15 @@ import type { Model, SeenToolCalls } from "../../types.ts";
 import { describeHealth, errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import { seenText } from "./words.ts";
 
-interface ModelSheetProps {
+export function ModelSheet({
+  model,
+  all,
+  onClose,
+}: {
   readonly model: SeenModel;
   readonly all: readonly SeenModel[];
   readonly onClose: () => void;
-}
-
-export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
+}) {
   useShortcuts({ Escape: onClose });
   const test = useProviderTest(model.provider, model.id);
   return (
@@ -131,14 +133,14 @@ export function Scores({ model }: { readonly model: Model }) {
     <>
       {scores === null && <p class="faint">{UNMEASURED}</p>}
       <dl class="scores">
-        {scores !== null && <ScoreRow name="overall" value={scores.overall} />}
+        {scores !== null && <Row name="overall" value={scores.overall} />}
         {TOOL_SCENARIOS.map((scenario) => {
           const seen = toolCalls.find((each) => each.scenario === scenario);
           if (scores === null && seen === undefined) return null;
           return (
-            <ScoreRow key={scenario} name={scenario.replaceAll("_", " ")} value={scores?.[scenario]} seen={seen}>
+            <Row key={scenario} name={scenario.replaceAll("_", " ")} value={scores?.[scenario]} seen={seen}>
               {seen !== undefined && <p class="seen small faint">{seenText(seen)}</p>}
-            </ScoreRow>
+            </Row>
           );
         })}
       </dl>
@@ -154,14 +156,17 @@ export function Scores({ model }: { readonly model: Model }) {
 
 const UNMEASURED = "Never measured; it is not used where a score is asked for.";
 
-interface ScoreRowProps {
+function Row({
+  name,
+  value,
+  seen,
+  children,
+}: {
   readonly name: string;
   readonly value: number | undefined;
   readonly seen?: SeenToolCalls | undefined;
   readonly children?: ComponentChildren;
-}
-
-function ScoreRow({ name, value, seen, children }: ScoreRowProps) {
+}) {
   const now = seen?.blendedScore ?? value;
   const was = seen?.staticScore ?? value ?? 0;
   return (

@@ -53,13 +53,15 @@ export function Checklist({ first, onDone }: { readonly first: RequestLine | nul
   );
 }
 
-interface StepProps {
+function Step({
+  title,
+  isDone,
+  children,
+}: {
   readonly title: string;
   readonly isDone: boolean;
   readonly children: ComponentChildren;
-}
-
-function Step({ title, isDone, children }: StepProps) {
+}) {
   return (
     <li class={isDone ? "done" : ""}>
       <span class="tick" aria-hidden="true">

@@ -10,11 +10,11 @@ import { contenderOf, type Draft, OTHERS_MAX } from "../../parts/playground-draf
 import type { List, Model, Profile } from "../../types.ts";
 import { Outcome } from "./outcome.tsx";
 import { Run } from "./run.tsx";
-import { type PreviewState, useDecision } from "./use-decision.ts";
+import { type Asked, useDecision } from "./use-decision.ts";
 
 interface CompareProps {
   readonly draft: Draft;
-  readonly first: PreviewState;
+  readonly first: Asked;
   readonly profiles: readonly Profile[];
   readonly set: (change: Partial<Draft>) => void;
 }
@@ -24,15 +24,15 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
   const others = useOthers(draft);
   const nameOf = (id: string): string => profiles.find((profile) => profile.id === id)?.name ?? "another profile";
   const rows = [
-    { name: "As set", draft, state: first },
+    { name: "As set", draft, asked: first },
     ...draft.others.map((other, index) => ({
       name: titleOf(other, nameOf),
       draft: contenderOf(draft, other),
-      state: others[index] ?? first,
+      asked: others[index] ?? first,
     })),
   ];
-  const total = rows.reduce((sum, { state }) => sum + Number(state.preview?.estimate.costUsd ?? 0), 0);
-  const isReady = rows.every(({ state }) => state.preview !== null);
+  const total = rows.reduce((sum, { asked }) => sum + Number(asked.answer?.estimate.costUsd ?? 0), 0);
+  const isReady = rows.every(({ asked }) => asked.answer !== null);
   return (
     <>
       <section class="card" aria-label="Comparison">
@@ -47,8 +47,8 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
       </section>
       <div class="versus">
         {rows.map((row, index) => (
-          <Outcome key={`${index}-${row.name}`} title={row.name} state={row.state}>
-            <Run draft={row.draft} estimateUsd={row.state.preview?.estimate.costUsd ?? null} turn={runs} isPart />
+          <Outcome key={`${index}-${row.name}`} title={row.name} asked={row.asked}>
+            <Run draft={row.draft} estimateUsd={row.asked.answer?.estimate.costUsd ?? null} turn={runs} isPart />
           </Outcome>
         ))}
       </div>
@@ -57,7 +57,7 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
 }
 
 /** As many questions as there can be; those that are not there ask nothing. */
-function useOthers(draft: Draft): readonly PreviewState[] {
+function useOthers(draft: Draft): readonly Asked[] {
   const at = (index: number): Draft | null => {
     const other = draft.others[index];
     return other === undefined ? null : contenderOf(draft, other);
@@ -72,12 +72,12 @@ function titleOf(other: string, nameOf: (id: string) => string): string {
   return kind === "tier" ? `Tier ${id}` : `Model ${id}`;
 }
 
-interface ComparedRow {
+interface Row {
   readonly name: string;
-  readonly state: PreviewState;
+  readonly asked: Asked;
 }
 
-function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
+function Summary({ rows }: { readonly rows: readonly Row[] }) {
   return (
     <div class="table-box">
       <table class="rows contest">
@@ -96,24 +96,20 @@ function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ name, state: { preview, error } }, index) => (
+          {rows.map(({ name, asked: { answer, error } }, index) => (
             <tr key={`${index}-${name}`}>
               <th scope="row" data-cell="name">
                 {name}
               </th>
               <td data-cell="tier">
-                {error === null ? (
-                  <TierBadge tier={preview?.decision.tier ?? null} />
-                ) : (
-                  <span class="bad">refused</span>
-                )}
+                {error === null ? <TierBadge tier={answer?.decision.tier ?? null} /> : <span class="bad">refused</span>}
               </td>
-              <td data-cell="who">{preview?.decision.model ?? "–"}</td>
+              <td data-cell="who">{answer?.decision.model ?? "–"}</td>
               <td data-cell="estimate" class="number">
-                {usd(preview?.estimate.costUsd)}
+                {usd(answer?.estimate.costUsd)}
               </td>
               <td data-cell="saved" class="number">
-                {percent(preview?.decision.savings)}
+                {percent(answer?.decision.savings)}
               </td>
             </tr>
           ))}
@@ -124,18 +120,42 @@ function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
 }
 
 function Choices({ draft, profiles, set }: Omit<CompareProps, "first">) {
+  const models = useLoad<List<Model>>("/api/models").data?.data.filter(({ isRoutable }) => isRoutable) ?? [];
   const change = (index: number, value: string): void =>
     set({ others: draft.others.map((other, at) => (at === index ? value : other)) });
   return (
     <div class="contenders">
       {draft.others.map((other, index) => (
         <div key={index} class="row">
-          <ContenderSelect
-            label={`Compare with, ${index + 1}`}
+          <select
+            class="grow"
+            aria-label={`Compare with, ${index + 1}`}
             value={other}
-            profiles={profiles}
-            onChange={(value) => change(index, value)}
-          />
+            onChange={(event) => change(index, event.currentTarget.value)}
+          >
+            <optgroup label="Profiles">
+              <option value="profile:">No profile</option>
+              {profiles.map(({ id, name }) => (
+                <option key={id} value={`profile:${id}`}>
+                  {name}
+                </option>
+              ))}
+            </optgroup>
+            <optgroup label="Tiers">
+              {TIERS.map((tier) => (
+                <option key={tier} value={`tier:${tier}`}>
+                  {tier}
+                </option>
+              ))}
+            </optgroup>
+            <optgroup label="Models">
+              {models.map(({ id }) => (
+                <option key={id} value={`model:${id}`}>
+                  {id}
+                </option>
+              ))}
+            </optgroup>
+          </select>
           <Button
             kind="quiet"
             label={`Remove number ${index + 1}`}
@@ -149,43 +169,5 @@ function Choices({ draft, profiles, set }: Omit<CompareProps, "first">) {
         <Button onClick={() => set({ others: [...draft.others, "tier:STANDARD"] })}>Compare with another</Button>
       )}
     </div>
-  );
-}
-
-interface ContenderSelectProps {
-  readonly label: string;
-  readonly value: string;
-  readonly profiles: readonly Profile[];
-  readonly onChange: (value: string) => void;
-}
-
-/** Every profile, tier and model that could answer, as `contenderOf` reads them. */
-function ContenderSelect({ label, value, profiles, onChange }: ContenderSelectProps) {
-  const models = useLoad<List<Model>>("/api/models").data?.data.filter(({ isRoutable }) => isRoutable) ?? [];
-  return (
-    <select class="grow" aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-      <optgroup label="Profiles">
-        <option value="profile:">No profile</option>
-        {profiles.map(({ id, name }) => (
-          <option key={id} value={`profile:${id}`}>
-            {name}
-          </option>
-        ))}
-      </optgroup>
-      <optgroup label="Tiers">
-        {TIERS.map((tier) => (
-          <option key={tier} value={`tier:${tier}`}>
-            {tier}
-          </option>
-        ))}
-      </optgroup>
-      <optgroup label="Models">
-        {models.map(({ id }) => (
-          <option key={id} value={`model:${id}`}>
-            {id}
-          </option>
-        ))}
-      </optgroup>
-    </select>
   );
 }

@@ -3,31 +3,33 @@
 import type { ComponentChildren } from "preact";
 import { Empty, Problem } from "../../kit/states.tsx";
 import { DecisionPanel } from "../../parts/decision.tsx";
-import type { DecisionPreview, PreviewState } from "./use-decision.ts";
+import type { Answer, Asked } from "./use-decision.ts";
 
-interface OutcomeProps {
+export function Outcome({
+  title,
+  asked,
+  children,
+}: {
   readonly title: string;
-  readonly state: PreviewState;
+  readonly asked: Asked;
   readonly children?: ComponentChildren;
-}
-
-export function Outcome({ title, state, children }: OutcomeProps) {
+}) {
   return (
-    <section class={state.isStale ? "card stale" : "card"} aria-label={title} aria-live="polite">
+    <section class={asked.isStale ? "card stale" : "card"} aria-label={title} aria-live="polite">
       <h2>{title}</h2>
-      <Problem error={state.error} />
-      {state.preview === null ? (
+      <Problem error={asked.error} />
+      {asked.answer === null ? (
         <Empty title="Type a prompt">The decision appears here as you type.</Empty>
       ) : (
-        <PreviewDetails preview={state.preview} />
+        <Told answer={asked.answer} />
       )}
       {children}
     </section>
   );
 }
 
-function PreviewDetails({ preview }: { readonly preview: DecisionPreview }) {
-  const { decision, estimate, candidates, classifiedTier, tookMs } = preview;
+function Told({ answer }: { readonly answer: Answer }) {
+  const { decision, estimate, candidates, classifiedTier, tookMs } = answer;
   const changes = [...(decision.conversions ?? []), ...(decision.droppedFields ?? []).map((field) => `drops ${field}`)];
   return (
     <>

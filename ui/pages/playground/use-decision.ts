@@ -8,7 +8,7 @@ import type { Candidate, Decision } from "../../types.ts";
 
 const PAUSE_MS = 150;
 
-export interface DecisionPreview {
+export interface Answer {
   readonly decision: Omit<
     Decision,
     "chain" | "candidates" | "costEstimateUsd" | "baselineCostUsd" | "estimatedTokens"
@@ -29,29 +29,29 @@ export interface DecisionPreview {
   readonly tookMs: number;
 }
 
-export interface PreviewState {
-  readonly preview: DecisionPreview | null;
+export interface Asked {
+  readonly answer: Answer | null;
   readonly error: ApiError | null;
   readonly isStale: boolean;
 }
 
 /** Null asks nothing. */
-export function useDecision(draft: Draft | null): PreviewState {
-  const [state, setState] = useState<PreviewState>({ preview: null, error: null, isStale: false });
+export function useDecision(draft: Draft | null): Asked {
+  const [asked, setAsked] = useState<Asked>({ answer: null, error: null, isStale: false });
   const question = draft === null || draft.prompt.trim() === "" ? null : JSON.stringify(questionOf(draft));
   useEffect(() => {
     if (question === null) {
-      setState({ preview: null, error: null, isStale: false });
+      setAsked({ answer: null, error: null, isStale: false });
       return;
     }
     const abort = new AbortController();
-    setState((last) => ({ ...last, isStale: last.preview !== null }));
+    setAsked((last) => ({ ...last, isStale: last.answer !== null }));
     const timer = setTimeout(() => {
       const body: unknown = JSON.parse(question);
-      call<DecisionPreview>("POST", "/api/playground/decide", { body, signal: abort.signal, isQuestion: true }).then(
-        (preview) => setState({ preview, error: null, isStale: false }),
+      call<Answer>("POST", "/api/playground/decide", { body, signal: abort.signal, isQuestion: true }).then(
+        (answer) => setAsked({ answer, error: null, isStale: false }),
         (error: unknown) => {
-          if (!abort.signal.aborted) setState((last) => ({ ...last, error: error as ApiError, isStale: true }));
+          if (!abort.signal.aborted) setAsked((last) => ({ ...last, error: error as ApiError, isStale: true }));
         },
       );
     }, PAUSE_MS);
@@ -60,5 +60,5 @@ export function useDecision(draft: Draft | null): PreviewState {
       abort.abort();
     };
   }, [question]);
-  return state;
+  return asked;
 }

@@ -43,12 +43,13 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
   );
 }
 
-interface MoreFiltersProps {
+function MoreFilters({
+  providers,
+  profiles,
+}: {
   readonly providers: readonly string[];
   readonly profiles: readonly Profile[];
-}
-
-function MoreFilters({ providers, profiles }: MoreFiltersProps) {
+}) {
   const costs = COSTS.map((cost) => [cost, usd(cost)] as const);
   return (
     <Popover label="More filters">
@@ -115,15 +116,19 @@ function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly pro
   );
 }
 
-interface ChoiceProps {
+function Choice({
+  name,
+  label = name,
+  all,
+  options,
+  prefix = "",
+}: {
   readonly name: string;
   readonly label?: string;
   readonly all: string;
   readonly options: Options;
   readonly prefix?: string;
-}
-
-function Choice({ name, label = name, all, options, prefix = "" }: ChoiceProps) {
+}) {
   const value = place.value.query.get(name) ?? "";
   const isKnown = value === "" || options.some(([each]) => each === value);
   return (

@@ -18,13 +18,15 @@ interface Bar {
   readonly errors: number;
 }
 
-interface RequestHistogramProps {
+export function RequestHistogram({
+  range,
+  filter,
+  isLive,
+}: {
   readonly range: Range;
   readonly filter: string;
   readonly isLive: boolean;
-}
-
-export function RequestHistogram({ range, filter, isLive }: RequestHistogramProps) {
+}) {
   const load = useLoad<List<Bar>>(
     `/api/requests/histogram?by=${range.step}&${rangeQuery(range)}${filter}`,
     isLive ? { everyMs: LIVE_EVERY_MS } : {},

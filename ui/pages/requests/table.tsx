@@ -6,13 +6,15 @@ import { TierBadge } from "../../kit/tier.tsx";
 import { go, place } from "../../router.ts";
 import type { Key, List, RequestLine } from "../../types.ts";
 
-interface RequestTableProps {
+export function RequestTable({
+  rows,
+  openId,
+  chosenId,
+}: {
   readonly rows: readonly RequestLine[];
   readonly openId: string | null;
   readonly chosenId: string | null;
-}
-
-export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
+}) {
   const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   return (
@@ -45,7 +47,7 @@ export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <RequestRow
+            <Row
               key={row.id}
               row={row}
               keyName={names.get(row.key) ?? row.key}
@@ -59,14 +61,17 @@ export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
   );
 }
 
-interface RequestRowProps {
+function Row({
+  row,
+  keyName,
+  isOpen,
+  isChosen,
+}: {
   readonly row: RequestLine;
   readonly keyName: string;
   readonly isOpen: boolean;
   readonly isChosen: boolean;
-}
-
-function RequestRow({ row, keyName, isOpen, isChosen }: RequestRowProps) {
+}) {
   const query = place.value.query.toString();
   const href = `/requests/${encodeURIComponent(row.id)}${query === "" ? "" : `?${query}`}`;
   const open = (event: MouseEvent): void => {

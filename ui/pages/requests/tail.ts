@@ -15,30 +15,30 @@ const SILENT_MAX_MS = 20_000;
 
 export interface Tail {
   /** Newest first. */
-  readonly requests: readonly RequestLine[];
+  readonly lines: readonly RequestLine[];
   /** How many have come that are not shown yet. */
   readonly waiting: number;
-  /** `polling`: no stream can be had, so the list is to be read again and again. */
-  readonly state: "off" | "streaming" | "polling";
+  /** `asking`: no stream can be had, so the list is to be read again and again. */
+  readonly state: "off" | "streaming" | "asking";
   show(): void;
 }
 
 export function useTail(isOn: boolean, filter: string, reload: () => void): Tail {
-  const shown = useSignal<readonly RequestLine[]>([]);
+  const lines = useSignal<readonly RequestLine[]>([]);
   const waiting = useSignal<readonly RequestLine[]>([]);
   const state = useSignal<Tail["state"]>("off");
   const path = withAccount(`/api/events?${filter.slice(1)}`);
   const show = (): void => {
-    shown.value = [...waiting.value, ...shown.value].slice(0, KEPT_MAX);
+    lines.value = [...waiting.value, ...lines.value].slice(0, KEPT_MAX);
     waiting.value = [];
   };
   useEffect(() => {
-    shown.value = [];
+    lines.value = [];
     waiting.value = [];
     if (!isOn) return;
     const stop = listen(path, {
-      onRequest: (request) => {
-        waiting.value = [request, ...waiting.value].slice(0, KEPT_MAX);
+      onLine: (line) => {
+        waiting.value = [line, ...waiting.value].slice(0, KEPT_MAX);
         if (!isReading()) show();
       },
       onState: (next) => {
@@ -56,7 +56,7 @@ export function useTail(isOn: boolean, filter: string, reload: () => void): Tail
       state.value = "off";
     };
   }, [isOn, path]);
-  return { requests: shown.value, waiting: waiting.value.length, state: state.value, show };
+  return { lines: lines.value, waiting: waiting.value.length, state: state.value, show };
 }
 
 function isReading(): boolean {
@@ -64,8 +64,8 @@ function isReading(): boolean {
 }
 
 interface Listener {
-  onRequest(request: RequestLine): void;
-  onState(state: "streaming" | "polling"): void;
+  onLine(line: RequestLine): void;
+  onState(state: "streaming" | "asking"): void;
   /** Something was written that no line came of. */
   onGap(): void;
 }
@@ -79,39 +79,39 @@ function listen(path: string, listener: Listener): () => void {
     source?.close();
     source = null;
   };
-  const fallBackToPolling = (): void => {
+  const giveUp = (): void => {
     close();
-    listener.onState("polling");
+    listener.onState("asking");
     later = setTimeout(open, RETRY_MS);
   };
-  const onSignOfLife = (): void => {
+  const heard = (): void => {
     clearTimeout(later);
-    later = setTimeout(fallBackToPolling, SILENT_MAX_MS);
+    later = setTimeout(giveUp, SILENT_MAX_MS);
   };
   function open(): void {
     close();
     source = new EventSource(path);
-    source.onerror = fallBackToPolling;
+    source.onerror = giveUp;
     const on = (name: string, act: (data: string) => void): void =>
       source?.addEventListener(name, ({ data }) => {
-        onSignOfLife();
+        heard();
         act(data);
       });
     on("ready", () => {
       listener.onState("streaming");
       listener.onGap();
     });
-    on("request", (data) => listener.onRequest(JSON.parse(data) as RequestLine));
+    on("request", (data) => listener.onLine(JSON.parse(data) as RequestLine));
     on("alive", () => undefined);
     for (const name of ["changed", "missed"]) on(name, () => listener.onGap());
   }
   const onVisibility = (): void => (document.hidden ? close() : open());
   document.addEventListener("visibilitychange", onVisibility);
-  addEventListener("offline", fallBackToPolling);
+  addEventListener("offline", giveUp);
   if (!document.hidden) open();
   return () => {
     document.removeEventListener("visibilitychange", onVisibility);
-    removeEventListener("offline", fallBackToPolling);
+    removeEventListener("offline", giveUp);
     close();
   };
 }

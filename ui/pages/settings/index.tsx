@@ -13,7 +13,7 @@ import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
 import { Access } from "./access.tsx";
 
-interface ConfigOption {
+interface Option {
   readonly name: string;
   readonly env: string | null;
   readonly value: string | null;
@@ -24,7 +24,7 @@ interface ConfigOption {
   readonly help: string;
 }
 
-interface GatewaySettings {
+interface Running {
   readonly version: string;
   readonly node: string;
   readonly store: string;
@@ -32,12 +32,12 @@ interface GatewaySettings {
   readonly sandbox: boolean;
   readonly baselineModel: string;
   readonly markup: number;
-  readonly options: readonly ConfigOption[];
+  readonly options: readonly Option[];
   readonly providers: readonly { id: string; kind: string; baseUrl: string; hasKey: boolean }[];
 }
 
 export function Settings() {
-  const running = useLoad<GatewaySettings>(isOperator() ? "/api/settings" : null);
+  const running = useLoad<Running>(isOperator() ? "/api/settings" : null);
   return (
     <>
       <PageHead
@@ -72,7 +72,7 @@ export function Settings() {
           <>
             <Access />
             <Shown load={running} rows={10}>
-              {(data) => <RunningGateway running={data} />}
+              {(data) => <RunningWith running={data} />}
             </Shown>
           </>
         ) : (
@@ -129,7 +129,7 @@ function PasswordForm() {
   );
 }
 
-function RunningGateway({ running }: { readonly running: GatewaySettings }) {
+function RunningWith({ running }: { readonly running: Running }) {
   const facts: readonly (readonly [string, string])[] = [
     ["Version", running.version],
     ["Node", running.node],
@@ -170,11 +170,7 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
   );
 }
 
-function ProviderRow({
-  provider: { id, kind, baseUrl, hasKey },
-}: {
-  readonly provider: GatewaySettings["providers"][number];
-}) {
+function ProviderRow({ provider: { id, kind, baseUrl, hasKey } }: { readonly provider: Running["providers"][number] }) {
   const { button, outcome } = useProviderTest(id);
   return (
     <li>
@@ -190,7 +186,7 @@ function ProviderRow({
   );
 }
 
-function Options({ options }: { readonly options: readonly ConfigOption[] }) {
+function Options({ options }: { readonly options: readonly Option[] }) {
   return (
     <div class="table-box">
       <table class="rows options">

@@ -81,7 +81,14 @@ interface Credentials {
   readonly password: string;
 }
 
-interface CredentialsFormProps {
+function CredentialsForm({
+  title,
+  action,
+  isNew = false,
+  hasEmail = true,
+  onSubmit,
+  children,
+}: {
   readonly title: string;
   readonly action: string;
   /** A password is chosen, not asked for. */
@@ -89,9 +96,7 @@ interface CredentialsFormProps {
   readonly hasEmail?: boolean;
   readonly onSubmit: (credentials: Credentials) => Promise<void>;
   readonly children: ComponentChildren;
-}
-
-function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubmit, children }: CredentialsFormProps) {
+}) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const [error, setError] = useState<ApiError | null>(null);

@@ -1,0 +1,126 @@
+// @ts-check
+// The words check of the lint step: banned words and long sentences in pages, and long commit subjects.
+// CONTRIBUTING.md says how we write; this script holds what a machine can hold.
+
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ROOT } from "./setup/surroundings.mjs";
+
+/** Pages written by these rules. */
+export const CHECKED_PAGES = [
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "docs/ARCHITECTURE.md",
+  "docs/behaviour.md",
+  "docs/extending.md",
+  "docs/limits.md",
+];
+
+/** Pages that still have to be rewritten. A page leaves this list for the other one and never comes back. */
+export const UNCHECKED_PAGES = [
+  "README.md",
+  "SECURITY.md",
+  "docs/charging.md",
+  "docs/cli.md",
+  "docs/compatibility.md",
+  "docs/configuration.md",
+  "docs/dashboard.md",
+  "docs/deployment.md",
+  "docs/errors.md",
+  "docs/model-card.md",
+  "docs/observability.md",
+  "docs/performance.md",
+  "docs/reliability.md",
+  "docs/requests.md",
+  "docs/routing.md",
+  "docs/scaling.md",
+  "docs/testing.md",
+];
+
+const SENTENCE_WORDS_MAX = 30;
+const SUBJECT_CHARACTERS_MAX = 72;
+/** Commits up to this one were made before subjects had a limit. */
+const LAST_UNCHECKED_COMMIT = "9a8e9884";
+
+/**
+ * Private metaphors and old spellings, each with the word to use instead.
+ * @type {readonly (readonly [RegExp, string])[]}
+ */
+const BANNED = [
+  [/\b(door|doors|doorkeeper)\b/i, "admission"],
+  [/\bpatience\b/i, "flood detection"],
+  [/\bwhoever\b/i, "anyone who"],
+  [/\banew\b/i, "again"],
+  [/\bmend(s|ed)?\b/i, "fix"],
+  [/\bleavers?\b/i, "disconnected client"],
+  [/\bsecond (try|tries)\b/i, "retry"],
+  [/\b(is|are|at) rest(ing)?\b/i, "cooling down"],
+  [/\bmarks of wrong tiers\b/i, "feedback"],
+  [/\bthe books\b/i, "the ledger"],
+  [/\bkinds? of tasks?\b/i, "category"],
+  [/\bwith an attacker's eyes\b/i, "security review"],
+  [/\bper cent\b/i, "%"],
+  [/\d %/, "no space before %"],
+];
+
+/** Everything wrong with the words of one page, each as one line. */
+export function pageProblems(/** @type {string} */ path, /** @type {string} */ markdown) {
+  const sentences = sentencesOf(markdown);
+  const long = sentences.filter((sentence) => wordsOf(sentence) > SENTENCE_WORDS_MAX);
+  const banned = BANNED.flatMap(([pattern, better]) => {
+    const sentence = sentences.find((text) => pattern.test(text));
+    return sentence === undefined ? [] : [`${path}: "${pattern.exec(sentence)?.[0]}", better "${better}": ${sentence}`];
+  });
+  return [...banned, ...long.map((sentence) => `${path}: ${wordsOf(sentence)} words: ${sentence}`)];
+}
+
+/**
+ * The sentences of a page. Code blocks and comments are no prose, inline code counts as one word, and a heading, a list
+ * item or a cell of a table ends a sentence.
+ */
+export function sentencesOf(/** @type {string} */ markdown) {
+  const prose = markdown
+    .replace(/^```.*?^```$/gms, "\n")
+    .replace(/<!--.*?-->/gs, "")
+    .replace(/`[^`\n]+`/g, "code")
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1");
+  const blocks = prose.split(/\n(?=\s*(?:[-*]|\d+\.)\s)|\n\s*\n|\n(?=[#|])|(?<=^[#|].*)\n|\|/m);
+  return blocks
+    .flatMap((block) => block.replace(/\s+/g, " ").split(/(?<=[.!?][)"*]*)\s+/))
+    .map((sentence) => sentence.replace(/^[\s#*-]+/, "").trim())
+    .filter((sentence) => /\w/.test(sentence));
+}
+
+function wordsOf(/** @type {string} */ sentence) {
+  return sentence.split(/\s+/).filter((word) => /[\w%$]/.test(word)).length;
+}
+
+/** What is wrong with the subject of a commit, or null. */
+export function subjectProblem(/** @type {string} */ subject) {
+  if (subject.length > SUBJECT_CHARACTERS_MAX) return `${subject.length} characters, ${SUBJECT_CHARACTERS_MAX} allowed`;
+  if (/[.,;:]$/.test(subject)) return "ends with a punctuation mark";
+  return null;
+}
+
+/** Subjects since the limit exists. Empty without git and in a shallow clone that does not reach back so far. */
+function newSubjects() {
+  const args = ["log", "--no-merges", "--format=%s", `${LAST_UNCHECKED_COMMIT}..HEAD`];
+  const { status, stdout } = spawnSync("git", args, { cwd: ROOT, encoding: "utf8" });
+  return status === 0 ? stdout.split("\n").filter((subject) => subject !== "") : [];
+}
+
+function main() {
+  const problems = [
+    ...CHECKED_PAGES.flatMap((path) => pageProblems(path, readFileSync(join(ROOT, path), "utf8"))),
+    ...newSubjects().flatMap((subject) => {
+      const problem = subjectProblem(subject);
+      return problem === null ? [] : [`commit "${subject}": ${problem}`];
+    }),
+  ];
+  for (const problem of problems) console.error(problem);
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) main();

@@ -1,0 +1,50 @@
+// The words check: what it finds, and that every page is either held to it or named as not yet rewritten.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { listFiles } from "../../../scripts/setup/fingerprint.mjs";
+import { CHECKED_PAGES, pageProblems, sentencesOf, subjectProblem, UNCHECKED_PAGES } from "../../../scripts/words.mjs";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const LONG = `${"word ".repeat(31).trim()}.`;
+
+test.each(CHECKED_PAGES)("%s keeps to the rules", (path) => {
+  expect(pageProblems(path, readFileSync(join(ROOT, path), "utf8"))).toEqual([]);
+});
+
+test("every page is in one of the two lists", () => {
+  const top = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
+  const pages = [...top, ...listFiles(ROOT, "docs").filter((path) => path.endsWith(".md"))];
+  expect([...CHECKED_PAGES, ...UNCHECKED_PAGES].sort()).toEqual(pages.sort());
+});
+
+describe("sentences", () => {
+  test.each([
+    ["One. Two!\nGoes on.", ["One.", "Two!", "Goes on."]],
+    ["# Title\nText of\ntwo lines.", ["Title", "Text of two lines."]],
+    ["- first item\n- second item", ["first item", "second item"]],
+    ["| a b | c d |\n|---|---|\n| e | f |", ["a b", "c d", "e", "f"]],
+    ["Run `npm run x. Y` now.\n\n```sh\nnot. prose.\n```", ["Run code now."]],
+    ["See [the page](docs/page.md). <!-- note. --> End.", ["See the page.", "End."]],
+  ])("of %j", (markdown, sentences) => {
+    expect(sentencesOf(markdown)).toEqual(sentences);
+  });
+});
+
+test.each([
+  [LONG, "31 words"],
+  [`- ${LONG}`, "31 words"],
+  ["Start the server anew.", "again"],
+  ["It takes 5 % longer.", "no space"],
+])("a problem is found in %j", (markdown, words) => {
+  expect(pageProblems("page.md", markdown).join()).toContain(words);
+});
+
+test.each([
+  ["Price the lost prompt cache before switching models", null],
+  ["x".repeat(73), "73 characters"],
+  ["Fix it.", "punctuation"],
+])("the subject %j", (subject, problem) => {
+  expect(subjectProblem(subject)).toEqual(problem === null ? null : expect.stringContaining(problem));
+});
