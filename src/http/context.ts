@@ -1,4 +1,4 @@
-// What the edge is given by app.ts.
+// Contexts of the HTTP edge: what app/ constructs and hands to the server. Each function takes the smallest one it needs.
 
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Invitations } from "../accounts/invitations.ts";
@@ -24,9 +24,34 @@ import type { Tail } from "../telemetry/tail.ts";
 import type { Traces } from "../telemetry/traces.ts";
 import type { Pressure } from "./overload/pressure.ts";
 
-export interface Edge {
+/** The whole edge, for the server that puts the parts together. */
+export interface Edge extends PublicContext, OperatorContext, LifecycleContext {
+  readonly pressure: Pressure;
+}
+
+/** For every part of the edge. */
+interface SharedContext {
   readonly settings: Settings;
   readonly services: Services;
+  readonly records: Records;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** For /v1: calls made with an API key. */
+export interface PublicContext extends SharedContext {
+  readonly keys: Keys;
+  readonly limiter: CallLimits;
+  /** Wrong API keys by the address they come from. */
+  readonly wrongKeys: WrongKeys;
+  /** Null when no traces are exported. */
+  readonly traces: Traces | null;
+  readonly openCalls: OpenCalls;
+}
+
+/** For /api and the dashboard. */
+export interface OperatorContext extends SharedContext {
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly spending: Spending;
@@ -35,47 +60,41 @@ export interface Edge {
   readonly sessions: Sessions;
   readonly invitations: Invitations;
   readonly resets: Resets;
-  readonly limiter: CallLimits;
-  /** Wrong API keys, and wrong admin tokens, by the address they come from. */
-  readonly wrongKeys: WrongKeys;
+  /** Wrong admin tokens by the address they come from. */
   readonly wrongTokens: WrongKeys;
   readonly credits: Credits;
   readonly verifyLedger: () => Promise<LedgerVerdict>;
-  readonly metrics: Metrics;
-  readonly pressure: Pressure;
-  /** Null when no traces are exported. */
-  readonly traces: Traces | null;
-  readonly records: Records;
-  /** Whether every answer is simulated. */
+  /** Whether every response is simulated. */
   readonly isSandbox: boolean;
   readonly version: string;
-  readonly log: Log;
-  readonly now: () => number;
-  readonly openCalls: OpenCalls;
+}
+
+/** For health checks and shutdown. */
+export interface LifecycleContext {
   /** No longer ready, and about to close. */
   readonly isDraining: () => boolean;
   /** Whether new requests are refused. */
   readonly isClosing: () => boolean;
-  /** What it takes to take traffic now, each with the reason it is missing. */
+  /** What the process needs to serve traffic, each with the reason it is missing. */
   readonly readiness: () => Promise<readonly ReadyCheck[]>;
 }
 
 export interface ReadyCheck {
   readonly name: string;
-  /** Null when it is well. Never an error's own words, which may name hosts and users. */
+  /** Null when it is well. Never an error's own message, which may name hosts and users. */
   readonly problem: string | null;
-  /** Whether the process is not ready without it; left out, it is not. */
+  /** True when the process is ready without it. */
   readonly isOptional?: boolean;
 }
 
-/** What is kept of requests: how it gets in, and how it is read. */
+/** Records of requests: how they are written, and how they are read. */
 export interface Records {
   readonly recorder: Recorder;
   readonly requests: RequestLog;
   readonly usage: UsageLog;
   readonly decisions: DecisionLog;
   readonly toolCalls: ToolCallLog;
-  /** What routing goes by; read anew when somebody looks at it. */
+  /** The tallies routing uses. A page that shows them refreshes them first. */
   readonly toolCallsSeen: { refresh(): Promise<void> };
   readonly tail: Tail;
 }

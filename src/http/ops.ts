@@ -1,22 +1,27 @@
-// For those who run it: alive, ready, metrics.
+// Endpoints for operations: liveness, readiness, metrics.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GatewayError } from "../core/errors.ts";
-import type { Edge, ReadyCheck } from "./context.ts";
-import { isAdmin } from "./exchange/admin-token.ts";
+import type { LifecycleContext, OperatorContext, ReadyCheck } from "./context.ts";
+import { type AdminTokenContext, isAdmin } from "./exchange/admin-token.ts";
+
+export interface OpsContext extends AdminTokenContext, Pick<LifecycleContext, "readiness"> {
+  readonly services: Pick<OperatorContext["services"], "health">;
+  readonly metrics: Pick<OperatorContext["metrics"], "contentType" | "text">;
+}
 
 const LOOPBACK = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/;
 
-/** What proxies and the networks in front of them add. */
+/** Headers that proxies and the networks in front of them add. */
 const FORWARDED =
   /^(forwarded|via|x-forwarded(-.+)?|x-original-forwarded-for|x-real-ip|x-envoy-.+|cf-.+|cdn-loop|.+-client-ip)$/;
 
 const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i;
 
-export function registerOps(server: FastifyInstance, edge: Edge): void {
+export function registerOps(server: FastifyInstance, context: OpsContext): void {
   for (const path of ["/healthz", "/livez"]) server.get(path, async () => ({ status: "ok" }));
   server.get("/readyz", async (request, reply) => {
-    const checks = [...(await edge.readiness()), providersCheck(edge)];
+    const checks = [...(await context.readiness()), providersCheck(context)];
     const missing = checks.find(({ problem, isOptional }) => problem !== null && isOptional !== true);
     if (isVerbose(request)) {
       return reply
@@ -31,10 +36,10 @@ export function registerOps(server: FastifyInstance, edge: Edge): void {
     });
   });
   server.get("/metrics", async (request, reply) => {
-    if (!isFromHere(request) && !isAdmin(request, edge)) {
+    if (!isFromHere(request) && !isAdmin(request, context)) {
       throw new GatewayError("unauthenticated", "Metrics are for loopback or the admin token.");
     }
-    return reply.type(edge.metrics.contentType).send(await edge.metrics.text());
+    return reply.type(context.metrics.contentType).send(await context.metrics.text());
   });
 }
 
@@ -43,8 +48,8 @@ function isVerbose({ query }: FastifyRequest): boolean {
   return Object.hasOwn(query as object, "verbose");
 }
 
-/** Not ready for that would take every process out at once, and with them the 503 that says why. */
-function providersCheck({ services }: Edge): ReadyCheck {
+/** Optional: otherwise a failing provider would take every process out at once, and with them the 503 that says why. */
+function providersCheck({ services }: OpsContext): ReadyCheck {
   const seen = services.health.overview();
   const isUp = ({ provider, credential }: (typeof seen)[number]): boolean =>
     [provider, credential].every(({ state }) => state === "closed" || state === "half-open");
@@ -62,11 +67,11 @@ function writeChecks(checks: readonly ReadyCheck[], isReady: boolean): string {
 }
 
 /**
- * A proxy on this machine is not the caller: what it forwards counts as coming from outside. Nor is a page in a browser
- * here whose own name was made to lead to this machine: it sends that name as the host.
+ * A request that a proxy on this machine forwards comes from outside. So does one from a browser page on this machine
+ * whose host name was made to resolve here: it sends that name as the host.
  */
 function isFromHere({ socket, headers, raw }: FastifyRequest): boolean {
-  // HTTP/1.0 is what a proxy speaks that nobody has told anything else.
+  // A proxy without other configuration speaks HTTP/1.0.
   const isForwarded = raw.httpVersion === "1.0" || Object.keys(headers).some((name) => FORWARDED.test(name));
   return LOOPBACK.test(socket.remoteAddress ?? "") && !isForwarded && LOCAL_HOST.test(headers.host ?? "localhost");
 }

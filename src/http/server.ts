@@ -1,4 +1,4 @@
-// The server itself: request ids, body and time limits, one error writer, and the routes put together. No decisions.
+// The HTTP server: request ids, body and time limits, one error writer, and all routes. It makes no decisions.
 
 import cors from "@fastify/cors";
 import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
@@ -6,14 +6,13 @@ import type { Settings } from "../config/settings.ts";
 import type { GatewayError } from "../core/errors.ts";
 import { shuttingDown } from "../gateway/shutting-down.ts";
 import { registerApi } from "./api/routes.ts";
-import type { Edge } from "./context.ts";
+import type { Edge, LifecycleContext } from "./context.ts";
+import { limitSlowBodies, readBodiesAsBytes } from "./exchange/body.ts";
 import { endWaitingResponses } from "./exchange/disconnect.ts";
 import { sendError, toGatewayError } from "./exchange/errors.ts";
 import { createMethodTable } from "./exchange/methods.ts";
-import { requestIdHeaders, requestIdOf } from "./exchange/request-id.ts";
-import { isBrowserFacing, SECURITY_HEADERS } from "./exchange/security-headers.ts";
-import { watchBodies } from "./exchange/slow-bodies.ts";
-import { refusedRequest } from "./exchange/strict-http.ts";
+import { isV1 } from "./exchange/request-format.ts";
+import { headError, requestIdHeaders, requestIdOf } from "./exchange/request-head.ts";
 import { registerOpenapi } from "./openapi/document.ts";
 import { registerOps } from "./ops.ts";
 import { createAdmissionServer } from "./overload/admission.ts";
@@ -39,7 +38,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     serverFactory: (handle) => createAdmissionServer(edge, queue, handle),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 200 },
     exposeHeadRoutes: true,
-    // Fastify's own answer while closing has no request id and another shape; ours is in the hook below.
+    // Fastify's own response while closing has no request id and another shape; ours is in the hook below.
     return503OnClosing: false,
     genReqId: requestIdOf,
     frameworkErrors: (error, request, reply) => sendError(toGatewayError(error), request, reply as FastifyReply),
@@ -48,16 +47,16 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   });
   server.addHook("onRequest", (request, reply, done) => {
     reply.headers(requestIdHeaders(request));
-    if (isBrowserFacing(request.url)) reply.headers(SECURITY_HEADERS);
-    // Whoever keeps the connection would come back to a server that is about to close.
+    if (!isV1(request.url)) reply.headers(SECURITY_HEADERS);
+    // A client that keeps the connection would send to a server that is about to close.
     if (edge.isDraining()) reply.header("connection", "close");
-    done((PROBES.has(request.url) ? undefined : refusedWhileClosing(edge)) ?? refusedRequest(request));
+    done((PROBES.has(request.url) ? undefined : closingError(edge)) ?? headError(request));
   });
-  // Node would answer an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
+  // Node would reject an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
   endWaitingResponses(server.server);
   readBodiesAsBytes(server);
-  watchBodies(server, edge.settings.server.bodyGraceMs);
+  limitSlowBodies(server, edge.settings.server.bodyGraceMs);
   server.setErrorHandler((error, request, reply) => {
     const known = toGatewayError(error);
     if (known.status >= 500)
@@ -93,17 +92,30 @@ async function registerRoutes(server: FastifyInstance, edge: Edge, queue: Reques
   registerApi(server, edge);
 }
 
-/** Bodies stay bytes: the original travels with the call, and depth is checked before anything is parsed. */
-function readBodiesAsBytes(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-}
+/** For browsers, on everything but /v1: run only our scripts, load nothing from elsewhere, no frames, no guessed types. */
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+  ].join("; "),
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
 
-/** Who asks how we are is told until the end. */
+/** Health checks and metrics are served until the end. */
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/livez", "/metrics"]);
 
-/** A connection that was kept alive can still bring requests; their senders are to go elsewhere. */
-function refusedWhileClosing({ isClosing }: Edge): GatewayError | undefined {
+/** A connection that was kept alive can still bring requests. Their clients should go elsewhere. */
+function closingError({ isClosing }: LifecycleContext): GatewayError | undefined {
   return isClosing() ? shuttingDown() : undefined;
 }
 

@@ -1,12 +1,14 @@
-// The admin token: compared in constant time, whatever its length, and not as often as somebody likes.
+// The admin token: compared in constant time, whatever its length, with a limit on wrong ones.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { tooManyWrongKeys } from "../../gateway/admit.ts";
-import type { Edge } from "../context.ts";
+import type { OperatorContext } from "../context.ts";
 
-/** Throws when the address has sent too many wrong ones: an admin token may be short, an API key is not. */
-export function isAdmin(request: FastifyRequest, { settings, wrongTokens }: Edge): boolean {
+export type AdminTokenContext = Pick<OperatorContext, "settings" | "wrongTokens">;
+
+/** Throws when the address has sent too many wrong tokens: an admin token may be short, unlike an API key. */
+export function isAdmin(request: FastifyRequest, { settings, wrongTokens }: AdminTokenContext): boolean {
   const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
   const { adminToken } = settings.server;
   if (adminToken === null || given === undefined) return false;
@@ -17,6 +19,7 @@ export function isAdmin(request: FastifyRequest, { settings, wrongTokens }: Edge
   return isRight;
 }
 
+/** Digests have one length, which the comparison needs. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -1,18 +1,17 @@
-// How the edge hears that a client has gone: whatever stands for a request (a place, a hold, a provider's work) is let go
-// with it.
+// Client disconnects. Whatever is held for a request (a place, a hold, a provider's work) is released with it.
 
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Runs when the exchange is over, and at once when it is over already: `close` is told only once. */
+/** Runs `end` when the exchange is over, or at once if it is over already: `close` is emitted only once. */
 export function whenOver(response: ServerResponse, end: () => void): void {
   if (response.destroyed) end();
   else response.once("close", end);
 }
 
 /**
- * A client may send further requests before the first is answered. When its connection closes, Node tells only the
- * response that was being written; those that wait behind it would wait for ever.
+ * A client may send further requests before the first one is answered. When its connection closes, Node tells only the
+ * response that was being written. The responses behind it would wait for ever.
  */
 export function endWaitingResponses(server: Server): void {
   const waitingOn = new WeakMap<Socket, Set<ServerResponse>>();

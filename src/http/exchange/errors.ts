@@ -1,4 +1,4 @@
-// One error writer for every path: whatever was thrown becomes one of our errors, and that one body and its headers.
+// Error responses, one writer for every path. Whatever was thrown becomes one of our errors, in the client's format.
 
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorKind, GatewayError } from "../../core/errors.ts";
 import { writeOpenaiError } from "../../formats/openai-chat/errors.ts";
 import { formatOf } from "./request-format.ts";
-import { newRequestId, requestIdHeaders } from "./request-id.ts";
+import { newRequestId, requestIdHeaders } from "./request-head.ts";
 
 const FRAMEWORK_ERRORS: Readonly<Record<string, { kind: ErrorKind; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { kind: "tooLarge", message: "The body is larger than the server accepts." },
@@ -48,7 +48,7 @@ const MALFORMED: Readonly<Record<string, { status: number; message: string }>> =
 };
 const NOT_HTTP = { status: 400, message: "The bytes received are not a valid HTTP request." };
 
-/** Bytes that are not HTTP never reach a route; they still get a request id and our error shape. */
+/** Responds to bytes that are not HTTP. They never reach a route, and still get a request id and our error shape. */
 export function answerMalformedHttp(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable) {
     socket.destroy(error);

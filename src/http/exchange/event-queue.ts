@@ -1,11 +1,11 @@
-// Server-sent events on their way to one client: a bounded queue. A client that reads too slowly loses the oldest and is
-// told how many, so that it can read the list instead.
+// A bounded queue of server-sent events for one client. A client that reads too slowly loses the oldest and is told how
+// many, so that it can read the list instead.
 
 export interface EventQueue {
   push(name: string, data: object): void;
-  /** What waits is still sent. */
+  /** Events that wait are still sent. */
   end(): void;
-  /** The events as text, as they are taken; over when ended. */
+  /** The events as text, until the queue has ended and is empty. */
   texts(): AsyncGenerator<string>;
 }
 

@@ -1,4 +1,4 @@
-// Paths that exist but not with this method: 405 with Allow, and plain OPTIONS probes. Everything else is 404.
+// Unmatched requests. A path that exists with other methods gets 405 with Allow, or 204 for OPTIONS; others get 404.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
@@ -14,11 +14,11 @@ export interface MethodTable {
   answerUnmatched(request: FastifyRequest, reply: FastifyReply): void;
 }
 
-/** Watches the routes as they are registered, so it must be made before them. */
+/** Watches the routes as they are registered, so it must be created before them. */
 export function createMethodTable(server: FastifyInstance): MethodTable {
   const paths = new Map<string, KnownPath>();
   server.addHook("onRoute", ({ url, method }) => {
-    // Preflights are answered for any path; that makes none of them a known one.
+    // The wildcard route of CORS preflights makes no path a known one.
     if (url.includes("*")) return;
     const known = paths.get(url) ?? { pattern: toPattern(url), methods: new Set<string>() };
     paths.set(url, known);
@@ -29,7 +29,7 @@ export function createMethodTable(server: FastifyInstance): MethodTable {
       const path = normalised(request.url);
       const known = [...paths.values()].filter(({ pattern }) => pattern.test(path));
       const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(", ");
-      // With a method that is possible here, a route has said itself that there is nothing.
+      // If the method is possible here, a route itself has found nothing.
       if (allow === "" || known.some(({ methods }) => methods.has(request.method)))
         throw new GatewayError(
           "notFound",

@@ -1,10 +1,13 @@
-// Who is asking on /api: the admin token, or a signed-in user by cookie. One place for both, and for what each may do.
+// Identity on /api: the admin token, or a signed-in user by cookie. One place for both, and for what each may do.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { SESSION_MAX_MS, type SignedIn } from "../../accounts/sessions.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { Edge } from "../context.ts";
-import { isAdmin } from "./admin-token.ts";
+import type { OperatorContext } from "../context.ts";
+import { type AdminTokenContext, isAdmin } from "./admin-token.ts";
+
+/** What it takes to tell who is asking. */
+export type IdentityContext = AdminTokenContext & Pick<OperatorContext, "sessions">;
 
 export type Identity = { readonly kind: "admin" } | ({ readonly kind: "user" } & SignedIn);
 
@@ -20,42 +23,45 @@ export function sessionTokenOf(request: FastifyRequest): string | undefined {
   return request.cookies[cookieNameOf(request)];
 }
 
-/** Over https browsers keep a cookie of that prefix from every other host: a neighbour cannot plant a session of theirs. */
+/** Over HTTPS, browsers accept a cookie with this prefix from this host only. No neighbouring host can plant a session. */
 function cookieNameOf(request: FastifyRequest): string {
   return isHttps(request) ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;
 }
 
-/** Sets `request.identity`, or refuses. A request that brings a bearer token is judged by that alone. */
-export async function identify(request: FastifyRequest, edge: Edge): Promise<void> {
+/** Sets `request.identity`, or throws. A request with a bearer token is judged by the token alone. */
+export async function identify(request: FastifyRequest, context: IdentityContext): Promise<void> {
   if (request.headers.authorization === undefined) {
-    const signedIn = await signedInOf(request, edge);
-    if (signedIn === null) throw unidentified(edge);
+    const signedIn = await signedInOf(request, context);
+    if (signedIn === null) throw unidentified(context);
     refuseCrossSite(request);
     request.identity = { kind: "user", ...signedIn };
     return;
   }
-  if (!isAdmin(request, edge)) throw unidentified(edge);
+  if (!isAdmin(request, context)) throw unidentified(context);
   request.identity = { kind: "admin" };
 }
 
-export async function signedInOf(request: FastifyRequest, { sessions }: Edge): Promise<SignedIn | null> {
+export async function signedInOf(
+  request: FastifyRequest,
+  { sessions }: Pick<IdentityContext, "sessions">,
+): Promise<SignedIn | null> {
   const token = sessionTokenOf(request);
   return token === undefined ? null : sessions.find(token);
 }
 
-function unidentified({ settings }: Edge): GatewayError {
+function unidentified({ settings }: IdentityContext): GatewayError {
   const hint = settings.server.adminToken === null ? " The server has none: set SWITCHYARD_ADMIN_TOKEN." : "";
   const message = `Sign in to the dashboard, or send 'Authorization: Bearer' with the admin token.${hint}`;
   return new GatewayError("unauthenticated", message, { code: "not_signed_in" });
 }
 
-/** For what is the business of those who run the gateway. */
+/** Throws unless an operator is asking. */
 export async function operatorOnly({ identity }: FastifyRequest): Promise<void> {
   if (identity?.kind === "admin" || (identity?.kind === "user" && identity.user.role === "operator")) return;
   throw new GatewayError("forbidden", "This is for operators.", { code: "operators_only" });
 }
 
-/** Who is asking, in the words the ledger keeps. */
+/** The name the ledger keeps for the caller. */
 export function actorOf({ identity }: FastifyRequest): string | null {
   if (identity === null) return null;
   return identity.kind === "admin" ? "admin token" : identity.user.email;
@@ -69,8 +75,8 @@ export function ownAccountOf({ identity }: FastifyRequest): string | null {
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * A browser adds the cookie to whatever page asks, and says which page that was: `Sec-Fetch-Site` where it trusts the
- * connection, `Origin` on every write. What says neither is no browser.
+ * A browser sends the cookie whichever page asks, and says which page that was: `Sec-Fetch-Site` where it trusts the
+ * connection, `Origin` on every write. A client that sends neither is no browser.
  */
 export function refuseCrossSite({ method, headers }: FastifyRequest): void {
   if (SAFE_METHODS.has(method)) return;
@@ -96,7 +102,7 @@ function cookieFlags(request: FastifyRequest) {
   return { httpOnly: true, sameSite: "strict", path: "/", secure: isHttps(request) } as const;
 }
 
-/** Also when it was https as far as a proxy in front; who forges that only hurts themselves. */
+/** Also true when a proxy in front spoke HTTPS with the client. A client that forges this only hurts itself. */
 export function isHttps(request: FastifyRequest): boolean {
   const forwarded = [request.headers["x-forwarded-proto"]].flat()[0];
   return request.protocol === "https" || forwarded?.split(",", 1)[0]?.trim() === "https";

@@ -1,10 +1,11 @@
-// A streamed answer onto the socket, at the speed the client reads it. A wait for the socket always ends: when it drains
-// or when it closes, which a client that takes nothing for too long is made to do.
+// A streamed response, written at the speed the client reads it. A wait for the socket always ends: when it drains, or
+// when it closes. The socket of a client that reads nothing for too long is closed.
 
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 
+/** Proxies and clients give up on a silent stream, so a ping goes out after this long. */
 const SILENCE_MS = 15_000;
 
 interface StreamText {
@@ -26,7 +27,7 @@ export async function sendStream(reply: FastifyReply, { text, ping }: StreamText
     response.end();
     cutWhenUnread(response, stallMs);
   } catch (error) {
-    // A clean end would look like a complete answer.
+    // A clean end would look like a complete response.
     response.destroy();
     throw error;
   } finally {
@@ -34,7 +35,7 @@ export async function sendStream(reply: FastifyReply, { text, ping }: StreamText
   }
 }
 
-/** When it cannot be written, nobody will take the text: its source is told, so that it lets go of what it holds. */
+/** If the head cannot be written, nobody will read the text. Its source is told, so that it releases what it holds. */
 async function writeHead(reply: FastifyReply, text: AsyncGenerator<string>): Promise<void> {
   try {
     reply.raw.writeHead(200, {
@@ -51,16 +52,16 @@ async function writeHead(reply: FastifyReply, text: AsyncGenerator<string>): Pro
 }
 
 /**
- * For an answer that has been written whole. Node ends the socket's timeout itself once everything is sent; while bytes
- * move, however slowly, it does not fire.
+ * Closes the connection when a response that was written whole is not read. Node clears the timeout once everything is
+ * sent, and while bytes move, however slowly, it does not fire.
  */
 export function cutWhenUnread(response: ServerResponse, stallMs: number): void {
   if (!response.writableFinished) whenItsTurn(response, (socket) => socket.setTimeout(stallMs));
 }
 
 /**
- * Without a listener for it, Node answers the socket's timeout by closing the socket. A response that waits behind another
- * one on the same connection has no socket yet.
+ * Without a listener, Node closes a socket that times out. A response that waits behind another one on the same
+ * connection has no socket yet.
  */
 function whenItsTurn(response: ServerResponse, use: (socket: Socket) => void): void {
   if (response.socket !== null) use(response.socket);

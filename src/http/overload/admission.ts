@@ -8,7 +8,7 @@ import type { Log } from "../../core/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { answerMalformedHttp } from "../exchange/errors.ts";
 import { isV1 } from "../exchange/request-format.ts";
-import { pathOf } from "../exchange/strict-http.ts";
+import { pathOf } from "../exchange/request-head.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 import type { Pressure } from "./pressure.ts";
 import type { RequestQueue } from "./queue.ts";

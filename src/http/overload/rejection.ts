@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../../core/errors.ts";
 import { formatOf } from "../exchange/request-format.ts";
-import { requestIdHeaders, requestIdOf } from "../exchange/request-id.ts";
+import { requestIdHeaders, requestIdOf } from "../exchange/request-head.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 import type { PressureReason } from "./pressure.ts";
 

@@ -2,8 +2,8 @@
 
 import { fastify } from "fastify";
 import { expect, test } from "vitest";
-import type { Edge, ReadyCheck } from "../../../src/http/context.ts";
-import { registerOps } from "../../../src/http/ops.ts";
+import type { ReadyCheck } from "../../../src/http/context.ts";
+import { type OpsContext, registerOps } from "../../../src/http/ops.ts";
 
 const SHUTDOWN = { name: "shutdown", problem: null };
 const DATABASE = { name: "database", problem: "the database does not answer" };
@@ -15,7 +15,7 @@ async function ask(checks: readonly ReadyCheck[], query = "?verbose", credential
   const server = fastify();
   const overview = () => [{ id: "lab", provider: { state: "closed" }, credential: { state: credential } }];
   const services = { health: { overview } };
-  registerOps(server, { readiness: async () => checks, services } as unknown as Edge);
+  registerOps(server, { readiness: async () => checks, services } as unknown as OpsContext);
   const { statusCode, body } = await server.inject(`/readyz${query}`);
   await server.close();
   return { statusCode, body };

@@ -1,0 +1,102 @@
+// The head of a request: its id, its path, and the heads that are refused. Two readers could understand those differently,
+// or they are not meant for this server. Node itself checks the framing of bodies.
+
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { FastifyRequest } from "fastify";
+import { GatewayError } from "../../core/errors.ts";
+import { speaksAnthropic } from "./request-format.ts";
+
+/** An id of the caller's own is taken if it is short and plain: it ends up in logs and headers. */
+const PLAIN_ID = /^[A-Za-z0-9_.=-]{1,128}$/;
+const POOL_IDS = 256;
+const ID_BYTES = 12;
+
+// Random bytes are drawn for many ids at once: one system call for each costs more than the rest of the id.
+let pool = Buffer.alloc(0);
+let position = 0;
+
+export function requestIdOf(request: Pick<IncomingMessage, "headers">): string {
+  const given = request.headers["x-request-id"];
+  return typeof given === "string" && PLAIN_ID.test(given) ? given : newRequestId();
+}
+
+/** Anthropic's clients read `request-id`. */
+export function requestIdHeaders(request: Pick<FastifyRequest, "id" | "url" | "headers">): Record<string, string> {
+  const headers = { "x-request-id": request.id };
+  return speaksAnthropic(request) ? { ...headers, "request-id": request.id } : headers;
+}
+
+export function newRequestId(): string {
+  if (position >= pool.length) {
+    pool = randomBytes(POOL_IDS * ID_BYTES);
+    position = 0;
+  }
+  const id = pool.toString("hex", position, position + ID_BYTES);
+  position += ID_BYTES;
+  return `req_${id}`;
+}
+
+/**
+ * The path of a request. An absolute address is reduced to its path if it is this server's own (RFC 9112, 3.2.2).
+ * Needless percent-encoding is undone (RFC 3986, 6.2.2.2): `/%761` must not slip past a check for `/v1`.
+ */
+export function pathOf({ url = "/", headers }: IncomingMessage): string {
+  if (url.startsWith("/")) return url.includes("%") ? decodePlain(url) : url;
+  const [, host, path] = /^https?:\/\/([^/?#]+)(\/.*)?$/i.exec(url) ?? [];
+  return host !== undefined && host.toLowerCase() === headers.host?.toLowerCase() ? decodePlain(path ?? "/") : url;
+}
+
+/** Decodes the path only: a query is read by its own rules. */
+function decodePlain(url: string): string {
+  const end = url.search(/[?#]/);
+  const path = end < 0 ? url : url.slice(0, end);
+  const plain = path.replace(/%[2-7][0-9a-f]/gi, (code) => {
+    const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : code;
+  });
+  return plain + url.slice(path.length);
+}
+
+/** Headers that may be given once only. Node would silently take the first. */
+const SINGLE_HEADERS: ReadonlySet<string> = new Set(["host", "authorization", "content-type"]);
+const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
+const VERSIONS: ReadonlySet<string> = new Set(["1.0", "1.1"]);
+
+/** The error for a head that is refused, before anything else looks at the request. */
+export function headError({ raw, url }: FastifyRequest): GatewayError | undefined {
+  const problem = headProblem(raw, url);
+  return problem === null ? encodingError(raw) : new GatewayError("badRequest", problem);
+}
+
+function headProblem(raw: IncomingMessage, url: string): string | null {
+  if (!VERSIONS.has(raw.httpVersion)) return "Speak HTTP/1.1.";
+  const { host } = raw.headers;
+  // Checked here and not by Node, whose own response has no request id.
+  if (host === undefined && raw.httpVersion === "1.1") return "A request needs a Host header.";
+  if (host !== undefined && !HOST.test(host)) return "The Host header is not a host.";
+  const repeated = repeatedHeader(raw.rawHeaders);
+  if (repeated !== null) return `The header '${repeated}' is given more than once.`;
+  return url.startsWith("/") || url === "*" ? null : "This server is no proxy: send the path only.";
+}
+
+function repeatedHeader(rawHeaders: readonly string[]): string | null {
+  const seen: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] as string).toLowerCase();
+    if (!SINGLE_HEADERS.has(name)) continue;
+    if (seen.includes(name)) return name;
+    seen.push(name);
+  }
+  return null;
+}
+
+/** Compressed bodies are not decompressed: a few bytes could become any number. */
+function encodingError({ headers }: IncomingMessage): GatewayError | undefined {
+  const content = headers["content-encoding"]?.toLowerCase() ?? "identity";
+  const transfer = headers["transfer-encoding"]?.toLowerCase() ?? "chunked";
+  if (content === "identity" && transfer === "chunked") return undefined;
+  return new GatewayError("wrongMediaType", "Send the body without Content-Encoding.", {
+    code: "unsupported_encoding",
+  });
+}
