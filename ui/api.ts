@@ -32,10 +32,10 @@ interface CallOptions {
 
 export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
   const response = await send(method, path, options);
-  const answer: unknown = response.status === 204 ? null : await response.json().catch(() => null);
-  if (!response.ok) throw toError(response, answer);
+  const body: unknown = response.status === 204 ? null : await response.json().catch(() => null);
+  if (!response.ok) throw toError(response, body);
   if (method !== "GET" && options.isQuestion !== true) writes.value += 1;
-  return answer as T;
+  return body as T;
 }
 
 export async function send(method: string, path: string, { body, headers, signal }: CallOptions): Promise<Response> {
@@ -65,8 +65,8 @@ export function withAccount(path: string): string {
   return `${path}${path.includes("?") ? "&" : "?"}account=${encodeURIComponent(account)}`;
 }
 
-export function toError(response: Response, answer: unknown): ApiError {
-  const { error } = (answer ?? {}) as { error?: { message?: string; code?: string | null } };
+export function toError(response: Response, body: unknown): ApiError {
+  const { error } = (body ?? {}) as { error?: { message?: string; code?: string | null } };
   const message = error?.message ?? `The gateway answered ${response.status}.`;
   return new ApiError(message, {
     status: response.status,
@@ -94,7 +94,7 @@ interface Loaded {
 const NOTHING: Loaded = { path: null, data: null, error: null, loadedAtMs: null };
 const RETRY_MS = 4_000;
 const REMEMBERED_MAX = 40;
-/** Answers by address, so that Back shows at once what was there. */
+/** Responses by address, so that Back shows at once what was there. */
 const remembered = new Map<string, Loaded>();
 
 /** Reads an address; null reads nothing. `everyMs` reads again while the page can be seen. */
@@ -120,7 +120,7 @@ export function useLoad<T>(path: string | null, { everyMs = 0 } = {}): Load<T> {
     );
     return () => abort.abort();
   }, [full, turn, written]);
-  const isBroken = loaded.error !== null && isPassing(loaded.error);
+  const isBroken = loaded.error !== null && isTemporary(loaded.error);
   useRepeat(isBroken ? RETRY_MS : everyMs, () => setTurn((count) => count + 1));
   return {
     data: full === null ? null : (loaded.data as T | null),
@@ -138,11 +138,11 @@ function remember(path: string, loaded: Loaded): void {
   if (remembered.size > REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
 }
 
-export function forgetAnswers(): void {
+export function forgetResponses(): void {
   remembered.clear();
 }
 
-function isPassing({ status }: ApiError): boolean {
+function isTemporary({ status }: ApiError): boolean {
   return status === 0 || status >= 500;
 }
 

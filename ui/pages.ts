@@ -1,8 +1,8 @@
-// The one list of pages: each row of the shared list with the component that shows it. The router, the navigation, the
-// command palette and the keyboard help read it; the server reads the shared list.
+// The component of each page. The list of pages itself is shared with the server (`dashboard-pages.ts`): a row there and an
+// entry here make a page.
 
 import type { ComponentType } from "preact";
-import { DASHBOARD_PAGES, type DashboardPage } from "../src/http/pages/dashboard-pages.ts";
+import { type DASHBOARD_PAGES, pageAt } from "../src/http/pages/dashboard-pages.ts";
 import { Credits } from "./pages/credits/index.tsx";
 import { Keys } from "./pages/keys/index.tsx";
 import { Models } from "./pages/models/index.tsx";
@@ -25,20 +25,8 @@ const COMPONENTS: Readonly<Record<(typeof DASHBOARD_PAGES)[number]["name"], Comp
   settings: Settings,
 };
 
-interface Page extends DashboardPage {
-  readonly Component: ComponentType;
-}
-
-/** In the order of the navigation. */
-export const PAGES: readonly Page[] = DASHBOARD_PAGES.map((page) => ({ ...page, Component: COMPONENTS[page.name] }));
-
-/** The page that an address belongs to; null where there is none. */
-export function pageAt(path: string): Page | null {
-  const top = `/${path.split("/")[1] ?? ""}`;
-  return PAGES.find((page) => page.path === top) ?? null;
-}
-
 /** What is shown at an address. */
 export function componentAt(path: string): ComponentType {
-  return pageAt(path)?.Component ?? NotFound;
+  const page = pageAt(path);
+  return page === null ? NotFound : COMPONENTS[page.name];
 }

@@ -1,9 +1,9 @@
 // ⌘K: pages, keys, profiles, models, actions, and any request by its id.
 
 import { useId, useState } from "preact/hooks";
+import { DASHBOARD_PAGES } from "../src/http/pages/dashboard-pages.ts";
 import { useLoad } from "./api.ts";
 import { Dialog } from "./kit/dialog.tsx";
-import { PAGES } from "./pages.ts";
 import { go, hrefTo } from "./router.ts";
 import { setTheme } from "./theme.ts";
 import type { Key, List, Model, Profile } from "./types.ts";
@@ -54,24 +54,39 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         }}
         onKeyDown={onKey}
       />
-      <div id={listId} class="palette" role="listbox" aria-label="Results">
-        {found.map((entry, index) => (
-          <div
-            key={entry.id}
-            id={`${listId}-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === chosen}
-            onPointerMove={() => setChosen(index)}
-            onPointerUp={() => act(entry)}
-          >
-            <span>{entry.label}</span>
-            <small>{entry.kind}</small>
-          </div>
-        ))}
-        {found.length === 0 && <p class="faint">Nothing of that name.</p>}
-      </div>
+      <Results listId={listId} entries={found} chosen={chosen} onChoose={setChosen} onAct={act} />
     </Dialog>
+  );
+}
+
+interface ResultsProps {
+  readonly listId: string;
+  readonly entries: readonly Entry[];
+  readonly chosen: number;
+  readonly onChoose: (index: number) => void;
+  readonly onAct: (entry: Entry) => void;
+}
+
+/** The focus stays in the field above; the pointer moves the same choice that the arrow keys do. */
+function Results({ listId, entries, chosen, onChoose, onAct }: ResultsProps) {
+  return (
+    <div id={listId} class="palette" role="listbox" aria-label="Results">
+      {entries.map((entry, index) => (
+        <div
+          key={entry.id}
+          id={`${listId}-${index}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={index === chosen}
+          onPointerMove={() => onChoose(index)}
+          onPointerUp={() => onAct(entry)}
+        >
+          <span>{entry.label}</span>
+          <small>{entry.kind}</small>
+        </div>
+      ))}
+      {entries.length === 0 && <p class="faint">Nothing of that name.</p>}
+    </div>
   );
 }
 
@@ -92,7 +107,7 @@ function useEntries(words: string): readonly Entry[] {
     act: () => setTheme(name),
   }));
   const all = [
-    ...PAGES.map(({ path, title }) => to("page", title, hrefTo(path))),
+    ...DASHBOARD_PAGES.map(({ path, title }) => to("page", title, hrefTo(path))),
     to("action", "Create a key", hrefTo("/keys", { new: "1" })),
     to("action", "Add credits", hrefTo("/credits", { new: "1" })),
     to("action", "New profile", hrefTo("/profiles/new")),

@@ -1,7 +1,7 @@
 // Who is signed in, and what the gateway says of itself.
 
 import { signal } from "@preact/signals";
-import { type ApiError, call, forgetAnswers, isSignedOut } from "./api.ts";
+import { type ApiError, call, forgetResponses, isSignedOut } from "./api.ts";
 
 export interface User {
   readonly id: string;
@@ -42,7 +42,7 @@ export async function setUp(token: string, email: string, password: string): Pro
 
 export async function signOut(): Promise<void> {
   await call("DELETE", "/api/session");
-  forgetAnswers();
+  forgetResponses();
   await loadSession();
 }
 

@@ -3,12 +3,12 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { DASHBOARD_PAGES, pageAt } from "../src/http/pages/dashboard-pages.ts";
 import { useLoad } from "./api.ts";
 import { exact, usd } from "./format.ts";
 import { armChord, isChordArmed, type Shortcuts, useShortcuts } from "./keyboard.ts";
 import { Dialog } from "./kit/dialog.tsx";
 import { Toasts } from "./kit/toast.tsx";
-import { PAGES, pageAt } from "./pages.ts";
 import { Palette } from "./palette.tsx";
 import { go, hrefTo, place, setQuery } from "./router.ts";
 import { LOW_DAYS, runwayText } from "./runway.ts";
@@ -68,7 +68,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
 /** `g` and then a letter; a page may use the letter for itself otherwise. */
 function chords(): Shortcuts {
   return Object.fromEntries(
-    PAGES.map(({ key, path }) => [
+    DASHBOARD_PAGES.map(({ key, path }) => [
       key,
       () => {
         if (isChordArmed()) go(hrefTo(path));
@@ -85,7 +85,7 @@ function Rail({ onMore }: { readonly onMore: () => void }) {
         <Logo />
         Switchyard
       </a>
-      {PAGES.map((page) => (
+      {DASHBOARD_PAGES.map((page) => (
         <a
           key={page.path}
           href={hrefTo(page.path)}
@@ -210,7 +210,7 @@ function UserMenu() {
 
 const HELP = [
   ["⌘K or Ctrl+K", "Go to a page, key, model or request"],
-  [`g then ${PAGES.map(({ key }) => key).join(" ")}`, PAGES.map(spelledWithKey).join(", ")],
+  [`g then ${DASHBOARD_PAGES.map(({ key }) => key).join(" ")}`, DASHBOARD_PAGES.map(spelledWithKey).join(", ")],
   ["/", "To the first filter"],
   ["j k", "Next and previous row"],
   ["Enter · Esc", "Open the row · close it"],

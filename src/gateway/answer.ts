@@ -3,15 +3,16 @@
 import type { Model } from "../core/model.ts";
 import type { StreamWriter, WholeAnswer } from "../formats/format.ts";
 import { serviceHeaders, writeService } from "../formats/service/service-object.ts";
-import type { Answered } from "./attempt/attempt.ts";
+import type { Answered, Attempted } from "./attempt/attempt.ts";
 import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
 import type { OpenStream } from "./attempt/try-model.ts";
-import type { Call, Trace } from "./call.ts";
+import { type Call, type LastEvent, reportOf } from "./call.ts";
+import { type Heard, listenFor } from "./capture.ts";
 import { relay } from "./relay.ts";
 import type { Reservation } from "./reserve.ts";
-import { hearStream, hearWhole } from "./response-metadata.ts";
+import { hearStream, hearWhole, nothingTold, type Told } from "./response-metadata.ts";
 import type { Services } from "./services.ts";
-import { assess, book, type Delivered } from "./settle.ts";
+import { assess, book, chargeDisconnected, type Delivered, type Settlement } from "./settle.ts";
 
 export type Answer =
   | { readonly kind: "whole"; readonly headers: HeaderMap; readonly contentType: string; readonly bytes: Buffer }
@@ -31,11 +32,12 @@ export const STREAM_TYPE = "text/event-stream; charset=utf-8";
 export interface Ready {
   readonly call: Call;
   readonly reservation: Reservation;
+  readonly attempted: Attempted;
   readonly answered: Answered;
 }
 
 export function answer(ready: Ready, services: Services): Answer | Promise<Answer> {
-  const { whole, stream } = ready.answered.answer;
+  const { whole, stream } = ready.answered.response;
   return stream === null ? wholeAnswer(ready, whole, services) : streamAnswer(ready, stream, services);
 }
 
@@ -50,22 +52,19 @@ async function wholeAnswer(ready: Ready, whole: WholeAnswer, services: Services)
     outputLength: outputText.length,
     outcome: "complete",
   };
-  call.trace.heard?.whole(whole);
-  if (call.trace.told !== null) hearWhole(call.trace.told, whole);
+  const capture = captureFor(call);
+  capture.text?.whole(whole);
+  if (capture.metadata !== null) hearWhole(capture.metadata, whole);
   const assessment = assess(delivered, services);
   const additions = {
     service: writeService(reservation.decision, assessment),
     usage: assessment.isUsageEstimated ? assessment.usage : null,
   };
   const bytes = call.format.writeAnswer(whole, answerContext(ready, services), additions);
-  await book(
-    delivered,
-    assessment,
-    storedAnswer(call, JSON_TYPE, () => bytes.toString("utf8")),
-    services,
-  );
+  const stored = storedAnswer(call, JSON_TYPE, () => bytes.toString("utf8"));
+  const settlement = await book(delivered, assessment, stored, services);
   noteToolCalls(call, toolCallIdsOf(whole), answered.model, services);
-  call.trace.ending = "complete";
+  reporter(ready, capture, services)("finished", settlement);
   return { kind: "whole", headers: serviceHeaders(reservation.decision, assessment), contentType: JSON_TYPE, bytes };
 }
 
@@ -74,77 +73,99 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   const { model } = answered;
   const { decision } = reservation;
   const expected = { isFallback: model.id !== decision.model, savings: decision.savings, isUsageEstimated: false };
+  const capture = captureFor(call);
   const writer = call.format.streamWriter(answerContext(ready, services), {
     service: writeService(decision, expected),
     wantsUsage: call.request.chat.wantsUsage,
   });
+  const end = reporter(ready, capture, services);
   const text = relay({
     stream,
-    writer: overheard(writer, call.trace),
-    trace: call.trace,
+    writer: capturing(writer, capture),
     isCutting: services.isCutting,
     keepsText: call.idempotencyId !== null,
-    ...watchers(ready, services),
-    async finish({ usage, outputLength, textSoFar }) {
+    ...endsWithoutFinish(ready, end, services),
+    async onFinish({ usage, outputLength, textSoFar }) {
+      call.observer.streamEnded();
       services.health.report(model.id, answered.ticket, "answered");
       noteToolCalls(call, stream.reader.toolCallIds(), model, services);
       const delivered: Delivered = { call, reservation, model, usage, outputLength, outcome: "complete" };
       const assessment = assess(delivered, services);
       const closing = writer.end(writeService(decision, assessment), assessment.usage);
-      await book(
-        delivered,
-        assessment,
-        storedAnswer(call, STREAM_TYPE, () => textSoFar + closing),
-        services,
-      );
+      const stored = storedAnswer(call, STREAM_TYPE, () => textSoFar + closing);
+      end("finished", await book(delivered, assessment, stored, services));
       return closing;
     },
   });
   return { kind: "stream", headers: serviceHeaders(decision, expected), text, ping: writer.ping };
 }
 
-function overheard(writer: StreamWriter, { heard, told }: Trace): StreamWriter {
-  const listened = heard?.listening(writer) ?? writer;
-  return told === null ? listened : hearStream(told, listened);
+/** What the report will tell of the response, gathered while it passes. */
+interface ResponseCapture {
+  readonly text: Heard | null;
+  readonly metadata: Told | null;
 }
 
-/** For a client that left after a provider had accepted. When it was we who cut it off at the end, it costs nothing. */
-export async function chargeLeaver(left: Omit<Delivered, "outcome">, services: Services): Promise<void> {
-  const delivered: Delivered = { ...left, outcome: "client-gone" };
-  if (!services.isCutting()) return book(delivered, assess(delivered, services), null, services);
-  left.call.trace.ending = "gateway-broke";
-  await services.ledger.release(left.reservation);
+function captureFor({ request, captures }: Call): ResponseCapture {
+  const text = listenFor({ toolCalls: request.chat.tools.length > 0, text: captures.text });
+  return { text, metadata: captures.metadata ? nothingTold() : null };
 }
 
-/** Who broke it pays: a client that leaves pays for what came so far, a provider or we ourselves cost it nothing. */
-function watchers(
+function capturing(writer: StreamWriter, { text, metadata }: ResponseCapture): StreamWriter {
+  const captured = text?.listening(writer) ?? writer;
+  return metadata === null ? captured : hearStream(metadata, captured);
+}
+
+type EndCall = (event: LastEvent, settlement: Settlement | null) => void;
+
+/** Hands the finished report to the edge. */
+function reporter(ready: Ready, capture: ResponseCapture, services: Services): EndCall {
+  const { call, reservation, attempted } = ready;
+  const facts = { decision: reservation.decision, reservation, attempted };
+  return (event, settlement) => {
+    const { text, metadata } = capture;
+    const end = { event, settlement, isCutting: services.isCutting(), capture: text, metadata };
+    call.observer.ended(reportOf(facts, end));
+  };
+}
+
+/** Who broke the stream pays: a client that leaves pays for what came so far, a provider or we ourselves cost it nothing. */
+function endsWithoutFinish(
   ready: Ready,
+  end: EndCall,
   services: Services,
-): Pick<Parameters<typeof relay>[0], "onGone" | "onBreak" | "onFault"> {
+): Pick<Parameters<typeof relay>[0], "onDisconnect" | "onBreak" | "onFault"> {
   const { call, reservation, answered } = ready;
   const { model } = answered;
   const { health, log, ledger, registry } = services;
   const subject = { requestId: call.requestId, model: model.id, provider: model.provider };
+  const releaseAll = async (event: LastEvent): Promise<void> => {
+    await ledger.release(reservation);
+    end(event, null);
+    await forget(call, services);
+  };
   return {
-    async onGone({ usage, outputLength }) {
-      await chargeLeaver({ call, reservation, model, usage, outputLength }, services);
+    async onDisconnect({ usage, outputLength }) {
+      call.observer.streamEnded();
+      // When it was we who cut the connection at the end, it costs nothing.
+      if (services.isCutting()) return releaseAll("disconnected");
+      end("disconnected", await chargeDisconnected({ call, reservation, model, usage, outputLength }, services));
       await forget(call, services);
     },
-    /** A model whose streams keep breaking comes to rest like one that does not answer. */
+    /** A model whose streams keep breaking cools down like one that does not answer. */
     async onBreak(reason) {
-      if (services.isCutting()) call.trace.ending = "gateway-broke";
-      else health.report(model.id, answered.ticket, BROKEN_STREAM);
+      call.observer.streamEnded();
+      if (!services.isCutting()) health.report(model.id, answered.ticket, BROKEN_STREAM);
       log.warn(
         { event: "stream.broken", ...subject, reason: registry.line(model.provider).redact(reason) },
         "provider broke off the stream",
       );
-      await ledger.release(reservation);
-      await forget(call, services);
+      await releaseAll("stream-broken");
     },
     async onFault(error) {
+      call.observer.streamEnded();
       log.error({ event: "stream.failed", ...subject, err: error }, "gateway broke off the stream");
-      await ledger.release(reservation);
-      await forget(call, services);
+      await releaseAll("our-fault");
     },
   };
 }

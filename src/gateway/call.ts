@@ -1,16 +1,15 @@
-// One request on its way through the gateway, and what is noted about it for the log.
+// One call through the gateway: what the edge hands in, whom it wants told, and how the steps' facts become one report.
 
+import type { CallEnding, CallReport, CapturedResponse, ResponseMetadata } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
-import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import type { KeyRecord } from "../core/keys.ts";
-import type { NanoUsd } from "../core/money.ts";
 import type { Profile } from "../core/profiles.ts";
-import type { CostRecord } from "../core/requests/records.ts";
 import type { ClientFormat, ClientRequest } from "../formats/format.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
-import type { Heard } from "./capture.ts";
-import type { Told } from "./response-metadata.ts";
+import type { Attempted } from "./attempt/attempt.ts";
+import type { Reservation } from "./reserve.ts";
+import type { Settlement } from "./settle.ts";
 
 export interface Caller {
   readonly key: KeyRecord;
@@ -22,98 +21,83 @@ export interface Call {
   readonly format: ClientFormat;
   readonly request: ClientRequest;
   readonly caller: Caller;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: CancelSignal;
-  readonly trace: Trace;
-  /** Where the answer is kept for a repeated request; null when the client sent no Idempotency-Key. */
+  /** What of the response the report should contain. Text is also what log lines may quote. */
+  readonly captures: { readonly text: boolean; readonly metadata: boolean };
+  /** Where the request stands in a trace; null where no traces are exported. */
+  readonly traceContext: TraceContext | null;
+  readonly observer: CallObserver;
+  /** Where the response is kept for a repeated request; null when the client sent no Idempotency-Key. */
   readonly idempotencyId: string | null;
 }
 
-export interface AttemptNote {
-  readonly model: string;
-  readonly provider: string;
-  readonly startedAtMs: number;
-  readonly durationMs: number;
-  readonly outcome: "answered" | "failed" | "client-gone";
-  readonly status: number | null;
-  readonly reason: string | null;
-  /** The kind of failure; null for an answer. */
-  readonly failure: string | null;
-  readonly droppedFields: readonly string[];
-  /** What conversion changed or left out for this model, in words. */
-  readonly conversions: readonly string[];
-  /** On the steady clock; of a stream until its first content. */
-  readonly beganAt: number;
-  readonly endedAt: number;
-  /** Its span; null where there are no traces. */
-  readonly spanId: string | null;
+/** Told as the call goes on, so that the edge can take times and free the call's place in the queue. */
+export interface CallObserver {
+  routing(): void;
+  routed(): void;
+  /** The gateway's own work before a provider is done. */
+  reserved(): void;
+  /** The first content of a stream, or a whole response, has arrived. */
+  answered(): void;
+  /** The response, or the beginning of a stream, is ready for the client. */
+  ready(): void;
+  /** The provider's stream is over, however it ended. */
+  streamEnded(): void;
+  /** Called exactly once, before the end of the response is sent. */
+  ended(report: CallReport): void;
 }
 
-/**
- * Moments on the steady clock (`performance.now()`), for what takes less than a millisecond; 0 where it never came to that.
- */
-export interface Marks {
-  /** The whole body was there. */
-  readAt: number;
-  /** The decision was begun, and taken. */
-  decidingAt: number;
-  decidedAt: number;
-  /** The first attempt began, and the last one had an outcome. */
-  sentAt: number;
-  heardAt: number;
-  /** The answer, or the beginning of a stream, was ready for the client. */
-  readyAt: number;
-  /** The provider's stream was over, however it ended. */
-  providerEndedAt: number;
+/** What the steps have returned so far. */
+export interface CallFacts {
+  readonly decision: Decision | null;
+  readonly reservation: Reservation | null;
+  readonly attempted: Attempted | null;
 }
 
-/** Filled in step by step; read once, when the request is over. */
-export interface Trace {
-  decision: Decision | null;
-  attempts: AttemptNote[];
-  answeredBy: string | null;
-  usage: Usage | null;
-  isUsageEstimated: boolean;
-  charge: NanoUsd | null;
-  firstContentAtMs: number | null;
-  /** `replayed`: the stored answer of an earlier request was given again. */
-  ending: "complete" | "client-gone" | "provider-broke" | "gateway-broke" | "replayed" | null;
-  request: ClientRequest | null;
-  hold: NanoUsd | null;
-  cost: CostRecord | null;
-  errorCode: string | null;
-  /** Whether the answer's text is to be kept for the record. */
-  keepsContent: boolean;
-  /** What was heard of the answer; null when nobody will ask. */
-  heard: Heard | null;
-  /** Told when the gateway's own work before a provider is done. */
-  onReserved: (() => void) | null;
-  readonly marks: Marks;
-  /** Where the request stands in a trace; null where there are no traces. */
-  context: TraceContext | null;
-  /** What the provider said of its answer; null where no span wants it. */
-  told: Told | null;
+export const NO_FACTS: CallFacts = { decision: null, reservation: null, attempted: null };
+
+/** What the last step saw. `error`: an error was sent in place of a response. */
+export type LastEvent = "finished" | "replayed" | "disconnected" | "stream-broken" | "our-fault" | "error";
+
+export interface CallEnd {
+  readonly event: LastEvent;
+  /** Whether the process is stopping and cuts its calls off, so that a broken call is our doing. */
+  readonly isCutting: boolean;
+  readonly settlement?: Settlement | null;
+  readonly capture?: CapturedResponse | null;
+  readonly metadata?: ResponseMetadata | null;
 }
 
-export function emptyTrace(): Trace {
+export function reportOf({ decision, reservation, attempted }: CallFacts, end: CallEnd): CallReport {
+  const { settlement = null, capture = null, metadata = null } = end;
   return {
-    decision: null,
-    attempts: [],
-    answeredBy: null,
-    usage: null,
-    isUsageEstimated: false,
-    charge: null,
-    firstContentAtMs: null,
-    ending: null,
-    request: null,
-    hold: null,
-    cost: null,
-    errorCode: null,
-    keepsContent: false,
-    heard: null,
-    onReserved: null,
-    marks: { readAt: 0, decidingAt: 0, decidedAt: 0, sentAt: 0, heardAt: 0, readyAt: 0, providerEndedAt: 0 },
-    context: null,
-    told: null,
+    decision: reservation?.decision ?? decision,
+    hold: reservation?.amount ?? null,
+    attempts: attempted?.attempts ?? [],
+    answeredBy: attempted?.result.ok === true ? attempted.result.model.id : null,
+    usage: settlement?.usage ?? null,
+    cost: settlement?.cost ?? null,
+    ending: endingOf(end),
+    capture,
+    metadata,
   };
+}
+
+/** The one place that decides how a call ended. */
+function endingOf({ event, isCutting }: CallEnd): CallEnding | null {
+  switch (event) {
+    case "finished":
+      return "complete";
+    case "replayed":
+      return "replayed";
+    case "disconnected":
+      return isCutting ? "gateway-broke" : "client-gone";
+    case "stream-broken":
+      return isCutting ? "gateway-broke" : "provider-broke";
+    case "our-fault":
+      return "gateway-broke";
+    case "error":
+      return null;
+  }
 }

@@ -1,45 +1,68 @@
-// The story of one request, on one screen. (Who is calling was settled by `admit`, before the body was read.)
+// One request from decision to response, on one screen. `admit` settled who is calling before the body was read.
 
 import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
+import type { GatewayError } from "../core/errors.ts";
 import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
-import { type Answer, answer, chargeLeaver } from "./answer.ts";
-import { attempt, ClientGone, clientGone } from "./attempt/attempt.ts";
-import type { Call, Caller } from "./call.ts";
-import { listenFor } from "./capture.ts";
+import { type Answer, answer } from "./answer.ts";
+import { attempt, clientDisconnected } from "./attempt/attempt.ts";
+import { type Call, type CallEnd, type Caller, type CallFacts, NO_FACTS, reportOf } from "./call.ts";
 import { reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
+import { chargeDisconnected } from "./settle.ts";
 import { openingOf } from "./tool-loops.ts";
 
 export async function complete(call: Call, services: Services): Promise<Answer> {
-  // Under load a request may be read when its client has long left: no money is moved for it.
-  if (call.signal.aborted && !services.isCutting()) throw clientGone(call);
-  const { marks } = call.trace;
-  marks.decidingAt = performance.now();
-  const routed = route(call.request, call.caller, services);
-  marks.decidedAt = performance.now();
-  call.trace.decision = routed;
-  call.trace.heard = listenFor({ toolCalls: call.request.chat.tools.length > 0, text: call.trace.keepsContent });
-  const reservation = await reserve(call, routed, services);
-  call.trace.decision = reservation.decision;
-  call.trace.hold = reservation.amount;
-  call.trace.onReserved?.();
+  const { observer } = call;
+  if (isAbandoned(call, services)) throw abandon(call);
+  let facts: CallFacts = NO_FACTS;
   try {
-    const answered = await attempt(call, reservation, services);
-    call.trace.firstContentAtMs = services.now();
-    const ready = await answer({ call, reservation, answered }, services);
-    marks.readyAt = performance.now();
-    return ready;
+    observer.routing();
+    const decision = route(call.request, call.caller, services);
+    observer.routed();
+    facts = { ...facts, decision };
+    const reservation = await reserve(call, decision, services);
+    observer.reserved();
+    facts = { ...facts, reservation };
+    const attempted = await attempt(call, reservation, services);
+    facts = { ...facts, attempted };
+    if (!attempted.result.ok) throw attempted.result.error;
+    observer.answered();
+    const response = await answer({ call, reservation, attempted, answered: attempted.result }, services);
+    observer.ready();
+    return response;
   } catch (error) {
-    const accepted = error instanceof ClientGone ? error.accepted : null;
-    if (accepted === null) await services.ledger.release(reservation);
-    else await chargeLeaver({ call, reservation, ...accepted }, services);
+    observer.ended(reportOf(facts, await settleFailed(call, facts, services)));
     throw error;
   }
 }
 
+/** Under load a request may be read long after its client disconnected: no money is moved for it. */
+function isAbandoned({ signal }: Call, { isCutting }: Services): boolean {
+  return signal.aborted && !isCutting();
+}
+
+function abandon({ observer }: Call): GatewayError {
+  observer.ended(reportOf(NO_FACTS, { event: "disconnected", isCutting: false }));
+  return clientDisconnected();
+}
+
+/** Releases the hold of a call without a response, or charges it for what a provider sent before the client left. */
+async function settleFailed(call: Call, { reservation, attempted }: CallFacts, services: Services): Promise<CallEnd> {
+  const isCutting = services.isCutting();
+  const unanswered = attempted === null || attempted.result.ok ? null : attempted.result;
+  const event = unanswered?.event ?? "error";
+  if (reservation === null) return { event, isCutting };
+  const accepted = unanswered?.accepted ?? null;
+  if (accepted !== null && !isCutting) {
+    return { event, isCutting, settlement: await chargeDisconnected({ call, reservation, ...accepted }, services) };
+  }
+  await services.ledger.release(reservation);
+  return { event, isCutting };
+}
+
 /** The decision a request gets, live and in the debug endpoint alike. */
-export function route(request: Question, caller: Caller, services: Services): Decision {
+export function route(request: RoutableRequest, caller: Caller, services: Services): Decision {
   const { catalog, health, toolLoops } = services;
   const { chat, controls, format = "openai", nativeNeeds = [] } = request;
   const question: RoutingQuestion = {
@@ -61,4 +84,5 @@ function decideOpening(question: RoutingQuestion, catalog: Services["catalog"]):
   return messages === null ? null : decide({ ...question, chat: { ...question.chat, messages } }, catalog).model;
 }
 
-type Question = Pick<ClientRequest, "chat" | "controls"> & Partial<Pick<ClientRequest, "format" | "nativeNeeds">>;
+type RoutableRequest = Pick<ClientRequest, "chat" | "controls"> &
+  Partial<Pick<ClientRequest, "format" | "nativeNeeds">>;

@@ -3,14 +3,13 @@
 import { createHash } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
-import type { Call } from "./call.ts";
+import { type Call, NO_FACTS, reportOf } from "./call.ts";
 import { complete } from "./complete.ts";
 import type { Services } from "./services.ts";
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export function completeOnce(call: Call, idempotencyKey: string | null, services: Services): Promise<Answer> {
-  call.trace.request = call.request;
   return idempotencyKey === null ? complete(call, services) : completeKeyed(call, idempotencyKey, services);
 }
 
@@ -18,7 +17,7 @@ async function completeKeyed(call: Call, idempotencyKey: string, services: Servi
   const idempotencyId = idOf(call, idempotencyKey);
   const begun = await services.idempotency.begin(idempotencyId, digest(call.request.source.bytes));
   if (begun.state === "answered") {
-    call.trace.ending = "replayed";
+    call.observer.ended(reportOf(NO_FACTS, { event: "replayed", isCutting: false }));
     return replay(begun.contentType, begun.text);
   }
   if (begun.state === "in-flight") {

@@ -5,30 +5,31 @@ import type { Usage } from "../core/chat.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { StreamWriter } from "../formats/format.ts";
 import type { OpenStream } from "./attempt/try-model.ts";
-import type { Trace } from "./call.ts";
+import type { LastEvent } from "./call.ts";
 import { shuttingDown } from "./shutting-down.ts";
 
-export interface Ending {
+/** What had arrived when the stream was over. */
+export interface RelayProgress {
   readonly usage: Usage | null;
   readonly outputLength: number;
   /** Everything sent so far; empty unless it was to be kept. */
   readonly textSoFar: string;
 }
 
-interface Relay {
+/** Exactly one of the four handlers has the last word; a fault of ours may follow a finish that failed. */
+interface RelayTask {
   readonly stream: OpenStream;
   readonly writer: StreamWriter;
-  readonly trace: Trace;
-  /** Whether the process ends and cuts its streams off. */
+  /** Whether the process is stopping and cuts its streams off. */
   readonly isCutting: () => boolean;
-  /** Called once when the provider has finished, before the client hears of it; returns the closing text. */
-  readonly finish: (ending: Ending) => Promise<string> | string;
   readonly keepsText: boolean;
-  /** Called when the client has left before the end. */
-  readonly onGone: (ending: Ending) => Promise<void>;
-  /** Told why, when the provider broke off. */
+  /** Called when the provider has finished, before the client hears of it; returns the closing text. */
+  readonly onFinish: (progress: RelayProgress) => Promise<string> | string;
+  /** Called when the client has disconnected before the end. */
+  readonly onDisconnect: (progress: RelayProgress) => Promise<void>;
+  /** Called with the reason when the provider broke the stream. */
   readonly onBreak: (reason: string) => Promise<void>;
-  /** Told of a fault of ours on the way; the client then gets an error event too. */
+  /** Called with a fault of ours on the way; the client then gets an error event too. */
   readonly onFault: (error: unknown) => Promise<void>;
 }
 
@@ -36,7 +37,7 @@ interface Relay {
  * The text for the client. It has begun when it is returned: a generator that never began has no end either, and what
  * stands for it would stay on hold when nobody takes the first piece.
  */
-export function relay(task: Relay): AsyncGenerator<string, void, void> {
+export function relay(task: RelayTask): AsyncGenerator<string, void, void> {
   const text = run(task);
   let first: Promise<IteratorResult<string, void>> | null = text.next();
   return {
@@ -53,39 +54,45 @@ export function relay(task: Relay): AsyncGenerator<string, void, void> {
   };
 }
 
-async function* run(task: Relay): AsyncGenerator<string, void, void> {
-  const { stream, writer, trace } = task;
+async function* run(task: RelayTask): AsyncGenerator<string, void, void> {
+  const { stream, writer } = task;
   const { reader, body } = stream;
   let textSoFar = "";
-  const ending = (): Ending => ({ ...reader.progress, textSoFar });
-  trace.ending = "client-gone";
+  const progress = (): RelayProgress => ({ ...reader.progress, textSoFar });
+  // Null until the provider's stream is over: a client that stops reading ends the generator at one of the yields.
+  let event: StreamEvent | null = null;
   try {
     for await (const text of pieces(stream, writer)) {
       if (task.keepsText) textSoFar += text;
       yield text;
     }
-    const isCut = task.isCutting();
-    if (body.failure?.kind === "client-gone" && !isCut) return;
-    const { isFinished, fault } = reader.progress;
-    if (isFinished && fault === null) {
-      const closing = await task.finish(ending());
-      trace.ending = "complete";
-      yield closing;
-    } else {
-      trace.ending = "provider-broke";
+    const isCutting = task.isCutting();
+    event = eventOf(stream, isCutting);
+    if (event === "finished") {
+      yield await task.onFinish(progress());
+    } else if (event === "stream-broken") {
+      const { fault } = reader.progress;
       await task.onBreak(fault?.message ?? body.failure?.message ?? "the provider closed the stream");
-      yield writer.fail(isCut ? shuttingDown() : brokenStream());
+      yield writer.fail(isCutting ? shuttingDown() : brokenStream());
     }
   } catch (error) {
-    trace.ending = "gateway-broke";
+    event = "our-fault";
     await task.onFault(error);
     yield writer.fail(new GatewayError("internal", "Something went wrong on our side; the answer is incomplete."));
   } finally {
-    trace.marks.providerEndedAt = performance.now();
-    if (trace.ending === "complete") body.release();
+    if (event === "finished") body.release();
     else body.cancel();
-    if (trace.ending === "client-gone") await task.onGone(ending());
+    if (event === null || event === "disconnected") await task.onDisconnect(progress());
   }
+}
+
+type StreamEvent = Exclude<LastEvent, "replayed" | "error">;
+
+/** How the provider's stream ended. When we cut it ourselves, a closed connection is not the client's doing. */
+function eventOf({ reader, body }: OpenStream, isCutting: boolean): StreamEvent {
+  if (body.failure?.kind === "client-gone" && !isCutting) return "disconnected";
+  const { isFinished, fault } = reader.progress;
+  return isFinished && fault === null ? "finished" : "stream-broken";
 }
 
 async function* pieces({ reader, body, head, isAtEnd }: OpenStream, writer: StreamWriter): AsyncGenerator<string> {

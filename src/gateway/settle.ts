@@ -7,6 +7,7 @@ import type { Usage } from "../core/chat.ts";
 import type { StoredAnswer, Usage as UsageRecord } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
 import { costNano, type NanoUsd, type Price } from "../core/money.ts";
+import type { CostRecord } from "../core/requests/records.ts";
 import type { Outcome } from "../formats/service/service-object.ts";
 import { savingsFromUsage } from "../routing/cost.ts";
 import type { Call } from "./call.ts";
@@ -87,22 +88,28 @@ function outputTokensMax({ call, reservation, model }: Delivered): number {
   return Math.min(cap, model.maxOutput) * choiceCount;
 }
 
-/** Books the charge before the end of the answer is sent. A store that is away only delays it. */
+/** What was charged, as the report tells it. */
+export interface Settlement {
+  readonly usage: Usage;
+  readonly cost: CostRecord;
+}
+
+/** Charges a client that disconnected for what the provider had sent by then. */
+export function chargeDisconnected(received: Omit<Delivered, "outcome">, services: Services): Promise<Settlement> {
+  const delivered: Delivered = { ...received, outcome: "client-gone" };
+  return book(delivered, assess(delivered, services), null, services);
+}
+
+/** Books the charge before the end of the response is sent. A store that is away only delays it. */
 export async function book(
   { call, reservation }: Delivered,
-  assessment: Assessment,
+  { charge, record, usage }: Assessment,
   answer: StoredAnswer | null,
   { ledger, log, catalog, now }: Services,
-): Promise<void> {
+): Promise<Settlement> {
   const { holdId, accountId } = reservation;
-  const { charge, record } = assessment;
   const { buckets, isEstimated, price, markupPpm } = record;
   const baseline = catalog.baseline.price === null ? 0n : costNano(buckets, catalog.baseline.price, 0);
-  const baselineModel = catalog.baseline.id;
-  call.trace.cost = { buckets, isEstimated, price, markupPpm, charge, baseline, baselineModel, holdId };
-  call.trace.usage = assessment.usage;
-  call.trace.isUsageEstimated = assessment.isUsageEstimated;
-  call.trace.charge = charge;
   const periodStartMs = spendPeriodStartMs(call.caller.key, now());
   const booked = await ledger.settle({ holdId, accountId, charge, usage: record, periodStartMs, answer });
   if (booked.state === "settled" && booked.absorbed > 0n) {
@@ -117,4 +124,6 @@ export async function book(
       "response could not be charged: its hold was already resolved",
     );
   }
+  const baselineModel = catalog.baseline.id;
+  return { usage, cost: { buckets, isEstimated, price, markupPpm, charge, baseline, baselineModel, holdId } };
 }

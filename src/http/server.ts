@@ -64,8 +64,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
         { event: "request.failed", requestId: request.id, err: error, cause: known.details.cause },
         known.message,
       );
-    // Only /v1 requests have a trace.
-    if (request.trace) request.trace.errorCode = known.details.code ?? known.type;
+    request.recording?.failed(known.details.code ?? known.type);
     return sendError(known, request, reply);
   });
   const methods = createMethodTable(server);

@@ -2,6 +2,7 @@
 // follow OpenTelemetry's conventions where there are any (those for generative models are still being developed, so they all
 // stand here); ours begin with `gateway.`. No prompt, no answer, no key, and no words of a provider, which may quote them.
 
+import type { AttemptReport, CallReport } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import type { CostRecord } from "../core/requests/records.ts";
@@ -22,19 +23,7 @@ export interface Span {
   readonly isError: boolean;
 }
 
-export interface TracedAttempt {
-  readonly model: string;
-  readonly provider: string;
-  readonly outcome: "answered" | "failed" | "client-gone";
-  readonly status: number | null;
-  readonly failure: string | null;
-  /** On the steady clock; of a stream until its first content. */
-  readonly beganAt: number;
-  readonly endedAt: number;
-  readonly spanId: string | null;
-}
-
-/** What is known of a request when it is over. */
+/** What spans need to know of a finished request. */
 export interface TracedRequest {
   readonly context: TraceContext;
   readonly requestId: string;
@@ -44,19 +33,15 @@ export interface TracedRequest {
   readonly keyId: string | null;
   readonly isStream: boolean;
   readonly outputCap: number | null;
-  /** On the steady clock. */
-  readonly beganAt: number;
-  readonly endedAt: number;
-  readonly trace: {
-    readonly decision: Decision | null;
-    readonly attempts: readonly TracedAttempt[];
-    readonly answeredBy: string | null;
-    readonly usage: Usage | null;
-    readonly cost: CostRecord | null;
-    readonly ending: string | null;
-    readonly errorCode: string | null;
-    readonly marks: { readonly decidingAt: number; readonly decidedAt: number; readonly providerEndedAt: number };
-    readonly told: { readonly model: string | null; readonly finishReasons: readonly string[] } | null;
+  readonly errorCode: string | null;
+  readonly report: CallReport;
+  /** On the monotonic clock; 0 where the request never got that far. */
+  readonly times: {
+    readonly beganAt: number;
+    readonly routingAt: number;
+    readonly routedAt: number;
+    readonly streamEndedAt: number;
+    readonly endedAt: number;
   };
 }
 
@@ -70,7 +55,7 @@ export interface Destination {
 export type Destinations = (model: string, provider: string) => Destination;
 
 export function spansOf(request: TracedRequest, destinations: Destinations, newSpanId: () => string): readonly Span[] {
-  const { decision, attempts } = request.trace;
+  const { decision, attempts } = request.report;
   const spans = [serverSpan(request)];
   if (decision !== null) spans.push(routeSpan(request, decision, newSpanId()));
   for (const [index, attempt] of attempts.entries()) {
@@ -84,8 +69,8 @@ const BROKEN: ReadonlySet<string | null> = new Set(["provider-broke", "gateway-b
 const NANO_PER_USD = 1e9;
 
 function serverSpan(request: TracedRequest): Span {
-  const { context, method, route, status, trace, beganAt, endedAt } = request;
-  const { decision, answeredBy, cost, ending, errorCode } = trace;
+  const { context, method, route, status, errorCode, times } = request;
+  const { decision, answeredBy, cost, ending } = request.report;
   const isBroken = BROKEN.has(ending);
   const isError = status >= 500 || isBroken;
   return {
@@ -93,8 +78,8 @@ function serverSpan(request: TracedRequest): Span {
     kind: "server",
     spanId: context.spanId,
     parentSpanId: context.parentSpanId,
-    beganAt,
-    endedAt,
+    beganAt: times.beganAt,
+    endedAt: times.endedAt,
     isError,
     attributes: present({
       "http.request.method": method,
@@ -115,14 +100,14 @@ function serverSpan(request: TracedRequest): Span {
   };
 }
 
-function routeSpan({ context, trace }: TracedRequest, decision: Decision, spanId: string): Span {
+function routeSpan({ context, times }: TracedRequest, decision: Decision, spanId: string): Span {
   return {
     name: "route",
     kind: "internal",
     spanId,
     parentSpanId: context.spanId,
-    beganAt: trace.marks.decidingAt,
-    endedAt: trace.marks.decidedAt,
+    beganAt: times.routingAt,
+    endedAt: times.routedAt,
     isError: false,
     attributes: present({
       "gateway.routing.tier": decision.tier,
@@ -140,16 +125,16 @@ function routeSpan({ context, trace }: TracedRequest, decision: Decision, spanId
 }
 
 interface Numbered {
-  readonly attempt: TracedAttempt;
+  readonly attempt: AttemptReport;
   readonly index: number;
   readonly destination: Destination;
   readonly spanId: string;
 }
 
 function attemptSpan(request: TracedRequest, { attempt, index, destination, spanId }: Numbered): Span {
-  const { context, isStream, trace } = request;
+  const { context, isStream, report, times } = request;
   const isAnswer = attempt.outcome === "answered";
-  const hasBroken = isAnswer && trace.ending === "provider-broke";
+  const hasBroken = isAnswer && report.ending === "provider-broke";
   return {
     name: `chat ${destination.upstream}`,
     kind: "client",
@@ -157,7 +142,7 @@ function attemptSpan(request: TracedRequest, { attempt, index, destination, span
     parentSpanId: context.spanId,
     beganAt: attempt.beganAt,
     // A stream goes on after its first content.
-    endedAt: isAnswer && isStream ? Math.max(attempt.endedAt, trace.marks.providerEndedAt) : attempt.endedAt,
+    endedAt: isAnswer && isStream ? Math.max(attempt.endedAt, times.streamEndedAt) : attempt.endedAt,
     isError: attempt.outcome === "failed" || hasBroken,
     attributes: present({
       "gen_ai.operation.name": "chat",
@@ -176,11 +161,12 @@ function attemptSpan(request: TracedRequest, { attempt, index, destination, span
   };
 }
 
-function answerAttributes({ isStream, trace }: TracedRequest, attempt: TracedAttempt): Attributes {
-  const { cost, told, usage } = trace;
+function answerAttributes({ isStream, report }: TracedRequest, attempt: AttemptReport): Attributes {
+  const { cost, metadata, usage } = report;
+  const finishReasons = metadata?.finishReasons ?? [];
   return {
-    "gen_ai.response.model": told?.model,
-    "gen_ai.response.finish_reasons": told === null || told.finishReasons.length === 0 ? null : told.finishReasons,
+    "gen_ai.response.model": metadata?.model,
+    "gen_ai.response.finish_reasons": finishReasons.length === 0 ? null : finishReasons,
     "gen_ai.response.time_to_first_chunk": isStream ? (attempt.endedAt - attempt.beganAt) / 1000 : null,
     ...(cost === null ? {} : tokenAttributes(cost, usage)),
   };

@@ -10,7 +10,7 @@ export interface Stack {
   readonly values: readonly number[];
 }
 
-type Shape = Pick<PlotProps, "label" | "times" | "step" | "format" | "onPick" | "onZoom" | "heightPx"> & {
+type BarChartProps = Pick<PlotProps, "label" | "times" | "step" | "format" | "onPick" | "onZoom" | "heightPx"> & {
   readonly stacks: readonly Stack[];
   readonly isShare?: boolean;
 };
@@ -18,7 +18,7 @@ type Shape = Pick<PlotProps, "label" | "times" | "step" | "format" | "onPick" | 
 const BAR_GAP = 0.18;
 const BAR_MAX_PX = 56;
 
-export function BarChart({ stacks, isShare = false, ...props }: Shape) {
+export function BarChart({ stacks, isShare = false, ...props }: BarChartProps) {
   const totals = props.times.map((_, index) => stacks.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
   const parts = stacks.map((stack) => ({
     ...stack,
@@ -45,15 +45,13 @@ export function BarChart({ stacks, isShare = false, ...props }: Shape) {
   );
 }
 
-function Bar({
-  frame,
-  index,
-  stacks,
-}: {
+interface BarProps {
   readonly frame: Frame;
   readonly index: number;
   readonly stacks: readonly (Stack & { readonly parts: readonly number[] })[];
-}) {
+}
+
+function Bar({ frame, index, stacks }: BarProps) {
   const width = Math.max(1, Math.min(BAR_MAX_PX, frame.slotPx * (1 - BAR_GAP)));
   const x = frame.x(index) + (frame.slotPx - width) / 2;
   let base = 0;

@@ -8,14 +8,7 @@ export interface NumberTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-export function Figure({
-  title,
-  trend,
-  table,
-  actions,
-  legend,
-  children,
-}: {
+interface FigureProps {
   readonly title: string;
   /** One sentence for those who do not see the picture, and for those who do. */
   readonly trend: ComponentChildren;
@@ -23,7 +16,9 @@ export function Figure({
   readonly actions?: ComponentChildren;
   readonly legend?: ComponentChildren;
   readonly children: ComponentChildren;
-}) {
+}
+
+export function Figure({ title, trend, table, actions, legend, children }: FigureProps) {
   const [isTable, setTable] = useState(false);
   return (
     <figure class="card chart">

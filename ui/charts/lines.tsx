@@ -2,19 +2,19 @@
 
 import { type Frame, Plot, type PlotProps } from "./plot.tsx";
 
-export interface Line {
+export interface LineSeries {
   readonly name: string;
   /** The class that colours it. */
   readonly mark: string;
   readonly values: readonly (number | null)[];
 }
 
-type Shape = Pick<PlotProps, "label" | "times" | "step" | "format" | "onPick" | "onZoom"> & {
-  readonly lines: readonly Line[];
+type LineChartProps = Pick<PlotProps, "label" | "times" | "step" | "format" | "onPick" | "onZoom"> & {
+  readonly lines: readonly LineSeries[];
   readonly isFilledBetween?: boolean;
 };
 
-export function LineChart({ lines, isFilledBetween = false, ...props }: Shape) {
+export function LineChart({ lines, isFilledBetween = false, ...props }: LineChartProps) {
   return (
     <Plot
       {...props}
@@ -41,7 +41,7 @@ export function LineChart({ lines, isFilledBetween = false, ...props }: Shape) {
   );
 }
 
-function Between({ frame, lines }: { readonly frame: Frame; readonly lines: readonly Line[] }) {
+function Between({ frame, lines }: { readonly frame: Frame; readonly lines: readonly LineSeries[] }) {
   const [first, second] = lines;
   if (first === undefined || second === undefined) return null;
   const there = first.values.map((value, index) => `${middle(frame, index)} ${frame.y(value ?? 0)}`);

@@ -14,15 +14,13 @@ const HEIGHT_PX = 300;
 const MARGIN = { left: 44, right: 16, top: 12, bottom: 34 };
 const PRICE_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];
 
-export function Scatter({
-  dots,
-  label,
-  onPick,
-}: {
+interface ScatterProps {
   readonly dots: readonly Dot[];
   readonly label: string;
   readonly onPick: (id: string) => void;
-}) {
+}
+
+export function Scatter({ dots, label, onPick }: ScatterProps) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [near, setNear] = useState<Dot | null>(null);
@@ -71,19 +69,15 @@ export function Scatter({
   );
 }
 
-function Dots({
-  dots,
-  px,
-  py,
-  onNear,
-  onPick,
-}: {
+interface DotsProps {
   readonly dots: readonly Dot[];
   readonly px: (x: number) => number;
   readonly py: (y: number) => number;
   readonly onNear: (dot: Dot | null) => void;
   readonly onPick: (id: string) => void;
-}) {
+}
+
+function Dots({ dots, px, py, onNear, onPick }: DotsProps) {
   return (
     <g class="dots">
       {dots.map((dot) => (

@@ -31,17 +31,14 @@ export function Button({ children, kind = "plain", type = "button", isBusy = fal
   );
 }
 
-export function ButtonLink({
-  href,
-  children,
-  kind = "plain",
-  download,
-}: {
+interface ButtonLinkProps {
   readonly href: string;
   readonly children: ComponentChildren;
   readonly kind?: "primary" | "plain" | "quiet";
   readonly download?: string;
-}) {
+}
+
+export function ButtonLink({ href, children, kind = "plain", download }: ButtonLinkProps) {
   return (
     <a class={`button ${kind}`} href={href} download={download}>
       {children}
@@ -54,18 +51,15 @@ interface Choice {
   readonly label: string;
 }
 
-/** A few choices of which one holds, all in sight. */
-export function Segmented({
-  label,
-  choices,
-  value,
-  onChange,
-}: {
+interface SegmentedProps {
   readonly label: string;
   readonly choices: readonly Choice[];
   readonly value: string;
   readonly onChange: (value: string) => void;
-}) {
+}
+
+/** A few choices of which one holds, all in sight. */
+export function Segmented({ label, choices, value, onChange }: SegmentedProps) {
   return (
     <fieldset class="segmented">
       <legend class="hidden">{label}</legend>

@@ -1,14 +1,9 @@
 // A request as `switchyard route`: every control as its flag, quoted for a POSIX shell.
 
-type Body = Readonly<Record<string, unknown>>;
-
-interface Turn {
-  readonly role: string;
-  readonly content: unknown;
-}
+import type { ChatBody, ChatMessage } from "./snippet-text.ts";
 
 /** Where a saved profile is from: its name or id, and whose it is when not the default account's. */
-export interface Under {
+export interface ProfileOrigin {
   readonly profile: string | null;
   readonly account: string | null;
 }
@@ -25,8 +20,8 @@ const FLAGS: readonly (readonly [string, string])[] = [
 ];
 
 /** `body` is that of a chat completion. */
-export function writeCli(body: Body, { profile, account }: Under): string {
-  const turns = (body.messages ?? []) as readonly Turn[];
+export function writeCli(body: ChatBody, { profile, account }: ProfileOrigin): string {
+  const turns = (body.messages ?? []) as readonly ChatMessage[];
   const system = turns.find(({ role }) => role === "system")?.content;
   const { prompt, earlier } = split(turns.filter(({ role }) => role !== "system"));
   const flags: readonly (readonly [string, unknown])[] = [
@@ -47,7 +42,10 @@ export function writeCli(body: Body, { profile, account }: Under): string {
 }
 
 /** The prompt is the newest turn, unless the command would read it as "from standard input" or as nothing. */
-function split(turns: readonly Turn[]): { readonly prompt: string | null; readonly earlier: readonly Turn[] } {
+function split(turns: readonly ChatMessage[]): {
+  readonly prompt: string | null;
+  readonly earlier: readonly ChatMessage[];
+} {
   const last = turns.at(-1);
   const isWord = last?.role === "user" && typeof last.content === "string";
   if (!isWord || last.content === "-" || String(last.content).trim() === "") return { prompt: null, earlier: turns };

@@ -13,17 +13,14 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-export function CopyButton({
-  text,
-  label = "Copy",
-  kind = "quiet",
-  onCopied,
-}: {
+interface CopyButtonProps {
   readonly text: string;
   readonly label?: string;
   readonly kind?: "quiet" | "plain";
   readonly onCopied?: () => void;
-}) {
+}
+
+export function CopyButton({ text, label = "Copy", kind = "quiet", onCopied }: CopyButtonProps) {
   const [said, setSaid] = useState<string | null>(null);
   const copy = async (): Promise<void> => {
     const isCopied = await copyText(text);
@@ -38,16 +35,14 @@ export function CopyButton({
   );
 }
 
-/** A block of text to take away. Going into it selects it all. */
-export function CopyBlock({
-  text,
-  label,
-  onCopied,
-}: {
+interface CopyBlockProps {
   readonly text: string;
   readonly label: string;
   readonly onCopied?: () => void;
-}) {
+}
+
+/** A block of text to take away. Going into it selects it all. */
+export function CopyBlock({ text, label, onCopied }: CopyBlockProps) {
   return (
     <div class="copy-block">
       <TextBlock text={text} label={label} isSelected />
@@ -58,17 +53,15 @@ export function CopyBlock({
 
 const ROWS_MAX = 24;
 
-/** Text as it is, whoever wrote it: never read as markup, and reachable by keyboard where it scrolls. */
-export function TextBlock({
-  text,
-  label,
-  isSelected = false,
-}: {
+interface TextBlockProps {
   readonly text: string;
   readonly label: string;
   /** Whether going into it selects it. */
   readonly isSelected?: boolean;
-}) {
+}
+
+/** Text as it is, whoever wrote it: never read as markup, and reachable by keyboard where it scrolls. */
+export function TextBlock({ text, label, isSelected = false }: TextBlockProps) {
   const rows = text.split("\n").reduce((sum, line) => sum + 1 + Math.floor(line.length / 90), 0);
   return (
     <textarea

@@ -3,18 +3,15 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
-export function Dialog({
-  title,
-  children,
-  onClose,
-  isWide = false,
-}: {
+interface DialogProps {
   readonly title: string;
   readonly children: ComponentChildren;
   /** Asked to close, by Escape, the cross or a click beside it; whoever opened it decides. */
   readonly onClose: () => void;
   readonly isWide?: boolean;
-}) {
+}
+
+export function Dialog({ title, children, onClose, isWide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   // Before anything is drawn: a key pressed now is already meant for the dialog.

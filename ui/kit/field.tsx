@@ -9,11 +9,7 @@ interface FieldProps {
   readonly error?: string | null;
 }
 
-export function TextField({
-  value,
-  onInput,
-  ...props
-}: FieldProps & {
+interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly type?: "text" | "password" | "email" | "number" | "search" | "date";
@@ -25,7 +21,9 @@ export function TextField({
   readonly min?: string;
   readonly max?: string;
   readonly step?: string;
-}) {
+}
+
+export function TextField({ value, onInput, ...props }: TextFieldProps) {
   const id = useId();
   // The types tell inputs apart more finely than a field needs to.
   const kind = { type: props.type ?? "text" } as { type: "text" };
@@ -51,6 +49,15 @@ export function TextField({
   );
 }
 
+interface TextAreaProps extends FieldProps {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly rows?: number;
+  readonly isCode?: boolean;
+  readonly placeholder?: string;
+  readonly isFocused?: boolean;
+}
+
 export function TextArea({
   value,
   onInput,
@@ -59,14 +66,7 @@ export function TextArea({
   placeholder,
   isFocused,
   ...props
-}: FieldProps & {
-  readonly value: string;
-  readonly onInput: (value: string) => void;
-  readonly rows?: number;
-  readonly isCode?: boolean;
-  readonly placeholder?: string;
-  readonly isFocused?: boolean;
-}) {
+}: TextAreaProps) {
   const id = useId();
   return (
     <Frame id={id} {...props}>
@@ -91,16 +91,13 @@ export interface Option {
   readonly label: string;
 }
 
-export function SelectField({
-  value,
-  options,
-  onChange,
-  ...props
-}: FieldProps & {
+interface SelectFieldProps extends FieldProps {
   readonly value: string;
   readonly options: readonly Option[];
   readonly onChange: (value: string) => void;
-}) {
+}
+
+export function SelectField({ value, options, onChange, ...props }: SelectFieldProps) {
   const id = useId();
   return (
     <Frame id={id} {...props}>
@@ -120,15 +117,13 @@ export function SelectField({
   );
 }
 
-export function Check({
-  label,
-  isOn,
-  onChange,
-}: {
+interface CheckProps {
   readonly label: ComponentChildren;
   readonly isOn: boolean;
   readonly onChange: (isOn: boolean) => void;
-}) {
+}
+
+export function Check({ label, isOn, onChange }: CheckProps) {
   return (
     <label class="check">
       <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.currentTarget.checked)} />

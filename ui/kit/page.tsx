@@ -9,15 +9,13 @@ import { ButtonLink, Segmented } from "./button.tsx";
 import { TextField } from "./field.tsx";
 import { Popover } from "./popover.tsx";
 
-export function PageHead({
-  title,
-  purpose,
-  children,
-}: {
+interface PageHeadProps {
   readonly title: string;
   readonly purpose: ComponentChildren;
   readonly children?: ComponentChildren;
-}) {
+}
+
+export function PageHead({ title, purpose, children }: PageHeadProps) {
   useEffect(() => {
     document.title = `${title} · Switchyard`;
   }, [title]);

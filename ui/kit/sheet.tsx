@@ -3,19 +3,15 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-export function Sheet({
-  label,
-  header,
-  children,
-  footer,
-  onClose,
-}: {
+interface SheetProps {
   readonly label: string;
   readonly header: ComponentChildren;
   readonly children: ComponentChildren;
   readonly footer?: ComponentChildren;
   readonly onClose: () => void;
-}) {
+}
+
+export function Sheet({ label, header, children, footer, onClose }: SheetProps) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     const opener = document.activeElement;

@@ -1,24 +1,30 @@
 // A request written as a program: for curl, for the OpenAI clients and for Anthropic's. It runs as it is pasted, the
 // TypeScript also as plain JavaScript.
 
-type Body = Readonly<Record<string, unknown>>;
+/** The body of a chat completion. */
+export type ChatBody = Readonly<Record<string, unknown>>;
 
-export interface Call {
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: unknown;
+}
+
+export interface SnippetCall {
   /** `https://host`, without a path. */
   readonly origin: string;
   /** Null where it is known to nobody here: then the program reads it from SWITCHYARD_KEY. */
   readonly key: string | null;
-  readonly body: Body;
+  readonly body: ChatBody;
 }
 
-export const WRITERS: Readonly<Record<string, (call: Call) => string>> = {
+export const WRITERS: Readonly<Record<string, (call: SnippetCall) => string>> = {
   curl: writeCurl,
   Python: writePython,
   TypeScript: writeTypeScript,
   Anthropic: writeAnthropic,
 };
 
-function writeCurl({ origin, key, body }: Call): string {
+function writeCurl({ origin, key, body }: SnippetCall): string {
   return [
     `curl ${origin}/v1/chat/completions \\`,
     `  -H "Authorization: Bearer ${key ?? "$SWITCHYARD_KEY"}" \\`,
@@ -27,7 +33,7 @@ function writeCurl({ origin, key, body }: Call): string {
   ].join("\n");
 }
 
-function writePython({ origin, key, body }: Call): string {
+function writePython({ origin, key, body }: SnippetCall): string {
   const { known, extra } = split(body);
   const keyText = key === null ? 'os.environ["SWITCHYARD_KEY"]' : `"${key}"`;
   return [
@@ -43,7 +49,7 @@ function writePython({ origin, key, body }: Call): string {
   ].join("\n");
 }
 
-function writeTypeScript({ origin, key, body }: Call): string {
+function writeTypeScript({ origin, key, body }: SnippetCall): string {
   return [
     'import OpenAI from "openai";',
     "",
@@ -53,8 +59,8 @@ function writeTypeScript({ origin, key, body }: Call): string {
   ].join("\n");
 }
 
-function writeAnthropic({ origin, key, body }: Call): string {
-  const turns = (body.messages ?? []) as readonly { readonly role: string; readonly content: unknown }[];
+function writeAnthropic({ origin, key, body }: SnippetCall): string {
+  const turns = (body.messages ?? []) as readonly ChatMessage[];
   const system = turns.find(({ role }) => role === "system")?.content;
   const message = {
     model: body.model,
@@ -78,7 +84,7 @@ function keyInScript(key: string | null): string {
 }
 
 function toAnthropicTool(tool: unknown): unknown {
-  const { function: described } = (tool ?? {}) as { function?: Body };
+  const { function: described } = (tool ?? {}) as { function?: ChatBody };
   if (described === undefined) return tool;
   const { name, description, parameters } = described;
   return {
@@ -89,7 +95,7 @@ function toAnthropicTool(tool: unknown): unknown {
 }
 
 /** Written into the call itself, so that the compiler knows its words; what is ours is spread, which it lets pass. */
-function toScript(body: Body): string {
+function toScript(body: ChatBody): string {
   const { known, extra } = split(body);
   const lines = [
     ...Object.entries(known).map(([name, value]) => `  ${name}: ${literal(value)},`),
@@ -106,7 +112,7 @@ function literal(value: unknown): string {
 }
 
 /** What OpenAI's own clients know by name, and what is ours. */
-function split(body: Body) {
+function split(body: ChatBody) {
   const entries = Object.entries(body);
   const extra = Object.fromEntries(entries.filter(([name]) => name.startsWith("service_")));
   const known = Object.fromEntries(entries.filter(([name]) => !name.startsWith("service_")));

@@ -2,19 +2,17 @@
 
 import { useState } from "preact/hooks";
 import { CopyBlock } from "./copy.tsx";
-import { type Call, WRITERS } from "./snippet-text.ts";
+import { type SnippetCall, WRITERS } from "./snippet-text.ts";
 import { Tabs } from "./tabs.tsx";
 
-export function Snippets({
-  call,
-  label,
-  cli,
-}: {
-  readonly call: Omit<Call, "origin">;
+interface SnippetsProps {
+  readonly call: Omit<SnippetCall, "origin">;
   readonly label: string;
   /** The same for the command line, where that can be had. */
   readonly cli?: string;
-}) {
+}
+
+export function Snippets({ call, label, cli }: SnippetsProps) {
   const [chosen, setChosen] = useState("curl");
   const texts = Object.entries(WRITERS).map(
     ([id, write]) => [id, write({ ...call, origin: location.origin })] as const,

@@ -8,17 +8,15 @@ import { Button } from "./button.tsx";
 
 const SHOW_SKELETON_AFTER_MS = 150;
 
-/** Shows what was loaded, else how that stands. Data that is out of date stays in sight, dimmed. */
-export function Shown<T>({
-  load,
-  rows = 4,
-  children,
-}: {
+interface ShownProps<T> {
   readonly load: Load<T>;
   /** How tall the place is, in table rows. */
   readonly rows?: number;
   readonly children: (data: T) => ComponentChildren;
-}) {
+}
+
+/** Shows what was loaded, else how that stands. Data that is out of date stays in sight, dimmed. */
+export function Shown<T>({ load, rows = 4, children }: ShownProps<T>) {
   if (load.data === null) {
     return load.error === null ? <Skeleton rows={rows} /> : <Failed error={load.error} onRetry={load.reload} />;
   }
@@ -59,15 +57,13 @@ export function Skeleton({ rows = 4 }: { readonly rows?: number }) {
   );
 }
 
-export function Empty({
-  title,
-  children,
-  action,
-}: {
+interface EmptyProps {
   readonly title: string;
   readonly children?: ComponentChildren;
   readonly action?: ComponentChildren;
-}) {
+}
+
+export function Empty({ title, children, action }: EmptyProps) {
   return (
     <div class="empty">
       <h3>{title}</h3>

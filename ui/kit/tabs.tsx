@@ -9,17 +9,14 @@ export interface Tab {
   readonly show: () => ComponentChildren;
 }
 
-export function Tabs({
-  label,
-  tabs,
-  chosen,
-  onChoose,
-}: {
+interface TabsProps {
   readonly label: string;
   readonly tabs: readonly Tab[];
   readonly chosen: string;
   readonly onChoose: (id: string) => void;
-}) {
+}
+
+export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
   const base = useId();
   const current = tabs.find(({ id }) => id === chosen) ?? tabs[0];
   const move = (event: KeyboardEvent): void => {

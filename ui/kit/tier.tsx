@@ -16,18 +16,15 @@ export function TierBadge({ tier, from }: { readonly tier: string | null; readon
   );
 }
 
-/** The five tiers in order; `final` is where the request went, `classified` what the prompt alone would have got. */
-export function TierLadder({
-  classified,
-  final,
-  floor,
-  ceiling,
-}: {
+interface TierLadderProps {
   readonly classified: string | null;
   readonly final: string;
   readonly floor?: string | null;
   readonly ceiling?: string | null;
-}) {
+}
+
+/** The five tiers in order; `final` is where the request went, `classified` what the prompt alone would have got. */
+export function TierLadder({ classified, final, floor, ceiling }: TierLadderProps) {
   return (
     <ol class="ladder" aria-label={`Tier ${final}${classified === null ? "" : `, classified as ${classified}`}`}>
       {TIERS.map((tier, rank) => {

@@ -6,18 +6,16 @@ import { categoryName, duration, percent, usd } from "../format.ts";
 import { TierLadder } from "../kit/tier.tsx";
 import { hrefTo } from "../router.ts";
 import type { Candidate, Decision } from "../types.ts";
-import { parseReasoning } from "./reasoning.ts";
+import { parseReasoning, type Reasoning } from "./reasoning.ts";
 
-export function DecisionPanel({
-  decision,
-  answeredBy,
-  routedMs,
-}: {
+interface DecisionPanelProps {
   readonly decision: Decision;
   /** Who answered in the end, where that is known. */
   readonly answeredBy?: string | null;
   readonly routedMs?: number | null;
-}) {
+}
+
+export function DecisionPanel({ decision, answeredBy, routedMs }: DecisionPanelProps) {
   const reasoning = parseReasoning(decision.reasoning);
   const classified = decision.classifiedTier ?? reasoning.tier;
   return (
@@ -30,44 +28,66 @@ export function DecisionPanel({
         </span>
         <b class={decision.savings > 0 ? "good" : "faint"}>{percent(decision.savings)} saved</b>
       </p>
-      <dl class="facts">
-        <Fact name="Decided by">{METHODS[decision.method] ?? decision.method}</Fact>
-        <Fact name="Category">{categoryName(decision.category)}</Fact>
-        <Fact name="Confidence">{percent(decision.confidence)}</Fact>
-        {reasoning.score !== null && decision.profile === "auto" && (
-          <Fact name="Score">
-            {reasoning.score} <span class="faint">falls into {reasoning.tier}</span>
-          </Fact>
-        )}
-        <Fact name="Tokens, estimated">
-          {decision.estimatedTokens.input} in, {decision.estimatedTokens.output} out
+      <DecisionFacts decision={decision} reasoning={reasoning} routedMs={routedMs ?? null} />
+      <ReasoningSteps reasoning={reasoning} />
+      <Chain decision={decision} answeredBy={answeredBy ?? null} />
+    </div>
+  );
+}
+
+interface DecisionFactsProps {
+  readonly decision: Decision;
+  readonly reasoning: Reasoning;
+  readonly routedMs: number | null;
+}
+
+/** The score only where the prompt decided: a tier or model that was asked for has none that matters. */
+function DecisionFacts({ decision, reasoning, routedMs }: DecisionFactsProps) {
+  return (
+    <dl class="facts">
+      <Fact name="Decided by">{METHODS[decision.method] ?? decision.method}</Fact>
+      <Fact name="Category">{categoryName(decision.category)}</Fact>
+      <Fact name="Confidence">{percent(decision.confidence)}</Fact>
+      {reasoning.score !== null && decision.profile === "auto" && (
+        <Fact name="Score">
+          {reasoning.score} <span class="faint">falls into {reasoning.tier}</span>
         </Fact>
-        {decision.toolScenario !== null && (
-          <Fact name="Tools">
-            {decision.toolScenario.replaceAll("_", " ")}, function-calling score {decision.bfclScore ?? "unknown"}
-          </Fact>
-        )}
-        {decision.historyFloor !== null && <Fact name="Conversation">not below {decision.historyFloor}</Fact>}
-        {routedMs != null && <Fact name="Routed in">{duration(routedMs)}</Fact>}
-      </dl>
-      {reasoning.signals.length > 0 && (
+      )}
+      <Fact name="Tokens, estimated">
+        {decision.estimatedTokens.input} in, {decision.estimatedTokens.output} out
+      </Fact>
+      {decision.toolScenario !== null && (
+        <Fact name="Tools">
+          {decision.toolScenario.replaceAll("_", " ")}, function-calling score {decision.bfclScore ?? "unknown"}
+        </Fact>
+      )}
+      {decision.historyFloor !== null && <Fact name="Conversation">not below {decision.historyFloor}</Fact>}
+      {routedMs !== null && <Fact name="Routed in">{duration(routedMs)}</Fact>}
+    </dl>
+  );
+}
+
+/** The signals that the classifier found, and the adjustments that followed in their order. */
+function ReasoningSteps({ reasoning: { signals, steps } }: { readonly reasoning: Reasoning }) {
+  return (
+    <>
+      {signals.length > 0 && (
         <ul class="chips" aria-label="Signals">
-          {reasoning.signals.map((signal) => (
+          {signals.map((signal) => (
             <li key={signal} class="chip">
               {signal}
             </li>
           ))}
         </ul>
       )}
-      {reasoning.steps.length > 0 && (
+      {steps.length > 0 && (
         <ol class="steps" aria-label="What changed the decision, in order">
-          {reasoning.steps.map((step) => (
+          {steps.map((step) => (
             <li key={step}>{step}</li>
           ))}
         </ol>
       )}
-      <Chain decision={decision} answeredBy={answeredBy ?? null} />
-    </div>
+    </>
   );
 }
 

@@ -2,16 +2,14 @@
 
 import { Segmented } from "../kit/button.tsx";
 
-/** Three positions, or not set: `value` is the number as text, and empty where nothing is asked for. */
-export function Quality({
-  label,
-  value,
-  onChange,
-}: {
+interface QualityProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-}) {
+}
+
+/** Three positions, or not set: `value` is the number as text, and empty where nothing is asked for. */
+export function Quality({ label, value, onChange }: QualityProps) {
   return (
     <div class="field">
       <span class="label">{label}</span>

@@ -14,7 +14,7 @@ import type {
 import { type Redact, withoutControls } from "../../providers/redact.ts";
 import type { Reply, ReplyBody } from "../../providers/transport.ts";
 import { writeTraceparent } from "../../telemetry/trace-context.ts";
-import type { Call, Trace } from "../call.ts";
+import type { Call } from "../call.ts";
 import type { Services } from "../services.ts";
 import { avoiding } from "./refused-field.ts";
 import { readRetryAfterMs } from "./retry-after.ts";
@@ -44,13 +44,9 @@ export type Tried = Result & {
   readonly conversions: readonly string[];
 };
 
-export interface Try extends Sending {
-  readonly call: Call;
-}
-
-/** What of an attempt is needed to make it, whoever asks. */
+/** What it takes to send one attempt, for a live call and for an operator's probe alike. */
 export interface Sending {
-  readonly call: Pick<Call, "request" | "signal"> & { readonly trace?: Pick<Trace, "context"> };
+  readonly call: Pick<Call, "request" | "signal"> & Partial<Pick<Call, "traceContext">>;
   readonly model: Model;
   /** A cap that the client did not ask for but its balance makes necessary. */
   readonly outputCap: number | null;
@@ -90,7 +86,7 @@ function tried(
 
 /** Our own span, never what the client sent. */
 function placeOf({ call, spanId }: Sending): Readonly<Record<string, string>> {
-  const context = call.trace?.context ?? null;
+  const context = call.traceContext ?? null;
   return context === null || !spanId ? {} : { traceparent: writeTraceparent(context, spanId) };
 }
 

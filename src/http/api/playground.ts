@@ -11,14 +11,14 @@ import { readDebugRequest, writeDecision } from "../../formats/service/routing-d
 import { invalid, isObject, type JsonObject, readString } from "../../formats/wire/fields.ts";
 import { parseBody } from "../../formats/wire/json-source.ts";
 import { tooManyRequests } from "../../gateway/admit.ts";
-import { type Caller, emptyTrace } from "../../gateway/call.ts";
+import type { Caller } from "../../gateway/call.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import { estimateCost } from "../../routing/cost.ts";
 import type { Edge } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { answerRequest } from "../v1/completion.ts";
-import { recordRequest } from "../v1/record.ts";
+import { RequestRecording } from "../v1/record.ts";
 import { ConstraintsBody, readConstraints } from "./profiles.ts";
 import { accountOf, missing, valueReader } from "./requests/one.ts";
 
@@ -135,10 +135,9 @@ async function run({ body, caller }: Question, { request, reply }: Exchange, edg
   const admission = await limiter.admit(`${PLAYGROUND} ${caller.key.accountId}`, limit, now());
   if (!admission.allowed) throw tooManyRequests(admission);
   request.caller = caller;
-  const trace = emptyTrace();
-  trace.marks.readAt = performance.now();
-  request.trace = trace;
-  recordRequest(request, reply, edge);
+  const recording = new RequestRecording(request, reply, edge);
+  recording.bodyRead();
+  request.recording = recording;
   const { source } = parseBody(Buffer.from(JSON.stringify(body)));
   const clientRequest = openaiChat.readRequest(source, body);
   return answerRequest({ format: openaiChat, clientRequest, request, reply }, edge);

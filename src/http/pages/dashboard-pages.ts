@@ -1,5 +1,5 @@
 // The dashboard's pages, as plain data for both programs. The server answers these paths with the dashboard; the
-// dashboard makes its router, navigation, command palette and keyboard help from the same rows. It imports nothing.
+// dashboard makes its router, navigation, command palette and keyboard help from the same rows. Imports nothing.
 
 export interface DashboardPage {
   /** The folder of the page: `ui/pages/<name>/`. */
@@ -22,3 +22,9 @@ export const DASHBOARD_PAGES = [
   { name: "models", path: "/models", title: "Models", key: "m" },
   { name: "settings", path: "/settings", title: "Settings", key: "s" },
 ] as const satisfies readonly DashboardPage[];
+
+/** The page that an address belongs to; null where there is none. */
+export function pageAt(path: string): (typeof DASHBOARD_PAGES)[number] | null {
+  const top = `/${path.split("/")[1] ?? ""}`;
+  return DASHBOARD_PAGES.find((page) => page.path === top) ?? null;
+}

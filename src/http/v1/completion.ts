@@ -4,12 +4,13 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Cancellation } from "../../core/cancellation.ts";
 import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import type { Answer } from "../../gateway/answer.ts";
-import type { Caller, Trace } from "../../gateway/call.ts";
+import type { Caller } from "../../gateway/call.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
 import type { Edge } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { cutWhenUnread, sendStream } from "../exchange/stream.ts";
+import type { RequestRecording } from "./record.ts";
 
 const SMALL_BYTES = 16 * 1024;
 
@@ -29,11 +30,13 @@ export interface ReadExchange extends Exchange {
   readonly clientRequest: ClientRequest;
 }
 
-/** For a request that has been read; who calls and the trace are noted on it. */
+/** For a request that has been read; its caller and its recording are on it. */
 export async function answerRequest(exchange: ReadExchange, edge: Edge): Promise<FastifyReply> {
   const { format, clientRequest, request, reply } = exchange;
-  const leaving = abortedWhenGone(reply);
-  const done = edge.openCalls.begin(leaving);
+  const recording = request.recording as RequestRecording;
+  const signal = abortedOnDisconnect(reply);
+  const done = edge.openCalls.begin(signal);
+  recording.callStarted(clientRequest);
   try {
     const answer = await completeOnce(
       {
@@ -41,8 +44,10 @@ export async function answerRequest(exchange: ReadExchange, edge: Edge): Promise
         format,
         request: clientRequest,
         caller: request.caller as Caller,
-        signal: leaving,
-        trace: request.trace as Trace,
+        signal,
+        captures: recording.captures,
+        traceContext: recording.traceContext,
+        observer: recording,
         idempotencyId: null,
       },
       firstOf(request.headers["idempotency-key"]),
@@ -50,6 +55,7 @@ export async function answerRequest(exchange: ReadExchange, edge: Edge): Promise
     );
     return await send(answer, reply, edge);
   } finally {
+    recording.callOver();
     done();
   }
 }
@@ -71,8 +77,8 @@ async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Pr
   return reply;
 }
 
-/** `close` on the response before its end is the one event that means the client has gone. */
-function abortedWhenGone(reply: FastifyReply): Cancellation {
+/** `close` on the response before its end is the one event that means the client disconnected. */
+function abortedOnDisconnect(reply: FastifyReply): Cancellation {
   const controller = new Cancellation();
   whenOver(reply.raw, () => {
     if (!reply.raw.writableFinished) controller.abort();

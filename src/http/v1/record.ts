@@ -1,119 +1,276 @@
-// When a /v1 request is over, however it ended: one log line, the metrics and, for completions, its record. No prompt, no
-// answer, no key.
+// The record of one /v1 request: it observes the call, and when the request is over, however it ended, it writes one log
+// line, the metrics, the spans and, for completions, a row of the request log. No prompt, no response and no key in them.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { AttemptReport, CallReport } from "../../core/call-report.ts";
 import type { LogFields } from "../../core/log.ts";
 import { formatUsd } from "../../core/money.ts";
+import type { ClientRequest } from "../../formats/format.ts";
 import { loggedReason } from "../../gateway/attempt/verdict.ts";
-import type { AttemptNote, Trace } from "../../gateway/call.ts";
+import { type Call, type CallObserver, NO_FACTS, reportOf } from "../../gateway/call.ts";
 import { failureReason, type RequestMetric } from "../../telemetry/request-metrics.ts";
+import { readTraceparent, type TraceContext } from "../../telemetry/trace-context.ts";
 import type { Edge } from "../context.ts";
 import { queueWaitMsOf } from "../overload/admission.ts";
 import { toRecord } from "./request-record.ts";
-import { beginSpans, traceFields } from "./request-spans.ts";
 
-export function recordRequest(request: FastifyRequest, reply: FastifyReply, edge: Edge): void {
-  const waitedMs = queueWaitMsOf(request.raw);
-  const startedAtMs = edge.now() - waitedMs;
-  edge.metrics.begin();
-  (request.trace as Trace).keepsContent = edge.settings.logging.logContent;
-  const endSpans = edge.traces === null ? null : beginSpans(request, waitedMs, edge.traces);
-  // The story hears of the same `close`; it is told first, so that it can note how it ended.
-  reply.raw.once("close", () => setImmediate(record));
+/** How the exchange with the client ended, as seen when its connection was done with it. */
+interface Closing {
+  readonly status: number;
+  readonly durationMs: number;
+}
 
-  function record(): void {
-    const trace = request.trace as Trace;
-    const durationMs = edge.now() - startedAtMs;
-    const status = reply.raw.headersSent ? reply.raw.statusCode : 499;
-    edge.log.info(logFields(request, trace, { status, durationMs }), "request");
-    edge.metrics.end({
-      route: request.routeOptions.url ?? "unknown",
-      status,
-      tier: trace.decision?.tier ?? "none",
-      model: trace.answeredBy ?? "none",
-      durationMs,
-      firstContentMs: trace.firstContentAtMs === null ? null : trace.firstContentAtMs - startedAtMs,
-      overheadMs: overheadMs(trace),
-      decisionMs: trace.marks.decidedAt === 0 ? null : trace.marks.decidedAt - trace.marks.decidingAt,
-      fallback: fallbackOf(trace),
-      failedAttempts: failedAttempts(trace),
-      cost: trace.cost,
-      isStoreAway: trace.errorCode === STORE_AWAY,
+/** Times on the monotonic clock (`performance.now()`); 0 where the request never got that far. */
+export interface RequestTimes {
+  readonly beganAt: number;
+  readonly bodyReadAt: number;
+  readonly routingAt: number;
+  readonly routedAt: number;
+  readonly readyAt: number;
+  readonly streamEndedAt: number;
+}
+
+const NO_REPORT: CallReport = reportOf(NO_FACTS, { event: "error", isCutting: false });
+/** The status of a request whose client disconnected before anything was sent. */
+const CLIENT_CLOSED_REQUEST = 499;
+const DATABASE_UNAVAILABLE = "database_unavailable";
+
+type RecordEdge = Pick<Edge, "now" | "metrics" | "traces" | "log" | "records" | "settings">;
+
+export class RequestRecording implements CallObserver {
+  readonly captures: Call["captures"];
+  readonly traceContext: TraceContext | null;
+  readonly #request: FastifyRequest;
+  readonly #edge: RecordEdge;
+  readonly #startedAtMs: number;
+  readonly #times: { -readonly [Name in keyof RequestTimes]: RequestTimes[Name] };
+  #clientRequest: ClientRequest | null = null;
+  #leaveQueue: (() => void) | null = null;
+  #firstContentAtMs: number | null = null;
+  #errorCode: string | null = null;
+  #report: CallReport = NO_REPORT;
+  #isCallOpen = false;
+  #closing: Closing | null = null;
+  #isWritten = false;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, edge: RecordEdge) {
+    const waitedMs = queueWaitMsOf(request.raw);
+    this.#request = request;
+    this.#edge = edge;
+    this.#startedAtMs = edge.now() - waitedMs;
+    const beganAt = performance.now() - waitedMs;
+    this.#times = { beganAt, bodyReadAt: 0, routingAt: 0, routedAt: 0, readyAt: 0, streamEndedAt: 0 };
+    this.traceContext = edge.traces?.begin(readTraceparent(request.headers.traceparent)) ?? null;
+    this.captures = { text: edge.settings.logging.logContent, metadata: this.traceContext?.isSampled ?? false };
+    edge.metrics.begin();
+    // The call hears of the same `close` first, so that a disconnected client is seen as one.
+    reply.raw.once("close", () => setImmediate(() => this.#close(reply)));
+  }
+
+  /** The whole body is here; the request holds a place in the queue until its credits are reserved. */
+  bodyRead(leaveQueue: () => void = () => undefined): void {
+    this.#times.bodyReadAt = performance.now();
+    this.#leaveQueue = leaveQueue;
+  }
+
+  callStarted(clientRequest: ClientRequest): void {
+    this.#clientRequest = clientRequest;
+    this.#isCallOpen = true;
+  }
+
+  /** The call is settled, and its response sent or given up. */
+  callOver(): void {
+    this.#isCallOpen = false;
+    if (this.#closing !== null) this.#write(this.#closing);
+  }
+
+  failed(errorCode: string): void {
+    this.#errorCode = errorCode;
+  }
+
+  routing(): void {
+    this.#times.routingAt = performance.now();
+  }
+
+  routed(): void {
+    this.#times.routedAt = performance.now();
+  }
+
+  reserved(): void {
+    this.#leaveQueue?.();
+  }
+
+  answered(): void {
+    this.#firstContentAtMs = this.#edge.now();
+  }
+
+  ready(): void {
+    this.#times.readyAt = performance.now();
+  }
+
+  streamEnded(): void {
+    this.#times.streamEndedAt = performance.now();
+  }
+
+  /** A client that disconnected has closed before its call is settled: the record waits for the report. */
+  ended(report: CallReport): void {
+    this.#report = report;
+    if (this.#closing !== null) this.#write(this.#closing);
+  }
+
+  #close({ raw }: FastifyReply): void {
+    const durationMs = this.#edge.now() - this.#startedAtMs;
+    this.#closing = { status: raw.headersSent ? raw.statusCode : CLIENT_CLOSED_REQUEST, durationMs };
+    if (!this.#isCallOpen || this.#report !== NO_REPORT) this.#write(this.#closing);
+  }
+
+  #write(closing: Closing): void {
+    if (this.#isWritten) return;
+    this.#isWritten = true;
+    const { log, metrics, records } = this.#edge;
+    log.info(this.#logFields(closing), "request");
+    metrics.end(this.#metric(closing));
+    const { routeOptions, caller, id: requestId } = this.#request;
+    const recorded = toRecord({
+      route: routeOptions.url ?? "",
+      requestId,
+      caller,
+      clientRequest: this.#clientRequest,
+      report: this.#report,
+      errorCode: this.#errorCode,
+      keepsContent: this.captures.text,
+      startedAtMs: this.#startedAtMs,
+      firstContentMs: this.#firstContentMs(),
+      ...closing,
+      newId: () => records.recorder.newId(this.#startedAtMs),
     });
-    const finish = () => ({ id: edge.records.recorder.newId(startedAtMs), startedAtMs, status, durationMs });
-    const recorded = toRecord(request, trace, finish);
-    if (recorded !== null) edge.records.recorder.add(recorded);
-    endSpans?.(status);
+    if (recorded !== null) records.recorder.add(recorded);
+    this.#writeSpans(closing);
+  }
+
+  #firstContentMs(): number | null {
+    return this.#firstContentAtMs === null ? null : this.#firstContentAtMs - this.#startedAtMs;
+  }
+
+  #metric({ status, durationMs }: Closing): RequestMetric {
+    const { decision, answeredBy, cost } = this.#report;
+    const { routingAt, routedAt } = this.#times;
+    return {
+      route: this.#request.routeOptions.url ?? "unknown",
+      status,
+      tier: decision?.tier ?? "none",
+      model: answeredBy ?? "none",
+      durationMs,
+      firstContentMs: this.#firstContentMs(),
+      overheadMs: overheadMs(this.#times, this.#report),
+      decisionMs: routedAt === 0 ? null : routedAt - routingAt,
+      fallback: fallbackOf(this.#report),
+      failedAttempts: failedAttempts(this.#report),
+      cost,
+      isStoreAway: this.#errorCode === DATABASE_UNAVAILABLE,
+    };
+  }
+
+  #logFields(closing: Closing): LogFields<"request.completed"> {
+    const { id, method, routeOptions, url, caller } = this.#request;
+    return {
+      event: "request.completed",
+      requestId: id,
+      ...traceFields(this.#request, this.traceContext),
+      method,
+      path: routeOptions.url ?? url,
+      ...closing,
+      keyId: caller?.key.id ?? null,
+      ...(this.#report.decision === null ? {} : callFields(this.#report, this.captures.text)),
+    };
+  }
+
+  #writeSpans({ status }: Closing): void {
+    if (this.traceContext === null) return;
+    const { id, method, routeOptions, caller } = this.#request;
+    const chat = this.#clientRequest?.chat ?? null;
+    this.#edge.traces?.end({
+      context: this.traceContext,
+      requestId: id,
+      method,
+      route: routeOptions.url ?? "unknown",
+      status,
+      keyId: caller?.key.id ?? null,
+      isStream: chat?.isStream ?? false,
+      outputCap: chat?.maxOutputTokens ?? null,
+      errorCode: this.#errorCode,
+      report: this.#report,
+      times: { ...this.#times, endedAt: performance.now() },
+    });
   }
 }
 
-const STORE_AWAY = "database_unavailable";
-
 /** Before the first attempt, and after the one that answered. Pauses between attempts are the providers' doing. */
-function overheadMs({ marks }: Trace): number | null {
-  const { readAt, sentAt, heardAt, readyAt } = marks;
-  return readyAt === 0 || readAt === 0 ? null : sentAt - readAt + (readyAt - heardAt);
+function overheadMs({ bodyReadAt, readyAt }: RequestTimes, { attempts }: CallReport): number | null {
+  const first = attempts[0];
+  const last = attempts.at(-1);
+  if (readyAt === 0 || bodyReadAt === 0 || first === undefined || last === undefined) return null;
+  return first.beganAt - bodyReadAt + (readyAt - last.endedAt);
 }
 
-function fallbackOf(trace: Trace): RequestMetric["fallback"] {
-  if (!isFallback(trace)) return null;
-  const from = trace.decision?.model ?? "none";
-  const failed = trace.attempts.find(({ model, outcome }) => model === from && outcome === "failed");
-  // One that came to rest after the decision was not tried at all.
-  return { from, to: trace.answeredBy ?? "none", reason: failed === undefined ? "resting" : failureReason(failed) };
+function fallbackOf(report: CallReport): RequestMetric["fallback"] {
+  if (!isFallback(report)) return null;
+  const from = report.decision?.model ?? "none";
+  const failed = report.attempts.find(({ model, outcome }) => model === from && outcome === "failed");
+  // A model that started to cool down after the decision was not tried at all.
+  return { from, to: report.answeredBy ?? "none", reason: failed === undefined ? "resting" : failureReason(failed) };
 }
 
 const NONE: RequestMetric["failedAttempts"] = [];
 
-function failedAttempts({ attempts }: Trace): RequestMetric["failedAttempts"] {
+function failedAttempts({ attempts }: CallReport): RequestMetric["failedAttempts"] {
   const failed = attempts.filter(({ outcome }) => outcome === "failed");
   return failed.length === 0 ? NONE : failed.map(asFailure);
 }
 
-function asFailure(attempt: AttemptNote): RequestMetric["failedAttempts"][number] {
+function asFailure(attempt: AttemptReport): RequestMetric["failedAttempts"][number] {
   return { model: attempt.model, provider: attempt.provider, reason: failureReason(attempt) };
 }
 
-function isFallback({ answeredBy, decision }: Trace): boolean {
+function isFallback({ answeredBy, decision }: CallReport): boolean {
   return answeredBy !== null && answeredBy !== decision?.model;
 }
 
-function logFields(
-  request: FastifyRequest,
-  trace: Trace,
-  outcome: { status: number; durationMs: number },
-): LogFields<"request.completed"> {
-  const { decision } = trace;
+/** What a log line tells of a call that was routed. A provider's words stay out where content is not kept. */
+function callFields(report: CallReport, keepsContent: boolean): object {
+  const { decision, answeredBy, usage, cost, ending, attempts } = report;
   return {
-    event: "request.completed",
-    requestId: request.id,
-    ...traceFields(request, trace),
-    method: request.method,
-    path: request.routeOptions.url ?? request.url,
-    ...outcome,
-    keyId: request.caller?.key.id ?? null,
-    ...(decision === null
-      ? {}
-      : {
-          tier: decision.tier,
-          category: decision.category,
-          profile: decision.profile,
-          model: trace.answeredBy,
-          isFallback: isFallback(trace),
-          usage: trace.usage === null ? null : [trace.usage.prompt_tokens, trace.usage.completion_tokens],
-          chargedUsd: trace.charge === null ? null : formatUsd(trace.charge),
-          ending: trace.ending,
-          attempts: trace.attempts.map(
-            ({ model, provider, outcome: result, status, reason, durationMs, droppedFields }) => ({
-              model,
-              provider,
-              outcome: result,
-              status,
-              reason: loggedReason({ status, reason }, trace.keepsContent),
-              durationMs,
-              ...(droppedFields.length > 0 ? { droppedFields } : {}),
-            }),
-          ),
-        }),
+    tier: decision?.tier,
+    category: decision?.category,
+    profile: decision?.profile,
+    model: answeredBy,
+    isFallback: isFallback(report),
+    usage: usage === null ? null : [usage.prompt_tokens, usage.completion_tokens],
+    chargedUsd: cost === null ? null : formatUsd(cost.charge),
+    ending,
+    attempts: attempts.map(({ model, provider, outcome, status, reason, durationMs, droppedFields }) => ({
+      model,
+      provider,
+      outcome,
+      status,
+      reason: loggedReason({ status, reason }, keepsContent),
+      durationMs,
+      ...(droppedFields.length > 0 ? { droppedFields } : {}),
+    })),
   };
+}
+
+interface TraceFields {
+  readonly trace_id?: string;
+  readonly span_id?: string;
+}
+
+const NO_TRACE: TraceFields = {};
+
+/** Under the names log collectors look for. Without traces of our own, the caller's trace still names the request. */
+function traceFields({ headers }: FastifyRequest, context: TraceContext | null): TraceFields {
+  if (context !== null) return { trace_id: context.traceId, span_id: context.spanId };
+  if (headers.traceparent === undefined) return NO_TRACE;
+  const caller = readTraceparent(headers.traceparent);
+  return caller === null ? NO_TRACE : { trace_id: caller.traceId };
 }

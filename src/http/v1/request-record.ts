@@ -1,55 +1,64 @@
-// A request that is over, as it is recorded. Only what is small is taken along: the body itself is let go.
+// A finished request as the request log stores it. Only what is small is taken along: the body itself is let go.
 
-import type { FastifyRequest } from "fastify";
+import type { AttemptReport, CallReport, CapturedResponse } from "../../core/call-report.ts";
 import type { AttemptRecord, ContentRecord, RequestRecord } from "../../core/requests/records.ts";
-import type { Caller, Trace } from "../../gateway/call.ts";
+import type { ClientRequest } from "../../formats/format.ts";
+import type { Caller } from "../../gateway/call.ts";
 import { TEXT_MAX } from "../../gateway/capture.ts";
 import { featuresOf } from "../../telemetry/features.ts";
 import { checkToolCalls } from "../../telemetry/tool-calls.ts";
 
-/** Completions; not what is free of charge and looks nothing like one. */
+/** Completions only: what is free of charge looks nothing like one. */
 const RECORDED: ReadonlySet<string> = new Set(["/v1/chat/completions", "/v1/messages", "/api/playground/run"]);
 
-export interface Finish {
-  readonly id: string;
+export interface FinishedRequest {
+  readonly route: string;
+  readonly requestId: string;
+  readonly caller: Caller | null;
+  /** Null when the body could not be read. */
+  readonly clientRequest: ClientRequest | null;
+  readonly report: CallReport;
+  readonly errorCode: string | null;
+  readonly keepsContent: boolean;
   readonly startedAtMs: number;
+  readonly firstContentMs: number | null;
   readonly status: number;
   readonly durationMs: number;
+  readonly newId: () => string;
 }
 
-/** Null for requests that are not recorded: other paths, and callers nobody knows. */
-export function toRecord(request: FastifyRequest, trace: Trace, finish: () => Finish): RequestRecord | null {
-  const route = request.routeOptions.url ?? "";
-  if (request.caller === null || !RECORDED.has(route)) return null;
-  const { key, profile } = request.caller as Caller;
-  const { id, startedAtMs, status, durationMs } = finish();
-  const chat = trace.request?.chat ?? null;
+/** Null for requests that are not recorded: other paths, and callers without a valid key. */
+export function toRecord(finished: FinishedRequest): RequestRecord | null {
+  const { route, caller, clientRequest, report, startedAtMs, keepsContent } = finished;
+  if (caller === null || !RECORDED.has(route)) return null;
+  const { key, profile } = caller;
+  const chat = clientRequest?.chat ?? null;
   return {
-    id,
-    requestId: request.id,
+    id: finished.newId(),
+    requestId: finished.requestId,
     accountId: key.accountId,
     keyId: key.id,
     profileId: profile?.id ?? null,
     atMs: startedAtMs,
     route,
-    status,
-    errorCode: trace.errorCode,
+    status: finished.status,
+    errorCode: finished.errorCode,
     isStream: chat?.isStream ?? false,
-    decision: trace.decision,
-    attempts: trace.attempts.map((attempt) => toAttempt(attempt, startedAtMs, trace.keepsContent)),
-    answeredBy: answererOf(trace),
-    hold: trace.hold,
-    cost: trace.cost,
-    latencyMs: durationMs,
-    firstContentMs: trace.firstContentAtMs === null ? null : trace.firstContentAtMs - startedAtMs,
-    ending: trace.ending,
-    features: chat === null ? null : featuresOf(chat, trace.decision),
-    toolCalls: toolCallsOf(trace),
-    content: contentOf(trace),
+    decision: report.decision,
+    attempts: report.attempts.map((attempt) => toAttempt(attempt, startedAtMs, keepsContent)),
+    answeredBy: answererOf(report),
+    hold: report.hold,
+    cost: report.cost,
+    latencyMs: finished.durationMs,
+    firstContentMs: finished.firstContentMs,
+    ending: report.ending,
+    features: chat === null ? null : featuresOf(chat, report.decision),
+    toolCalls: toolCallsOf(report, clientRequest),
+    content: keepsContent && clientRequest !== null ? contentOf(clientRequest, report.capture) : null,
   };
 }
 
-function toAttempt(attempt: Trace["attempts"][number], startedAtMs: number, keepsWords: boolean): AttemptRecord {
+function toAttempt(attempt: AttemptReport, startedAtMs: number, keepsWords: boolean): AttemptRecord {
   return {
     model: attempt.model,
     provider: attempt.provider,
@@ -64,30 +73,29 @@ function toAttempt(attempt: Trace["attempts"][number], startedAtMs: number, keep
   };
 }
 
-function answererOf({ answeredBy, attempts }: Trace): RequestRecord["answeredBy"] {
+function answererOf({ answeredBy, attempts }: CallReport): RequestRecord["answeredBy"] {
   if (answeredBy === null) return null;
   return { model: answeredBy, provider: attempts.at(-1)?.provider ?? "" };
 }
 
-/** A call that broke off in the middle says nothing about the model's skill. */
-function toolCallsOf({ heard, request, ending }: Trace): RequestRecord["toolCalls"] {
-  if (heard === null || request === null || request.chat.tools.length === 0 || ending !== "complete") return null;
-  return checkToolCalls(heard.toolCalls(), request.chat.tools);
+/** A call that broke in the middle says nothing about the model's skill with tools. */
+function toolCallsOf({ capture, ending }: CallReport, request: ClientRequest | null): RequestRecord["toolCalls"] {
+  if (capture === null || request === null || request.chat.tools.length === 0 || ending !== "complete") return null;
+  return checkToolCalls(capture.toolCalls(), request.chat.tools);
 }
 
-function contentOf({ keepsContent, request, heard }: Trace): ContentRecord | null {
-  if (!keepsContent || request === null) return null;
-  const { bytes } = request.source;
+function contentOf({ source: { bytes } }: ClientRequest, capture: CapturedResponse | null): ContentRecord {
   return {
     request: bytes.toString("utf8", 0, TEXT_MAX),
     isRequestCut: bytes.length > TEXT_MAX,
-    answer: answerText(heard),
-    isAnswerCut: heard?.isCut ?? false,
+    answer: responseText(capture),
+    isAnswerCut: capture?.isCut ?? false,
   };
 }
 
-function answerText(heard: Trace["heard"]): string {
-  if (heard === null) return "";
-  const calls = heard.toolCalls();
-  return calls.length === 0 ? heard.text : `${heard.text}${heard.text === "" ? "" : "\n\n"}${JSON.stringify(calls)}`;
+function responseText(capture: CapturedResponse | null): string {
+  if (capture === null) return "";
+  const calls = capture.toolCalls();
+  const { text } = capture;
+  return calls.length === 0 ? text : `${text}${text === "" ? "" : "\n\n"}${JSON.stringify(calls)}`;
 }

@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
 import { type Admitted, admit, type Doorkeeper, tooManyRequests } from "../../gateway/admit.ts";
-import { type Caller, emptyTrace, type Trace } from "../../gateway/call.ts";
+import type { Caller } from "../../gateway/call.ts";
 import type { Edge } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { isV1, speaksAnthropic } from "../exchange/request-format.ts";
@@ -12,13 +12,14 @@ import { registerChat } from "./chat.ts";
 import { createInFlight, type InFlight } from "./in-flight.ts";
 import { registerMessages } from "./messages.ts";
 import { registerModels } from "./models.ts";
-import { recordRequest } from "./record.ts";
+import { RequestRecording } from "./record.ts";
 import { registerDebug } from "./routing-debug.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     caller: Caller | null;
-    trace: Trace | null;
+    /** What will be recorded of it; null outside of /v1 and the playground. */
+    recording: RequestRecording | null;
   }
 }
 
@@ -26,11 +27,10 @@ export function registerV1(server: FastifyInstance, edge: Edge, queue: RequestQu
   const door = doorOf(edge);
   const inFlight = createInFlight(edge.settings.limits.inFlightPerKey);
   server.decorateRequest("caller", null);
-  server.decorateRequest("trace", null);
+  server.decorateRequest("recording", null);
   server.register(async (v1) => {
     v1.addHook("onRequest", (request, reply, done) => {
-      request.trace = emptyTrace();
-      recordRequest(request, reply, edge);
+      request.recording = new RequestRecording(request, reply, edge);
       const places = { inFlight, metrics: edge.metrics };
       const admitted = letIn(request, reply, door);
       if (admitted !== undefined) {
@@ -43,9 +43,7 @@ export function registerV1(server: FastifyInstance, edge: Edge, queue: RequestQu
     // Only now is the body here: one that takes its time holds up nobody.
     v1.addHook("preValidation", (request, reply, done) => {
       const leave = queue.beginWork();
-      const trace = request.trace as Trace;
-      trace.marks.readAt = performance.now();
-      trace.onReserved = leave;
+      request.recording?.bodyRead(leave);
       whenOver(reply.raw, leave);
       done();
     });

@@ -2,7 +2,6 @@
 
 import { expect, test, vi } from "vitest";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
-import { emptyTrace } from "../../../src/gateway/call.ts";
 import { relay } from "../../../src/gateway/relay.ts";
 import type { ReplyBody } from "../../../src/providers/transport.ts";
 import { chunk, event } from "../../support/providers/fake-provider.ts";
@@ -26,7 +25,6 @@ function begin(texts: readonly string[], finish: () => Promise<string> | string)
     cancel: vi.fn(),
     release: vi.fn(),
   };
-  const trace = emptyTrace();
   const onFault = vi.fn();
   const onBreak = vi.fn();
   const writer = openaiChat.streamWriter(
@@ -34,19 +32,20 @@ function begin(texts: readonly string[], finish: () => Promise<string> | string)
     { service: SERVICE, wantsUsage: false },
   );
   const stream = { reader: openaiChat.streamReader(), head: [], body, isAtEnd: false };
-  const onGone = vi.fn();
+  const onDisconnect = vi.fn();
   const task = {
     stream,
     writer,
-    trace,
-    finish: async () => finish(),
+    onFinish: vi.fn(async () => finish()),
     isCutting: () => false,
     keepsText: false,
-    onGone,
+    onDisconnect,
     onBreak,
     onFault,
   };
-  return { body, trace, onFault, onBreak, onGone, text: relay(task) };
+  const handlers = { finish: task.onFinish, fault: onFault, break: onBreak, disconnect: onDisconnect };
+  const called = (): string[] => Object.entries(handlers).flatMap(([name, { mock }]) => mock.calls.map(() => name));
+  return { body, called, onFault, onBreak, text: relay(task) };
 }
 
 async function readAll(text: AsyncGenerator<string>): Promise<string> {
@@ -60,54 +59,52 @@ const finished = `${event(chunk("alpha", {}, "stop"))}data: [DONE]\n\n`;
 
 test("a fault of ours at the end becomes an error event and goes to the log", async () => {
   const fault = new Error("the ledger is gone");
-  const { text, trace, onFault, body } = begin([hello, finished], () => Promise.reject(fault));
+  const { text, called, onFault, body } = begin([hello, finished], () => Promise.reject(fault));
   const all = await readAll(text);
   expect(all).toContain('"type":"api_error"');
   expect(all).not.toMatch(/ledger|\[DONE\]/);
   expect(onFault).toHaveBeenCalledWith(fault);
-  expect(trace.ending).toBe("gateway-broke");
+  expect(called()).toEqual(["finish", "fault"]);
   expect(body.cancel).toHaveBeenCalled();
 });
 
 test("a reader that stops reading gives the provider up", async () => {
-  const { text, trace, body } = begin([hello, hello, finished], () => "");
+  const { text, called, body } = begin([hello, hello, finished], () => "");
   for await (const piece of text) if (piece.includes("Hello")) break;
-  expect(trace.ending).toBe("client-gone");
+  expect(called()).toEqual(["disconnect"]);
   expect(body.cancel).toHaveBeenCalled();
 });
 
 test("a complete stream lets the connection go instead of cutting it", async () => {
-  const { text, trace, body } = begin([hello, finished], () => "the end");
+  const { text, called, body } = begin([hello, finished], () => "the end");
   expect(await readAll(text)).toMatch(/Hello.*the end$/s);
-  expect(trace.ending).toBe("complete");
+  expect(called()).toEqual(["finish"]);
   expect(body.release).toHaveBeenCalled();
   expect(body.cancel).not.toHaveBeenCalled();
 });
 
 test("a provider that breaks off is named with its reason to us, not to the client", async () => {
-  const { text, trace, onBreak } = begin([hello, event({ error: { message: "inner words" } })], () => "");
+  const { text, called, onBreak } = begin([hello, event({ error: { message: "inner words" } })], () => "");
   const all = await readAll(text);
   expect(all).toContain("stream_interrupted");
   expect(all).not.toContain("inner words");
   expect(onBreak).toHaveBeenCalledWith("inner words");
-  expect(trace.ending).toBe("provider-broke");
+  expect(called()).toEqual(["break"]);
 });
 
 test("an answer that nobody takes a piece of still ends", async () => {
-  const { text, trace, onGone, body } = begin([hello, finished], () => "");
+  const { text, called, body } = begin([hello, finished], () => "");
   await text.return(undefined);
-  expect(trace.ending).toBe("client-gone");
-  expect(onGone).toHaveBeenCalledTimes(1);
+  expect(called()).toEqual(["disconnect"]);
   expect(body.cancel).toHaveBeenCalled();
 });
 
 test("an answer whose head could not be sent is a fault of ours", async () => {
-  const { text, trace, onGone, onFault, body } = begin([hello, finished], () => "");
+  const { text, called, onFault, body } = begin([hello, finished], () => "");
   const fault = new Error("no head");
   await text.throw(fault);
   await text.return(undefined);
-  expect(trace.ending).toBe("gateway-broke");
   expect(onFault.mock.calls).toEqual([[fault]]);
-  expect(onGone).not.toHaveBeenCalled();
+  expect(called()).toEqual(["fault"]);
   expect(body.cancel).toHaveBeenCalled();
 });

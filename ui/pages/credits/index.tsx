@@ -22,13 +22,6 @@ const BALANCE_EVERY_MS = 10_000;
 export function Credits() {
   const { query } = place.value;
   const credits = useLoad<Balance>("/api/credits", { everyMs: BALANCE_EVERY_MS });
-  const after = query.get("after");
-  const entry = query.get("entry");
-  const start = after !== null ? `&after=${after}` : entry !== null ? `&from=${encodeURIComponent(entry)}` : "";
-  const kind = query.get("kind") ?? "";
-  const month = query.get("month");
-  const narrowed = `${kind === "" ? "" : `&kind=${encodeURIComponent(kind)}`}${month === null ? "" : `&month=${encodeURIComponent(month)}`}`;
-  const ledger = useLoad<List<LedgerEntry>>(`/api/ledger?limit=50${start}${narrowed}`);
   const add = (): void => {
     if (isOperator()) setQuery({ new: "1" });
   };
@@ -45,46 +38,65 @@ export function Credits() {
       <Shown load={credits} rows={3}>
         {(data) => <Balances credits={data} />}
       </Shown>
-      <Months chosen={month} />
-      <section class="card" id="ledger">
-        <div class="head-row">
-          <h2>Ledger</h2>
-          {month !== null && <MonthChip month={month} />}
-          <Segmented
-            label="Kind of entry"
-            choices={KINDS}
-            value={kind}
-            onChange={(next) => setQuery({ kind: next, after: null, entry: null })}
-          />
-          <ButtonLink
-            href={withAccount(`/api/ledger/export?format=csv${narrowed}`)}
-            download={month === null ? "ledger.csv" : `ledger-${month}.csv`}
-          >
-            CSV
-          </ButtonLink>
-        </div>
-        <Shown load={ledger} rows={10}>
-          {({ data, next }) =>
-            data.length === 0 ? (
-              <NoEntry month={month} isNarrowed={narrowed !== "" || after !== null} />
-            ) : (
-              <>
-                <Ledger entries={data} />
-                <nav class="row pages" aria-label="Pages of the ledger">
-                  {(after !== null || entry !== null) && (
-                    <ButtonLink href={hrefWith({ after: null, entry: null })}>Newest</ButtonLink>
-                  )}
-                  {next !== null && <ButtonLink href={hrefWith({ after: next })}>Older</ButtonLink>}
-                </nav>
-              </>
-            )
-          }
-        </Shown>
-      </section>
+      <Months chosen={query.get("month")} />
+      <Ledger />
       {query.get("new") !== null && isOperator() && (
         <TopUp onClose={() => setQuery({ new: null }, { replace: true })} />
       )}
     </>
+  );
+}
+
+/** The ledger under the filters of the address, a page at a time. `entry` starts the list at one entry, as links do. */
+function Ledger() {
+  const { query } = place.value;
+  const after = query.get("after");
+  const entry = query.get("entry");
+  const kind = query.get("kind") ?? "";
+  const month = query.get("month");
+  const start = after !== null ? `&after=${after}` : entry !== null ? `&from=${encodeURIComponent(entry)}` : "";
+  const filter = `${kind === "" ? "" : `&kind=${encodeURIComponent(kind)}`}${month === null ? "" : `&month=${encodeURIComponent(month)}`}`;
+  const ledger = useLoad<List<LedgerEntry>>(`/api/ledger?limit=50${start}${filter}`);
+  return (
+    <section class="card" id="ledger">
+      <div class="head-row">
+        <h2>Ledger</h2>
+        {month !== null && <MonthChip month={month} />}
+        <Segmented
+          label="Kind of entry"
+          choices={KINDS}
+          value={kind}
+          onChange={(next) => setQuery({ kind: next, after: null, entry: null })}
+        />
+        <ButtonLink
+          href={withAccount(`/api/ledger/export?format=csv${filter}`)}
+          download={month === null ? "ledger.csv" : `ledger-${month}.csv`}
+        >
+          CSV
+        </ButtonLink>
+      </div>
+      <Shown load={ledger} rows={10}>
+        {({ data, next }) =>
+          data.length === 0 ? (
+            <NoEntry month={month} isNarrowed={filter !== "" || after !== null} />
+          ) : (
+            <>
+              <LedgerTable entries={data} />
+              <LedgerPages isAtNewest={after === null && entry === null} next={next} />
+            </>
+          )
+        }
+      </Shown>
+    </section>
+  );
+}
+
+function LedgerPages({ isAtNewest, next }: { readonly isAtNewest: boolean; readonly next: string | null }) {
+  return (
+    <nav class="row pages" aria-label="Pages of the ledger">
+      {!isAtNewest && <ButtonLink href={hrefWith({ after: null, entry: null })}>Newest</ButtonLink>}
+      {next !== null && <ButtonLink href={hrefWith({ after: next })}>Older</ButtonLink>}
+    </nav>
   );
 }
 
@@ -148,12 +160,12 @@ function Balances({ credits }: { readonly credits: Balance }) {
 
 const KIND_NAMES: Readonly<Record<string, string>> = { topup: "top-up", adjustment: "correction" };
 
-function Ledger({ entries }: { readonly entries: readonly LedgerEntry[] }) {
-  const marked = place.value.query.get("entry");
-  const rowOf = (id: string): string => `entry-${id}`;
+/** An entry that a link points to is marked and scrolled to. */
+function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] }) {
+  const linked = place.value.query.get("entry");
   useEffect(() => {
-    if (marked !== null) document.getElementById(`entry-${marked}`)?.scrollIntoView({ block: "center" });
-  }, [marked]);
+    if (linked !== null) document.getElementById(`entry-${linked}`)?.scrollIntoView({ block: "center" });
+  }, [linked]);
   return (
     <div class="table-box">
       <table class="rows ledger">
@@ -174,38 +186,42 @@ function Ledger({ entries }: { readonly entries: readonly LedgerEntry[] }) {
         </thead>
         <tbody>
           {entries.map((entry) => (
-            <tr key={entry.id} id={rowOf(entry.id)} class={entry.id === marked ? "chosen" : ""}>
-              <td data-cell="time" title={utc(entry.createdAt)}>
-                {ago(entry.createdAt)}
-              </td>
-              <td data-cell="kind">{KIND_NAMES[entry.kind] ?? entry.kind}</td>
-              <td data-cell="about" class="cut">
-                {entry.requestId === null ? (
-                  (entry.note ?? "")
-                ) : (
-                  <a href={hrefTo(`/requests/${encodeURIComponent(entry.requestId)}`, { tab: "cost" })}>
-                    {entry.model ?? entry.requestId}
-                  </a>
-                )}
-              </td>
-              <td data-cell="actor" class="cut" title={entry.actor ?? undefined}>
-                {entry.actor ?? ""}
-              </td>
-              <td
-                data-cell="amount"
-                class={`number ${Number(entry.amountUsd) > 0 ? "good" : ""}`}
-                title={exact(entry.amountUsd)}
-              >
-                {Number(entry.amountUsd) > 0 ? "+" : ""}
-                {usd(entry.amountUsd)}
-              </td>
-              <td data-cell="balance" class="number" title={exact(entry.balanceAfterUsd)}>
-                {balance(entry.balanceAfterUsd)}
-              </td>
-            </tr>
+            <LedgerRow key={entry.id} entry={entry} isLinked={entry.id === linked} />
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** A charge names its model and opens the sum behind it; other entries show their note. */
+function LedgerRow({ entry, isLinked }: { readonly entry: LedgerEntry; readonly isLinked: boolean }) {
+  const isCredit = Number(entry.amountUsd) > 0;
+  return (
+    <tr id={`entry-${entry.id}`} class={isLinked ? "chosen" : ""}>
+      <td data-cell="time" title={utc(entry.createdAt)}>
+        {ago(entry.createdAt)}
+      </td>
+      <td data-cell="kind">{KIND_NAMES[entry.kind] ?? entry.kind}</td>
+      <td data-cell="about" class="cut">
+        {entry.requestId === null ? (
+          (entry.note ?? "")
+        ) : (
+          <a href={hrefTo(`/requests/${encodeURIComponent(entry.requestId)}`, { tab: "cost" })}>
+            {entry.model ?? entry.requestId}
+          </a>
+        )}
+      </td>
+      <td data-cell="actor" class="cut" title={entry.actor ?? undefined}>
+        {entry.actor ?? ""}
+      </td>
+      <td data-cell="amount" class={`number ${isCredit ? "good" : ""}`} title={exact(entry.amountUsd)}>
+        {isCredit ? "+" : ""}
+        {usd(entry.amountUsd)}
+      </td>
+      <td data-cell="balance" class="number" title={exact(entry.balanceAfterUsd)}>
+        {balance(entry.balanceAfterUsd)}
+      </td>
+    </tr>
   );
 }

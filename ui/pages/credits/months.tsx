@@ -22,7 +22,7 @@ export function Months({ chosen }: { readonly chosen: string | null }) {
       <Shown load={months} rows={2}>
         {({ data, next }) => (
           <>
-            <Table months={data} chosen={chosen} />
+            <MonthTable months={data} chosen={chosen} />
             {next !== null && limit === FEW && (
               <p class="row pages">
                 <Button onClick={() => setLimit(MANY)}>All months</Button>
@@ -35,7 +35,7 @@ export function Months({ chosen }: { readonly chosen: string | null }) {
   );
 }
 
-function Table({ months, chosen }: { readonly months: readonly LedgerMonth[]; readonly chosen: string | null }) {
+function MonthTable({ months, chosen }: { readonly months: readonly LedgerMonth[]; readonly chosen: string | null }) {
   return (
     <div class="table-box">
       <table class="rows months">
@@ -52,7 +52,7 @@ function Table({ months, chosen }: { readonly months: readonly LedgerMonth[]; re
         </thead>
         <tbody>
           {months.map((month) => (
-            <Row key={month.month} month={month} isChosen={month.month === chosen} />
+            <MonthRow key={month.month} month={month} isChosen={month.month === chosen} />
           ))}
         </tbody>
       </table>
@@ -60,7 +60,7 @@ function Table({ months, chosen }: { readonly months: readonly LedgerMonth[]; re
   );
 }
 
-function Row({ month, isChosen }: { readonly month: LedgerMonth; readonly isChosen: boolean }) {
+function MonthRow({ month, isChosen }: { readonly month: LedgerMonth; readonly isChosen: boolean }) {
   const href = hrefWith({ month: month.month, kind: null, after: null, entry: null });
   const of = (kind: string): string => hrefWith({ month: month.month, kind, after: null, entry: null });
   return (
@@ -74,9 +74,9 @@ function Row({ month, isChosen }: { readonly month: LedgerMonth; readonly isChos
       <td data-cell="opening" class="number" title={exact(month.openingUsd)}>
         {balance(month.openingUsd)}
       </td>
-      <Sum cell="top-ups" amount={month.topUpsUsd} href={of("topup")} />
-      <Sum cell="charges" amount={month.chargesUsd} href={of("charge")} />
-      <Sum cell="corrections" amount={month.adjustmentsUsd} href={of("adjustment")} />
+      <SumCell cell="top-ups" amount={month.topUpsUsd} href={of("topup")} />
+      <SumCell cell="charges" amount={month.chargesUsd} href={of("charge")} />
+      <SumCell cell="corrections" amount={month.adjustmentsUsd} href={of("adjustment")} />
       <td data-cell="closing" class="number" title={exact(month.closingUsd)}>
         {balance(month.closingUsd)}
       </td>
@@ -84,7 +84,7 @@ function Row({ month, isChosen }: { readonly month: LedgerMonth; readonly isChos
   );
 }
 
-function Sum({ cell, amount, href }: { readonly cell: string; readonly amount: string; readonly href: string }) {
+function SumCell({ cell, amount, href }: { readonly cell: string; readonly amount: string; readonly href: string }) {
   return (
     <td data-cell={cell} class="number" title={exact(amount)}>
       {Number(amount) === 0 ? <span class="faint">–</span> : <a href={href}>{signed(amount)}</a>}

@@ -10,13 +10,12 @@ import { Problem } from "../../kit/states.tsx";
 import type { NewKey } from "../../types.ts";
 import { EMPTY_KEY, EXPIRIES, type KeyDraft, KeyFields, keyBody } from "./fields.tsx";
 
-export function KeyCreation({
-  onClose,
-  onCreated,
-}: {
+interface KeyCreationProps {
   readonly onClose: () => void;
   readonly onCreated?: (key: NewKey) => void;
-}) {
+}
+
+export function KeyCreation({ onClose, onCreated }: KeyCreationProps) {
   const [created, setCreated] = useState<NewKey | null>(null);
   if (created !== null) return <KeyShown created={created} title={`Key “${created.name}”`} onClose={onClose} />;
   const onDone = (key: NewKey): void => {
@@ -54,15 +53,13 @@ function KeyForm({ onDone }: { readonly onDone: (key: NewKey) => void }) {
   );
 }
 
-export function KeyShown({
-  created,
-  title,
-  onClose,
-}: {
+interface KeyShownProps {
   readonly created: NewKey;
   readonly title: string;
   readonly onClose: () => void;
-}) {
+}
+
+export function KeyShown({ created, title, onClose }: KeyShownProps) {
   const [isSaved, setSaved] = useState(false);
   const [isAsking, setAsking] = useState(false);
   useEffect(() => {

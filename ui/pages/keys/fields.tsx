@@ -60,20 +60,13 @@ function endOf({ days, date }: KeyDraft): string | null {
   return days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
 }
 
-export function KeyFields({
-  draft,
-  onChange,
-  expiries,
-}: {
+interface KeyFieldsProps {
   readonly draft: KeyDraft;
   readonly onChange: (draft: KeyDraft) => void;
   readonly expiries: readonly Option[];
-}) {
-  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
-  const choices = profiles.map(({ id, name }) => ({ value: id, label: name }));
-  const chosen = profiles.find(({ id }) => id === draft.profile);
-  const isGone = draft.profile !== "" && !choices.some(({ value }) => value === draft.profile);
-  const gone = isGone ? [{ value: draft.profile, label: "a profile that is deleted" }] : [];
+}
+
+export function KeyFields({ draft, onChange, expiries }: KeyFieldsProps) {
   const set = (field: keyof KeyDraft) => (value: string) => onChange({ ...draft, [field]: value });
   return (
     <>
@@ -86,13 +79,7 @@ export function KeyFields({
         isFocused
       />
       <div class="pair">
-        <SelectField
-          label="Profile"
-          value={draft.profile}
-          options={[{ value: "", label: "none: routed freely" }, ...gone, ...choices]}
-          onChange={set("profile")}
-          hint={chosen === undefined ? undefined : chipsOf(chosen).join(", ")}
-        />
+        <ProfileField value={draft.profile} onChange={set("profile")} />
         <SelectField label="Expires" value={draft.days} options={expiries} onChange={set("days")} />
       </div>
       {draft.days === ON_DATE && (
@@ -126,5 +113,23 @@ export function KeyFields({
         />
       )}
     </>
+  );
+}
+
+/** A key may name a profile that was deleted since: it stays in the list, or the field would show another one. */
+function ProfileField({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
+  const choices = profiles.map(({ id, name }) => ({ value: id, label: name }));
+  const chosen = profiles.find(({ id }) => id === value);
+  const isDeleted = value !== "" && chosen === undefined;
+  const deleted = isDeleted ? [{ value, label: "a profile that is deleted" }] : [];
+  return (
+    <SelectField
+      label="Profile"
+      value={value}
+      options={[{ value: "", label: "none: routed freely" }, ...deleted, ...choices]}
+      onChange={onChange}
+      hint={chosen === undefined ? undefined : chipsOf(chosen).join(", ")}
+    />
   );
 }

@@ -66,17 +66,14 @@ export function Keys() {
   );
 }
 
-function KeyTable({
-  keys,
-  usage,
-  days,
-  profiles,
-}: {
+interface KeyTableProps {
   readonly keys: readonly Key[];
   readonly usage: ReadonlyMap<string, readonly Usage[]>;
   readonly days: readonly number[];
   readonly profiles: readonly Profile[];
-}) {
+}
+
+function KeyTable({ keys, usage, days, profiles }: KeyTableProps) {
   const [editing, setEditing] = useState<Key | null>(null);
   const [rotating, setRotating] = useState<Key | null>(null);
   const [revoking, setRevoking] = useState<Key | null>(null);
@@ -126,15 +123,7 @@ function KeyTable({
   );
 }
 
-function KeyRow({
-  row,
-  usage,
-  days,
-  profile,
-  onEdit,
-  onRotate,
-  onRevoke,
-}: {
+interface KeyRowProps {
   readonly row: Key;
   readonly usage: readonly Usage[];
   readonly days: readonly number[];
@@ -142,7 +131,9 @@ function KeyRow({
   readonly onEdit: () => void;
   readonly onRotate: () => void;
   readonly onRevoke: () => void;
-}) {
+}
+
+function KeyRow({ row, usage, days, profile, onEdit, onRotate, onRevoke }: KeyRowProps) {
   const isActive = row.status === "active";
   const perDay = days.map((day) => usage.find(({ start }) => Date.parse(start) === day)?.requests ?? 0);
   const requests = hrefTo("/requests", { key: row.id, range: "30d", from: null, to: null });

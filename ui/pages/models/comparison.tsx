@@ -10,13 +10,12 @@ import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import { standingText } from "./words.ts";
 
-export function Comparison({
-  models,
-  all,
-}: {
+interface ComparisonProps {
   readonly models: readonly SeenModel[];
   readonly all: readonly SeenModel[];
-}) {
+}
+
+export function Comparison({ models, all }: ComparisonProps) {
   const ids = models.map(({ id }) => id);
   const others = all.filter(({ id, isRoutable }) => isRoutable && !ids.includes(id));
   return (

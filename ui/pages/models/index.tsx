@@ -32,7 +32,7 @@ export function Models() {
         title="Models"
         purpose="Prices per million tokens with the markup, function-calling scores, and health."
       />
-      <UnwellProviders />
+      <ProviderWarnings />
       <Shown load={models} rows={14}>
         {({ data }) => {
           const seen = withUsage(data, usage);
@@ -45,13 +45,12 @@ export function Models() {
   );
 }
 
-function Catalogue({
-  seen,
-  compared,
-}: {
+interface CatalogueProps {
   readonly seen: readonly SeenModel[];
   readonly compared: readonly SeenModel[];
-}) {
+}
+
+function Catalogue({ seen, compared }: CatalogueProps) {
   const { query } = place.value;
   const words = (query.get("q") ?? "").toLowerCase();
   const isAll = query.get("show") === "all";
@@ -96,15 +95,15 @@ function Catalogue({
 }
 
 /** A provider or key that is not well takes all its models with it, so it is said once, above them. */
-function UnwellProviders() {
+function ProviderWarnings() {
   const providers = useLoad<List<Provider>>(isOperator() ? "/api/providers" : null, { everyMs: EVERY_MS });
-  const unwell = (providers.data?.data ?? []).flatMap(({ id, health, credential }) => [
+  const states = (providers.data?.data ?? []).flatMap(({ id, health, credential }) => [
     { name: `Provider ${id}`, health },
     { name: `The key of ${id}`, health: credential },
   ]);
   return (
     <>
-      {unwell.map(({ name, health }) =>
+      {states.map(({ name, health }) =>
         health === null || health.state === "closed" ? null : (
           <p key={name} class="notice warn">
             {name}: {describeHealth(health)}.

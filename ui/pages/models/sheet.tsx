@@ -17,15 +17,13 @@ import type { Model, SeenToolCalls } from "../../types.ts";
 import { describeHealth, errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import { seenText } from "./words.ts";
 
-export function ModelSheet({
-  model,
-  all,
-  onClose,
-}: {
+interface ModelSheetProps {
   readonly model: SeenModel;
   readonly all: readonly SeenModel[];
   readonly onClose: () => void;
-}) {
+}
+
+export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
   useShortcuts({ Escape: onClose });
   const test = useProviderTest(model.provider, model.id);
   return (
@@ -133,14 +131,14 @@ export function Scores({ model }: { readonly model: Model }) {
     <>
       {scores === null && <p class="faint">{UNMEASURED}</p>}
       <dl class="scores">
-        {scores !== null && <Row name="overall" value={scores.overall} />}
+        {scores !== null && <ScoreRow name="overall" value={scores.overall} />}
         {TOOL_SCENARIOS.map((scenario) => {
           const seen = toolCalls.find((each) => each.scenario === scenario);
           if (scores === null && seen === undefined) return null;
           return (
-            <Row key={scenario} name={scenario.replaceAll("_", " ")} value={scores?.[scenario]} seen={seen}>
+            <ScoreRow key={scenario} name={scenario.replaceAll("_", " ")} value={scores?.[scenario]} seen={seen}>
               {seen !== undefined && <p class="seen small faint">{seenText(seen)}</p>}
-            </Row>
+            </ScoreRow>
           );
         })}
       </dl>
@@ -156,17 +154,14 @@ export function Scores({ model }: { readonly model: Model }) {
 
 const UNMEASURED = "Never measured; it is not used where a score is asked for.";
 
-function Row({
-  name,
-  value,
-  seen,
-  children,
-}: {
+interface ScoreRowProps {
   readonly name: string;
   readonly value: number | undefined;
   readonly seen?: SeenToolCalls | undefined;
   readonly children?: ComponentChildren;
-}) {
+}
+
+function ScoreRow({ name, value, seen, children }: ScoreRowProps) {
   const now = seen?.blendedScore ?? value;
   const was = seen?.staticScore ?? value ?? 0;
   return (

@@ -22,17 +22,14 @@ export function sorted(models: readonly SeenModel[], sort: Sort): readonly SeenM
   return [...models].sort((a, b) => order(a) - order(b));
 }
 
-export function ModelTable({
-  models,
-  sort,
-  chosen,
-  compared,
-}: {
+interface ModelTableProps {
   readonly models: readonly SeenModel[];
   readonly sort: Sort;
   readonly chosen: string | null;
   readonly compared: readonly SeenModel[];
-}) {
+}
+
+export function ModelTable({ models, sort, chosen, compared }: ModelTableProps) {
   const head = (label: string, by: Sort) => (
     <th scope="col" class={by === "tier" ? "" : "number"} aria-sort={sort === by ? "ascending" : undefined}>
       <button
@@ -91,15 +88,13 @@ function useSteps(models: readonly SeenModel[], chosen: string | null): void {
   useShortcuts({ j: () => step(1), k: () => step(-1) });
 }
 
-function ModelRow({
-  model,
-  isOpen,
-  compared,
-}: {
+interface ModelRowProps {
   readonly model: SeenModel;
   readonly isOpen: boolean;
   readonly compared: readonly SeenModel[];
-}) {
+}
+
+function ModelRow({ model, isOpen, compared }: ModelRowProps) {
   const requests = hrefTo("/requests", { model: model.id, range: "24h", from: null, to: null });
   return (
     <tr class={`${isOpen ? "open" : ""} ${model.isRoutable ? "" : "gone"}`}>

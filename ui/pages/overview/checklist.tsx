@@ -53,15 +53,13 @@ export function Checklist({ first, onDone }: { readonly first: RequestLine | nul
   );
 }
 
-function Step({
-  title,
-  isDone,
-  children,
-}: {
+interface StepProps {
   readonly title: string;
   readonly isDone: boolean;
   readonly children: ComponentChildren;
-}) {
+}
+
+function Step({ title, isDone, children }: StepProps) {
   return (
     <li class={isDone ? "done" : ""}>
       <span class="tick" aria-hidden="true">

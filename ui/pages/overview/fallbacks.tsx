@@ -15,7 +15,7 @@ import type { List } from "../../types.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
 import { describeFailures, describeTries, type Failures, failureStacks, tryStacks } from "./fallback-stacks.ts";
 
-interface Shape extends Series {
+interface FallbackChartProps extends Series {
   /** How often it is read again; 0 is never. */
   readonly everyMs: number;
 }
@@ -25,15 +25,15 @@ const CHOICES = [
   { value: "provider", label: "by provider" },
 ] as const;
 
-export function FallbackChart(props: Shape) {
+export function FallbackChart(props: FallbackChartProps) {
   const [what, setWhat] = useState<string>("try");
   const choice = <Segmented label="Fallbacks by" choices={CHOICES} value={what} onChange={setWhat} />;
   return what === "try" ? <ByTry {...props} choice={choice} /> : <ByProvider {...props} choice={choice} />;
 }
 
-type Chosen = Shape & { readonly choice: ComponentChildren };
+type ChosenChartProps = FallbackChartProps & { readonly choice: ComponentChildren };
 
-function ByTry({ range, series, choice }: Chosen) {
+function ByTry({ range, series, choice }: ChosenChartProps) {
   const [isWhole, setWhole] = useState(false);
   const times = timesOf(range, range.step);
   const rows = series.data?.data ?? [];
@@ -82,7 +82,7 @@ function ByTry({ range, series, choice }: Chosen) {
   );
 }
 
-function ByProvider({ range, series, everyMs, choice }: Chosen) {
+function ByProvider({ range, series, everyMs, choice }: ChosenChartProps) {
   const key = place.value.query.get("key");
   const narrowed = key === null ? "" : `&key=${encodeURIComponent(key)}`;
   const path = `/api/usage/failures?by=${range.step}&${rangeQuery(range)}${narrowed}`;

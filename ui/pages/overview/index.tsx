@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { type Load, useLoad } from "../../api.ts";
+import { useLoad } from "../../api.ts";
 import { clock, percent, usd } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
@@ -46,13 +46,6 @@ export function Overview() {
   );
 }
 
-export interface OverviewData {
-  readonly range: Range;
-  readonly total: Load<List<Usage>>;
-  readonly before: Load<List<Usage>>;
-  readonly series: Load<List<Usage>>;
-}
-
 function Dashboard() {
   const isLive = place.value.query.get("live") !== "off";
   const key = place.value.query.get("key");
@@ -70,7 +63,7 @@ function Dashboard() {
   const isQuiet = total.data !== null && (total.data.data[0]?.requests ?? 0) === 0;
   return (
     <>
-      <PageHead title="Overview" purpose={<Proof total={total.data?.data[0] ?? null} range={range} />}>
+      <PageHead title="Overview" purpose={<SavingsSentence total={total.data?.data[0] ?? null} range={range} />}>
         <KeyFilter />
         <RangePicker />
       </PageHead>
@@ -102,7 +95,7 @@ function Dashboard() {
   );
 }
 
-function Proof({ total, range }: { readonly total: Usage | null; readonly range: Range }) {
+function SavingsSentence({ total, range }: { readonly total: Usage | null; readonly range: Range }) {
   const model = useLoad<{ readonly baselineModel: string }>(isOperator() ? "/api/settings" : null).data?.baselineModel;
   if (total === null || total.requests === 0)
     return <span class="proof">What was routed where, what it cost, and what it saved.</span>;

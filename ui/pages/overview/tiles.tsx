@@ -6,8 +6,7 @@ import { count, duration, percent, usd } from "../../format.ts";
 import { Skeleton } from "../../kit/states.tsx";
 import type { List, Usage } from "../../types.ts";
 import { perStep } from "../../usage.ts";
-import { requestsHref } from "./drill-down.ts";
-import type { OverviewData } from "./index.tsx";
+import { requestsHref, type Series } from "./drill-down.ts";
 
 interface Tile {
   readonly name: string;
@@ -71,9 +70,15 @@ const TILES: readonly Tile[] = [
 ];
 
 /** A change beyond this says nothing but that there was next to nothing before. */
-const TOLD_MAX = 10;
+const CHANGE_MAX = 10;
 
-export function Tiles({ range, total, before, series }: OverviewData) {
+interface TilesProps extends Series {
+  readonly total: Load<List<Usage>>;
+  /** The same length of time, just before. */
+  readonly before: Load<List<Usage>>;
+}
+
+export function Tiles({ range, total, before, series }: TilesProps) {
   return (
     <section class="tiles" aria-label="Key numbers">
       {TILES.map((tile) => (
@@ -89,19 +94,15 @@ function rowOf(load: Load<List<Usage>>): Usage | null {
   return load.data?.data[0] ?? null;
 }
 
-function TileCard({
-  tile,
-  now,
-  then,
-  isLoaded,
-  children,
-}: {
+interface TileCardProps {
   readonly tile: Tile;
   readonly now: Usage | null;
   readonly then: Usage | null;
   readonly isLoaded: boolean;
   readonly children: readonly (number | null)[];
-}) {
+}
+
+function TileCard({ tile, now, then, isLoaded, children }: TileCardProps) {
   const value = now === null ? null : tile.read(now);
   const href = requestsHref(tile.filter);
   return (
@@ -129,15 +130,13 @@ function TileCard({
   );
 }
 
-function Change({
-  tile,
-  value,
-  before,
-}: {
+interface ChangeProps {
   readonly tile: Tile;
   readonly value: number | null;
   readonly before: number | null;
-}) {
+}
+
+function Change({ tile, value, before }: ChangeProps) {
   if (value === null || before === null || before === 0) {
     return (
       <span class="faint" title="There was nothing in the same time before">
@@ -151,7 +150,7 @@ function Change({
   const arrow = change > 0 ? "▲" : change < 0 ? "▼" : "";
   return (
     <span class={tone} title={`${tile.show(before)} in the same time before`}>
-      {arrow} {Math.abs(change) < TOLD_MAX ? percent(Math.abs(change)) : "a lot"}
+      {arrow} {Math.abs(change) < CHANGE_MAX ? percent(Math.abs(change)) : "a lot"}
     </span>
   );
 }

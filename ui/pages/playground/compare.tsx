@@ -10,11 +10,11 @@ import { contenderOf, type Draft, OTHERS_MAX } from "../../parts/playground-draf
 import type { List, Model, Profile } from "../../types.ts";
 import { Outcome } from "./outcome.tsx";
 import { Run } from "./run.tsx";
-import { type Asked, useDecision } from "./use-decision.ts";
+import { type PreviewState, useDecision } from "./use-decision.ts";
 
 interface CompareProps {
   readonly draft: Draft;
-  readonly first: Asked;
+  readonly first: PreviewState;
   readonly profiles: readonly Profile[];
   readonly set: (change: Partial<Draft>) => void;
 }
@@ -24,15 +24,15 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
   const others = useOthers(draft);
   const nameOf = (id: string): string => profiles.find((profile) => profile.id === id)?.name ?? "another profile";
   const rows = [
-    { name: "As set", draft, asked: first },
+    { name: "As set", draft, state: first },
     ...draft.others.map((other, index) => ({
       name: titleOf(other, nameOf),
       draft: contenderOf(draft, other),
-      asked: others[index] ?? first,
+      state: others[index] ?? first,
     })),
   ];
-  const total = rows.reduce((sum, { asked }) => sum + Number(asked.answer?.estimate.costUsd ?? 0), 0);
-  const isReady = rows.every(({ asked }) => asked.answer !== null);
+  const total = rows.reduce((sum, { state }) => sum + Number(state.preview?.estimate.costUsd ?? 0), 0);
+  const isReady = rows.every(({ state }) => state.preview !== null);
   return (
     <>
       <section class="card" aria-label="Comparison">
@@ -47,8 +47,8 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
       </section>
       <div class="versus">
         {rows.map((row, index) => (
-          <Outcome key={`${index}-${row.name}`} title={row.name} asked={row.asked}>
-            <Run draft={row.draft} estimateUsd={row.asked.answer?.estimate.costUsd ?? null} turn={runs} isPart />
+          <Outcome key={`${index}-${row.name}`} title={row.name} state={row.state}>
+            <Run draft={row.draft} estimateUsd={row.state.preview?.estimate.costUsd ?? null} turn={runs} isPart />
           </Outcome>
         ))}
       </div>
@@ -57,7 +57,7 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
 }
 
 /** As many questions as there can be; those that are not there ask nothing. */
-function useOthers(draft: Draft): readonly Asked[] {
+function useOthers(draft: Draft): readonly PreviewState[] {
   const at = (index: number): Draft | null => {
     const other = draft.others[index];
     return other === undefined ? null : contenderOf(draft, other);
@@ -72,12 +72,12 @@ function titleOf(other: string, nameOf: (id: string) => string): string {
   return kind === "tier" ? `Tier ${id}` : `Model ${id}`;
 }
 
-interface Row {
+interface ComparedRow {
   readonly name: string;
-  readonly asked: Asked;
+  readonly state: PreviewState;
 }
 
-function Summary({ rows }: { readonly rows: readonly Row[] }) {
+function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
   return (
     <div class="table-box">
       <table class="rows contest">
@@ -96,20 +96,24 @@ function Summary({ rows }: { readonly rows: readonly Row[] }) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ name, asked: { answer, error } }, index) => (
+          {rows.map(({ name, state: { preview, error } }, index) => (
             <tr key={`${index}-${name}`}>
               <th scope="row" data-cell="name">
                 {name}
               </th>
               <td data-cell="tier">
-                {error === null ? <TierBadge tier={answer?.decision.tier ?? null} /> : <span class="bad">refused</span>}
+                {error === null ? (
+                  <TierBadge tier={preview?.decision.tier ?? null} />
+                ) : (
+                  <span class="bad">refused</span>
+                )}
               </td>
-              <td data-cell="who">{answer?.decision.model ?? "–"}</td>
+              <td data-cell="who">{preview?.decision.model ?? "–"}</td>
               <td data-cell="estimate" class="number">
-                {usd(answer?.estimate.costUsd)}
+                {usd(preview?.estimate.costUsd)}
               </td>
               <td data-cell="saved" class="number">
-                {percent(answer?.decision.savings)}
+                {percent(preview?.decision.savings)}
               </td>
             </tr>
           ))}
@@ -120,42 +124,18 @@ function Summary({ rows }: { readonly rows: readonly Row[] }) {
 }
 
 function Choices({ draft, profiles, set }: Omit<CompareProps, "first">) {
-  const models = useLoad<List<Model>>("/api/models").data?.data.filter(({ isRoutable }) => isRoutable) ?? [];
   const change = (index: number, value: string): void =>
     set({ others: draft.others.map((other, at) => (at === index ? value : other)) });
   return (
     <div class="contenders">
       {draft.others.map((other, index) => (
         <div key={index} class="row">
-          <select
-            class="grow"
-            aria-label={`Compare with, ${index + 1}`}
+          <ContenderSelect
+            label={`Compare with, ${index + 1}`}
             value={other}
-            onChange={(event) => change(index, event.currentTarget.value)}
-          >
-            <optgroup label="Profiles">
-              <option value="profile:">No profile</option>
-              {profiles.map(({ id, name }) => (
-                <option key={id} value={`profile:${id}`}>
-                  {name}
-                </option>
-              ))}
-            </optgroup>
-            <optgroup label="Tiers">
-              {TIERS.map((tier) => (
-                <option key={tier} value={`tier:${tier}`}>
-                  {tier}
-                </option>
-              ))}
-            </optgroup>
-            <optgroup label="Models">
-              {models.map(({ id }) => (
-                <option key={id} value={`model:${id}`}>
-                  {id}
-                </option>
-              ))}
-            </optgroup>
-          </select>
+            profiles={profiles}
+            onChange={(value) => change(index, value)}
+          />
           <Button
             kind="quiet"
             label={`Remove number ${index + 1}`}
@@ -169,5 +149,43 @@ function Choices({ draft, profiles, set }: Omit<CompareProps, "first">) {
         <Button onClick={() => set({ others: [...draft.others, "tier:STANDARD"] })}>Compare with another</Button>
       )}
     </div>
+  );
+}
+
+interface ContenderSelectProps {
+  readonly label: string;
+  readonly value: string;
+  readonly profiles: readonly Profile[];
+  readonly onChange: (value: string) => void;
+}
+
+/** Every profile, tier and model that could answer, as `contenderOf` reads them. */
+function ContenderSelect({ label, value, profiles, onChange }: ContenderSelectProps) {
+  const models = useLoad<List<Model>>("/api/models").data?.data.filter(({ isRoutable }) => isRoutable) ?? [];
+  return (
+    <select class="grow" aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <optgroup label="Profiles">
+        <option value="profile:">No profile</option>
+        {profiles.map(({ id, name }) => (
+          <option key={id} value={`profile:${id}`}>
+            {name}
+          </option>
+        ))}
+      </optgroup>
+      <optgroup label="Tiers">
+        {TIERS.map((tier) => (
+          <option key={tier} value={`tier:${tier}`}>
+            {tier}
+          </option>
+        ))}
+      </optgroup>
+      <optgroup label="Models">
+        {models.map(({ id }) => (
+          <option key={id} value={`model:${id}`}>
+            {id}
+          </option>
+        ))}
+      </optgroup>
+    </select>
   );
 }

@@ -32,11 +32,6 @@ export function Playground() {
   const first = useDecision(draft);
   const isComparing = draft.others.length > 0;
   const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
-  const share = async (): Promise<void> => {
-    showToast(
-      (await copyText(location.href)) ? "Link copied. It holds everything; nothing is stored." : "Copy the address.",
-    );
-  };
   return (
     <>
       <PageHead title="Playground" purpose="Where would this go, and why? No provider called, no credits used.">
@@ -67,26 +62,32 @@ export function Playground() {
             <Compare draft={draft} first={first} profiles={profiles} set={set} />
           ) : (
             <>
-              <Outcome title="Decision" asked={first} />
-              <Run draft={draft} estimateUsd={first.answer?.estimate.costUsd ?? null} />
+              <Outcome title="Decision" state={first} />
+              <Run draft={draft} estimateUsd={first.preview?.estimate.costUsd ?? null} />
             </>
           )}
         </div>
       </div>
-      {isCopying && (
-        <Dialog title="Copy as" onClose={() => setCopying(false)} isWide>
-          <Snippets
-            label="This request"
-            call={{ key: null, body: chatBodyOf(draft) }}
-            cli={writeCli(chatBodyOf(draft), {
-              profile: draft.profileId || null,
-              account: place.value.query.get("account"),
-            })}
-          />
-        </Dialog>
-      )}
+      {isCopying && <CopyAs draft={draft} onClose={() => setCopying(false)} />}
     </>
   );
+}
+
+/** The draft as a program in several languages and as a command. */
+function CopyAs({ draft, onClose }: { readonly draft: Draft; readonly onClose: () => void }) {
+  const body = chatBodyOf(draft);
+  const origin = { profile: draft.profileId || null, account: place.value.query.get("account") };
+  return (
+    <Dialog title="Copy as" onClose={onClose} isWide>
+      <Snippets label="This request" call={{ key: null, body }} cli={writeCli(body, origin)} />
+    </Dialog>
+  );
+}
+
+/** The address holds the whole draft, so the link is all there is to share. */
+async function share(): Promise<void> {
+  const isCopied = await copyText(location.href);
+  showToast(isCopied ? "Link copied. It holds everything; nothing is stored." : "Copy the address.");
 }
 
 /** Something else than what is set already. */

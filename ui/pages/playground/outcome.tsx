@@ -3,33 +3,31 @@
 import type { ComponentChildren } from "preact";
 import { Empty, Problem } from "../../kit/states.tsx";
 import { DecisionPanel } from "../../parts/decision.tsx";
-import type { Answer, Asked } from "./use-decision.ts";
+import type { DecisionPreview, PreviewState } from "./use-decision.ts";
 
-export function Outcome({
-  title,
-  asked,
-  children,
-}: {
+interface OutcomeProps {
   readonly title: string;
-  readonly asked: Asked;
+  readonly state: PreviewState;
   readonly children?: ComponentChildren;
-}) {
+}
+
+export function Outcome({ title, state, children }: OutcomeProps) {
   return (
-    <section class={asked.isStale ? "card stale" : "card"} aria-label={title} aria-live="polite">
+    <section class={state.isStale ? "card stale" : "card"} aria-label={title} aria-live="polite">
       <h2>{title}</h2>
-      <Problem error={asked.error} />
-      {asked.answer === null ? (
+      <Problem error={state.error} />
+      {state.preview === null ? (
         <Empty title="Type a prompt">The decision appears here as you type.</Empty>
       ) : (
-        <Told answer={asked.answer} />
+        <PreviewDetails preview={state.preview} />
       )}
       {children}
     </section>
   );
 }
 
-function Told({ answer }: { readonly answer: Answer }) {
-  const { decision, estimate, candidates, classifiedTier, tookMs } = answer;
+function PreviewDetails({ preview }: { readonly preview: DecisionPreview }) {
+  const { decision, estimate, candidates, classifiedTier, tookMs } = preview;
   const changes = [...(decision.conversions ?? []), ...(decision.droppedFields ?? []).map((field) => `drops ${field}`)];
   return (
     <>

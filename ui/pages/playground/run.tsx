@@ -10,43 +10,18 @@ import { type Draft, questionOf } from "../../parts/playground-draft.ts";
 import { hrefTo } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
 
-export function Run({
-  draft,
-  estimateUsd,
-  turn = 0,
-  isPart = false,
-}: {
+interface RunProps {
   readonly draft: Draft;
   readonly estimateUsd: string | null;
   /** Runs when this goes up. */
   readonly turn?: number;
   /** Stands inside another card. */
   readonly isPart?: boolean;
-}) {
-  const [text, setText] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [done, setDone] = useState<RequestDetail | null>(null);
-  const abort = useRef<AbortController | null>(null);
-  useEffect(() => () => abort.current?.abort(), []);
-  const run = async (): Promise<void> => {
-    abort.current = new AbortController();
-    setBusy(true);
-    setText("");
-    setError(null);
-    setDone(null);
-    try {
-      const body = { ...questionOf(draft), stream: true };
-      const response = await send("POST", "/api/playground/run", { body, signal: abort.current.signal });
-      if (!response.ok) throw toError(response, await response.json().catch(() => null));
-      await readStream(response, (part) => setText((before) => (before ?? "") + part));
-      setDone(await call<RequestDetail>("GET", `/api/requests/${response.headers.get("x-request-id") ?? ""}`));
-      writes.value += 1;
-    } catch (problem) {
-      if (!abort.current.signal.aborted) setError(problem as ApiError);
-    }
-    setBusy(false);
-  };
+}
+
+export function Run({ draft, estimateUsd, turn = 0, isPart = false }: RunProps) {
+  const { text, isBusy, error, done, run, stop } = useRun(draft);
+  // "Run all" of a comparison starts every card by counting up; the first render is no start.
   useEffect(() => {
     if (turn > 0) void run();
   }, [turn]);
@@ -55,7 +30,7 @@ export function Run({
       <div class="head-row">
         {isPart ? <h3>Run for real</h3> : <h2>Run for real</h2>}
         {isBusy ? (
-          <Button onClick={() => abort.current?.abort()}>Stop</Button>
+          <Button onClick={stop}>Stop</Button>
         ) : (
           <Button kind="primary" isDisabled={estimateUsd === null} onClick={run}>
             {estimateUsd === null ? "Run" : `Run for about ${usd(estimateUsd)}`}
@@ -73,6 +48,37 @@ export function Run({
       )}
     </section>
   );
+}
+
+/** One run at a time: its text as it streams in, and the recorded request when it is done. */
+function useRun(draft: Draft) {
+  const [text, setText] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [done, setDone] = useState<RequestDetail | null>(null);
+  const abort = useRef<AbortController | null>(null);
+  // Leaving the page ends the request: nobody reads the rest, and it would be charged.
+  useEffect(() => () => abort.current?.abort(), []);
+  const run = async (): Promise<void> => {
+    abort.current = new AbortController();
+    setBusy(true);
+    setText("");
+    setError(null);
+    setDone(null);
+    try {
+      const body = { ...questionOf(draft), stream: true };
+      const response = await send("POST", "/api/playground/run", { body, signal: abort.current.signal });
+      if (!response.ok) throw toError(response, await response.json().catch(() => null));
+      await readStream(response, (part) => setText((before) => (before ?? "") + part));
+      setDone(await call<RequestDetail>("GET", `/api/requests/${response.headers.get("x-request-id") ?? ""}`));
+      // `send` counts no writes: the balance and the lists are to be read again.
+      writes.value += 1;
+    } catch (problem) {
+      if (!abort.current.signal.aborted) setError(problem as ApiError);
+    }
+    setBusy(false);
+  };
+  return { text, isBusy, error, done, run, stop: () => abort.current?.abort() };
 }
 
 interface Chunk {

@@ -8,7 +8,7 @@ import type { Candidate, Decision } from "../../types.ts";
 
 const PAUSE_MS = 150;
 
-export interface Answer {
+export interface DecisionPreview {
   readonly decision: Omit<
     Decision,
     "chain" | "candidates" | "costEstimateUsd" | "baselineCostUsd" | "estimatedTokens"
@@ -29,29 +29,29 @@ export interface Answer {
   readonly tookMs: number;
 }
 
-export interface Asked {
-  readonly answer: Answer | null;
+export interface PreviewState {
+  readonly preview: DecisionPreview | null;
   readonly error: ApiError | null;
   readonly isStale: boolean;
 }
 
 /** Null asks nothing. */
-export function useDecision(draft: Draft | null): Asked {
-  const [asked, setAsked] = useState<Asked>({ answer: null, error: null, isStale: false });
+export function useDecision(draft: Draft | null): PreviewState {
+  const [state, setState] = useState<PreviewState>({ preview: null, error: null, isStale: false });
   const question = draft === null || draft.prompt.trim() === "" ? null : JSON.stringify(questionOf(draft));
   useEffect(() => {
     if (question === null) {
-      setAsked({ answer: null, error: null, isStale: false });
+      setState({ preview: null, error: null, isStale: false });
       return;
     }
     const abort = new AbortController();
-    setAsked((last) => ({ ...last, isStale: last.answer !== null }));
+    setState((last) => ({ ...last, isStale: last.preview !== null }));
     const timer = setTimeout(() => {
       const body: unknown = JSON.parse(question);
-      call<Answer>("POST", "/api/playground/decide", { body, signal: abort.signal, isQuestion: true }).then(
-        (answer) => setAsked({ answer, error: null, isStale: false }),
+      call<DecisionPreview>("POST", "/api/playground/decide", { body, signal: abort.signal, isQuestion: true }).then(
+        (preview) => setState({ preview, error: null, isStale: false }),
         (error: unknown) => {
-          if (!abort.signal.aborted) setAsked((last) => ({ ...last, error: error as ApiError, isStale: true }));
+          if (!abort.signal.aborted) setState((last) => ({ ...last, error: error as ApiError, isStale: true }));
         },
       );
     }, PAUSE_MS);
@@ -60,5 +60,5 @@ export function useDecision(draft: Draft | null): Asked {
       abort.abort();
     };
   }, [question]);
-  return asked;
+  return state;
 }

@@ -46,7 +46,7 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
                   </li>
                 ))}
               </ul>
-              <Heir profile={profile} keysTo={keysTo} onChange={setKeysTo} />
+              <MoveKeys profile={profile} keysTo={keysTo} onChange={setKeysTo} />
             </>
           )
         }
@@ -62,15 +62,13 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
   );
 }
 
-function Heir({
-  profile,
-  keysTo,
-  onChange,
-}: {
+interface MoveKeysProps {
   readonly profile: Profile;
   readonly keysTo: string;
   readonly onChange: (id: string) => void;
-}) {
+}
+
+function MoveKeys({ profile, keysTo, onChange }: MoveKeysProps) {
   const all = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
   const others = all.filter(({ id }) => id !== profile.id).map(({ id, name }) => ({ value: id, label: name }));
   return (

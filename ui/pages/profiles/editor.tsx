@@ -1,7 +1,7 @@
 // Editing a profile beside the replay of the last requests under the edited rules.
 
 import { useState } from "preact/hooks";
-import { CAPABILITIES } from "../../../src/core/model.ts";
+import { CAPABILITIES, type Capability } from "../../../src/core/model.ts";
 import { type ApiError, call, useLoad } from "../../api.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
 import { Check, TextField } from "../../kit/field.tsx";
@@ -62,13 +62,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
           </section>
           <Problem error={error} />
           {(isNew || changes.length > 0) && (
-            <div class="save-bar">
-              <span class="grow faint">{isNew ? "Not saved yet" : changes.join(" · ")}</span>
-              {!isNew && <Button onClick={() => setContent(start)}>Undo</Button>}
-              <Button kind="primary" type="submit" isDisabled={name.trim() === ""}>
-                Save profile
-              </Button>
-            </div>
+            <SaveBar isNew={isNew} changes={changes} canSave={name.trim() !== ""} onUndo={() => setContent(start)} />
           )}
         </div>
         <Replay rules={rules} />
@@ -78,8 +72,32 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   );
 }
 
-function RuleFields({ rules, set }: { readonly rules: Rules; readonly set: (change: Partial<Rules>) => void }) {
-  const number = (text: string): number | null => (text.trim() === "" ? null : Number(text));
+interface SaveBarProps {
+  readonly isNew: boolean;
+  readonly changes: readonly string[];
+  readonly canSave: boolean;
+  readonly onUndo: () => void;
+}
+
+/** Names every change before it is saved, since keys follow it at once. */
+function SaveBar({ isNew, changes, canSave, onUndo }: SaveBarProps) {
+  return (
+    <div class="save-bar">
+      <span class="grow faint">{isNew ? "Not saved yet" : changes.join(" · ")}</span>
+      {!isNew && <Button onClick={onUndo}>Undo</Button>}
+      <Button kind="primary" type="submit" isDisabled={!canSave}>
+        Save profile
+      </Button>
+    </div>
+  );
+}
+
+interface RuleFieldsProps {
+  readonly rules: Rules;
+  readonly set: (change: Partial<Rules>) => void;
+}
+
+function RuleFields({ rules, set }: RuleFieldsProps) {
   const quality = (value: number | null): string => (value === null ? "" : String(value));
   return (
     <>
@@ -92,60 +110,75 @@ function RuleFields({ rules, set }: { readonly rules: Rules; readonly set: (chan
         <Quality
           label="Code"
           value={quality(rules.codeQuality)}
-          onChange={(value) => set({ codeQuality: number(value) })}
+          onChange={(value) => set({ codeQuality: numberOrNull(value) })}
         />
         <Quality
           label="Chat"
           value={quality(rules.chatQuality)}
-          onChange={(value) => set({ chatQuality: number(value) })}
+          onChange={(value) => set({ chatQuality: numberOrNull(value) })}
         />
       </div>
-      <div class="pair">
-        <TextField
-          label="Max. cost per request, USD"
-          type="number"
-          step="any"
-          min="0"
-          value={rules.maxCostUsd ?? ""}
-          onInput={(text) => set({ maxCostUsd: text.trim() === "" ? null : text.trim() })}
-          placeholder="none"
-        />
-        <TextField
-          label="Min. function-calling score"
-          type="number"
-          min="0"
-          max="100"
-          step="any"
-          value={rules.bfclMin === null ? "" : String(rules.bfclMin)}
-          onInput={(text) => set({ bfclMin: number(text) })}
-          placeholder="none"
-        />
-      </div>
-      <fieldset>
-        <legend>Models must have</legend>
-        <div class="row wrap">
-          {CAPABILITIES.map((capability) => (
-            <Check
-              key={capability}
-              label={capability}
-              isOn={rules.capabilities.includes(capability)}
-              onChange={(isOn) =>
-                set({
-                  capabilities: CAPABILITIES.filter((each) =>
-                    each === capability ? isOn : rules.capabilities.includes(each),
-                  ),
-                })
-              }
-            />
-          ))}
-        </div>
-      </fieldset>
+      <LimitFields rules={rules} set={set} />
+      <CapabilityFields rules={rules} set={set} />
       <ModelLists rules={rules} set={set} />
     </>
   );
 }
 
-function ModelLists({ rules, set }: { readonly rules: Rules; readonly set: (change: Partial<Rules>) => void }) {
+/** The cost stays text: the gateway reads decimal text, and a number here would round it. */
+function LimitFields({ rules, set }: RuleFieldsProps) {
+  return (
+    <div class="pair">
+      <TextField
+        label="Max. cost per request, USD"
+        type="number"
+        step="any"
+        min="0"
+        value={rules.maxCostUsd ?? ""}
+        onInput={(text) => set({ maxCostUsd: text.trim() === "" ? null : text.trim() })}
+        placeholder="none"
+      />
+      <TextField
+        label="Min. function-calling score"
+        type="number"
+        min="0"
+        max="100"
+        step="any"
+        value={rules.bfclMin === null ? "" : String(rules.bfclMin)}
+        onInput={(text) => set({ bfclMin: numberOrNull(text) })}
+        placeholder="none"
+      />
+    </div>
+  );
+}
+
+/** Capabilities keep the order of the catalogue, so that ticking one and unticking it again is no change. */
+function CapabilityFields({ rules, set }: RuleFieldsProps) {
+  const withChoice = (chosen: Capability, isOn: boolean): readonly Capability[] =>
+    CAPABILITIES.filter((each) => (each === chosen ? isOn : rules.capabilities.includes(each)));
+  return (
+    <fieldset>
+      <legend>Models must have</legend>
+      <div class="row wrap">
+        {CAPABILITIES.map((capability) => (
+          <Check
+            key={capability}
+            label={capability}
+            isOn={rules.capabilities.includes(capability)}
+            onChange={(isOn) => set({ capabilities: withChoice(capability, isOn) })}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function numberOrNull(text: string): number | null {
+  return text.trim() === "" ? null : Number(text);
+}
+
+/** An empty list of allowed models means that all are allowed, and is saved as none. */
+function ModelLists({ rules, set }: RuleFieldsProps) {
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
   const toggled = (list: readonly string[], id: string, isOn: boolean): readonly string[] =>
     isOn ? [...list, id] : list.filter((each) => each !== id);

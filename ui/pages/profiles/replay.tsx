@@ -10,17 +10,17 @@ import type { Rules } from "../../types.ts";
 const PAUSE_MS = 200;
 const SHOWN_MAX = 30;
 
-interface Place {
+interface RoutedTo {
   readonly tier: string;
   readonly model: string;
   readonly costUsd: string | null;
 }
 
-interface Change {
+interface ReplayedChange {
   readonly requestId: string;
   readonly at: string;
-  readonly before: Place;
-  readonly after: Place | null;
+  readonly before: RoutedTo;
+  readonly after: RoutedTo | null;
   readonly refusedBecause: string | null;
   readonly because: readonly string[];
 }
@@ -33,7 +33,7 @@ interface Replayed {
   readonly refused: number;
   readonly costBeforeUsd: string;
   readonly costAfterUsd: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly ReplayedChange[];
 }
 
 export function Replay({ rules }: { readonly rules: Rules }) {
@@ -47,8 +47,8 @@ export function Replay({ rules }: { readonly rules: Rules }) {
     const timer = setTimeout(() => {
       const body: unknown = JSON.parse(question);
       call<Replayed>("POST", "/api/profiles/replay", { body, signal: abort.signal, isQuestion: true }).then(
-        (answer) => {
-          setReplayed(answer);
+        (response) => {
+          setReplayed(response);
           setError(null);
           setStale(false);
         },
@@ -104,7 +104,7 @@ function Outcome({ replayed }: { readonly replayed: Replayed }) {
   );
 }
 
-function ChangeRow({ change }: { readonly change: Change }) {
+function ChangeRow({ change }: { readonly change: ReplayedChange }) {
   const { before, after } = change;
   return (
     <li>

@@ -4,9 +4,9 @@
 import type { Controls } from "../../../src/core/decision.ts";
 import type { RequestDetail } from "../../types.ts";
 
-type Asked = Pick<RequestDetail, "route" | "stream" | "content" | "decision">;
+type RecordedRequest = Pick<RequestDetail, "route" | "stream" | "content" | "decision">;
 
-export function curlOf(detail: Asked, origin: string): string {
+export function curlOf(detail: RecordedRequest, origin: string): string {
   const isMessages = detail.route === "/v1/messages";
   const path = isMessages ? "/v1/messages" : "/v1/chat/completions";
   return [
@@ -19,7 +19,7 @@ export function curlOf(detail: Asked, origin: string): string {
 }
 
 /** The playground's own requests have another shape, so they are asked anew. */
-function bodyOf({ route, stream, content, decision }: Asked, isMessages: boolean): string {
+function bodyOf({ route, stream, content, decision }: RecordedRequest, isMessages: boolean): string {
   const isKept = content !== null && !content.isRequestCut && route.startsWith("/v1/");
   if (isKept) return content.request;
   return JSON.stringify({

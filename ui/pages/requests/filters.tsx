@@ -43,13 +43,12 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
   );
 }
 
-function MoreFilters({
-  providers,
-  profiles,
-}: {
+interface MoreFiltersProps {
   readonly providers: readonly string[];
   readonly profiles: readonly Profile[];
-}) {
+}
+
+function MoreFilters({ providers, profiles }: MoreFiltersProps) {
   const costs = COSTS.map((cost) => [cost, usd(cost)] as const);
   return (
     <Popover label="More filters">
@@ -116,19 +115,15 @@ function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly pro
   );
 }
 
-function Choice({
-  name,
-  label = name,
-  all,
-  options,
-  prefix = "",
-}: {
+interface ChoiceProps {
   readonly name: string;
   readonly label?: string;
   readonly all: string;
   readonly options: Options;
   readonly prefix?: string;
-}) {
+}
+
+function Choice({ name, label = name, all, options, prefix = "" }: ChoiceProps) {
   const value = place.value.query.get(name) ?? "";
   const isKnown = value === "" || options.some(([each]) => each === value);
   return (

@@ -18,15 +18,13 @@ interface Bar {
   readonly errors: number;
 }
 
-export function RequestHistogram({
-  range,
-  filter,
-  isLive,
-}: {
+interface RequestHistogramProps {
   readonly range: Range;
   readonly filter: string;
   readonly isLive: boolean;
-}) {
+}
+
+export function RequestHistogram({ range, filter, isLive }: RequestHistogramProps) {
   const load = useLoad<List<Bar>>(
     `/api/requests/histogram?by=${range.step}&${rangeQuery(range)}${filter}`,
     isLive ? { everyMs: LIVE_EVERY_MS } : {},

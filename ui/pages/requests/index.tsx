@@ -20,7 +20,7 @@ import { RequestTable } from "./table.tsx";
 import { type Tail, useTail, withLive } from "./tail.ts";
 import { SavedViews } from "./views.tsx";
 
-const ASK_EVERY_MS = 3_000;
+const POLL_EVERY_MS = 3_000;
 const PAGE_ROWS = 50;
 
 export function Requests() {
@@ -34,10 +34,10 @@ export function Requests() {
   const tail = useTail(isTailed, filter, () => reload.current());
   const list = useLoad<List<RequestLine>>(
     `/api/requests?limit=${PAGE_ROWS}&${rangeQuery(range)}${filter}${after === null ? "" : `&after=${after}`}`,
-    tail.state === "asking" ? { everyMs: ASK_EVERY_MS } : {},
+    tail.state === "polling" ? { everyMs: POLL_EVERY_MS } : {},
   );
   reload.current = list.reload;
-  const rows = withLive(tail.lines, list.data?.data ?? []);
+  const rows = withLive(tail.requests, list.data?.data ?? []);
   const chosen = useRowKeys(rows, openId);
   return (
     <>
@@ -50,12 +50,12 @@ export function Requests() {
         <SavedViews />
         <Live isOn={isTailed} tail={tail} />
       </Filters>
-      <NewLines tail={tail} />
+      <NewRequests tail={tail} />
       <div class={openId === null ? "with-sheet" : "with-sheet open"}>
         <Shown load={list} rows={12}>
           {({ next }) =>
             rows.length === 0 ? (
-              <Nothing range={range} />
+              <NoRequests range={range} />
             ) : (
               <>
                 <RequestTable rows={rows} openId={openId} chosenId={chosen} />
@@ -76,7 +76,7 @@ function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
     const newest = { after: null, from: null, to: null };
     setQuery({ tail: wanted ? "on" : null, ...(wanted ? newest : {}) }, { replace: true });
   };
-  const said = { off: "live", streaming: "live", asking: `live, every ${ASK_EVERY_MS / 1000} s` };
+  const said = { off: "live", streaming: "live", polling: `live, every ${POLL_EVERY_MS / 1000} s` };
   return (
     <span class={isOn && tail.state === "streaming" ? "live on" : "live"}>
       <Check label={said[tail.state]} isOn={isOn} onChange={change} />
@@ -85,7 +85,7 @@ function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
 }
 
 /** Always there, so that what appears in it is read out. */
-function NewLines({ tail }: { readonly tail: Tail }) {
+function NewRequests({ tail }: { readonly tail: Tail }) {
   return (
     <div class="new-lines" aria-live="polite">
       {tail.waiting > 0 && (
@@ -156,7 +156,7 @@ function Export({ range, filter }: { readonly range: Range; readonly filter: str
   );
 }
 
-function Nothing({ range }: { readonly range: Range }) {
+function NoRequests({ range }: { readonly range: Range }) {
   const names = filterNames(place.value.query);
   if (names.length === 0) {
     return (

@@ -6,15 +6,13 @@ import { TierBadge } from "../../kit/tier.tsx";
 import { go, place } from "../../router.ts";
 import type { Key, List, RequestLine } from "../../types.ts";
 
-export function RequestTable({
-  rows,
-  openId,
-  chosenId,
-}: {
+interface RequestTableProps {
   readonly rows: readonly RequestLine[];
   readonly openId: string | null;
   readonly chosenId: string | null;
-}) {
+}
+
+export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
   const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   return (
@@ -47,7 +45,7 @@ export function RequestTable({
         </thead>
         <tbody>
           {rows.map((row) => (
-            <Row
+            <RequestRow
               key={row.id}
               row={row}
               keyName={names.get(row.key) ?? row.key}
@@ -61,17 +59,14 @@ export function RequestTable({
   );
 }
 
-function Row({
-  row,
-  keyName,
-  isOpen,
-  isChosen,
-}: {
+interface RequestRowProps {
   readonly row: RequestLine;
   readonly keyName: string;
   readonly isOpen: boolean;
   readonly isChosen: boolean;
-}) {
+}
+
+function RequestRow({ row, keyName, isOpen, isChosen }: RequestRowProps) {
   const query = place.value.query.toString();
   const href = `/requests/${encodeURIComponent(row.id)}${query === "" ? "" : `?${query}`}`;
   const open = (event: MouseEvent): void => {

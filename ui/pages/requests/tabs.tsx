@@ -99,17 +99,22 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
         <caption class="hidden">How the charge was computed</caption>
         <tbody>
           {BUCKETS.filter(([bucket]) => tokens[bucket] > 0).map(([bucket, price, name]) => (
-            <Line
+            <SumRow
               key={bucket}
               name={`${name}: ${count(tokens[bucket])} tokens × $${priceOf(price)} per million`}
               value={usd((tokens[bucket] * priceOf(price)) / 1e6)}
             />
           ))}
-          <Line name="At the provider's price" value={usd(provider)} />
-          <Line name={`Markup ${percent(money.markup)}`} value={usd(provider * (money.markup ?? 0))} />
-          <Line name="Charged" value={usd(money.chargeUsd)} title={exact(money.chargeUsd)} isTotal />
-          <Line name={`Baseline: the same tokens on ${money.baselineModel}`} value={usd(money.baselineUsd)} />
-          <Line name={`Saved (${percent(saved)})`} value={usd(money.savedUsd)} title={exact(money.savedUsd)} isTotal />
+          <SumRow name="At the provider's price" value={usd(provider)} />
+          <SumRow name={`Markup ${percent(money.markup)}`} value={usd(provider * (money.markup ?? 0))} />
+          <SumRow name="Charged" value={usd(money.chargeUsd)} title={exact(money.chargeUsd)} isTotal />
+          <SumRow name={`Baseline: the same tokens on ${money.baselineModel}`} value={usd(money.baselineUsd)} />
+          <SumRow
+            name={`Saved (${percent(saved)})`}
+            value={usd(money.savedUsd)}
+            title={exact(money.savedUsd)}
+            isTotal
+          />
         </tbody>
       </table>
       <p class="faint">
@@ -121,17 +126,14 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
   );
 }
 
-function Line({
-  name,
-  value,
-  title,
-  isTotal = false,
-}: {
+interface SumRowProps {
   readonly name: string;
   readonly value: string;
   readonly title?: string;
   readonly isTotal?: boolean;
-}) {
+}
+
+function SumRow({ name, value, title, isTotal = false }: SumRowProps) {
   return (
     <tr class={isTotal ? "total" : ""}>
       <th scope="row">{name}</th>

@@ -15,30 +15,30 @@ const SILENT_MAX_MS = 20_000;
 
 export interface Tail {
   /** Newest first. */
-  readonly lines: readonly RequestLine[];
+  readonly requests: readonly RequestLine[];
   /** How many have come that are not shown yet. */
   readonly waiting: number;
-  /** `asking`: no stream can be had, so the list is to be read again and again. */
-  readonly state: "off" | "streaming" | "asking";
+  /** `polling`: no stream can be had, so the list is to be read again and again. */
+  readonly state: "off" | "streaming" | "polling";
   show(): void;
 }
 
 export function useTail(isOn: boolean, filter: string, reload: () => void): Tail {
-  const lines = useSignal<readonly RequestLine[]>([]);
+  const shown = useSignal<readonly RequestLine[]>([]);
   const waiting = useSignal<readonly RequestLine[]>([]);
   const state = useSignal<Tail["state"]>("off");
   const path = withAccount(`/api/events?${filter.slice(1)}`);
   const show = (): void => {
-    lines.value = [...waiting.value, ...lines.value].slice(0, KEPT_MAX);
+    shown.value = [...waiting.value, ...shown.value].slice(0, KEPT_MAX);
     waiting.value = [];
   };
   useEffect(() => {
-    lines.value = [];
+    shown.value = [];
     waiting.value = [];
     if (!isOn) return;
     const stop = listen(path, {
-      onLine: (line) => {
-        waiting.value = [line, ...waiting.value].slice(0, KEPT_MAX);
+      onRequest: (request) => {
+        waiting.value = [request, ...waiting.value].slice(0, KEPT_MAX);
         if (!isReading()) show();
       },
       onState: (next) => {
@@ -56,7 +56,7 @@ export function useTail(isOn: boolean, filter: string, reload: () => void): Tail
       state.value = "off";
     };
   }, [isOn, path]);
-  return { lines: lines.value, waiting: waiting.value.length, state: state.value, show };
+  return { requests: shown.value, waiting: waiting.value.length, state: state.value, show };
 }
 
 function isReading(): boolean {
@@ -64,8 +64,8 @@ function isReading(): boolean {
 }
 
 interface Listener {
-  onLine(line: RequestLine): void;
-  onState(state: "streaming" | "asking"): void;
+  onRequest(request: RequestLine): void;
+  onState(state: "streaming" | "polling"): void;
   /** Something was written that no line came of. */
   onGap(): void;
 }
@@ -79,39 +79,39 @@ function listen(path: string, listener: Listener): () => void {
     source?.close();
     source = null;
   };
-  const giveUp = (): void => {
+  const fallBackToPolling = (): void => {
     close();
-    listener.onState("asking");
+    listener.onState("polling");
     later = setTimeout(open, RETRY_MS);
   };
-  const heard = (): void => {
+  const onSignOfLife = (): void => {
     clearTimeout(later);
-    later = setTimeout(giveUp, SILENT_MAX_MS);
+    later = setTimeout(fallBackToPolling, SILENT_MAX_MS);
   };
   function open(): void {
     close();
     source = new EventSource(path);
-    source.onerror = giveUp;
+    source.onerror = fallBackToPolling;
     const on = (name: string, act: (data: string) => void): void =>
       source?.addEventListener(name, ({ data }) => {
-        heard();
+        onSignOfLife();
         act(data);
       });
     on("ready", () => {
       listener.onState("streaming");
       listener.onGap();
     });
-    on("request", (data) => listener.onLine(JSON.parse(data) as RequestLine));
+    on("request", (data) => listener.onRequest(JSON.parse(data) as RequestLine));
     on("alive", () => undefined);
     for (const name of ["changed", "missed"]) on(name, () => listener.onGap());
   }
   const onVisibility = (): void => (document.hidden ? close() : open());
   document.addEventListener("visibilitychange", onVisibility);
-  addEventListener("offline", giveUp);
+  addEventListener("offline", fallBackToPolling);
   if (!document.hidden) open();
   return () => {
     document.removeEventListener("visibilitychange", onVisibility);
-    removeEventListener("offline", giveUp);
+    removeEventListener("offline", fallBackToPolling);
     close();
   };
 }

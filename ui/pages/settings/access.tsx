@@ -28,62 +28,28 @@ interface InvitationRow extends Person {
   readonly expiresAt: string;
 }
 
+/** Users and open invitations in one list, and below it the forms that add to it. For operators. */
 export function Access() {
   const users = useLoad<List<UserRow>>("/api/users?limit=200");
   const invitations = useLoad<List<InvitationRow>>("/api/invitations?limit=200").data?.data ?? [];
   const accounts = useLoad<List<Account>>("/api/accounts?limit=200").data?.data ?? [];
   const [resetting, setResetting] = useState<UserRow | null>(null);
   const nameOf = (id: string): string => accounts.find((account) => account.id === id)?.name ?? id;
-  const remove = async (path: string, said: string): Promise<void> => {
-    await call("DELETE", path).then(
-      () => showToast(said),
-      (problem: unknown) => showToast((problem as ApiError).message),
-    );
-  };
   return (
     <Section title="Users and accounts">
       <Shown load={users} rows={3}>
         {({ data }) => (
           <ul class="plain-list people">
             {data.map((user) => (
-              <li key={user.id} class="row">
-                <span class="grow cut">{user.email}</span>
-                <span class="chip">{user.role}</span>
-                <span class="faint">{user.role === "owner" ? nameOf(user.accountId) : "all accounts"}</span>
-                <span class="faint" title={utc(user.lastSignInAt)}>
-                  {ago(user.lastSignInAt)}
-                </span>
-                {user.id !== session.value?.user?.id && (
-                  <>
-                    <Button kind="quiet" label={`Reset link for ${user.email}`} onClick={() => setResetting(user)}>
-                      Reset link
-                    </Button>
-                    <Button
-                      kind="quiet"
-                      label={`Remove ${user.email}`}
-                      onClick={() => void remove(`/api/users/${user.id}`, `${user.email} is removed.`)}
-                    >
-                      Remove
-                    </Button>
-                  </>
-                )}
-              </li>
+              <UserItem
+                key={user.id}
+                user={user}
+                account={user.role === "owner" ? nameOf(user.accountId) : "all accounts"}
+                onReset={() => setResetting(user)}
+              />
             ))}
-            {invitations.map((each) => (
-              <li key={each.id} class="row">
-                <span class="grow cut">{each.email}</span>
-                <span class="chip">invited as {each.role}</span>
-                <span class="faint" title={utc(each.expiresAt)}>
-                  ends {ago(each.expiresAt)}
-                </span>
-                <Button
-                  kind="quiet"
-                  label={`Withdraw the invitation of ${each.email}`}
-                  onClick={() => void remove(`/api/invitations/${each.id}`, "Withdrawn.")}
-                >
-                  Withdraw
-                </Button>
-              </li>
+            {invitations.map((invitation) => (
+              <InvitationItem key={invitation.id} invitation={invitation} />
             ))}
           </ul>
         )}
@@ -95,6 +61,68 @@ export function Access() {
       <AccountForm />
       {resetting !== null && <ResetLink user={resetting} onClose={() => setResetting(null)} />}
     </Section>
+  );
+}
+
+interface UserItemProps {
+  readonly user: UserRow;
+  /** What they may see, in words. */
+  readonly account: string;
+  readonly onReset: () => void;
+}
+
+/** Nobody can lock themselves out: your own row has no buttons. */
+function UserItem({ user, account, onReset }: UserItemProps) {
+  return (
+    <li class="row">
+      <span class="grow cut">{user.email}</span>
+      <span class="chip">{user.role}</span>
+      <span class="faint">{account}</span>
+      <span class="faint" title={utc(user.lastSignInAt)}>
+        {ago(user.lastSignInAt)}
+      </span>
+      {user.id !== session.value?.user?.id && (
+        <>
+          <Button kind="quiet" label={`Reset link for ${user.email}`} onClick={onReset}>
+            Reset link
+          </Button>
+          <Button
+            kind="quiet"
+            label={`Remove ${user.email}`}
+            onClick={() => void remove(`/api/users/${user.id}`, `${user.email} is removed.`)}
+          >
+            Remove
+          </Button>
+        </>
+      )}
+    </li>
+  );
+}
+
+function InvitationItem({ invitation }: { readonly invitation: InvitationRow }) {
+  return (
+    <li class="row">
+      <span class="grow cut">{invitation.email}</span>
+      <span class="chip">invited as {invitation.role}</span>
+      <span class="faint" title={utc(invitation.expiresAt)}>
+        ends {ago(invitation.expiresAt)}
+      </span>
+      <Button
+        kind="quiet"
+        label={`Withdraw the invitation of ${invitation.email}`}
+        onClick={() => void remove(`/api/invitations/${invitation.id}`, "Withdrawn.")}
+      >
+        Withdraw
+      </Button>
+    </li>
+  );
+}
+
+/** The lists read themselves again after every write, so a toast is all there is to show. */
+async function remove(path: string, notice: string): Promise<void> {
+  await call("DELETE", path).then(
+    () => showToast(notice),
+    (problem: unknown) => showToast((problem as ApiError).message),
   );
 }
 
@@ -130,14 +158,18 @@ function AccountForm() {
   );
 }
 
-export function InviteForm({
-  accounts,
-  onKnown,
-}: {
+const ROLES = [
+  { value: "owner", label: "owner: one account" },
+  { value: "operator", label: "operator: everything" },
+];
+
+interface InviteFormProps {
   readonly accounts: readonly Account[];
   /** Asked for a reset link, since there is a user with this address already. */
   readonly onKnown: (email: string) => void;
-}) {
+}
+
+export function InviteForm({ accounts, onKnown }: InviteFormProps) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState("owner");
   const [accountId, setAccountId] = useState("default");
@@ -158,15 +190,7 @@ export function InviteForm({
       <form onSubmit={submit}>
         <TextField label="E-mail" type="email" value={email} onInput={setEmail} isRequired />
         <div class="pair">
-          <SelectField
-            label="Role"
-            value={role}
-            options={[
-              { value: "owner", label: "owner: one account" },
-              { value: "operator", label: "operator: everything" },
-            ]}
-            onChange={setRole}
-          />
+          <SelectField label="Role" value={role} options={ROLES} onChange={setRole} />
           <SelectField
             label="Account"
             value={accountId}
@@ -195,13 +219,12 @@ interface MadeReset {
   readonly expiresAt: string;
 }
 
-export function ResetLink({
-  user,
-  onClose,
-}: {
+interface ResetLinkProps {
   readonly user: { readonly id: string; readonly email: string };
   readonly onClose: () => void;
-}) {
+}
+
+export function ResetLink({ user, onClose }: ResetLinkProps) {
   const [made, setMade] = useState<MadeReset | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   useEffect(() => {

@@ -13,7 +13,7 @@ import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
 import { Access } from "./access.tsx";
 
-interface Option {
+interface ConfigOption {
   readonly name: string;
   readonly env: string | null;
   readonly value: string | null;
@@ -24,7 +24,7 @@ interface Option {
   readonly help: string;
 }
 
-interface Running {
+interface GatewaySettings {
   readonly version: string;
   readonly node: string;
   readonly store: string;
@@ -32,12 +32,12 @@ interface Running {
   readonly sandbox: boolean;
   readonly baselineModel: string;
   readonly markup: number;
-  readonly options: readonly Option[];
+  readonly options: readonly ConfigOption[];
   readonly providers: readonly { id: string; kind: string; baseUrl: string; hasKey: boolean }[];
 }
 
 export function Settings() {
-  const running = useLoad<Running>(isOperator() ? "/api/settings" : null);
+  const running = useLoad<GatewaySettings>(isOperator() ? "/api/settings" : null);
   return (
     <>
       <PageHead
@@ -72,7 +72,7 @@ export function Settings() {
           <>
             <Access />
             <Shown load={running} rows={10}>
-              {(data) => <RunningWith running={data} />}
+              {(data) => <RunningGateway running={data} />}
             </Shown>
           </>
         ) : (
@@ -129,7 +129,7 @@ function PasswordForm() {
   );
 }
 
-function RunningWith({ running }: { readonly running: Running }) {
+function RunningGateway({ running }: { readonly running: GatewaySettings }) {
   const facts: readonly (readonly [string, string])[] = [
     ["Version", running.version],
     ["Node", running.node],
@@ -170,7 +170,11 @@ function RunningWith({ running }: { readonly running: Running }) {
   );
 }
 
-function ProviderRow({ provider: { id, kind, baseUrl, hasKey } }: { readonly provider: Running["providers"][number] }) {
+function ProviderRow({
+  provider: { id, kind, baseUrl, hasKey },
+}: {
+  readonly provider: GatewaySettings["providers"][number];
+}) {
   const { button, outcome } = useProviderTest(id);
   return (
     <li>
@@ -186,7 +190,7 @@ function ProviderRow({ provider: { id, kind, baseUrl, hasKey } }: { readonly pro
   );
 }
 
-function Options({ options }: { readonly options: readonly Option[] }) {
+function Options({ options }: { readonly options: readonly ConfigOption[] }) {
   return (
     <div class="table-box">
       <table class="rows options">

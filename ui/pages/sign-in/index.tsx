@@ -81,14 +81,7 @@ interface Credentials {
   readonly password: string;
 }
 
-function CredentialsForm({
-  title,
-  action,
-  isNew = false,
-  hasEmail = true,
-  onSubmit,
-  children,
-}: {
+interface CredentialsFormProps {
   readonly title: string;
   readonly action: string;
   /** A password is chosen, not asked for. */
@@ -96,7 +89,9 @@ function CredentialsForm({
   readonly hasEmail?: boolean;
   readonly onSubmit: (credentials: Credentials) => Promise<void>;
   readonly children: ComponentChildren;
-}) {
+}
+
+function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubmit, children }: CredentialsFormProps) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const [error, setError] = useState<ApiError | null>(null);

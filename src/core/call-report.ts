@@ -1,0 +1,71 @@
+// The report on one call through the gateway: what was decided, tried, charged and how it ended. Composed once by
+// gateway/complete.ts and never changed; the request log, metrics and spans all read it.
+
+import type { Usage } from "./chat.ts";
+import type { Decision } from "./decision.ts";
+import type { NanoUsd } from "./money.ts";
+import type { CostRecord } from "./requests/records.ts";
+
+export interface CallReport {
+  /** The decision as it was carried out: narrowed where the balance does not cover the whole chain. Null without one. */
+  readonly decision: Decision | null;
+  /** The amount reserved; null when nothing was. */
+  readonly hold: NanoUsd | null;
+  readonly attempts: readonly AttemptReport[];
+  /** The id of the model that answered. */
+  readonly answeredBy: string | null;
+  /** Token counts as charged; null when nothing was charged. */
+  readonly usage: Usage | null;
+  readonly cost: CostRecord | null;
+  readonly ending: CallEnding | null;
+  /** Text and tool calls of the response; null where nobody asked for them. */
+  readonly capture: CapturedResponse | null;
+  /** What the provider says about its response; null where no span wants it. */
+  readonly metadata: ResponseMetadata | null;
+}
+
+/**
+ * How a call ended. `replayed`: the stored response of an earlier request was sent again. Null in a report means that an
+ * error was sent instead of a response. The words are stored with each request, so they stay as they are.
+ */
+export type CallEnding = "complete" | "client-gone" | "provider-broke" | "gateway-broke" | "replayed";
+
+export interface AttemptReport {
+  readonly model: string;
+  readonly provider: string;
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+  readonly outcome: "answered" | "failed" | "client-gone";
+  readonly status: number | null;
+  /** The provider's own words, which may quote the prompt. */
+  readonly reason: string | null;
+  /** The kind of failure; null for an answer. */
+  readonly failure: string | null;
+  readonly droppedFields: readonly string[];
+  /** What conversion changed or left out for this model, in words. */
+  readonly conversions: readonly string[];
+  /** On the monotonic clock (`performance.now()`); for a stream, until its first content. */
+  readonly beganAt: number;
+  readonly endedAt: number;
+  /** Null where no traces are exported. */
+  readonly spanId: string | null;
+}
+
+/** The part of a response that is kept for the request log. */
+export interface CapturedResponse {
+  readonly text: string;
+  /** Whether the text is longer than what is kept of it. */
+  readonly isCut: boolean;
+  /** The tool calls that arrived whole. */
+  toolCalls(): readonly CapturedToolCall[];
+}
+
+export interface CapturedToolCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export interface ResponseMetadata {
+  readonly model: string | null;
+  readonly finishReasons: readonly string[];
+}

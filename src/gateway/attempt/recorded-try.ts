@@ -1,0 +1,85 @@
+// One try of one model with its bookkeeping: clocks, span, the report of the attempt, the log line and the model's health.
+
+import type { AttemptReport } from "../../core/call-report.ts";
+import type { Outcome } from "../../providers/health.ts";
+import { newSpanId } from "../../telemetry/trace-context.ts";
+import type { Call } from "../call.ts";
+import type { Services } from "../services.ts";
+import { troubleOf } from "./health-outcome.ts";
+import { type Sending, type Tried, tryModel } from "./try-model.ts";
+import { judge, loggedReason, type Verdict } from "./verdict.ts";
+
+export type JudgedTry = { readonly ticket: number; readonly report: AttemptReport } & (
+  | { readonly tried: Extract<Tried, { ok: true }>; readonly verdict: null }
+  | { readonly tried: Extract<Tried, { ok: false }>; readonly verdict: Verdict }
+);
+
+interface TicketedTry {
+  readonly call: Call;
+  readonly sending: Sending;
+  /** Under which health expects to hear how the try went. */
+  readonly ticket: number;
+}
+
+export async function recordedTry({ call, sending, ticket }: TicketedTry, services: Services): Promise<JudgedTry> {
+  const { model } = sending;
+  const startedAtMs = services.now();
+  const beganAt = performance.now();
+  const spanId = call.traceContext === null ? null : newSpanId();
+  let outcome: Outcome = "dropped";
+  try {
+    const tried = await tryModel(spanId === null ? sending : { ...sending, spanId }, services);
+    const endedAt = performance.now();
+    const times = { startedAtMs, durationMs: services.now() - startedAtMs, beganAt, endedAt, spanId };
+    const report = reportTry(sending, tried, times);
+    if (tried.ok) {
+      // A stream has yet to show that it ends well.
+      outcome = tried.answer.stream === null ? "answered" : "began";
+      return { tried, verdict: null, ticket, report };
+    }
+    const verdict = judge(tried.failure);
+    outcome = troubleOf(tried.failure, verdict);
+    logFailure(call, { tried, verdict, ticket, report }, services);
+    return { tried, verdict, ticket, report };
+  } finally {
+    services.health.report(model.id, ticket, outcome);
+  }
+}
+
+type Times = Pick<AttemptReport, "startedAtMs" | "durationMs" | "beganAt" | "endedAt" | "spanId">;
+
+function reportTry({ model }: Sending, tried: Tried, times: Times): AttemptReport {
+  const failure = tried.ok ? null : tried.failure;
+  return {
+    model: model.id,
+    provider: model.provider,
+    ...times,
+    outcome: tried.ok ? "answered" : failure?.kind === "client-gone" ? "client-gone" : "failed",
+    status: failure === null ? 200 : failure.status,
+    reason: failure === null ? null : failure.message,
+    failure: failure === null ? null : failure.kind,
+    droppedFields: tried.droppedFields,
+    conversions: tried.conversions,
+  };
+}
+
+function logFailure(
+  call: Call,
+  { tried, verdict, report }: Extract<JudgedTry, { verdict: Verdict }>,
+  { log }: Services,
+): void {
+  const { failure } = tried;
+  if (failure.kind === "client-gone") return;
+  const { status, message, fault } = failure;
+  const fields = {
+    requestId: call.requestId,
+    model: report.model,
+    provider: report.provider,
+    status,
+    code: fault?.code ?? null,
+    reason: loggedReason({ status, reason: message }, call.captures.text),
+  };
+  if (verdict.blame === "operator")
+    log.error({ event: "provider.rejected_credentials", ...fields }, "provider rejected our credentials or model");
+  else log.warn({ event: "attempt.failed", ...fields }, "attempt failed");
+}
