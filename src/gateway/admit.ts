@@ -1,4 +1,4 @@
-// Who is calling, and whether they may now. Runs before the body is read. SPEC 5, 8.1.
+// Admission: verifies the API key and counts the call against its rate limit. Runs before the body is read. Behaviour 3.
 
 import type { Keys, Verification } from "../accounts/keys.ts";
 import type { Admission, CallLimits } from "../accounts/limits/per-minute.ts";
@@ -6,7 +6,8 @@ import type { WrongKeys } from "../accounts/limits/wrong-keys.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Caller } from "./call.ts";
 
-export interface Doorkeeper {
+/** What admission asks: the keys, the per-minute limits, and how many wrong keys an address has sent. */
+export interface AdmissionServices {
   readonly keys: Keys;
   readonly limiter: CallLimits;
   readonly wrongKeys: WrongKeys;
@@ -25,20 +26,20 @@ export interface Credentials {
   readonly authorization: string | undefined;
   /** The `x-api-key` header, where the path takes it. */
   readonly apiKey: string | undefined;
-  /** Where they come from. */
+  /** The client's network address. */
   readonly address: string;
 }
 
-export function admit(credentials: Credentials, door: Doorkeeper): Admitted | Promise<Admitted> {
+export function admit(credentials: Credentials, services: AdmissionServices): Admitted | Promise<Admitted> {
   const { address } = credentials;
   const keyText = keyTextOf(credentials);
-  const waitSeconds = door.wrongKeys.waitSeconds(address);
-  // Keys that are known here are let in all the same: others may share the address. None of the rest is looked up.
-  const verification = keyText === null ? UNKNOWN : door.keys.verify(keyText, waitSeconds === 0);
+  const waitSeconds = services.wrongKeys.waitSeconds(address);
+  // Keys in memory are admitted all the same, since others may share the address. The rest are not looked up at all.
+  const verification = keyText === null ? UNKNOWN : services.keys.verify(keyText, waitSeconds === 0);
   const judge = (verified: Verification): Admitted | Promise<Admitted> => {
-    if (verified.state !== "unknown") return admitVerified(verified, door);
+    if (verified.state !== "unknown") return admitVerified(verified, services);
     if (waitSeconds > 0) throw tooManyWrongKeys(waitSeconds);
-    if (isGiven(credentials)) door.wrongKeys.note(address);
+    if (isGiven(credentials)) services.wrongKeys.note(address);
     throw unauthenticated();
   };
   return verification instanceof Promise ? verification.then(judge) : judge(verification);
@@ -46,12 +47,12 @@ export function admit(credentials: Credentials, door: Doorkeeper): Admitted | Pr
 
 const UNKNOWN: Verification = { state: "unknown" };
 
-/** A request without any key costs nothing and guesses nothing. */
+/** A request without any key is no guess, so it does not count as a wrong one. */
 function isGiven({ authorization, apiKey }: Credentials): boolean {
   return authorization !== undefined || apiKey !== undefined;
 }
 
-/** Two keys that differ are none: it would be a guess whose request it is. */
+/** Two keys that differ count as none: it would be a guess whose request it is. */
 function keyTextOf({ authorization, apiKey }: Credentials): string | null {
   const bearer = authorization === undefined ? apiKey?.trim() : BEARER.exec(authorization)?.[1];
   const differs = apiKey !== undefined && bearer !== apiKey.trim();
@@ -60,7 +61,7 @@ function keyTextOf({ authorization, apiKey }: Credentials): string | null {
 
 function admitVerified(
   verification: Exclude<Verification, { state: "unknown" }>,
-  door: Doorkeeper,
+  services: AdmissionServices,
 ): Admitted | Promise<Admitted> {
   if (verification.state === "profile-deleted") {
     throw new GatewayError("unauthenticated", "The routing profile of this key was deleted. Use another key.", {
@@ -68,15 +69,15 @@ function admitVerified(
     });
   }
   const { key, profile } = verification;
-  const limit = key.requestsPerMinute ?? door.requestsPerMinute;
+  const limit = key.requestsPerMinute ?? services.requestsPerMinute;
   const caller = { key, profile };
-  const admission = door.limiter.admit(key.id, limit, door.now());
+  const admission = services.limiter.admit(key.id, limit, services.now());
   return admission instanceof Promise
     ? admission.then((counted) => ({ caller, admission: counted }))
     : { caller, admission };
 }
 
-/** One and the same answer for every key that is not good, so that nothing can be learnt from it. */
+/** The same body for every key that is not valid, so that callers learn nothing from it. */
 function unauthenticated(): GatewayError {
   const message =
     "The API key is missing, malformed, unknown, expired or revoked. Send 'Authorization: Bearer sk-service-…'.";

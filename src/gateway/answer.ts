@@ -1,4 +1,4 @@
-// An answered attempt as the client will receive it: whole, or as a stream. Either way it is booked before its end is sent.
+// The response for the client, whole or as a stream. Either way it is settled before its end is sent. Behaviour 6.
 
 import type { Model } from "../core/model.ts";
 import type { StreamWriter, WholeAnswer } from "../formats/format.ts";
@@ -14,6 +14,7 @@ import { hearStream, hearWhole, nothingTold, type Told } from "./response-metada
 import type { Services } from "./services.ts";
 import { assess, book, chargeDisconnected, type Delivered, type Settlement } from "./settle.ts";
 
+/** What the edge sends. Stream text is at its first piece already, so a hold never waits for a reader. */
 export type Answer =
   | { readonly kind: "whole"; readonly headers: HeaderMap; readonly contentType: string; readonly bytes: Buffer }
   | {
@@ -29,6 +30,7 @@ export type HeaderMap = Readonly<Record<string, string>>;
 export const JSON_TYPE = "application/json; charset=utf-8";
 export const STREAM_TYPE = "text/event-stream; charset=utf-8";
 
+/** Everything the steps before have established. */
 export interface Ready {
   readonly call: Call;
   readonly reservation: Reservation;

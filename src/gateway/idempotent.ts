@@ -1,4 +1,4 @@
-// The same Idempotency-Key and body twice: the second gets the answer of the first, without a provider and a charge.
+// Idempotent requests: the same Idempotency-Key and body twice get one response and one charge. Behaviour 7.
 
 import { createHash } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
@@ -7,6 +7,7 @@ import { type Call, NO_FACTS, reportOf } from "./call.ts";
 import { complete } from "./complete.ts";
 import type { Services } from "./services.ts";
 
+/** Printable ASCII without spaces. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export function completeOnce(call: Call, idempotencyKey: string | null, services: Services): Promise<Answer> {

@@ -1,12 +1,12 @@
-// The calls that are being answered, until they are booked: who stops the process waits for them, and tells those whose
-// time is over.
+// Calls that are not settled yet. A stopping process waits for them, and cuts off those whose time is over.
 
 import type { Cancellation } from "../core/cancellation.ts";
+import { GatewayError } from "../core/errors.ts";
 
 export interface OpenCalls {
-  /** The controller is aborted when time is over; the function returned says that the call is booked and done. */
+  /** The cancellation is aborted when time is over. The returned function says that the call is settled and done. */
   begin(call: Cancellation): () => void;
-  /** Time is over: what still runs ends with an error, and costs nothing. */
+  /** Time is over: what still runs ends with an error and costs nothing. */
   cut(): void;
   readonly isCutting: () => boolean;
   /** Resolves when none is open. */
@@ -40,4 +40,12 @@ export function createOpenCalls(): OpenCalls {
             onIdle.push(resolve);
           }),
   };
+}
+
+/** Sent to clients whose request meets a stopping process, before it is taken or in the middle of it. */
+export function shuttingDown(): GatewayError {
+  return new GatewayError("unavailable", "The server is shutting down. Send the request again.", {
+    code: "shutting_down",
+    retryAfterSeconds: 1,
+  });
 }

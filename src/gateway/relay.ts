@@ -1,12 +1,12 @@
-// A provider's stream on its way to the client, piece by piece at the client's pace. It ends honestly: with the finish
-// and [DONE] when the provider finished, with an error event when it broke.
+// Relay of a provider's stream to the client, piece by piece at the client's pace. It ends with the finish when the
+// provider finished, and with an error event when the stream broke. Behaviour 6.
 
 import type { Usage } from "../core/chat.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { StreamWriter } from "../formats/format.ts";
 import type { OpenStream } from "./attempt/try-model.ts";
 import type { LastEvent } from "./call.ts";
-import { shuttingDown } from "./shutting-down.ts";
+import { shuttingDown } from "./open-calls.ts";
 
 /** What had arrived when the stream was over. */
 export interface RelayProgress {
@@ -34,8 +34,8 @@ interface RelayTask {
 }
 
 /**
- * The text for the client. It has begun when it is returned: a generator that never began has no end either, and what
- * stands for it would stay on hold when nobody takes the first piece.
+ * The text for the client. The generator has started when it is returned: one that never starts never runs its `finally`,
+ * and its hold would stay open when nobody takes the first piece.
  */
 export function relay(task: RelayTask): AsyncGenerator<string, void, void> {
   const text = run(task);

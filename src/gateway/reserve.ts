@@ -1,5 +1,5 @@
-// Money set aside before the first byte goes to a provider: one hold for the whole chain. A balance that does not cover
-// the chain covers part of it; one that covers no model at full length may still buy a shorter answer.
+// Reservation of credits before the first byte goes to a provider: one hold for the whole chain. A balance that does not
+// cover the chain may cover part of it, or a shorter response. Behaviour 7.
 
 import { randomUUID } from "node:crypto";
 import {
@@ -27,10 +27,11 @@ export interface Reservation {
   readonly amount: NanoUsd;
   /** The decision, narrowed to the models that the hold covers. */
   readonly decision: Decision;
-  /** The output cap per choice to send with each model, where money makes one necessary. */
+  /** The output cap per choice to send to each model, where the balance makes one necessary. */
   readonly outputCaps: ReadonlyMap<string, number>;
 }
 
+/** Running requests settle within moments, so their reserved credits are worth a quick retry. */
 const ON_HOLD_RETRY_SECONDS = 1;
 const NO_CAPS: ReadonlyMap<string, number> = new Map();
 
@@ -68,7 +69,7 @@ export async function reserve(call: Call, decision: Decision, services: Services
   return { holdId, accountId, amount, decision: fitted.decision, outputCaps: fitted.outputCaps };
 }
 
-/** Where the period of its limit began that a key is in; 0 where it has none that starts anew. */
+/** The start of the current spend period of a key; 0 where its limit never resets. */
 export function spendPeriodStartMs({ spendLimitNano, spendReset }: KeyRecord, nowMs: number): number {
   return spendLimitNano === null ? 0 : periodStartMs(spendReset, nowMs);
 }
@@ -80,7 +81,7 @@ interface Fitting {
   readonly input: QuoteInput;
 }
 
-/** The decision as far as the hold covers it. */
+/** The decision, as far as the hold covers it. */
 function coverable(fitting: Fitting): Pick<Reservation, "decision" | "outputCaps"> {
   const { decision, quotes, amount } = fitting;
   if (quotes.every((quote) => quote.amount <= amount)) return { decision, outputCaps: NO_CAPS };
@@ -88,12 +89,12 @@ function coverable(fitting: Fitting): Pick<Reservation, "decision" | "outputCaps
   return covered.length === 0 ? shortened(fitting) : { decision: narrowed(decision, covered), outputCaps: NO_CAPS };
 }
 
-/** Never the same twice, though a caller may name each request alike; in the order of time, so that the store writes it in one place. */
+/** Unique even where a caller reuses request ids. It begins with the time, so that the store appends in one place. */
 function newHoldId(requestId: string, nowMs: number): string {
   return `${nowMs.toString(36)}-${randomUUID()}-${requestId}`;
 }
 
-/** The chain without the models that the balance does not cover; the decision says so. */
+/** Removes the models the balance does not cover; the decision says so. */
 function narrowed(decision: Decision, covered: readonly Quote[]): Decision {
   const isCovered = (id: string): boolean => covered.some(({ model }) => model.id === id);
   const left = decision.chain.filter((id) => !isCovered(id));
@@ -103,6 +104,7 @@ function narrowed(decision: Decision, covered: readonly Quote[]): Decision {
   return { ...adjusted(decision, note), chain, model: chain[0] as string };
 }
 
+/** No model is covered at full length, so each gets the output cap the amount can pay for. */
 function shortened({ decision, quotes, amount, input }: Fitting): Pick<Reservation, "decision" | "outputCaps"> {
   const outputCaps = new Map<string, number>();
   for (const quote of quotes) {
@@ -123,14 +125,15 @@ function adjusted(decision: Decision, note: string): Decision {
   return { ...decision, reasoning: `${reasoning}; ${note}`, adjustments: [...adjustments, note] };
 }
 
-type Refusal = Extract<HoldOutcome, { state: "refused" }>;
+type HoldRefusal = Extract<HoldOutcome, { state: "refused" }>;
 
-interface Wanting {
+/** What a 402 tells: the least that would have been enough, and when a spend limit resets. */
+interface Shortfall {
   readonly needed: NanoUsd;
   readonly resetsAtMs: number | null;
 }
 
-function noCredit({ reason, available }: Refusal, { needed, resetsAtMs }: Wanting): GatewayError {
+function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs }: Shortfall): GatewayError {
   const amounts = `${formatUsd(needed)} USD needed, ${formatUsd(available > 0n ? available : 0n)} USD available`;
   if (reason === "on-hold") {
     const message = `The credits are reserved by requests still running (${amounts}). Try again when they are done.`;

@@ -1,4 +1,4 @@
-// What the story needs of the services below it; built once by app.ts.
+// The services a call needs; built once by app/app.ts.
 
 import type { Ledger } from "../billing/ledger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -16,12 +16,12 @@ export interface Services {
   readonly ledger: Ledger;
   readonly idempotency: IdempotencyStore;
   readonly toolLoops: ToolLoops;
-  /** What was seen of the models' tool calls, as of the last minute and as it counts for this account. */
+  /** How often each model's tool calls were valid, as observed up to a minute ago; one account's calls may count more. */
   readonly toolCallsSeen: (accountId: string) => ToolCallsSeen;
   readonly log: Log;
-  /** How long all attempts together may take until an answer begins. */
+  /** How long all attempts together may take until a response begins. */
   readonly answerWithinMs: number;
-  /** True once the drain time is over and connections are cut from our side. */
+  /** True once the drain time is over and we cut the remaining connections. */
   readonly isCutting: () => boolean;
   readonly now: () => number;
 }

@@ -1,5 +1,5 @@
-// What an answer comes to when it ends: the tokens it used (or an estimate), what they cost, what was saved against the
-// baseline; and the booking of it, once.
+// Settlement of a response: the tokens it used (or an estimate), what they cost, what was saved against the baseline, and
+// the one booking of it. Behaviour 7.
 
 import { inputTokensPossible } from "../billing/estimate.ts";
 import { exceeds, type Metered, meter, priceFor, type TokenCounts, usageOf } from "../billing/meter.ts";
@@ -14,8 +14,10 @@ import type { Call } from "./call.ts";
 import { type Reservation, spendPeriodStartMs } from "./reserve.ts";
 import type { Services } from "./services.ts";
 
+/** Estimates output that no provider counted. */
 const CHARACTERS_PER_TOKEN = 4;
 
+/** What a provider delivered, and to which call. */
 export interface Delivered {
   readonly call: Call;
   readonly reservation: Reservation;
@@ -27,8 +29,9 @@ export interface Delivered {
   readonly outcome: UsageRecord["outcome"];
 }
 
+/** What a response comes to, before it is booked. */
 export interface Assessment extends Outcome {
-  /** As the client sees it. */
+  /** Token counts as the client sees them. */
   readonly usage: Usage;
   readonly charge: NanoUsd;
   readonly record: UsageRecord;
@@ -65,6 +68,7 @@ export function assess(delivered: Delivered, { catalog, log }: Services): Assess
   };
 }
 
+/** What the request can use at most. A provider that counts more is logged, since its count may be wrong. */
 function boundsOf(delivered: Delivered): TokenCounts {
   const { chat, source } = delivered.call.request;
   return { inputTokens: inputTokensPossible(chat, source.bytes.length), outputTokens: outputTokensMax(delivered) };
@@ -77,7 +81,7 @@ function measure({ reservation, usage, outputLength, outcome }: Delivered, outpu
     usage: outcome === "complete" && hasUncountedOutput ? null : usage,
     estimate: { inputTokens: reservation.decision.estimatedTokens.input, outputTokens },
   });
-  // Usage that came early in a stream lags behind what was delivered when the client left.
+  // Usage reported early in a stream lags behind what was delivered when the client disconnected.
   if (outcome === "complete" || metered.buckets.output >= outputTokens) return metered;
   return { buckets: { ...metered.buckets, output: outputTokens }, isEstimated: true };
 }

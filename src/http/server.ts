@@ -4,7 +4,7 @@ import cors from "@fastify/cors";
 import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
 import type { Settings } from "../config/settings.ts";
 import type { GatewayError } from "../core/errors.ts";
-import { shuttingDown } from "../gateway/shutting-down.ts";
+import { shuttingDown } from "../gateway/open-calls.ts";
 import { registerApi } from "./api/routes.ts";
 import type { Edge, LifecycleContext } from "./context.ts";
 import { limitSlowBodies, readBodiesAsBytes } from "./exchange/body.ts";
@@ -21,7 +21,8 @@ import { registerDocs } from "./pages/docs.ts";
 import { registerHome } from "./pages/home.ts";
 import { registerGuide } from "./pages/llms.ts";
 import { registerUi } from "./pages/ui.ts";
-import { createStrayCounter, registerV1 } from "./v1/routes.ts";
+import { createUnmatchedCounter } from "./v1/key-admission.ts";
+import { registerV1 } from "./v1/routes.ts";
 
 export interface ServerOptions {
   /** Where the dashboard's files are; left out, where the build puts them. */
@@ -68,9 +69,9 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     return sendError(known, request, reply);
   });
   const methods = createMethodTable(server);
-  const countStray = createStrayCounter(edge);
+  const countUnmatched = createUnmatchedCounter(edge);
   server.setNotFoundHandler(async (request, reply) => {
-    await countStray(request, reply);
+    if (isV1(request.url)) await countUnmatched(request, reply);
     methods.answerUnmatched(request, reply);
     return reply;
   });

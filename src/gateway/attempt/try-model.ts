@@ -1,5 +1,5 @@
-// One attempt on one model: send, read the head of the reply, and either have an answer or a failure.
-// A stream counts as an answer only from its first content on; until then it can still fall back.
+// One attempt on one model: send the request, read the beginning of the reply, and return a response or a failure.
+// A stream counts as answered only from its first content on; until then the call can still fall back.
 
 import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
@@ -31,7 +31,7 @@ export interface OpenStream {
   readonly isAtEnd: boolean;
 }
 
-/** An answer, whole or as a stream that has begun. */
+/** A response, whole or as a stream that has begun. */
 export type Reached =
   | { readonly whole: WholeAnswer; readonly stream: null }
   | { readonly whole: null; readonly stream: OpenStream };
@@ -84,13 +84,13 @@ function tried(
     : { ok: false, failure: withoutSecrets(result.failure, redact), droppedFields, conversions };
 }
 
-/** Our own span, never what the client sent. */
+/** Names our own span as the parent, never what the client sent. */
 function placeOf({ call, spanId }: Sending): Readonly<Record<string, string>> {
   const context = call.traceContext ?? null;
   return context === null || !spanId ? {} : { traceparent: writeTraceparent(context, spanId) };
 }
 
-/** What a provider says of a failure goes to clients, the log and the store. */
+/** A provider's words about a failure reach clients, the log and the store, so our key must not be in them. */
 function withoutSecrets(failure: Failure, redact: Redact): Failure {
   const fault = failure.fault === null ? null : cleaned(failure.fault, redact);
   return { ...failure, message: redact(failure.message), fault };
@@ -155,7 +155,7 @@ async function readWhole(body: ReplyBody, format: ProviderFormat): Promise<Resul
 /** A whole answer has no part that could be read. */
 const NOTHING_YET: Received = { usage: null, outputLength: 0 };
 
-// Once headers have come a break is no longer a passing fault of the connection: the next model is tried, not this one again.
+// After the headers a break is no transient connection fault: the next model is tried instead of a retry.
 function asUnreadable({ kind, message }: NonNullable<ReplyBody["failure"]>): Pick<Failure, "kind" | "message"> {
   return { kind: kind === "broken" ? "unreadable" : kind, message };
 }
@@ -189,7 +189,7 @@ async function openStream(body: ReplyBody, format: ProviderFormat): Promise<Resu
     const chunks = bytes === null ? reader.end() : reader.push(bytes);
     if (chunks.length > 0) body.eventSeen();
     head.push(...chunks);
-    // What is cut off cannot be read, which says nothing of the provider when it was the client who left.
+    // A stream that was cut cannot be read to its end. That is no fault of the provider when the client disconnected.
     if (bytes === null && body.failure !== null) break;
     if (reader.progress.fault !== null && !reader.progress.hasContent) {
       body.cancel();
@@ -203,7 +203,7 @@ async function openStream(body: ReplyBody, format: ProviderFormat): Promise<Resu
   return failed({ ...emptiness, received: reader.progress });
 }
 
-// No content but output tokens is a real answer: the reasoning used up the cap.
+// Output tokens without content are a real response: the reasoning used up the output cap.
 function emptyStreamFailure(body: ReplyBody, { progress }: StreamReader): Pick<Failure, "kind" | "message"> | null {
   if (body.failure !== null) return asUnreadable(body.failure);
   if (!progress.isFinished) return { kind: "unreadable", message: "the stream ended before it began" };

@@ -1,4 +1,4 @@
-// A completion in either format: the same story, with the format as its one difference.
+// A completion in any client format: read the request, complete the call, send the response.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Cancellation } from "../../core/cancellation.ts";
@@ -12,6 +12,7 @@ import { whenOver } from "../exchange/disconnect.ts";
 import { cutWhenUnread, sendStream } from "../exchange/stream.ts";
 import type { RequestRecording } from "./record.ts";
 
+/** A response this small fits into the socket's buffers, read or not. */
 const SMALL_BYTES = 16 * 1024;
 
 interface Exchange {
@@ -72,7 +73,6 @@ async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Pr
     return reply;
   }
   reply.type(answer.contentType).send(answer.bytes);
-  // What is small fits into the socket's buffers, read or not.
   if (answer.bytes.length > SMALL_BYTES) cutWhenUnread(reply.raw, writeStallMs);
   return reply;
 }

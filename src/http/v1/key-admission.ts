@@ -1,0 +1,108 @@
+// Admission of a /v1 request by its key: who is calling, the rate-limit headers, and how many requests of one key may run
+// at once. Everything here happens before the body is read.
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "../../core/errors.ts";
+import { type AdmissionServices, type Admitted, admit, tooManyRequests } from "../../gateway/admit.ts";
+import type { Edge } from "../context.ts";
+import { whenOver } from "../exchange/disconnect.ts";
+import { speaksAnthropic } from "../exchange/request-format.ts";
+
+type AdmissionEdge = Pick<Edge, "keys" | "limiter" | "wrongKeys" | "settings" | "metrics" | "now">;
+
+/** Resolves or returns once the caller is known and counted; throws or rejects when the request may not go on. */
+export type AdmitRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
+
+/** For requests to an endpoint: a valid key within its rate limit, and a free place among the key's running requests. */
+export function createKeyAdmission(edge: AdmissionEdge): AdmitRequest {
+  const countCall = createCallCounter(edge);
+  const inFlight = new InFlightByKey(edge.settings.limits.inFlightPerKey);
+  const takePlace = ({ caller }: FastifyRequest, reply: FastifyReply): void => {
+    const leave = caller === null ? null : inFlight.enter(caller.key.id);
+    if (leave === null) {
+      edge.metrics.shed("key_in_flight");
+      throw tooManyInFlight(inFlight.most);
+    }
+    whenOver(reply.raw, leave);
+  };
+  return (request, reply) => {
+    const counted = countCall(request, reply);
+    if (counted !== undefined) return counted.then(() => takePlace(request, reply));
+    takePlace(request, reply);
+    return undefined;
+  };
+}
+
+/**
+ * Verifies the key and counts the call against its rate limit. Synchronous where the key is in memory and its limit is
+ * counted in this process, which is nearly always the case.
+ */
+export function createCallCounter(edge: AdmissionEdge): AdmitRequest {
+  const { keys, limiter, wrongKeys, settings, now } = edge;
+  const services: AdmissionServices = {
+    keys,
+    limiter,
+    wrongKeys,
+    requestsPerMinute: settings.limits.requestsPerMinute,
+    now,
+  };
+  return (request, reply) => {
+    const { authorization } = request.headers;
+    const apiKey = speaksAnthropic(request) ? [request.headers["x-api-key"]].flat()[0] : undefined;
+    const admitted = admit({ authorization, apiKey, address: request.ip }, services);
+    if (admitted instanceof Promise) return admitted.then((known) => noteAdmitted(request, reply, known));
+    noteAdmitted(request, reply, admitted);
+    return undefined;
+  };
+}
+
+function noteAdmitted(request: FastifyRequest, reply: FastifyReply, { caller, admission }: Admitted): void {
+  request.caller = caller;
+  reply.headers({
+    "x-ratelimit-limit-requests": String(admission.limit),
+    "x-ratelimit-remaining-requests": String(admission.remaining),
+    "x-ratelimit-reset-requests": `${admission.resetSeconds}s`,
+  });
+  if (!admission.allowed) throw tooManyRequests(admission);
+}
+
+/** Counts a call to an unknown path or method where a valid key comes with it. Callers without one are not told anything. */
+export function createUnmatchedCounter(
+  edge: AdmissionEdge,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const countCall = createCallCounter(edge);
+  return async (request, reply) => {
+    try {
+      await countCall(request, reply);
+    } catch (error) {
+      if (!(error instanceof GatewayError && error.status === 401)) throw error;
+    }
+  };
+}
+
+/** One key may not take all the places of the process. */
+class InFlightByKey {
+  readonly most: number;
+  readonly #counts = new Map<string, number>();
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  /** Takes a place and returns the function that leaves it; null when the key has none left. */
+  enter(keyId: string): (() => void) | null {
+    const count = this.#counts.get(keyId) ?? 0;
+    if (count >= this.most) return null;
+    this.#counts.set(keyId, count + 1);
+    return () => {
+      const left = (this.#counts.get(keyId) ?? 1) - 1;
+      if (left === 0) this.#counts.delete(keyId);
+      else this.#counts.set(keyId, left);
+    };
+  }
+}
+
+function tooManyInFlight(most: number): GatewayError {
+  const message = `This key has ${most} requests running, which is its limit. Wait until one of them has ended.`;
+  return new GatewayError("rateLimited", message, { code: "too_many_in_flight", retryAfterSeconds: 1 });
+}
