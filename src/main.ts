@@ -1,16 +1,17 @@
-// argv to command. Each command is loaded only when it is asked for, so that a small one starts quickly.
+// The entry point: argv to command. A command's code is loaded only when it is called, so that small ones start quickly.
 
 import { nearest } from "./catalog/nearest.ts";
 import { type Arguments, readArguments } from "./cli/command/arguments.ts";
 
-/** Runs to completion and answers with the exit code: 0 fine, 1 failed, 2 wrong usage, 78 bad configuration. */
-type Command = (args: Arguments) => Promise<number>;
+/** Runs to completion. The exit code: 0 fine, 1 failed, 2 wrong usage, 78 bad configuration. */
+type CommandFunction = (args: Arguments) => Promise<number>;
 
-export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+/** Every command; `switchyard help` lists them in this order. */
+export const COMMANDS: Readonly<Record<string, () => Promise<CommandFunction>>> = {
   serve: async () => (await import("./cli/serve.ts")).serve,
-  keys: async () => (await import("./cli/keys/keys.ts")).keys,
-  profiles: async () => (await import("./cli/profiles/profiles.ts")).profiles,
-  models: async () => (await import("./cli/models/models.ts")).models,
+  keys: async () => (await import("./cli/keys.ts")).keys,
+  profiles: async () => (await import("./cli/profiles.ts")).profiles,
+  models: async () => (await import("./cli/models.ts")).models,
   route: async () => (await import("./cli/route.ts")).route,
   users: async () => (await import("./cli/users.ts")).users,
   credits: async () => (await import("./cli/credits.ts")).credits,
@@ -22,6 +23,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   help: async () => (await import("./cli/help/help.ts")).help,
 };
 
+/** Called by bin/switchyard.mjs. */
 export async function main(argv: readonly string[]): Promise<void> {
   const args = readArguments(argv);
   const name = args.flags.help !== undefined ? "help" : args.flags.version !== undefined ? "version" : args.command;

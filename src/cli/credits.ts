@@ -1,4 +1,5 @@
-// Credits as a command, directly on the store: a running server sees the new balance with its next request.
+// `switchyard credits`: top-ups, adjustments, balance and ledger, directly on the store. A running server sees the new
+// balance with its next request.
 
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { type Credits, createCredits } from "../billing/credits.ts";
@@ -12,43 +13,46 @@ import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { createLedgerList } from "../store/ledger/list.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
 import type { Arguments } from "./command/arguments.ts";
-import { COMMAND_LINE, perform, printJson, type ReadOrder, readSubcommand } from "./command/command.ts";
+import { COMMAND_LINE, type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
+import { isOn, splitFlags, textOf } from "./command/flags.ts";
+import { withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
-import { isOn, splitFlags, textOf, UsageError } from "./command/usage.ts";
-import { withKeyRing } from "./keys/key-store.ts";
+import { UsageError } from "./command/usage.ts";
 
-/** Each with how many words follow it. */
+/** How many words follow each subcommand. */
 const SUBCOMMANDS = { add: 1, adjust: 1, balance: 0, ledger: 0 };
-type Subcommand = keyof typeof SUBCOMMANDS;
 
+/** As many as a screen or two can show. */
 const LEDGER_LINES = 50;
 
-interface Order {
-  readonly kind: Subcommand;
+interface CreditOptions {
+  readonly kind: keyof typeof SUBCOMMANDS;
+  /** Decimal text; null for subcommands that move nothing. */
   readonly amountUsd: string | null;
   readonly accountId: string;
   readonly note: string | null;
+  /** Two movements with one key are made once. */
   readonly idempotencyKey: string | null;
   readonly isJson: boolean;
 }
 
 export function credits(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  return perform({
-    ...{ name: "credits", terminal, read: () => readOrder(args) },
-    carryOut: (order, { database }) =>
-      withKeyRing(database, async (ring) => {
-        await ring.requireAccount(order.accountId, terminal.now());
-        return carryOut(order, creditsOf(ring.db), terminal);
+  return runCommand({
+    ...{ name: "credits", terminal, parse: () => parseCredits(args) },
+    run: (options, { database }) =>
+      withStore(database, async (store) => {
+        await store.requireAccount(options.accountId, terminal.now());
+        return run(options, creditsOf(store.db), terminal);
       }),
   });
 }
 
-function readOrder({ words, flags }: Arguments): ReadOrder<Order> {
-  const [kind, amount] = readSubcommand(words, "credits", SUBCOMMANDS);
+function parseCredits({ words, flags }: Arguments): Parsed<CreditOptions> {
+  const [kind, amount] = parseSubcommand(words, "credits", SUBCOMMANDS);
   const { own, config } = splitFlags(flags, ["account", "note", "idempotency-key", "json", "no-color"]);
   if (SUBCOMMANDS[kind] === 1 && amount === undefined) throw new UsageError(`credits ${kind} needs an amount in USD.`);
-  const order = {
+  const options = {
     kind,
     amountUsd: amount ?? null,
     accountId: textOf(own, "account") ?? DEFAULT_ACCOUNT,
@@ -56,30 +60,37 @@ function readOrder({ words, flags }: Arguments): ReadOrder<Order> {
     idempotencyKey: textOf(own, "idempotency-key"),
     isJson: isOn(own, "json"),
   };
-  return { order, config };
+  return { options, config };
 }
 
-/** Nothing is started: a command moves money and is gone. */
+/** No background work is started: a command moves money and ends. */
 function creditsOf(db: Db): Credits {
   const store = createLedgerStore(db, "command");
   const ledger = createLedger({ store, outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
   return createCredits(ledger, createLedgerList(db));
 }
 
-async function carryOut(order: Order, service: Credits, terminal: Terminal): Promise<number> {
-  if (order.kind === "ledger") return showLedger(order, service, terminal);
-  if (order.kind === "balance") return showBalance(order, service, terminal);
-  const movement = { ...order, amountUsd: order.amountUsd as string, actor: COMMAND_LINE };
-  const transaction = await (order.kind === "add" ? service.topUp(movement) : service.adjust(movement));
-  if (order.isJson) printJson(writeTransaction(transaction), terminal);
+async function run(options: CreditOptions, service: Credits, terminal: Terminal): Promise<number> {
+  if (options.kind === "ledger") return showLedger(options, service, terminal);
+  if (options.kind === "balance") return showBalance(options, service, terminal);
+  // parseCredits has made sure of the amount.
+  const movement = { ...options, amountUsd: options.amountUsd as string, actor: COMMAND_LINE };
+  const transaction = await (options.kind === "add" ? service.topUp(movement) : service.adjust(movement));
+  if (options.isJson) printJson(writeTransaction(transaction), terminal);
   else {
     const balance = formatUsd(transaction.balanceAfter);
-    terminal.say(`Done. The balance of '${order.accountId}' is ${balance} USD. All of it: switchyard credits ledger\n`);
+    terminal.say(
+      `Done. The balance of '${options.accountId}' is ${balance} USD. All of it: switchyard credits ledger\n`,
+    );
   }
   return 0;
 }
 
-async function showBalance({ accountId, isJson }: Order, service: Credits, terminal: Terminal): Promise<number> {
+async function showBalance(
+  { accountId, isJson }: CreditOptions,
+  service: Credits,
+  terminal: Terminal,
+): Promise<number> {
   const balance = writeBalance(await service.balance(accountId));
   if (isJson) printJson(balance, terminal);
   else
@@ -89,7 +100,7 @@ async function showBalance({ accountId, isJson }: Order, service: Credits, termi
   return 0;
 }
 
-async function showLedger({ accountId, isJson }: Order, service: Credits, terminal: Terminal): Promise<number> {
+async function showLedger({ accountId, isJson }: CreditOptions, service: Credits, terminal: Terminal): Promise<number> {
   const lines = await service.list(accountId, { limit: LEDGER_LINES, after: null });
   if (isJson) printJson({ data: lines.map(writeLine) }, terminal);
   else if (lines.length === 0) terminal.say("Nothing was booked yet. Add credits: switchyard credits add 25\n");

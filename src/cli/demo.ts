@@ -1,59 +1,63 @@
-// `switchyard demo`: a month of made-up traffic in a fresh store, to see the dashboard alive and to measure it by.
+// `switchyard demo`: fills a fresh store with generated traffic, so that the dashboard has something to show.
 
 import type { Db } from "../core/db.ts";
 import { type DemoFilled, type DemoPlan, fillWithDemo } from "../demo/fill.ts";
 import { OLDER_NOTE } from "../demo/money.ts";
 import { demoStateOf } from "../demo/state.ts";
 import type { Arguments } from "./command/arguments.ts";
-import { perform, printJson, type ReadOrder } from "./command/command.ts";
+import { type Parsed, printJson, runCommand } from "./command/command.ts";
+import { isOn, splitFlags, textOf } from "./command/flags.ts";
+import { withStore } from "./command/store.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
-import { FAILED, isOn, splitFlags, textOf, UsageError } from "./command/usage.ts";
-import { withKeyRing } from "./keys/key-store.ts";
+import { FAILED, UsageError } from "./command/usage.ts";
 
+/** A month that is filled in a few seconds. */
 export const DEMO_DEFAULTS = { requests: 5_000, days: 30, seed: 1 } as const;
-const MOST = { requests: 10_000_000, days: 3_650, seed: 2 ** 31 } as const;
+const MAXIMA = { requests: 10_000_000, days: 3_650, seed: 2 ** 31 } as const;
 
-interface Order {
+interface DemoOptions {
   readonly plan: Pick<DemoPlan, "requests" | "days" | "seed">;
+  /** Fills a store that has data already. */
   readonly isConfirmed: boolean;
   readonly isJson: boolean;
 }
 
 export function demo(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  return perform({
-    ...{ name: "demo", terminal, read: () => readOrder(args) },
-    carryOut: (order, { database }) => withKeyRing(database, ({ db }) => carryOut(order, db, terminal)),
+  return runCommand({
+    ...{ name: "demo", terminal, parse: () => parseDemo(args) },
+    run: (options, { database }) => withStore(database, ({ db }) => fill(options, db, terminal)),
   });
 }
 
-async function carryOut(order: Order, db: Db, terminal: Terminal): Promise<number> {
-  if ((await demoStateOf(db)) !== "fresh" && !order.isConfirmed) {
+async function fill(options: DemoOptions, db: Db, terminal: Terminal): Promise<number> {
+  if ((await demoStateOf(db)) !== "fresh" && !options.isConfirmed) {
     terminal.say(
       "This database has requests or money already, and made-up ones could not be told from them. Nothing was changed. " +
         "Name another with --database, or add --yes.\n",
     );
     return FAILED;
   }
-  const onProgress = progressOn(terminal, order.plan.requests);
-  const filled = await fillWithDemo(db, { ...order.plan, nowMs: terminal.now(), onProgress });
-  report(filled, order, terminal);
+  const onProgress = progressOn(terminal, options.plan.requests);
+  const filled = await fillWithDemo(db, { ...options.plan, nowMs: terminal.now(), onProgress });
+  report(filled, options, terminal);
   return 0;
 }
 
-function readOrder({ words, flags }: Arguments): ReadOrder<Order> {
+function parseDemo({ words, flags }: Arguments): Parsed<DemoOptions> {
   if (words.length > 0) throw new UsageError(`demo takes flags only, not '${words[0]}'.`);
   const { own, config } = splitFlags(flags, ["requests", "days", "seed", "yes", "json", "no-color"]);
   const count = (name: keyof typeof DEMO_DEFAULTS): number => {
     const text = textOf(own, name);
     if (text === null) return DEMO_DEFAULTS[name];
     const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-    if (value >= 1 && value <= MOST[name]) return value;
-    throw new UsageError(`--${name} is a whole number from 1 to ${MOST[name]}, not '${text}'.`);
+    if (value >= 1 && value <= MAXIMA[name]) return value;
+    throw new UsageError(`--${name} is a whole number from 1 to ${MAXIMA[name]}, not '${text}'.`);
   };
   const plan = { requests: count("requests"), days: count("days"), seed: count("seed") };
-  return { order: { plan, isConfirmed: isOn(own, "yes"), isJson: isOn(own, "json") }, config };
+  return { options: { plan, isConfirmed: isOn(own, "yes"), isJson: isOn(own, "json") }, config };
 }
 
+/** A line that counts up on a screen; nothing where output goes to a file. */
 export function progressOn(terminal: Terminal, total: number): (written: number) => void {
   if (!terminal.isScreen) return () => {};
   let shown = -1;
@@ -65,7 +69,7 @@ export function progressOn(terminal: Terminal, total: number): (written: number)
   };
 }
 
-function report(filled: DemoFilled, { plan, isJson }: Order, terminal: Terminal): void {
+function report(filled: DemoFilled, { plan, isJson }: DemoOptions, terminal: Terminal): void {
   if (isJson) {
     printJson({ ...plan, ...filled }, terminal);
     return;

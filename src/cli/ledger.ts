@@ -1,24 +1,25 @@
-// `switchyard ledger verify`: the audit as a command, fit for a cron job. Exit 0 when everything fits, 1 when not.
+// `switchyard ledger verify`: the audit of all amounts, fit for a cron job. Exit 0 when everything adds up, 1 when not.
 
 import { verifyLedger } from "../billing/verify.ts";
 import { createLedgerAudit } from "../store/ledger/audit.ts";
 import type { Arguments } from "./command/arguments.ts";
-import { perform, printJson, readSubcommand } from "./command/command.ts";
+import { parseSubcommand, printJson, runCommand } from "./command/command.ts";
+import { isOn, splitFlags } from "./command/flags.ts";
+import { withStore } from "./command/store.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
-import { FAILED, isOn, splitFlags } from "./command/usage.ts";
-import { withKeyRing } from "./keys/key-store.ts";
+import { FAILED } from "./command/usage.ts";
 
 export function ledger({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  return perform({
+  return runCommand({
     name: "ledger",
     terminal,
-    read() {
-      readSubcommand(words, "ledger", { verify: 0 });
+    parse() {
+      parseSubcommand(words, "ledger", { verify: 0 });
       const { own, config } = splitFlags(flags, ["json", "no-color"]);
-      return { order: { isJson: isOn(own, "json") }, config };
+      return { options: { isJson: isOn(own, "json") }, config };
     },
-    async carryOut({ isJson }, { database }) {
-      const verdict = await withKeyRing(database, ({ db }) => verifyLedger(createLedgerAudit(db)));
+    async run({ isJson }, { database }) {
+      const verdict = await withStore(database, ({ db }) => verifyLedger(createLedgerAudit(db)));
       if (isJson) printJson(verdict, terminal);
       else {
         for (const problem of verdict.problems) terminal.out(`✗ ${problem}\n`);

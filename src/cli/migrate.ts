@@ -1,32 +1,34 @@
-// `switchyard migrate status | up`: what of the database's shape is missing, and bringing it up to date before a start.
+// `switchyard migrate status | up`: which migrations the database lacks, and applying them before a start.
 
 import { existsSync } from "node:fs";
 import type { Db } from "../core/db.ts";
 import { openDb } from "../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../store/migrate.ts";
 import type { Arguments } from "./command/arguments.ts";
-import { perform, printJson, readSubcommand } from "./command/command.ts";
+import { parseSubcommand, printJson, runCommand } from "./command/command.ts";
+import { isOn, splitFlags } from "./command/flags.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
-import { FAILED, isOn, splitFlags } from "./command/usage.ts";
+import { FAILED } from "./command/usage.ts";
 
 export function migrate({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  return perform({
+  return runCommand({
     name: "migrate",
     terminal,
-    read() {
-      const [kind] = readSubcommand(words, "migrate", { status: 0, up: 0 });
+    parse() {
+      const [kind] = parseSubcommand(words, "migrate", { status: 0, up: 0 });
       const { own, config } = splitFlags(flags, ["json", "no-color"]);
-      return { order: { kind, terminal, isJson: isOn(own, "json") }, config };
+      return { options: { kind, isJson: isOn(own, "json") }, config };
     },
-    async carryOut({ kind, ...printing }, { database }) {
-      if (kind === "up") return withDb(database, (db) => up(db, printing));
-      // Opening would make the file, and a question makes nothing.
-      if (isAbsentFile(database)) return told({ missing: ["everything"], foreign: [] }, printing);
-      return withDb(database, async (db) => told(await differenceOf(db), printing));
+    async run({ kind, isJson }, { database }) {
+      if (kind === "up") return withDb(database, (db) => up(db, isJson, terminal));
+      // Opening would create the file, and a question must not change anything.
+      if (isAbsentFile(database)) return showDifference({ missing: ["everything"], foreign: [] }, isJson, terminal);
+      return withDb(database, async (db) => showDifference(await differenceOf(db), isJson, terminal));
     },
   });
 }
 
+/** Like `withStore`, but without migrating. */
 async function withDb<T>(database: string, work: (db: Db) => Promise<T>): Promise<T> {
   const db = await openDb(database);
   try {
@@ -41,19 +43,14 @@ function isAbsentFile(database: string): boolean {
   return file !== null && file !== ":memory:" && !existsSync(file);
 }
 
-/** A database that does not answer is not one that lacks something. */
+/** Asks for a row first: a database that cannot be reached must fail, not count as an empty one. */
 async function differenceOf(db: Db): Promise<MigrationDifference> {
   await db.query("SELECT 1 AS one");
   return compareMigrations(db);
 }
 
-interface Printing {
-  readonly terminal: Terminal;
-  readonly isJson: boolean;
-}
-
-function told(difference: MigrationDifference, { terminal, isJson }: Printing): number {
-  const { missing, foreign } = difference;
+/** Prints what is missing or foreign. The exit code: 0 only when the database is up to date. */
+function showDifference({ missing, foreign }: MigrationDifference, isJson: boolean, terminal: Terminal): number {
   const isUpToDate = missing.length === 0 && foreign.length === 0;
   if (isJson) printJson({ upToDate: isUpToDate, missing, foreign }, terminal);
   else for (const name of missing) terminal.out(`missing  ${name}\n`);
@@ -64,9 +61,10 @@ function told(difference: MigrationDifference, { terminal, isJson }: Printing): 
   return isUpToDate ? 0 : FAILED;
 }
 
-async function up(db: Db, { terminal, isJson }: Printing): Promise<number> {
+/** A database of a newer version is left alone: this version does not know how to write to it. */
+async function up(db: Db, isJson: boolean, terminal: Terminal): Promise<number> {
   const { foreign } = await differenceOf(db);
-  if (foreign.length > 0) return told({ missing: [], foreign }, { terminal, isJson });
+  if (foreign.length > 0) return showDifference({ missing: [], foreign }, isJson, terminal);
   const applied = await db.migrate();
   if (isJson) printJson({ applied }, terminal);
   else for (const name of applied) terminal.out(`applied  ${name}\n`);

@@ -1,6 +1,8 @@
-// `switchyard route "prompt"`: the decision a request would get, as a card. Decided here, from the configuration: no
-// provider is called, nothing is charged, and no server need run.
+// `switchyard route "prompt"`: the decision a request would get, as a card. It is decided here, from the configuration:
+// no provider is called, nothing is charged, and no server need run.
 
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decision.ts";
@@ -9,52 +11,49 @@ import { formatUsd } from "../core/money.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import { readDebugRequest, writeDecision } from "../formats/service/routing-debug.ts";
 import { decide } from "../routing/decide.ts";
-import type { Arguments } from "./command/arguments.ts";
-import { perform, printJson } from "./command/command.ts";
-import { readJsonArray, readText } from "./command/input.ts";
+import type { Arguments, Flags } from "./command/arguments.ts";
+import { printJson, runCommand } from "./command/command.ts";
+import { isOn, parseCount, parseNumber, parseQuality, parseWord, splitFlags, textOf } from "./command/flags.ts";
+import { withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
-import { isOn, splitFlags, textOf, UsageError } from "./command/usage.ts";
-import { withKeyRing } from "./keys/key-store.ts";
-import { readCount, readNumber, readQuality, readWord } from "./profiles/arguments.ts";
-import { findProfile, profilesOf } from "./profiles/profiles.ts";
+import { reasonOf, UsageError } from "./command/usage.ts";
+import { findProfile, profilesOf } from "./profiles.ts";
 
-type Flags = Arguments["flags"];
-
-interface Field {
+interface RequestField {
   readonly field: string;
-  readonly read: (text: string, flag: string) => unknown;
+  readonly parse: (text: string, flag: string) => unknown;
 }
 
-const readTier = (text: string, flag: string): Tier => readWord(text, TIERS, flag);
-const readAsIs = (text: string): string => text;
+const parseTier = (text: string, flag: string): Tier => parseWord(text, TIERS, flag);
+const asIs = (text: string): string => text;
 
 /** Flags that become fields of the debug endpoint's request. */
-const FIELDS: Readonly<Record<string, Field>> = {
-  system: { field: "system_prompt", read: readAsIs },
-  model: { field: "model", read: readAsIs },
-  tier: { field: "service_tier", read: readTier },
-  floor: { field: "service_tier_floor", read: readTier },
-  ceiling: { field: "service_tier_ceiling", read: readTier },
-  "max-cost": { field: "service_max_cost", read: readNumber },
-  "bfcl-min": { field: "service_bfcl_min", read: (text, flag) => readNumber(text, flag, 100) },
-  "code-quality": { field: "service_code_quality", read: readQuality },
-  "chat-quality": { field: "service_chat_quality", read: readQuality },
-  "max-output": { field: "max_output_tokens", read: readCount },
+const FIELDS: Readonly<Record<string, RequestField>> = {
+  system: { field: "system_prompt", parse: asIs },
+  model: { field: "model", parse: asIs },
+  tier: { field: "service_tier", parse: parseTier },
+  floor: { field: "service_tier_floor", parse: parseTier },
+  ceiling: { field: "service_tier_ceiling", parse: parseTier },
+  "max-cost": { field: "service_max_cost", parse: parseNumber },
+  "bfcl-min": { field: "service_bfcl_min", parse: (text, flag) => parseNumber(text, flag, 100) },
+  "code-quality": { field: "service_code_quality", parse: parseQuality },
+  "chat-quality": { field: "service_chat_quality", parse: parseQuality },
+  "max-output": { field: "max_output_tokens", parse: parseCount },
 };
 
 const OWN_FLAGS = [...Object.keys(FIELDS), "tools", "messages", "profile", "account", "json", "no-color"];
 
 export function route({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  return perform({
+  return runCommand({
     name: "route",
     terminal,
-    async read() {
+    async parse() {
       const { own, config } = splitFlags(flags, OWN_FLAGS);
       const question = readQuestion(await readBody(words, own, terminal));
-      return { order: { own, question, isJson: isOn(own, "json") }, config };
+      return { options: { own, question, isJson: isOn(own, "json") }, config };
     },
-    async carryOut({ own, question, isJson }, settings) {
+    async run({ own, question, isJson }, settings) {
       const constraints = await constraintsOf(own, settings);
       const decision = decide({ ...question, constraints, restingModels: new Map() }, settings.catalog);
       if (isJson) {
@@ -72,9 +71,9 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
 async function readBody(words: readonly string[], flags: Flags, terminal: Terminal): Promise<Record<string, unknown>> {
   const prompt = await readText(words.join(" "), terminal);
   const body: Record<string, unknown> = { prompt };
-  for (const [flag, { field, read }] of Object.entries(FIELDS)) {
+  for (const [flag, { field, parse }] of Object.entries(FIELDS)) {
     const text = textOf(flags, flag);
-    if (text !== null) body[field] = read(text, flag);
+    if (text !== null) body[field] = parse(text, flag);
   }
   if (body.service_tier !== undefined && body.model !== undefined) {
     throw new UsageError("--tier forces a tier and --model a model; give one of them.");
@@ -88,7 +87,7 @@ async function readBody(words: readonly string[], flags: Flags, terminal: Termin
   return body;
 }
 
-/** The prompt is the newest of the turns; without one they are the whole conversation. */
+/** The prompt is the newest turn; without one the turns are the whole conversation. */
 function withTurns(prompt: string, turns: readonly unknown[]): object {
   if (prompt.trim() === "") return { prompt: "messages", messages: turns };
   return { messages: [...turns, { role: "user", content: prompt }] };
@@ -102,12 +101,12 @@ function readQuestion(body: Record<string, unknown>): ReturnType<typeof readDebu
   }
 }
 
-/** Only a profile needs the database. */
+/** Only a profile needs the database, so without one it is not opened. */
 async function constraintsOf(flags: Flags, { database }: Settings): Promise<Constraints> {
   const named = textOf(flags, "profile");
   if (named === null) return NO_CONSTRAINTS;
   const account = textOf(flags, "account") ?? DEFAULT_ACCOUNT;
-  const profile = await withKeyRing(database, ({ db }) => findProfile(profilesOf(db), account, named));
+  const profile = await withStore(database, ({ db }) => findProfile(profilesOf(db), account, named));
   if (profile === null) throw new UsageError(`There is no profile '${named}'. See: switchyard profiles list.`);
   return profile.constraints;
 }
@@ -131,4 +130,34 @@ function card(decision: Decision, baselineModel: string): string {
   const removed = candidates.filter(({ removedBecause }) => removedBecause !== null);
   for (const { model, removedBecause } of removed) rows.push(["Left out", `${model}: ${removedBecause}`]);
   return formatTable(rows.map((row) => [`  ${row[0]}`, row[1] ?? ""]));
+}
+
+const STANDARD_INPUT = "-";
+
+/** `-` is standard input; anything else is the text itself. */
+async function readText(word: string, terminal: Terminal): Promise<string> {
+  return word === STANDARD_INPUT ? terminal.readInput() : word;
+}
+
+/** A JSON array in a file, on standard input (`-`), or in the word itself, which then starts with a bracket. */
+async function readJsonArray(word: string, flag: string, terminal: Terminal): Promise<readonly unknown[]> {
+  const isInline = word.trimStart().startsWith("[");
+  const text = isInline ? word : await readSource(word, flag, terminal);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`--${flag} is not JSON: ${reasonOf(error)}.`);
+  }
+  if (Array.isArray(value)) return value;
+  throw new UsageError(`--${flag} must hold a JSON array.`);
+}
+
+async function readSource(word: string, flag: string, terminal: Terminal): Promise<string> {
+  if (word === STANDARD_INPUT) return terminal.readInput();
+  try {
+    return readFileSync(resolve(terminal.cwd, word), "utf8");
+  } catch (error) {
+    throw new UsageError(`--${flag} names a file that cannot be read: ${reasonOf(error)}.`);
+  }
 }

@@ -1,5 +1,5 @@
-// What `switchyard serve --demo` serves from: a store with a made-up month in it, a temporary one unless a flag names
-// another, answered by the sandbox alone. Nothing made up is ever written beside what is real.
+// The store and settings of `switchyard serve --demo`: a generated month of traffic, and the sandbox as the only provider.
+// The store is temporary unless a flag names one. Generated data is never written beside real data.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,20 +10,20 @@ import { fillWithDemo } from "../demo/fill.ts";
 import { demoCatalog } from "../demo/pool.ts";
 import { demoStateOf } from "../demo/state.ts";
 import { openDb } from "../store/db.ts";
-import type { Arguments } from "./command/arguments.ts";
+import type { Flags } from "./command/arguments.ts";
 import type { Terminal } from "./command/terminal.ts";
 import { DEMO_DEFAULTS, progressOn } from "./demo.ts";
 
 export interface DemoStore {
   /** The configuration's flags with the store in them. */
-  readonly config: Arguments["flags"];
+  readonly config: Flags;
   readonly isTemporary: boolean;
-  /** Takes a temporary store away. */
+  /** Deletes a temporary store. */
   clear(): void;
 }
 
-/** A flag names the store, or it is a temporary one: what the file and the environment name is not for play. */
-export function demoStore(config: Arguments["flags"]): DemoStore {
+/** The store of the file or the environment is never used: it may be the real one. */
+export function demoStore(config: Flags): DemoStore {
   if (config.database !== undefined || config.data !== undefined) {
     return { config, isTemporary: false, clear: () => {} };
   }
@@ -35,14 +35,14 @@ export function demoStore(config: Arguments["flags"]): DemoStore {
   };
 }
 
-/** No provider is called and no other process counts with it, whatever is configured. */
+/** No provider is called and no Redis is shared, whatever is configured. */
 export function demoSettings(settings: Settings): Settings {
   return { ...settings, catalog: demoCatalog(), redis: null };
 }
 
-/** The text of the key "production" when this call made it. Throws where the store holds something real. */
+/** Fills a fresh store. The text of the key "production" when this call made it; throws where the store holds real data. */
 export async function fillOnce({ database }: Settings, terminal: Terminal): Promise<string | null> {
-  // As the server itself will open it: a store that another one serves from is refused before anything is written.
+  // Opened as the server will open it, so a store that another server uses is rejected before anything is written.
   const db = await openDb(database, { exclusive: true });
   try {
     await db.migrate();
@@ -66,6 +66,7 @@ async function fillFresh(db: Db, terminal: Terminal): Promise<string | null> {
   return (await fillWithDemo(db, { ...DEMO_DEFAULTS, nowMs: terminal.now(), onProgress })).key;
 }
 
+/** Lines for the first screen, which say that the data is not real. */
 export function demoNotes(isTemporary: boolean): readonly string[] {
   const { requests, days } = DEMO_DEFAULTS;
   return [

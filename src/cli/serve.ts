@@ -1,15 +1,18 @@
-// The server as a command: start, say where it is, and stop cleanly on a signal.
+// `switchyard serve`: starts the gateway, prints where it is, and stops cleanly on a signal.
 
+import { relative } from "node:path";
 import { performance } from "node:perf_hooks";
 import { type App, start } from "../app/app.ts";
+import { readBuiltin } from "../catalog/builtin.ts";
 import type { Settings } from "../config/settings.ts";
 import { StoreDamaged, StoreInUse } from "../core/store-errors.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
-import { banner } from "./banner.ts";
-import type { Arguments } from "./command/arguments.ts";
-import { loadSettings, printProblems } from "./command/settings.ts";
+import type { Arguments, Flags } from "./command/arguments.ts";
+import { loadSettings, printProblems } from "./command/command.ts";
+import { isOn } from "./command/flags.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
-import { explainFailure, FAILED, isOn, UsageError } from "./command/usage.ts";
+import { explainFailure, FAILED, UsageError } from "./command/usage.ts";
+import { VERSION } from "./help/help.ts";
 
 export async function serve({ words, flags }: Arguments): Promise<number> {
   const terminal = thisTerminal();
@@ -22,7 +25,7 @@ export async function serve({ words, flags }: Arguments): Promise<number> {
   }
 }
 
-async function serveDemo(flags: Arguments["flags"], terminal: Terminal): Promise<number> {
+async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
   // Loaded for the demo only: no other start should wait for it.
   const { demoNotes, demoSettings, demoStore, fillOnce } = await import("./serve-demo.ts");
   const { config, isTemporary, clear } = demoStore(flags);
@@ -37,40 +40,41 @@ async function serveDemo(flags: Arguments["flags"], terminal: Terminal): Promise
   }
 }
 
-/** How a server is unlike any other. */
-interface Variation {
+/** How a demo server differs from a configured one. */
+interface ServeVariant {
   readonly notes: readonly string[];
   settingsOf(settings: Settings): Settings;
-  /** Before the start; the text of a key when it made one. */
+  /** Runs before the start. The text of an API key when it made one. */
   prepare(settings: Settings): Promise<string | null>;
 }
 
-const AS_CONFIGURED: Variation = { notes: [], settingsOf: (settings) => settings, prepare: async () => null };
+const AS_CONFIGURED: ServeVariant = { notes: [], settingsOf: (settings) => settings, prepare: async () => null };
 
-async function serveFrom(config: Arguments["flags"], variation: Variation = AS_CONFIGURED): Promise<number> {
+async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): Promise<number> {
   const startedAtMs = performance.now();
   const loaded = loadSettings(config);
   if (!loaded.ok) return printProblems(loaded);
-  const settings = variation.settingsOf(loaded.settings);
+  const settings = variant.settingsOf(loaded.settings);
   const log = createLog(settings.logging.logLevel);
-  const started = await startOrExplain(settings, log, variation);
+  const started = await startOrExplain(settings, log, variant);
   if (started === null) return FAILED;
   const { app, madeKey } = started;
   const { url, setupLink, firstKey } = app;
   const shown = { url, setupLink, firstKey: firstKey ?? madeKey };
   const readyMs = performance.now() - startedAtMs;
-  process.stdout.write(banner({ app: shown, settings, readyMs, notes: variation.notes }));
+  process.stdout.write(banner({ app: shown, settings, readyMs, notes: variant.notes }));
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
-  await stopped(app, log);
+  await untilStopped(app, log);
   log.info({ event: "process.stopped" }, "stopped");
   await log.flush();
   return 0;
 }
 
+/** Null when it cannot start; the reason is printed. */
 async function startOrExplain(
   settings: Settings,
   log: ProcessLog,
-  { prepare }: Variation,
+  { prepare }: ServeVariant,
 ): Promise<{ readonly app: App; readonly madeKey: string | null } | null> {
   try {
     const madeKey = await prepare(settings);
@@ -91,14 +95,14 @@ function explain(error: NodeJS.ErrnoException, { server }: Settings): string {
   return `${error.message}${cause}. Look for the reason: switchyard doctor`;
 }
 
-/** npm passes on a Ctrl-C that the terminal has already sent to everybody; that is one signal, not two. */
+/** npm passes on a Ctrl-C that the terminal has sent to the whole group already: that is one signal, not two. */
 const SAME_SIGNAL_MS = 250;
 
 /**
- * Resolves when everything is closed. Only SIGTERM comes from something that balances traffic, so only it is followed by a
- * lame-duck time. A second signal means now: nobody is waited for, but what has been answered is still booked.
+ * Resolves when everything is closed. Only SIGTERM comes from a load balancer, so only it is followed by a lame-duck
+ * time. A second signal means now: open requests are cut off, but finished ones are still charged.
  */
-function stopped(app: App, log: ProcessLog): Promise<void> {
+function untilStopped(app: App, log: ProcessLog): Promise<void> {
   return new Promise((resolve, reject) => {
     let first: { readonly signal: string; readonly atMs: number } | null = null;
     const onSignal = (signal: string): void => {
@@ -117,4 +121,58 @@ function stopped(app: App, log: ProcessLog): Promise<void> {
     };
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, onSignal);
   });
+}
+
+interface BannerInput {
+  readonly app: Pick<App, "url" | "firstKey" | "setupLink">;
+  readonly settings: Settings;
+  readonly readyMs: number;
+  /** Lines under the providers. */
+  readonly notes?: readonly string[];
+}
+
+/** The first screen: where it is, what it uses, the first key, and one command that works as pasted. */
+function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
+  const store = storeName(settings.database);
+  const key = app.firstKey ?? "$SWITCHYARD_KEY";
+  const lines = [
+    "",
+    `  switchyard ${VERSION}   node ${process.versions.node}   store ${store}   ready in ${Math.round(readyMs)} ms`,
+    "",
+    `  Base URL    ${app.url}/v1`,
+    app.setupLink === null
+      ? `  Dashboard   ${app.url}`
+      : `  Dashboard   ${app.setupLink}   (one-time link: choose your password)`,
+    `  Providers   ${providersLine(settings)}`,
+    ...notes,
+    app.firstKey === null
+      ? "  API key     made at the first start; make another with: npx switchyard keys create --name NAME"
+      : `  API key     ${app.firstKey}   (shown this once)`,
+    "",
+    "  Try it:",
+    "",
+    `  curl -s ${app.url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
+    `    -d '{"model":"auto","messages":[{"role":"user","content":"What is the capital of France?"}]}'`,
+    "",
+    "",
+  ];
+  return lines.join("\n");
+}
+
+/** A file is shown relative to the working folder. A network address may hold a password and is not shown. */
+function storeName(database: string): string {
+  if (!database.startsWith("sqlite:")) return "postgres";
+  const path = relative(process.cwd(), database.slice("sqlite:".length));
+  return path.startsWith("..") ? database : `sqlite:./${path}`;
+}
+
+function providersLine({ catalog }: Settings): string {
+  const providers = [...catalog.providers.values()];
+  if (providers.every(({ kind }) => kind === "sandbox")) {
+    const variables = readBuiltin()
+      .providers.slice(0, 3)
+      .map(({ keyVariable }) => keyVariable);
+    return `sandbox (simulated answers; set ${variables.join(", ")} … for real ones)`;
+  }
+  return providers.map(({ id }) => id).join(", ");
 }

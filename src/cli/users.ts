@@ -1,4 +1,5 @@
-// Users of the dashboard as a command, directly on the store: who may sign in, and a link for somebody who is locked out.
+// `switchyard users`: who may sign in to the dashboard, and a link for somebody who forgot the password.
+// It works directly on the store, so it also helps the last administrator back in.
 
 import { createPasswords } from "../accounts/passwords.ts";
 import { createResets } from "../accounts/resets.ts";
@@ -9,17 +10,19 @@ import { writeUser } from "../http/api/users.ts";
 import { createPasswordResetStore } from "../store/accounts/resets.ts";
 import { createUserStore } from "../store/accounts/users.ts";
 import type { Arguments } from "./command/arguments.ts";
-import { perform, printJson, type ReadOrder, readSubcommand } from "./command/command.ts";
+import { type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
+import { isOn, splitFlags, textOf } from "./command/flags.ts";
+import { withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
-import { FAILED, isOn, splitFlags, textOf, UsageError } from "./command/usage.ts";
-import { withKeyRing } from "./keys/key-store.ts";
+import { FAILED, UsageError } from "./command/usage.ts";
 
-/** Each with how many words follow it. */
+/** How many words follow each subcommand. */
 const SUBCOMMANDS = { list: 0, reset: 1 };
+/** Far above any real number of users; the list is printed whole. */
 const USERS_MAX = 10_000;
 
-interface Order {
+interface UserOptions {
   readonly kind: keyof typeof SUBCOMMANDS;
   readonly email: string | null;
   /** Where people reach the gateway; null for where it listens. */
@@ -28,28 +31,29 @@ interface Order {
 }
 
 export function users(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  return perform({
-    ...{ name: "users", terminal, read: () => readOrder(args) },
-    carryOut: (order, settings) =>
-      withKeyRing(settings.database, ({ db }) =>
-        order.kind === "list" ? list(order, db, terminal) : reset(order, { db, settings, terminal }),
+  return runCommand({
+    ...{ name: "users", terminal, parse: () => parseUsers(args) },
+    run: (options, settings) =>
+      withStore(settings.database, ({ db }) =>
+        options.kind === "list" ? list(options, db, terminal) : reset(options, { db, settings, terminal }),
       ),
   });
 }
 
-function readOrder({ words, flags }: Arguments): ReadOrder<Order> {
-  const [kind, email] = readSubcommand(words, "users", SUBCOMMANDS);
+function parseUsers({ words, flags }: Arguments): Parsed<UserOptions> {
+  const [kind, email] = parseSubcommand(words, "users", SUBCOMMANDS);
   const { own, config } = splitFlags(flags, [...(kind === "reset" ? ["url"] : []), "json", "no-color"]);
   if (kind === "reset" && email === undefined) throw new UsageError("users reset needs the e-mail address of a user.");
-  return { order: { kind, email: email ?? null, url: readUrl(textOf(own, "url")), isJson: isOn(own, "json") }, config };
+  const url = parseUrl(textOf(own, "url"));
+  return { options: { kind, email: email ?? null, url, isJson: isOn(own, "json") }, config };
 }
 
-function readUrl(text: string | null): string | null {
+function parseUrl(text: string | null): string | null {
   if (text === null || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))) return text;
   throw new UsageError(`--url is where people reach the gateway, such as https://gateway.example.com, not '${text}'.`);
 }
 
-async function list({ isJson }: Order, db: Db, terminal: Terminal): Promise<number> {
+async function list({ isJson }: UserOptions, db: Db, terminal: Terminal): Promise<number> {
   const found = await createUserStore(db).list({ limit: USERS_MAX, after: null });
   if (isJson) printJson({ data: found.map(writeUser) }, terminal);
   else if (found.length > 0) {
@@ -66,13 +70,14 @@ function rowOf({ id, email, role, accountId, lastSignInAtMs }: User): readonly s
   return [id, email, role, accountId, seen.replace("T", " ")];
 }
 
-interface Context {
+interface ResetContext {
   readonly db: Db;
   readonly settings: Settings;
   readonly terminal: Terminal;
 }
 
-async function reset({ email, url, isJson }: Order, { db, settings, terminal }: Context): Promise<number> {
+/** Makes a link that works once, for a day. */
+async function reset({ email, url, isJson }: UserOptions, { db, settings, terminal }: ResetContext): Promise<number> {
   const store = createPasswordResetStore(db);
   const resets = createResets({ store, users: createUserStore(db), passwords: createPasswords() });
   const made = await resets.makeFor({ email: email ?? "" });
@@ -91,6 +96,7 @@ async function reset({ email, url, isJson }: Order, { db, settings, terminal }: 
   return 0;
 }
 
+/** Where the gateway listens, as a browser on this machine reaches it. */
 function addressOf({ server: { host, port } }: Settings): string {
   const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;

@@ -1,18 +1,20 @@
-// The words and flags of a command line: `--name value`, `--name=value`, and `--name` alone for yes. After `--` there are
+// Words and flags of a command line: `--name value`, `--name=value`, and `--name` alone for yes. After `--` there are
 // words only.
+
+/** By name without dashes; a flag without a value has the text "true". */
+export type Flags = Readonly<Record<string, string | undefined>>;
 
 export interface Arguments {
   /** The first word; when there is none, `serve`, or `help` where that is asked for. */
   readonly command: string;
   readonly words: readonly string[];
-  /** By name without dashes; a flag without a value has the text "true". */
-  readonly flags: Readonly<Record<string, string | undefined>>;
+  readonly flags: Flags;
 }
 
-/** Flags that never take the next word as their value. */
+/** Flags that never take the next word as their value. A new switch of any command belongs here. */
 const SWITCHES: ReadonlySet<string> = new Set(["help", "version", "json", "yes", "test", "demo", "no-color"]);
 
-/** The two that everybody tries. */
+/** The two short forms that everybody tries. */
 const SHORT: ReadonlyMap<string, string> = new Map([
   ["-h", "--help"],
   ["-v", "--version"],

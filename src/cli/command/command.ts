@@ -1,47 +1,66 @@
-// What commands have in common: an order is read before anything is opened, the settings it runs with are loaded, and
-// whatever goes wrong is explained in one place.
+// The frame every command runs in. Arguments are parsed before anything is opened, the settings are loaded, and whatever
+// goes wrong is explained in one place.
 
-import type { Settings } from "../../config/settings.ts";
-import type { Arguments } from "./arguments.ts";
-import { loadSettings, printProblems } from "./settings.ts";
-import type { Terminal } from "./terminal.ts";
+import { load } from "../../config/load.ts";
+import { formatProblems } from "../../config/report.ts";
+import type { Loaded, Settings } from "../../config/settings.ts";
+import type { Flags } from "./arguments.ts";
+import { type Terminal, thisTerminal } from "./terminal.ts";
 import { explainFailure, FAILED, UsageError, unknown } from "./usage.ts";
 
-/** What the ledger keeps as who did it. */
+/** The exit code for a configuration that cannot be used: EX_CONFIG of sysexits.h. */
+export const BAD_CONFIGURATION = 78;
+
+/** The actor that the ledger records for movements made by commands. */
 export const COMMAND_LINE = "command line";
 
-export interface ReadOrder<Order> {
-  readonly order: Order;
-  /** The flags that are the configuration's. */
-  readonly config: Arguments["flags"];
+/** A command's own arguments, checked, and the flags that belong to the configuration. */
+export interface Parsed<Options> {
+  readonly options: Options;
+  readonly config: Flags;
 }
 
-export interface Performance<Order> {
+/** One command: how it reads its arguments, and what it does with them. */
+export interface Command<Options> {
   readonly name: string;
   readonly terminal: Terminal;
   /** Throws UsageError. */
-  read(): ReadOrder<Order> | Promise<ReadOrder<Order>>;
-  carryOut(order: Order, settings: Settings): Promise<number>;
+  parse(): Parsed<Options> | Promise<Parsed<Options>>;
+  /** The exit code. */
+  run(options: Options, settings: Settings): Promise<number>;
 }
 
-/** The exit code. */
-export async function perform<Order>(performance: Performance<Order>): Promise<number> {
-  const { name, terminal } = performance;
+/** Runs a command to its exit code. */
+export async function runCommand<Options>({ name, terminal, parse, run }: Command<Options>): Promise<number> {
   try {
-    const { order, config } = await performance.read();
+    const { options, config } = await parse();
     const loaded = loadSettings(config, terminal);
     if (!loaded.ok) return printProblems(loaded, terminal);
-    // What is wrong with this very call; the rest is for the doctor to tell.
+    // Only warnings about this very command line; `switchyard doctor` shows the others.
     const warnings = loaded.warnings.filter(({ place }) => place.startsWith("flag "));
     for (const { place, message } of warnings) terminal.say(`! ${place}: ${message}.\n`);
-    return await performance.carryOut(order, loaded.settings);
+    return await run(options, loaded.settings);
   } catch (error) {
     return explainFailure(error, name, terminal);
   }
 }
 
-/** The first of the words as one of those known, and the words after it, of which there are at most so many. */
-export function readSubcommand<Kind extends string>(
+/** Takes the configuration's flags only: any other one is a problem. */
+export function loadSettings(flags: Flags, { env, cwd }: Pick<Terminal, "env" | "cwd"> = thisTerminal()): Loaded {
+  return load({ flags, env, cwd });
+}
+
+/** Prints every problem at once. The exit code to end with. */
+export function printProblems(loaded: Extract<Loaded, { ok: false }>, terminal: Terminal = thisTerminal()): number {
+  terminal.say(`${formatProblems(loaded.problems)}\n`);
+  return BAD_CONFIGURATION;
+}
+
+/**
+ * The first word as one of the known subcommands, and the words after it. `known` says how many words each one takes at
+ * most.
+ */
+export function parseSubcommand<Kind extends string>(
   words: readonly string[],
   command: string,
   known: Readonly<Record<Kind, number>>,
@@ -62,18 +81,22 @@ export function printJson(value: object, terminal: Terminal): void {
   terminal.out(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-export interface Deed {
+/** Something that cannot be undone, and whether the caller has agreed to it already. */
+export interface Confirmation {
   readonly question: string;
-  /** The command, for where nobody can be asked. */
-  readonly what: string;
+  /** The command's words, for the message where nobody can be asked. */
+  readonly command: string;
   /** Whether --yes was given. */
   readonly isConfirmed: boolean;
 }
 
-/** Null when it may be done; the exit code when it may not. */
-export async function refusal({ question, what, isConfirmed }: Deed, terminal: Terminal): Promise<number | null> {
+/** Asks before something that cannot be undone. Null to go on; otherwise the exit code to end with. */
+export async function exitUnlessConfirmed(
+  { question, command, isConfirmed }: Confirmation,
+  terminal: Terminal,
+): Promise<number | null> {
   if (isConfirmed) return null;
-  if (terminal.ask === null) throw new UsageError(`${what} cannot be undone; add --yes where nobody can be asked.`);
+  if (terminal.ask === null) throw new UsageError(`${command} cannot be undone; add --yes where nobody can be asked.`);
   if (/^y(es)?$/i.test((await terminal.ask(`${question} [y/N] `)).trim())) return null;
   terminal.say("Nothing was changed.\n");
   return FAILED;

@@ -1,4 +1,4 @@
-// Text in columns for people.
+// Tables for people: text in columns.
 
 const GAP = "  ";
 

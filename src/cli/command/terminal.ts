@@ -1,4 +1,5 @@
-// What a command sees of the world and writes to: data on standard output, words for people on standard error.
+// The terminal: all that a command sees of the world. Data goes to standard output, words for people to standard error,
+// so that `KEY=$(switchyard keys create …)` holds the key and nothing else.
 
 import { createInterface } from "node:readline/promises";
 import { text as readAll } from "node:stream/consumers";
@@ -8,7 +9,9 @@ export interface Terminal {
   readonly cwd: string;
   /** Whether standard output is a screen. */
   readonly isScreen: boolean;
+  /** Data, to standard output. */
   out(text: string): void;
+  /** Words for people, to standard error. */
   say(text: string): void;
   /** Everything that comes in on standard input. */
   readInput(): Promise<string>;
@@ -17,9 +20,10 @@ export interface Terminal {
   now(): number;
 }
 
+/** The terminal of this process. Tests pass one of their own. */
 export function thisTerminal(): Terminal {
   const { stdin, stdout, stderr } = process;
-  for (const stream of [stdout, stderr]) stream.on("error", unlessGone);
+  for (const stream of [stdout, stderr]) stream.on("error", ignoreClosedPipe);
   return {
     env: process.env,
     cwd: process.cwd(),
@@ -32,12 +36,12 @@ export function thisTerminal(): Terminal {
   };
 }
 
-/** A reader that has seen enough, such as `head`, is no failure; what the command does is still done. */
-function unlessGone(error: NodeJS.ErrnoException): void {
+/** A reader that closes early, such as `head`, is no failure: the command still does its work. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
 }
 
-/** On standard error, so that the answer of a command that is piped elsewhere stays clean. */
+/** On standard error, so that output that is piped elsewhere stays clean. */
 async function askPerson(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -1,4 +1,4 @@
-// Is our clock right? Keys expire by it, certificates are judged by it, and processes that share limits must agree on it.
+// Check of the clock. Keys expire by it, certificates are judged by it, and processes that share limits must agree on it.
 
 import type { Check } from "../../config/doctor.ts";
 import type { Db } from "../../core/db.ts";
@@ -8,11 +8,13 @@ export interface ClockReading {
   readonly source: string;
   /** By how much ours is ahead; negative when it is behind. */
   readonly aheadMs: number;
-  /** How far off that may be. */
+  /** Half of the round trip: the reading may be wrong by this much. */
   readonly uncertaintyMs: number;
 }
 
+/** Beyond this, limits per minute and expiries are visibly wrong. */
 const OFF_MS = 30_000;
+/** Beyond this, signed requests and certificates begin to fail. */
 const FAR_OFF_MS = 300_000;
 
 export interface Clocks {
@@ -20,13 +22,13 @@ export interface Clocks {
   readonly database: ClockReading | null;
 }
 
-/** The database has a line of its own: it and we must agree, whoever is right. */
+/** The database has a check of its own: it and this machine must agree, whichever is right. */
 export function clockChecks({ providers, database }: Clocks, nowMs: number): readonly Check[] {
   const ours = providers.length > 0 || database === null ? [clockCheck(providers, nowMs)] : [];
   return database === null ? ours : [...ours, clockCheck([database], nowMs)];
 }
 
-/** Against the source that agrees with us best: one wrong clock elsewhere is not ours to mend. */
+/** Compared with the source that agrees best: a wrong clock elsewhere is not ours to fix. */
 function clockCheck(readings: readonly ClockReading[], nowMs: number): Check {
   const [best] = [...readings].sort((a, b) => offBy(a) - offBy(b));
   const time = `${new Date(nowMs).toISOString().slice(0, 19).replace("T", " ")} UTC`;
@@ -37,7 +39,7 @@ function clockCheck(readings: readonly ClockReading[], nowMs: number): Check {
   return { state: offBy(best) > FAR_OFF_MS ? "fail" : "warn", what, fix };
 }
 
-/** What is certain of it. */
+/** The part of the difference that cannot come from the network's delay. */
 function offBy({ aheadMs, uncertaintyMs }: ClockReading): number {
   return Math.max(0, Math.abs(aheadMs) - uncertaintyMs);
 }

@@ -1,4 +1,4 @@
-// Can the database be used, is it up to date, and can what it is written to be written?
+// Checks of the database and the data folder: reachable, up to date, writable. They create nothing that stays.
 
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { type ClockReading, databaseClock } from "./clock.ts";
 
 export interface DatabaseChecked {
   readonly check: Check;
-  /** Of a server that was reached. */
+  /** The clock of a server that was reached; null for SQLite. */
   readonly clock: ClockReading | null;
 }
 
@@ -33,7 +33,7 @@ export async function databaseCheck(database: string): Promise<DatabaseChecked> 
   }
 }
 
-/** Null when the file is there and can be opened: opening would make it, and a check makes nothing. */
+/** Null when the file exists and can be opened. A missing file is not opened, since that would create it. */
 function fileCheck(file: string): Check | null {
   if (file === ":memory:") {
     return { state: "warn", what: "Database: in memory, lost at the end", fix: "Set DATABASE_URL" };
@@ -65,7 +65,7 @@ function migrationCheck({ missing, foreign }: MigrationDifference): Check {
   return { state: "ok", what: "Database answers and is up to date", fix: null };
 }
 
-/** A folder that is not there yet is fine where it can be made. */
+/** A folder that does not exist yet is fine where it can be created. */
 export function dataCheck(folder: string): Check {
   const problem = writeProblem(folder);
   if (problem !== null) {
@@ -76,7 +76,7 @@ export function dataCheck(folder: string): Check {
   return { state: "ok", what, fix: null };
 }
 
-/** By trying: rights alone do not tell of a file system that is mounted read-only. Null when nothing is wrong. */
+/** Tries to write, because rights alone do not show a file system that is mounted read-only. Null when nothing is wrong. */
 function writeProblem(folder: string): string | null {
   let nearest = folder;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);

@@ -1,13 +1,19 @@
-// `switchyard doctor`: every check on one line, each with what to do about it.
+// `switchyard doctor`: every check on one line, each with what to do about it. It fixes nothing itself.
 
 import { type Check, diagnose } from "../../config/doctor.ts";
+import { readPackage } from "../../config/package.ts";
+import type { Settings } from "../../config/settings.ts";
+import { UI_FOLDER } from "../../http/pages/ui.ts";
 import type { Arguments } from "../command/arguments.ts";
-import { printJson } from "../command/command.ts";
-import { BAD_CONFIGURATION, loadSettings } from "../command/settings.ts";
+import { BAD_CONFIGURATION, loadSettings, printJson } from "../command/command.ts";
+import { isOn, splitFlags } from "../command/flags.ts";
 import { countStates, formatCheck, hasColour } from "../command/symbols.ts";
 import { type Terminal, thisTerminal } from "../command/terminal.ts";
-import { explainFailure, FAILED, isOn, splitFlags, UsageError } from "../command/usage.ts";
-import { checkNode, liveChecks } from "./live-checks.ts";
+import { explainFailure, FAILED, UsageError } from "../command/usage.ts";
+import { clockChecks, providerClocks } from "./clock.ts";
+import { databaseCheck, dataCheck } from "./database.ts";
+import { diskCheck, portCheck, redisCheck, uiCheck } from "./machine.ts";
+import { askProviders, listingCheck, listProviders } from "./providers.ts";
 
 export async function doctor(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   try {
@@ -19,7 +25,11 @@ export async function doctor(args: Arguments, terminal: Terminal = thisTerminal(
     const checks = [checkNode(process.versions.node), ...diagnose(loaded, terminal.env, terminal.now())];
     if (loaded.ok)
       checks.push(...(await liveChecks(loaded.settings, { asksProviders: isOn(own, "test"), nowMs: terminal.now() })));
-    print(checks, { isJson, isColoured, terminal });
+    if (isJson) printJson({ ok: checks.every(({ state }) => state !== "fail"), checks }, terminal);
+    else {
+      terminal.out(checks.map((check) => formatCheck(check, isColoured)).join(""));
+      terminal.say(`\n${summaryOf(checks)}\n`);
+    }
     if (!loaded.ok) return BAD_CONFIGURATION;
     return checks.some(({ state }) => state === "fail") ? FAILED : 0;
   } catch (error) {
@@ -27,25 +37,50 @@ export async function doctor(args: Arguments, terminal: Terminal = thisTerminal(
   }
 }
 
-interface Printing {
-  readonly isJson: boolean;
-  readonly isColoured: boolean;
-  readonly terminal: Terminal;
-}
-
-function print(checks: readonly Check[], { isJson, isColoured, terminal }: Printing): void {
-  const isOk = checks.every(({ state }) => state !== "fail");
-  if (isJson) {
-    printJson({ ok: isOk, checks }, terminal);
-    return;
-  }
-  terminal.out(checks.map((check) => formatCheck(check, isColoured)).join(""));
-  terminal.say(`\n${summaryOf(checks)}\n`);
-}
-
 function summaryOf(checks: readonly Check[]): string {
   const { failed, warned } = countStates(checks);
   const warnings = warned === 0 ? "" : `, ${warned} to look at`;
   if (failed === 0) return `Nothing stands in the way${warnings}. Start it: switchyard serve`;
   return `${failed} to mend${warnings}.`;
+}
+
+interface LiveOptions {
+  /** With --test: one tiny answer of each provider. */
+  readonly asksProviders: boolean;
+  readonly nowMs: number;
+}
+
+/** Checks that touch the world. They leave nothing behind, and cost nothing unless providers are asked for an answer. */
+async function liveChecks(settings: Settings, options: LiveOptions): Promise<readonly Check[]> {
+  const { catalog, dataDir, server } = settings;
+  const [database, redis, port, listings, answers] = await Promise.all([
+    databaseCheck(settings.database),
+    redisCheck(settings.redis),
+    portCheck(server),
+    listProviders(catalog),
+    options.asksProviders ? askProviders(catalog) : null,
+  ]);
+  return [
+    dataCheck(dataDir),
+    diskCheck(dataDir),
+    database.check,
+    ...(redis === null ? [] : [redis]),
+    uiCheck(UI_FOLDER),
+    port,
+    ...(answers ?? listings.map(listingCheck)),
+    ...clockChecks({ providers: providerClocks(listings), database: database.clock }, options.nowMs),
+  ];
+}
+
+/** `needed` is written as in package.json: `>=20.19`. Exported for its tests. */
+export function checkNode(version: string, needed: string = readPackage().engines.node): Check {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [neededMajor = 0, neededMinor = 0] = needed.replace(/^\D+/, "").split(".").map(Number);
+  const isEnough = major > neededMajor || (major === neededMajor && minor >= neededMinor);
+  if (isEnough) return { state: "ok", what: `Node ${version}`, fix: null };
+  return {
+    state: "fail",
+    what: `Node ${version} is too old`,
+    fix: `Install Node ${neededMajor}.${neededMinor} or newer`,
+  };
 }

@@ -1,16 +1,19 @@
-// What the machine itself must have: room on the disk, the dashboard's files, and the Redis that was named.
+// Checks of the machine: room on the disk, the dashboard's files, the port, and Redis where it is configured.
 
 import { existsSync, statfsSync } from "node:fs";
+import { createServer, isIP } from "node:net";
 import { dirname, join } from "node:path";
 import type { Check } from "../../config/doctor.ts";
+import type { Settings } from "../../config/settings.ts";
 import { reasonOf } from "../command/usage.ts";
 
 const GIGABYTE = 1024 ** 3;
 const ROOM_LITTLE_BYTES = GIGABYTE;
 const ROOM_TOO_LITTLE_BYTES = 64 * 1024 * 1024;
-const PATIENCE_MS = 3_000;
+/** Long enough for a busy machine, short enough for a person who waits. */
+const TIMEOUT_MS = 3_000;
 
-/** A SQLite that cannot write refuses every request that costs something. */
+/** With a full disk SQLite cannot write, and every request that costs something fails. */
 export function diskCheck(folder: string, freeBytesOf: (path: string) => number = freeBytes): Check {
   let nearest = folder;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
@@ -33,13 +36,13 @@ export function uiCheck(folder: string): Check {
 }
 
 /** Null where none is configured. */
-export async function redisCheck(url: string | null, patienceMs = PATIENCE_MS): Promise<Check | null> {
+export async function redisCheck(url: string | null, timeoutMs = TIMEOUT_MS): Promise<Check | null> {
   if (url === null) return null;
   const { Redis } = await import("ioredis");
   const redis = new Redis(url, {
     lazyConnect: true,
-    connectTimeout: patienceMs,
-    commandTimeout: patienceMs,
+    connectTimeout: timeoutMs,
+    commandTimeout: timeoutMs,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
@@ -56,5 +59,42 @@ export async function redisCheck(url: string | null, patienceMs = PATIENCE_MS): 
     return { state: "fail", what, fix: "Check REDIS_URL and that the server runs, or leave it out on one machine" };
   } finally {
     redis.disconnect();
+  }
+}
+
+/** Is the port free, or is it ours already? */
+export async function portCheck({ host, port }: Pick<Settings["server"], "host" | "port">): Promise<Check> {
+  if (port === 0) return { state: "ok", what: "Port: any free one", fix: null };
+  const error = await tryListening(host, port);
+  if (error === null) return { state: "ok", what: `Port ${port} on ${host} is free`, fix: null };
+  if (error.code !== "EADDRINUSE") {
+    const what = `Port ${port} on ${host} cannot be opened: ${reasonOf(error)}`;
+    return { state: "fail", what, fix: "Set HOST to an address of this machine and PORT to one above 1023" };
+  }
+  if (await isSwitchyard(host, port)) {
+    return { state: "ok", what: `Port ${port}: a switchyard is running there`, fix: null };
+  }
+  const what = `Port ${port} on ${host} is taken by another program`;
+  return { state: "fail", what, fix: "Stop that program, or set PORT to another" };
+}
+
+function tryListening(host: string, port: number): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", resolve);
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
+  });
+}
+
+/** Any server can say it is healthy; only ours writes request ids of this form. */
+async function isSwitchyard(host: string, port: number): Promise<boolean> {
+  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  const address = `http://${isIP(reached) === 6 ? `[${reached}]` : reached}:${port}/healthz`;
+  try {
+    const response = await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "manual" });
+    const body = (await response.json()) as { status?: unknown };
+    return body.status === "ok" && /^req_[0-9a-f]+$/.test(response.headers.get("x-request-id") ?? "");
+  } catch {
+    return false;
   }
 }

@@ -1,5 +1,5 @@
-// What `switchyard doctor` learns from providers: their lists of models, which cost nothing, and with --test one tiny
-// answer each, as a request would ask for it.
+// Checks of providers: their lists of models, which cost nothing, and with --test one tiny answer each, asked for as a
+// request would ask.
 
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Check } from "../../config/doctor.ts";
@@ -8,7 +8,7 @@ import { type Listing, listModels } from "../../gateway/operate/list-models.ts";
 import { probe } from "../../gateway/operate/probe.ts";
 import { createRegistry, type Registry } from "../../providers/registry.ts";
 
-/** One for each provider that is not the sandbox, all under way at once. */
+/** The list of each provider except the sandbox, all asked at once. */
 export function listProviders({ providers }: Catalog, patienceMs?: number): Promise<readonly Listing[]> {
   const patience = patienceMs === undefined ? {} : { patienceMs };
   return withProviders(providers, (provider, registry) =>
@@ -49,7 +49,8 @@ export function listingCheck({ provider, models, durationMs, problem, fix }: Lis
   return { state: "ok", what, fix: models === null ? "switchyard doctor --test asks it for a real answer" : null };
 }
 
+/** A problem with the provider's id in front, where it does not name it already. */
 function named({ id }: Provider, problem: string): string {
-  const told = problem.replace(/\.$/, "");
-  return told.startsWith(id) ? told : `${id}: ${told}`;
+  const message = problem.replace(/\.$/, "");
+  return message.startsWith(id) ? message : `${id}: ${message}`;
 }

@@ -1,21 +1,19 @@
-// What the program says of itself: help that leads with examples, and its version.
+// `switchyard help` and `switchyard version`. Help leads with examples.
 
 import { optionRows } from "../../config/options/table.ts";
 import { readPackage } from "../../config/package.ts";
 import type { Arguments } from "../command/arguments.ts";
 import { printJson } from "../command/command.ts";
+import { isOn, splitFlags } from "../command/flags.ts";
 import { formatTable } from "../command/table.ts";
 import { type Terminal, thisTerminal } from "../command/terminal.ts";
-import { explainFailure, isOn, splitFlags, UsageError, unknown, WRONG_USAGE } from "../command/usage.ts";
-import { keysPage, usersPage } from "./keys.ts";
-import { exitCodes, formatPage, formatSections, type HelpPage } from "./page.ts";
-import { modelsPage, profilesPage, routePage } from "./routing.ts";
-import { doctorPage, servePage } from "./serve.ts";
-import { creditsPage, demoPage, ledgerPage, migratePage } from "./store.ts";
+import { explainFailure, UsageError, unknown, WRONG_USAGE } from "../command/usage.ts";
+import { exitCodes, formatPage, formatSections } from "./layout.ts";
+import { PAGES } from "./pages.ts";
 
 export const VERSION = readPackage().version;
 
-/** `version` and `--version`, after whatever command. */
+/** `version`, and `--version` after any command. */
 export async function version({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   try {
     if (flags.version === undefined) {
@@ -43,21 +41,7 @@ export async function help({ command, words }: Arguments, terminal: Terminal = t
   return WRONG_USAGE;
 }
 
-export const PAGES: Readonly<Record<string, HelpPage>> = {
-  serve: servePage,
-  keys: keysPage,
-  profiles: profilesPage,
-  models: modelsPage,
-  route: routePage,
-  users: usersPage,
-  credits: creditsPage,
-  ledger: ledgerPage,
-  demo: demoPage,
-  migrate: migratePage,
-  doctor: doctorPage,
-};
-
-/** One line for each command there is. */
+/** One line for each command. */
 export const SUMMARIES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(PAGES).map(([name, { summary }]) => [name, summary])),
   version: "Print the version",
@@ -83,6 +67,7 @@ function mainPage(): string {
   ]);
 }
 
+/** The options of the configuration that have a flag. */
 function configurationRows(): readonly (readonly string[])[] {
   return optionRows().flatMap(({ flag, env, help: meaning, shownDefault }) => {
     if (flag === null) return [];

@@ -1,8 +1,10 @@
-// docs/cli.md, written from the pages of help: what the program says of itself and what the page says are one text.
+// docs/cli.md, rendered from the help pages (npm run docs).
 
-import { PAGES, SUMMARIES } from "./help.ts";
-import { pageInMarkdown } from "./page.ts";
+import { SUMMARIES } from "./help.ts";
+import { pageInMarkdown } from "./layout.ts";
+import { PAGES } from "./pages.ts";
 
+/** The text of docs/cli.md. */
 export function commandLinePage(): string {
   const commands = Object.entries(SUMMARIES).map(([name, summary]) => `| \`${name}\` | ${summary} |`);
   return [

@@ -4,8 +4,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readArguments } from "../../../src/cli/command/arguments.ts";
+import { withStore } from "../../../src/cli/command/store.ts";
 import { credits } from "../../../src/cli/credits.ts";
-import { withKeyRing } from "../../../src/cli/keys/key-store.ts";
 import { demoSettings, demoStore, fillOnce } from "../../../src/cli/serve-demo.ts";
 import { load } from "../../../src/config/load.ts";
 import type { Settings } from "../../../src/config/settings.ts";
@@ -21,7 +21,7 @@ function settingsIn({ cwd, env }: RecordedTerminal): Settings {
 }
 
 function countRequests(database: string): Promise<number> {
-  return withKeyRing(database, async ({ db }) => {
+  return withStore(database, async ({ db }) => {
     const [row] = await db.query("SELECT COUNT(*) AS requests FROM requests");
     return Number(row?.requests);
   });
@@ -56,7 +56,7 @@ test("a store that was filled is served as it is", async () => {
   const terminal = recordTerminal();
   const settings = settingsIn(terminal);
   const plan = { requests: 20, days: 30, seed: 1, nowMs: Date.now(), onProgress: () => {} };
-  await withKeyRing(settings.database, ({ db }) => fillWithDemo(db, plan));
+  await withStore(settings.database, ({ db }) => fillWithDemo(db, plan));
   expect(await fillOnce(settings, terminal)).toBeNull();
   expect(await countRequests(settings.database)).toBe(20);
 });
@@ -83,5 +83,5 @@ test("a store that a server runs on is refused before anything is written", asyn
   const gateway = await startGateway({ database: settings.database, creditsUsd: null });
   await expect(fillOnce(settings, terminal)).rejects.toThrow("Another process is serving");
   await gateway.stop();
-  expect(await withKeyRing(settings.database, ({ db }) => demoStateOf(db))).not.toBe("demo");
+  expect(await withStore(settings.database, ({ db }) => demoStateOf(db))).not.toBe("demo");
 });

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { type Arguments, readArguments } from "../../../src/cli/command/arguments.ts";
 import type { Terminal } from "../../../src/cli/command/terminal.ts";
 import { version } from "../../../src/cli/help/help.ts";
-import { keys } from "../../../src/cli/keys/keys.ts";
+import { keys } from "../../../src/cli/keys.ts";
 import { migrate } from "../../../src/cli/migrate.ts";
 import { openDb } from "../../../src/store/db.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";

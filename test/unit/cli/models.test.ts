@@ -3,11 +3,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readArguments } from "../../../../src/cli/command/arguments.ts";
-import { models } from "../../../../src/cli/models/models.ts";
-import { TIERS } from "../../../../src/core/tiers.ts";
-import { recordTerminal } from "../../../support/gateway/terminal.ts";
-import { answers, type ListAnswer, lists, startListProvider } from "../../../support/providers/list-provider.ts";
+import { readArguments } from "../../../src/cli/command/arguments.ts";
+import { models } from "../../../src/cli/models.ts";
+import { TIERS } from "../../../src/core/tiers.ts";
+import { recordTerminal } from "../../support/gateway/terminal.ts";
+import { answers, type ListAnswer, lists, startListProvider } from "../../support/providers/list-provider.ts";
 
 const TODAY = new Date().toISOString().slice(0, 10);
 

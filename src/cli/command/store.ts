@@ -1,4 +1,4 @@
-// The keys of a database for as long as one command needs them: opened beside a server, never instead of it.
+// The database of a command, open for as long as the command runs: beside a server, never instead of one.
 
 import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
 import { createDirectory } from "../../accounts/directory.ts";
@@ -16,28 +16,30 @@ import { openDb } from "../../store/db.ts";
 import { createKeySpendStore } from "../../store/ledger/key-spends.ts";
 import { SILENT_LOG } from "../../telemetry/log.ts";
 
-export interface KeyRing {
+/** What most commands need of the database. */
+export interface CommandStore {
   readonly db: Db;
   readonly keys: Keys;
   readonly spending: Spending;
-  /** Of every account, newest first. */
-  all(): Promise<readonly KeyRecord[]>;
-  /** Throws where there is none of this id. The default one is made, before the first start of a server. */
+  /** Keys of every account, newest first. */
+  allKeys(): Promise<readonly KeyRecord[]>;
+  /** Throws where there is no account of this id. The default one is created: a command may come before a first start. */
   requireAccount(id: string, nowMs: number): Promise<void>;
 }
 
-export async function withKeyRing<T>(database: string, work: (ring: KeyRing) => Promise<T>): Promise<T> {
+/** Opens the database, brings it up to date, and closes it when the work is done. */
+export async function withStore<T>(database: string, work: (store: CommandStore) => Promise<T>): Promise<T> {
   const db = await openDb(database);
   try {
     await db.migrate();
-    return await work(ringOf(db));
+    return await work(storeOf(db));
   } finally {
     await db.close();
   }
 }
 
-/** Nothing is started: a command asks the database itself and needs no watching. */
-function ringOf(db: Db): KeyRing {
+/** No background work is started: a command asks the database each time and watches nothing. */
+function storeOf(db: Db): CommandStore {
   const store = createKeyStore(db);
   const accounts = createAccountStore(db);
   const directory = createDirectory({ keys: store, profiles: createProfileStore(db), log: SILENT_LOG });
@@ -45,7 +47,8 @@ function ringOf(db: Db): KeyRing {
     db,
     keys: createKeys({ store, directory, log: SILENT_LOG }),
     spending: createSpending({ store: createKeySpendStore(db) }),
-    all: async () => [...(await store.all())].sort((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1)),
+    allKeys: async () =>
+      [...(await store.all())].sort((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1)),
     requireAccount: (id, nowMs) => requireAccount(accounts, id, nowMs),
   };
 }
@@ -56,7 +59,7 @@ async function requireAccount(accounts: AccountStore, id: string, nowMs: number)
   try {
     await accounts.insert({ id: DEFAULT_ACCOUNT, name: DEFAULT_ACCOUNT, createdAtMs: nowMs });
   } catch (error) {
-    // A server that starts at this moment has made it.
+    // A server that starts at this moment has just created it.
     if (!(error instanceof UniqueViolation)) throw error;
   }
 }

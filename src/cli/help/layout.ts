@@ -1,9 +1,10 @@
-// What a page of help holds, and how it is laid out on a screen and in docs/cli.md.
+// Layout of help pages, on a screen and as Markdown in docs/cli.md.
 
 import { formatTable } from "../command/table.ts";
 
 type Rows = readonly (readonly string[])[];
 
+/** The help of one command. */
 export interface HelpPage {
   /** One line for the list of commands. */
   readonly summary: string;
@@ -16,12 +17,12 @@ export interface HelpPage {
 
 const JSON_ROW = ["--json", "For programs"];
 
-/** The flags that every subcommand has, after those that come first. */
+/** The flags that every subcommand has: these rows, then --json. */
 export function flagsOfAll(...rows: Rows): HelpPage["tables"][number] {
   return ["Flags of all", [...rows, JSON_ROW]];
 }
 
-/** For a command without subcommands. */
+/** The flags of a command without subcommands: these rows, then --json. */
 export function flags(...rows: Rows): HelpPage["tables"][number] {
   return ["Flags", [...rows, JSON_ROW]];
 }
@@ -35,6 +36,7 @@ const EXIT_CODES = [
   ["78", "The configuration has problems"],
 ];
 
+/** A page as `switchyard help COMMAND` prints it. */
 export function formatPage(name: string, page: HelpPage): string {
   const { about, examples, tables, notes = [] } = page;
   return formatSections([
@@ -46,7 +48,8 @@ export function formatPage(name: string, page: HelpPage): string {
   ]);
 }
 
-export type Section = readonly [title: string, text: string];
+/** A part of a page; without a title it is a paragraph. */
+type Section = readonly [title: string, text: string];
 
 export function formatSections(sections: readonly Section[]): string {
   const parts = sections.map(([title, text]) => (title === "" ? wrap(text) : `${title}\n${indent(text.trimEnd())}`));
@@ -57,6 +60,7 @@ export function exitCodes(): Section {
   return ["Exit codes", formatTable(EXIT_CODES)];
 }
 
+/** Wide terminals are common; longer lines are hard to read. */
 const WIDTH = 120;
 
 function wrap(text: string): string {
@@ -73,6 +77,7 @@ function indent(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }
 
+/** A page as a section of docs/cli.md. */
 export function pageInMarkdown(name: string, { about, examples, tables, notes = [] }: HelpPage): string {
   const written = tables.map(([title, rows]) =>
     [`| ${title.toLowerCase()} | |`, "|---|---|", ...rows.map(rowInMarkdown)].join("\n"),
@@ -86,6 +91,7 @@ export function pageInMarkdown(name: string, { about, examples, tables, notes = 
   ].join("\n\n");
 }
 
+/** A row that belongs to the one above it begins with a dot. */
 function rowInMarkdown(row: readonly string[]): string {
   const [what = "", ...meaning] = row;
   const shown = `${what.startsWith(" ") ? "· " : ""}\`${what.trim()}\``;

@@ -1,0 +1,64 @@
+// Flags of a command: which are its own, and their text as checked values. What is wrong throws UsageError.
+
+import { optionRows } from "../../config/options/table.ts";
+import type { Quality } from "../../core/decision.ts";
+import type { Flags } from "./arguments.ts";
+import { UsageError, unknown } from "./usage.ts";
+
+/** Splits a command's own flags from those of the configuration. A flag that neither knows is wrong usage. */
+export function splitFlags(flags: Flags, ownNames: readonly string[]): { readonly own: Flags; readonly config: Flags } {
+  const configNames = optionRows().flatMap(({ flag }) => (flag === null ? [] : [flag]));
+  const own: Record<string, string | undefined> = {};
+  const config: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(flags)) {
+    if (ownNames.includes(name)) own[name] = value;
+    else if (configNames.includes(name)) config[name] = value;
+    else
+      throw unknown({
+        what: "flag",
+        word: `--${name}`,
+        known: [...ownNames, ...configNames].map((known) => `--${known}`),
+      });
+  }
+  return { own, config };
+}
+
+/** The text after a flag; null when the flag is absent. A flag alone arrives as "true", which is nobody's value. */
+export function textOf(flags: Flags, name: string): string | null {
+  const value = flags[name];
+  if (value === undefined) return null;
+  if (value === "true" || value.trim() === "") throw new UsageError(`--${name} needs a value.`);
+  return value;
+}
+
+/** Switches take no value: `--json=yes` is more likely a mistake than a wish. */
+export function isOn(flags: Flags, name: string): boolean {
+  const value = flags[name];
+  if (value === undefined || value === "false") return false;
+  if (value === "true") return true;
+  throw new UsageError(`--${name} takes no value.`);
+}
+
+/** One of the known words; tiers may be written in small letters. */
+export function parseWord<Word extends string>(text: string, known: readonly Word[], flag: string): Word {
+  const found = known.find((word) => word === text || word === text.toUpperCase());
+  if (found !== undefined) return found;
+  throw new UsageError(`--${flag} is one of ${known.join(", ")}, not '${text}'.`);
+}
+
+export function parseNumber(text: string, flag: string, max = 1e9): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) && value <= max) return value;
+  throw new UsageError(`--${flag} is a number from 0 to ${max}, not '${text}'.`);
+}
+
+export function parseCount(text: string, flag: string): number {
+  const value = parseNumber(text, flag);
+  if (Number.isInteger(value) && value >= 1) return value;
+  throw new UsageError(`--${flag} is a whole number from 1, not '${text}'.`);
+}
+
+export function parseQuality(text: string, flag: string): Quality {
+  if (/^[012]$/.test(text)) return Number(text) as Quality;
+  throw new UsageError(`--${flag} is 0, 1 or 2, not '${text}'.`);
+}

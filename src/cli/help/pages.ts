@@ -1,0 +1,256 @@
+// The help pages of all commands. `switchyard help`, `COMMAND --help` and docs/cli.md show the same text.
+
+import { flags, flagsOfAll, type HelpPage } from "./layout.ts";
+
+/** In the order in which `switchyard help` lists the commands; a test holds it equal to the table in main.ts. */
+export const PAGES: Readonly<Record<string, HelpPage>> = {
+  serve: {
+    summary: "Start the gateway; also what happens without a command",
+    about:
+      "starts the gateway: the API, the dashboard and everything behind them. Also what happens without a command.",
+    examples: [
+      "switchyard",
+      "OPENAI_API_KEY=… switchyard",
+      "switchyard serve --port 9000 --host 0.0.0.0",
+      "switchyard serve --config staging.yaml",
+      "switchyard serve --demo",
+    ],
+    tables: [
+      [
+        "Flags",
+        [
+          [
+            "--demo",
+            "On a temporary store filled with a made-up month, to see the dashboard alive; --database keeps it",
+          ],
+        ],
+      ],
+    ],
+    notes: [
+      "Without a provider's key the sandbox answers, with simulated text. The first start prints an API key and a one-time link to the dashboard.",
+      "--demo calls no provider, whatever is configured, and refuses a database that holds requests or money.",
+      "SIGTERM and Ctrl-C let open requests finish; a second one cuts them off.",
+    ],
+  },
+  keys: {
+    summary: "Make, list, change, rotate and revoke API keys",
+    about: "make, list, change, rotate and revoke API keys. A running server sees it within seconds.",
+    examples: [
+      "switchyard keys create --name app",
+      "switchyard keys create --name trial --expires 90d --rpm 60 --spend-limit 5",
+      "KEY=$(switchyard keys create --name ci)",
+      "switchyard keys list --json",
+      "switchyard keys set key_0123 --profile none --rpm 120",
+      "switchyard keys set key_0123 --spend-limit 20 --spend-reset monthly",
+      "switchyard keys rotate key_0123 --grace 7d",
+      "switchyard keys revoke key_0123 --yes",
+    ],
+    tables: [
+      [
+        "Subcommands",
+        [
+          ["create --name NAME", "Make a key and print it, this once"],
+          ["  --profile NAME", "Route its requests by this profile, by name or id"],
+          ["  --rpm N", "Requests per minute it may make"],
+          ["  --spend-limit USD", "What it may spend, in all or from reset to reset"],
+          ["  --spend-reset WHEN", "never, daily, weekly (Monday) or monthly, at 00:00 UTC"],
+          ["  --expires WHEN", "90d, 12h, 2w, 1y, or a date such as 2030-01-31"],
+          ["list", "All keys, newest first"],
+          ["set ID", "Change any of these; none takes one away"],
+          ["reset-spend ID", "Count what it has spent from nothing again, now"],
+          ["rotate ID", "Make a key in its place and print it, this once"],
+          ["  --grace TIME", "How long the old one still works: 0, 1h, 7d (24h)"],
+          ["revoke ID", "End a key for good; --yes to not be asked"],
+        ],
+      ],
+      flagsOfAll(["--account ID", "Whose keys: default for create, all accounts for the others"]),
+    ],
+  },
+  profiles: {
+    summary: "Make, list, change and delete routing profiles",
+    about: "saved rules that a key puts on every request made with it. Works beside a running server.",
+    examples: [
+      "switchyard profiles set cheap --ceiling LIGHT --max-cost 0.002",
+      "switchyard profiles set cheap --max-cost none --description 'For batch jobs'",
+      "switchyard keys create --name app --profile cheap",
+      "switchyard profiles show cheap --json",
+      "switchyard profiles delete cheap --yes",
+    ],
+    tables: [
+      [
+        "Subcommands",
+        [
+          ["list", "All profiles of the account"],
+          ["show NAME", "One, by name or id, with the keys that have it"],
+          ["set NAME", "Make it, or change what is given; none takes a rule away"],
+          ["  --description TEXT", "What it is for, in a line"],
+          ["  --floor, --ceiling TIER", "NANO, SIMPLE, LIGHT, STANDARD or COMPLEX"],
+          ["  --needs LIST", "Capabilities, with commas between: tools,vision,json"],
+          ["  --max-cost USD", "Of one request"],
+          ["  --bfcl-min SCORE", "Function-calling score, 0 to 100"],
+          ["  --code-quality, --chat-quality N", "0 fast, 1 balanced, 2 best"],
+          ["  --allow, --block LIST", "Model ids, with commas between"],
+          ["delete NAME", "Its keys are refused from then on; --yes to not be asked"],
+        ],
+      ],
+      flagsOfAll(["--account ID", "Whose profiles: default when left out"]),
+    ],
+  },
+  models: {
+    summary: "List models with prices and scores, and check them with the providers: models list, models check",
+    about: "the catalogue as this configuration has it, and whether providers offer what it says.",
+    examples: ["switchyard models list", "switchyard models list --tier LIGHT", "switchyard models check --json"],
+    tables: [
+      [
+        "Subcommands",
+        [
+          ["list", "All models with prices, scores and what they can do; nobody is called"],
+          ["  --tier TIER", "The chain of one tier, in the order its models are tried"],
+          ["check", "Ask each provider for its own list, which costs nothing, and compare"],
+        ],
+      ],
+      flagsOfAll(["--no-color", "No colour, as with NO_COLOR set"]),
+    ],
+    notes: [
+      "check ends with 1 when a provider refuses the key or cannot be reached, when a model that requests are routed to is missing from its list, or when the list has another price. Models that nothing is routed to, prices older than 180 days and providers without a list are marked with ! and fail nothing.",
+    ],
+  },
+  route: {
+    summary: 'Show the decision a prompt would get: route "What is 2+2?"',
+    about: "the decision a prompt would get. No server is needed, no provider called, nothing charged.",
+    examples: [
+      'switchyard route "What is 2+2?"',
+      'switchyard route "Prove that there are infinitely many primes" --ceiling STANDARD',
+      'switchyard route "Translate this" --profile cheap --json',
+      'switchyard route "And in Rome?" --messages turns.json --tools tools.json',
+      "switchyard route - < prompt.txt",
+    ],
+    tables: [
+      flags(
+        ["--profile NAME", "Under this saved profile, by name or id; --account ID says whose"],
+        ["--tier TIER", "Force this tier: NANO, SIMPLE, LIGHT, STANDARD or COMPLEX"],
+        ["--model ID", "Ask for this model directly"],
+        ["--floor, --ceiling TIER", "As service_tier_floor and service_tier_ceiling"],
+        ["--code-quality, --chat-quality N", "0 fast, 1 balanced, 2 best"],
+        ["--max-cost USD", "As service_max_cost"],
+        ["--bfcl-min SCORE", "As service_bfcl_min, 0 to 100; counts with tools only"],
+        ["--system TEXT", "System prompt"],
+        ["--max-output TOKENS", "Expected length of the answer"],
+        ["--tools FILE", "Tools offered: a JSON array in a file, on standard input (-) or written out"],
+        ["--messages FILE", "Earlier turns, in the same way; without a prompt, the whole conversation"],
+      ),
+    ],
+    notes: [
+      "A prompt of - is read from standard input. A prompt that starts with dashes goes after --, such a value after =.",
+    ],
+  },
+  users: {
+    summary: "List who may sign in, and make a link for a new password: users reset EMAIL",
+    about: "who may sign in to the dashboard, and a way back in for somebody who forgot the password.",
+    examples: [
+      "switchyard users list",
+      "switchyard users reset ada@example.com",
+      "switchyard users reset ada@example.com --url https://gateway.example.com",
+    ],
+    tables: [
+      [
+        "Subcommands",
+        [
+          ["list", "Everybody who may sign in"],
+          ["reset EMAIL", "Make a link where they choose a new password: works once, for a day"],
+          ["  --url URL", "Where people reach the gateway, when that is not where it listens"],
+        ],
+      ],
+      flagsOfAll(),
+    ],
+    notes: ["It works on the store, beside a running server or without one: who can run it needs no password."],
+  },
+  credits: {
+    summary: "Add credits, and see balance and ledger",
+    about: "money in, corrections, balance and ledger. A running server sees it with its next request.",
+    examples: [
+      'switchyard credits add 25 --note "January"',
+      "switchyard credits add 25 --idempotency-key invoice-1234",
+      'switchyard credits adjust -2.50 --note "paid twice"',
+      "switchyard credits balance --json",
+      "switchyard credits ledger --account acc_0123",
+    ],
+    tables: [
+      [
+        "Subcommands",
+        [
+          ["add AMOUNT", "Put USD into the account: decimal text such as 25 or 0.50"],
+          ["adjust AMOUNT", "Correct the balance by AMOUNT, which may be negative"],
+          ["  --note TEXT", "What it was for"],
+          ["  --idempotency-key KEY", "Twice with one key is done once"],
+          ["balance", "What is posted, on hold and available"],
+          ["ledger", "What was booked last, newest first"],
+        ],
+      ],
+      flagsOfAll(["--account ID", "Whose credits: default when left out"]),
+    ],
+  },
+  ledger: {
+    summary: "Check that every amount fits: ledger verify",
+    about: "ledger verify computes every wallet from its entries and every charge from its tokens and prices.",
+    examples: ["switchyard ledger verify", "switchyard ledger verify --json"],
+    tables: [flags()],
+    notes: [
+      "Exit code 1 when something does not fit: the first rows that do not are named. It locks nothing and may run beside a server, from cron say.",
+    ],
+  },
+  demo: {
+    summary: "Fill a fresh database with a month of made-up traffic, to see the dashboard alive",
+    about:
+      "fills a fresh database with made-up traffic, so that the dashboard has something to show. Every request is decided by the real router; no provider is called and the credits are play money.",
+    examples: [
+      "switchyard demo --database sqlite:demo.db",
+      "switchyard serve --database sqlite:demo.db",
+      "switchyard demo --requests 100000 --days 7 --database sqlite:demo.db",
+    ],
+    tables: [
+      flags(
+        ["--requests N", "How many (5000), at most 10000000"],
+        ["--days N", "Spread over so many days up to now (30)"],
+        ["--seed N", "Another number makes up other traffic (1)"],
+        ["--yes", "Also where there are requests already"],
+      ),
+    ],
+    notes: [
+      'The newest 30,000 requests are charged one by one, at about the time they were made; the rest is one correction a month, "demo: older traffic". Only the demo may choose the time of a booking. Use a database of its own: what is booked stays booked.',
+    ],
+  },
+  migrate: {
+    summary: "See what the database lacks, and bring it up to date: migrate status, migrate up",
+    about: "whether the database has the shape this version needs. A start brings it up to date, too.",
+    examples: ["switchyard migrate status", "switchyard migrate up", "switchyard migrate status --json"],
+    tables: [
+      [
+        "Subcommands",
+        [
+          ["status", "What is missing; exit code 1 when something is, or when a newer version made the database"],
+          ["up", "Apply what is missing, in order"],
+        ],
+      ],
+      flagsOfAll(),
+    ],
+  },
+  doctor: {
+    summary: "Check configuration, database, port and providers, and say what to mend",
+    about:
+      "checks the configuration, Node, the data folder, the disk, the database, Redis, the port, the dashboard's files, the providers and the clock.",
+    examples: [
+      "switchyard doctor",
+      "switchyard doctor --test",
+      "switchyard doctor --config staging.yaml",
+      "switchyard doctor --json",
+    ],
+    tables: [
+      flags(
+        ["--test", "Ask each provider for one tiny answer; the provider charges for it, a fraction of a cent"],
+        ["--no-color", "No colour, as with NO_COLOR set"],
+      ),
+    ],
+    notes: ["Without --test providers are asked for their lists of models only, which costs nothing."],
+  },
+};

@@ -1,0 +1,365 @@
+// `switchyard keys`: API keys, directly on the store. A server on the same database notices changes within seconds.
+
+import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
+import { keyStatus, type MadeKey } from "../accounts/keys.ts";
+import type { Spent } from "../accounts/spending.ts";
+import type { KeyChange, KeyRecord } from "../core/keys.ts";
+import { formatUsd, type NanoUsd, parseUsd } from "../core/money.ts";
+import { SPEND_RESETS, type SpendReset } from "../core/spend-reset.ts";
+import { writeKey } from "../http/api/keys.ts";
+import type { Arguments, Flags } from "./command/arguments.ts";
+import { exitUnlessConfirmed, type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
+import { isOn, splitFlags, textOf } from "./command/flags.ts";
+import { type CommandStore, withStore } from "./command/store.ts";
+import { formatTable } from "./command/table.ts";
+import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import { FAILED, UsageError } from "./command/usage.ts";
+import { findProfile, profilesOf } from "./profiles.ts";
+
+export function keys(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  return runCommand({
+    ...{ name: "keys", terminal, parse: () => parseKeys(args, terminal.now()) },
+    run: (options, { database }) => withStore(database, (store) => run(options, { store, terminal })),
+  });
+}
+
+interface KeyContext {
+  readonly store: CommandStore;
+  readonly terminal: Terminal;
+}
+
+type KeyOptions = KeySubcommand & {
+  /** Null where none was named. */
+  readonly accountId: string | null;
+  readonly isJson: boolean;
+};
+
+type KeySubcommand =
+  | { readonly kind: "create"; readonly key: Required<KeyChange> }
+  | { readonly kind: "list" }
+  | { readonly kind: "set"; readonly id: string; readonly change: KeyChange }
+  | { readonly kind: "reset-spend"; readonly id: string }
+  /** The old key goes on working for `graceMs`. */
+  | { readonly kind: "rotate"; readonly id: string; readonly graceMs: number }
+  | { readonly kind: "revoke"; readonly id: string; readonly isConfirmed: boolean };
+
+/** The options of one subcommand. */
+type KeyOptionsOf<Kind extends KeyOptions["kind"]> = Extract<KeyOptions, { kind: Kind }>;
+
+function run(options: KeyOptions, context: KeyContext): Promise<number> {
+  if (options.kind === "create") return create(options, context);
+  if (options.kind === "list") return list(options, context);
+  if (options.kind === "set") return set(options, context);
+  if (options.kind === "reset-spend") return resetSpend(options, context);
+  return options.kind === "rotate" ? rotate(options, context) : revoke(options, context);
+}
+
+async function create({ key, accountId, isJson }: KeyOptionsOf<"create">, context: KeyContext): Promise<number> {
+  const { store, terminal } = context;
+  const account = accountId ?? DEFAULT_ACCOUNT;
+  await store.requireAccount(account, terminal.now());
+  const profileId = await profileIdOf(key.profileId, account, store);
+  const made = await store.keys.create({ ...key, profileId, accountId: account });
+  if (!isJson && profileId === null) {
+    terminal.say(`It may use every model; rules for it: switchyard keys set ${made.key.id} --profile NAME\n`);
+  }
+  return showMade(made, isJson, context);
+}
+
+/** A profile by its id or its name. A word that is neither goes on as it is, for the service to reject. */
+async function profileIdOf(named: string | null, accountId: string, { db }: CommandStore): Promise<string | null> {
+  if (named === null) return null;
+  return (await findProfile(profilesOf(db), accountId, named))?.id ?? named;
+}
+
+async function showMade({ key, text }: MadeKey, isJson: boolean, context: KeyContext): Promise<number> {
+  const { terminal } = context;
+  if (isJson) {
+    printJson({ ...(await keyJson(key, context)), key: text }, terminal);
+    return 0;
+  }
+  terminal.say(`Made ${describe(key)}. The key is shown this once; keep it safe.\n`);
+  terminal.out(`${text}\n`);
+  return 0;
+}
+
+async function list({ accountId, isJson }: KeyOptionsOf<"list">, context: KeyContext): Promise<number> {
+  const { store, terminal } = context;
+  if (accountId !== null) await store.requireAccount(accountId, terminal.now());
+  const found = (await store.allKeys()).filter((key) => accountId === null || key.accountId === accountId);
+  if (isJson) {
+    printJson({ data: await Promise.all(found.map((key) => keyJson(key, context))) }, terminal);
+    return 0;
+  }
+  const spents = await store.spending.of(found);
+  const rows = found.map((key) => rowOf(key, spents.get(key.id) ?? null, terminal.now()));
+  if (found.length > 0) terminal.out(formatTable([HEADINGS, ...rows]));
+  else terminal.say("There are no keys yet. Make one: switchyard keys create --name NAME\n");
+  return 0;
+}
+
+async function set(options: KeyOptionsOf<"set">, context: KeyContext): Promise<number> {
+  const { id, change, isJson } = options;
+  const { store, terminal } = context;
+  const key = await findKey(options, store);
+  if (key === null) return missingKey(options, terminal);
+  const { profileId = null } = change;
+  const profile = profileId === null ? {} : { profileId: await profileIdOf(profileId, key.accountId, store) };
+  const changed = await store.keys.change(key.accountId, id, { ...change, ...profile });
+  if (changed === null) return missingKey(options, terminal);
+  terminal.say(`Changed ${describe(changed)}.\n`);
+  if (isJson) printJson(await keyJson(changed, context), terminal);
+  return 0;
+}
+
+async function resetSpend(options: KeyOptionsOf<"reset-spend">, context: KeyContext): Promise<number> {
+  const { store, terminal } = context;
+  const found = await findKey(options, store);
+  const key = found === null ? null : await store.keys.active(found.accountId, found.id);
+  if (key === null) return missingKey(options, terminal);
+  await store.spending.reset(key);
+  const limit =
+    key.spendLimitNano === null ? "It has no spend limit" : `Its limit is ${formatUsd(key.spendLimitNano)} USD`;
+  terminal.say(`What ${describe(key)} has spent counts from nothing again. ${limit}.\n`);
+  if (options.isJson) printJson(await keyJson(key, context), terminal);
+  return 0;
+}
+
+async function rotate(options: KeyOptionsOf<"rotate">, context: KeyContext): Promise<number> {
+  const { id, graceMs, isJson } = options;
+  const { store, terminal } = context;
+  const key = await findKey(options, store);
+  const made = key === null ? null : await store.keys.rotate(key.accountId, id, graceMs);
+  if (made === null) return missingKey(options, terminal);
+  terminal.say(`The old key ends ${graceMs === 0 ? "now" : minuteOf(terminal.now() + graceMs)}. `);
+  return showMade(made, isJson, context);
+}
+
+async function revoke(options: KeyOptionsOf<"revoke">, context: KeyContext): Promise<number> {
+  const { store, terminal } = context;
+  const key = await findKey(options, store);
+  if (key === null) return missingKey(options, terminal);
+  const isNew = key.revokedAtMs === null;
+  const question = `Revoke ${describe(key)}? Requests with it will be refused, for good.`;
+  // Revoking twice changes nothing, so the second time needs no question.
+  const isConfirmed = options.isConfirmed || !isNew;
+  const exitCode = await exitUnlessConfirmed({ question, command: "keys revoke", isConfirmed }, terminal);
+  if (exitCode !== null) return exitCode;
+  await store.keys.revoke(key.accountId, key.id);
+  terminal.say(`${isNew ? "Revoked" : "Revoked already:"} ${describe(key)}.\n`);
+  const revoked = { ...key, revokedAtMs: key.revokedAtMs ?? terminal.now() };
+  if (options.isJson) printJson(await keyJson(revoked, context), terminal);
+  return 0;
+}
+
+type KeyReference = Pick<KeyOptionsOf<"set">, "id" | "accountId">;
+
+/** With an account named, a key of another account is not found. */
+async function findKey({ id, accountId }: KeyReference, store: CommandStore): Promise<KeyRecord | null> {
+  const key = (await store.allKeys()).find((candidate) => candidate.id === id);
+  return key === undefined || (accountId !== null && key.accountId !== accountId) ? null : key;
+}
+
+function missingKey({ id, accountId }: KeyReference, terminal: Terminal): number {
+  const place = accountId === null ? "" : ` in account '${accountId}'`;
+  terminal.say(`There is no key '${id}'${place}. See: switchyard keys list\n`);
+  return FAILED;
+}
+
+function describe({ id, name, prefix }: KeyRecord): string {
+  return `${id} (${JSON.stringify(name)}, ${prefix}…)`;
+}
+
+/** As the dashboard API writes it, with the account beside it. */
+async function keyJson(key: KeyRecord, { store, terminal }: KeyContext): Promise<object> {
+  const spent = (await store.spending.of([key])).get(key.id) ?? null;
+  return { ...writeKey(key, spent, terminal.now()), account: key.accountId };
+}
+
+const HEADINGS = [
+  "ID",
+  "NAME",
+  "KEY",
+  "STATUS",
+  "ACCOUNT",
+  "PROFILE",
+  "RPM",
+  "SPENT",
+  "EXPIRES",
+  "LAST USED",
+  "CREATED",
+];
+
+function rowOf(key: KeyRecord, spent: Spent | null, nowMs: number): readonly string[] {
+  return [
+    key.id,
+    key.name,
+    `${key.prefix}…`,
+    keyStatus(key, nowMs),
+    key.accountId,
+    key.profileId ?? "-",
+    String(key.requestsPerMinute ?? "-"),
+    spentOf(key, spent),
+    minuteOf(key.expiresAtMs),
+    minuteOf(key.lastUsedAtMs),
+    minuteOf(key.createdAtMs),
+  ];
+}
+
+function spentOf({ spendLimitNano, spendReset }: KeyRecord, spent: Spent | null): string {
+  if (spendLimitNano === null || spent === null) return "-";
+  return `${formatUsd(spent.spent)} of ${formatUsd(spendLimitNano)}${spendReset === "never" ? "" : ` ${spendReset}`}`;
+}
+
+function minuteOf(ms: number | null): string {
+  return ms === null ? "-" : `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")}Z`;
+}
+
+/** How many words follow each subcommand. `create` takes one only to say what it may have meant. */
+const SUBCOMMANDS = { create: 1, list: 0, set: 1, "reset-spend": 1, rotate: 1, revoke: 1 };
+
+/** The flags that describe a key, for `create` and `set`. */
+const KEY_FLAGS = ["name", "profile", "rpm", "spend-limit", "spend-reset", "expires"];
+
+const OWN_FLAGS: Readonly<Record<KeyOptions["kind"], readonly string[]>> = {
+  create: KEY_FLAGS,
+  list: [],
+  set: KEY_FLAGS,
+  "reset-spend": [],
+  rotate: ["grace"],
+  revoke: ["yes"],
+};
+
+/** Checks words and flags before anything is opened. Exported for its tests. */
+export function parseKeys({ words, flags }: Arguments, nowMs: number): Parsed<KeyOptions> {
+  const [kind, word] = parseSubcommand(words, "keys", SUBCOMMANDS);
+  const { own, config } = splitFlags(flags, [...OWN_FLAGS[kind], "account", "json", "no-color"]);
+  const common = { accountId: textOf(own, "account"), isJson: isOn(own, "json") };
+  return { options: { ...common, ...parseKind(kind, { word, flags: own, nowMs }) }, config };
+}
+
+interface KeyWords {
+  readonly word: string | undefined;
+  readonly flags: Flags;
+  readonly nowMs: number;
+}
+
+function parseKind(kind: KeyOptions["kind"], given: KeyWords): KeySubcommand {
+  const { word: id, flags } = given;
+  if (kind === "create") return { kind, key: parseNewKey(given) };
+  if (kind === "list") return { kind };
+  if (id === undefined) throw new UsageError(`keys ${kind} needs the id of a key; keys list shows them.`);
+  if (kind === "set") return { kind, id, change: parseChange(given) };
+  if (kind === "rotate") return { kind, id, graceMs: parseGrace(textOf(flags, "grace")) };
+  return kind === "revoke" ? { kind, id, isConfirmed: isOn(flags, "yes") } : { kind, id };
+}
+
+function parseNewKey({ word, flags, nowMs }: KeyWords): Required<KeyChange> {
+  const { name, ...limits } = parseKeyFlags(flags, nowMs);
+  if (word !== undefined && name === undefined) {
+    throw new UsageError(`keys create takes no word. Did you mean --name ${word}?`);
+  }
+  if (word !== undefined) throw new UsageError(`'${word}' is one word too many.`);
+  if (name === undefined) throw new UsageError("keys create needs --name, such as --name production.");
+  const unlimited = { profileId: null, requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null };
+  return { name, ...unlimited, spendReset: "never", ...limits };
+}
+
+function parseChange({ flags, nowMs }: KeyWords): KeyChange {
+  const change = parseKeyFlags(flags, nowMs);
+  if (Object.keys(change).length > 0) return change;
+  const listed = KEY_FLAGS.map((flag) => `--${flag}`).join(", ");
+  throw new UsageError(`keys set needs something to change, one or more of ${listed}.`);
+}
+
+/** Only what was given. Where a key may do without something, `none` takes it away. */
+function parseKeyFlags(flags: Flags, nowMs: number): KeyChange {
+  const orNull = <T>(flag: string, parse: (text: string) => T): T | null | undefined => {
+    const text = textOf(flags, flag);
+    if (text === null) return undefined;
+    return text === "none" ? null : parse(text);
+  };
+  const name = textOf(flags, "name")?.trim();
+  if ((name?.length ?? 0) > 200) throw new UsageError("--name has at most 200 characters.");
+  const profileId = orNull("profile", (text) => text);
+  const requestsPerMinute = orNull("rpm", parseRate);
+  const spendLimitNano = orNull("spend-limit", parseAmount);
+  const spendReset = orNull("spend-reset", parseReset);
+  const expiresAtMs = orNull("expires", (text) => parseExpires(text, nowMs));
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(profileId === undefined ? {} : { profileId }),
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+    ...(spendLimitNano === undefined ? {} : { spendLimitNano }),
+    ...(spendReset === undefined ? {} : { spendReset: spendReset ?? "never" }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+  };
+}
+
+function parseRate(text: string): number {
+  const rate = Number(text);
+  if (/^\d+$/.test(text) && rate >= 1 && rate <= 1_000_000) return rate;
+  throw new UsageError(`--rpm is a whole number from 1 to 1000000, not '${text}'.`);
+}
+
+function parseAmount(text: string): NanoUsd {
+  const amount = parseUsd(text);
+  if (amount !== null) return amount;
+  throw new UsageError(`--spend-limit is an amount in USD, such as 25 or 0.50, not '${text}'.`);
+}
+
+function parseReset(text: string): SpendReset {
+  const found = SPEND_RESETS.find((known) => known === text);
+  if (found !== undefined) return found;
+  throw new UsageError(`--spend-reset is one of ${SPEND_RESETS.join(", ")}, not '${text}'.`);
+}
+
+function parseExpires(text: string, nowMs: number): number {
+  const atMs = parseExpiry(text, nowMs);
+  if (atMs !== null) return atMs;
+  throw new UsageError(`--expires is a time to come, such as 90d, 12h or 2030-01-31, not '${text}'.`);
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const GRACE_DEFAULT_MS = DAY_MS;
+const GRACE_MAX_MS = 30 * DAY_MS;
+
+function parseGrace(text: string | null): number {
+  const graceMs = text === null ? GRACE_DEFAULT_MS : text === "0" ? 0 : parseExpiry(text, 0);
+  if (graceMs !== null && graceMs <= GRACE_MAX_MS) return graceMs;
+  throw new UsageError(`--grace is how long the old key still works, such as 0, 1h or 7d, at most 30d; not '${text}'.`);
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  h: HOUR_MS,
+  d: DAY_MS,
+  w: 7 * DAY_MS,
+  y: 365 * DAY_MS,
+};
+
+/** No `m`: half of those who write it mean minutes and half months. */
+const DURATION = /^(\d{1,6})([hdwy])$/;
+const DATE = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+/** The last moment that ISO 8601 writes with four digits of year. */
+const LATEST_MS = Date.UTC(9999, 11, 31);
+
+/** `90d` from now, or a date. Null when the text is neither, or names no moment after `nowMs`. Exported for its tests. */
+export function parseExpiry(text: string, nowMs: number): number | null {
+  const atMs = parseDuration(text, nowMs) ?? parseDate(text);
+  return atMs !== null && atMs > nowMs && atMs <= LATEST_MS ? atMs : null;
+}
+
+function parseDuration(text: string, nowMs: number): number | null {
+  const [, count, unit] = DURATION.exec(text) ?? [];
+  const unitMs = UNITS_MS[unit ?? ""];
+  return unitMs === undefined ? null : nowMs + Number(count) * unitMs;
+}
+
+function parseDate(text: string): number | null {
+  const day = DATE.exec(text)?.[1];
+  const atMs = Date.parse(text);
+  if (day === undefined || Number.isNaN(atMs)) return null;
+  // Date.parse reads 31 February as 3 March: a day that does not come back as it was written does not exist.
+  return new Date(day).toISOString().startsWith(day) ? atMs : null;
+}

@@ -1,0 +1,250 @@
+// `switchyard models list | check`: the catalogue as this configuration has it, and whether providers offer each model
+// under its name and at its price.
+
+import { type Catalog, chainPlaces, isRoutable } from "../catalog/catalog.ts";
+import { ageInDays, type Check, PRICES_OLD_DAYS } from "../config/doctor.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Model } from "../core/model.ts";
+import { TIERS, type Tier } from "../core/tiers.ts";
+import { writeModel } from "../formats/service/model-list.ts";
+import type { ListedModel, ListedPrice } from "../formats/service/provider-models.ts";
+import type { Listing } from "../gateway/operate/list-models.ts";
+import type { Arguments } from "./command/arguments.ts";
+import { type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
+import { isOn, parseWord, splitFlags, textOf } from "./command/flags.ts";
+import { countStates, formatCheck, hasColour, symbolOf } from "./command/symbols.ts";
+import { formatTable } from "./command/table.ts";
+import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import { FAILED } from "./command/usage.ts";
+import { listingCheck, listProviders } from "./doctor/providers.ts";
+
+interface ModelOptions {
+  readonly kind: "list" | "check";
+  /** Lists the chain of this tier only. */
+  readonly tier: Tier | null;
+  readonly isJson: boolean;
+  readonly isColoured: boolean;
+}
+
+export function models(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  return runCommand({
+    ...{ name: "models", terminal, parse: () => parseModels(args, terminal) },
+    run: async (options, settings) =>
+      options.kind === "check" ? check(options, settings, terminal) : list(options, settings, terminal),
+  });
+}
+
+function parseModels({ words, flags }: Arguments, terminal: Terminal): Parsed<ModelOptions> {
+  const [kind] = parseSubcommand(words, "models", { list: 0, check: 0 });
+  const { own, config } = splitFlags(flags, [...(kind === "list" ? ["tier"] : []), "json", "no-color"]);
+  const tier = textOf(own, "tier");
+  const output = { isJson: isOn(own, "json"), isColoured: hasColour(own, terminal) };
+  return { options: { kind, ...output, tier: tier === null ? null : parseWord(tier, TIERS, "tier") }, config };
+}
+
+function list({ tier, isJson }: ModelOptions, { catalog }: Settings, terminal: Terminal): number {
+  const shown = tier === null ? [...catalog.models.values()] : catalog.chains[tier];
+  if (isJson) {
+    const data = shown.map((model) => ({
+      ...writeModel(model, catalog),
+      ...{ provider: model.provider, tier: model.tier, chains: chainPlaces(catalog, model) },
+    }));
+    printJson({ data }, terminal);
+  } else {
+    const routable = shown.filter((model) => isRoutable(catalog, model)).length;
+    const order = tier === null ? "" : `, in the order ${tier} tries them`;
+    terminal.out(formatTable([HEADINGS, ...shown.map(rowOf)]));
+    terminal.say(
+      `\n${shown.length} models${order}; ${routable} can be used with the providers configured. Are they offered? switchyard models check\n`,
+    );
+  }
+  return 0;
+}
+
+const HEADINGS = ["ID", "PROVIDER", "TIER", "IN $/M", "OUT $/M", "CONTEXT", "BFCL", "CAN"];
+
+function rowOf(model: Model): readonly string[] {
+  const { id, provider, tier, price, context, scores, capabilities } = model;
+  const perMillion = (micro: number | undefined): string => (micro === undefined ? "-" : String(micro / 1e6));
+  return [
+    id,
+    provider,
+    tier,
+    perMillion(price?.input),
+    perMillion(price?.output),
+    String(context),
+    String(scores?.overall ?? "-"),
+    [...capabilities].join(" "),
+  ];
+}
+
+/** Asks every configured provider for its list of models. Nothing is charged and nothing is changed. */
+async function check(options: ModelOptions, { catalog }: Settings, terminal: Terminal): Promise<number> {
+  const listings = await listProviders(catalog);
+  const findings = compareModels(catalog, listings, terminal.now());
+  const checks = listings.map(listingCheck);
+  const isOk = countStates([...checks, ...findings]).failed === 0;
+  if (options.isJson) {
+    const known = new Set([...catalog.models.values()].map(({ upstream }) => upstream));
+    const providers = listings.map((listing, index) => ({ ...checks[index], ...writeListing(listing, known) }));
+    printJson({ ok: isOk, providers, models: findings.map(writeFinding) }, terminal);
+  } else {
+    terminal.out(checks.map((check) => formatCheck(check, options.isColoured)).join(""));
+    if (checks.length > 0) terminal.out("\n");
+    terminal.out(tableOf(findings, options.isColoured));
+    terminal.say(`\n${adviceOn(findings).join("\n")}\n`);
+  }
+  return isOk ? 0 : FAILED;
+}
+
+function writeListing({ provider, models }: Listing, known: ReadonlySet<string>): object {
+  const others = models?.map(({ id }) => id).filter((id) => !known.has(id)) ?? null;
+  return { id: provider.id, listed: models?.length ?? null, notInCatalogue: others };
+}
+
+function writeFinding(finding: ModelFinding): object {
+  const { model, tiers, state, result, listedAs, listedPrice, isPriceWrong, priceOldDays } = finding;
+  const { id, provider, upstream, price, priceAsOf, priceSource } = model;
+  const usd = (price: { readonly input: number; readonly output: number } | null): object | null =>
+    price === null ? null : { input: price.input / 1e6, output: price.output / 1e6 };
+  return {
+    ...{ id, provider, upstream, tiers, state, result, listedAs, price: usd(price), listedPrice: usd(listedPrice) },
+    ...{ isPriceWrong, priceAsOf, priceSource, priceOldDays },
+  };
+}
+
+const CHECK_HEADINGS = ["MODEL", "PROVIDER", "ASKED FOR AS", "ROUTED IN", "RESULT"];
+
+/** Symbols are put before the finished lines, since a table strips colour codes from its cells. */
+function tableOf(findings: readonly ModelFinding[], isColoured: boolean): string {
+  const rows = findings.map((finding) => {
+    const { model, tiers } = finding;
+    return [model.id, model.provider, model.upstream, tiers.join(" ") || "-", resultOf(finding)];
+  });
+  const [heading = "", ...lines] = formatTable([CHECK_HEADINGS, ...rows])
+    .trimEnd()
+    .split("\n");
+  const symbolLines = lines.map((line, index) => `${symbolOf(findings[index]?.state ?? "ok", isColoured)} ${line}`);
+  return `${[`  ${heading}`, ...symbolLines].join("\n")}\n`;
+}
+
+function resultOf({ model, result, listedAs, listedPrice, isPriceWrong, priceOldDays }: ModelFinding): string {
+  const shown = ({ input, output }: ListedPrice): string => `${input / 1e6}/${output / 1e6}`;
+  const parts = [
+    listedAs === null || listedAs === model.upstream ? result : `${result} as ${listedAs}`,
+    ...(isPriceWrong && listedPrice !== null
+      ? [`price ${model.price === null ? "none" : shown(model.price)}, the provider says ${shown(listedPrice)}`]
+      : []),
+    ...(priceOldDays === null ? [] : [`price of ${model.priceAsOf}, ${priceOldDays} days old`]),
+  ];
+  return parts.join("; ");
+}
+
+const ADVICE: readonly (readonly [what: string, fix: string, isSo: (finding: ModelFinding) => boolean])[] = [
+  [
+    "missing",
+    "Correct 'upstream' under models:, take it out of tiers:, or ask the provider for access.",
+    ({ result }) => result === "missing",
+  ],
+  ["priced wrongly", "Write the provider's price under models:.", ({ isPriceWrong }) => isPriceWrong],
+  [
+    "with old prices",
+    "Compare them with the vendors' pages, and write what changed under models:.",
+    ({ priceOldDays }) => priceOldDays !== null,
+  ],
+  [
+    "not checked",
+    "Mend the provider first; one without a list can be asked: switchyard doctor --test",
+    ({ result }) => result === "unchecked",
+  ],
+  [
+    "simulated",
+    "Set the key of a provider, such as OPENAI_API_KEY, to check a real one.",
+    ({ result }) => result === "simulated",
+  ],
+];
+
+function adviceOn(findings: readonly ModelFinding[]): readonly string[] {
+  const found = ADVICE.flatMap(([what, fix, isSo]) => {
+    const count = findings.filter(isSo).length;
+    return count === 0 ? [] : [`${count} ${what}. ${fix}`];
+  });
+  return found.length > 0
+    ? found
+    : [`All ${findings.length} models are offered. See one decided: switchyard route "Hello"`];
+}
+
+/** A model of the catalogue, compared with the list of its provider. */
+interface ModelFinding {
+  readonly model: Model;
+  /** The tiers whose requests it gets; a model in none can still be asked for by name. */
+  readonly tiers: readonly Tier[];
+  readonly state: Check["state"];
+  readonly result: "offered" | "missing" | "unchecked" | "simulated";
+  /** The name in the provider's list. */
+  readonly listedAs: string | null;
+  /** The provider's own price, where its list has one. */
+  readonly listedPrice: ListedPrice | null;
+  readonly isPriceWrong: boolean;
+  /** How old the catalogue's price is, where that is too old. */
+  readonly priceOldDays: number | null;
+}
+
+/** One finding for every model whose provider is configured. */
+function compareModels(catalog: Catalog, listings: readonly Listing[], nowMs: number): readonly ModelFinding[] {
+  const listed = new Map(listings.map((listing) => [listing.provider.id, listing]));
+  return [...catalog.models.values()].flatMap((model) => {
+    const provider = catalog.providers.get(model.provider);
+    if (provider === undefined) return [];
+    const tiers = TIERS.filter((tier) => catalog.chains[tier].some(({ id }) => id === model.id));
+    const isSandbox = provider.kind === "sandbox";
+    return [
+      { tiers, ...findingOf(model, listed.get(provider.id) ?? null, { isSandbox, isRouted: tiers.length > 0, nowMs }) },
+    ];
+  });
+}
+
+interface ModelStanding {
+  readonly isSandbox: boolean;
+  readonly isRouted: boolean;
+  readonly nowMs: number;
+}
+
+function findingOf(
+  model: Model,
+  listing: Listing | null,
+  { isSandbox, isRouted, nowMs }: ModelStanding,
+): Omit<ModelFinding, "tiers"> {
+  const models = listing?.models ?? null;
+  const found = models === null ? null : findListed(models, model.upstream);
+  const result = isSandbox ? "simulated" : models === null ? "unchecked" : found === null ? "missing" : "offered";
+  const listedPrice = found?.price ?? null;
+  const isPriceWrong = listedPrice !== null && !isSamePrice(model, listedPrice);
+  const ageDays = model.priceAsOf === "" ? 0 : ageInDays(model.priceAsOf, nowMs);
+  const priceOldDays = ageDays > PRICES_OLD_DAYS && !isSandbox && listedPrice === null ? ageDays : null;
+  const isBroken = isPriceWrong || (result === "missing" && isRouted);
+  const isOdd = result === "missing" || result === "unchecked" || priceOldDays !== null;
+  const state = isBroken ? "fail" : isOdd ? "warn" : "ok";
+  return { model, state, result, listedAs: found?.id ?? null, listedPrice, isPriceWrong, priceOldDays };
+}
+
+/** Vendors list the dated names of models that they also answer under a shorter one. */
+function findListed(models: readonly ListedModel[], name: string): ListedModel | null {
+  const isDated = (id: string): boolean =>
+    id.startsWith(`${name}-`) && /^(\d{4,8}|\d{4}-\d{2}-\d{2}|latest)$/.test(id.slice(name.length + 1));
+  return (
+    models.find(({ id, aliases }) => id === name || aliases.includes(name)) ??
+    models.find(({ id }) => isDated(id)) ??
+    null
+  );
+}
+
+/** Vendors round prices per million tokens differently; half a per cent is no other price. */
+const TOLERANCE = 0.005;
+
+function isSamePrice({ price }: Model, listed: ListedPrice): boolean {
+  if (price === null) return false;
+  const isNear = (ours: number, theirs: number): boolean =>
+    Math.abs(ours - theirs) <= TOLERANCE * Math.max(ours, theirs);
+  return isNear(price.input, listed.input) && isNear(price.output, listed.output);
+}

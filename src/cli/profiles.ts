@@ -1,0 +1,250 @@
+// `switchyard profiles`: routing profiles, directly on the store. A server on the same database notices within seconds.
+
+import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
+import { createDirectory } from "../accounts/directory.ts";
+import { createProfiles, type Profiles } from "../accounts/profiles.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Db } from "../core/db.ts";
+import { type Constraints, NO_CONSTRAINTS } from "../core/decision.ts";
+import type { KeyRecord } from "../core/keys.ts";
+import { CAPABILITIES } from "../core/model.ts";
+import type { Profile } from "../core/profiles.ts";
+import { TIERS } from "../core/tiers.ts";
+import { writeProfile } from "../http/api/profiles.ts";
+import { createKeyStore } from "../store/accounts/keys.ts";
+import { createProfileStore } from "../store/accounts/profiles.ts";
+import { SILENT_LOG } from "../telemetry/log.ts";
+import type { Arguments, Flags } from "./command/arguments.ts";
+import { exitUnlessConfirmed, type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
+import { isOn, parseNumber, parseQuality, parseWord, splitFlags, textOf } from "./command/flags.ts";
+import { type CommandStore, withStore } from "./command/store.ts";
+import { formatTable } from "./command/table.ts";
+import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import { FAILED, UsageError } from "./command/usage.ts";
+
+export function profiles(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  return runCommand({
+    ...{ name: "profiles", terminal, parse: () => parseProfiles(args) },
+    run: (options, { database, catalog }) =>
+      withStore(database, async (store) => {
+        await store.requireAccount(options.accountId, terminal.now());
+        return run(options, { store, service: profilesOf(store.db), catalog, terminal });
+      }),
+  });
+}
+
+/** No background work is started: a command asks the database each time. */
+export function profilesOf(db: Db): Profiles {
+  const store = createProfileStore(db);
+  const directory = createDirectory({ keys: createKeyStore(db), profiles: store, log: SILENT_LOG });
+  return createProfiles({ store, directory });
+}
+
+/** A profile by its id, or by its name where only one has it. */
+export async function findProfile(service: Profiles, accountId: string, named: string): Promise<Profile | null> {
+  const all = await allOf(service, accountId);
+  const found = all.filter(({ id, name }) => id === named || name === named);
+  if (found.length > 1) throw new UsageError(`${found.length} profiles are called '${named}'; say which by its id.`);
+  return found[0] ?? null;
+}
+
+/** Profiles are read by pages of this size. */
+const PAGE = 500;
+
+async function allOf(service: Profiles, accountId: string): Promise<readonly Profile[]> {
+  const all: Profile[] = [];
+  for (;;) {
+    const page = await service.list(accountId, { limit: PAGE, after: all.at(-1)?.id ?? null });
+    all.push(...page);
+    if (page.length < PAGE) return all;
+  }
+}
+
+type ProfileOptions = { readonly accountId: string; readonly isJson: boolean } & (
+  | { readonly kind: "list" }
+  | { readonly kind: "show"; readonly named: string }
+  | {
+      readonly kind: "set";
+      readonly named: string;
+      readonly changes: Partial<Constraints>;
+      readonly description?: string | null;
+    }
+  | { readonly kind: "delete"; readonly named: string; readonly isConfirmed: boolean }
+);
+
+interface ProfileContext {
+  readonly store: CommandStore;
+  readonly service: Profiles;
+  readonly catalog: Catalog;
+  readonly terminal: Terminal;
+}
+
+async function run(options: ProfileOptions, context: ProfileContext): Promise<number> {
+  if (options.kind === "list") return list(options, context);
+  const profile = await findProfile(context.service, options.accountId, options.named);
+  if (options.kind === "set") return set(options, profile, context);
+  if (profile === null) {
+    context.terminal.say(`There is no profile '${options.named}'. See: switchyard profiles list\n`);
+    return FAILED;
+  }
+  return options.kind === "show" ? show(options, profile, context) : remove(options, profile, context);
+}
+
+async function list({ accountId, isJson }: ProfileOptions, { service, terminal }: ProfileContext): Promise<number> {
+  const all = await allOf(service, accountId);
+  if (isJson) printJson({ data: all.map(writeProfile) }, terminal);
+  else if (all.length === 0) terminal.say("There are no profiles yet. Make one: switchyard profiles set NAME\n");
+  else terminal.out(formatTable([["ID", "NAME", "RULES"], ...all.map((each) => [each.id, each.name, rulesOf(each)])]));
+  return 0;
+}
+
+async function show(options: ProfileOptions, profile: Profile, { store, terminal }: ProfileContext): Promise<number> {
+  if (options.isJson) {
+    printJson(writeProfile(profile), terminal);
+    return 0;
+  }
+  const keys = await keysOf(store, profile);
+  const { id, name, description } = profile;
+  const about = description === null ? [] : [["description", description]];
+  const rows = [["id", id], ["name", name], ...about, ...describe(profile.constraints)];
+  terminal.out(formatTable([...rows, ["keys", keys.map(({ name }) => name).join(", ") || "none"]]));
+  return 0;
+}
+
+async function set(
+  options: Extract<ProfileOptions, { kind: "set" }>,
+  known: Profile | null,
+  { service, catalog, terminal }: ProfileContext,
+): Promise<number> {
+  const { named, accountId, changes, isJson } = options;
+  const unknownModel = [...(changes.allowedModels ?? []), ...(changes.blockedModels ?? [])].find(
+    (id) => !catalog.models.has(id),
+  );
+  if (unknownModel !== undefined)
+    throw new UsageError(`There is no model '${unknownModel}'. See: switchyard models list`);
+  const constraints = { ...(known?.constraints ?? NO_CONSTRAINTS), ...changes };
+  const { description = known?.description ?? null } = options;
+  const saved =
+    known === null
+      ? await service.create(accountId, { name: named, description, constraints })
+      : await service.update(accountId, known.id, { name: known.name, description, constraints });
+  if (saved === null) throw new Error("The profile was deleted meanwhile.");
+  if (isJson) printJson(writeProfile(saved), terminal);
+  else terminal.say(`${known === null ? "Made" : "Changed"} ${nameOf(saved)}: ${rulesOf(saved)}.\n`);
+  const { tierFloor, tierCeiling } = constraints;
+  if (tierFloor !== null && tierCeiling !== null && TIERS.indexOf(tierFloor) > TIERS.indexOf(tierCeiling)) {
+    terminal.say(`The floor ${tierFloor} is above the ceiling ${tierCeiling}: the ceiling wins.\n`);
+  }
+  if (known === null && !isJson)
+    terminal.say(`Give it to a key: switchyard keys create --name NAME --profile ${named}\n`);
+  return 0;
+}
+
+async function remove(
+  { accountId, isConfirmed, isJson }: Extract<ProfileOptions, { kind: "delete" }>,
+  profile: Profile,
+  { store, service, terminal }: ProfileContext,
+): Promise<number> {
+  const keys = (await keysOf(store, profile)).map(({ name }) => name).join(", ");
+  const question = `Delete ${nameOf(profile)}?${keys === "" ? "" : ` Keys that will be refused: ${keys}.`}`;
+  const exitCode = await exitUnlessConfirmed({ question, command: "profiles delete", isConfirmed }, terminal);
+  if (exitCode !== null) return exitCode;
+  await service.delete(accountId, profile.id);
+  terminal.say(`Deleted ${nameOf(profile)}.${keys === "" ? "" : ` Refused from now on: ${keys}.`}\n`);
+  if (isJson) printJson(writeProfile(profile), terminal);
+  return 0;
+}
+
+/** The keys that would be rejected without this profile. */
+async function keysOf(store: CommandStore, { id }: Profile): Promise<readonly KeyRecord[]> {
+  return (await store.allKeys()).filter(({ profileId, revokedAtMs }) => profileId === id && revokedAtMs === null);
+}
+
+function nameOf({ id, name }: Profile): string {
+  return `${id} (${JSON.stringify(name)})`;
+}
+
+function rulesOf({ constraints }: Profile): string {
+  return (
+    describe(constraints)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(", ") || "no rules"
+  );
+}
+
+/** The rules that are set, under the names of their flags. */
+function describe(constraints: Constraints): readonly [string, string][] {
+  const rows: readonly (readonly [string, unknown])[] = [
+    ["floor", constraints.tierFloor],
+    ["ceiling", constraints.tierCeiling],
+    ["needs", constraints.capabilities.join(" ")],
+    ["max-cost", constraints.maxCostUsd],
+    ["bfcl-min", constraints.toolScoreMin],
+    ["code-quality", constraints.codeQuality],
+    ["chat-quality", constraints.chatQuality],
+    ["allow", constraints.allowedModels?.join(" ") ?? null],
+    ["block", constraints.blockedModels.join(" ")],
+  ];
+  return rows.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, String(value)]]));
+}
+
+/** Each flag that sets a rule, and how its text is read; `none` takes the rule away. */
+const RULES: Readonly<Record<string, (text: string, flag: string) => Partial<Constraints>>> = {
+  floor: (text, flag) => ({ tierFloor: orNull(text, (word) => parseWord(word, TIERS, flag)) }),
+  ceiling: (text, flag) => ({ tierCeiling: orNull(text, (word) => parseWord(word, TIERS, flag)) }),
+  needs: (text, flag) => ({ capabilities: (parseList(text) ?? []).map((word) => parseWord(word, CAPABILITIES, flag)) }),
+  "max-cost": (text, flag) => ({ maxCostUsd: orNull(text, (word) => parseNumber(word, flag)) }),
+  "bfcl-min": (text, flag) => ({ toolScoreMin: orNull(text, (word) => parseNumber(word, flag, 100)) }),
+  "code-quality": (text, flag) => ({ codeQuality: orNull(text, (word) => parseQuality(word, flag)) }),
+  "chat-quality": (text, flag) => ({ chatQuality: orNull(text, (word) => parseQuality(word, flag)) }),
+  allow: (text) => ({ allowedModels: parseList(text) }),
+  block: (text) => ({ blockedModels: parseList(text) ?? [] }),
+};
+
+const DESCRIPTION = "description";
+
+/** How many words follow each subcommand. */
+const SUBCOMMANDS = { list: 0, show: 1, set: 1, delete: 1 };
+
+const OWN_FLAGS: Readonly<Record<ProfileOptions["kind"], readonly string[]>> = {
+  list: [],
+  show: [],
+  set: [...Object.keys(RULES), DESCRIPTION],
+  delete: ["yes"],
+};
+
+/** Checks words and flags before anything is opened. */
+function parseProfiles({ words, flags }: Arguments): Parsed<ProfileOptions> {
+  const [kind, named] = parseSubcommand(words, "profiles", SUBCOMMANDS);
+  const { own, config } = splitFlags(flags, [...OWN_FLAGS[kind], "account", "json", "no-color"]);
+  const common = { accountId: textOf(own, "account") ?? DEFAULT_ACCOUNT, isJson: isOn(own, "json") };
+  if (kind === "list") return { options: { kind, ...common }, config };
+  if (named === undefined) throw new UsageError(`profiles ${kind} needs the name or the id of a profile.`);
+  if (kind === "show") return { options: { kind, named, ...common }, config };
+  if (kind === "delete") return { options: { kind, named, isConfirmed: isOn(own, "yes"), ...common }, config };
+  return { options: { kind, named, changes: parseRules(own), ...parseDescription(own), ...common }, config };
+}
+
+function parseRules(flags: Flags): Partial<Constraints> {
+  const changes = Object.entries(RULES).map(([flag, read]) => {
+    const text = textOf(flags, flag);
+    return text === null ? {} : read(text, flag);
+  });
+  return Object.assign({}, ...changes) as Partial<Constraints>;
+}
+
+/** A description that was not given stays as it is. */
+function parseDescription(flags: Flags): { description?: string | null } {
+  const text = textOf(flags, DESCRIPTION);
+  return text === null ? {} : { description: orNull(text, (words) => words) };
+}
+
+const NONE = "none";
+
+function orNull<T>(text: string, read: (word: string) => T): T | null {
+  return text === NONE ? null : read(text);
+}
+
+function parseList(text: string): readonly string[] | null {
+  return text === NONE ? null : text.split(",").map((word) => word.trim());
+}
