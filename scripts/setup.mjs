@@ -46,7 +46,7 @@ function numbers(/** @type {string} */ version) {
 }
 
 /**
- * Runs a script's whole work and turns the failures a user can mend into a message and an exit code.
+ * Runs a script's whole work and turns the failures a user can fix into a message and an exit code.
  * @param {() => Promise<void>} work
  */
 export async function runScript(work) {

@@ -1,5 +1,5 @@
 // @ts-check
-// npm run train: learns the router's weights anew and writes them with the model card (`npm run train -- --data DIR`).
+// npm run train: trains the router's weights and writes them with the model card (`npm run train -- --data DIR`).
 
 import { runEval } from "./setup/eval.mjs";
 

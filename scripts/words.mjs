@@ -1,11 +1,12 @@
 // @ts-check
-// The words check of the lint step: banned words and long sentences in pages, and long commit subjects.
+// The words check of the lint step: banned words in pages and source, long sentences in pages, long commit subjects.
 // CONTRIBUTING.md says how we write; this script holds what a machine can hold.
 
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { listFiles } from "./setup/fingerprint.mjs";
 import { ROOT } from "./setup/surroundings.mjs";
 
 /** Pages written by these rules. */
@@ -39,6 +40,13 @@ export const UNCHECKED_PAGES = [
   "docs/testing.md",
 ];
 
+/** Folders whose files are checked for banned words: names, comments and texts alike. */
+const SOURCE_FOLDERS = ["scripts"];
+const SOURCE = /\.(ts|tsx|mjs)$/;
+
+/** Files that need a banned word: the list itself, what users write, and texts that clients may compare. */
+export const UNCHECKED_SOURCES = ["scripts/words.mjs"];
+
 const SENTENCE_WORDS_MAX = 30;
 const SUBJECT_CHARACTERS_MAX = 72;
 /** Commits up to this one were made before subjects had a limit. */
@@ -62,18 +70,34 @@ const BANNED = [
   [/\bkinds? of tasks?\b/i, "category"],
   [/\bwith an attacker's eyes\b/i, "security review"],
   [/\bper cent\b/i, "%"],
-  [/\d %/, "no space before %"],
 ];
+
+/** In source it is the remainder of a division. */
+const SPACED_PERCENT = /** @type {const} */ ([/\d %/, "no space before %"]);
 
 /** Everything wrong with the words of one page, each as one line. */
 export function pageProblems(/** @type {string} */ path, /** @type {string} */ markdown) {
   const sentences = sentencesOf(markdown);
   const long = sentences.filter((sentence) => wordsOf(sentence) > SENTENCE_WORDS_MAX);
-  const banned = BANNED.flatMap(([pattern, better]) => {
+  const banned = [...BANNED, SPACED_PERCENT].flatMap(([pattern, better]) => {
     const sentence = sentences.find((text) => pattern.test(text));
     return sentence === undefined ? [] : [`${path}: "${pattern.exec(sentence)?.[0]}", better "${better}": ${sentence}`];
   });
   return [...banned, ...long.map((sentence) => `${path}: ${wordsOf(sentence)} words: ${sentence}`)];
+}
+
+/** The lines of a source file with a banned word in a name, a comment or a text. */
+export function sourceProblems(/** @type {string} */ path, /** @type {string} */ text) {
+  return text.split("\n").flatMap((line, index) => {
+    const found = BANNED.find(([pattern]) => pattern.test(line));
+    return found === undefined ? [] : [`${path}:${index + 1}: better "${found[1]}": ${line.trim()}`];
+  });
+}
+
+/** Every source file that is checked. */
+export function checkedSources(root = ROOT) {
+  const paths = SOURCE_FOLDERS.flatMap((folder) => listFiles(root, folder)).filter((path) => SOURCE.test(path));
+  return paths.filter((path) => !UNCHECKED_SOURCES.includes(path));
 }
 
 /**
@@ -114,6 +138,7 @@ function newSubjects() {
 function main() {
   const problems = [
     ...CHECKED_PAGES.flatMap((path) => pageProblems(path, readFileSync(join(ROOT, path), "utf8"))),
+    ...checkedSources().flatMap((path) => sourceProblems(path, readFileSync(join(ROOT, path), "utf8"))),
     ...newSubjects().flatMap((subject) => {
       const problem = subjectProblem(subject);
       return problem === null ? [] : [`commit "${subject}": ${problem}`];

@@ -50,7 +50,7 @@ function writeStamp(/** @type {string} */ root, /** @type {boolean} */ dev) {
     mkdirSync(join(root, "node_modules"), { recursive: true });
     writeFileSync(join(root, STAMP), JSON.stringify({ key: keyOf(root), dev }));
   } catch {
-    // A read-only checkout has no stamp and is compared anew each time.
+    // A read-only checkout has no stamp and is compared again each time.
   }
 }
 

@@ -81,6 +81,11 @@ describe("pages", () => {
     expect(broken).toEqual([]);
   });
 
+  test.each(pages)("the files that %s names exist", (page) => {
+    const named = [...read(page).matchAll(/`((?:bench|deploy|docs|eval|scripts|src|test|ui)\/[\w./-]+\.\w+)`/g)];
+    expect(named.map(([, path]) => path ?? "").filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
   test("every picture is linked, and npm run screenshots takes exactly these", () => {
     const linked = pages.flatMap((page) =>
       relativeLinks(read(page)).map((link) => join(dirname(page), link).replaceAll("\\", "/")),

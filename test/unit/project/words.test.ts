@@ -4,13 +4,31 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { listFiles } from "../../../scripts/setup/fingerprint.mjs";
-import { CHECKED_PAGES, pageProblems, sentencesOf, subjectProblem, UNCHECKED_PAGES } from "../../../scripts/words.mjs";
+import {
+  CHECKED_PAGES,
+  checkedSources,
+  pageProblems,
+  sentencesOf,
+  sourceProblems,
+  subjectProblem,
+  UNCHECKED_PAGES,
+} from "../../../scripts/words.mjs";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const LONG = `${"word ".repeat(31).trim()}.`;
 
 test.each(CHECKED_PAGES)("%s keeps to the rules", (path) => {
   expect(pageProblems(path, readFileSync(join(ROOT, path), "utf8"))).toEqual([]);
+});
+
+test("source has no banned words", () => {
+  const paths = checkedSources(ROOT);
+  expect(paths.length).toBeGreaterThan(20);
+  expect(paths.flatMap((path) => sourceProblems(path, readFileSync(join(ROOT, path), "utf8")))).toEqual([]);
+});
+
+test("a banned word is found in source, and a remainder is none", () => {
+  expect(sourceProblems("a.ts", "// Opens the door.\nconst rest = 5 % two;\n")).toHaveLength(1);
 });
 
 test("every page is in one of the two lists", () => {
