@@ -1,9 +1,10 @@
-// Accounts: whose keys, profiles and credits are whose.
+// Accounts: the owners of keys, profiles and credits.
 
 import { randomBytes } from "node:crypto";
 import type { Account, AccountStore, Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 
+/** The account of a single-tenant installation, made at the first start. */
 export const DEFAULT_ACCOUNT = "default";
 
 export interface Accounts {

@@ -1,6 +1,5 @@
-// What is known of keys and profiles, in memory, so that a request is admitted without touching the database.
-// Kept true by reading one revision number, now and then and when a change is heard of; when it has moved, everything is
-// read anew.
+// Keys and profiles in memory, so that a request is admitted without touching the database. One revision number tells
+// whether they are current. It is polled, and read when a change is announced; if it moved, everything is read again.
 
 import type { KeyRecord, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
@@ -15,7 +14,7 @@ export interface Directory {
   dropProfile(id: string): void;
   /** Resolves when memory is at least as new as the database was at the time of the call. */
   catchUp(): Promise<void>;
-  /** Something may have changed elsewhere: look soon, and try again by and by when that fails. */
+  /** Something may have changed elsewhere: checks soon, and retries with the next poll if that fails. */
   nudge(): void;
   /** Reads everything once, then watches for changes by other processes. */
   start(): Promise<void>;
@@ -29,7 +28,7 @@ export interface DirectoryOptions {
   readonly pollMs?: number;
 }
 
-/** Revocations elsewhere must be seen within five seconds. CONTRACT 3. */
+/** Revocations by other processes must be seen within five seconds. Behaviour 3. */
 const POLL_MS = 2_000;
 
 export function createDirectory({ keys, profiles, log, pollMs = POLL_MS }: DirectoryOptions): Directory {
@@ -85,7 +84,7 @@ interface Memory {
   keysByHash: Map<string, KeyRecord>;
   keysById: Map<string, KeyRecord>;
   profiles: Map<string, Profile>;
-  /** Counts what was changed here, so that a reading begun before a change does not undo it. */
+  /** Counts changes made here, so that a read begun before a change does not undo it. */
   changes: number;
   putKey(key: KeyRecord): void;
   putProfile(profile: Profile): void;
@@ -115,20 +114,20 @@ function createMemory(): Memory {
   return memory;
 }
 
-interface Reading extends Pick<DirectoryOptions, "keys" | "profiles"> {
-  /** As it was before the reading began. */
+interface ReadContext extends Pick<DirectoryOptions, "keys" | "profiles"> {
+  /** As it was before the read began. */
   readonly revision: number;
 }
 
-/** Answers with the revision that memory is true to now. */
-async function readEverything(memory: Memory, { keys, profiles, revision }: Reading): Promise<number> {
+/** Returns the revision that memory now corresponds to. */
+async function readEverything(memory: Memory, { keys, profiles, revision }: ReadContext): Promise<number> {
   for (let seen = revision; ; ) {
     const changesBefore = memory.changes;
-    // Keys first: a key read here then finds the profile that was made before it.
+    // Keys first: the profile of a key was made before it, so the second read contains it.
     const keyRows = await keys.all();
     const profileRows = await profiles.all();
     const profilesById = new Map(profileRows.map((profile) => [profile.id, profile]));
-    // Unless, between the two readings, the key was moved elsewhere and its profile deleted.
+    // Unless the key was given another profile and the old one deleted between the two reads.
     const hasOrphan = keyRows.some(({ profileId }) => profileId !== null && !profilesById.has(profileId));
     const newest = hasOrphan ? await keys.revision() : seen;
     const isWhole = newest === seen && memory.changes === changesBefore;
@@ -141,7 +140,7 @@ async function readEverything(memory: Memory, { keys, profiles, revision }: Read
   }
 }
 
-/** A flood of unknown keys costs the database this many milliseconds between two readings of one row. */
+/** Many unknown keys cost the database one read of one row per this interval. */
 const SPACING_MS = 20;
 
 /**

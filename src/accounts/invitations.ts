@@ -1,4 +1,4 @@
-// One-time links that make users: the set-up link for the first operator, and invitations. Each works once.
+// One-time links that create users: the set-up link for the first operator, and invitations.
 
 import { randomBytes } from "node:crypto";
 import type { Page } from "../core/accounts.ts";
@@ -11,10 +11,10 @@ import { hashToken, makeToken } from "./token.ts";
 import { normalisedEmail } from "./users.ts";
 
 export interface Invitations {
-  /** A fresh set-up token while there is no operator; null afterwards. Those made before stay good. */
+  /** A new set-up token while there is no operator, else null. Earlier tokens stay valid. */
   prepareSetup(): Promise<string | null>;
   setUp(given: { readonly token: string; readonly email: string; readonly password: string }): Promise<User>;
-  /** The token is in the answer and nowhere else. An earlier invitation to the same address ends. */
+  /** The token is returned here and stored nowhere. An earlier invitation to the same address ends. */
   invite(wanted: NewInvitation): Promise<{ readonly invitation: Invitation; readonly token: string }>;
   accept(given: { readonly token: string; readonly password: string }): Promise<User>;
   list(page: Page): Promise<readonly Invitation[]>;
@@ -47,7 +47,7 @@ export function createInvitations({ store, users, passwords, now = Date.now }: I
   const find = async (token: string, kind: Invitation["kind"]): Promise<Invitation> => {
     const hash = hashToken(token);
     const invitation = hash === null ? null : await store.byHash(hash);
-    if (invitation?.kind !== kind || (invitation.expiresAtMs ?? Number.POSITIVE_INFINITY) <= now()) throw usedUp();
+    if (invitation?.kind !== kind || (invitation.expiresAtMs ?? Number.POSITIVE_INFINITY) <= now()) throw invalidLink();
     return invitation;
   };
   const redeem = async (invitation: Invitation, email: string, password: string): Promise<User> => {
@@ -56,7 +56,7 @@ export function createInvitations({ store, users, passwords, now = Date.now }: I
     const id = `user_${randomBytes(12).toString("hex")}`;
     const passwordHash = await passwords.hash(password);
     const user: User = { id, email, role, accountId, passwordHash, createdAtMs: now(), lastSignInAtMs: null };
-    if (!(await unlessTaken(store.redeem(invitation, user)))) throw usedUp();
+    if (!(await unlessTaken(store.redeem(invitation, user)))) throw invalidLink();
     return user;
   };
   return {
@@ -67,7 +67,7 @@ export function createInvitations({ store, users, passwords, now = Date.now }: I
     },
     setUp: async ({ token, email, password }) => {
       const invitation = await find(token, "setup");
-      if (await users.hasOperator()) throw usedUp();
+      if (await users.hasOperator()) throw invalidLink();
       return redeem(invitation, readEmail(email), password);
     },
     invite: async (wanted) => {
@@ -107,8 +107,8 @@ function taken(): GatewayError {
   });
 }
 
-/** The same for a link that never was and for one that is no more. */
-export function usedUp(): GatewayError {
+/** The same error whether a link never existed, was used or has expired, so that nobody learns which. */
+export function invalidLink(): GatewayError {
   const message = "This link is not valid: it was used, withdrawn or has expired. Ask for a new one.";
   return new GatewayError("badRequest", message, { code: "invalid_token", param: "token" });
 }

@@ -1,4 +1,4 @@
-// API keys: made, listed, changed, revoked, and verified on every request from memory.
+// API keys: create, list, change, revoke and rotate them, and verify them on every request from memory. Behaviour 3.
 
 import { timingSafeEqual } from "node:crypto";
 import type { Page } from "../core/accounts.ts";
@@ -7,10 +7,17 @@ import type { KeyChange, KeyRecord, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
 import type { Profile } from "../core/profiles.ts";
 import type { Directory } from "./directory.ts";
-import { checkedChange, ensureLimited, type NewKey, newKeyId, toRecord } from "./key-rules.ts";
-import { hashKeyText, isKeyShaped, makeKeyText } from "./key-text.ts";
+import {
+  checkedChange,
+  ensureLimited,
+  hashKeyText,
+  isKeyShaped,
+  makeKeyText,
+  type NewKey,
+  newKeyId,
+  toKeyRecord,
+} from "./key.ts";
 import { createLastUsed } from "./last-used.ts";
-import { createUnknownKeys } from "./unknown-keys.ts";
 
 export type Verification =
   | { readonly state: "ok"; readonly key: KeyRecord; readonly profile: Profile | null }
@@ -23,28 +30,28 @@ export interface MadeKey {
 }
 
 export interface Keys {
-  /** The text is in the answer and nowhere else. */
+  /** The text is returned here and stored nowhere. */
   create(wanted: NewKey): Promise<MadeKey>;
   /**
-   * A value for keys that are known; a promise only when the database has to be asked. Rejects when it cannot be.
-   * Without `mayAsk` it is not asked: a key that is not known here is unknown.
+   * A value for keys that are known; a promise only when the database has to be asked. Rejects when it cannot be asked.
+   * Without `mayAsk`, a key that is not in memory is unknown.
    */
   verify(text: string, mayAsk?: boolean): Verification | Promise<Verification>;
   list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;
-  /** Null when the account has no such key; one that is over cannot be changed. */
+  /** Null when the account has no such key. Throws when it was revoked or has expired. */
   active(accountId: string, id: string): Promise<KeyRecord | null>;
-  /** What is left out stays. Null when the account has no such key; a key that is over cannot be changed. */
+  /** Fields left out stay. Null when the account has no such key. Throws when it was revoked or has expired. */
   change(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;
   /** False when the account has no such key. */
   revoke(accountId: string, id: string): Promise<boolean>;
-  /** A new key like the old one, which expires after the grace. Null when the account has no such key. */
+  /** Makes a new key like the old one, which expires after the grace period. Null when the account has no such key. */
   rotate(accountId: string, id: string, graceMs: number): Promise<MadeKey | null>;
   /** The keys of the account that have this profile. */
   ofProfile(accountId: string, profileId: string): Promise<readonly KeyRecord[]>;
-  /** Writes the `last used` times gathered since the last call. */
+  /** Writes the last-used times gathered since the last call. */
   flush(): Promise<void>;
   start(): void;
-  /** Ends the timers and flushes. */
+  /** Stops the timer and flushes. */
   stop(): Promise<void>;
 }
 
@@ -78,7 +85,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
     create: async (wanted) => {
       ensureLimited(wanted, wanted.spendLimitNano ?? null);
       const text = makeKeyText();
-      const key = await toRecord(wanted, { text, directory, atMs: now() });
+      const key = await toKeyRecord(wanted, text, { directory, atMs: now() });
       await store.insert(key);
       directory.putKey(key);
       return { key, text };
@@ -92,7 +99,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
     },
     list: async (accountId, page) => (await store.list(accountId, page)).map(lastUsed.overlay),
     active: async (accountId, id) => {
-      const key = await activeKey(directory, { accountId, id, atMs: now() });
+      const key = await activeKey({ directory, atMs: now() }, { accountId, id });
       return key === null ? null : lastUsed.overlay(key);
     },
     change: async (accountId, id, change) => {
@@ -100,15 +107,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       if (key !== null) directory.putKey(key);
       return key === null ? null : lastUsed.overlay(key);
     },
-    revoke: async (accountId, id) => {
-      const atMs = now();
-      const isFound = await store.revoke(accountId, id, atMs);
-      if (!isFound) return false;
-      const known = directory.keyById(id);
-      if (known === undefined) await directory.catchUp();
-      else directory.putKey({ ...known, revokedAtMs: known.revokedAtMs ?? atMs });
-      return true;
-    },
+    revoke: (accountId, id) => revokeKey({ store, directory, atMs: now() }, { accountId, id }),
     rotate: (accountId, id, graceMs) => rotateKey({ store, directory, atMs: now() }, { accountId, id, graceMs }),
     ofProfile: async (accountId, profileId) => {
       const keys = (await store.all()).filter((key) => key.accountId === accountId && key.profileId === profileId);
@@ -120,46 +119,55 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
   };
 }
 
-interface Changing {
+/** Where keys are written, and the time of the change. */
+interface KeyWriter {
   readonly store: KeyStore;
   readonly directory: Directory;
   readonly atMs: number;
 }
 
-interface WantedChange {
+interface KeyOfAccount {
   readonly accountId: string;
   readonly id: string;
+}
+
+async function revokeKey({ store, directory, atMs }: KeyWriter, { accountId, id }: KeyOfAccount): Promise<boolean> {
+  if (!(await store.revoke(accountId, id, atMs))) return false;
+  const known = directory.keyById(id);
+  if (known === undefined) await directory.catchUp();
+  else directory.putKey({ ...known, revokedAtMs: known.revokedAtMs ?? atMs });
+  return true;
+}
+
+interface WantedChange extends KeyOfAccount {
   readonly change: KeyChange;
 }
 
-async function changeKey({ store, directory, atMs }: Changing, wanted: WantedChange): Promise<KeyRecord | null> {
-  const { accountId, id, change } = wanted;
-  const old = await activeKey(directory, { accountId, id, atMs });
+async function changeKey(writer: KeyWriter, { accountId, id, change }: WantedChange): Promise<KeyRecord | null> {
+  const old = await activeKey(writer, { accountId, id });
   if (old === null) return null;
   ensureLimited(change, change.spendLimitNano === undefined ? old.spendLimitNano : change.spendLimitNano);
-  const checked = await checkedChange(withoutReset(change), { accountId, directory, atMs });
-  const changed = await store.update(accountId, id, checked);
+  const checked = await checkedChange(withoutReset(change), accountId, writer);
+  const changed = await writer.store.update(accountId, id, checked);
   if (changed === null) throw notActive(UNCHANGEABLE);
   return changed;
 }
 
-/** With the limit goes what would start it anew. */
+/** A key without a limit has no reset period either. */
 function withoutReset(change: KeyChange): KeyChange {
   return change.spendLimitNano === null ? { ...change, spendReset: "never" } : change;
 }
 
-interface WantedRotation {
-  readonly accountId: string;
-  readonly id: string;
+interface WantedRotation extends KeyOfAccount {
   readonly graceMs: number;
 }
 
-async function rotateKey({ store, directory, atMs }: Changing, wanted: WantedRotation): Promise<MadeKey | null> {
-  const { accountId, id, graceMs } = wanted;
-  const old = await activeKey(directory, { accountId, id, atMs }, "there is nothing to take the place of");
+async function rotateKey(writer: KeyWriter, { accountId, id, graceMs }: WantedRotation): Promise<MadeKey | null> {
+  const { store, directory, atMs } = writer;
+  const old = await activeKey(writer, { accountId, id }, "there is nothing to take the place of");
   if (old === null) return null;
   const text = makeKeyText();
-  const key = await toRecord({ ...old, id: newKeyId() }, { text, directory, atMs });
+  const key = await toKeyRecord({ ...old, id: newKeyId() }, text, writer);
   const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, atMs + graceMs);
   await store.insert(key, { id, expiresAtMs });
   directory.putKey(key);
@@ -169,16 +177,10 @@ async function rotateKey({ store, directory, atMs }: Changing, wanted: WantedRot
 
 const UNCHANGEABLE = "it cannot be changed";
 
-interface Wanted {
-  readonly accountId: string;
-  readonly id: string;
-  readonly atMs: number;
-}
-
-/** Null when the account has no such key. Throws, naming the consequence, when it is over. */
+/** Null when the account has no such key. Throws, naming the consequence, when it was revoked or has expired. */
 async function activeKey(
-  directory: Directory,
-  { accountId, id, atMs }: Wanted,
+  { directory, atMs }: Omit<KeyWriter, "store">,
+  { accountId, id }: KeyOfAccount,
   consequence = UNCHANGEABLE,
 ): Promise<KeyRecord | null> {
   await directory.catchUp();
@@ -197,6 +199,7 @@ export function keyStatus(key: KeyRecord, nowMs: number): KeyStatus {
 
 const UNKNOWN: Verification = { state: "unknown" };
 
+/** Compares in constant time, so that the time taken tells nothing about a hash. */
 function find(directory: Directory, hash: string): KeyRecord | undefined {
   const key = directory.keyByHash(hash);
   if (key === undefined) return undefined;
@@ -215,4 +218,30 @@ function notActive(consequence: string): GatewayError {
   return new GatewayError("conflict", `This key was revoked or has expired: ${consequence}. Make a new one.`, {
     code: "key_not_active",
   });
+}
+
+/** A wrong key is not looked up again for this long. */
+const UNKNOWN_MS = 2_000;
+const UNKNOWN_KEYS_MAX = 10_000;
+
+/** Keys that were not found a moment ago: a client that repeats a wrong key must not reach the database each time. */
+function createUnknownKeys(now: () => number) {
+  /** In the order of insertion, which is the order of expiry. */
+  const untilMsByHash = new Map<string, number>();
+  return {
+    add(hash: string): void {
+      untilMsByHash.delete(hash);
+      untilMsByHash.set(hash, now() + UNKNOWN_MS);
+      if (untilMsByHash.size <= UNKNOWN_KEYS_MAX) return;
+      const [oldest] = untilMsByHash.keys();
+      if (oldest !== undefined) untilMsByHash.delete(oldest);
+    },
+    has(hash: string): boolean {
+      const untilMs = untilMsByHash.get(hash);
+      if (untilMs === undefined) return false;
+      if (untilMs > now()) return true;
+      untilMsByHash.delete(hash);
+      return false;
+    },
+  };
 }

@@ -1,4 +1,4 @@
-// When each key was last used: gathered in memory, written in one batch now and then, never once per request. SPEC 8.3.
+// Last-used times of keys: gathered in memory and written in batches, never once per request. Behaviour 3.
 
 import type { KeyRecord, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
@@ -29,7 +29,7 @@ export function createLastUsed(options: {
     try {
       await store.touch(flushing);
     } catch (error) {
-      // Kept for the next time; what was used since is newer.
+      // Kept for the next flush, unless the key was used again meanwhile.
       for (const [id, atMs] of flushing) if (!gathered.has(id)) gathered.set(id, atMs);
       log.warn({ event: "keys.last_used_failed", err: error }, "last-used times could not be written; retrying later");
     } finally {

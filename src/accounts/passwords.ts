@@ -1,5 +1,5 @@
-// Passwords: which are good enough, how they are kept and compared. scrypt runs off the event loop, a few at a time: its
-// threads are also those that look up host names for providers.
+// Passwords: which are strong enough, how they are stored and compared. scrypt runs off the event loop, a few at a time,
+// because its threads also look up the host names of providers.
 
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -7,11 +7,11 @@ import { GatewayError } from "../core/errors.ts";
 
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** Without a stored hash it takes as long and answers false, so that nobody learns which users there are. */
+  /** Without a stored hash it takes as long and returns false, so that nobody learns which users exist. */
   isRight(password: string, stored: string | null): Promise<boolean>;
 }
 
-/** What scrypt spends on one password. */
+/** The parameters of scrypt. */
 export interface PasswordCost {
   readonly n: number;
   readonly r: number;
@@ -22,20 +22,21 @@ export interface PasswordCost {
 const COST: PasswordCost = { n: 2 ** 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** One processor is left to those who are not signing in. */
+/** One processor is left for requests. */
 const RUNNING_MAX = Math.max(1, Math.min(2, availableParallelism() - 1));
 const WAITING_MAX = 100;
 
 export function createPasswords(cost: PasswordCost = COST): Passwords {
   const takeTurn = createTurns();
-  const nobody = writeHash(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+  /** Compared when there is no such user. */
+  const decoy = writeHash(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
   return {
     hash: async (password) => {
       const salt = randomBytes(SALT_BYTES);
       return writeHash(cost, salt, await takeTurn(() => derive(password, salt, cost)));
     },
     isRight: async (password, stored) => {
-      const { salt, hash, ...kept } = readHash(stored ?? nobody);
+      const { salt, hash, ...kept } = readHash(stored ?? decoy);
       const derived = await takeTurn(() => derive(password, salt, kept));
       return timingSafeEqual(derived, hash) && stored !== null;
     },
@@ -66,6 +67,7 @@ function readHash(text: string): PasswordCost & { readonly salt: Buffer; readonl
   };
 }
 
+/** Runs a few at a time and lets a limited number wait. */
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -79,7 +81,7 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
     try {
       return await work();
     } finally {
-      // The place goes to the next in line, if there is one.
+      // The place goes to the next that waits, if there is one.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();
@@ -90,7 +92,7 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
 const LENGTH_MIN = 12;
 const LENGTH_MAX = 1024;
 const DISTINCT_MIN = 5;
-/** What people use when twelve characters are asked for. */
+/** What people choose when twelve characters are required. */
 const COMMON =
   /^(?:passwor[dt]|pa[s$]{2}w[o0]rd|qwert[yz]|asdf|admin|administrator|letmein|welcome|iloveyou|changeme|switchyard|secret|dashboard|operator|12345678?9?0?|abc|monkey|dragon|football|baseball|sunshine|princess|trustno1|uiop|hjkl)+[\d!@#$%^&*._-]*$/i;
 const RUNS = [

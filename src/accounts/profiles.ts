@@ -1,4 +1,4 @@
-// Routing profiles: named constraints that a key puts on every request made with it. SPEC 5.5.
+// Routing profiles: named constraints that a key applies to every request made with it. Behaviour 3.
 
 import { randomBytes } from "node:crypto";
 import type { Page } from "../core/accounts.ts";
@@ -18,8 +18,8 @@ export interface Profiles {
   /** Replaces name, description and constraints. Null when the account has no such profile. */
   update(accountId: string, id: string, content: ProfileContent): Promise<Profile | null>;
   /**
-   * Its keys stay and are refused from then on, unless they are given another profile (or none, for null) in the same
-   * step. False when the account has no such profile.
+   * Its keys stay and are refused from then on, unless `keysTo` gives them another profile (or none, for null) in the
+   * same transaction. False when the account has no such profile.
    */
   delete(accountId: string, id: string, keysTo?: string | null): Promise<boolean>;
   get(accountId: string, id: string): Promise<Profile | null>;
@@ -60,10 +60,10 @@ export function createProfiles({ store, directory, now = Date.now }: ProfilesOpt
       return profile;
     },
     delete: async (accountId, id, keysTo) => {
-      if (keysTo === id) throw noHeir(keysTo);
+      if (keysTo === id) throw noTargetProfile(keysTo);
       const outcome = await store.delete(accountId, id, keysTo);
-      if (outcome === "heir-missing") throw noHeir(String(keysTo));
-      // With its keys moved, memory takes both over at once: a key is never without the one and not yet with the other.
+      if (outcome === "heir-missing") throw noTargetProfile(String(keysTo));
+      // Memory takes over both changes at once: a moved key is never without a profile.
       if (outcome === "deleted" && keysTo !== undefined) await directory.catchUp();
       else if (outcome === "deleted") directory.dropProfile(id);
       return outcome === "deleted";
@@ -73,7 +73,7 @@ export function createProfiles({ store, directory, now = Date.now }: ProfilesOpt
   };
 }
 
-function noHeir(id: string): GatewayError {
+function noTargetProfile(id: string): GatewayError {
   const message = `The keys cannot be moved to '${id}': the account has no other profile of that id. Nothing was changed.`;
   return new GatewayError("badRequest", message, { param: "keysTo" });
 }

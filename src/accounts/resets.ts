@@ -1,24 +1,23 @@
-// Links for a new password, for somebody who forgot theirs. An operator makes one, it works once and for a day, and whoever
-// uses it ends every session of that user.
+// Password reset links. An operator makes one; it works once, for a day, and ends every session of the user.
 
 import { GatewayError } from "../core/errors.ts";
 import type { PasswordResetStore, User, UserStore } from "../core/people.ts";
-import { usedUp } from "./invitations.ts";
+import { invalidLink } from "./invitations.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
 import { hashToken, makeToken } from "./token.ts";
 import { normalisedEmail } from "./users.ts";
 
 export interface MadeReset {
   readonly user: User;
-  /** In this answer and nowhere else. */
+  /** Returned here and stored nowhere. */
   readonly token: string;
   readonly expiresAtMs: number;
 }
 
 export interface Resets {
-  /** Takes the place of an earlier link. Null when there is no such user. */
+  /** Replaces an earlier link. Null when there is no such user. */
   makeFor(user: { readonly id: string } | { readonly email: string }): Promise<MadeReset | null>;
-  /** One and the same error for a link that was never made, was used, was replaced or has expired. */
+  /** Throws the same error whether a link never existed, was used, was replaced or has expired. */
   redeem(given: { readonly token: string; readonly password: string }): Promise<User>;
 }
 
@@ -51,9 +50,9 @@ export function createResets({ store, users, passwords, now = Date.now }: Resets
     redeem: async ({ token, password }) => {
       const hash = hashToken(token);
       const found = hash === null ? null : await store.find(hash);
-      if (found === null || found.reset.expiresAtMs <= now()) throw usedUp();
+      if (found === null || found.reset.expiresAtMs <= now()) throw invalidLink();
       checkPassword(password, found.user.email, "password");
-      if (!(await store.redeem(found.reset, await passwords.hash(password)))) throw usedUp();
+      if (!(await store.redeem(found.reset, await passwords.hash(password)))) throw invalidLink();
       return found.user;
     },
   };

@@ -1,5 +1,5 @@
-// Dashboard sessions: opened at sign-in, found again by their token, ended. They live in the database, so that they
-// survive a restart and count on every process.
+// Dashboard sessions: opened at sign-in, found by their token, ended at sign-out. They live in the database, so that they
+// survive a restart and are valid on every process.
 
 import type { Session, SessionStore, User } from "../core/people.ts";
 import { hashToken, makeToken } from "./token.ts";
@@ -10,19 +10,19 @@ export interface SignedIn {
 }
 
 export interface Sessions {
-  /** The token is in the answer and nowhere else. */
+  /** The token is returned here and stored nowhere. */
   open(user: User): Promise<string>;
-  /** Null when there is no such session, or it is over. */
+  /** Null when there is no such session, or it has ended. */
   find(token: string): Promise<SignedIn | null>;
   end(token: string): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
-/** Ends when it was not used for this long, */
+/** A session ends when it was not used for this long. */
 export const SESSION_IDLE_MS = 14 * DAY_MS;
-/** and in any case after this. */
+/** It ends after this time in any case. */
 export const SESSION_MAX_MS = 90 * DAY_MS;
-/** That it is in use is written down this often. */
+/** Its last use is written this often, not with every request. */
 const TOUCH_MS = 10 * 60_000;
 
 export function createSessions({ store, now = Date.now }: { store: SessionStore; now?: () => number }): Sessions {

@@ -1,4 +1,4 @@
-// What keys have spent of their limits in the period under way, and counting it from nothing before the period is over.
+// Key spending in the current period of a spend limit, and its reset before the period ends.
 
 import type { KeyRecord, KeySpendStore } from "../core/keys.ts";
 import type { KeySpend } from "../core/ledger.ts";
@@ -7,15 +7,15 @@ import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
 
 export interface Spent {
   readonly spent: NanoUsd;
-  /** Counted since then; null for everything since the key has a limit. */
+  /** The start of the period; null when it counts since the key has a limit. */
   readonly sinceMs: number | null;
   readonly resetsAtMs: number | null;
 }
 
 export interface Spending {
-  /** By the id of the key, for those with a limit. */
+  /** By key id, for keys with a limit. */
   of(keys: readonly KeyRecord[]): Promise<ReadonlyMap<string, Spent>>;
-  /** From now on nothing is spent. What is on hold stays so, and counts when it is charged. */
+  /** Starts the count again from zero. Open holds stay, and count when they are charged. */
   reset(key: KeyRecord): Promise<Spent | null>;
 }
 
@@ -40,7 +40,7 @@ export function createSpending({ store, now = Date.now }: SpendingOptions): Spen
   };
 }
 
-/** As the next request of the key will find it: a period that nobody has asked anything in has nothing spent. */
+/** As the next request of the key will see it: nothing is spent in a period without requests. */
 function spentOf({ spendReset }: KeyRecord, spend: KeySpend | undefined, atMs: number): Spent {
   const startMs = periodStartMs(spendReset, atMs);
   const resetsAtMs = nextPeriodMs(spendReset, atMs);

@@ -1,4 +1,4 @@
-// Tokens of sessions and one-time links: random, and kept as a hash only.
+// Tokens of sessions and one-time links: random, and stored only as a hash.
 
 import { hash, randomBytes } from "node:crypto";
 
@@ -8,7 +8,7 @@ export function makeToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Null for what can be no token of ours. Plain SHA-256 is enough for 256 random bits. */
+/** Null for a text that cannot be a token of ours. Plain SHA-256 is enough for 256 random bits. */
 export function hashToken(token: string): string | null {
   return SHAPE.test(token) ? hash("sha256", token, "hex") : null;
 }

@@ -4,8 +4,7 @@
 import { type CallLimits, createLimiter } from "../accounts/limits/per-minute.ts";
 import { createSharedCounter, type SharedCounter } from "../accounts/limits/shared-counter.ts";
 import { createSharedLimits } from "../accounts/limits/shared-per-minute.ts";
-import { createSharedAttempts } from "../accounts/limits/shared-sign-ins.ts";
-import { type Attempts, createAttempts } from "../accounts/limits/sign-ins.ts";
+import { createSharedSignInLimiter, createSignInLimiter, type SignInLimiter } from "../accounts/limits/sign-ins.ts";
 import type { Settings } from "../config/settings.ts";
 import type { CallWindows } from "../core/call-window.ts";
 import type { Db } from "../core/db.ts";
@@ -19,7 +18,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 
 export interface Limits {
   readonly limiter: CallLimits;
-  readonly attempts: Attempts;
+  readonly signIns: SignInLimiter;
   /** The Redis that counts them, where one does. */
   readiness(): readonly ReadyCheck[];
   close(): Promise<void>;
@@ -43,7 +42,7 @@ export async function openLimits(db: Db, { settings, log, metrics, now }: Limits
       log.warn({ event: "redis.unused" }, "redis is not used: a SQLite file serves only one process");
     return {
       limiter: createLimiter(),
-      attempts: createAttempts(now),
+      signIns: createSignInLimiter(now),
       readiness: () => [],
       close: () => Promise.resolve(),
     };
@@ -56,7 +55,7 @@ export async function openLimits(db: Db, { settings, log, metrics, now }: Limits
   limiter.start();
   return {
     limiter,
-    attempts: createSharedAttempts(counter, now),
+    signIns: createSharedSignInLimiter(counter, now),
     readiness: () => (settings.redis === null ? [] : [redisCheck(counter)]),
     async close() {
       peers.stop();
@@ -68,7 +67,7 @@ export async function openLimits(db: Db, { settings, log, metrics, now }: Limits
 
 /** Without it each process keeps to its part of the limits, so it is no reason to take one out. */
 function redisCheck(counter: SharedCounter): ReadyCheck {
-  const problem = counter.isAnswering() ? null : "it does not answer; each process keeps to its part of the limits";
+  const problem = counter.isResponding() ? null : "it does not answer; each process keeps to its part of the limits";
   return { name: "redis", problem, isOptional: true };
 }
 

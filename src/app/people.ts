@@ -4,7 +4,7 @@ import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createInvitations, type Invitations } from "../accounts/invitations.ts";
 import { createKeys, type Keys } from "../accounts/keys.ts";
-import type { Attempts } from "../accounts/limits/sign-ins.ts";
+import type { SignInLimiter } from "../accounts/limits/sign-ins.ts";
 import { createWrongKeys, type WrongKeys } from "../accounts/limits/wrong-keys.ts";
 import { createPasswords, type PasswordCost } from "../accounts/passwords.ts";
 import { createProfiles, type Profiles } from "../accounts/profiles.ts";
@@ -48,13 +48,13 @@ export interface PeopleContext {
   /** The database's address is for hearing of changes by other processes. */
   readonly settings: Pick<Settings, "database" | "limits">;
   readonly log: Log;
-  readonly attempts: Attempts;
+  readonly signIns: SignInLimiter;
   readonly passwordCost?: PasswordCost | undefined;
 }
 
 /** Started; `close` writes what waits. */
 export async function openPeople(db: Db, context: PeopleContext): Promise<People> {
-  const { settings, log, attempts, passwordCost } = context;
+  const { settings, log, signIns, passwordCost } = context;
   const keyStore = createKeyStore(db);
   const profileStore = createProfileStore(db);
   const userStore = createUserStore(db);
@@ -77,7 +77,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     profiles: createProfiles({ store: profileStore, directory }),
     wrongKeys: createWrongKeys(settings.limits.wrongKeysPerMinute),
     wrongTokens: createWrongKeys(WRONG_TOKENS_PER_MINUTE),
-    users: createUsers({ store: userStore, passwords, attempts }),
+    users: createUsers({ store: userStore, passwords, signIns }),
     sessions: createSessions({ store: createSessionStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
     resets: createResets({ store: createPasswordResetStore(db), users: userStore, passwords }),

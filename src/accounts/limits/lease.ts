@@ -1,41 +1,45 @@
-// A lease on the shared window of one name: what may be let in without asking for the next second, or that the window is
-// full, and what was learnt when it was last asked.
+// A lease on the shared window of one name: the calls this process may admit without asking for the next second, or the
+// fact that the window is full.
 
 import { secondsUntil, type Taken, totalOf, type Wish } from "../../core/call-window.ts";
 import type { Admission } from "./per-minute.ts";
 
-/** A call that is counted in second s may be made until s + 2, so it has to count until s + 62. */
 const LEASE_MS = 1_000;
+/** A call that is counted in second s may be made until s + 2, so it has to count until s + 62. */
 const SPAN_SECONDS = 62;
-/** Nobody is told to wait for longer than the minute the limit is for. */
+/** No client is told to wait longer than the minute the limit is for. */
 const WAIT_SECONDS_MAX = 60;
-/** Below this a question for each call is little work. */
+/** Below this limit, asking for each call is little work. */
 const LEASED_LIMIT_MIN = 120;
-/** A window that is full is not asked again at once: one key far over its limit must not keep the store busy. */
+/** A full window is not asked again for this long: one key far over its limit must not keep the store busy. */
 const REFUSAL_MS = 1_000;
 
-/** What one process knows of one name with a limit. */
+/** What one process knows about one name with a limit. */
 export interface Lease {
   limit: number;
-  /** What may be let in without asking, until then. */
+  /** Calls that may be admitted without asking, until `untilMs`. */
   permits: number;
   untilMs: number;
-  /** The second of the shared clock in which they were taken. */
+  /** The second of the shared clock in which the permits were taken. */
   second: number;
-  /** What the others had left when we last asked, and when the window will be empty. */
+  /** What was left in the window when we last asked. */
   remaining: number;
+  /** When the window will be empty if nothing more is taken. */
   emptyAtMs: number;
-  /** Full until then, and when the next call can succeed. */
+  /** The window counts as full until then. */
   refusedUntilMs: number;
+  /** When the next call can succeed. */
   retryAtMs: number;
+  /** Calls that wait for the response of the store. */
   waiting: ((nowMs: number) => void)[];
   isAsking: boolean;
+  /** Calls in the current second, and in the one before. */
   pace: { startedAtMs: number; count: number; before: number };
   seenAtMs: number;
 }
 
-/** Null when it cannot be said without asking. */
-export function fromLease(lease: Lease, atMs: number): Admission | null {
+/** Admits or refuses a call from what is known; null when the store has to be asked. */
+export function admitFromLease(lease: Lease, atMs: number): Admission | null {
   if (lease.permits > 0 && atMs < lease.untilMs) {
     lease.permits -= 1;
     return admission(lease, { allowed: true, atMs });
@@ -43,8 +47,8 @@ export function fromLease(lease: Lease, atMs: number): Admission | null {
   return atMs < lease.refusedUntilMs ? admission(lease, { allowed: false, atMs }) : null;
 }
 
-/** Whether something was taken and not used in time. */
-export function hasLeftOver({ permits, untilMs, isAsking }: Lease, atMs: number): boolean {
+/** Whether permits were taken and not used in time. */
+export function hasUnusedPermits({ permits, untilMs, isAsking }: Lease, atMs: number): boolean {
   return permits > 0 && atMs >= untilMs && !isAsking;
 }
 
@@ -55,8 +59,8 @@ export function newLease(limit: number): Lease {
 }
 
 /**
- * As many as wait. A busy key gets some more, for its next second, as long as that is little of what is left: whatever lies
- * here unused is refused to others meanwhile. A small limit gets none, and is exact to the last call.
+ * How many calls to take: as many as wait. A busy key gets some more for its next second, as long as that is a small part
+ * of what is left, because unused permits are refused to other processes. A small limit gets none and stays exact.
  */
 export function wishOf(lease: Lease, processes: number): Omit<Wish, "id"> {
   const { limit, permits, second, waiting, pace, remaining } = lease;
@@ -67,7 +71,12 @@ export function wishOf(lease: Lease, processes: number): Omit<Wish, "id"> {
   return { limit, spanSeconds: SPAN_SECONDS, count: waiting.length + more, unused };
 }
 
-export function learn(lease: Lease, taken: Taken, asked: { askedAtMs: number; wanted: number; atMs: number }): void {
+/** Takes over what the store granted. */
+export function applyTaken(
+  lease: Lease,
+  taken: Taken,
+  asked: { askedAtMs: number; wanted: number; atMs: number },
+): void {
   const { askedAtMs, wanted, atMs } = asked;
   lease.permits = taken.granted;
   lease.untilMs = askedAtMs + LEASE_MS;
@@ -93,8 +102,8 @@ function secondsFrom(atMs: number, thenMs: number): number {
   return Math.min(WAIT_SECONDS_MAX, Math.ceil((thenMs - atMs) / 1000));
 }
 
-/** Calls in the running second and in the one before. */
-export function keepPace(lease: Lease, atMs: number): void {
+/** Counts a call, for the pace of the next lease. */
+export function countCall(lease: Lease, atMs: number): void {
   lease.seenAtMs = atMs;
   const { pace } = lease;
   const passedMs = atMs - pace.startedAtMs;

@@ -1,19 +1,19 @@
 // The per-minute limit, in memory: never more than the limit in any 60 seconds, wherever they begin.
-// Calls are counted by the second they came in, and those of one second count until the last of them is a minute old, so
-// nobody has to wait for longer than a minute. (Two counters, the older one weighted, would let nearly twice the limit through
-// in the 60 seconds after a burst at the end of a minute.)
+// Calls are counted by the second they arrive in. Those of one second count until the last of them is a minute old, so no
+// client waits longer than a minute. Two weighted counters would be simpler, but admit nearly twice the limit in the 60
+// seconds after a burst at the end of a minute.
 
 export interface Admission {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Until the whole limit is free again when nothing more is asked; 0 when it is. */
+  /** Until the whole limit is free again if no further call is made; 0 when it is. */
   readonly resetSeconds: number;
-  /** 0 when allowed, else when the next call can succeed. */
+  /** 0 when allowed, else the wait until the next call can succeed. */
   readonly retryAfterSeconds: number;
 }
 
-/** A limit, wherever it is counted: a value when that can be said at once. */
+/** A per-minute limit, wherever it is counted. Returns a value when it can be decided at once. */
 export interface CallLimits {
   /** Counts the call when it is allowed; a refused one does not count. Never rejects. */
   admit(id: string, limitPerMinute: number, nowMs: number): Admission | Promise<Admission>;
@@ -27,10 +27,11 @@ export interface Limiter extends CallLimits {
 }
 
 const WINDOW_SECONDS = 60;
+/** One more than the window, for the second that is leaving it. */
 const SLOTS = WINDOW_SECONDS + 1;
 
 interface Counter {
-  /** Calls per second, a ring: second s stands in slot s % SLOTS. */
+  /** Calls per second in a ring: second s is slot s % SLOTS. */
   readonly slots: Uint32Array;
   /** How far into its second the last call of each slot came. */
   readonly lastMs: Uint16Array;
@@ -39,7 +40,7 @@ interface Counter {
 }
 
 export function createLimiter(): Limiter {
-  // Two generations: whoever was not seen for a whole window is forgotten when the older one is let go.
+  // Two generations: an id that made no call for a whole window is forgotten with the older one.
   let active = new Map<string, Counter>();
   let idle = new Map<string, Counter>();
   let generation = 0;
@@ -83,7 +84,7 @@ export function createLimiter(): Limiter {
   };
 }
 
-/** A clock that steps back a little stands still for us; one that steps back far starts anew, or the window would freeze. */
+/** A clock that steps back a little is held; after a far step the count starts again, or the window would freeze. */
 function notBefore(latestSecond: number, second: number): number {
   return second >= latestSecond - SLOTS ? Math.max(latestSecond, second) : second;
 }
@@ -120,7 +121,7 @@ function note(counter: Counter, { second, ms }: Instant): void {
   counter.total += 1;
 }
 
-/** How long until no more than `count` calls are in the window. */
+/** The seconds until no more than `count` calls are in the window. */
 function secondsUntil(counter: Counter, count: number, { second, ms }: Instant): number {
   let total = counter.total;
   if (total <= count) return 0;

@@ -1,13 +1,13 @@
-// The way to the shared windows: what is asked for while an answer is awaited goes out together, and a store that does not
-// answer soon is left alone for a while instead of making every request wait for it.
+// The client of the shared rate windows. Requests made while a response is awaited go out together. A store that does not
+// respond soon is left alone for a while, so that not every request has to wait for it.
 
 import type { CallWindows, Taken, Wish } from "../../core/call-window.ts";
 import type { Log } from "../../core/log.ts";
 
 export interface SharedCounter {
-  /** Whether asking makes sense now. */
-  isAnswering(): boolean;
-  /** Null when the store does not answer. The rest of the wish is made at the moment it is sent. */
+  /** False during the cooldown after a failure. */
+  isResponding(): boolean;
+  /** Null when the store does not respond. `wish` is called at the moment it is sent, so that it is up to date. */
   take(id: string, wish: () => Omit<Wish, "id">): Promise<Taken | null>;
   stop(): void;
 }
@@ -15,16 +15,18 @@ export interface SharedCounter {
 export interface SharedCounterOptions {
   readonly windows: CallWindows;
   readonly timeoutMs: number;
-  /** Told when the store stops answering, and when it answers again. */
+  /** Called when the store stops responding, and when it responds again. */
   readonly onShared?: (isShared: boolean) => void;
   readonly log: Log;
 }
 
-const REST_MS_MIN = 500;
-const REST_MS_MAX = 5_000;
+/** The cooldown doubles with each failed probe. */
+const COOLDOWN_MIN_MS = 500;
+const COOLDOWN_MAX_MS = 5_000;
+/** Takes nothing: it only shows whether the store responds. */
 const PROBE: Wish = { id: "probe", limit: 0, spanSeconds: 1, count: 0, unused: null };
 
-interface Waiting {
+interface PendingWish {
   readonly id: string;
   readonly wish: () => Omit<Wish, "id">;
   readonly resolve: (taken: Taken | null) => void;
@@ -32,42 +34,44 @@ interface Waiting {
 
 export function createSharedCounter(options: SharedCounterOptions): SharedCounter {
   const { windows, timeoutMs, onShared = () => undefined, log } = options;
-  let waiting: Waiting[] = [];
+  let pending: PendingWish[] = [];
   let isSending = false;
-  let restMs: number | null = null;
+  /** Null while the store responds. */
+  let cooldownMs: number | null = null;
   let timer: NodeJS.Timeout | null = null;
   let isStopped = false;
 
-  /** Null when it failed; the reason is told once until it works again. */
-  async function attempt(wishes: readonly Wish[]): Promise<readonly Taken[] | null> {
+  /** Null when it failed. The failure is logged once, until the store responds again. */
+  async function takeInTime(wishes: readonly Wish[]): Promise<readonly Taken[] | null> {
     try {
       const taken = await within(timeoutMs, windows.take(wishes));
-      if (restMs !== null)
+      if (cooldownMs !== null)
         log.info({ event: "rate_limits.sharing_recovered" }, "rate limits are shared between processes again");
-      restMs = null;
+      cooldownMs = null;
       onShared(true);
       return taken;
     } catch (error) {
-      if (restMs === null)
+      if (cooldownMs === null)
         log.warn(
           { event: "rate_limits.sharing_lost", err: error },
           "rate limits cannot be shared; this process enforces its part",
         );
       onShared(false);
-      restMs = restMs === null ? REST_MS_MIN : Math.min(restMs * 2, REST_MS_MAX);
-      if (!isStopped) timer = setTimeout(() => void attempt([PROBE]), restMs).unref();
+      cooldownMs = cooldownMs === null ? COOLDOWN_MIN_MS : Math.min(cooldownMs * 2, COOLDOWN_MAX_MS);
+      if (!isStopped) timer = setTimeout(() => void takeInTime([PROBE]), cooldownMs).unref();
       return null;
     }
   }
 
   async function send(): Promise<void> {
     isSending = true;
-    // Lets everything that arrives in this turn of the event loop join.
+    // Everything that arrives in this turn of the event loop joins the batch.
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.length > 0) {
-      const batch = [...new Map(waiting.map((each) => [each.id, each])).values()];
-      waiting = waiting.filter((each) => !batch.includes(each));
-      const taken = restMs === null ? await attempt(batch.map(({ id, wish }) => ({ id, ...wish() }))) : null;
+    while (pending.length > 0) {
+      // One wish for each id: the window of one name is not taken from twice in a message.
+      const batch = [...new Map(pending.map((each) => [each.id, each])).values()];
+      pending = pending.filter((each) => !batch.includes(each));
+      const taken = cooldownMs === null ? await takeInTime(batch.map(({ id, wish }) => ({ id, ...wish() }))) : null;
       batch.forEach(({ resolve }, index) => {
         resolve(taken?.[index] ?? null);
       });
@@ -76,10 +80,10 @@ export function createSharedCounter(options: SharedCounterOptions): SharedCounte
   }
 
   return {
-    isAnswering: () => restMs === null,
+    isResponding: () => cooldownMs === null,
     take: (id, wish) =>
       new Promise((resolve) => {
-        waiting.push({ id, wish, resolve });
+        pending.push({ id, wish, resolve });
         if (!isSending) void send();
       }),
     stop() {
@@ -93,7 +97,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const giveUp = (): void => reject(new Error(`no answer within ${ms} ms`));
-    // When it was this process that was busy, the answer is there and has only not been read yet.
+    // If this process was the busy one, the response has arrived and only not been read yet.
     timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), ms);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));

@@ -1,14 +1,14 @@
-// The per-minute limit over many processes: never more than the limit in any 60 seconds, wherever the calls arrive. A process
-// takes calls out of the shared window in leases: as many as wait, and a few more where a key is busy, good for one
-// second. Without the shared store each process keeps to its part of the limit.
+// The per-minute limit over many processes: never more than the limit in any 60 seconds, wherever the calls arrive.
+// A process takes calls from the shared window in leases of one second. Without the shared store each process enforces
+// its part of the limit.
 
-import { fromLease, hasLeftOver, keepPace, type Lease, learn, newLease, wishOf } from "./lease.ts";
+import { admitFromLease, applyTaken, countCall, hasUnusedPermits, type Lease, newLease, wishOf } from "./lease.ts";
 import { type Admission, type CallLimits, createLimiter } from "./per-minute.ts";
 import type { SharedCounter } from "./shared-counter.ts";
 
 export interface SharedLimitsOptions {
   readonly counter: SharedCounter;
-  /** How many processes share the limit, as far as is known. */
+  /** How many processes share the limit, as far as this one knows. */
   readonly processes: () => number;
   readonly now: () => number;
   /** Milliseconds that only go forward. */
@@ -21,58 +21,46 @@ export interface SharedLimits extends CallLimits {
 }
 
 const SWEEP_MS = 1_000;
+/** A lease that was not used for this long is forgotten. Its calls have left the window by then. */
 const FORGET_AFTER_MS = 120_000;
 
 export function createSharedLimits(options: SharedLimitsOptions): SharedLimits {
-  const { counter, processes, now, clock = () => performance.now() } = options;
-  /** Everything that was let in here, for when this is all there is to go by. */
-  const local = createLimiter();
+  const { counter, now, clock = () => performance.now() } = options;
   const leases = new Map<string, Lease>();
+  const admitIfKnown = createLocalDecision({ ...options, clock });
   let timer: NodeJS.Timeout | null = null;
 
-  function alone(id: string, limit: number, nowMs: number): Admission {
-    const part = Math.min(limit, Math.max(1, Math.floor(limit / processes())));
-    return { ...local.admit(id, part, nowMs), limit };
-  }
-
-  /** Null when it cannot be said without asking. */
-  function known(id: string, lease: Lease, nowMs: number): Admission | null {
-    if (!counter.isAnswering()) return alone(id, lease.limit, nowMs);
-    const admission = fromLease(lease, clock());
-    if (admission?.allowed === true) local.admit(id, Number.POSITIVE_INFINITY, nowMs);
-    return admission;
-  }
-
-  async function ask(id: string, lease: Lease): Promise<void> {
+  /** Takes permits for the calls that wait, then decides on those. */
+  async function refill(id: string, lease: Lease): Promise<void> {
     lease.isAsking = true;
     let askedAtMs = 0;
     let wanted = 0;
     const taken = await counter.take(id, () => {
       askedAtMs = clock();
       wanted = lease.waiting.length;
-      const wish = wishOf(lease, processes());
+      const wish = wishOf(lease, options.processes());
       lease.permits = 0;
       return wish;
     });
     lease.isAsking = false;
-    if (taken !== null) learn(lease, taken, { askedAtMs, wanted, atMs: clock() });
-    const told = lease.waiting;
+    if (taken !== null) applyTaken(lease, taken, { askedAtMs, wanted, atMs: clock() });
+    const waiting = lease.waiting;
     lease.waiting = [];
-    for (const tell of told) tell(now());
+    for (const decide of waiting) decide(now());
   }
 
   function wait(id: string, lease: Lease): Promise<Admission> {
     return new Promise((resolve) => {
-      lease.waiting.push((nowMs) => resolve(known(id, lease, nowMs) ?? wait(id, lease)));
-      if (!lease.isAsking) void ask(id, lease);
+      lease.waiting.push((nowMs) => resolve(admitIfKnown(id, lease, nowMs) ?? wait(id, lease)));
+      if (!lease.isAsking) void refill(id, lease);
     });
   }
 
-  /** Gives back what was not used, and forgets who has not come for long. */
+  /** Gives unused permits back, and forgets leases that are no longer used. */
   function sweep(): void {
     const atMs = clock();
     for (const [id, lease] of leases) {
-      if (hasLeftOver(lease, atMs) && counter.isAnswering()) void ask(id, lease);
+      if (hasUnusedPermits(lease, atMs) && counter.isResponding()) void refill(id, lease);
       else if (atMs - lease.seenAtMs > FORGET_AFTER_MS && !lease.isAsking) leases.delete(id);
     }
   }
@@ -82,8 +70,8 @@ export function createSharedLimits(options: SharedLimitsOptions): SharedLimits {
       const lease = leases.get(id) ?? newLease(limitPerMinute);
       leases.set(id, lease);
       if (lease.limit !== limitPerMinute) Object.assign(lease, { limit: limitPerMinute, refusedUntilMs: 0 });
-      keepPace(lease, clock());
-      return known(id, lease, nowMs) ?? wait(id, lease);
+      countCall(lease, clock());
+      return admitIfKnown(id, lease, nowMs) ?? wait(id, lease);
     },
     start() {
       timer ??= setInterval(sweep, SWEEP_MS).unref();
@@ -92,5 +80,21 @@ export function createSharedLimits(options: SharedLimitsOptions): SharedLimits {
       if (timer !== null) clearInterval(timer);
       counter.stop();
     },
+  };
+}
+
+/** Decides on a call from what this process knows; null when the store has to be asked. */
+function createLocalDecision({ counter, processes, clock }: Required<Omit<SharedLimitsOptions, "now">>) {
+  /** Every call admitted here, for the time when nothing else is known. */
+  const local = createLimiter();
+  return (id: string, lease: Lease, nowMs: number): Admission | null => {
+    const { limit } = lease;
+    if (!counter.isResponding()) {
+      const part = Math.min(limit, Math.max(1, Math.floor(limit / processes())));
+      return { ...local.admit(id, part, nowMs), limit };
+    }
+    const admission = admitFromLease(lease, clock());
+    if (admission?.allowed === true) local.admit(id, Number.POSITIVE_INFINITY, nowMs);
+    return admission;
   };
 }

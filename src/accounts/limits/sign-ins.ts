@@ -1,72 +1,90 @@
-// How often somebody may fail to sign in. Counted before the password is looked at, so that attempts made at once count
-// too; a success takes its own count back.
+// Limits on failed sign-ins. An attempt is counted before the password is checked, so that attempts made at the same time
+// count too; a success takes its own count back. With several processes they also count in the shared windows.
 
-export interface Attempts {
-  /** Counted under every name when it may be made. */
-  begin(limits: readonly AttemptLimit[]): Attempt | Promise<Attempt>;
+import { createHash } from "node:crypto";
+import { secondsUntil, type Taken } from "../../core/call-window.ts";
+import type { SharedCounter } from "./shared-counter.ts";
+import { createFailureCounts } from "./wrong-keys.ts";
+
+export interface SignInLimiter {
+  /** Counts the attempt under every name, if it may be made. */
+  begin(limits: readonly SignInLimit[]): SignInAttempt | Promise<SignInAttempt>;
 }
 
-export interface Attempt {
-  /** 0 when it may be made. */
+export interface SignInAttempt {
+  /** 0 when the attempt may be made. */
   readonly waitSeconds: number;
-  /** It was a success. */
-  forgive(): void;
+  /** Takes the count back after a success. */
+  succeeded(): void;
 }
 
-export interface AttemptLimit {
-  /** Who or where it comes from. */
+export interface SignInLimit {
+  /** The e-mail or network address the attempts come from. */
   readonly name: string;
   readonly most: number;
 }
 
-export const ATTEMPT_WINDOW_MS = 5 * 60_000;
-const NAMES_MAX = 20_000;
+export const SIGN_IN_WINDOW_MS = 5 * 60_000;
+const WINDOW_SECONDS = SIGN_IN_WINDOW_MS / 1000;
 
-interface Count {
-  count: number;
-  readonly endsAtMs: number;
+interface LocalSignInLimiter extends SignInLimiter {
+  begin(limits: readonly SignInLimit[]): SignInAttempt;
 }
 
-export interface LocalAttempts extends Attempts {
-  begin(limits: readonly AttemptLimit[]): Attempt;
-}
-
-/** Too many: nothing was counted that a success could take back. */
-export function refusedFor(waitSeconds: number): Attempt {
-  return { waitSeconds, forgive: () => undefined };
-}
-
-export function createAttempts(now: () => number): LocalAttempts {
-  /** In the order of insertion, which is the order of ending. */
-  const counts = new Map<string, Count>();
-  const current = (name: string): Count | null => {
-    const known = counts.get(name);
-    if (known === undefined || known.endsAtMs > now()) return known ?? null;
-    counts.delete(name);
-    return null;
-  };
-  const forgive = (limits: readonly AttemptLimit[]): void => {
-    for (const { name } of limits) {
-      const known = current(name);
-      if (known !== null) known.count -= 1;
-    }
-  };
+/** Counts in this process alone. */
+export function createSignInLimiter(now: () => number): LocalSignInLimiter {
+  const failures = createFailureCounts(SIGN_IN_WINDOW_MS, now);
   return {
     begin(limits) {
-      const full = limits.map(({ name, most }) => ({ known: current(name), most }));
-      const endsAtMs = full.map(({ known, most }) => (known !== null && known.count >= most ? known.endsAtMs : 0));
-      const waitMs = Math.max(...endsAtMs) - now();
+      const untilMs = Math.max(...limits.map(({ name, most }) => failures.blockedUntilMs(name, most)));
+      const waitMs = untilMs - now();
       if (waitMs > 0) return refusedFor(Math.ceil(waitMs / 1000));
-      for (const { name } of limits) {
-        const known = current(name);
-        if (known === null) counts.set(name, { count: 1, endsAtMs: now() + ATTEMPT_WINDOW_MS });
-        else known.count += 1;
-      }
-      for (const name of counts.keys()) {
-        if (counts.size <= NAMES_MAX) break;
-        counts.delete(name);
-      }
-      return { waitSeconds: 0, forgive: () => forgive(limits) };
+      const names = limits.map(({ name }) => name);
+      failures.add(names);
+      return { waitSeconds: 0, succeeded: () => failures.takeBack(names) };
     },
   };
+}
+
+/** Counts in the shared windows as well as here. Without the shared store, only the local counts remain. */
+export function createSharedSignInLimiter(counter: SharedCounter, now: () => number): SignInLimiter {
+  const local = createSignInLimiter(now);
+  const take = ({ name, most }: SignInLimit, count: number, unused: Taken | null): Promise<Taken | null> =>
+    counter.take(windowIdOf(name), () => ({
+      limit: most,
+      spanSeconds: WINDOW_SECONDS,
+      count,
+      unused: unused === null ? null : { second: unused.second, count: unused.granted },
+    }));
+
+  async function begin(limits: readonly SignInLimit[]): Promise<SignInAttempt> {
+    const here = local.begin(limits);
+    if (here.waitSeconds > 0) return here;
+    const taken = await Promise.all(limits.map((limit) => take(limit, 1, null)));
+    const giveBack = (): void => {
+      here.succeeded();
+      for (const [index, limit] of limits.entries()) void take(limit, 0, taken[index] ?? null);
+    };
+    const waitSeconds = Math.max(...limits.map(({ most }, index) => waitSecondsOf(taken[index] ?? null, most)));
+    if (waitSeconds === 0) return { waitSeconds: 0, succeeded: giveBack };
+    giveBack();
+    return refusedFor(waitSeconds);
+  }
+  return { begin };
+}
+
+/** Nothing was counted that a success could take back. */
+function refusedFor(waitSeconds: number): SignInAttempt {
+  return { waitSeconds, succeeded: () => undefined };
+}
+
+/** A store that did not respond (null) refuses nobody. */
+function waitSecondsOf(taken: Taken | null, most: number): number {
+  if (taken === null || taken.granted > 0) return 0;
+  return Math.max(1, secondsUntil(taken, most - 1, WINDOW_SECONDS));
+}
+
+/** Hashed: the shared store need not know whose address it is. */
+function windowIdOf(name: string): string {
+  return `sign-in ${createHash("sha256").update(name).digest("hex")}`;
 }

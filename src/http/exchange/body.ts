@@ -8,7 +8,7 @@ import { decode, type ParsedBody, parseBody, parseText, scanBody } from "../../f
 import { sendError } from "./errors.ts";
 
 const EMPTY = Buffer.alloc(0);
-/** Decoding this much takes about as long as a few other requests may wait. */
+/** Small enough that other requests hardly notice the wait. */
 const SLICE_BYTES = 1024 * 1024;
 const SPEED_CHECK_MS = 1_000;
 const SPEED_MIN_BYTES_PER_MS = 1;

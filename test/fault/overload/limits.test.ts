@@ -2,7 +2,7 @@
 // either is away, and never in the way of money.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { makeKeyText } from "../../../src/accounts/key-text.ts";
+import { makeKeyText } from "../../../src/accounts/key.ts";
 import type { LogEvent } from "../../../src/core/events.ts";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createDirectory } from "../../../src/accounts/directory.ts";
-import { hashKeyText, makeKeyText } from "../../../src/accounts/key-text.ts";
+import { hashKeyText, makeKeyText } from "../../../src/accounts/key.ts";
 import { createKeys, keyStatus } from "../../../src/accounts/keys.ts";
 import { createProfiles } from "../../../src/accounts/profiles.ts";
 import { NO_CONSTRAINTS } from "../../../src/core/decision.ts";

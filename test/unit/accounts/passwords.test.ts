@@ -1,7 +1,7 @@
 // Passwords: what is kept of them, which are refused, and how often one may be wrong.
 
 import { describe, expect, it } from "vitest";
-import { ATTEMPT_WINDOW_MS, createAttempts } from "../../../src/accounts/limits/sign-ins.ts";
+import { createSignInLimiter, SIGN_IN_WINDOW_MS } from "../../../src/accounts/limits/sign-ins.ts";
 import { checkPassword, createPasswords } from "../../../src/accounts/passwords.ts";
 import { createSessions, SESSION_IDLE_MS, SESSION_MAX_MS } from "../../../src/accounts/sessions.ts";
 import { createUsers } from "../../../src/accounts/users.ts";
@@ -63,22 +63,22 @@ describe("a new password", () => {
   });
 });
 
-describe("attempts", () => {
+describe("sign-in limits", () => {
   it("never let more through in a window than the limit, whatever comes", () => {
     const event = fc.record({ name: fc.constantFrom("a", "b"), pauseMs: fc.integer({ min: 0, max: 90_000 }) });
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {
         let nowMs = 0;
-        const attempts = createAttempts(() => nowMs);
+        const limiter = createSignInLimiter(() => nowMs);
         const passed: Record<string, number[]> = { a: [], b: [] };
         for (const { name, pauseMs } of events) {
           nowMs += pauseMs;
-          if (attempts.begin([{ name, most: 3 }]).waitSeconds === 0) passed[name]?.push(nowMs);
+          if (limiter.begin([{ name, most: 3 }]).waitSeconds === 0) passed[name]?.push(nowMs);
         }
         for (const times of Object.values(passed)) {
           // A window begins with the first attempt after the last one ended; no four in a row fit into half of one.
           for (let at = 6; at < times.length; at++) {
-            expect((times[at] as number) - (times[at - 6] as number)).toBeGreaterThanOrEqual(ATTEMPT_WINDOW_MS);
+            expect((times[at] as number) - (times[at - 6] as number)).toBeGreaterThanOrEqual(SIGN_IN_WINDOW_MS);
           }
         }
       }),
@@ -86,18 +86,18 @@ describe("attempts", () => {
     );
   });
 
-  it("say how long to wait, and forgive a success", () => {
+  it("say how long to wait, and take a success back", () => {
     let nowMs = 0;
-    const attempts = createAttempts(() => nowMs);
+    const limiter = createSignInLimiter(() => nowMs);
     const limits = [{ name: "x", most: 2 }];
-    const begin = (): number => attempts.begin(limits).waitSeconds;
-    const success = attempts.begin(limits);
+    const begin = (): number => limiter.begin(limits).waitSeconds;
+    const success = limiter.begin(limits);
     expect(success.waitSeconds).toBe(0);
-    success.forgive();
+    success.succeeded();
     expect([begin(), begin()]).toEqual([0, 0]);
     nowMs = 1_000;
-    expect(begin()).toBe(ATTEMPT_WINDOW_MS / 1000 - 1);
-    nowMs = ATTEMPT_WINDOW_MS;
+    expect(begin()).toBe(SIGN_IN_WINDOW_MS / 1000 - 1);
+    nowMs = SIGN_IN_WINDOW_MS;
     expect(begin()).toBe(0);
   });
 });

@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Admission } from "../../../../src/accounts/limits/per-minute.ts";
 import { createSharedCounter } from "../../../../src/accounts/limits/shared-counter.ts";
 import { createSharedLimits, type SharedLimits } from "../../../../src/accounts/limits/shared-per-minute.ts";
-import { createSharedAttempts } from "../../../../src/accounts/limits/shared-sign-ins.ts";
-import type { Attempt } from "../../../../src/accounts/limits/sign-ins.ts";
+import { createSharedSignInLimiter, type SignInAttempt } from "../../../../src/accounts/limits/sign-ins.ts";
 import { type CallWindows, type SecondCount, takeFrom, type Wish } from "../../../../src/core/call-window.ts";
 import type { Log } from "../../../../src/core/log.ts";
 import { fc } from "../../../support/property.ts";
@@ -196,25 +195,25 @@ describe("failed sign-ins", () => {
 
   function openPair(store: Store) {
     return [0, 1].map(() =>
-      createSharedAttempts(createSharedCounter({ windows: store.windows, timeoutMs: 100, log }), Date.now),
+      createSharedSignInLimiter(createSharedCounter({ windows: store.windows, timeoutMs: 100, log }), Date.now),
     );
   }
 
-  async function tryAll(store: Store, count: number): Promise<readonly Attempt[]> {
+  async function tryAll(store: Store, count: number): Promise<readonly SignInAttempt[]> {
     const processes = openPair(store);
     const begun = Array.from({ length: count }, (_, index) => processes[index % 2]!.begin(limits));
     await vi.advanceTimersByTimeAsync(500);
     return Promise.all(begun);
   }
 
-  const may = (begun: readonly Attempt[]): number => begun.filter(({ waitSeconds }) => waitSeconds === 0).length;
+  const may = (begun: readonly SignInAttempt[]): number => begun.filter(({ waitSeconds }) => waitSeconds === 0).length;
 
   test("are counted over all processes, and a success takes its own back", async () => {
     const store = createStore();
     const begun = await tryAll(store, 16);
     expect(may(begun)).toBe(10);
     expect(Math.max(...begun.map(({ waitSeconds }) => waitSeconds))).toBe(300);
-    begun.find(({ waitSeconds }) => waitSeconds === 0)!.forgive();
+    begun.find(({ waitSeconds }) => waitSeconds === 0)!.succeeded();
     await vi.advanceTimersByTimeAsync(100);
     expect(may(await tryAll(store, 6))).toBe(1);
     expect(store.takes.every(({ id }) => !id.includes("ada"))).toBe(true);

@@ -1,11 +1,39 @@
-// What a key may look like: the same rules for one that is made and for one that is changed.
+// One API key: its text, and the rules for its fields. New and changed keys obey the same rules. Behaviour 3.
 
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord } from "../core/keys.ts";
 import type { SpendReset } from "../core/spend-reset.ts";
 import type { Directory } from "./directory.ts";
-import { hashKeyText, shownPrefix } from "./key-text.ts";
+
+const KEY_PREFIX = "sk-service-";
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** 62^43 is just above 2^256: 32 random bytes fill 43 characters. */
+const BODY_LENGTH = 43;
+/** Enough to recognise a key in a list, too little to guess it. */
+const SHOWN_LENGTH = KEY_PREFIX.length + 5;
+const TEXT_LENGTH_MAX = 256;
+const TEXT_SHAPE = /^sk-service-[A-Za-z0-9_-]+$/;
+
+export function makeKeyText(): string {
+  let rest = BigInt(`0x${randomBytes(32).toString("hex")}`);
+  let body = "";
+  while (body.length < BODY_LENGTH) {
+    body = DIGITS.charAt(Number(rest % 62n)) + body;
+    rest /= 62n;
+  }
+  return KEY_PREFIX + body;
+}
+
+/** Cheaply rules out texts that cannot be a key of ours, before anything is hashed or looked up. */
+export function isKeyShaped(text: string): boolean {
+  return text.length <= TEXT_LENGTH_MAX && TEXT_SHAPE.test(text);
+}
+
+/** Plain SHA-256 is enough: the key is 256 random bits, so there is no dictionary to try. */
+export function hashKeyText(text: string): string {
+  return hash("sha256", text, "hex");
+}
 
 export interface NewKey {
   readonly accountId: string;
@@ -15,41 +43,39 @@ export interface NewKey {
   readonly spendLimitNano?: bigint | null;
   readonly spendReset?: SpendReset;
   readonly expiresAtMs?: number | null;
-  /** Left out, a random one. A fixed one lets a caller make a key exactly once: the second time is a UniqueViolation. */
+  /** Random if left out. With a fixed id a key is made exactly once: the second time is a UniqueViolation. */
   readonly id?: string;
 }
 
-interface Making {
-  readonly text: string;
+/** What the rules need besides the fields themselves. */
+interface RuleContext {
   readonly directory: Directory;
   readonly atMs: number;
 }
 
-export async function toRecord(wanted: NewKey, { text, directory, atMs }: Making): Promise<KeyRecord> {
+/** The record of a new key with this text. Throws when a field breaks a rule. */
+export async function toKeyRecord(wanted: NewKey, text: string, context: RuleContext): Promise<KeyRecord> {
   const { accountId, profileId = null, requestsPerMinute = null, expiresAtMs = null } = wanted;
   const { spendLimitNano = null, spendReset = "never" } = wanted;
-  const asked = { name: wanted.name, profileId, requestsPerMinute, spendLimitNano, spendReset, expiresAtMs };
-  const checked = await checkedChange(asked, { accountId, directory, atMs });
+  const fields = { name: wanted.name, profileId, requestsPerMinute, spendLimitNano, spendReset, expiresAtMs };
   return {
-    ...checked,
+    ...(await checkedChange(fields, accountId, context)),
     id: wanted.id ?? newKeyId(),
     accountId,
-    prefix: shownPrefix(text),
+    prefix: text.slice(0, SHOWN_LENGTH),
     hash: hashKeyText(text),
     revokedAtMs: null,
     lastUsedAtMs: null,
-    createdAtMs: atMs,
+    createdAtMs: context.atMs,
   };
 }
 
-interface Checking {
-  readonly accountId: string;
-  readonly directory: Directory;
-  readonly atMs: number;
-}
-
-/** The same rules for a new key and for one that is changed. */
-export async function checkedChange<Change extends KeyChange>(change: Change, context: Checking): Promise<Change> {
+/** The change with its name trimmed. Throws when a field breaks a rule. */
+export async function checkedChange<Change extends KeyChange>(
+  change: Change,
+  accountId: string,
+  { directory, atMs }: RuleContext,
+): Promise<Change> {
   const { requestsPerMinute = null, spendLimitNano = null, expiresAtMs = null, profileId = null } = change;
   const name = change.name?.trim();
   ensure(
@@ -63,12 +89,12 @@ export async function checkedChange<Change extends KeyChange>(change: Change, co
     "The per-minute limit is a whole number of at least 1.",
   );
   ensure(spendLimitNano === null || spendLimitNano >= 0n, "spendLimitUsd", "A spend limit is not negative.");
-  ensure(expiresAtMs === null || expiresAtMs > context.atMs, "expiresAt", "The expiry must lie in the future.");
-  await ensureProfile(context.directory, context.accountId, profileId);
+  ensure(expiresAtMs === null || expiresAtMs > atMs, "expiresAt", "The expiry must lie in the future.");
+  await ensureProfile(directory, accountId, profileId);
   return name === undefined ? change : { ...change, name };
 }
 
-/** A limit that starts anew has to be one. `limit` is what the key will have. */
+/** A reset period needs a spend limit. `limit` is the one the key will have. */
 export function ensureLimited({ spendReset = "never" }: Pick<KeyChange, "spendReset">, limit: bigint | null): void {
   const message = "A limit that starts anew each day, week or month needs an amount: set the spend limit, too.";
   ensure(spendReset === "never" || limit !== null, "spendReset", message);
