@@ -1,22 +1,23 @@
-// Fits what stands between the net's outputs and a decision: the mean load of each kind of task, and how score and
-// shares become a confidence that comes true.
+// The calibration between the net's outputs and a decision: the mean load of each category, and how score and shares
+// become a confidence that comes true.
 
 import type { Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
-import { runNetwork } from "../src/routing/classifier/network.ts";
-import { OUTPUT, TIER_CUTS } from "../src/routing/classifier/outputs.ts";
-import { CALIBRATION, distanceOf, type Scaled, scale } from "../src/routing/classifier/scale.ts";
+import { CALIBRATION, CALIBRATION_SIZE, OUTPUT, TIER_CUTS } from "../src/routing/classifier/layout.ts";
+import { createNetwork } from "../src/routing/classifier/network.ts";
+import { distanceOf, type Scaled, scale } from "../src/routing/classifier/scale.ts";
 import type { Example } from "./examples.ts";
 
-/** The weights with the mean load and difficulty of each kind filled in, and no confidence yet. */
+/** The weights with the mean load and difficulty of each category filled in, and no confidence yet. */
 export function withMeans(weights: Weights, examples: readonly Example[]): Weights {
-  const calibration = new Float32Array(CALIBRATION.size);
+  const run = createNetwork(weights);
+  const calibration = new Float32Array(CALIBRATION_SIZE);
   calibration.set(weights.calibration.subarray(0, TIER_CUTS), CALIBRATION.cuts);
-  for (let kind = 0; kind < CATEGORIES.length; kind++) {
-    const own = examples.filter(({ category }) => category === kind);
-    const difficulty = (example: Example) => runNetwork(weights, example)[OUTPUT.difficulty] as number;
-    calibration[CALIBRATION.loads + kind] = mean(own, ({ signals }) => signals.load);
-    calibration[CALIBRATION.difficulties + kind] = mean(own, difficulty);
+  for (let at = 0; at < CATEGORIES.length; at++) {
+    const own = examples.filter(({ category }) => category === at);
+    const difficulty = (example: Example) => run(example)[OUTPUT.difficulty] as number;
+    calibration[CALIBRATION.loads + at] = mean(own, ({ signals }) => signals.load);
+    calibration[CALIBRATION.difficulties + at] = mean(own, difficulty);
   }
   return { ...weights, calibration };
 }
@@ -32,9 +33,10 @@ export interface Judged {
 }
 
 export function judge(weights: Weights, examples: readonly Example[]): readonly Judged[] {
+  const run = createNetwork(weights);
   return examples.map((example) => ({
     example,
-    scaled: scale(runNetwork(weights, example), weights.calibration, example.signals),
+    scaled: scale(run(example), weights.calibration, example.signals),
   }));
 }
 

@@ -1,7 +1,7 @@
 // Runs a router over labelled rows and computes everything that can be computed from their labels.
 
 import { TIERS, tierRank } from "../src/core/tiers.ts";
-import { CODING } from "../src/routing/classifier/evidence.ts";
+import { CODING } from "../src/routing/classifier/rules.ts";
 import { type Classes, f1Of, gapRecovered, mean, rankCorrelation, scoreClasses } from "./metrics.ts";
 import type { Answer, Router } from "./routers.ts";
 import { categoryOf, type Row } from "./rows.ts";

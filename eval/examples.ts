@@ -1,12 +1,11 @@
-// Makes training examples of labelled rows: features once, labels on common scales, weights that keep any one
-// source from drowning the others.
+// Training examples from labelled rows: features once, labels on common scales, and weights that keep any one source from
+// outweighing the others.
 
 import { CATEGORIES } from "../src/core/decision.ts";
 import { newestAsk } from "../src/routing/ask.ts";
-import { hashText } from "../src/routing/classifier/ngrams.ts";
-import { USUAL_TIER } from "../src/routing/classifier/scale.ts";
-import { shapeOf } from "../src/routing/classifier/shape.ts";
-import { readSignals, type Signals } from "../src/routing/classifier/signals.ts";
+import { USUAL_TIER } from "../src/routing/classifier/constants.ts";
+import { createWordHasher, type HashWords, shapeOf } from "../src/routing/classifier/features.ts";
+import { readPrompt, type Signals } from "../src/routing/classifier/signals.ts";
 import { categoryOf, chatOf, type Label, type Row } from "./rows.ts";
 
 export interface Example {
@@ -25,7 +24,7 @@ export interface Example {
   readonly weight: number;
 }
 
-/** Our own prompts cover every kind of task, so they count in full whatever their number. */
+/** Our own prompts cover every category, so they count in full whatever their number. */
 const OWN_WEIGHT = 1;
 /** Graded tasks come in many wordings, so that chance says less; each wording says less too. */
 const GRADED_WEIGHT = 0.5;
@@ -34,28 +33,30 @@ export function makeExamples(rows: readonly Row[]): readonly Example[] {
   const ranks = rankDifficulties(rows);
   const counts = new Map<string, number>();
   for (const { source } of rows) counts.set(source, (counts.get(source) ?? 0) + 1);
-  return rows.map((row, at) => makeExample(row, ranks[at] ?? null, counts.get(row.source) ?? 1));
+  const hashWords = createWordHasher();
+  return rows.map((row, at) => {
+    const weight = weightOf(row.source, counts.get(row.source) ?? 1);
+    return makeExample(row, hashWords, { difficulty: ranks[at] ?? null, weight });
+  });
 }
 
-function makeExample(row: Row, difficulty: number | null, count: number): Example {
-  const { text } = newestAsk(chatOf(row).messages);
-  const signals = readSignals(text);
+function makeExample(row: Row, hashWords: HashWords, ranked: Pick<Example, "difficulty" | "weight">): Example {
+  const { lower, signals } = readPrompt(newestAsk(chatOf(row).messages).text);
   const { label } = row;
   const category = label.category === undefined ? null : categoryOf(label.category);
   const usual = category === null || row.tools !== undefined ? null : USUAL_TIER[category];
   return {
     row,
-    buckets: hashText(text.toLowerCase().slice(signals.questionAt)),
+    buckets: hashWords(lower.slice(signals.questionAt)),
     signals,
     shape: shapeOf(signals),
     category: category === null ? -1 : CATEGORIES.indexOf(category),
     categoryWeight: label.category_alt === undefined ? 1 : 0.6,
     coding: label.coding ?? null,
-    // Where a source says nothing of the tier, the usual tier of its kind counts, with less weight.
+    // Where a source says nothing of the tier, the usual tier of its category counts, with less weight.
     ladder: label.ladder ?? usual,
     ladderWeight: label.ladder === undefined ? 0.3 : 1,
-    difficulty,
-    weight: weightOf(row.source, count),
+    ...ranked,
   };
 }
 
@@ -65,8 +66,8 @@ function weightOf(source: string, count: number): number {
 }
 
 /**
- * Ranks from -1 to 1 among the prompts of one kind in one source; null where nothing is known. Kinds are ranked apart
- * because the kind is what the other outputs know already.
+ * Ranks from -1 to 1 among the prompts of one category in one source; null where nothing is known. Categories are ranked
+ * apart because the category is what the other outputs know already.
  */
 function rankDifficulties(rows: readonly Row[]): readonly (number | null)[] {
   const bySource = new Map<string, number[]>();

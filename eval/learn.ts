@@ -1,13 +1,15 @@
-// Learns the weights of the classifier from labelled examples by plain stochastic gradient descent with AdaGrad.
+// Training: the weights of the classifier from labelled examples, by plain stochastic gradient descent with AdaGrad.
 // The same examples, settings and seed give the same weights.
 
 import type { Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
-import { OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/classifier/outputs.ts";
-import { SHAPE_SIZE } from "../src/routing/classifier/shape.ts";
+import { SHAPE_NAMES } from "../src/routing/classifier/features.ts";
+import { OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/classifier/layout.ts";
 import type { Example } from "./examples.ts";
 import { makeNet, makePass, type Net, type Pass, quantise, update, WIDTH } from "./net.ts";
 import { makeRandom, type Random, shuffle } from "./random.ts";
+
+const SHAPE_SIZE = SHAPE_NAMES.length;
 
 export interface LearnSettings {
   readonly seed: number;

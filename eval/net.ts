@@ -1,12 +1,12 @@
-// The net while it is learning: floating-point weights with what AdaGrad keeps for them, and the room one step needs.
+// The net during training: floating-point weights with what AdaGrad keeps for them, and the space one step needs.
 
 import type { Weights } from "../src/catalog/weights.ts";
-import { BUCKETS } from "../src/routing/classifier/ngrams.ts";
-import { OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/classifier/outputs.ts";
-import { SHAPE_SIZE } from "../src/routing/classifier/shape.ts";
+import { BUCKETS, SHAPE_NAMES } from "../src/routing/classifier/features.ts";
+import { LAYOUT_FINGERPRINT, OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/classifier/layout.ts";
 import type { Random } from "./random.ts";
 
-export const WIDTH = SHAPE_SIZE + OUTPUTS;
+/** Inputs of a hidden unit: the measures of the shape, then the sums of the words. */
+export const WIDTH = SHAPE_NAMES.length + OUTPUTS;
 
 /** A block of numbers with the sums of squared gradients AdaGrad keeps for them. */
 export interface Block {
@@ -86,7 +86,8 @@ export function quantise(net: Net): Weights {
   return {
     buckets: BUCKETS,
     outputs: OUTPUTS,
-    measures: SHAPE_SIZE,
+    measures: SHAPE_NAMES.length,
+    fingerprint: LAYOUT_FINGERPRINT,
     hidden: net.hidden,
     step,
     words: Int8Array.from(values, (value) => Math.max(-127, Math.min(127, Math.round(value / step)))),

@@ -1,10 +1,12 @@
-// Fits which of single, parallel and optional a tool request is, from the measures of routing/tool-fit.ts:
-// a multinomial logistic regression by plain gradient descent.
+// The fit of the tool scenarios single, parallel and optional, from the measures of routing/tools/fit.ts: a multinomial
+// logistic regression by plain gradient descent.
 
-import { readSignals } from "../src/routing/classifier/signals.ts";
-import { FITTED_SCENARIOS, measureTools, TOOL_MEASURES } from "../src/routing/tools/fit.ts";
+import { FITTED_SCENARIOS, TOOL_MEASURES } from "../src/routing/classifier/layout.ts";
+import { readPrompt } from "../src/routing/classifier/signals.ts";
+import { measureTools } from "../src/routing/tools/fit.ts";
 import { chatOf, type Row } from "./rows.ts";
 
+const MEASURES = TOOL_MEASURES.length;
 const ROUNDS = 600;
 const RATE = 2;
 const DECAY = 1e-3;
@@ -20,7 +22,7 @@ export function fitScenarios(rows: readonly Row[]): Float32Array {
   const trials = rows.flatMap(trialOf);
   balance(trials);
   const total = trials.reduce((sum, { weight }) => sum + weight, 0) || 1;
-  const fitted = new Float32Array(FITTED_SCENARIOS.length * TOOL_MEASURES);
+  const fitted = new Float32Array(FITTED_SCENARIOS.length * MEASURES);
   for (let round = 0; round < ROUNDS; round++) {
     const slopes = new Float64Array(fitted.length);
     for (const trial of trials) addSlopes(slopes, fitted, trial);
@@ -34,7 +36,7 @@ export function fitScenarios(rows: readonly Row[]): Float32Array {
 function trialOf(row: Row): readonly Trial[] {
   const scenario = (FITTED_SCENARIOS as readonly (string | undefined)[]).indexOf(row.label.scenario);
   if (scenario < 0) return [];
-  const measures = measureTools(chatOf(row).tools, row.prompt, readSignals(row.prompt));
+  const measures = measureTools(chatOf(row).tools, readPrompt(row.prompt));
   return [{ measures, scenario, weight: 1 }];
 }
 
@@ -48,7 +50,7 @@ function balance(trials: readonly Trial[]): void {
 function addSlopes(slopes: Float64Array, fitted: Float32Array, { measures, scenario, weight }: Trial): void {
   const points = FITTED_SCENARIOS.map((_, at) => {
     let sum = 0;
-    for (let m = 0; m < TOOL_MEASURES; m++) sum += (fitted[at * TOOL_MEASURES + m] as number) * (measures[m] as number);
+    for (let m = 0; m < MEASURES; m++) sum += (fitted[at * MEASURES + m] as number) * (measures[m] as number);
     return sum;
   });
   const highest = Math.max(...points);
@@ -56,7 +58,6 @@ function addSlopes(slopes: Float64Array, fitted: Float32Array, { measures, scena
   const total = powers.reduce((sum, power) => sum + power, 0);
   for (const [at, power] of powers.entries()) {
     const error = (power / total - (at === scenario ? 1 : 0)) * weight;
-    for (let m = 0; m < TOOL_MEASURES; m++)
-      (slopes[at * TOOL_MEASURES + m] as number) += error * (measures[m] as number);
+    for (let m = 0; m < MEASURES; m++) (slopes[at * MEASURES + m] as number) += error * (measures[m] as number);
   }
 }

@@ -1,5 +1,5 @@
 // npm run train: learns the router's weights from our own corpus and, with --data DIR, from those public sets in DIR
-// whose licences allow it; --feedback FILE adds marks of wrong tiers. Writes the weights and the model card.
+// whose licences allow it; --feedback FILE adds feedback on wrong tiers. Writes the weights and the model card.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { withConfidence, withScenarios } from "./calibrate.ts";
 import { readOption } from "./command.ts";
 import { writeCorpus } from "./corpus/generate.ts";
 import { makeExamples } from "./examples.ts";
-import { parseMarks, withMarks } from "./feedback.ts";
+import { parseFeedback, withFeedback } from "./feedback.ts";
 import { isLearnable, judgeUnseen, learnAll } from "./folds.ts";
 import { DEFAULT_SETTINGS, type LearnSettings } from "./learn.ts";
 import { writeModelCard } from "./model-card.ts";
@@ -46,5 +46,5 @@ function train(): Weights {
   const tooled = examples.filter(({ row }) => sourceOf(row.source).isShippable).map(({ row }) => row);
   const marks = readOption("feedback");
   const fitted = withScenarios(withConfidence(learned, unseen), fitScenarios(tooled));
-  return marks === null ? fitted : withMarks(fitted, parseMarks(readFileSync(marks, "utf8")));
+  return marks === null ? fitted : withFeedback(fitted, parseFeedback(readFileSync(marks, "utf8")));
 }

@@ -1,5 +1,5 @@
 // Moves a tier by the rules that are not about the prompt's words: history floor, floors, sliders, ceilings.
-// Where floor and ceiling disagree the ceiling wins. CONTRACT 5.1, 5.2.
+// Where floor and ceiling disagree the ceiling wins. Behaviour 5.1, 5.2.
 
 import type { Constraints, Controls, Quality } from "../core/decision.ts";
 import { higherTier, lowerTier, type Tier, tierRank } from "../core/tiers.ts";

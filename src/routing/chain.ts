@@ -1,15 +1,15 @@
-// From a tier to the models that are tried, in order: hard filters, moves to a neighbouring tier, the two soft
-// filters with their full-chain rule, and the order of trying. CONTRACT 5.3 to 5.5.
+// From a tier to the models that are tried, in order: what the request cannot do without, moves to a neighbouring tier,
+// the two soft filters with their full-chain rule, and the order of trying. Behaviour 5.3 to 5.5.
 
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
-import type { Candidate, RoutingQuestion, ToolCallsSeen } from "../core/decision.ts";
+import { type ChatRequest, type ContentPart, hasImages } from "../core/chat.ts";
+import type { Candidate, Constraints, RoutingQuestion, ToolCallsSeen } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { Model, ToolScenario } from "../core/model.ts";
+import type { Capability, Model, ToolScenario } from "../core/model.ts";
 import { usdNumber } from "../core/money.ts";
 import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Placement } from "./adjust.ts";
 import { estimateCost } from "./cost.ts";
-import { listNeeds, type Need } from "./needs.ts";
 import { rankByToolScore, toolScoreOf } from "./tools/scores.ts";
 
 export interface Chain {
@@ -18,7 +18,7 @@ export interface Chain {
   readonly models: readonly Model[];
   readonly candidates: readonly Candidate[];
   readonly notes: readonly string[];
-  /** Those of the notes that tell of something out of the ordinary; that tools go to whoever is best at them is not. */
+  /** Those of the notes that tell of something out of the ordinary; the order by function-calling score is not. */
   readonly adjustments: readonly string[];
 }
 
@@ -105,7 +105,7 @@ interface SoftFilter {
   passes(model: Model): boolean;
 }
 
-// SPEC 8.2: when no model passes, the chain is what it was before both filters.
+// Behaviour 5: when no model passes, the chain is what it was before both filters.
 function applySoftFilters(input: ChainInput, { tier, models, removed: before }: Step & { readonly tier: Tier }): Step {
   const filters = softFilters(input, tier);
   if (filters.length === 0) return { models, removed: before, notes: [] };
@@ -133,8 +133,8 @@ function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, t
     });
   }
   const minScore = pick(Math.max, controls.toolScoreMin, constraints.toolScoreMin);
-  if (minScore !== null && chat.tools.length > 0) {
-    // SPEC 2.2 means the benchmark: what was seen of the calls changes the order, not who is in the chain.
+  if (minScore !== null && scenario !== null) {
+    // Behaviour 5 means the benchmark: what was seen of the calls changes the order, not which models are in the chain.
     filters.push({
       name: `minimum function-calling score ${minScore}`,
       reason: `function-calling score is below ${minScore} or unknown`,
@@ -210,4 +210,95 @@ function listCandidates(
     }
   }
   return candidates;
+}
+
+/** Something a request cannot do without: it knows which models meet it and says why one does not. Behaviour 5.3. */
+interface Need {
+  readonly name: string;
+  isMetBy(model: Model): boolean;
+  unmet(model: Model): string;
+}
+
+interface NeedsInput {
+  readonly question: RoutingQuestion;
+  readonly catalog: Catalog;
+  readonly inputTokens: number;
+}
+
+function listNeeds({ question, catalog, inputTokens }: NeedsInput): readonly Need[] {
+  const { chat, constraints } = question;
+  const own = requestCapabilities(chat, catalog).map((capability) => capabilityNeed(capability, "no"));
+  return [contextNeed(inputTokens), ...own, ...nativeNeeds(question, catalog), ...constraintNeeds(constraints)];
+}
+
+/** What the key's profile asks of any model, whatever the request. */
+export function constraintNeeds(constraints: Constraints): readonly Need[] {
+  const needs: Need[] = constraints.capabilities.map((capability) =>
+    capabilityNeed(capability, "the profile requires what it lacks:"),
+  );
+  const { allowedModels, blockedModels } = constraints;
+  if (allowedModels !== null) {
+    needs.push({
+      name: "a place among the profile's allowed models",
+      isMetBy: (model) => allowedModels.includes(model.id),
+      unmet: () => "not among the profile's allowed models",
+    });
+  }
+  if (blockedModels.length > 0) {
+    needs.push({
+      name: "a model the profile does not block",
+      isMetBy: (model) => !blockedModels.includes(model.id),
+      unmet: () => "blocked by the profile",
+    });
+  }
+  return needs;
+}
+
+function nativeNeeds({ nativeKind }: RoutingQuestion, { providers }: Catalog): readonly Need[] {
+  if (nativeKind === undefined || nativeKind === null) return [];
+  const { kind, because } = nativeKind;
+  return [
+    {
+      name: `a provider of kind ${kind} (${because})`,
+      isMetBy: (model) => providers.get(model.provider)?.kind === kind,
+      unmet: () => `its provider is not of kind ${kind}: ${because}`,
+    },
+  ];
+}
+
+function contextNeed(inputTokens: number): Need {
+  return {
+    name: `a context window of ${inputTokens} tokens`,
+    isMetBy: (model) => inputTokens <= model.context,
+    unmet: (model) => `context window of ${model.context} tokens is too small for about ${inputTokens}`,
+  };
+}
+
+function capabilityNeed(capability: Capability, because: string): Need {
+  return {
+    name: capability,
+    isMetBy: (model) => model.capabilities.has(capability),
+    unmet: () => `${because} ${capability}`,
+  };
+}
+
+function requestCapabilities(chat: ChatRequest, catalog: Catalog): readonly Capability[] {
+  const capabilities: Capability[] = [];
+  if (hasImages(chat.messages)) capabilities.push("vision");
+  if (chat.tools.length > 0) capabilities.push("tools");
+  if (hasPart(chat, "input_audio") && isKnown("audio", catalog)) capabilities.push("audio");
+  if (hasPart(chat, "file") && isKnown("files", catalog)) capabilities.push("files");
+  return capabilities;
+}
+
+function hasPart(chat: ChatRequest, type: string): boolean {
+  return chat.messages.some(
+    ({ content }) => Array.isArray(content) && content.some((part: ContentPart) => part.type === type),
+  );
+}
+
+// A catalogue that says nothing of a capability has not been asked about it: absence proves nothing then.
+function isKnown(capability: Capability, catalog: Catalog): boolean {
+  for (const model of catalog.models.values()) if (model.capabilities.has(capability)) return true;
+  return false;
 }

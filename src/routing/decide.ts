@@ -1,20 +1,19 @@
-// Routing in one screen: the order of the steps and nothing else. Pure: the same question and catalogue
-// give the same decision.
+// Routing in one screen: the order of the steps and how a decision explains itself. Pure: the same question and
+// catalogue give the same decision.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Decision, RoutingQuestion } from "../core/decision.ts";
+import type { Controls, Decision, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { newestAsk } from "./ask.ts";
 import { buildChain } from "./chain.ts";
-import type { Classification } from "./classifier/classification.ts";
 import { classify } from "./classifier/classify.ts";
-import { readSignals } from "./classifier/signals.ts";
+import type { Classification } from "./classifier/rules.ts";
+import { readPrompt } from "./classifier/signals.ts";
 import { estimateCost, estimateInputTokens } from "./cost.ts";
 import { directChain } from "./direct.ts";
-import { explain } from "./explain.ts";
 import { findHistoryFloor } from "./history.ts";
 import { detectScenario } from "./tools/scenario.ts";
 import { toolScoreOf } from "./tools/scores.ts";
@@ -23,17 +22,12 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const { chat, controls } = question;
   const { profile } = controls;
   const ask = newestAsk(chat.messages);
-  const signals = readSignals(ask.text);
-  const classification = classify({ text: ask.text, signals, weights: catalog.weights });
-  const scenario = detectScenario({
-    chat,
-    text: ask.text,
-    signals,
-    category: classification.category,
-    weights: catalog.weights,
-  });
+  const prompt = readPrompt(ask.text);
+  const { weights } = catalog;
+  const classification = classify(prompt, weights);
+  const scenario = detectScenario({ chat, prompt, category: classification.category, weights });
   const historyFloor =
-    profile === "auto" ? findHistoryFloor({ messages: chat.messages, ask, signals, weights: catalog.weights }) : null;
+    profile === "auto" ? findHistoryFloor({ messages: chat.messages, askIndex: ask.index, prompt, weights }) : null;
   const inputTokens = estimateInputTokens(chat);
   const placement = profile === "direct" ? null : place({ question, classification, historyFloor, catalog });
   const chain =
@@ -49,7 +43,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     model: model.id,
     category: classification.category,
     method: profile === "auto" ? classification.method : profile,
-    reasoning: explain({ classification, controls, notes: [...moves, ...chain.notes] }),
+    reasoning: explain(classification, controls, [...moves, ...chain.notes]),
     costEstimate: estimate.cost,
     baselineCost: estimate.baselineCost,
     savings: estimate.savings,
@@ -57,7 +51,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     profile,
     historyFloor,
     toolScenario: scenario,
-    toolScore: toolScoreOf(model, scenario),
+    toolScore: scenario === null ? null : toolScoreOf(model, scenario),
     candidates: chain.candidates,
     estimatedTokens: { input: inputTokens, output: estimate.output },
     classifiedTier: classification.tier,
@@ -65,7 +59,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     isSure: classification.isSure,
     adjustments: [...moves, ...chain.adjustments],
     controls,
-    measures: signals,
+    measures: prompt.signals,
   };
 }
 
@@ -85,4 +79,17 @@ function place({ question, classification, historyFloor, catalog }: PlaceInput):
   }
   if (controls.forcedTier !== null) return placeForced(controls.forcedTier, constraints);
   throw new GatewayError("badRequest", "The profile tier needs a tier.", { code: "tier_required" });
+}
+
+/** The `reasoning` of a decision: the score, the strongest signals, then each step that changed tier or chain. */
+function explain({ score, tier, signals }: Classification, controls: Controls, notes: readonly string[]): string {
+  const classified = `score ${score.toFixed(2)} (${tier}): ${signals.join(", ")}`;
+  return [...openingOf(controls), classified, ...notes].join("; ");
+}
+
+// The score is named for the record even where it did not decide.
+function openingOf({ profile, forcedTier, model }: Controls): readonly string[] {
+  if (profile === "tier") return [`profile tier: ${forcedTier} as asked, the prompt's own tier not used`];
+  if (profile === "direct") return [`profile direct: ${model} as asked, the prompt's own tier not used`];
+  return [];
 }

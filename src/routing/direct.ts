@@ -1,4 +1,4 @@
-// The profile `direct`: the one model that was named, when this key may have it. CONTRACT 5.2, 5.6.
+// The profile `direct`: the one model that was named, when this key may have it. Behaviour 5.2, 5.6.
 
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
 import type { Constraints, RoutingQuestion } from "../core/decision.ts";
@@ -6,8 +6,7 @@ import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import { isTierAllowed } from "./adjust.ts";
-import { type Chain, candidateOf } from "./chain.ts";
-import { constraintNeeds } from "./needs.ts";
+import { type Chain, candidateOf, constraintNeeds } from "./chain.ts";
 
 export function directChain({ controls, constraints, restingModels }: RoutingQuestion, catalog: Catalog): Chain {
   const id = controls.model;

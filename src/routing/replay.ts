@@ -18,7 +18,7 @@ import type { PastRequest } from "../core/requests/decision-log.ts";
 import { higherTier, TIERS, type Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { buildChain, type Chain } from "./chain.ts";
-import { CODING } from "./classifier/evidence.ts";
+import { CODING } from "./classifier/rules.ts";
 import { directChain } from "./direct.ts";
 
 /** What is left out is as it was decided then. */

@@ -1,9 +1,9 @@
-// Reads a few requests of different kinds at the start, so that the first real one does not wait for the weights to be
-// laid out and the code to be compiled.
+// Warm-up at start: a few requests of different kinds are classified, so that the first real one does not wait for the
+// weights to be laid out and the code to be compiled. Weights that do not fit the code are refused here.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import { classify } from "./classifier/classify.ts";
-import { readSignals } from "./classifier/signals.ts";
+import { readPrompt } from "./classifier/signals.ts";
 
 const TEXTS = [
   "hi, how are you?",
@@ -13,7 +13,7 @@ const TEXTS = [
   "总结下面的文章：市政府昨天宣布将修建一座新桥。",
 ];
 
-/** Returns how many requests were read. */
+/** Returns how many requests were classified. */
 export function warmRouter({ weights }: Pick<Catalog, "weights">): number {
-  return TEXTS.map((text) => classify({ text, signals: readSignals(text), weights })).length;
+  return TEXTS.map((text) => classify(readPrompt(text), weights)).length;
 }

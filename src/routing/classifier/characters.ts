@@ -1,5 +1,5 @@
-// Character codes and what is known of each: letter, digit, a sign of a script without spaces, or anything else, and
-// whether something counts it. One table answers for every character, since each text is read by it.
+// Character codes and a table of what each one is: a letter, a digit, a character of a script without spaces, a sign.
+// One table answers for every character, since each text is read by it.
 
 export const OTHER = 0;
 export const LETTER = 1;
@@ -10,15 +10,15 @@ export const UNSPACED = 3;
 export const KIND_MASK = 3;
 /** A sign of code, mathematics or asking. */
 export const SIGN = 4;
-/** A bracket, an operator or the end of a sentence. */
-export const LOAD = 8;
+/** A bracket, an operator or the end of a sentence: part of the cognitive load. */
+export const LOAD_SIGN = 8;
 export const BREAK = 16;
 export const BLANK = 32;
 /** A letter beyond the English alphabet. */
 export const FOREIGN = 64;
 
 const SIGNS = "?\\$=!+-/:&|(<*^[{,";
-const LOADS = "([{+-*/=<>^%.?!。？！";
+const LOAD_SIGNS = "([{+-*/=<>^%.?!。？！";
 
 /** By character code, lower case. */
 export const FLAGS = Uint8Array.from({ length: 0x10000 }, (_, code) => {
@@ -26,7 +26,7 @@ export const FLAGS = Uint8Array.from({ length: 0x10000 }, (_, code) => {
   return code > 127 && kind !== OTHER ? kind | FOREIGN : kind;
 });
 for (const sign of SIGNS) setFlag(sign, SIGN);
-for (const sign of LOADS) setFlag(sign, LOAD);
+for (const sign of LOAD_SIGNS) setFlag(sign, LOAD_SIGN);
 for (const sign of "؟？π×÷") setFlag(sign, SIGN);
 // Arrows and operators.
 for (let code = 0x2190; code <= 0x22ff; code++) (FLAGS[code] as number) |= SIGN;
@@ -34,9 +34,13 @@ setFlag("\n", BREAK);
 setFlag(" ", BLANK);
 setFlag("\t", BLANK);
 
-/** How many zeros stand behind the codes of a text, so that nobody who looks ahead has to ask where it ends. */
+/** Zeros behind the codes of a text, so that a look ahead needs no check for the end. */
 export const PADDING = 4;
 
+/**
+ * Scratch space that all texts share. It keeps nothing from one call to the next: each call overwrites what it returns.
+ * Node runs one text at a time, and a new array for every text costs more than reading a short one.
+ */
 const shared = Buffer.alloc(2 * 16_384);
 const sharedCodes = new Uint16Array(shared.buffer, shared.byteOffset, shared.length / 2);
 

@@ -1,36 +1,39 @@
-// Finds the words of the lexicon in a text. A table leads from the first four characters of a word, or from two where it
-// is shorter, to the entries that begin so; entries lie one after the other in flat arrays.
+// The search for words of the lexicon. A table leads from the first four characters of a word, or from two where it is
+// shorter, to the entries that begin so. Entries lie one after the other in flat arrays, which is what makes it fast.
 
 import { FLAGS, KIND_MASK, LETTER, PADDING, UNSPACED } from "./characters.ts";
-import { LOAD_WORDS, type LoadCounts } from "./cognitive-load.ts";
-import { IntTable } from "./int-table.ts";
-import { CUES, type Cue, LEXICON } from "./lexicon.ts";
+import { CUE_HITS } from "./constants.ts";
+import { CUES, type Cue, LEXICON, LOAD_WORDS } from "./lexicon.ts";
 
-export interface Hearing {
-  readonly codes: Uint16Array;
-  /** Of each cue, in units of CUE_UNIT. */
-  readonly hits: Int32Array;
-  readonly load: LoadCounts;
+/** Words that add to the cognitive load instead of naming a cue. */
+export interface LoadWordCounts {
+  conditions: number;
+  quantities: number;
 }
 
-/** What one hit adds within the first or last stretch: twice that in the opening, a quarter in between. */
-const CUE_UNIT = 4;
+/** A text and where the hits are counted. */
+export interface CueCounts {
+  readonly codes: Uint16Array;
+  /** Of each cue, in units of CUE_HITS.unit. */
+  readonly hits: Int32Array;
+  readonly load: LoadWordCounts;
+}
 
 /** Counts every entry that stands at this place; those of the cues only where a word begins, not behind digits. */
-export function hearCues(hearing: Hearing, at: number, isStart: boolean): void {
-  const { codes } = hearing;
+export function countCues(counts: CueCounts, at: number, isStart: boolean): void {
+  const { codes } = counts;
   const first = codes[at] as number;
   const third = codes[at + 2] as number;
   const fourth = codes[at + 3] as number;
   const short = hashOn(first, codes[at + 1] as number);
   const longList = TABLE.get(hashOn(hashOn(short, third), fourth));
-  if (longList !== 0) hearList(hearing, at, longList, isStart);
+  if (longList !== 0) countList(counts, at, longList, isStart);
   if (first < LATIN_END && isLetter(third) && isLetter(fourth)) return;
   const shortList = TABLE.get(short);
-  if (shortList !== 0) hearList(hearing, at, shortList, isStart);
+  if (shortList !== 0) countList(counts, at, shortList, isStart);
 }
 
-function hearList({ codes, hits, load }: Hearing, at: number, list: number, isStart: boolean): void {
+function countList({ codes, hits, load }: CueCounts, at: number, list: number, isStart: boolean): void {
   const textEnd = codes.length - PADDING;
   const end = LIST_STARTS[list + 1] as number;
   for (let entry = LIST_STARTS[list] as number; entry < end; entry++) {
@@ -48,13 +51,13 @@ function hearList({ codes, hits, load }: Hearing, at: number, list: number, isSt
   }
 }
 
-/** How far into a text an opening word reaches, and how long its first and last stretch are, in characters. */
-const OPENING = 48;
-const STRETCH = 400;
+const { openingChars, endChars, unit: FULL_HIT } = CUE_HITS;
+const OPENING_HIT = CUE_HITS.opening * FULL_HIT;
+const MIDDLE_HIT = CUE_HITS.middle * FULL_HIT;
 
 function weightAt(at: number, end: number): number {
-  if (at < OPENING) return 2 * CUE_UNIT;
-  return at < STRETCH || at > end - STRETCH ? CUE_UNIT : CUE_UNIT / 4;
+  if (at < openingChars) return OPENING_HIT;
+  return at < endChars || at > end - endChars ? FULL_HIT : MIDDLE_HIT;
 }
 
 function isLetter(code: number): boolean {
@@ -65,19 +68,61 @@ function hashOn(hash: number, code: number): number {
   return Math.imul(hash, 0x2c9277b5) ^ code;
 }
 
-/** What the load counts stands behind the cues. */
+/** The words of the load stand behind the cues. */
 const CONDITION = CUES.length;
 const QUANTITY = CUES.length + 1;
 
 const LONG = 4;
+/** Spreads keys over the slots: 2^32 divided by the golden ratio. */
+const SPREAD = 0x9e3779b1;
+
 /** Where the Latin alphabets end; other scripts have short stems. */
 const LATIN_END = 0x370;
 
-interface Entry {
+interface LexiconEntry {
   readonly word: string;
   /** Ends where the word ends; a stem may go on. */
   readonly isWhole: boolean;
   readonly cue: number;
+}
+
+/**
+ * A table from 32-bit integers to small positive ones, filled once and asked for every word of a text: several times
+ * faster than a Map.
+ */
+export class IntTable {
+  private readonly keys: Int32Array;
+  private readonly values: Uint16Array;
+  private readonly shift: number;
+  private size = 0;
+
+  /** `bits` has room for half of 2^bits keys: fuller tables search long. */
+  constructor(bits: number) {
+    this.keys = new Int32Array(1 << bits);
+    this.values = new Uint16Array(1 << bits);
+    this.shift = 32 - bits;
+  }
+
+  /** 0 where the key is not known. Most are not, which the small values alone tell. */
+  get(key: number): number {
+    const { keys, values } = this;
+    let slot = Math.imul(key, SPREAD) >>> this.shift;
+    for (;;) {
+      const value = values[slot] as number;
+      if (value === 0 || keys[slot] === key) return value;
+      slot = slot + 1 === keys.length ? 0 : slot + 1;
+    }
+  }
+
+  set(key: number, value: number): void {
+    if (value < 1 || value > 0xffff) throw new Error(`${value} does not fit the table`);
+    let slot = Math.imul(key, SPREAD) >>> this.shift;
+    while (this.values[slot] !== 0 && this.keys[slot] !== key) slot = slot + 1 === this.keys.length ? 0 : slot + 1;
+    if (this.values[slot] === 0) this.size++;
+    if (this.size * 2 > this.keys.length) throw new Error("the table is too small");
+    this.keys[slot] = key;
+    this.values[slot] = value;
+  }
 }
 
 const TABLE = new IntTable(12);
@@ -90,8 +135,8 @@ const WORD_STARTS = startsOf(ENTRIES.map(({ word }) => word.length));
 const IS_WHOLE = Uint8Array.from(ENTRIES, ({ isWhole }) => (isWhole ? 1 : 0));
 const ENTRY_CUES = Uint8Array.from(ENTRIES, ({ cue }) => cue);
 
-function groupEntries(): readonly (readonly Entry[])[] {
-  const lists: Entry[][] = [[]];
+function groupEntries(): readonly (readonly LexiconEntry[])[] {
+  const lists: LexiconEntry[][] = [[]];
   for (const entry of listEntries()) {
     const key = keyOf(entry);
     if (TABLE.get(key) === 0) TABLE.set(key, lists.push([]) - 1);
@@ -100,7 +145,7 @@ function groupEntries(): readonly (readonly Entry[])[] {
   return lists;
 }
 
-function listEntries(): readonly Entry[] {
+function listEntries(): readonly LexiconEntry[] {
   const read = (words: readonly string[], cue: number) => words.map((word) => readEntry(word, cue));
   return [
     ...CUES.flatMap((name, cue) => LEXICON[name].flatMap((line) => read(line.split("|"), cue))),
@@ -109,7 +154,7 @@ function listEntries(): readonly Entry[] {
   ];
 }
 
-function readEntry(text: string, cue: number): Entry {
+function readEntry(text: string, cue: number): LexiconEntry {
   const word = text.endsWith("*") ? text.slice(0, -1) : text;
   const isUnspaced = ((FLAGS[codeOf(word)] as number) & KIND_MASK) === UNSPACED;
   // Latin words of four letters and more are not looked for among the shorter entries.
@@ -118,7 +163,7 @@ function readEntry(text: string, cue: number): Entry {
   return { word, isWhole: word === text && !isUnspaced, cue };
 }
 
-function keyOf({ word }: Entry): number {
+function keyOf({ word }: LexiconEntry): number {
   const [first = 0, second = 0, ...others] = Array.from(word, codeOf);
   const short = hashOn(first, second);
   return word.length < LONG ? short : others.slice(0, LONG - 2).reduce(hashOn, short);
@@ -136,7 +181,7 @@ function startsOf(lengths: readonly number[]): Int32Array {
 
 /** The hits of each cue by its name. */
 export function nameCues(hits: Int32Array): Record<Cue, number> {
-  const of = (cue: Cue) => (hits[PLACES[cue]] as number) / CUE_UNIT;
+  const of = (cue: Cue) => (hits[PLACES[cue]] as number) / FULL_HIT;
   return {
     greeting: of("greeting"),
     thanks: of("thanks"),

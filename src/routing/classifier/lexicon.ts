@@ -1,5 +1,5 @@
-// The words the rules classifier listens for, by cue; pure data. A trailing `*` marks a stem that may go on;
-// entries in scripts without spaces match anywhere. Lower case, at least two characters each.
+// The word lists of the classifier, by cue; pure data. A trailing `*` marks a stem that may go on; entries in scripts
+// without spaces match anywhere. Lower case, at least two characters each.
 
 export const CUES = [
   "greeting",
@@ -217,3 +217,11 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "이것*|그것*|이제*|다시*|هذا|ذلك|الآن|مرة أخرى|इसे|यह|अब|फिर से|bunu|şunu|şimdi|tekrar|yerine",
   ],
 };
+
+/** Words that add to the cognitive load: something to keep in mind, whatever the category. */
+export const LOAD_WORDS = {
+  conditions:
+    "if when while unless suppose assume assuming given such where let wenn falls sofern si sauf cuando quando se если когда",
+  quantities:
+    "all every each any only exactly least most both total remaining more less than distinct possible integer positive alle jeder jede jedes nur genau mindestens tous chaque seulement todos cada solo apenas все каждый только",
+} as const;

@@ -1,5 +1,5 @@
-// The learned part of the classifier: sums the rows of a request's word features, then lets a tiny net correct the
-// sums by the request's shape. Deterministic, a few thousand additions and multiplications.
+// The learned part of the classifier: it sums the rows of a request's word features, then a tiny net corrects the sums by
+// the request's shape. Deterministic, a few thousand additions and multiplications.
 
 import type { Weights } from "../../catalog/weights.ts";
 
@@ -8,25 +8,30 @@ export interface NetworkInput {
   readonly shape: Float32Array;
 }
 
-/** The raw outputs; what each of them means is said in outputs.ts. */
-export function runNetwork(weights: Weights, { buckets, shape }: NetworkInput): Float32Array {
-  const { outputs, outer, outerBias, hidden } = weights;
-  const desk = deskOf(weights);
-  const { sums, units } = desk;
-  sumRows(desk, weights, buckets);
-  const result = new Float32Array(outputs);
-  for (let out = 0; out < outputs; out++) result[out] = (sums[out] as number) + (outerBias[out] as number);
-  feedUnits(desk, weights, shape);
-  for (let unit = 0; unit < hidden; unit++) {
-    const value = units[unit] as number;
-    if (value <= 0) continue;
-    for (let out = 0; out < outputs; out++) (result[out] as number) += (outer[out * hidden + unit] as number) * value;
-  }
-  return result;
+/** Returns the raw outputs; layout.ts names them. */
+export type Network = (input: NetworkInput) => Float32Array;
+
+/** Lays the weights out as they are quickest to read. The working space is made once and used for every request. */
+export function createNetwork(weights: Weights): Network {
+  const { outputs, outer, outerBias, hidden, measures } = weights;
+  const workspace = makeWorkspace(weights);
+  const { sums, units } = workspace;
+  return ({ buckets, shape }) => {
+    if (shape.length !== measures) throw new Error(`the net reads ${measures} measures and was given ${shape.length}`);
+    sumRows(workspace, weights, buckets);
+    const result = new Float32Array(outputs);
+    for (let out = 0; out < outputs; out++) result[out] = (sums[out] as number) + (outerBias[out] as number);
+    feedUnits(workspace, weights, shape);
+    for (let unit = 0; unit < hidden; unit++) {
+      const value = units[unit] as number;
+      if (value <= 0) continue;
+      for (let out = 0; out < outputs; out++) (result[out] as number) += (outer[out * hidden + unit] as number) * value;
+    }
+    return result;
+  };
 }
 
-/** The weights as they are quickest to read, and room for what is worked out: made once, used for every request. */
-interface Desk {
+interface Workspace {
   /** Four numbers of a row in each element, every one raised by 128 to be positive. */
   readonly packedRows: Int32Array;
   /** `inner` with one row per input instead of one per unit. */
@@ -36,23 +41,16 @@ interface Desk {
   readonly units: Float64Array;
 }
 
-const DESKS = new WeakMap<Weights, Desk>();
-
-function deskOf(weights: Weights): Desk {
-  const known = DESKS.get(weights);
-  if (known !== undefined) return known;
-  const { words, outputs, measures, hidden, inner } = weights;
+function makeWorkspace({ words, outputs, measures, hidden, inner }: Weights): Workspace {
   if (outputs % 4 !== 0) throw new Error("the number of outputs must be a multiple of four");
   const width = measures + outputs;
-  const desk: Desk = {
+  return {
     packedRows: packRows(words),
     innerByInput: Float64Array.from(inner, (_, at) => inner[(at % hidden) * width + Math.floor(at / hidden)] as number),
     totals: new Int32Array(outputs),
     sums: new Float32Array(outputs),
     units: new Float64Array(hidden),
   };
-  DESKS.set(weights, desk);
-  return desk;
 }
 
 const RAISED_BY = 128;
@@ -76,9 +74,9 @@ const LANE_ROWS = 256;
 
 /**
  * Adds the rows up, two numbers at a time in the halves of one integer, and divides the sums by the root of their number,
- * so that long requests do not shout.
+ * so that long requests do not outweigh short ones.
  */
-function sumRows({ packedRows, totals, sums }: Desk, { outputs, step }: Weights, buckets: Int32Array): void {
+function sumRows({ packedRows, totals, sums }: Workspace, { outputs, step }: Weights, buckets: Int32Array): void {
   const count = buckets.length;
   totals.fill(-RAISED_BY * count);
   const rowLength = outputs / 4;
@@ -104,7 +102,11 @@ function sumRows({ packedRows, totals, sums }: Desk, { outputs, step }: Weights,
 }
 
 /** Most measures of a request are zero: input by input, those can be left out. */
-function feedUnits({ innerByInput, units, sums }: Desk, { hidden, innerBias }: Weights, shape: Float32Array): void {
+function feedUnits(
+  { innerByInput, units, sums }: Workspace,
+  { hidden, innerBias }: Weights,
+  shape: Float32Array,
+): void {
   units.set(innerBias);
   const measures = shape.length;
   for (let input = 0; input < measures + sums.length; input++) {

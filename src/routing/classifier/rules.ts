@@ -1,37 +1,149 @@
-// The classifier without anything learned: a base score for the kind of task, moved by cues and length. It stands in
-// where no weights are given.
+// The rules: what the measured signals say about the category of a request, and a classifier that needs nothing learned.
+// Beside the weights the rules only give the net a starting point; without weights they decide alone.
 
-import type { Category } from "../../core/decision.ts";
+import { CATEGORIES, type Category } from "../../core/decision.ts";
 import { TIERS, type Tier } from "../../core/tiers.ts";
-import type { Classification } from "./classification.ts";
-import { CODING, findCategory } from "./evidence.ts";
-import type { Cue } from "./lexicon.ts";
+import { EVIDENCE, PRIOR, RULES, SHORT_TEXT } from "./constants.ts";
 import type { Signals } from "./signals.ts";
 
-/** A score below the n-th bound belongs to the n-th tier; the last tier has no bound. */
-const TIER_BOUNDS = [0.12, 0.3, 0.5, 0.74] as const;
+/** The result of a classifier, learned or not. */
+export interface Classification {
+  readonly tier: Tier;
+  /** Difficulty, 0 to 1. */
+  readonly score: number;
+  /** How likely the tier is the right one, 0 to 1. */
+  readonly confidence: number;
+  /** False where the tier is a guess; routing then keeps to the middle. */
+  readonly isSure: boolean;
+  readonly category: Category;
+  readonly isCoding: boolean;
+  /** The reasons, strongest first, in plain words. */
+  readonly signals: readonly string[];
+  /** `rules`, `model`, or `hybrid` where both name the same category. */
+  readonly method: string;
+}
 
-/** Where each kind of task starts on the scale before its own difficulty is looked at. */
-const BASE_SCORE: Readonly<Record<Category, number>> = {
-  chitchat: 0.05,
-  simple_qa: 0.21,
-  translation: 0.36,
-  extraction: 0.38,
-  summarization: 0.38,
-  writing: 0.4,
-  creative_writing: 0.41,
-  general: 0.42,
-  math: 0.5,
-  coding_general_debugging_refactoring_testing: 0.56,
-  reasoning: 0.54,
-};
+export const CODING: Category = "coding_general_debugging_refactoring_testing";
 
+export interface Found {
+  readonly category: Category;
+  /** How much speaks for it; 0 where nothing does. */
+  readonly strength: number;
+}
+
+/** The category that most evidence speaks for. It says nothing of a tier. */
+export function findCategory(signals: Signals): Found {
+  const { cues, words } = signals;
+  const { enough } = EVIDENCE;
+  if (isChitchat(signals)) return { category: "chitchat", strength: SHORT_TEXT.chitchatStrength };
+  const found = strongest(taskEvidence(signals));
+  if (found.strength >= enough) return found;
+  if (isShortQuestion(signals)) return { category: "simple_qa", strength: enough + cues.question };
+  const isStrayTalk = words > 0 && words <= SHORT_TEXT.strayTalkWordsMax && cues.smalltalk > 0;
+  if (isStrayTalk) return { category: "chitchat", strength: enough };
+  return { category: "general", strength: isUnknown(signals) ? enough : 0 };
+}
+
+/** A few words of which none is known speak for no category; the net has learned most short texts as small talk. */
+function isUnknown({ cues, words }: Signals): boolean {
+  return words > 0 && words <= SHORT_TEXT.unknownWordsMax && Object.values(cues).every((hits) => hits === 0);
+}
+
+export function isChitchat({ cues, words, questions, codeMarks }: Signals): boolean {
+  if (words === 0 || codeMarks > SHORT_TEXT.chitchatCodeMarksMax) return false;
+  const work =
+    cues.code +
+    cues.math +
+    cues.writing +
+    cues.summary +
+    cues.translation +
+    cues.extraction +
+    cues.creative +
+    cues.advice;
+  if (cues.greeting + cues.thanks > 0 && work === 0) {
+    const isAsking = questions > 0 && cues.question > 0;
+    return words <= (isAsking ? SHORT_TEXT.greetingWithQuestionWordsMax : SHORT_TEXT.greetingWordsMax);
+  }
+  return cues.smalltalk > 0 && words <= SHORT_TEXT.smallTalkWordsMax && work < EVIDENCE.enough;
+}
+
+export function isShortQuestion({ cues, words, questions }: Signals): boolean {
+  return words <= SHORT_TEXT.questionWordsMax && (cues.question > 0 || questions > 0);
+}
+
+/** The categories with evidence of their own. Their order is part of the weights: the net reads one measure for each. */
+export const TASKS = [
+  CODING,
+  "translation",
+  "summarization",
+  "extraction",
+  "math",
+  "creative_writing",
+  "writing",
+  "reasoning",
+  "general",
+] as const satisfies readonly Category[];
+
+/** Points for each of TASKS, in their order. */
+export function taskEvidence(signals: Signals): readonly number[] {
+  const { cues, numbers, questions, words } = signals;
+  const isAsk = questions > 0 || cues.question > 0;
+  const isWordProblem =
+    numbers >= EVIDENCE.wordProblemNumbers && cues.math > 0 && (questions > 0 || words < EVIDENCE.wordProblemWords);
+  const perReasoning = words < EVIDENCE.shortAskWords && isAsk ? EVIDENCE.perReasoningShort : EVIDENCE.perReasoning;
+  return [
+    cues.code * EVIDENCE.perCode + codeEvidence(signals),
+    cues.translation * EVIDENCE.perTranslation,
+    cues.summary * EVIDENCE.perSummary,
+    cues.extraction * EVIDENCE.perExtraction +
+      cues.material * (isAsk ? EVIDENCE.perMaterialAsked : EVIDENCE.perMaterial),
+    (cues.math + cues.proof) * EVIDENCE.perMath + mathEvidence(signals) + (isWordProblem ? EVIDENCE.wordProblem : 0),
+    cues.creative * EVIDENCE.perCreative,
+    cues.writing * EVIDENCE.perWriting,
+    cues.reasoning * perReasoning + cues.design * EVIDENCE.perDesign + cues.expert * EVIDENCE.perExpert,
+    cues.advice * EVIDENCE.perAdvice,
+  ];
+}
+
+function codeEvidence({ hasFence, hasStackTrace, codeMarks, lines }: Signals): number {
+  const perMark = codeMarks / (lines + 2) > EVIDENCE.denseCode ? EVIDENCE.perCodeMarkDense : EVIDENCE.perCodeMark;
+  const marks = Math.min(codeMarks, EVIDENCE.marksMax) * perMark;
+  return (hasFence ? EVIDENCE.fence : 0) + (hasStackTrace ? EVIDENCE.stackTrace : 0) + marks;
+}
+
+function mathEvidence({ mathMarks, words }: Signals): number {
+  const perMark = mathMarks > words * EVIDENCE.denseMath ? EVIDENCE.perMathMarkDense : EVIDENCE.perMathMark;
+  return Math.min(mathMarks, EVIDENCE.marksMax) * perMark;
+}
+
+function strongest(evidence: readonly number[]): Found {
+  let best: Found = { category: "general", strength: 0 };
+  for (let at = 0; at < TASKS.length; at++) {
+    const strength = evidence[at] as number;
+    if (strength > best.strength) best = { category: TASKS[at] as Category, strength };
+  }
+  return best;
+}
+
+/** The rules' opinion as points that are added to the net's. */
+export interface Prior {
+  /** The place among CATEGORIES. */
+  readonly category: number;
+  readonly points: number;
+}
+
+export function priorOf({ category, strength }: Found): Prior {
+  const points = PRIOR.pointsPerStrength * Math.min(PRIOR.strengthMax, strength);
+  return { category: CATEGORIES.indexOf(category), points };
+}
+
+/** A base score for the category, moved by cues and length. Stands in where no weights are given or nothing can be read. */
 export function classifyByRules(signals: Signals): Classification {
   const { category, strength } = findCategory(signals);
   const effects = weighDifficulty(signals, category);
-  const raw = effects.reduce((sum, effect) => sum + effect.points, BASE_SCORE[category]);
-  const score = Math.round(Math.max(0.02, Math.min(0.98, raw)) * 1000) / 1000;
-  const rank = TIER_BOUNDS.filter((bound) => score >= bound).length;
+  const raw = effects.reduce((sum, effect) => sum + effect.points, RULES.baseScore[category]);
+  const score = Math.round(clamp(raw, RULES.scoreMin, RULES.scoreMax) * RULES.scoreSteps) / RULES.scoreSteps;
+  const rank = RULES.tierBounds.filter((bound) => score >= bound).length;
   return {
     tier: TIERS[rank] as Tier,
     score,
@@ -49,57 +161,71 @@ interface Effect {
   readonly because: string;
 }
 
-/** Cues that make a task harder (or easier): points for each hit, and the most they may add up to. */
-const CUE_EFFECTS: readonly (readonly [Cue, number, number, string])[] = [
-  ["proof", 0.15, 0.32, "asks for a proof or derivation"],
-  ["design", 0.08, 0.28, "system design"],
-  ["expert", 0.05, 0.2, "specialist field"],
-  ["reasoning", 0.03, 0.1, "asks for analysis"],
-  ["constraint", 0.025, 0.15, "several constraints"],
-  ["steps", 0.02, 0.08, "several steps"],
-  ["brief", -0.04, 0.08, "asks for a short answer"],
+/** Cues that make a task harder, or easier; how much each is worth stands in RULES.cues. */
+const CUE_REASONS: readonly (readonly [keyof typeof RULES.cues, string])[] = [
+  ["proof", "asks for a proof or derivation"],
+  ["design", "system design"],
+  ["expert", "specialist field"],
+  ["reasoning", "asks for analysis"],
+  ["constraint", "several constraints"],
+  ["steps", "several steps"],
+  ["brief", "asks for a short answer"],
 ];
 
 function weighDifficulty(signals: Signals, category: Category): readonly Effect[] {
-  if (category === "chitchat") return [{ points: Math.min(0.06, signals.words * 0.004), because: "small talk" }];
+  const { talk } = RULES;
+  if (category === "chitchat") return [{ points: capped(signals.words, talk), because: "small talk" }];
   const effects: Effect[] = [];
   const add = (points: number, because: string) => {
-    if (Math.abs(points) >= 0.005) effects.push({ points, because });
+    if (Math.abs(points) >= RULES.effectMin) effects.push({ points, because });
   };
-  for (const [cue, each, most, because] of CUE_EFFECTS) {
+  for (const [cue, because] of CUE_REASONS) {
+    const { each, most } = RULES.cues[cue];
     const hits = signals.cues[cue];
-    if (hits > 0) add(Math.max(-most, Math.min(most, hits * each)), because);
+    if (hits > 0) add(clamp(hits * each, -most, most), because);
   }
-  add(lengthPoints(signals.words), signals.words > 60 ? "long request" : "short request");
-  add(Math.min(0.08, Math.max(0, signals.questions - 1) * 0.03), "several questions");
-  add(Math.min(0.08, signals.listItems * 0.012), "a list of points");
+  add(lengthPoints(signals.words), signals.words > RULES.longWords ? "long request" : "short request");
+  add(capped(Math.max(0, signals.questions - 1), RULES.furtherQuestions), "several questions");
+  add(capped(signals.listItems, RULES.listItems), "a list of points");
   if (category === "math") add(mathPoints(signals), mathPoints(signals) > 0 ? "formulas" : "plain arithmetic");
   if (category === CODING) add(codePoints(signals), "code in the request");
   return effects.sort((a, b) => Math.abs(b.points) - Math.abs(a.points));
 }
 
-/** From -0.05 for a few words to +0.14 for a page. */
 function lengthPoints(words: number): number {
-  return Math.max(-0.05, Math.min(0.14, Math.log2((words + 1) / 40) * 0.028));
+  const { perDoubling, averageWords, least, most } = RULES.length;
+  return clamp(Math.log2((words + 1) / averageWords) * perDoubling, least, most);
 }
 
 function mathPoints({ mathMarks, words, cues }: Signals): number {
-  if (words <= 10 && mathMarks <= 2 && cues.proof === 0 && cues.math < 2) return -0.24;
-  return Math.min(0.12, mathMarks * 0.012);
+  const { wordsMax, mathMarksMax, mathCuesBelow, points } = RULES.arithmetic;
+  const isPlain = words <= wordsMax && mathMarks <= mathMarksMax && cues.proof === 0 && cues.math < mathCuesBelow;
+  return isPlain ? points : capped(mathMarks, RULES.mathMarks);
 }
 
 function codePoints({ hasStackTrace, hasFence, codeMarks }: Signals): number {
-  return (hasStackTrace ? 0.05 : 0) + (hasFence ? 0.02 : 0) + Math.min(0.06, codeMarks * 0.003);
+  return (hasStackTrace ? RULES.stackTrace : 0) + (hasFence ? RULES.fence : 0) + capped(codeMarks, RULES.codeMarks);
+}
+
+function capped(count: number, { each, most }: { readonly each: number; readonly most: number }): number {
+  return Math.min(most, count * each);
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.max(least, Math.min(most, value));
 }
 
 /** Sure where the evidence is strong and the score is far from the tier's bounds. */
 function confidenceOf(score: number, strength: number): number {
-  const distance = Math.min(...TIER_BOUNDS.map((bound) => Math.abs(score - bound)));
-  const sure = 0.4 + 0.3 * Math.min(1, distance / 0.1) + 0.28 * Math.min(1, strength / 4);
+  const { base, distance, distanceFull, strength: perStrength, strengthFull } = RULES.confidence;
+  const nearest = Math.min(...RULES.tierBounds.map((bound) => Math.abs(score - bound)));
+  const sure =
+    base + distance * Math.min(1, nearest / distanceFull) + perStrength * Math.min(1, strength / strengthFull);
   return Math.round(sure * 100) / 100;
 }
 
-export const KIND: Readonly<Record<Category, string>> = {
+/** Categories as the reasoning of a decision calls them. */
+export const CATEGORY_WORDS: Readonly<Record<Category, string>> = {
   chitchat: "small talk",
   simple_qa: "a short question",
   math: "mathematics",
@@ -114,6 +240,6 @@ export const KIND: Readonly<Record<Category, string>> = {
 };
 
 function describe(category: Category, effects: readonly Effect[]): readonly string[] {
-  const reasons = effects.slice(0, 3).map((effect) => effect.because);
-  return [KIND[category], ...reasons.filter((reason) => reason !== KIND[category])];
+  const reasons = effects.slice(0, RULES.reasonsMax).map((effect) => effect.because);
+  return [CATEGORY_WORDS[category], ...reasons.filter((reason) => reason !== CATEGORY_WORDS[category])];
 }

@@ -1,12 +1,23 @@
-// Measures a text in one pass: words, lines, marks of code and mathematics, and the cues of the lexicon.
-// It knows nothing of tiers or categories.
+// Measures of a text: words, lines, signs of code and mathematics, the cues of the lexicon, and the cognitive load.
+// They say nothing of tiers or categories.
 
 import { codesOf, PADDING } from "./characters.ts";
-import { findParts, LoadCounts, measureLoad, type Parts } from "./cognitive-load.ts";
+import { EXAMPLES, LOAD } from "./constants.ts";
 import { nameCues } from "./cues.ts";
 import type { Cue } from "./lexicon.ts";
-import type { Marks } from "./punctuation.ts";
-import { Reading, scan } from "./scan.ts";
+import { LoadCounts, Scan, type SignCounts } from "./scan.ts";
+
+/** A text that has been read: lower-cased once and measured, for every step that looks at it. */
+export interface Prompt {
+  readonly text: string;
+  readonly lower: string;
+  readonly signals: Signals;
+}
+
+export function readPrompt(text: string): Prompt {
+  const lower = text.toLowerCase();
+  return { text, lower, signals: measure(lower) };
+}
 
 export interface Signals {
   readonly length: number;
@@ -38,62 +49,139 @@ export interface Signals {
   readonly cues: Readonly<Record<Cue, number>>;
 }
 
-export function readSignals(text: string): Signals {
-  const lower = text.toLowerCase();
-  const reading = new Reading(codesOf(lower));
-  const parts = findParts(lower, reading.codes);
-  const load = readParts(reading, parts);
-  const { marks } = reading;
+function measure(lower: string): Signals {
+  const scan = new Scan(codesOf(lower));
+  const parts = findParts(lower, scan.codes);
+  const load = readParts(scan, parts);
+  const { signs } = scan;
   return {
     length: lower.length,
     questionAt: parts.question,
-    words: reading.wordHalves / 2,
-    numbers: reading.numbers,
-    letters: reading.letters,
-    foreignLetters: reading.foreignLetters,
-    lines: marks.lines,
-    questions: marks.questions,
-    codeMarks: marks.codeHalves / 2,
-    mathMarks: marks.mathHalves / 2,
-    listItems: marks.listItems,
-    options: marks.options,
-    brackets: marks.brackets,
-    commas: marks.commas,
-    singles: reading.singles,
+    words: scan.wordHalves / 2,
+    numbers: scan.numbers,
+    letters: scan.letters,
+    foreignLetters: scan.foreignLetters,
+    lines: signs.lines,
+    questions: signs.questions,
+    codeMarks: signs.codeHalves / 2,
+    mathMarks: signs.mathHalves / 2,
+    listItems: signs.listItems,
+    options: signs.options,
+    brackets: signs.brackets,
+    commas: signs.commas,
+    singles: scan.singles,
     load,
-    cues: nameCues(reading.hits),
+    cues: nameCues(scan.hits),
     hasFence: lower.includes("```"),
-    hasStackTrace: hasStackTrace(lower, marks),
+    hasStackTrace: hasStackTrace(lower, signs),
   };
 }
 
 /** Everything is counted over the whole text, the load over the question and its choices only. Returns the load. */
-function readParts(reading: Reading, parts: Parts): number {
-  const end = reading.codes.length - PADDING;
+function readParts(scan: Scan, parts: Parts): number {
+  const end = scan.codes.length - PADDING;
   if (parts.question > 0) {
-    scan(reading, 0, parts.question);
-    reading.load = new LoadCounts();
+    scan.read(0, parts.question);
+    scan.load = new LoadCounts();
   }
-  const question = reading.load;
-  scan(reading, parts.question, parts.choices);
+  const question = scan.load;
+  scan.read(parts.question, parts.choices);
   if (parts.choices === end) {
     // The end of a text counts as a line break.
     return measureLoad({ questionChars: end - parts.question + 1, choicesChars: 0, question, choices: NO_LOAD });
   }
   const choices = new LoadCounts();
-  reading.load = choices;
-  scan(reading, parts.choices, end);
+  scan.load = choices;
+  scan.read(parts.choices, end);
   // The line break before the choices is theirs.
   const questionChars = parts.choices - parts.question - 1;
   return measureLoad({ questionChars, choicesChars: end - parts.choices + 2, question, choices });
 }
 
 const NO_LOAD = new LoadCounts();
+
+/** Where the parts of a text begin, each on a line of its own. */
+interface Parts {
+  /** 0 where no solved examples stand before the question. */
+  readonly question: number;
+  /** The end of the text where there are no choices. */
+  readonly choices: number;
+}
+
+/** `codes` are those of the lower-case text. */
+function findParts(lower: string, codes: Uint16Array): Parts {
+  const question = findQuestion(lower);
+  return { question, choices: findChoices(lower, codes, question) };
+}
+
+/** The two parts of a text whose load is measured. */
+interface LoadParts {
+  /** Characters of the question and of the choices. */
+  readonly questionChars: number;
+  readonly choicesChars: number;
+  readonly question: LoadCounts;
+  /** Their words are not counted, their numbers and signs are. */
+  readonly choices: LoadCounts;
+}
+
+/**
+ * The cognitive load: how much has to be kept in mind at once. The words of choices and solved examples do not count: they
+ * are longer where the question is easier. Within one category it ranks difficulty better than length does (E6).
+ */
+function measureLoad({ questionChars, choicesChars, question, choices }: LoadParts): number {
+  let load = LOAD.length * Math.log1p(questionChars + LOAD.unspacedExtra * question.unspaced);
+  load += LOAD.choices * Math.log1p(choicesChars);
+  load += LOAD.distinct * Math.log1p(question.distinctHalves / 2);
+  load += LOAD.choiceNumbers * Math.log1p(choices.numbers);
+  load += LOAD.numbers * Math.log1p(question.numbers + choices.numbers);
+  load += LOAD.longWords * Math.log1p(question.longWords);
+  load += LOAD.conditions * Math.log1p(question.conditions);
+  load += LOAD.quantities * Math.log1p(question.quantities);
+  load += LOAD.operators * Math.log1p(question.operators + choices.operators);
+  load += LOAD.brackets * Math.log1p(question.brackets + choices.brackets);
+  load += LOAD.variables * Math.log1p(question.variables + choices.variables);
+  load += LOAD.sentences * Math.log1p(question.sentences + choices.sentences);
+  return load;
+}
+
+const ANSWER_LABELS = ["answer:", "\na:", "output:", "答案："];
+
+/** Where the question begins when examples with answers stand before it; 0 otherwise. */
+function findQuestion(lower: string): number {
+  // Every label has one, and most texts have none: searching for each label costs as much as counting does.
+  if (!lower.includes(":") && !lower.includes("：")) return 0;
+  for (const label of ANSWER_LABELS) {
+    const last = lower.lastIndexOf(label);
+    if (last <= 0) continue;
+    const isOpen = lower.length - last < label.length + EXAMPLES.openLabelChars;
+    const solved = isOpen ? lower.lastIndexOf(label, last - 1) : last;
+    if (solved <= 0 || lower.lastIndexOf(label, solved - 1) < 0) continue;
+    const end = lower.indexOf("\n\n", solved);
+    if (end >= 0 && lower.length - end > EXAMPLES.questionCharsMin) return end + 2;
+  }
+  return 0;
+}
+
+function findChoices(lower: string, codes: Uint16Array, question: number): number {
+  for (let at = lower.indexOf("\n", question); at >= 0; at = lower.indexOf("\n", at + 1)) {
+    if (opensChoices(codes, at + 1)) return at + 1;
+  }
+  return codes.length - PADDING;
+}
+
+/** Whether a line begins as the first choice of a test does: "a.", "(a)", "a)". */
+function opensChoices(codes: Uint16Array, from: number): boolean {
+  let at = from;
+  while (codes[at] === 32) at++;
+  if (codes[at] === 0x28) at++;
+  return codes[at] === 0x61 && (codes[at + 1] === 0x2e || codes[at + 1] === 0x29);
+}
+
 const TRACES = ["traceback (most recent", "goroutine 1 ["];
 const INDENTED_TRACES = ["\n\tat ", "\n    at ", "\n  at ", '\n  file "'];
 
 /** Looked for only where what was counted allows it: searching a long text costs as much as counting does. */
-function hasStackTrace(lower: string, { brackets, codeHalves }: Marks): boolean {
+function hasStackTrace(lower: string, { brackets, codeHalves }: SignCounts): boolean {
   return (
     (brackets > 0 && TRACES.some((trace) => lower.includes(trace))) ||
     (codeHalves > 0 && INDENTED_TRACES.some((trace) => lower.includes(trace))) ||

@@ -1,13 +1,9 @@
-// How well the offered tools fit a request and how many calls it seems to ask for, as a short row of numbers.
-// Reads a bounded part of request and definitions. The order of the numbers is part of the weights.
+// The fit between tools and a request, and how many calls it seems to ask for, as a row of named measures. Reads a bounded
+// part of request and definitions. The order of the measures is part of the weights (classifier/layout.ts).
 
 import type { Tool } from "../../core/chat.ts";
-import type { Signals } from "../classifier/signals.ts";
-
-export const TOOL_MEASURES = 18;
-
-/** The scenarios told apart by these measures; the others show in tools and history. */
-export const FITTED_SCENARIOS = ["single", "parallel", "optional"] as const;
+import { FITTED_SCENARIOS, TOOL_MEASURES, type ToolMeasure } from "../classifier/layout.ts";
+import type { Prompt, Signals } from "../classifier/signals.ts";
 
 type FittedScenario = (typeof FITTED_SCENARIOS)[number];
 
@@ -18,34 +14,38 @@ export function fitScenario(measures: Float32Array, coefficients: Float32Array, 
   for (const [row, scenario] of FITTED_SCENARIOS.entries()) {
     if (isNeeded && scenario === "optional") continue;
     let points = 0;
-    for (let at = 0; at < TOOL_MEASURES; at++) {
-      points += (coefficients[row * TOOL_MEASURES + at] as number) * (measures[at] as number);
+    for (let at = 0; at < TOOL_MEASURES.length; at++) {
+      points += (coefficients[row * TOOL_MEASURES.length + at] as number) * (measures[at] as number);
     }
     if (points > highest) [best, highest] = [scenario, points];
   }
   return best;
 }
 
-/** The places of two measures. */
-const NAME_SHARE = 1;
-const VALUES = 11;
+const NAME_SHARE = TOOL_MEASURES.indexOf("name share");
+const VALUES = TOOL_MEASURES.indexOf("values per parameter");
+/** The share of a tool's name from which the request names it: "play some jazz" names `play_music`. By hand. */
+const NAMED_FROM = 0.5;
 /** What no model can know by itself: whose it is, and what is true now. */
 const OWN_OR_NOW =
   /\b(my|our|we|us|me|mine|now|today|tonight|tomorrow|currently|latest|meine?|unsere?|jetzt|heute|morgen|mon|mes|notre|aujourd'hui|demain|mis?|nuestr[oa]|hoy|ahora|mañana|oggi|domani|hoje|amanhã)\b/i;
 
 /** Whether the request names a tool and gives it values, or asks for something of the asker's own or of this moment. */
 export function needsTool(measures: Float32Array, text: string): boolean {
-  if ((measures[NAME_SHARE] as number) < 0.5) return false;
+  if ((measures[NAME_SHARE] as number) < NAMED_FROM) return false;
   return (measures[VALUES] as number) > 0 || OWN_OR_NOW.test(text.slice(0, ASK_CHARS));
 }
 
+/** Bounds on what is read of request and definitions. By hand. */
 const ASK_CHARS = 1600;
 const WORDS_MAX = 240;
 const TOOLS_MAX = 24;
 const DESCRIPTION_CHARS = 300;
 const FIELDS_MAX = 16;
+/** Words are compared by so many first letters. By hand. */
 const STEM_CHARS = 5;
 
+/** Words that say nothing of a task, and words that say nothing of a tool. */
 const COMMON = words(
   "what when where which with have this that from your about please could would should there their need want give tell",
   "make many much some does into will help like know the and for are was were how who can you its they them than then",
@@ -94,53 +94,85 @@ interface Fit {
   readonly hasList: boolean;
 }
 
-export function measureTools(tools: readonly Tool[], text: string, signals: Signals): Float32Array {
-  const ask = text.slice(0, ASK_CHARS);
-  const said = wordsOf(ask);
+/** What the measures of one request are computed from. */
+interface ToolFacts {
+  /** The beginning of the request, and the same without what stands in brackets. */
+  readonly ask: string;
+  readonly plain: string;
+  readonly said: readonly string[];
+  /** Those of the words that say something, and their stems. */
+  readonly telling: readonly string[];
+  readonly stems: ReadonlySet<string>;
+  /** The tools by how well they fit, and the best of them. */
+  readonly fits: readonly Fit[];
+  readonly best: Fit;
+  /** Numbers and quoted texts of the request. */
+  readonly values: number;
+  readonly signals: Signals;
+}
+
+const NO_FIT: Fit = { nameShare: 0, hits: 0, required: 0, hasList: false };
+/** A word of a description counts this share of a whole name, when tools are ordered by fit. By hand. */
+const HIT_SHARE = 0.05;
+
+/** How each measure is computed. The divisors bring common requests between 0 and 1; by hand, as the fit adapts to them. */
+const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
+  constant: () => 1,
+  "name share": ({ best }) => best.nameShare,
+  "log hits": ({ best }) => Math.log1p(best.hits),
+  "hits per word": ({ best, stems }) => (stems.size === 0 ? 0 : best.hits / stems.size),
+  "second name share": ({ fits }) => fits[1]?.nameShare ?? 0,
+  "names several": ({ fits }) => (fits.filter((fit) => fit.nameShare >= NAMED_FROM).length > 1 ? 1 : 0),
+  conjunctions: ({ plain }) => Math.min(1, count(plain, / and | und | et | y | и |、|和/g) / 4),
+  separators: ({ plain }) => Math.min(1, count(plain, /[,;，；]/g) / 6),
+  "joining words": ({ said }) => Math.min(1, said.filter((word) => JOINING.has(word)).length / 3),
+  sentences: ({ plain }) => Math.min(1, count(plain, /[.?!。？！](?=\s|$)/g) / 4),
+  "log words": ({ signals }) => Math.log1p(signals.words) / 5,
+  "values per parameter": ({ values, best }) => Math.min(1, values / (best.required + 1) / 4),
+  "takes list": ({ best }) => (best.hasList ? 1 : 0),
+  "asking words": ({ said }) => Math.min(1, said.filter((word) => ASKING.has(word)).length / 3),
+  "opens as question": ({ ask }) => (/^\W*(who|what|when|where|which|how|why|is|are|can|do|does)\b/i.test(ask) ? 1 : 0),
+  "joined clauses": ({ plain }) =>
+    Math.min(1, count(plain, /\band (also |then |what|how|find|get|the |another|a )/gi) / 3),
+  "repeated words": ({ telling, stems }) => Math.min(1, (telling.length - stems.size) / 8),
+  "lacks values": ({ best, values }) => (best.required > 0 && values === 0 ? 1 : 0),
+};
+
+export function measureTools(tools: readonly Tool[], prompt: Prompt): Float32Array {
+  const facts = gatherFacts(tools, prompt);
+  return Float32Array.from(TOOL_MEASURES, (name) => MEASURED[name](facts));
+}
+
+function gatherFacts(tools: readonly Tool[], prompt: Prompt): ToolFacts {
+  const { signals } = prompt;
+  const ask = prompt.text.slice(0, ASK_CHARS);
+  const said = wordsOf(prompt);
   const telling = said.filter((word) => !COMMON.has(word));
   const stems = new Set(telling.map(stemOf));
   const fits = tools.slice(0, TOOLS_MAX).map((tool) => fitOf(tool, stems));
-  fits.sort((a, b) => b.nameShare + b.hits * 0.05 - (a.nameShare + a.hits * 0.05));
-  const best = fits[0] ?? {
-    nameShare: 0,
-    hits: 0,
-    required: 0,
-    hasList: false,
-  };
+  fits.sort((a, b) => b.nameShare + b.hits * HIT_SHARE - (a.nameShare + a.hits * HIT_SHARE));
   const plain = ask.replace(/\[[^\]]{0,400}\]|\([^)]{0,400}\)/g, " ");
-  const values = signals.numbers + (ask.match(/'[^']{1,80}'|"[^"]{1,80}"/g) ?? []).length;
-  const repeats = said.filter((word) => ASKING.has(word)).length;
-  const count = (pattern: RegExp) => (plain.match(pattern) ?? []).length;
-  return Float32Array.of(
-    1,
-    best.nameShare,
-    Math.log1p(best.hits),
-    stems.size === 0 ? 0 : best.hits / stems.size,
-    fits[1]?.nameShare ?? 0,
-    fits.filter((fit) => fit.nameShare >= 0.5).length > 1 ? 1 : 0,
-    Math.min(1, count(/ and | und | et | y | и |、|和/g) / 4),
-    Math.min(1, count(/[,;，；]/g) / 6),
-    Math.min(1, said.filter((word) => JOINING.has(word)).length / 3),
-    Math.min(1, count(/[.?!。？！](?=\s|$)/g) / 4),
-    Math.log1p(signals.words) / 5,
-    Math.min(1, values / (best.required + 1) / 4),
-    best.hasList ? 1 : 0,
-    Math.min(1, repeats / 3),
-    /^\W*(who|what|when|where|which|how|why|is|are|can|do|does)\b/i.test(ask) ? 1 : 0,
-    Math.min(1, count(/\band (also |then |what|how|find|get|the |another|a )/gi) / 3),
-    Math.min(1, (telling.length - stems.size) / 8),
-    best.required > 0 && values === 0 ? 1 : 0,
-  );
+  const values = signals.numbers + count(ask, /'[^']{1,80}'|"[^"]{1,80}"/g);
+  return { ask, plain, said, telling, stems, fits, best: fits[0] ?? NO_FIT, values, signals };
+}
+
+function count(text: string, pattern: RegExp): number {
+  return (text.match(pattern) ?? []).length;
 }
 
 /** Whether the request says at least half of what a tool's name does ("play some jazz": `play_music`). */
-export function namesTool(tools: readonly Tool[], text: string): boolean {
-  const stems = new Set(wordsOf(text.slice(0, ASK_CHARS)).map(stemOf));
-  return tools.slice(0, TOOLS_MAX).some((tool) => fitOf(tool, stems).nameShare >= 0.5);
+export function namesTool(tools: readonly Tool[], prompt: Prompt): boolean {
+  const stems = new Set(wordsOf(prompt).map(stemOf));
+  return tools.slice(0, TOOLS_MAX).some((tool) => fitOf(tool, stems).nameShare >= NAMED_FROM);
 }
 
-function wordsOf(ask: string): readonly string[] {
-  return (ask.toLowerCase().match(/[a-z]{3,24}/g) ?? []).slice(0, WORDS_MAX);
+function wordsOf(prompt: Prompt): readonly string[] {
+  return (lowerHead(prompt, ASK_CHARS).match(/[a-z]{3,24}/g) ?? []).slice(0, WORDS_MAX);
+}
+
+/** The first characters of a request in lower case. A few letters grow when lowered and would shift where the text is cut. */
+export function lowerHead({ text, lower }: Prompt, chars: number): string {
+  return lower.length === text.length ? lower.slice(0, chars) : text.slice(0, chars).toLowerCase();
 }
 
 function fitOf({ name, description, parameters }: Tool, stems: ReadonlySet<string>): Fit {

@@ -1,51 +1,51 @@
-// Tells in which way the offered tools will be used, so that models can be ordered by how well they do just that.
-// Reads a bounded part of the tool definitions.
+// The tool scenario: in which way the offered tools will be used, so that models can be ordered by how well they do just
+// that. Reads a bounded part of the tool definitions.
 
 import type { Weights } from "../../catalog/weights.ts";
 import type { ChatMessage, ChatRequest, Tool } from "../../core/chat.ts";
 import type { Category } from "../../core/decision.ts";
 import type { ToolScenario } from "../../core/model.ts";
-import { CODING } from "../classifier/evidence.ts";
-import { CALIBRATION } from "../classifier/scale.ts";
-import type { Signals } from "../classifier/signals.ts";
-import { fitScenario, measureTools, namesTool, needsTool } from "./fit.ts";
+import { CALIBRATION } from "../classifier/layout.ts";
+import { CODING } from "../classifier/rules.ts";
+import type { Prompt, Signals } from "../classifier/signals.ts";
+import { fitScenario, lowerHead, measureTools, namesTool, needsTool } from "./fit.ts";
 
 export interface ScenarioInput {
   readonly chat: ChatRequest;
-  readonly text: string;
-  readonly signals: Signals;
+  readonly prompt: Prompt;
   readonly category: Category;
-  readonly weights?: Weights | null;
+  readonly weights: Weights | null;
 }
 
-/** SPEC 2.6: null when no tools are present. */
+/** Null when no tools are offered. Behaviour 5. */
 export function detectScenario(input: ScenarioInput): ToolScenario | null {
-  const { chat, signals, category } = input;
+  const { chat, prompt, category } = input;
   const { tools, toolChoice } = chat;
   if (tools.length === 0) return null;
   if (toolChoice === "none") return "optional";
   if (isToolConversation(chat.messages)) return "multi_turn";
   const memoryShare = shareOf(tools, isMemoryTool);
-  if (memoryShare >= 0.5 || (memoryShare > 0 && isAboutMemory(input.text))) return "memory";
+  if (memoryShare >= 0.5 || (memoryShare > 0 && isAboutMemory(prompt.text))) return "memory";
   const isFree = toolChoice === null || toolChoice === undefined || toolChoice === "auto";
-  if (isFree && category === "chitchat" && !namesTool(tools, input.text)) return "optional";
-  if (needsWeb(tools, signals)) return "web_search";
+  if (isFree && category === "chitchat" && !namesTool(tools, prompt)) return "optional";
+  if (needsWeb(tools, prompt.signals)) return "web_search";
   if (isWorkbench(tools) && category === CODING) return "multi_turn";
   const scenario = byFit(input);
   return scenario === "optional" && !isFree ? "single" : scenario;
 }
 
-function byFit({ chat, text, signals, weights = null }: ScenarioInput): ToolScenario {
+/** Where nothing decides by rule: the fitted model, or rules of thumb without weights. */
+function byFit({ chat, prompt, weights }: ScenarioInput): ToolScenario {
   // Definitions are mostly English: what is asked in another script cannot be compared with them.
-  if (weights === null || hasOtherScript(text.slice(0, ASK_CHARS))) return byRules(chat.tools, text, signals);
+  if (weights === null || hasOtherScript(prompt.text.slice(0, ASK_CHARS))) return byRules(chat.tools, prompt);
   const coefficients = weights.calibration.subarray(CALIBRATION.scenarios);
-  const measures = measureTools(chat.tools, text, signals);
-  return fitScenario(measures, coefficients, needsTool(measures, text));
+  const measures = measureTools(chat.tools, prompt);
+  return fitScenario(measures, coefficients, needsTool(measures, prompt.text));
 }
 
-function byRules(tools: readonly Tool[], text: string, signals: Signals): ToolScenario {
-  if (isUnrelated(tools, text)) return "optional";
-  return needsSeveralCalls(text, signals) ? "parallel" : "single";
+function byRules(tools: readonly Tool[], prompt: Prompt): ToolScenario {
+  if (isUnrelated(tools, prompt)) return "optional";
+  return needsSeveralCalls(prompt) ? "parallel" : "single";
 }
 
 /** Tools of a coding agent: what they are used for is never said in the request. */
@@ -55,6 +55,7 @@ function isWorkbench(tools: readonly Tool[]): boolean {
   return tools.filter(isBench).length >= 3;
 }
 
+/** Replies from which a conversation counts as under way. By hand. */
 const RUNNING_REPLIES = 2;
 
 function isToolConversation(messages: readonly ChatMessage[]): boolean {
@@ -93,9 +94,11 @@ function needsWeb(tools: readonly Tool[], { cues, questions }: Signals): boolean
   return share > 0 && cues.fresh >= 1;
 }
 
+/** Bounds on what is read, so that a megabyte of definitions costs no more than a page. By hand. */
 const TOOL_TEXT_CHARS = 4096;
 const ASK_CHARS = 600;
 const ASK_WORDS = 40;
+/** Words are compared by so many first letters: "book" and "booking" are one. By hand. */
 const STEM_CHARS = 5;
 const COMMON = new Set(
   "what when where which with have this that from your about please could would should there their need want give tell make many much some does into will help like know find show".split(
@@ -104,8 +107,8 @@ const COMMON = new Set(
 );
 
 // Words are compared by their beginnings; an ask in another script than the definitions proves nothing.
-function isUnrelated(tools: readonly Tool[], text: string): boolean {
-  const ask = text.slice(0, ASK_CHARS).toLowerCase();
+function isUnrelated(tools: readonly Tool[], prompt: Prompt): boolean {
+  const ask = lowerHead(prompt, ASK_CHARS);
   const words = (ask.match(/[a-z]{4,24}/g) ?? []).filter((word) => !COMMON.has(word)).slice(0, ASK_WORDS);
   if (words.length < 2 || hasOtherScript(ask)) return false;
   const definitions = describeTools(tools);
@@ -131,8 +134,8 @@ function describeTools(tools: readonly Tool[]): string {
   return parts.join(" ").toLowerCase();
 }
 
-/** Counted over the opening of the request: joined clauses, lists of values, several questions. */
-function needsSeveralCalls(text: string, { cues, questions }: Signals): boolean {
+/** Counted over the opening of the request: joined clauses, lists of values, several questions. The points are by hand. */
+function needsSeveralCalls({ text, signals: { cues, questions } }: Prompt): boolean {
   const opening = text.slice(0, ASK_CHARS);
   const joints = (opening.match(/ and |, |; | und | et | y | e | и |、|和|及/gi) ?? []).length;
   return joints * 0.5 + cues.several * 0.6 + Math.max(0, questions - 1) >= 2;

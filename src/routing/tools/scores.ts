@@ -1,17 +1,17 @@
-// How good models are at calling tools: the score the catalogue gives them, lowered by what was seen of their calls, and
-// the order that follows from it.
+// Function-calling scores: the score the catalogue gives a model, lowered by what was seen of its calls, and the order
+// that follows from it.
 
 import { type SeenToolCalls, TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
 import type { Model, ToolScenario } from "../../core/model.ts";
 
 /** The model's static score for the scenario, else its overall one; null when it was never measured. */
-export function toolScoreOf(model: Model, scenario: ToolScenario | null): number | null {
-  if (scenario === null || model.scores === null) return null;
-  return model.scores[scenario] ?? model.scores.overall;
+export function toolScoreOf({ scores }: Model, scenario: ToolScenario): number | null {
+  return scores === null ? null : (scores[scenario] ?? scores.overall);
 }
 
-/** As many calls as the static score stands for; and the least that is left of it, however bad the calls are. */
+/** As many calls as the static score stands for. By hand: a few bad calls must not outweigh a benchmark. */
 const STATIC_WEIGHT = 50;
+/** The least share of the static score that is left, however bad the calls are. By hand. */
 const SHARE_MIN = 0.75;
 
 /**
@@ -24,6 +24,7 @@ export function blendScore(staticScore: number, { calls, valid }: SeenToolCalls)
   return Math.round(staticScore * Math.max(SHARE_MIN, share) * 100) / 100;
 }
 
+/** Models in a new order, and why. */
 export interface Ranked {
   readonly models: readonly Model[];
   readonly notes: readonly string[];

@@ -1,7 +1,7 @@
 // /api/requests through the front door: what each kind of request leaves behind, filters, tenancy, marks and export.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { parseMarks } from "../../../eval/feedback.ts";
+import { parseFeedback } from "../../../eval/feedback.ts";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import {
   answers,
@@ -269,8 +269,8 @@ describe("marks for learning", () => {
     const marked = lines.map((line) => JSON.parse(line) as Line).find((line) => line.id === recordId);
     const { score } = decision as Line;
     expect(marked).toMatchObject({ tier: "COMPLEX", category, features: { score }, createdAt: expect.any(String) });
-    expect(parseMarks(text)).toHaveLength(lines.length);
-    expect(parseMarks(text)).toContainEqual({ tier: "COMPLEX", category, score });
+    expect(parseFeedback(text)).toHaveLength(lines.length);
+    expect(parseFeedback(text)).toContainEqual({ tier: "COMPLEX", category, score });
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readWeights } from "../../../src/catalog/weights.ts";
 import type { ChatMessage } from "../../../src/core/chat.ts";
 import { newestAsk } from "../../../src/routing/ask.ts";
-import { readSignals } from "../../../src/routing/classifier/signals.ts";
+import { readPrompt } from "../../../src/routing/classifier/signals.ts";
 import { findHistoryFloor } from "../../../src/routing/history.ts";
 
 const weights = readWeights();
@@ -21,7 +21,7 @@ function floorAfter(reply: string, asks: readonly string[]) {
   ]);
   const conversation = messages.slice(0, -1);
   const ask = newestAsk(conversation);
-  return findHistoryFloor({ messages: conversation, ask, signals: readSignals(ask.text), weights });
+  return findHistoryFloor({ messages: conversation, askIndex: ask.index, prompt: readPrompt(ask.text), weights });
 }
 
 describe("findHistoryFloor", () => {
@@ -187,6 +187,6 @@ describe("findHistoryFloor", () => {
       { role: "tool", content: "edited", tool_call_id: "1" },
     ];
     const ask = newestAsk(messages);
-    expect(findHistoryFloor({ messages, ask, signals: readSignals(ask.text), weights })).toBe("STANDARD");
+    expect(findHistoryFloor({ messages, askIndex: ask.index, prompt: readPrompt(ask.text), weights })).toBe("STANDARD");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readWeights } from "../../../src/catalog/weights.ts";
 import { classify } from "../../../src/routing/classifier/classify.ts";
-import { readSignals } from "../../../src/routing/classifier/signals.ts";
+import { readPrompt } from "../../../src/routing/classifier/signals.ts";
 import { warmRouter } from "../../../src/routing/warm.ts";
 
 describe("warming the router", () => {
@@ -11,7 +11,7 @@ describe("warming the router", () => {
 
   it("changes no decision", () => {
     const text = "Write a function that merges two sorted lists.";
-    const read = (weights: ReturnType<typeof readWeights>) => classify({ text, signals: readSignals(text), weights });
+    const read = (weights: ReturnType<typeof readWeights>) => classify(readPrompt(text), weights);
     const cold = read(readWeights());
     const weights = readWeights();
     warmRouter({ weights });

@@ -4,12 +4,12 @@ import { CATEGORIES } from "../../../../src/core/decision.ts";
 import { TIERS, tierRank } from "../../../../src/core/tiers.ts";
 import { classify } from "../../../../src/routing/classifier/classify.ts";
 import { CUES, LEXICON } from "../../../../src/routing/classifier/lexicon.ts";
-import { readSignals } from "../../../../src/routing/classifier/signals.ts";
+import { readPrompt } from "../../../../src/routing/classifier/signals.ts";
 import { fc } from "../../../support/property.ts";
 
 const weights = readWeights();
 
-const read = (text: string) => classify({ text, signals: readSignals(text), weights });
+const read = (text: string) => classify(readPrompt(text), weights);
 
 describe("tiers", () => {
   const cases: readonly [string, string][] = [
@@ -116,9 +116,9 @@ describe("the lexicon", () => {
     LEXICON[cue].flatMap((line) => line.split("|").map((word) => [cue, word] as const)),
   );
 
-  it("has only entries that can be heard", () => {
-    const deaf = words.filter(([cue, word]) => readSignals(word.replace("*", "")).cues[cue] === 0);
-    expect(deaf).toEqual([]);
+  it("has only entries that can be found", () => {
+    const missed = words.filter(([cue, word]) => readPrompt(word.replace("*", "")).signals.cues[cue] === 0);
+    expect(missed).toEqual([]);
   });
 
   it("has Latin stems of three characters at least, since they are indexed by three", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Weights } from "../../../../src/catalog/weights.ts";
-import { runNetwork } from "../../../../src/routing/classifier/network.ts";
+import { createNetwork } from "../../../../src/routing/classifier/network.ts";
 import { fc } from "../../../support/property.ts";
 
 const SIZES = { buckets: 8, outputs: 8, measures: 3, hidden: 5 };
@@ -15,6 +15,7 @@ function makeWeights(seed: number): Weights {
   const floats = (length: number) => Float32Array.from({ length }, next);
   return {
     ...SIZES,
+    fingerprint: 0,
     step: 0.01,
     words: Int8Array.from({ length: buckets * outputs }, () => Math.round(next() * 128 - 0.5)),
     inner: floats(hidden * (measures + outputs)),
@@ -57,9 +58,16 @@ describe("the net", () => {
         const weights = makeWeights(seed);
         const input = { buckets: Int32Array.from(found), shape: Float32Array.from(measured) };
         const expected = plainly(weights, input.buckets, input.shape);
-        for (const [at, value] of runNetwork(weights, input).entries()) expect(value).toBeCloseTo(expected[at] ?? 0, 3);
+        for (const [at, value] of createNetwork(weights)(input).entries())
+          expect(value).toBeCloseTo(expected[at] ?? 0, 3);
       }),
       { numRuns: 60 },
     );
+  });
+
+  it("refuses a shape of another length than it learned with", () => {
+    const run = createNetwork(makeWeights(1));
+    const input = { buckets: new Int32Array(0), shape: new Float32Array(SIZES.measures + 1) };
+    expect(() => run(input)).toThrow("the net reads 3 measures and was given 4");
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { readWeights } from "../../../../src/catalog/weights.ts";
-import { OUTPUT, OUTPUTS } from "../../../../src/routing/classifier/outputs.ts";
+import { OUTPUT, OUTPUTS } from "../../../../src/routing/classifier/layout.ts";
 import { distanceOf, scale } from "../../../../src/routing/classifier/scale.ts";
-import { readSignals } from "../../../../src/routing/classifier/signals.ts";
+import { readPrompt } from "../../../../src/routing/classifier/signals.ts";
 
 const { calibration } = readWeights();
-const signals = readSignals("How many ways are there to do it?");
+const signals = readPrompt("How many ways are there to do it?").signals;
 
 function scaled(difficulty: number, load = signals.load, options = 0) {
   const outputs = new Float32Array(OUTPUTS);
@@ -36,7 +36,7 @@ describe("a sum told as a story", () => {
   const place = (text: string) => {
     const outputs = new Float32Array(OUTPUTS);
     outputs[2] = 12;
-    return scale(outputs, calibration, { ...readSignals(text), load: 5 }).place;
+    return scale(outputs, calibration, { ...readPrompt(text).signals, load: 5 }).place;
   };
   const story =
     "Maya sold 12 boxes of cookies in the first week and twice as many in the second week. How much money did she earn?";

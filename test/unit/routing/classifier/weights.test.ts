@@ -1,20 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { decodeWeights, encodeWeights, readWeights } from "../../../../src/catalog/weights.ts";
-import { classify } from "../../../../src/routing/classifier/classify.ts";
-import { BUCKETS, hashText } from "../../../../src/routing/classifier/ngrams.ts";
-import { OUTPUTS } from "../../../../src/routing/classifier/outputs.ts";
-import { CALIBRATION } from "../../../../src/routing/classifier/scale.ts";
-import { SHAPE_SIZE } from "../../../../src/routing/classifier/shape.ts";
-import { readSignals } from "../../../../src/routing/classifier/signals.ts";
+import { decodeWeights, encodeWeights, readWeights, type Weights } from "../../../../src/catalog/weights.ts";
+import { classify, createClassifier } from "../../../../src/routing/classifier/classify.ts";
+import { createWordHasher, SHAPE_NAMES } from "../../../../src/routing/classifier/features.ts";
+import { checkLayout, LAYOUT_FINGERPRINT, TOOL_MEASURES } from "../../../../src/routing/classifier/layout.ts";
+import { readPrompt } from "../../../../src/routing/classifier/signals.ts";
 import { promisedMs } from "../../../support/random.ts";
 
 const weights = readWeights();
 
 describe("the weights that ship", () => {
-  it("have the sizes the router reads and stay below four megabytes", () => {
-    const { buckets, outputs, measures } = weights;
-    expect({ buckets, outputs, measures }).toEqual({ buckets: BUCKETS, outputs: OUTPUTS, measures: SHAPE_SIZE });
-    expect(weights.calibration).toHaveLength(CALIBRATION.size);
+  it("have the layout of this code and stay below four megabytes", () => {
+    expect(weights.fingerprint).toBe(LAYOUT_FINGERPRINT);
+    expect(() => checkLayout(weights)).not.toThrow();
     expect(encodeWeights(weights).length).toBeLessThan(4_000_000);
   });
 
@@ -31,11 +28,42 @@ describe("the weights that ship", () => {
   });
 });
 
+describe("weights made for other code", () => {
+  const others: readonly [string, Partial<Weights>, string][] = [
+    ["another number of measures", { measures: SHAPE_NAMES.length + 1 }, "measures: 60 in the file, 59 in the code"],
+    ["another number of outputs", { outputs: 20 }, "outputs: 20 in the file, 16 in the code"],
+    ["a smaller word table", { buckets: 1024 }, "buckets: 1024 in the file, 65536 in the code"],
+    ["a shorter calibration", { calibration: weights.calibration.subarray(1) }, "calibration: 93 in the file, 94"],
+    ["other names or another order", { fingerprint: LAYOUT_FINGERPRINT ^ 1 }, "other names or another order"],
+  ];
+  it.each(others)("are refused: %s", (_what, change, reason) => {
+    const wrong = { ...weights, ...change };
+    expect(() => createClassifier(wrong)).toThrow(reason);
+    expect(() => classify(readPrompt("What is the capital of France?"), wrong)).toThrow("do not fit this version");
+  });
+
+  it("are refused as a file whose header lies about the sizes", () => {
+    const bytes = encodeWeights(weights);
+    new DataView(bytes.buffer).setUint32(12, SHAPE_NAMES.length + 1, true);
+    expect(() => decodeWeights(bytes)).toThrow("cut short or has other sizes");
+  });
+
+  it("are taken without a fingerprint where the sizes fit, as files from before it have none", () => {
+    expect(() => createClassifier({ ...weights, fingerprint: 0 })).not.toThrow();
+  });
+
+  it("cannot pass for ours by chance: every measure has a name of its own", () => {
+    expect(new Set(SHAPE_NAMES).size).toBe(SHAPE_NAMES.length);
+    expect(new Set(TOOL_MEASURES).size).toBe(TOOL_MEASURES.length);
+  });
+});
+
 describe("long inputs", () => {
   it("give a bounded number of features, from both ends", () => {
+    const hashWords = createWordHasher();
     const long = `start here ${"middle ".repeat(200_000)} the end`;
-    expect(hashText(long).length).toBeLessThan(1000);
-    expect(hashText(long)).not.toEqual(hashText(`${long} now`));
+    expect(hashWords(long).length).toBeLessThan(1000);
+    expect(hashWords(long)).not.toEqual(hashWords(`${long} now`));
   });
 
   it.each([
@@ -46,7 +74,7 @@ describe("long inputs", () => {
     "\n".repeat(300_000),
   ])("adversarial text %# takes linear time", (text) => {
     const startedAtMs = performance.now();
-    classify({ text, signals: readSignals(text), weights });
+    classify(readPrompt(text), weights);
     // What grows with the square of the length would take hours.
     expect(performance.now() - startedAtMs).toBeLessThan(promisedMs(1_500));
   });

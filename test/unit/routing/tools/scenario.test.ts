@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readWeights } from "../../../../src/catalog/weights.ts";
 import type { ChatMessage, Tool } from "../../../../src/core/chat.ts";
 import { classify } from "../../../../src/routing/classifier/classify.ts";
-import { readSignals } from "../../../../src/routing/classifier/signals.ts";
+import { readPrompt } from "../../../../src/routing/classifier/signals.ts";
 import { detectScenario } from "../../../../src/routing/tools/scenario.ts";
 import { toolScoreOf } from "../../../../src/routing/tools/scores.ts";
 import { makeChat, makeModel, makeTool } from "../../../support/catalog.ts";
@@ -17,9 +17,9 @@ function scenarioOf(
   extra: { toolChoice?: unknown; history?: ChatMessage[] } = {},
 ) {
   const messages: ChatMessage[] = [...(extra.history ?? []), { role: "user", content: text }];
-  const signals = readSignals(text);
+  const prompt = readPrompt(text);
   const chat = makeChat({ messages, tools, toolChoice: extra.toolChoice ?? null });
-  return detectScenario({ chat, text, signals, category: classify({ text, signals }).category });
+  return detectScenario({ chat, prompt, category: classify(prompt, null).category, weights: null });
 }
 
 describe("detectScenario", () => {
@@ -61,18 +61,17 @@ describe("with the weights that ship, tools", () => {
     ["are needed where values are given", "How much is 144 euros in yen?", "convert_currency"],
   ];
   it.each(cases)("%s", (_what, text, tool) => {
-    const signals = readSignals(text);
-    const { category } = classify({ text, signals, weights });
+    const prompt = readPrompt(text);
+    const { category } = classify(prompt, weights);
     const scenarioWith = (tools: readonly Tool[]) =>
-      detectScenario({ chat: makeChat({ tools }), text, signals, category, weights });
+      detectScenario({ chat: makeChat({ tools }), prompt, category, weights });
     expect([tool, "resize_image"].map((name) => scenarioWith([named(name)]))).toEqual(["single", "optional"]);
   });
 
   it("are optional for a question about the world that only shares a word with one", () => {
-    const text = "Why do currencies lose their worth over a century?";
-    const signals = readSignals(text);
+    const prompt = readPrompt("Why do currencies lose their worth over a century?");
     const chat = makeChat({ tools: [named("convert_currency")] });
-    expect(detectScenario({ chat, text, signals, category: "reasoning", weights })).toBe("optional");
+    expect(detectScenario({ chat, prompt, category: "reasoning", weights })).toBe("optional");
   });
 });
 
@@ -81,7 +80,6 @@ describe("toolScoreOf", () => {
     const model = makeModel({ scores: { overall: 50, single: 70 } });
     expect(toolScoreOf(model, "single")).toBe(70);
     expect(toolScoreOf(model, "memory")).toBe(50);
-    expect(toolScoreOf(model, null)).toBeNull();
     expect(toolScoreOf(makeModel(), "single")).toBeNull();
   });
 });

@@ -1,13 +1,13 @@
-// Decisions that would embarrass us: a proof sent to a small model in some language, an egg taken for a program.
+// Prompts that were once classified wrongly: proofs in many languages, everyday questions taken for code, pasted texts.
 
 import { describe, expect, it } from "vitest";
 import { readWeights } from "../../../../src/catalog/weights.ts";
 import { type Tier, tierRank } from "../../../../src/core/tiers.ts";
 import { classify } from "../../../../src/routing/classifier/classify.ts";
-import { readSignals } from "../../../../src/routing/classifier/signals.ts";
+import { readPrompt } from "../../../../src/routing/classifier/signals.ts";
 
 const weights = readWeights();
-const read = (text: string) => classify({ text, signals: readSignals(text), weights });
+const read = (text: string) => classify(readPrompt(text), weights);
 const rankOf = (text: string) => tierRank(read(text).tier);
 const rank = (tier: Tier) => tierRank(tier);
 
@@ -80,7 +80,7 @@ describe("what is asked", () => {
     ["creative_writing", "Make up a legend that explains why the sea is salty."],
     ["general", "Suggest some cheap ways to decorate a dorm room."],
     ["reasoning", "80yo F w/ CHF, Na 126, K 3.0, on HCTZ + furosemide, confused. approach?"],
-  ])("is heard above what it is about: %s: %j", (category, prompt) => {
+  ])("counts more than what it is about: %s: %j", (category, prompt) => {
     expect(read(prompt).category).toBe(category);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { IntTable } from "../../../../src/routing/classifier/int-table.ts";
+import { IntTable } from "../../../../src/routing/classifier/cues.ts";
 import { fc } from "../../../support/property.ts";
 
 describe("a table of integers", () => {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { readSignals } from "../../../../src/routing/classifier/signals.ts";
+import { readPrompt } from "../../../../src/routing/classifier/signals.ts";
 import { fc } from "../../../support/property.ts";
 
 const LONG =
   "look at the old red house by a small river where nine quiet people grow green beans under tall trees and sing each day about rain wind sun moon and stars until night comes down over their roof with its cold blue light while dogs sleep near warm fires";
 
+const readSignals = (text: string) => readPrompt(text).signals;
 const loadOf = (text: string) => readSignals(text).load;
 
 describe("the load of a request", () => {

@@ -1,10 +1,10 @@
 // Deciding takes no longer than the text is long, whatever the text: strings made to hurt matchers, by the megabyte.
 
 import { describe, expect, it } from "vitest";
-import { readWeights } from "../../../../src/catalog/weights.ts";
-import type { ChatMessage } from "../../../../src/core/chat.ts";
-import { decide } from "../../../../src/routing/decide.ts";
-import { makeCatalog, makeModel, makeQuestion, makeTool } from "../../../support/catalog.ts";
+import { readWeights } from "../../../src/catalog/weights.ts";
+import type { ChatMessage } from "../../../src/core/chat.ts";
+import { decide } from "../../../src/routing/decide.ts";
+import { makeCatalog, makeModel, makeQuestion, makeTool } from "../../support/catalog.ts";
 
 const HURTFUL: Readonly<Record<string, string>> = {
   "one letter": "a",
