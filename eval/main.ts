@@ -1,17 +1,15 @@
 // npm run eval: measures our router and the baselines on our own corpus or, with --data DIR, on the labelled rows there.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { buildCatalog } from "../src/catalog/build.ts";
 import { readOption } from "./command.ts";
+import { generateCorpus } from "./corpus/generate.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import { writeConfusion, writeMistakes, writeTable } from "./report.ts";
 import { makeRouters } from "./routers.ts";
-import { parseRows, readRows } from "./rows.ts";
+import { readRows } from "./rows.ts";
 
 const folder = readOption("data");
-const rows =
-  folder === null ? parseRows(readFileSync(join(process.cwd(), "eval/corpus/corpus.jsonl"), "utf8")) : readRows(folder);
+const rows = folder === null ? generateCorpus(process.cwd()) : readRows(folder);
 const { catalog } = buildCatalog();
 if (catalog === null) throw new Error("the catalogue that ships is broken");
 

@@ -42,7 +42,7 @@ export function readRows(folder: string): readonly Row[] {
   return names.sort().flatMap((name) => parseRows(readFileSync(join(folder, name), "utf8")));
 }
 
-export function parseRows(text: string): readonly Row[] {
+function parseRows(text: string): readonly Row[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return lines.map((line) => JSON.parse(line) as Row);
 }

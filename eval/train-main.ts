@@ -6,18 +6,17 @@ import { join } from "node:path";
 import { encodeWeights, type Weights } from "../src/catalog/weights.ts";
 import { withConfidence, withScenarios } from "./calibrate.ts";
 import { readOption } from "./command.ts";
-import { writeCorpus } from "./corpus/generate.ts";
+import { generateCorpus } from "./corpus/generate.ts";
 import { makeExamples } from "./examples.ts";
 import { parseFeedback, withFeedback } from "./feedback.ts";
 import { isLearnable, judgeUnseen, learnAll } from "./folds.ts";
 import { DEFAULT_SETTINGS, type LearnSettings } from "./learn.ts";
 import { writeModelCard } from "./model-card.ts";
-import { parseRows, type Row, readRows } from "./rows.ts";
+import { type Row, readRows } from "./rows.ts";
 import { fitScenarios } from "./scenarios.ts";
 import { sourceOf } from "./sources.ts";
 
 const WEIGHTS = "src/catalog/weights.bin";
-const CORPUS = "eval/corpus/corpus.jsonl";
 
 const root = process.cwd();
 const settings: LearnSettings = {
@@ -25,7 +24,6 @@ const settings: LearnSettings = {
   seed: Number(readOption("seed") ?? DEFAULT_SETTINGS.seed),
 };
 
-writeCorpus(root);
 const progress = (text: string) => console.log(text);
 const examples = makeExamples(loadRows());
 const unseen = judgeUnseen({ examples, settings, progress });
@@ -35,7 +33,7 @@ writeModelCard({ root, examples, unseen, weights, settings });
 progress(`wrote ${WEIGHTS} and docs/model-card.md`);
 
 function loadRows(): readonly Row[] {
-  const own = parseRows(readFileSync(join(root, CORPUS), "utf8"));
+  const own = generateCorpus(root);
   const folder = readOption("data");
   return folder === null ? own : [...own, ...readRows(folder)];
 }
@@ -44,7 +42,7 @@ function train(): Weights {
   progress("learning from everything that may be learned from");
   const learned = learnAll(examples.filter(isLearnable), settings);
   const tooled = examples.filter(({ row }) => sourceOf(row.source).isShippable).map(({ row }) => row);
-  const marks = readOption("feedback");
+  const feedback = readOption("feedback");
   const fitted = withScenarios(withConfidence(learned, unseen), fitScenarios(tooled));
-  return marks === null ? fitted : withFeedback(fitted, parseFeedback(readFileSync(marks, "utf8")));
+  return feedback === null ? fitted : withFeedback(fitted, parseFeedback(readFileSync(feedback, "utf8")));
 }

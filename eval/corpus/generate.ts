@@ -1,7 +1,6 @@
-// Writes our own corpus: labelled prompts, conversations and tool requests, all made from the hand-written
-// templates in this folder. The same seed gives the same file.
+// Our own corpus: labelled prompts, conversations and tool requests, all made from the hand-written templates in this
+// folder. It takes a fraction of a second and the same seed gives the same rows, so it is made when needed and not kept.
 
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeRandom } from "../random.ts";
 import type { Row } from "../rows.ts";
@@ -10,11 +9,13 @@ import { makeGraded } from "./graded.ts";
 import { makePrompts, readLists } from "./prompts.ts";
 import { makeToolRows } from "./tools.ts";
 
-export const CORPUS_SEED = 20_26;
+const CORPUS_SEED = 20_26;
 
 const CONVERSATIONS = 160;
 
-export function generateCorpus(folder: string): readonly Row[] {
+/** The corpus of the checkout at `root`. */
+export function generateCorpus(root: string): readonly Row[] {
+  const folder = join(root, "eval/corpus/templates");
   const random = makeRandom(CORPUS_SEED);
   const lists = readLists(folder);
   const prompts = makePrompts(folder, lists, random);
@@ -23,10 +24,4 @@ export function generateCorpus(folder: string): readonly Row[] {
   // Numbers of their own: a new template must not shuffle what difficulty is learned from.
   const graded = makeGraded(join(folder, "../graded"), lists, makeRandom(CORPUS_SEED));
   return [...prompts, ...conversations, ...tooled, ...graded];
-}
-
-/** Rewrites the corpus of the checkout at `root`. */
-export function writeCorpus(root: string): void {
-  const rows = generateCorpus(join(root, "eval/corpus/templates"));
-  writeFileSync(join(root, "eval/corpus/corpus.jsonl"), `${rows.map((row) => JSON.stringify(row)).join("\n")}\n`);
 }
