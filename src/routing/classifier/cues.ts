@@ -179,38 +179,11 @@ function startsOf(lengths: readonly number[]): Int32Array {
   return starts;
 }
 
+const NO_HITS = Object.fromEntries(CUES.map((cue) => [cue, 0])) as Record<Cue, number>;
+
 /** The hits of each cue by its name. */
 export function nameCues(hits: Int32Array): Record<Cue, number> {
-  const of = (cue: Cue) => (hits[PLACES[cue]] as number) / FULL_HIT;
-  return {
-    greeting: of("greeting"),
-    thanks: of("thanks"),
-    smalltalk: of("smalltalk"),
-    question: of("question"),
-    code: of("code"),
-    math: of("math"),
-    everyday: of("everyday"),
-    abstract: of("abstract"),
-    calculus: of("calculus"),
-    proof: of("proof"),
-    reasoning: of("reasoning"),
-    design: of("design"),
-    expert: of("expert"),
-    creative: of("creative"),
-    writing: of("writing"),
-    summary: of("summary"),
-    translation: of("translation"),
-    extraction: of("extraction"),
-    material: of("material"),
-    advice: of("advice"),
-    constraint: of("constraint"),
-    steps: of("steps"),
-    brief: of("brief"),
-    fresh: of("fresh"),
-    several: of("several"),
-    proceed: of("proceed"),
-    backward: of("backward"),
-  };
+  const named = { ...NO_HITS };
+  for (let at = 0; at < CUES.length; at++) named[CUES[at] as Cue] = (hits[at] as number) / FULL_HIT;
+  return named;
 }
-
-const PLACES = Object.fromEntries(CUES.map((cue, place) => [cue, place])) as Record<Cue, number>;

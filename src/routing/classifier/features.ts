@@ -52,25 +52,28 @@ const MEASURES: readonly ShapeMeasure[] = [
   { name: "is short question", of: (signals) => flag(isShortQuestion(signals)) },
 ];
 
-/** Cues that only place a sum on the ladder would say "mathematics" of everything else that speaks of money or days. */
-const PLACING_CUES: readonly Cue[] = ["everyday", "abstract", "calculus"];
-const CATEGORY_CUES = CUES.filter((cue) => !PLACING_CUES.includes(cue));
+/**
+ * Cues the net does not read. These only place a sum on the ladder: the net would say "mathematics" of everything else
+ * that speaks of money or days. A new cue stands here until the net is trained with it.
+ */
+const UNLEARNED_CUES: readonly Cue[] = ["everyday", "abstract", "calculus"];
+const LEARNED_CUES = CUES.filter((cue) => !UNLEARNED_CUES.includes(cue));
 
 /** The measures in the order in which the net reads them: MEASURES, one per cue, one per task of the rules. */
 export const SHAPE_NAMES: readonly string[] = [
   ...MEASURES.map(({ name }) => name),
-  ...CATEGORY_CUES.map((cue) => `cue ${cue}`),
+  ...LEARNED_CUES.map((cue) => `cue ${cue}`),
   ...TASKS.map((task) => `evidence ${task}`),
 ];
 
 const CUES_AT = MEASURES.length;
-const TASKS_AT = CUES_AT + CATEGORY_CUES.length;
+const TASKS_AT = CUES_AT + LEARNED_CUES.length;
 
 export function shapeOf(signals: Signals): Float32Array {
   const shape = new Float32Array(SHAPE_NAMES.length);
   for (let at = 0; at < CUES_AT; at++) shape[at] = (MEASURES[at] as ShapeMeasure).of(signals);
   for (let at = CUES_AT; at < TASKS_AT; at++) {
-    shape[at] = share(signals.cues[CATEGORY_CUES[at - CUES_AT] as Cue], SHAPE.cueHits);
+    shape[at] = share(signals.cues[LEARNED_CUES[at - CUES_AT] as Cue], SHAPE.cueHits);
   }
   const evidence = taskEvidence(signals);
   for (let at = TASKS_AT; at < shape.length; at++) shape[at] = share(evidence[at - TASKS_AT] as number, SHAPE.evidence);

@@ -66,17 +66,12 @@ describe("on a copy of the source", () => {
   test("a cue is counted, and the network keeps its size", async () => {
     edit("src/routing/classifier/lexicon.ts", '  "backward",\n]', '  "backward",\n  "sailing",\n]');
     edit("src/routing/classifier/lexicon.ts", "  greeting: [", '  sailing: ["spinnaker|genoa"],\n  greeting: [');
-    edit(
-      "src/routing/classifier/cues.ts",
-      '    backward: of("backward"),',
-      '    backward: of("backward"),\n    sailing: of("sailing"),',
-    );
-    edit("src/routing/classifier/shape.ts", '"calculus"];', '"calculus", "sailing"];');
-    const { readSignals } = await fromCopy("src/routing/classifier/signals.ts");
-    expect(readSignals("hoist the spinnaker").cues.sailing).toBeGreaterThan(0);
-    const { SHAPE_SIZE } = await fromCopy("src/routing/classifier/shape.ts");
-    const { SHAPE_SIZE: before } = await import("../../../src/routing/classifier/shape.ts");
-    expect(SHAPE_SIZE).toBe(before);
+    edit("src/routing/classifier/features.ts", '"calculus"];', '"calculus", "sailing"];');
+    const { readPrompt } = await fromCopy("src/routing/classifier/signals.ts");
+    expect(readPrompt("hoist the spinnaker").signals.cues.sailing).toBeGreaterThan(0);
+    const { LAYOUT_FINGERPRINT } = await fromCopy("src/routing/classifier/layout.ts");
+    const { LAYOUT_FINGERPRINT: before } = await import("../../../src/routing/classifier/layout.ts");
+    expect(LAYOUT_FINGERPRINT).toBe(before);
   });
 
   test("a dashboard page is known to the server, and the compiler asks for its component", async () => {
