@@ -1,25 +1,38 @@
-// /api/accounts.
+// /api/accounts: the accounts that keys, credits and requests belong to. For operators.
 
-import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import type { Account } from "../../core/accounts.ts";
-import type { Edge } from "../context.ts";
-import { operatorOnly } from "../exchange/session-guard.ts";
-import { bodyReader, isoTime, listPage, Name, pageOf } from "./requests/one.ts";
+import { Name, named, page, type Shape, strict, Time } from "../openapi/schema.ts";
+import { isoTime, listPage, pageOf, paging } from "./exchange.ts";
+import { type ApiRoute, apiRoute } from "./route.ts";
 
-const NewAccount = Type.Object({ name: Name }, { additionalProperties: false });
+export const AccountSchema = named("Account", { id: Type.String(), name: Type.String(), createdAt: Time });
+const NewAccountSchema = strict("NewAccount", { name: Name });
 
-export function registerAccounts(api: FastifyInstance, { accounts }: Edge): void {
-  const readNew = bodyReader(NewAccount);
-  api.post("/api/accounts", { onRequest: operatorOnly }, async (request, reply) => {
-    const account = await accounts.create(readNew(request).name);
-    return reply.code(201).send(writeAccount(account));
-  });
-  api.get("/api/accounts", { onRequest: operatorOnly }, (request) =>
-    listPage(pageOf(request), (page) => accounts.list(page), writeAccount),
-  );
-}
+export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "createAccount",
+    method: "post",
+    path: "/api/accounts",
+    summary: "Make an account",
+    access: "operator",
+    body: NewAccountSchema,
+    status: 201,
+    response: AccountSchema,
+    handle: async ({ body }, { accounts }) => writeAccount(await accounts.create(body().name)),
+  }),
+  apiRoute({
+    id: "listAccounts",
+    method: "get",
+    path: "/api/accounts",
+    summary: "The accounts",
+    access: "operator",
+    parameters: paging,
+    response: page(AccountSchema),
+    handle: ({ request }, { accounts }) => listPage(pageOf(request), (each) => accounts.list(each), writeAccount),
+  }),
+];
 
-function writeAccount({ id, name, createdAtMs }: Account): object {
+function writeAccount({ id, name, createdAtMs }: Account): Shape<typeof AccountSchema> {
   return { id, name, createdAt: isoTime(createdAtMs) };
 }

@@ -1,64 +1,115 @@
-// /api/credits: balance, money in, and corrections.
+// /api/credits: the balance of an account, top-ups and corrections.
 
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Movement } from "../../billing/credits.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { LedgerLine, Transaction, Wallet } from "../../core/ledger.ts";
+import { TRANSACTION_KINDS, type Transaction, type Wallet } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { Edge } from "../context.ts";
-import { actorOf, operatorOnly } from "../exchange/session-guard.ts";
-import { accountOf, bodyReader, isoTime, plainText, Usd } from "./requests/one.ts";
+import { actorOf } from "../exchange/session-guard.ts";
+import type { Parameter } from "../openapi/operation.ts";
+import { listed, named, nullable, optional, plainText, type Shape, strict } from "../openapi/schema.ts";
+import { account, accountOf } from "./exchange.ts";
+import { type ApiCall, type ApiRoute, apiRoute } from "./route.ts";
 
-const Amount = Type.Object(
-  {
-    amountUsd: Usd,
-    note: Type.Optional(Type.Union([plainText(500), Type.Null()])),
-  },
-  { additionalProperties: false },
-);
+export const CreditsSchema = named("Credits", {
+  postedUsd: Type.String(),
+  heldUsd: Type.String(),
+  availableUsd: Type.String(),
+});
 
-export function registerCredits(api: FastifyInstance, edge: Edge): void {
-  const { credits } = edge;
-  const readAmount = bodyReader(Amount);
-  const movementOf = async (request: FastifyRequest): Promise<Movement> => {
-    const { amountUsd, note = null } = readAmount(request);
-    const accountId = await accountOf(request, edge);
-    const who = { actor: actorOf(request), idempotencyKey: idempotencyKeyOf(request) };
-    return { accountId, amountUsd: String(amountUsd), note, ...who };
-  };
-  api.get("/api/credits", async (request) => {
-    return writeBalance(await credits.balance(await accountOf(request, edge)));
-  });
-  api.post("/api/credits/topups", { onRequest: operatorOnly }, async (request, reply) =>
-    reply.code(201).send(writeTransaction(await credits.topUp(await movementOf(request)))),
-  );
-  api.post("/api/credits/adjustments", { onRequest: operatorOnly }, async (request, reply) =>
-    reply.code(201).send(writeTransaction(await credits.adjust(await movementOf(request)))),
-  );
+const NOTE_MAX = 500;
+const AmountSchema = strict("Amount", {
+  amountUsd: Type.Union([Type.String({ maxLength: 40 }), Type.Number()], { description: "Decimal text in USD." }),
+  note: optional(plainText(NOTE_MAX)),
+});
+
+export const transactionFields = {
+  id: Type.String(),
+  kind: listed(TRANSACTION_KINDS),
+  amountUsd: Type.String(),
+  balanceAfterUsd: Type.String(),
+  note: nullable(Type.String()),
+  actor: nullable(
+    Type.String({
+      description: "Who did it: an e-mail, `admin token` or `command line`; for owners `operator`. Null for charges.",
+    }),
+  ),
+};
+const TransactionSchema = named("Transaction", transactionFields);
+
+/** Printable ASCII, as a header can carry it everywhere. */
+const KEY = "^[\\x21-\\x7e]{1,255}$";
+const KEY_PATTERN = new RegExp(KEY);
+const idempotencyKey: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  schema: Type.String({ maxLength: 255, pattern: KEY }),
+};
+
+export const CREDIT_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "getCredits",
+    method: "get",
+    path: "/api/credits",
+    summary: "What an account has, what of it is on hold, and what is available",
+    parameters: [account],
+    response: CreditsSchema,
+    handle: async ({ request }, edge) => writeBalance(await edge.credits.balance(await accountOf(request, edge))),
+  }),
+  apiRoute({
+    id: "topUp",
+    method: "post",
+    path: "/api/credits/topups",
+    summary: "Add credits; the same Idempotency-Key twice adds them once",
+    access: "operator",
+    parameters: [account, idempotencyKey],
+    body: AmountSchema,
+    example: { amountUsd: "25", note: "January" },
+    status: 201,
+    response: TransactionSchema,
+    errors: [422],
+    handle: async (call, edge) => writeTransaction(await edge.credits.topUp(await movementOf(call, edge))),
+  }),
+  apiRoute({
+    id: "adjust",
+    method: "post",
+    path: "/api/credits/adjustments",
+    summary: "Correct a balance by a new entry, up or down to what is available",
+    access: "operator",
+    parameters: [account, idempotencyKey],
+    body: AmountSchema,
+    example: { amountUsd: "-2.50", note: "booked twice" },
+    status: 201,
+    response: TransactionSchema,
+    errors: [422],
+    handle: async (call, edge) => writeTransaction(await edge.credits.adjust(await movementOf(call, edge))),
+  }),
+];
+
+async function movementOf({ request, body }: ApiCall<typeof AmountSchema>, edge: Edge): Promise<Movement> {
+  const { amountUsd, note = null } = body();
+  const accountId = await accountOf(request, edge);
+  const who = { actor: actorOf(request), idempotencyKey: idempotencyKeyOf(request) };
+  return { accountId, amountUsd: String(amountUsd), note, ...who };
 }
-
-const KEY = /^[\x21-\x7e]{1,255}$/;
 
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return null;
-  if (typeof key === "string" && KEY.test(key)) return key;
+  if (typeof key === "string" && KEY_PATTERN.test(key)) return key;
   throw new GatewayError("badRequest", "'Idempotency-Key' must be 1 to 255 printable ASCII characters.", {
     code: "invalid_idempotency_key",
   });
 }
 
-export function writeBalance({ posted, held }: Wallet): Readonly<Record<string, string>> {
+export function writeBalance({ posted, held }: Wallet): Shape<typeof CreditsSchema> {
   return { postedUsd: formatUsd(posted), heldUsd: formatUsd(held), availableUsd: formatUsd(posted - held) };
 }
 
-export function writeTransaction({ id, kind, entries, balanceAfter, note, actor }: Transaction): object {
+export function writeTransaction(transaction: Transaction): Shape<typeof TransactionSchema> {
+  const { id, kind, entries, balanceAfter, note, actor } = transaction;
   const amount = entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
   return { id, kind, amountUsd: formatUsd(amount), balanceAfterUsd: formatUsd(balanceAfter), note, actor };
-}
-
-export function writeLine({ transaction, createdAtMs, requestId, model }: LedgerLine): object {
-  const entries = transaction.entries.map(({ book, amount }) => ({ book, amountUsd: formatUsd(amount) }));
-  return { ...writeTransaction(transaction), entries, requestId, model, createdAt: isoTime(createdAtMs) };
 }

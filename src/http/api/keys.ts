@@ -1,91 +1,182 @@
-// /api/keys: made (the text is shown this once), listed with what they have spent, changed, replaced, revoked.
+// /api/keys: API keys, their limits and what they have spent. The text of a key is shown once, when it is created.
 
-import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { keyStatus } from "../../accounts/keys.ts";
 import type { Spent } from "../../accounts/spending.ts";
-import type { Page } from "../../core/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { KeyChange, KeyRecord } from "../../core/keys.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
 import type { Edge } from "../context.ts";
 import { actorOf } from "../exchange/session-guard.ts";
-import { accountOf, bodyReader, idOf, isoTime, listPage, missing, Name, pageOf, Usd } from "./requests/one.ts";
+import {
+  DOCUMENTED,
+  listed,
+  Name,
+  named,
+  nullable,
+  optional,
+  page,
+  type Shape,
+  strict,
+  Time,
+  Usd,
+} from "../openapi/schema.ts";
+import { account, accountOf, idOf, isoTime, listPage, missing, pageOf, paging } from "./exchange.ts";
+import { type ApiRoute, apiRoute } from "./route.ts";
 
-const optional = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Optional(Type.Union([schema, Type.Null()]));
+const RESETS =
+  "When the limit starts anew: never, or at 00:00 UTC of each day, of Monday, or of the first of the month.";
 
+const keyFields = {
+  id: Type.String(),
+  name: Type.String(),
+  prefix: Type.String(),
+  status: listed(["active", "revoked", "expired"]),
+  profile: nullable(Type.String()),
+  requestsPerMinute: nullable(Type.Integer()),
+  spendLimitUsd: nullable(Type.String()),
+  spendReset: listed(SPEND_RESETS, { description: RESETS }),
+  spentUsd: nullable(Type.String({ description: "Of the limit, since it last started anew; null without one." })),
+  spentSince: nullable(Time),
+  spendResetsAt: nullable(Time),
+  expiresAt: nullable(Time),
+  revokedAt: nullable(Time),
+  lastUsedAt: nullable(Time),
+  createdAt: Time,
+};
+export const KeySchema = named("Key", keyFields);
+export const CreatedKeySchema = named("CreatedKey", { ...keyFields, key: Type.String({ pattern: "^sk-service-" }) });
+
+const REQUESTS_PER_MINUTE_MAX = 1_000_000;
 const limits = {
   profile: optional(Type.String()),
-  requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: REQUESTS_PER_MINUTE_MAX })),
   spendLimitUsd: optional(Usd),
-  spendReset: Type.Optional(Type.Enum([...SPEND_RESETS])),
-  expiresAt: optional(Type.String({ maxLength: 40 })),
+  spendReset: Type.Optional(Type.Enum([...SPEND_RESETS], { description: RESETS })),
+  // Any time that Date.parse reads is taken; the contract asks for the one form that everyone writes.
+  expiresAt: optional(Type.String({ maxLength: 40, [DOCUMENTED]: { format: "date-time" } })),
 };
-const NewKey = Type.Object({ name: Name, ...limits }, { additionalProperties: false });
-const Change = Type.Object({ name: Type.Optional(Name), ...limits }, { additionalProperties: false, minProperties: 1 });
+const NewKeySchema = strict("NewKey", { name: Name, ...limits });
+const KeyChangeSchema = strict("KeyChange", { name: Type.Optional(Name), ...limits }, { minProperties: 1 });
 
 const GRACE_HOURS_MAX = 30 * 24;
-const Rotation = Type.Object(
-  { graceHours: Type.Optional(Type.Number({ minimum: 0, maximum: GRACE_HOURS_MAX })) },
-  { additionalProperties: false },
-);
+const RotationSchema = strict("Rotation", {
+  graceHours: Type.Optional(Type.Number({ minimum: 0, maximum: GRACE_HOURS_MAX, default: 0 })),
+});
 
-export function registerKeys(api: FastifyInstance, edge: Edge): void {
-  const readNew = bodyReader(NewKey);
-  const show = (key: KeyRecord): Promise<object> => writeWithSpent(key, edge);
-  api.post("/api/keys", async (request, reply) => {
-    const wanted = readNew(request);
-    const { key, text } = await edge.keys.create({
-      accountId: await accountOf(request, edge),
-      name: wanted.name,
-      profileId: wanted.profile ?? null,
-      requestsPerMinute: wanted.requestsPerMinute ?? null,
-      spendLimitNano: readAmount(wanted.spendLimitUsd ?? null, "spendLimitUsd"),
-      spendReset: wanted.spendReset ?? "never",
-      expiresAtMs: readFuture(wanted.expiresAt ?? null, edge.now()),
-    });
-    return reply.code(201).send({ ...(await show(key)), key: text });
-  });
-  api.get("/api/keys", async (request) => {
-    const account = await accountOf(request, edge);
-    const read = async (page: Page) => withSpent(await edge.keys.list(account, page), edge);
-    return listPage(pageOf(request), read, ({ key, spent }) => writeKey(key, spent, edge.now()));
-  });
-  const readChange = bodyReader(Change);
-  api.patch("/api/keys/:id", async (request) => {
-    const id = idOf(request, "key");
-    const change = toChange(readChange(request), edge.now());
-    const changed = await edge.keys.change(await accountOf(request, edge), id, change);
-    if (changed === null) throw missing("key", id);
-    return show(changed);
-  });
-  const readRotation = bodyReader(Rotation);
-  api.post("/api/keys/:id/rotate", async (request, reply) => {
-    const id = idOf(request, "key");
-    const { graceHours = 0 } = readRotation(request);
-    const made = await edge.keys.rotate(await accountOf(request, edge), id, Math.round(graceHours * 3_600_000));
-    if (made === null) throw missing("key", id);
-    return reply.code(201).send({ ...(await show(made.key)), key: made.text });
-  });
-  api.post("/api/keys/:id/reset-spend", async (request) => {
-    const id = idOf(request, "key");
-    const key = await edge.keys.active(await accountOf(request, edge), id);
-    if (key === null) throw missing("key", id);
-    const spent = await edge.spending.reset(key);
-    edge.log.info({ event: "key.spend_reset", keyId: id, actor: actorOf(request) }, "key spend reset");
-    return writeKey(key, spent, edge.now());
-  });
-  api.delete("/api/keys/:id", async (request, reply) => {
-    const id = idOf(request, "key");
-    if (!(await edge.keys.revoke(await accountOf(request, edge), id))) throw missing("key", id);
-    return reply.code(204).send();
-  });
-}
+export const KEY_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "createKey",
+    method: "post",
+    path: "/api/keys",
+    summary: "Make an API key; its text is shown this once",
+    parameters: [account],
+    body: NewKeySchema,
+    example: { name: "production" },
+    status: 201,
+    response: CreatedKeySchema,
+    async handle({ request, body }, edge) {
+      const wanted = body();
+      const { key, text } = await edge.keys.create({
+        accountId: await accountOf(request, edge),
+        name: wanted.name,
+        profileId: wanted.profile ?? null,
+        requestsPerMinute: wanted.requestsPerMinute ?? null,
+        spendLimitNano: readAmount(wanted.spendLimitUsd ?? null, "spendLimitUsd"),
+        spendReset: wanted.spendReset ?? "never",
+        expiresAtMs: readFuture(wanted.expiresAt ?? null, edge.now()),
+      });
+      return { ...(await showKey(key, edge)), key: text };
+    },
+  }),
+  apiRoute({
+    id: "listKeys",
+    method: "get",
+    path: "/api/keys",
+    summary: "The keys of an account",
+    parameters: [account, ...paging],
+    response: page(KeySchema),
+    async handle({ request }, edge) {
+      const accountId = await accountOf(request, edge);
+      const wanted = pageOf(request);
+      const { data, next } = await listPage(
+        wanted,
+        (each) => edge.keys.list(accountId, each),
+        (key) => key,
+      );
+      return { data: await showKeys(data, edge), next };
+    },
+  }),
+  apiRoute({
+    id: "changeKey",
+    method: "patch",
+    path: "/api/keys/:id",
+    summary: "Change a key's name, profile or limits; what is left out stays, null takes a limit away",
+    parameters: [account],
+    body: KeyChangeSchema,
+    example: { profile: null, requestsPerMinute: 120 },
+    response: KeySchema,
+    errors: [409],
+    async handle({ request, body }, edge) {
+      const id = idOf(request, "key");
+      const change = toChange(body(), edge.now());
+      const changed = await edge.keys.change(await accountOf(request, edge), id, change);
+      if (changed === null) throw missing("key", id);
+      return showKey(changed, edge);
+    },
+  }),
+  apiRoute({
+    id: "revokeKey",
+    method: "delete",
+    path: "/api/keys/:id",
+    summary: "Revoke a key",
+    parameters: [account],
+    async handle({ request }, edge) {
+      const id = idOf(request, "key");
+      if (!(await edge.keys.revoke(await accountOf(request, edge), id))) throw missing("key", id);
+    },
+  }),
+  apiRoute({
+    id: "rotateKey",
+    method: "post",
+    path: "/api/keys/:id/rotate",
+    summary: "Make a key in the place of another, which expires after the grace",
+    parameters: [account],
+    body: RotationSchema,
+    example: { graceHours: 24 },
+    status: 201,
+    response: CreatedKeySchema,
+    errors: [409],
+    async handle({ request, body }, edge) {
+      const id = idOf(request, "key");
+      const { graceHours = 0 } = body();
+      const made = await edge.keys.rotate(await accountOf(request, edge), id, Math.round(graceHours * 3_600_000));
+      if (made === null) throw missing("key", id);
+      return { ...(await showKey(made.key, edge)), key: made.text };
+    },
+  }),
+  apiRoute({
+    id: "resetSpend",
+    method: "post",
+    path: "/api/keys/:id/reset-spend",
+    summary: "Count what a key has spent of its limit from nothing again, before the period is over",
+    parameters: [account],
+    response: KeySchema,
+    errors: [409],
+    async handle({ request }, edge) {
+      const id = idOf(request, "key");
+      const key = await edge.keys.active(await accountOf(request, edge), id);
+      if (key === null) throw missing("key", id);
+      const spent = await edge.spending.reset(key);
+      edge.log.info({ event: "key.spend_reset", keyId: id, actor: actorOf(request) }, "key spend reset");
+      return writeKey(key, spent, edge.now());
+    },
+  }),
+];
 
 /** A field that is absent stays as it is; null takes a limit away. */
-function toChange(body: Static<typeof Change>, nowMs: number): KeyChange {
+function toChange(body: Static<typeof KeyChangeSchema>, nowMs: number): KeyChange {
   const { name, profile, requestsPerMinute, spendLimitUsd, spendReset, expiresAt } = body;
   return {
     ...(name === undefined ? {} : { name }),
@@ -113,25 +204,20 @@ function readFuture(text: string | null, nowMs: number): number | null {
   throw new GatewayError("badRequest", "'expiresAt' must be a time to come in ISO 8601.", { param: "expiresAt" });
 }
 
-export interface KeyWithSpent {
-  readonly id: string;
-  readonly key: KeyRecord;
-  readonly spent: Spent | null;
-}
-
-export async function withSpent(
+/** Keys as they are shown, each with what it has spent. */
+export async function showKeys(
   keys: readonly KeyRecord[],
-  { spending }: Pick<Edge, "spending">,
-): Promise<readonly KeyWithSpent[]> {
+  { spending, now }: Pick<Edge, "spending" | "now">,
+): Promise<readonly Shape<typeof KeySchema>[]> {
   const spents = await spending.of(keys);
-  return keys.map((key) => ({ id: key.id, key, spent: spents.get(key.id) ?? null }));
+  return keys.map((key) => writeKey(key, spents.get(key.id) ?? null, now()));
 }
 
-async function writeWithSpent(key: KeyRecord, edge: Edge): Promise<object> {
-  return writeKey(key, (await edge.spending.of([key])).get(key.id) ?? null, edge.now());
+async function showKey(key: KeyRecord, { spending, now }: Edge): Promise<Shape<typeof KeySchema>> {
+  return writeKey(key, (await spending.of([key])).get(key.id) ?? null, now());
 }
 
-export function writeKey(key: KeyRecord, spent: Spent | null, nowMs: number): object {
+export function writeKey(key: KeyRecord, spent: Spent | null, nowMs: number): Shape<typeof KeySchema> {
   return {
     id: key.id,
     name: key.name,

@@ -1,73 +1,144 @@
-// /api/ledger: what was booked, page by page or as a file, all of it or one kind or month; by months; and the audit.
+// /api/ledger: the entries of an account, as a list or a file, its months, and the audit.
 
-import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Credits } from "../../billing/credits.ts";
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
 import { type LedgerLine, type LedgerMonth, TRANSACTION_KINDS, type TransactionKind } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
 import { invalid } from "../../formats/wire/fields.ts";
-import type { Edge } from "../context.ts";
-import { operatorOnly, ownAccountOf } from "../exchange/session-guard.ts";
-import { writeLine } from "./credits.ts";
-import { csvCell } from "./csv.ts";
-import { oneOf } from "./requests/filter.ts";
-import { accountOf, listPage, pageOf, queryOf } from "./requests/one.ts";
+import { ownAccountOf } from "../exchange/session-guard.ts";
+import { query, textContent } from "../openapi/operation.ts";
+import { named, nullable, page, type Shape, Texts, Time } from "../openapi/schema.ts";
+import { transactionFields, writeTransaction } from "./credits.ts";
+import { account, accountOf, isoTime, listPage, oneOf, pageOf, paging, queryOf } from "./exchange.ts";
+import { csvRow, sendFile, textPages } from "./export.ts";
+import { type ApiRoute, apiRoute, sentAs } from "./route.ts";
 
-export function registerLedger(api: FastifyInstance, edge: Edge): void {
-  const { credits } = edge;
-  api.get("/api/ledger", async (request) => {
-    const account = await accountOf(request, edge);
-    const wanted = { from: queryOf(request, "from"), ...narrowingOf(request) };
-    const read = async (page: Parameters<typeof credits.list>[1]) =>
-      (await credits.list(account, { ...page, ...wanted })).map((line) => ({ id: line.transaction.id, line }));
-    const show = lineWriter(request);
-    return listPage(pageOf(request), read, ({ line }) => show(line));
-  });
-  api.get("/api/ledger/export", async (request, reply) => {
-    const account = { accountId: await accountOf(request, edge), show: lineWriter(request) };
-    const wanted = { ...account, ...narrowingOf(request) };
-    oneOf("format", queryOf(request, "format") ?? "csv", ["csv"]);
-    // One page at a time: the next is read when the client has taken this one.
-    const pages = Readable.from(exportPages(credits, wanted), { highWaterMark: 1 });
-    return reply
-      .type("text/csv; charset=utf-8; header=present")
-      .header("content-disposition", 'attachment; filename="ledger.csv"')
-      .send(pages);
-  });
-  api.get("/api/ledger/months", async (request) => {
-    const account = await accountOf(request, edge);
-    const page = pageOf(request);
-    if (page.after !== null) checkMonth("after", page.after);
-    return listPage(page, (wanted) => credits.months(account, wanted), writeMonth);
-  });
-  api.get("/api/ledger/verify", { onRequest: operatorOnly }, () => edge.verifyLedger());
-}
+export const LedgerLineSchema = named("LedgerLine", {
+  ...transactionFields,
+  entries: Type.Array(Type.Object({ book: Type.String(), amountUsd: Type.String() })),
+  requestId: nullable(Type.String()),
+  model: nullable(Type.String()),
+  createdAt: Time,
+});
 
-/** Who of those that run the gateway did it is not for those who use it, as `/api/users` is not. */
-function lineWriter(request: FastifyRequest): typeof writeLine {
+export const LedgerMonthSchema = named("LedgerMonth", {
+  month: Type.String({ pattern: "^\\d{4}-\\d{2}$" }),
+  entries: Type.Integer(),
+  openingUsd: Type.String(),
+  topUpsUsd: Type.String(),
+  chargesUsd: Type.String(),
+  adjustmentsUsd: Type.String(),
+  closingUsd: Type.String(),
+});
+
+const LedgerVerdictSchema = named("LedgerVerdict", {
+  ok: Type.Boolean(),
+  accounts: Type.Integer(),
+  transactions: Type.Integer(),
+  openHolds: Type.Integer(),
+  problems: Texts,
+});
+
+const MONTH = "^\\d{4}-(0[1-9]|1[0-2])$";
+const MONTH_PATTERN = new RegExp(MONTH);
+
+/** The parameters that `narrowingOf` reads. */
+const narrowing = [
+  query("kind", Type.Enum([...TRANSACTION_KINDS])),
+  query("month", Type.String({ pattern: MONTH }), "One month (UTC), such as `2026-01`."),
+];
+
+export const LEDGER_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "listLedger",
+    method: "get",
+    path: "/api/ledger",
+    summary: "What was booked, newest first",
+    parameters: [account, ...paging, query("from", Type.String(), "The id of the entry to begin with."), ...narrowing],
+    response: page(LedgerLineSchema),
+    errors: [400],
+    async handle({ request }, edge) {
+      const accountId = await accountOf(request, edge);
+      const wanted = { from: queryOf(request, "from"), ...narrowingOf(request) };
+      const read = async (each: ReturnType<typeof pageOf>) =>
+        (await edge.credits.list(accountId, { ...each, ...wanted })).map((line) => ({ id: line.transaction.id, line }));
+      const write = lineWriter(request);
+      return listPage(pageOf(request), read, ({ line }) => write(line));
+    },
+  }),
+  apiRoute({
+    id: "exportLedger",
+    method: "get",
+    path: "/api/ledger/export",
+    summary: "All of it, or all of one kind or month, as CSV; cells that a spreadsheet would run are defused",
+    parameters: [account, ...narrowing, query("format", Type.Enum(["csv"]))],
+    response: sentAs(textContent("text/csv")),
+    errors: [400],
+    async handle({ request, reply }, edge) {
+      const accountId = await accountOf(request, edge);
+      const wanted = narrowingOf(request);
+      oneOf("format", queryOf(request, "format") ?? "csv", ["csv"]);
+      const write = lineWriter(request);
+      const pages = textPages((each) => edge.credits.list(accountId, { ...each, ...wanted }), {
+        idOf: ({ transaction }) => transaction.id,
+        write: (line) => writeRow(write(line)),
+        opening: csvRow(COLUMNS),
+      });
+      return sendFile(reply, { name: "ledger.csv", type: "text/csv; charset=utf-8; header=present" }, pages);
+    },
+  }),
+  apiRoute({
+    id: "listLedgerMonths",
+    method: "get",
+    path: "/api/ledger/months",
+    summary: "What each month did to the balance, newest first; opening plus the three signed sums is closing",
+    parameters: [account, ...paging],
+    response: page(LedgerMonthSchema),
+    errors: [400],
+    async handle({ request }, edge) {
+      const accountId = await accountOf(request, edge);
+      const wanted = pageOf(request);
+      if (wanted.after !== null) checkMonth("after", wanted.after);
+      return listPage(wanted, (each) => edge.credits.months(accountId, each), writeMonth);
+    },
+  }),
+  apiRoute({
+    id: "verifyLedger",
+    method: "get",
+    path: "/api/ledger/verify",
+    summary: "Compute every wallet and charge again and name what does not fit",
+    access: "operator",
+    response: LedgerVerdictSchema,
+    handle: (_call, edge) => edge.verifyLedger(),
+  }),
+];
+
+type WrittenLine = Shape<typeof LedgerLineSchema>;
+
+/** Owners do not see which operator did something, just as they do not see `/api/users`. */
+function lineWriter(request: FastifyRequest): (line: LedgerLine) => WrittenLine {
   if (ownAccountOf(request) === null) return writeLine;
   return (line) =>
     writeLine({ ...line, transaction: { ...line.transaction, actor: line.transaction.actor && "operator" } });
 }
 
-interface Narrowing {
-  readonly kind: TransactionKind | null;
-  readonly month: string | null;
-}
-
-function narrowingOf(request: FastifyRequest): Narrowing {
+function narrowingOf(request: FastifyRequest): { kind: TransactionKind | null; month: string | null } {
   const [kind, month] = [queryOf(request, "kind"), queryOf(request, "month")];
   if (month !== null) checkMonth("month", month);
   return { kind: kind === null ? null : oneOf("kind", kind, TRANSACTION_KINDS), month };
 }
 
-const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
-
 function checkMonth(name: string, text: string): void {
-  if (!MONTH.test(text)) throw invalid(name, `'${name}' must be a month such as 2026-01.`);
+  if (!MONTH_PATTERN.test(text)) throw invalid(name, `'${name}' must be a month such as 2026-01.`);
 }
 
-function writeMonth({ id, entries, opening, topUps, charges, adjustments, closing }: LedgerMonth): object {
+export function writeLine({ transaction, createdAtMs, requestId, model }: LedgerLine): WrittenLine {
+  const entries = transaction.entries.map(({ book, amount }) => ({ book, amountUsd: formatUsd(amount) }));
+  return { ...writeTransaction(transaction), entries, requestId, model, createdAt: isoTime(createdAtMs) };
+}
+
+function writeMonth(given: LedgerMonth): Shape<typeof LedgerMonthSchema> {
+  const { id, entries, opening, topUps, charges, adjustments, closing } = given;
   return {
     month: id,
     entries,
@@ -79,7 +150,6 @@ function writeMonth({ id, entries, opening, topUps, charges, adjustments, closin
   };
 }
 
-const PAGE_ROWS = 500;
 const COLUMNS = [
   "createdAt",
   "kind",
@@ -90,25 +160,8 @@ const COLUMNS = [
   "note",
   "id",
   "actor",
-] as const;
+] as const satisfies readonly (keyof WrittenLine)[];
 
-interface Wanted extends Narrowing {
-  readonly accountId: string;
-  readonly show: typeof writeLine;
-}
-
-async function* exportPages(credits: Credits, wanted: Wanted): AsyncGenerator<string, void, void> {
-  const { accountId, kind, month, show } = wanted;
-  yield `${COLUMNS.join(",")}\r\n`;
-  let after: string | null = null;
-  do {
-    const lines: readonly LedgerLine[] = await credits.list(accountId, { limit: PAGE_ROWS, after, kind, month });
-    if (lines.length > 0) yield lines.map((line) => writeRow(show(line))).join("");
-    after = lines.length < PAGE_ROWS ? null : (lines.at(-1)?.transaction.id ?? null);
-  } while (after !== null);
-}
-
-function writeRow(line: object): string {
-  const written = line as Readonly<Record<string, unknown>>;
-  return `${COLUMNS.map((name) => csvCell(written[name])).join(",")}\r\n`;
+function writeRow(line: WrittenLine): string {
+  return csvRow(COLUMNS.map((name) => line[name]));
 }

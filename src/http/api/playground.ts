@@ -1,11 +1,13 @@
 // /api/playground: a decision without a key, under a saved or an unsaved profile; and the same request run for real, charged
 // to the account under the name "playground".
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Constraints, Decision } from "../../core/decision.ts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import type { Constraints } from "../../core/decision.ts";
 import type { Model } from "../../core/model.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { Profile } from "../../core/profiles.ts";
+import { TIERS } from "../../core/tiers.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { readDebugRequest, writeDecision } from "../../formats/service/routing-debug.ts";
 import { invalid, isObject, type JsonObject, readString } from "../../formats/wire/fields.ts";
@@ -17,39 +19,92 @@ import { previewChanges } from "../../gateway/operate/preview.ts";
 import { estimateCost } from "../../routing/cost.ts";
 import type { Edge } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
+import { json, textContent } from "../openapi/operation.ts";
+import { candidateFields, Fraction, listed, named, nullable, type Shape } from "../openapi/schema.ts";
 import { answerRequest } from "../v1/completion.ts";
+import { ChatCompletionSchema, questionFields, RoutingDecisionSchema } from "../v1/contract.ts";
 import { RequestRecording } from "../v1/record.ts";
-import { ConstraintsBody, readConstraints } from "./profiles.ts";
-import { accountOf, missing, valueReader } from "./requests/one.ts";
+import { account, accountOf, missing } from "./exchange.ts";
+import { RulesSchema, readConstraints } from "./profiles.ts";
+import { type ApiCall, type ApiRoute, apiRoute, sentAs, valueReader } from "./route.ts";
 
-export function registerPlayground(api: FastifyInstance, edge: Edge): void {
-  const readRules = valueReader(ConstraintsBody);
-  const readProfile = (profile: unknown): Constraints => readConstraints(readRules(profile), edge.services.catalog);
-  const bodyLimit = edge.settings.server.bodyLimitBytes;
-  api.post("/api/playground/decide", { bodyLimit }, async (request) => {
-    const { caller, body } = await readQuestion(request, readProfile, edge);
-    return decideOnly(body, caller, edge);
-  });
-  api.post("/api/playground/run", { bodyLimit }, async (request, reply) => {
-    const { caller, body } = await readQuestion(request, readProfile, edge);
-    return run({ body: toChatBody(body), caller }, { request, reply }, edge);
-  });
-}
+/** The contract of both bodies. The reader of routing questions checks them, as on /v1. */
+const PlaygroundRequestSchema = named("PlaygroundRequest", {
+  ...questionFields,
+  stream: Type.Optional(Type.Boolean()),
+  profileId: Type.Optional(Type.String({ description: "A saved profile." })),
+  profile: Type.Optional(
+    Type.Union([RulesSchema, questionFields.profile], { description: "A profile that was never saved." }),
+  ),
+});
 
-type ProfileReader = (profile: unknown) => Constraints;
+const PlaygroundDecisionSchema = named("PlaygroundDecision", {
+  decision: RoutingDecisionSchema,
+  classifiedTier: nullable(listed(TIERS)),
+  score: nullable(Fraction),
+  candidates: Type.Array(Type.Object({ ...candidateFields, costUsd: Type.String() })),
+  estimate: Type.Object({
+    inputTokens: Type.Integer(),
+    outputTokens: Type.Integer(),
+    baselineModel: Type.String(),
+    costUsd: Type.String(),
+    baselineCostUsd: Type.String(),
+    savings: Fraction,
+  }),
+  tookMs: Type.Number(),
+});
+
+const PROMPT = "Prove that the square root of 2 is irrational.";
+
+export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "decideInPlayground",
+    method: "post",
+    path: "/api/playground/decide",
+    summary: "The decision a request would get under a saved or an unsaved profile; no provider call, no charge",
+    parameters: [account],
+    body: PlaygroundRequestSchema,
+    example: { prompt: PROMPT, profile: { tierCeiling: "STANDARD" } },
+    isLarge: true,
+    response: PlaygroundDecisionSchema,
+    errors: [422],
+    async handle({ request }, edge) {
+      const { caller, body } = await readQuestion(request, edge);
+      return decideOnly(body, caller, edge);
+    },
+  }),
+  apiRoute({
+    id: "runInPlayground",
+    method: "post",
+    path: "/api/playground/run",
+    summary: "The same request answered for real, whole or as a stream, and charged to the account",
+    parameters: [account],
+    body: PlaygroundRequestSchema,
+    example: { prompt: PROMPT, stream: true },
+    isLarge: true,
+    response: sentAs(json(ChatCompletionSchema), textContent("text/event-stream")),
+    errors: [402, 422, 429, 503],
+    async handle({ request, reply }, edge) {
+      const { caller, body } = await readQuestion(request, edge);
+      return run({ body: toChatBody(body), caller }, { request, reply }, edge);
+    },
+  }),
+];
 
 interface Question {
   readonly caller: Caller;
   readonly body: JsonObject;
 }
 
+const readRules = valueReader(RulesSchema);
+
 /** The debug endpoint's body; `profileId` names a saved profile, an object in `profile` is one that was never saved. */
-async function readQuestion(request: FastifyRequest, readProfile: ProfileReader, edge: Edge): Promise<Question> {
+async function readQuestion(request: FastifyRequest, edge: Edge): Promise<Question> {
   const { body } = parseBody(bodyOf(request));
   const accountId = await accountOf(request, edge);
   const { profileId: _, profile, ...rest } = body;
   const profileId = readString(body, "profileId");
-  const rules = isObject(profile) ? readProfile(profile) : null;
+  const rules = isObject(profile) ? readConstraints(readRules(profile), edge.services.catalog) : null;
   if (rules !== null && profileId !== null) throw invalid("profileId", "Send 'profileId' or a profile, not both.");
   const bound = rules === null ? await savedProfile(profileId, accountId, edge) : unsavedProfile(accountId, rules);
   const question = isObject(profile) ? rest : { ...rest, ...(profile === undefined ? {} : { profile }) };
@@ -77,7 +132,9 @@ function playgroundCaller(accountId: string, profile: Profile | null): Caller {
   return { key: { ...key, ...nothing, ...limit, lastUsedAtMs: null, createdAtMs: 0 }, profile };
 }
 
-function decideOnly(body: JsonObject, caller: Caller, { services }: Edge): object {
+type PlaygroundDecision = Shape<typeof PlaygroundDecisionSchema>;
+
+function decideOnly(body: JsonObject, caller: Caller, { services }: Edge): PlaygroundDecision {
   const question = readDebugRequest(body);
   const startedAtMs = performance.now();
   const decision = route(question, caller, services);
@@ -92,17 +149,21 @@ function decideOnly(body: JsonObject, caller: Caller, { services }: Edge): objec
     return formatUsd(cost);
   };
   return {
-    decision: { ...writeDecision(decision), ...changes },
+    // formats/ writes the decision as on /v1, and knows no schema.
+    decision: { ...(writeDecision(decision) as PlaygroundDecision["decision"]), ...changes },
     classifiedTier: decision.classifiedTier ?? null,
     score: decision.score ?? null,
     candidates: decision.candidates.map((candidate) => ({ ...candidate, costUsd: costOf(candidate.model) })),
-    estimate: writeEstimate(decision, { inputTokens, outputTokens, baselineModel: catalog.baseline.id }),
+    estimate: {
+      inputTokens,
+      outputTokens,
+      baselineModel: catalog.baseline.id,
+      costUsd: formatUsd(decision.costEstimate),
+      baselineCostUsd: formatUsd(decision.baselineCost),
+      savings: decision.savings,
+    },
     tookMs,
   };
-}
-
-function writeEstimate({ costEstimate, baselineCost, savings }: Decision, facts: object): object {
-  return { ...facts, costUsd: formatUsd(costEstimate), baselineCostUsd: formatUsd(baselineCost), savings };
 }
 
 /** The debug endpoint's own fields as a chat-completions request has them. */
@@ -124,12 +185,11 @@ function promptOf({ messages }: JsonObject): string | null {
   return Array.isArray(messages) && messages.length > 0 ? "messages" : null;
 }
 
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
-
-async function run({ body, caller }: Question, { request, reply }: Exchange, edge: Edge): Promise<FastifyReply> {
+async function run(
+  { body, caller }: Question,
+  { request, reply }: Pick<ApiCall, "request" | "reply">,
+  edge: Edge,
+): Promise<FastifyReply> {
   const { limiter, settings, now } = edge;
   const limit = settings.limits.requestsPerMinute;
   const admission = await limiter.admit(`${PLAYGROUND} ${caller.key.accountId}`, limit, now());

@@ -1,6 +1,6 @@
-// /api/profiles: saved constraints that a key puts on its requests.
+// /api/profiles: saved routing rules that a key puts on its requests.
 
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { DESCRIPTION_MAX, type ProfileContent } from "../../accounts/profiles.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
@@ -9,89 +9,160 @@ import { CAPABILITIES } from "../../core/model.ts";
 import type { Profile } from "../../core/profiles.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/wire/fields.ts";
-import type { Edge } from "../context.ts";
-import { withSpent, writeKey } from "./keys.ts";
+import { query } from "../openapi/operation.ts";
 import {
-  accountOf,
-  bodyReader,
-  idOf,
-  isoTime,
-  listPage,
-  missing,
+  listed,
   Name,
-  pageOf,
+  named,
+  nullable,
+  optional,
+  page,
   plainText,
-  queryOf,
-} from "./requests/one.ts";
+  Quality,
+  type Shape,
+  strict,
+  Texts,
+  TierName,
+  Time,
+} from "../openapi/schema.ts";
+import { account, accountOf, idOf, isoTime, listPage, missing, pageOf, paging, queryOf } from "./exchange.ts";
+import { KeySchema, showKeys } from "./keys.ts";
+import { type ApiRoute, apiRoute } from "./route.ts";
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Optional(Type.Union([schema, Type.Null()]));
-const tier = Type.Enum([...TIERS]);
-const quality = Type.Enum([0, 1, 2]);
-const modelIds = Type.Array(Type.String(), { maxItems: 500 });
+const MODEL_IDS_MAX = 500;
+const ModelIds = Type.Array(Type.String(), { maxItems: MODEL_IDS_MAX });
+const PURPOSE = "What it is for; no rule.";
 
 const rules = {
-  tierFloor: nullable(tier),
-  tierCeiling: nullable(tier),
-  capabilities: nullable(Type.Array(Type.Enum([...CAPABILITIES]))),
-  maxCostUsd: nullable(
+  tierFloor: optional(TierName),
+  tierCeiling: optional(TierName),
+  capabilities: optional(Type.Array(Type.Enum([...CAPABILITIES]))),
+  maxCostUsd: optional(
     Type.Union([
       Type.Number({ minimum: 0 }),
       Type.String({ pattern: "^\\d+(\\.\\d+)?(e-?\\d{1,2})?$", maxLength: 40 }),
     ]),
   ),
-  bfclMin: nullable(Type.Number({ minimum: 0, maximum: 100 })),
-  codeQuality: nullable(quality),
-  chatQuality: nullable(quality),
-  allowedModels: nullable(modelIds),
-  blockedModels: nullable(modelIds),
+  bfclMin: optional(Type.Number({ minimum: 0, maximum: 100 })),
+  codeQuality: optional(Quality),
+  chatQuality: optional(Quality),
+  allowedModels: optional(ModelIds),
+  blockedModels: optional(ModelIds),
 };
 
-/** Constraints on their own: what a profile would say. */
-export const ConstraintsBody = Type.Object(rules, { additionalProperties: false });
-const description = nullable(plainText(DESCRIPTION_MAX));
-const ProfileBody = Type.Object({ name: Name, description, ...rules }, { additionalProperties: false });
+/** Rules on their own, as a profile that is not saved states them. */
+export const RulesSchema = Type.Object(rules, { additionalProperties: false });
+const description = optional(plainText(DESCRIPTION_MAX, { description: PURPOSE }));
+const NewProfileSchema = strict("NewProfile", { name: Name, description, ...rules });
 
-export function registerProfiles(api: FastifyInstance, edge: Edge): void {
-  const { profiles, services } = edge;
-  const readBody = bodyReader(ProfileBody);
-  const readContent = (request: Parameters<typeof readBody>[0]): ProfileContent =>
-    toContent(readBody(request), services.catalog);
-  api.post("/api/profiles", async (request, reply) => {
-    const content = readContent(request);
-    return reply.code(201).send(writeProfile(await profiles.create(await accountOf(request, edge), content)));
-  });
-  api.get("/api/profiles", async (request) => {
-    const account = await accountOf(request, edge);
-    return listPage(pageOf(request), (page) => profiles.list(account, page), writeProfile);
-  });
-  api.get("/api/profiles/:id", async (request) => {
-    const id = idOf(request, "profile");
-    return writeProfile(found(await profiles.get(await accountOf(request, edge), id), id));
-  });
-  api.put("/api/profiles/:id", async (request) => {
-    const id = idOf(request, "profile");
-    const content = readContent(request);
-    return writeProfile(found(await profiles.update(await accountOf(request, edge), id, content), id));
-  });
-  api.get("/api/profiles/:id/keys", async (request) => {
-    const id = idOf(request, "profile");
-    const account = await accountOf(request, edge);
-    found(await profiles.get(account, id), id);
-    const keys = await withSpent(await edge.keys.ofProfile(account, id), edge);
-    return { data: keys.map(({ key, spent }) => writeKey(key, spent, edge.now())), next: null };
-  });
-  api.delete("/api/profiles/:id", async (request, reply) => {
-    const id = idOf(request, "profile");
-    const account = await accountOf(request, edge);
-    if (!(await profiles.delete(account, id, keysToOf(request)))) throw missing("profile", id);
-    return reply.code(204).send();
-  });
-}
+export const ProfileSchema = named("Profile", {
+  id: Type.String(),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  description: nullable(Type.String({ maxLength: DESCRIPTION_MAX, description: PURPOSE })),
+  tierFloor: nullable(listed(TIERS)),
+  tierCeiling: nullable(listed(TIERS)),
+  capabilities: Type.Array(Type.Enum([...CAPABILITIES])),
+  maxCostUsd: nullable(Type.String()),
+  bfclMin: nullable(Type.Number({ minimum: 0, maximum: 100 })),
+  codeQuality: nullable(Type.Integer({ minimum: 0, maximum: 2 })),
+  chatQuality: nullable(Type.Integer({ minimum: 0, maximum: 2 })),
+  allowedModels: nullable(Texts),
+  blockedModels: Texts,
+  createdAt: Time,
+  updatedAt: Time,
+});
 
-/** `?keysTo=`: another profile for its keys, or `none` for no profile. Left out, they keep the one that is gone. */
+/** Where the keys of a deleted profile go: another profile, or `none` for no profile. Left out, they keep the deleted one. */
+const keysTo = query(
+  "keysTo",
+  Type.String(),
+  "The profile that its keys have from then on, or `none`. Left out, they keep the deleted one and get 401.",
+);
+
+export const PROFILE_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "createProfile",
+    method: "post",
+    path: "/api/profiles",
+    summary: "Save a routing profile",
+    parameters: [account],
+    body: NewProfileSchema,
+    example: { name: "cheap", tierCeiling: "LIGHT" },
+    status: 201,
+    response: ProfileSchema,
+    async handle({ request, body }, edge) {
+      const content = toContent(body(), edge.services.catalog);
+      return writeProfile(await edge.profiles.create(await accountOf(request, edge), content));
+    },
+  }),
+  apiRoute({
+    id: "listProfiles",
+    method: "get",
+    path: "/api/profiles",
+    summary: "The profiles",
+    parameters: [account, ...paging],
+    response: page(ProfileSchema),
+    async handle({ request }, edge) {
+      const accountId = await accountOf(request, edge);
+      return listPage(pageOf(request), (each) => edge.profiles.list(accountId, each), writeProfile);
+    },
+  }),
+  apiRoute({
+    id: "getProfile",
+    method: "get",
+    path: "/api/profiles/:id",
+    summary: "One profile",
+    parameters: [account],
+    response: ProfileSchema,
+    async handle({ request }, edge) {
+      const id = idOf(request, "profile");
+      return writeProfile(found(await edge.profiles.get(await accountOf(request, edge), id), id));
+    },
+  }),
+  apiRoute({
+    id: "replaceProfile",
+    method: "put",
+    path: "/api/profiles/:id",
+    summary: "Replace a profile",
+    parameters: [account],
+    body: NewProfileSchema,
+    response: ProfileSchema,
+    async handle({ request, body }, edge) {
+      const id = idOf(request, "profile");
+      const content = toContent(body(), edge.services.catalog);
+      return writeProfile(found(await edge.profiles.update(await accountOf(request, edge), id, content), id));
+    },
+  }),
+  apiRoute({
+    id: "listProfileKeys",
+    method: "get",
+    path: "/api/profiles/:id/keys",
+    summary: "The keys that have this profile, and would be refused without it",
+    parameters: [account],
+    response: page(KeySchema),
+    async handle({ request }, edge) {
+      const id = idOf(request, "profile");
+      const accountId = await accountOf(request, edge);
+      found(await edge.profiles.get(accountId, id), id);
+      return { data: await showKeys(await edge.keys.ofProfile(accountId, id), edge), next: null };
+    },
+  }),
+  apiRoute({
+    id: "deleteProfile",
+    method: "delete",
+    path: "/api/profiles/:id",
+    summary: "Delete a profile; its keys are refused from then on, unless they are moved in the same step",
+    parameters: [account, keysTo],
+    async handle({ request }, edge) {
+      const id = idOf(request, "profile");
+      const accountId = await accountOf(request, edge);
+      if (!(await edge.profiles.delete(accountId, id, keysToOf(request)))) throw missing("profile", id);
+    },
+  }),
+];
+
 function keysToOf(request: FastifyRequest): string | null | undefined {
-  const wanted = queryOf(request, "keysTo") ?? undefined;
+  const wanted = queryOf(request, keysTo.name) ?? undefined;
   return wanted === "none" ? null : wanted;
 }
 
@@ -100,11 +171,11 @@ function found(profile: Profile | null, id: string): Profile {
   return profile;
 }
 
-function toContent(body: Static<typeof ProfileBody>, catalog: Catalog): ProfileContent {
+function toContent(body: Static<typeof NewProfileSchema>, catalog: Catalog): ProfileContent {
   return { name: body.name, description: body.description ?? null, constraints: readConstraints(body, catalog) };
 }
 
-export function readConstraints(body: Static<typeof ConstraintsBody>, { models }: Catalog): Constraints {
+export function readConstraints(body: Static<typeof RulesSchema>, { models }: Catalog): Constraints {
   for (const field of ["allowedModels", "blockedModels"] as const) {
     const stranger = body[field]?.find((id) => !models.has(id));
     if (stranger !== undefined) throw invalid(field, `There is no model '${stranger}' in the catalogue.`);
@@ -122,7 +193,8 @@ export function readConstraints(body: Static<typeof ConstraintsBody>, { models }
   };
 }
 
-export function writeProfile({ id, name, description, constraints, createdAtMs, updatedAtMs }: Profile): object {
+export function writeProfile(profile: Profile): Shape<typeof ProfileSchema> {
+  const { id, name, description, constraints, createdAtMs, updatedAtMs } = profile;
   return {
     id,
     name,

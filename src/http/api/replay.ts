@@ -1,7 +1,6 @@
-// /api/profiles/replay: the newest requests of an account under rules and chains that nobody has saved yet. Nothing is
-// called and nothing is changed.
+// POST /api/profiles/replay: the newest requests of an account under rules and chains that nobody has saved yet. No
+// provider is called and nothing is changed.
 
-import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import { CATEGORIES } from "../../core/decision.ts";
@@ -10,60 +9,96 @@ import { formatUsd } from "../../core/money.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import { type Policy, type Replayed, replay } from "../../routing/replay.ts";
-import type { Edge } from "../context.ts";
-import { ConstraintsBody, readConstraints } from "./profiles.ts";
-import { accountOf, bodyReader, isoTime } from "./requests/one.ts";
-import { caughtUp } from "./requests/pending-writes.ts";
+import { Fraction, listed, named, nullable, type Shape, strict, TierName, Time } from "../openapi/schema.ts";
+import { account, accountOf, caughtUp, isoTime } from "./exchange.ts";
+import { RulesSchema, readConstraints } from "./profiles.ts";
+import { type ApiRoute, apiRoute } from "./route.ts";
 
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;
+const BOUNDS = TIERS.length - 1;
+const closed = { additionalProperties: false };
 
-const Bound = Type.Number({ minimum: 0, maximum: 1 });
-const TierName = Type.Enum([...TIERS]);
-
-/** What may differ from how requests are routed now, beside the rules of a profile. */
 const PolicyBody = Type.Object(
   {
-    bounds: Type.Optional(Type.Array(Bound, { minItems: TIERS.length - 1, maxItems: TIERS.length - 1 })),
-    sureFrom: Type.Optional(Bound),
-    unsureTier: Type.Optional(TierName),
+    bounds: Type.Optional(
+      Type.Array(Fraction, {
+        minItems: BOUNDS,
+        maxItems: BOUNDS,
+        description: "Where the score is cut into tiers, rising.",
+      }),
+    ),
+    sureFrom: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, description: "A confidence below this counts as unsure." }),
+    ),
+    unsureTier: Type.Optional(Type.Enum([...TIERS], { description: "An unsure request is not placed below it." })),
     categoryFloors: Type.Optional(
       Type.Object(Object.fromEntries(CATEGORIES.map((name) => [name, Type.Optional(TierName)])), {
-        additionalProperties: false,
+        ...closed,
+        description: "Tiers that a category is never placed below.",
       }),
     ),
     chains: Type.Optional(
       Type.Object(
         Object.fromEntries(TIERS.map((tier) => [tier, Type.Optional(Type.Array(Type.String(), { minItems: 1 }))])),
-        { additionalProperties: false },
+        { ...closed, description: "Other chains for some tiers: ids of models, in the order they are tried." },
       ),
     ),
   },
-  { additionalProperties: false },
-);
-
-const Question = Type.Object(
   {
-    profile: ConstraintsBody,
-    policy: Type.Optional(PolicyBody),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })),
+    ...closed,
+    description: "What may differ from how requests are routed now, beside the rules of a profile.",
   },
-  { additionalProperties: false },
 );
 
-export function registerReplay(api: FastifyInstance, { records, services, accounts }: Edge): void {
-  const readQuestion = bodyReader(Question);
-  api.post("/api/profiles/replay", async (request) => {
-    const { profile, policy: changes = {}, limit = LIMIT_DEFAULT } = readQuestion(request);
-    const constraints = readConstraints(profile, services.catalog);
-    const account = await accountOf(request, { accounts });
-    const toolCallsSeen = services.toolCallsSeen(account);
-    const policy = { constraints, toolCallsSeen, ...readPolicy(changes, services.catalog) };
-    await caughtUp(records);
-    const past = await records.decisions.recent(account, limit);
-    return writeReplay(past.map((each) => replay(each, policy)));
-  });
-}
+const ReplayQuestionSchema = strict("ReplayQuestion", {
+  profile: RulesSchema,
+  policy: Type.Optional(PolicyBody),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT })),
+});
+
+const Side = Type.Object({ tier: listed(TIERS), model: Type.String(), costUsd: nullable(Type.String()) });
+const Change = Type.Object({
+  requestId: Type.String(),
+  at: Time,
+  before: Side,
+  after: nullable(Side),
+  refusedBecause: nullable(Type.String()),
+  because: Type.Array(Type.String(), { description: "What led there, in words and in order." }),
+});
+const ReplaySchema = named("Replay", {
+  requests: Type.Integer(),
+  changed: Type.Integer(),
+  up: Type.Integer(),
+  down: Type.Integer(),
+  refused: Type.Integer(),
+  costBeforeUsd: Type.String(),
+  costAfterUsd: Type.String(),
+  changes: Type.Array(Change),
+});
+
+export const REPLAY_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "replayProfile",
+    method: "post",
+    path: "/api/profiles/replay",
+    summary: "The newest requests of the account under these rules: what would change, and what it would have cost",
+    parameters: [account],
+    body: ReplayQuestionSchema,
+    example: { profile: { tierFloor: "LIGHT" }, limit: 100 },
+    response: ReplaySchema,
+    async handle({ request, body }, { records, services, accounts }) {
+      const { profile, policy: changes = {}, limit = LIMIT_DEFAULT } = body();
+      const constraints = readConstraints(profile, services.catalog);
+      const accountId = await accountOf(request, { accounts });
+      const toolCallsSeen = services.toolCallsSeen(accountId);
+      const policy = { constraints, toolCallsSeen, ...readPolicy(changes, services.catalog) };
+      await caughtUp(records);
+      const past = await records.decisions.recent(accountId, limit);
+      return writeReplay(past.map((each) => replay(each, policy)));
+    },
+  }),
+];
 
 function readPolicy(body: Static<typeof PolicyBody>, catalog: Catalog): Omit<Policy, "constraints"> {
   const { bounds, sureFrom, categoryFloors, unsureTier = catalog.unsureTier } = body;
@@ -88,7 +123,7 @@ function routable(id: string, tier: string, catalog: Catalog): Model {
   throw invalid(`policy.chains.${tier}`, `There is no model '${id}' that requests can be routed to.`);
 }
 
-function writeReplay(pairs: readonly Replayed[]): object {
+function writeReplay(pairs: readonly Replayed[]): Shape<typeof ReplaySchema> {
   const changed = pairs.filter(({ isChanged }) => isChanged);
   const moves = pairs.map(({ past, next }) => (next.state === "routed" ? moveOf(past.decision.tier, next.tier) : 0));
   // A request that nobody answered cost nothing, and one that would be refused would cost nothing.
@@ -110,7 +145,8 @@ function moveOf(before: Tier, after: Tier): number {
   return Math.sign(tierRank(after) - tierRank(before));
 }
 
-function writeChange({ past: { requestId, atMs, decision, answer }, next, because }: Replayed): object {
+function writeChange({ past, next, because }: Replayed): Shape<typeof Change> {
+  const { requestId, atMs, decision, answer } = past;
   return {
     requestId,
     at: isoTime(atMs),

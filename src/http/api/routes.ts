@@ -1,58 +1,61 @@
-// The /api routes: for the dashboard by session, and for automation with the admin token. CONTRACT 8.
+// The /api routes: for the dashboard by session, and for automation with the admin token. Behaviour 8.
 
 import cookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Edge } from "../context.ts";
-import { identify } from "../exchange/session-guard.ts";
-import { registerAccounts } from "./accounts.ts";
-import { registerCatalog } from "./catalog.ts";
-import { registerCredits } from "./credits.ts";
-import { registerKeys } from "./keys.ts";
-import { registerLedger } from "./ledger.ts";
-import { registerPlayground } from "./playground.ts";
-import { registerProfiles } from "./profiles.ts";
-import { registerProviderTest } from "./provider-test.ts";
-import { registerReplay } from "./replay.ts";
-import { registerEvents } from "./requests/events.ts";
-import { registerRequests } from "./requests/list.ts";
-import { registerSession } from "./session.ts";
-import { registerSettings } from "./settings.ts";
-import { registerUsage } from "./usage.ts";
-import { registerUsers } from "./users.ts";
+import type { Operation } from "../openapi/operation.ts";
+import { ACCOUNT_ROUTES } from "./accounts.ts";
+import { CREDIT_ROUTES } from "./credits.ts";
+import { KEY_ROUTES } from "./keys.ts";
+import { LEDGER_ROUTES } from "./ledger.ts";
+import { MODEL_ROUTES } from "./models.ts";
+import { PLAYGROUND_ROUTES } from "./playground.ts";
+import { PROFILE_ROUTES } from "./profiles.ts";
+import { PROVIDER_ROUTES } from "./providers.ts";
+import { REPLAY_ROUTES } from "./replay.ts";
+import { eventsRoute } from "./requests/events.ts";
+import { REQUEST_ROUTES } from "./requests/routes.ts";
+import { type ApiRoute, registerRoute, toOperation } from "./route.ts";
+import { SESSION_ROUTES } from "./session.ts";
+import { SETTINGS_ROUTES } from "./settings.ts";
+import { USAGE_ROUTES } from "./usage.ts";
+import { USER_ROUTES } from "./users.ts";
 
-/** What is written here is short; the playground, which takes requests, says so itself. */
-const BODY_BYTES = 1024 * 1024;
+/** Every route, in the order of the documentation. */
+const ROUTES: readonly ApiRoute[] = [
+  ...ACCOUNT_ROUTES,
+  ...KEY_ROUTES,
+  ...PROFILE_ROUTES,
+  ...CREDIT_ROUTES,
+  ...LEDGER_ROUTES,
+  ...MODEL_ROUTES,
+  ...PROVIDER_ROUTES,
+  ...PLAYGROUND_ROUTES,
+  ...REPLAY_ROUTES,
+  ...REQUEST_ROUTES,
+  eventsRoute(),
+  ...USAGE_ROUTES,
+  ...SESSION_ROUTES,
+  ...USER_ROUTES,
+  ...SETTINGS_ROUTES,
+];
 
 export function registerApi(server: FastifyInstance, edge: Edge): void {
   server.decorateRequest("identity", null);
-  server.register(async (all) => {
+  server.register(async (api) => {
     // Here and not for the whole server: /v1 has no use for cookies.
-    await all.register(cookie);
-    all.addHook("onRequest", keepNothing);
-    all.addHook("onRoute", (route) => {
-      route.bodyLimit ??= BODY_BYTES;
-    });
-    all.register(async (open) => registerSession(open, edge));
-    all.register(async (api) => {
-      api.addHook("onRequest", (request) => identify(request, edge));
-      registerAccounts(api, edge);
-      registerKeys(api, edge);
-      registerProfiles(api, edge);
-      registerReplay(api, edge);
-      registerPlayground(api, edge);
-      registerCredits(api, edge);
-      registerLedger(api, edge);
-      registerCatalog(api, edge);
-      registerProviderTest(api, edge);
-      registerRequests(api, edge);
-      registerUsage(api, edge);
-      registerEvents(api, edge);
-      registerUsers(api, edge);
-      registerSettings(api, edge);
-    });
+    await api.register(cookie);
+    api.addHook("onRequest", keepNothing);
+    for (const route of ROUTES) registerRoute(api, edge, route);
   });
 }
 
+/** The routes as operations of the contract. */
+export function apiOperations(): readonly Operation[] {
+  return ROUTES.map(toOperation);
+}
+
+/** Nothing of /api may be kept by a cache. */
 async function keepNothing(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.header("cache-control", "no-store");
 }

@@ -1,89 +1,157 @@
-// /api/session, and the calls that somebody makes before they have one: set-up, accepting an invitation, and choosing a new
+// /api/session, and the calls that people make before they have one: set-up, accepting an invitation, and choosing a new
 // password with a link.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { GatewayError } from "../../core/errors.ts";
-import type { User } from "../../core/people.ts";
+import { USER_ROLES, type User } from "../../core/people.ts";
 import type { Edge } from "../context.ts";
-import {
-  clearSessionCookie,
-  identify,
-  refuseCrossSite,
-  sessionTokenOf,
-  setSessionCookie,
-  signedInOf,
-} from "../exchange/session-guard.ts";
-import { bodyReader } from "./requests/one.ts";
+import { clearSessionCookie, sessionTokenOf, setSessionCookie, signedInOf } from "../exchange/session-guard.ts";
+import { DOCUMENTED, listed, named, nullable, type Shape, strict } from "../openapi/schema.ts";
+import { type ApiCall, type ApiRoute, apiRoute } from "./route.ts";
 
-const Text = Type.String({ maxLength: 4096 });
-const strict = { additionalProperties: false } as const;
-const Credentials = Type.Object({ email: Text, password: Text }, strict);
-const SetUp = Type.Object({ token: Text, email: Text, password: Text }, strict);
-const Acceptance = Type.Object({ token: Text, password: Text }, strict);
-const PasswordChange = Type.Object({ current: Text, next: Text }, strict);
+const SelfSchema = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  role: listed(USER_ROLES),
+  accountId: Type.String(),
+});
+const WelcomeSchema = named("Welcome", { user: SelfSchema });
+const SessionSchema = named("Session", {
+  user: nullable(SelfSchema),
+  setupNeeded: Type.Boolean(),
+  sandbox: Type.Boolean(),
+  version: Type.String(),
+});
 
-const OPEN_BODY_BYTES = 64 * 1024;
+/** More than any e-mail, password or token has, and little enough to look at. */
+const TEXT_MAX = 4096;
+const Text = Type.String({ maxLength: TEXT_MAX });
+/** How long a password must be is checked where passwords are kept (accounts/passwords.ts). */
+const NewPassword = Type.String({
+  maxLength: TEXT_MAX,
+  [DOCUMENTED]: { minLength: 12, maxLength: 1024, format: "password" },
+});
+const CredentialsSchema = strict("Credentials", { email: Text, password: Text });
+const PasswordChangeSchema = strict("PasswordChange", { current: Text, next: NewPassword });
+const SetUpSchema = strict("SetUp", { token: Text, email: Text, password: NewPassword });
+const AcceptanceSchema = strict("Acceptance", { token: Text, password: NewPassword });
 
-/** Open to everybody, but not to pages of other sites: signing somebody in as somebody else is an attack too. */
-export function registerSession(open: FastifyInstance, edge: Edge): void {
-  const { sessions, users, invitations } = edge;
-  const readCredentials = bodyReader(Credentials);
-  const readSetUp = bodyReader(SetUp);
-  const readAcceptance = bodyReader(Acceptance);
-  const welcome = async (user: User, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    setSessionCookie(request, reply, await sessions.open(user));
-    return reply.code(201).send({ user: writeSelf(user) });
-  };
-  // Nobody has shown yet who they are, so they may not send much.
-  open.addHook("onRoute", (route) => {
-    route.bodyLimit = OPEN_BODY_BYTES;
-  });
-  open.addHook("onRequest", async (request) => refuseCrossSite(request));
-  open.get("/api/session", async (request) => {
-    const signedIn = await signedInOf(request, edge);
-    return {
-      user: signedIn === null ? null : writeSelf(signedIn.user),
-      setupNeeded: !(await users.hasOperator()),
-      sandbox: edge.isSandbox,
-      version: edge.version,
-    };
-  });
-  open.post("/api/session", async (request, reply) => {
-    const user = await users.signIn({ ...readCredentials(request), address: request.ip });
-    setSessionCookie(request, reply, await sessions.open(user));
-    return reply.code(204).send();
-  });
-  open.delete("/api/session", async (request, reply) => {
-    const token = sessionTokenOf(request);
-    if (token !== undefined) await sessions.end(token);
-    clearSessionCookie(request, reply);
-    return reply.code(204).send();
-  });
-  open.post("/api/setup", async (request, reply) =>
-    welcome(await invitations.setUp(readSetUp(request)), request, reply),
-  );
-  open.post("/api/invitations/accept", async (request, reply) =>
-    welcome(await invitations.accept(readAcceptance(request)), request, reply),
-  );
-  open.post("/api/password-reset", async (request, reply) =>
-    welcome(await edge.resets.redeem(readAcceptance(request)), request, reply),
-  );
-  registerPassword(open, edge);
+const EMAIL = "ada@example.com";
+const PASSWORD = "correct horse battery staple";
+const TOKEN = "x".repeat(43);
+
+export const SESSION_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "getSession",
+    method: "get",
+    path: "/api/session",
+    summary: "Who is signed in, and whether the first operator is still to be made",
+    access: "anyone",
+    response: SessionSchema,
+    async handle({ request }, edge) {
+      const signedIn = await signedInOf(request, edge);
+      return {
+        user: signedIn === null ? null : writeSelf(signedIn.user),
+        setupNeeded: !(await edge.users.hasOperator()),
+        sandbox: edge.isSandbox,
+        version: edge.version,
+      };
+    },
+  }),
+  apiRoute({
+    id: "signIn",
+    method: "post",
+    path: "/api/session",
+    summary: "Sign in: sets the session cookie",
+    access: "anyone",
+    body: CredentialsSchema,
+    example: { email: EMAIL, password: PASSWORD },
+    errors: [401, 403, 429],
+    async handle({ request, reply, body }, { users, sessions }) {
+      const user = await users.signIn({ ...body(), address: request.ip });
+      setSessionCookie(request, reply, await sessions.open(user));
+    },
+  }),
+  apiRoute({
+    id: "signOut",
+    method: "delete",
+    path: "/api/session",
+    summary: "Sign out: ends the session",
+    access: "anyone",
+    errors: [403],
+    async handle({ request, reply }, { sessions }) {
+      const token = sessionTokenOf(request);
+      if (token !== undefined) await sessions.end(token);
+      clearSessionCookie(request, reply);
+    },
+  }),
+  apiRoute({
+    id: "changePassword",
+    method: "post",
+    path: "/api/session/password",
+    summary: "Change one's own password; ends all other sessions of the user",
+    access: "ownSession",
+    body: PasswordChangeSchema,
+    example: { current: PASSWORD, next: `${PASSWORD} 2` },
+    async handle({ request, body }, { users }) {
+      const { identity } = request;
+      if (identity?.kind !== "user") {
+        throw new GatewayError("forbidden", "The admin token has no password. Sign in.", { code: "no_session" });
+      }
+      await users.changePassword(identity, { ...body(), address: request.ip });
+    },
+  }),
+  apiRoute({
+    id: "setUp",
+    method: "post",
+    path: "/api/setup",
+    summary: "Make the first operator with the token of the set-up link, and sign in",
+    access: "anyone",
+    body: SetUpSchema,
+    example: { token: TOKEN, email: EMAIL, password: PASSWORD },
+    status: 201,
+    response: WelcomeSchema,
+    errors: [403, 409],
+    handle: async (call, edge) => welcome(await edge.invitations.setUp(call.body()), call, edge),
+  }),
+  apiRoute({
+    id: "acceptInvitation",
+    method: "post",
+    path: "/api/invitations/accept",
+    summary: "Become a user with the token of an invitation, and sign in",
+    access: "anyone",
+    body: AcceptanceSchema,
+    example: { token: TOKEN, password: PASSWORD },
+    status: 201,
+    response: WelcomeSchema,
+    errors: [403, 409],
+    handle: async (call, edge) => welcome(await edge.invitations.accept(call.body()), call, edge),
+  }),
+  apiRoute({
+    id: "resetPassword",
+    method: "post",
+    path: "/api/password-reset",
+    summary: "Choose a new password with the token of a reset link: ends every session of the user, and signs in",
+    access: "anyone",
+    body: AcceptanceSchema,
+    example: { token: TOKEN, password: PASSWORD },
+    status: 201,
+    response: WelcomeSchema,
+    errors: [403],
+    handle: async (call, edge) => welcome(await edge.resets.redeem(call.body()), call, edge),
+  }),
+];
+
+/** Signs a new user in. */
+async function welcome(
+  user: User,
+  { request, reply }: Pick<ApiCall, "request" | "reply">,
+  { sessions }: Edge,
+): Promise<Shape<typeof WelcomeSchema>> {
+  setSessionCookie(request, reply, await sessions.open(user));
+  return { user: writeSelf(user) };
 }
 
-function registerPassword(open: FastifyInstance, edge: Edge): void {
-  const readChange = bodyReader(PasswordChange);
-  open.post("/api/session/password", { onRequest: (request) => identify(request, edge) }, async (request, reply) => {
-    const { identity } = request;
-    if (identity?.kind !== "user") {
-      throw new GatewayError("forbidden", "The admin token has no password. Sign in.", { code: "no_session" });
-    }
-    await edge.users.changePassword(identity, { ...readChange(request), address: request.ip });
-    return reply.code(204).send();
-  });
-}
-
-function writeSelf({ id, email, role, accountId }: User): object {
+function writeSelf({ id, email, role, accountId }: User): Shape<typeof SelfSchema> {
   return { id, email, role, accountId };
 }

@@ -1,31 +1,65 @@
-// /api/settings: what the process runs with and where each value came from. Secrets are only said to be set. For operators.
+// /api/settings: the options the process runs with, and where each value came from. Of secrets it says only that they are
+// set. For operators.
 
-import type { FastifyInstance } from "fastify";
-import type { Settings } from "../../config/settings.ts";
-import type { Edge } from "../context.ts";
-import { operatorOnly } from "../exchange/session-guard.ts";
-import { isoTime } from "./requests/one.ts";
+import { Type } from "typebox";
+import { listed, named, nullable, Time } from "../openapi/schema.ts";
+import { isoTime } from "./exchange.ts";
+import { type ApiRoute, apiRoute } from "./route.ts";
 
-export function registerSettings(api: FastifyInstance, { settings, version, now, isSandbox }: Edge): void {
-  const startedAtMs = now();
-  api.get("/api/settings", { onRequest: operatorOnly }, async () => ({
-    version,
-    node: process.versions.node,
-    store: settings.database.startsWith("sqlite:") ? "sqlite" : "postgres",
-    startedAt: isoTime(startedAtMs),
-    sandbox: isSandbox,
-    baselineModel: settings.catalog.baseline.id,
-    markup: settings.catalog.markupPpm / 1_000_000,
-    options: settings.options.map(({ origin, ...option }) => ({ ...option, origin, isSet: origin !== "default" })),
-    providers: writeProviders(settings),
-  }));
-}
+const OptionSchema = named("Option", {
+  name: Type.String(),
+  path: nullable(Type.String()),
+  env: nullable(Type.String()),
+  flag: nullable(Type.String()),
+  value: Type.Union([Type.String(), Type.Null()], { description: "Null for a secret." }),
+  isSecret: Type.Boolean(),
+  isSet: Type.Boolean(),
+  origin: listed(["default", "file", "environment", "flag"]),
+  place: nullable(Type.String()),
+  help: Type.String(),
+});
 
-function writeProviders({ catalog }: Settings): readonly object[] {
-  return [...catalog.providers.values()].map(({ id, kind, baseUrl, apiKey }) => ({
-    id,
-    kind,
-    baseUrl,
-    hasKey: apiKey !== null,
-  }));
-}
+const SettingsSchema = named("Settings", {
+  version: Type.String(),
+  node: Type.String(),
+  store: listed(["sqlite", "postgres"]),
+  startedAt: Time,
+  sandbox: Type.Boolean(),
+  baselineModel: Type.String(),
+  markup: Type.Number(),
+  options: Type.Array(OptionSchema),
+  providers: Type.Array(
+    Type.Object({ id: Type.String(), kind: Type.String(), baseUrl: Type.String(), hasKey: Type.Boolean() }),
+  ),
+});
+
+export const SETTINGS_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "getSettings",
+    method: "get",
+    path: "/api/settings",
+    summary: "What the process runs with and where each value came from, without secrets",
+    access: "operator",
+    response: SettingsSchema,
+    serve({ now, settings, version, isSandbox }) {
+      const startedAtMs = now();
+      const { database, catalog, options } = settings;
+      return () => ({
+        version,
+        node: process.versions.node,
+        store: database.startsWith("sqlite:") ? "sqlite" : "postgres",
+        startedAt: isoTime(startedAtMs),
+        sandbox: isSandbox,
+        baselineModel: catalog.baseline.id,
+        markup: catalog.markupPpm / 1_000_000,
+        options: options.map(({ origin, ...option }) => ({ ...option, origin, isSet: origin !== "default" })),
+        providers: [...catalog.providers.values()].map(({ id, kind, baseUrl, apiKey }) => ({
+          id,
+          kind,
+          baseUrl,
+          hasKey: apiKey !== null,
+        })),
+      });
+    },
+  }),
+];

@@ -1,7 +1,7 @@
-// GET /api/usage: totals by hour, by day or over the whole range, from the rollups; and how many requests each provider
-// failed.
+// /api/usage: totals by hour, by day or over the whole range, and how many requests each provider failed.
 
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
 import { formatUsd } from "../../core/money.ts";
 import { OVERHEAD_BOUNDS_MS, percentileMs } from "../../core/requests/latency-buckets.ts";
 import {
@@ -13,58 +13,133 @@ import {
   type UsageStep,
 } from "../../core/requests/log.ts";
 import { invalid } from "../../formats/wire/fields.ts";
-import type { Edge } from "../context.ts";
-import { flagOf, groupFilterOf, oneOf, timeOf } from "./requests/filter.ts";
-import { accountOf, isoTime, queryOf } from "./requests/one.ts";
-import { caughtUp } from "./requests/pending-writes.ts";
+import { query } from "../openapi/operation.ts";
+import { listed, named, nullable, type Shape, Time, Tokens } from "../openapi/schema.ts";
+import { account, accountOf, caughtUp, isoTime, oneOf, queryOf } from "./exchange.ts";
+import {
+  checkRange,
+  DEFAULT_RANGE_MS,
+  flagOf,
+  groupFilterOf,
+  groupFilters,
+  keyFilter,
+  range,
+  timeOf,
+} from "./requests/filter.ts";
+import { type ApiRoute, apiRoute } from "./route.ts";
 
-const HOUR_MS = 60 * 60 * 1000;
-export const DEFAULT_RANGE_MS: Readonly<Record<UsageStep, number>> = {
-  hour: 24 * HOUR_MS,
-  day: 30 * 24 * HOUR_MS,
-  total: 24 * HOUR_MS,
-};
-/** So that an answer stays a page and not a book. */
-const HOURLY_RANGE_MAX_MS = 62 * 24 * HOUR_MS;
+const percentiles = { p50Ms: nullable(Type.Integer()), p95Ms: nullable(Type.Integer()) };
 
-export function registerUsage(api: FastifyInstance, edge: Edge): void {
-  const { records } = edge;
-  api.get("/api/usage", async (request) => {
-    const { step, group, rangeMs } = divisionOf(request);
-    const toMs = timeOf(request, "to") ?? edge.now();
-    const query: UsageQuery = {
-      ...groupFilterOf(request),
-      accountId: await accountOf(request, edge),
-      fromMs: timeOf(request, "from") ?? toMs - rangeMs,
-      toMs,
-      step,
-      group,
-      hasSpread: flagOf(request, "latency") ?? true,
-    };
-    checkRange(query);
-    await caughtUp(records);
-    const { rows, fromMs, toMs: endMs } = await records.usage.read(query);
-    const data = rows.map((row) => ({ ...writeUsage(row), ...(group === null ? {} : { [group]: row.group }) }));
-    return { data, next: null, from: isoTime(fromMs), to: isoTime(endMs), by: step, group };
-  });
-  api.get("/api/usage/failures", async (request) => {
-    const step = oneOf("by", queryOf(request, "by") ?? "day", USAGE_STEPS);
-    const key = groupFilterOf(request).keyId;
-    const toMs = timeOf(request, "to") ?? edge.now();
-    const fromMs = timeOf(request, "from") ?? toMs - DEFAULT_RANGE_MS[step];
-    const query = { accountId: await accountOf(request, edge), fromMs, toMs, step };
-    checkRange(query);
-    await caughtUp(records);
-    const found = await records.usage.failures({ ...query, ...(key === undefined ? {} : { keyId: key }) });
-    const data = found.rows.map(({ startMs, provider, requests }) => ({ start: isoTime(startMs), provider, requests }));
-    return { data, next: null, from: isoTime(found.fromMs), to: isoTime(found.toMs), by: step };
-  });
-}
+const Answered = Type.Object({
+  first: Type.Integer(),
+  second: Type.Integer(),
+  later: Type.Integer(),
+  none: Type.Integer(),
+  unknown: Type.Integer({ description: "Requests from before this was counted. `none`: every try failed." }),
+});
+
+const Overhead = Type.Object({
+  averageMs: nullable(Type.Number()),
+  firstContentAverageMs: nullable(Type.Number()),
+  ...percentiles,
+});
+
+export const UsageSchema = Type.Object({
+  start: Time,
+  group: nullable(Type.String()),
+  requests: Type.Integer(),
+  errors: Type.Integer(),
+  fallbacks: Type.Integer(),
+  answered: Answered,
+  tokens: Tokens,
+  chargeUsd: Type.String(),
+  baselineUsd: Type.String(),
+  savedUsd: Type.String(),
+  latency: Type.Object({ averageMs: Type.Integer(), ...percentiles }),
+  firstContent: Type.Object(percentiles),
+  overhead: Overhead,
+});
+
+const covered = { next: Type.Null(), from: Time, to: Time, by: listed(USAGE_STEPS) };
+const UsagePageSchema = named("UsagePage", {
+  data: Type.Array(UsageSchema),
+  ...covered,
+  group: nullable(Type.String()),
+});
+const FailurePageSchema = named("FailurePage", {
+  data: Type.Array(Type.Object({ start: Time, provider: Type.String(), requests: Type.Integer() })),
+  ...covered,
+});
+
+const BY = [...USAGE_STEPS, ...USAGE_GROUPS] as const;
+
+export const USAGE_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "getUsage",
+    method: "get",
+    path: "/api/usage",
+    summary: "Totals by hour, day or over the range; hours and days are whole and in UTC",
+    parameters: [
+      account,
+      ...range,
+      query("by", Type.String({ default: "day" }), `One of ${BY.join(", ")}; or two, as in day,model.`),
+      query("group", Type.Enum([...USAGE_GROUPS]), "One row for each of these."),
+      query("latency", Type.Boolean({ default: true }), "`false` is quicker: percentiles are null."),
+      ...groupFilters,
+    ],
+    response: UsagePageSchema,
+    errors: [400],
+    async handle({ request }, edge) {
+      const { records } = edge;
+      const { step, group, rangeMs } = divisionOf(request);
+      const toMs = timeOf(request, "to") ?? edge.now();
+      const wanted: UsageQuery = {
+        ...groupFilterOf(request),
+        accountId: await accountOf(request, edge),
+        fromMs: timeOf(request, "from") ?? toMs - rangeMs,
+        toMs,
+        step,
+        group,
+        hasSpread: flagOf(request, "latency") ?? true,
+      };
+      checkRange(wanted);
+      await caughtUp(records);
+      const { rows, fromMs, toMs: endMs } = await records.usage.read(wanted);
+      const data = rows.map((row) => ({ ...writeUsage(row), ...(group === null ? {} : { [group]: row.group }) }));
+      return { data, next: null, from: isoTime(fromMs), to: isoTime(endMs), by: step, group };
+    },
+  }),
+  apiRoute({
+    id: "getProviderFailures",
+    method: "get",
+    path: "/api/usage/failures",
+    summary: "How many requests each provider failed, by hour, day or over the range; one that two failed is in both",
+    parameters: [account, ...range, query("by", Type.Enum([...USAGE_STEPS], { default: "day" })), keyFilter],
+    response: FailurePageSchema,
+    errors: [400],
+    async handle({ request }, edge) {
+      const step = oneOf("by", queryOf(request, "by") ?? "day", USAGE_STEPS);
+      const { keyId } = groupFilterOf(request);
+      const toMs = timeOf(request, "to") ?? edge.now();
+      const fromMs = timeOf(request, "from") ?? toMs - DEFAULT_RANGE_MS[step];
+      const wanted = { accountId: await accountOf(request, edge), fromMs, toMs, step };
+      checkRange(wanted);
+      await caughtUp(edge.records);
+      const found = await edge.records.usage.failures({ ...wanted, ...(keyId === undefined ? {} : { keyId }) });
+      const data = found.rows.map(({ startMs, provider, requests }) => ({
+        start: isoTime(startMs),
+        provider,
+        requests,
+      }));
+      return { data, next: null, from: isoTime(found.fromMs), to: isoTime(found.toMs), by: step };
+    },
+  }),
+];
 
 interface Division {
   readonly step: UsageStep;
   readonly group: UsageGroup | null;
-  /** Where the question names no beginning. */
+  /** The range where the query names no beginning. */
   readonly rangeMs: number;
 }
 
@@ -84,20 +159,11 @@ function divisionOf(request: FastifyRequest): Division {
   };
 }
 
-const BY = [...USAGE_STEPS, ...USAGE_GROUPS] as const;
-
 function isIn<Word extends string>(words: readonly Word[], word: string): word is Word {
   return words.includes(word as Word);
 }
 
-export function checkRange({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "step">): void {
-  if (fromMs >= toMs) throw invalid("from", "'from' must be before 'to'.");
-  if (step === "hour" && toMs - fromMs > HOURLY_RANGE_MAX_MS) {
-    throw invalid("by", "By the hour, the range may be 62 days at most; ask by day.");
-  }
-}
-
-function writeUsage(row: UsageRow): object {
+function writeUsage(row: UsageRow): Shape<typeof UsageSchema> {
   const { requests, charge, baseline, latencies, firstContents } = row;
   return {
     start: isoTime(row.startMs),
@@ -121,7 +187,7 @@ function writeUsage(row: UsageRow): object {
 }
 
 /** The gateway's own part of the time to first content, and the average of the whole beside it. */
-function writeOverhead({ overheads, overheadMsSum, firstContentMsSum }: UsageRow): object {
+function writeOverhead({ overheads, overheadMsSum, firstContentMsSum }: UsageRow): Shape<typeof Overhead> {
   const counted = overheads.reduce((sum, count) => sum + count, 0);
   const average = (sum: number): number | null => (counted === 0 ? null : Math.round((sum / counted) * 10) / 10);
   return {

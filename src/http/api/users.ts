@@ -1,67 +1,132 @@
 // /api/users and /api/invitations: who may sign in. For operators.
 
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { type Invitation, USER_ROLES, type User } from "../../core/people.ts";
-import type { Edge } from "../context.ts";
-import { isHttps, operatorOnly } from "../exchange/session-guard.ts";
-import { bodyReader, idOf, isoTime, listPage, missing, pageOf } from "./requests/one.ts";
+import { isHttps } from "../exchange/session-guard.ts";
+import { listed, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
+import { idOf, isoTime, listPage, missing, pageOf, paging } from "./exchange.ts";
+import { type ApiRoute, apiRoute } from "./route.ts";
 
-const NewInvitation = Type.Object(
-  {
-    email: Type.String({ maxLength: 320 }),
-    role: Type.Optional(Type.Enum([...USER_ROLES])),
-    accountId: Type.Optional(Type.String({ maxLength: 200 })),
-  },
-  { additionalProperties: false },
-);
+const personFields = {
+  id: Type.String(),
+  email: Type.String(),
+  role: listed(USER_ROLES),
+  accountId: Type.String(),
+  createdAt: Time,
+};
+const UserSchema = named("User", { ...personFields, lastSignInAt: nullable(Time) });
 
-export function registerUsers(api: FastifyInstance, { users, accounts, invitations, resets }: Edge): void {
-  const forOperators = { onRequest: operatorOnly };
-  const readNew = bodyReader(NewInvitation);
-  api.get("/api/users", forOperators, (request) => listPage(pageOf(request), (page) => users.list(page), writeUser));
-  api.delete("/api/users/:id", forOperators, async (request, reply) => {
-    const id = idOf(request, "user");
-    if (!(await users.delete(id))) throw missing("user", id);
-    return reply.code(204).send();
-  });
-  api.post("/api/users/:id/reset", forOperators, async (request, reply) => {
-    const id = idOf(request, "user");
-    const made = await resets.makeFor({ id });
-    if (made === null) throw missing("user", id);
-    const link = `${originOf(request)}/#/reset?token=${made.token}`;
-    return reply.code(201).send({ email: made.user.email, link, expiresAt: isoTime(made.expiresAtMs) });
-  });
-  api.post("/api/invitations", forOperators, async (request, reply) => {
-    const { email, role = "owner", accountId = DEFAULT_ACCOUNT } = readNew(request);
-    if ((await accounts.get(accountId)) === null) {
-      throw new GatewayError("badRequest", `There is no account '${accountId}'.`, { param: "accountId" });
-    }
-    const { invitation, token } = await invitations.invite({ email, role, accountId });
-    const link = `${originOf(request)}/#/invite?token=${token}`;
-    return reply.code(201).send({ ...writeInvitation(invitation), link });
-  });
-  api.get("/api/invitations", forOperators, (request) =>
-    listPage(pageOf(request), (page) => invitations.list(page), writeInvitation),
-  );
-  api.delete("/api/invitations/:id", forOperators, async (request, reply) => {
-    const id = idOf(request, "invitation");
-    if (!(await invitations.delete(id))) throw missing("invitation", id);
-    return reply.code(204).send();
-  });
-}
+const invitationFields = { ...personFields, expiresAt: Time };
+const InvitationSchema = named("Invitation", invitationFields);
+const CreatedInvitationSchema = named("CreatedInvitation", { ...invitationFields, link: Type.String() });
+const ResetLinkSchema = named("ResetLink", { email: Type.String(), link: Type.String(), expiresAt: Time });
 
-/** As the operator sees the gateway, for whom the link is made. */
+/** The longest address that mail can be sent to (RFC 3696, errata). */
+const EMAIL_MAX = 320;
+const NewInvitationSchema = strict("NewInvitation", {
+  email: Type.String({ maxLength: EMAIL_MAX }),
+  role: Type.Optional(Type.Enum([...USER_ROLES])),
+  accountId: Type.Optional(Type.String({ maxLength: 200 })),
+});
+
+export const USER_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "invite",
+    method: "post",
+    path: "/api/invitations",
+    summary: "Make a link that lets one person in, good for seven days; it is shown this once, and ends an earlier one",
+    access: "operator",
+    body: NewInvitationSchema,
+    example: { email: "ada@example.com", role: "owner", accountId: "default" },
+    status: 201,
+    response: CreatedInvitationSchema,
+    errors: [409],
+    async handle({ request, body }, { accounts, invitations }) {
+      const { email, role = "owner", accountId = DEFAULT_ACCOUNT } = body();
+      if ((await accounts.get(accountId)) === null) {
+        throw new GatewayError("badRequest", `There is no account '${accountId}'.`, { param: "accountId" });
+      }
+      const { invitation, token } = await invitations.invite({ email, role, accountId });
+      return { ...writeInvitation(invitation), link: `${originOf(request)}/#/invite?token=${token}` };
+    },
+  }),
+  apiRoute({
+    id: "listInvitations",
+    method: "get",
+    path: "/api/invitations",
+    summary: "Invitations that nobody has accepted yet",
+    access: "operator",
+    parameters: paging,
+    response: page(InvitationSchema),
+    handle: ({ request }, { invitations }) =>
+      listPage(pageOf(request), (each) => invitations.list(each), writeInvitation),
+  }),
+  apiRoute({
+    id: "withdrawInvitation",
+    method: "delete",
+    path: "/api/invitations/:id",
+    summary: "Withdraw an invitation",
+    access: "operator",
+    async handle({ request }, { invitations }) {
+      const id = idOf(request, "invitation");
+      if (!(await invitations.delete(id))) throw missing("invitation", id);
+    },
+  }),
+  apiRoute({
+    id: "listUsers",
+    method: "get",
+    path: "/api/users",
+    summary: "Who may sign in",
+    access: "operator",
+    parameters: paging,
+    response: page(UserSchema),
+    handle: ({ request }, { users }) => listPage(pageOf(request), (each) => users.list(each), writeUser),
+  }),
+  apiRoute({
+    id: "makeResetLink",
+    method: "post",
+    path: "/api/users/:id/reset",
+    summary: "Make a link with which a user chooses a new password, good once and for a day; it is shown this once",
+    access: "operator",
+    status: 201,
+    response: ResetLinkSchema,
+    async handle({ request }, { resets }) {
+      const id = idOf(request, "user");
+      const made = await resets.makeFor({ id });
+      if (made === null) throw missing("user", id);
+      const link = `${originOf(request)}/#/reset?token=${made.token}`;
+      return { email: made.user.email, link, expiresAt: isoTime(made.expiresAtMs) };
+    },
+  }),
+  apiRoute({
+    id: "deleteUser",
+    method: "delete",
+    path: "/api/users/:id",
+    summary: "Delete a user and end their sessions; the last operator stays",
+    access: "operator",
+    errors: [409],
+    async handle({ request }, { users }) {
+      const id = idOf(request, "user");
+      if (!(await users.delete(id))) throw missing("user", id);
+    },
+  }),
+];
+
+/** The gateway's address as the operator sees it, because the link is for them to pass on. */
 function originOf(request: FastifyRequest): string {
   return `${isHttps(request) ? "https" : "http"}://${request.host}`;
 }
 
-export function writeUser({ id, email, role, accountId, createdAtMs, lastSignInAtMs }: User): object {
+export function writeUser(user: User): Shape<typeof UserSchema> {
+  const { id, email, role, accountId, createdAtMs, lastSignInAtMs } = user;
   return { id, email, role, accountId, createdAt: isoTime(createdAtMs), lastSignInAt: isoTime(lastSignInAtMs) };
 }
 
-function writeInvitation({ id, email, role, accountId, createdAtMs, expiresAtMs }: Invitation): object {
-  return { id, email, role, accountId, createdAt: isoTime(createdAtMs), expiresAt: isoTime(expiresAtMs) };
+function writeInvitation(invitation: Invitation): Shape<typeof InvitationSchema> {
+  const { id, email, role, accountId, createdAtMs, expiresAtMs } = invitation;
+  // Only the set-up link has no end, and it is never shown here.
+  return { id, email, role, accountId, createdAt: isoTime(createdAtMs), expiresAt: isoTime(expiresAtMs) as string };
 }

@@ -1,5 +1,7 @@
 // Identity on /api: the admin token, or a signed-in user by cookie. One place for both, and for what each may do.
 
+// Its types are those of cookies on requests and replies.
+import type {} from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { SESSION_MAX_MS, type SignedIn } from "../../accounts/sessions.ts";
 import { GatewayError } from "../../core/errors.ts";

@@ -1,62 +1,48 @@
-// One operation of the contract, and the words the tables of operations are written in.
+// One operation of the contract: the record that /openapi.json and /docs are written from, and the parameters that many
+// operations share.
 
-export type Content = Readonly<Record<string, object>>;
+import { type TSchema, Type } from "typebox";
+import { AnyObject, ErrorSchema } from "./schema.ts";
+
+/** Bodies by media type. */
+export type Content = Readonly<Record<string, MediaBody>>;
+
+interface MediaBody {
+  readonly schema: TSchema;
+  readonly example?: unknown;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required?: true;
+  readonly schema: TSchema;
+  readonly description?: string;
+  readonly allowEmptyValue?: true;
+}
+
+export type Method = "get" | "post" | "put" | "patch" | "delete";
 
 export interface Operation {
   readonly id: string;
-  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  readonly method: Method;
+  /** With `{id}` for a parameter, as OpenAPI writes it. */
   readonly path: string;
   readonly summary: string;
   readonly security: "apiKey" | "adminToken" | null;
-  readonly parameters: readonly object[];
+  readonly parameters: readonly Parameter[];
   readonly body: Content | null;
-  readonly status: string;
-  readonly answer: Content | null;
-  readonly errors: readonly string[];
-  readonly errorSchema: string;
+  readonly status: number;
+  readonly response: Content | null;
+  readonly errors: readonly number[];
+  readonly errorSchema: TSchema;
 }
 
-const V1_ERRORS = ["401", "429", "500", "503"] as const;
-const API_ERRORS = ["401", "403", "404", "429", "500"] as const;
-const BODY_ERRORS = ["400", "408", "413", "415"] as const;
+/** Statuses of every operation that takes a body. */
+export const BODY_ERRORS = [400, 408, 413, 415] as const;
 
-export const idInPath = { name: "id", in: "path", required: true, schema: { type: "string" } };
-export const account = {
-  name: "account",
-  in: "query",
-  schema: { type: "string", default: "default" },
-  description: "The account the call is about.",
-};
-export const idempotencyKey = { name: "Idempotency-Key", in: "header", schema: { type: "string", maxLength: 255 } };
-export const paging = [
-  { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 500, default: 50 } },
-  {
-    name: "after",
-    in: "query",
-    schema: { type: "string" },
-    description: "`next` of the page before. Also taken as `cursor` or `next`.",
-  },
-];
-
-type Details = Partial<Operation> & Pick<Operation, "summary">;
-
-export function v1(id: string, method: Operation["method"], path: string, details: Details): Operation {
-  const rest = { parameters: [], body: null, status: "200", answer: null, errorSchema: "Error", ...details };
-  return { id, method, path, security: "apiKey", ...rest, errors: errorsOf(rest, V1_ERRORS) };
-}
-
-export function api(id: string, method: Operation["method"], path: string, details: Details): Operation {
-  const rest = { parameters: [], body: null, status: "200", answer: null, errorSchema: "Error", ...details };
-  return { id, method, path, security: "adminToken", ...rest, errors: errorsOf(rest, API_ERRORS) };
-}
-
-/** What it says itself, what every call of its kind can meet, and what every body can. */
-function errorsOf({ errors = [], body }: Pick<Details, "errors" | "body">, common: readonly string[]): string[] {
-  return [...new Set([...errors, ...common, ...(body === null ? [] : BODY_ERRORS)])].sort();
-}
-
-export function open(id: string, path: string, summary: string): Operation {
-  const answer = { "application/json": { schema: { type: "object" } } };
+/** An operation that needs no key. */
+export function openOperation(id: string, path: string, summary: string, more: Partial<Operation> = {}): Operation {
   return {
     id,
     method: "get",
@@ -65,33 +51,32 @@ export function open(id: string, path: string, summary: string): Operation {
     security: null,
     parameters: [],
     body: null,
-    status: "200",
-    answer,
+    status: 200,
+    response: json(AnyObject),
     errors: [],
-    errorSchema: "Error",
+    errorSchema: ErrorSchema,
+    ...more,
   };
 }
 
-export function json(schema: string, example?: object): Content {
-  return {
-    "application/json": {
-      schema: { $ref: `#/components/schemas/${schema}` },
-      ...(example === undefined ? {} : { example }),
-    },
-  };
+export function json(schema: TSchema, example?: object): Content {
+  return { "application/json": { schema, ...(example === undefined ? {} : { example }) } };
 }
 
-export function page(schema: string): Content {
-  return {
-    "application/json": {
-      schema: {
-        type: "object",
-        required: ["data", "next"],
-        properties: {
-          data: { type: "array", items: { $ref: `#/components/schemas/${schema}` } },
-          next: { type: ["string", "null"] },
-        },
-      },
-    },
-  };
+/** A response of some other kind than JSON, as text. */
+export function textContent(...types: readonly string[]): Content {
+  return Object.fromEntries(types.map((type) => [type, { schema: Type.String() }]));
+}
+
+/** Each status once, in order. */
+export function statuses(...lists: readonly (readonly number[])[]): readonly number[] {
+  return [...new Set(lists.flat())].sort((a, b) => a - b);
+}
+
+export function query(name: string, schema: TSchema, description?: string): Parameter {
+  return { name, in: "query", schema, ...(description === undefined ? {} : { description }) };
+}
+
+export function inPath(name: string): Parameter {
+  return { name, in: "path", required: true, schema: Type.String() };
 }

@@ -1,26 +1,104 @@
-// The words that the schemas of the contract are written in.
+// Schema words: the pieces that every schema of the HTTP contract is made of, and the type that a schema describes.
 
+import {
+  type Static,
+  type TObject,
+  type TObjectOptions,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+  Type,
+} from "typebox";
 import { TIERS } from "../../core/tiers.ts";
 
-export const text = { type: "string" };
-export const number = { type: "number" };
-export const integer = { type: "integer" };
-export const tier = { type: "string", enum: TIERS };
-export const quality = { type: "integer", minimum: 0, maximum: 2 };
-export const fraction = { type: "number", minimum: 0, maximum: 1 };
-export const time = { type: "string", format: "date-time" };
+/** The value that a schema describes, as writers return it and the dashboard reads it. */
+export type Shape<Schema extends TSchema> = Immutable<Static<Schema>>;
 
-/** An object whose listed fields are all there. */
-export function object(properties: Readonly<Record<string, object>>): object {
-  return { type: "object", required: Object.keys(properties), properties };
+type Immutable<Value> = Value extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
+    : Value;
+
+/** Keywords for the document only. Code further in enforces them, with error texts of its own. */
+export const DOCUMENTED = Symbol("documented");
+
+/** An object with a name in the document. Wherever it is used, the document refers to it by that name. */
+export function named<Fields extends TProperties>(
+  name: string,
+  fields: Fields,
+  options: TObjectOptions = {},
+): TObject<Fields> {
+  return Type.Object(fields, { ...options, $id: name });
 }
 
-/** A model that was looked at; `restingBecause` is there only where there is a reason. */
-export function candidate(more: Readonly<Record<string, object>> = {}): object {
-  const always = { model: text, removedBecause: nullable(text), ...more };
-  return { ...object(always), properties: { ...always, restingBecause: text } };
+/** The schema of a request body: fields that it does not list are an error. */
+export function strict<Fields extends TProperties>(
+  name: string,
+  fields: Fields,
+  options: TObjectOptions = {},
+): TObject<Fields> {
+  return named(name, fields, { ...options, additionalProperties: false });
 }
 
-export function nullable(schema: object): object {
-  return { anyOf: [schema, { type: "null" }] };
+export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+/** A field that may be left out, or be null. */
+export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema));
+
+/** A page of a list, as every list of /api returns it. */
+export const page = <Row extends TSchema>(row: Row) =>
+  Type.Object({ data: Type.Array(row), next: nullable(Type.String()) });
+
+/** One of these texts in a response. Its type is any text, because rows of older versions may hold others. */
+export function listed(values: readonly string[], options: object = {}): TUnsafe<string> {
+  return Type.Unsafe<string>({ type: "string", enum: values, ...options });
 }
+
+/** An object of values by name. */
+export function byName<Value>(value: TSchema): TUnsafe<Readonly<Record<string, Value>>> {
+  return Type.Unsafe<Readonly<Record<string, Value>>>({ type: "object", additionalProperties: value });
+}
+
+/** No control characters: a terminal would obey them, and PostgreSQL cannot store all of them. */
+const PLAIN = "^[^\\u0000-\\u001f\\u007f]*$";
+
+export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: PLAIN });
+
+export const plainText = (maxLength: number, options: object = {}) =>
+  Type.String({ maxLength, pattern: PLAIN, ...options });
+
+/** USD as decimal text. A JSON number counts by the digits it is written with. */
+export const Usd = Type.Union([Type.String({ maxLength: 40 }), Type.Number()]);
+
+export const Time = Type.String({ format: "date-time" });
+export const TierName = Type.Enum([...TIERS]);
+export const Quality = Type.Enum([0, 1, 2]);
+export const Fraction = Type.Number({ minimum: 0, maximum: 1 });
+/** An object whose fields the contract leaves open. */
+export const AnyObject = Type.Unsafe<object>({ type: "object" });
+export const Texts = Type.Array(Type.String());
+export const Tokens = Type.Object({
+  input: Type.Integer(),
+  cacheRead: Type.Integer(),
+  cacheWrite: Type.Integer(),
+  output: Type.Integer(),
+});
+
+/** A model that routing considered. `restingBecause` is present only where there is a reason. */
+export const candidateFields = {
+  model: Type.String(),
+  removedBecause: nullable(Type.String()),
+  restingBecause: Type.Optional(Type.String()),
+};
+
+/** The body of every error, except on the Messages endpoints. */
+export const ErrorSchema = named("Error", {
+  error: Type.Object({
+    message: Type.String(),
+    type: Type.String(),
+    code: nullable(Type.String()),
+    param: nullable(Type.String()),
+    request_id: Type.String(),
+  }),
+});

@@ -1,9 +1,7 @@
-// GET /docs: the contract as a page for people, made once from the same table as /openapi.json. No script.
+// GET /docs: the contract as a page for people, made once from the OpenAPI document. No script.
 
 import type { FastifyInstance } from "fastify";
-import type { Operation } from "../openapi/operation.ts";
-import { OPERATIONS } from "../openapi/operations.ts";
-import { SCHEMAS } from "../openapi/schemas.ts";
+import { openapiDocument, type WrittenOperation } from "./openapi.ts";
 
 export function registerDocs(server: FastifyInstance): void {
   const page = docsPage();
@@ -12,6 +10,10 @@ export function registerDocs(server: FastifyInstance): void {
 }
 
 export function docsPage(): string {
+  const { paths, components } = openapiDocument();
+  const entries = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): Entry => ({ method: method.toUpperCase(), path, operation })),
+  );
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -23,30 +25,39 @@ export function docsPage(): string {
 <body>
 <header><h1>Switchyard API</h1>
 <p>Point an OpenAI client's base URL at <code>/v1</code> of this server. The same contract for machines: <a href="/openapi.json">/openapi.json</a>.</p></header>
-<nav aria-label="Operations"><ul>${OPERATIONS.map(entry).join("")}</ul></nav>
-<main>${OPERATIONS.map(section).join("\n")}
-<h2 id="schemas">Schemas</h2>${Object.entries(SCHEMAS).map(schemaSection).join("\n")}</main>
+<nav aria-label="Operations"><ul>${entries.map(link).join("")}</ul></nav>
+<main>${entries.map(section).join("\n")}
+<h2 id="schemas">Schemas</h2>${Object.entries(components.schemas).map(schemaSection).join("\n")}</main>
 </body>
 </html>
 `;
 }
 
-function entry({ id, method, path }: Operation): string {
-  return `<li><a href="#${asText(id)}"><b>${method.toUpperCase()}</b> ${asText(path)}</a></li>`;
+interface Entry {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: WrittenOperation;
 }
 
-function section(operation: Operation): string {
-  const { id, method, path, summary, security, parameters, body, status, answer, errors } = operation;
-  const key = security === null ? "nothing" : KEYS[security];
-  return `<section id="${asText(id)}"><h2><b>${method.toUpperCase()}</b> <code>${asText(path)}</code></h2>
-<p>${asText(summary)}. Needs ${key}.</p>
-${part("Parameters", parameters.length === 0 ? null : parameters)}
-${part("Body", body)}
-${part(`Answer ${status}`, answer)}
+function link({ method, path, operation }: Entry): string {
+  return `<li><a href="#${asText(operation.operationId)}"><b>${method}</b> ${asText(path)}</a></li>`;
+}
+
+function section({ method, path, operation }: Entry): string {
+  const { operationId, summary, security, parameters = null, requestBody, responses } = operation;
+  const [status = "", ...errors] = Object.keys(responses);
+  return `<section id="${asText(operationId)}"><h2><b>${method}</b> <code>${asText(path)}</code></h2>
+<p>${asText(summary)}. Needs ${keyFor(security)}.</p>
+${part("Parameters", parameters)}
+${part("Body", requestBody?.content ?? null)}
+${part(`Answer ${status}`, responses[status]?.content ?? null)}
 ${errors.length === 0 ? "" : `<p>Errors: ${errors.join(", ")}</p>`}</section>`;
 }
 
-const KEYS = { apiKey: "an API key", adminToken: "a session or the admin token" } as const;
+function keyFor(security: WrittenOperation["security"]): string {
+  if (security.length === 0) return "nothing";
+  return security.some((scheme) => "apiKey" in scheme) ? "an API key" : "a session or the admin token";
+}
 
 function part(title: string, value: unknown): string {
   if (value === null) return "";

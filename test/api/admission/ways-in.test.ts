@@ -2,7 +2,7 @@
 // and the answer is the same at all of them.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OPERATIONS } from "../../../src/http/openapi/operations.ts";
+import { OPERATIONS } from "../../../src/http/pages/openapi.ts";
 import { ADMIN_TOKEN, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 
 let gateway: TestGateway;

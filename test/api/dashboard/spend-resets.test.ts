@@ -96,7 +96,11 @@ describe("a limit that starts anew", () => {
     const since = { spentSince: expect.stringMatching(/Z$/), lastUsedAt: expect.any(String) };
     expect(await answer.json()).toEqual({ ...shown, ...since, spentUsd: "0", spendResetsAt: null });
     expect((await useUp(key)).count).toBe(count);
-    expect(bank.gateway.logged.map(({ fields }) => fields)).toContainEqual({ keyId: key.id, actor: "admin token" });
+    expect(bank.gateway.logged.map(({ fields }) => fields)).toContainEqual({
+      event: "key.spend_reset",
+      keyId: key.id,
+      actor: "admin token",
+    });
   });
 
   it("is changed with the key, and goes with the limit", async () => {

@@ -1,7 +1,7 @@
 // GET /docs: the contract as a page, without script, under the strict policy.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { OPERATIONS } from "../../../src/http/openapi/operations.ts";
+import { OPERATIONS } from "../../../src/http/pages/openapi.ts";
 import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 
 let gateway: TestGateway;

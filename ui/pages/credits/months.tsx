@@ -5,9 +5,8 @@ import { useLoad } from "../../api.ts";
 import { balance, count, exact, monthName, plural, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Shown } from "../../kit/states.tsx";
-import type { LedgerMonth } from "../../ledger-types.ts";
 import { hrefWith, setQuery } from "../../router.ts";
-import type { List } from "../../types.ts";
+import type { LedgerMonth, List } from "../../types.ts";
 
 const FEW = 6;
 const MANY = 500;

@@ -1,7 +1,7 @@
-// GET /api/events: the log as it grows, as server-sent events. Open for as long as the caller may see the account; ended by
-// log-out, by the client and by the end of the process.
+// GET /api/events: the request log as it grows, as server-sent events. A stream ends when its user signs out or loses the
+// account, when the client disconnects, and when the process ends.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../../core/errors.ts";
 import type { RequestFilter } from "../../../core/requests/log.ts";
 import { matchesFilter } from "../../../core/requests/match.ts";
@@ -9,11 +9,13 @@ import type { Edge } from "../../context.ts";
 import { createEventQueue, type EventQueue } from "../../exchange/event-queue.ts";
 import { identify } from "../../exchange/session-guard.ts";
 import { sendStream } from "../../exchange/stream.ts";
-import { filterOf } from "./filter.ts";
-import { accountOf } from "./one.ts";
-import { writeSummary } from "./shape.ts";
+import { textContent } from "../../openapi/operation.ts";
+import { account, accountOf } from "../exchange.ts";
+import { type ApiRoute, apiRoute, sentAs } from "../route.ts";
+import { filterOf, filters } from "./filter.ts";
+import { writeSummary } from "./record.ts";
 
-/** Events that may wait for one client. */
+/** Events that may wait for one client. A slower client misses some, and is told. */
 const WAITING_MAX = 200;
 const STREAMS_MAX = 200;
 /** One account may not take them all. */
@@ -28,32 +30,45 @@ export interface EventsOptions {
   readonly streamsPerAccountMax?: number;
 }
 
-export function registerEvents(api: FastifyInstance, edge: Edge, options: EventsOptions = {}): void {
+export function eventsRoute(options: EventsOptions = {}): ApiRoute {
   const { checkMs = CHECK_MS, streamsMax = STREAMS_MAX, streamsPerAccountMax = STREAMS_PER_ACCOUNT_MAX } = options;
-  /** With the account each is about. */
-  const open = new Map<EventQueue, string>();
-  const isFull = (accountId: string): boolean =>
-    open.size >= streamsMax || [...open.values()].filter((one) => one === accountId).length >= streamsPerAccountMax;
-  // Before the server waits for its connections: a stream without end would keep it from closing.
-  api.addHook("preClose", async () => {
-    for (const queue of open.keys()) queue.end();
-  });
-  api.get("/api/events", { exposeHeadRoute: false }, async (request, reply) => {
-    const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
-    if (isFull(filter.accountId)) throw tooMany();
-    const queue = createEventQueue(WAITING_MAX);
-    open.set(queue, filter.accountId);
-    const stopWatching = watch(queue, filter, edge);
-    const checking = setInterval(() => void endWhenRefused(request, queue, edge), checkMs);
-    reply.raw.once("close", () => queue.end());
-    queue.push("ready", {});
-    try {
-      await sendStream(reply as FastifyReply, { text: queue.texts(), ping: PING }, edge.settings.server.writeStallMs);
-    } finally {
-      clearInterval(checking);
-      stopWatching();
-      open.delete(queue);
-    }
+  return apiRoute({
+    id: "watchRequests",
+    method: "get",
+    path: "/api/events",
+    summary: "The log as it grows: server-sent events ready, request (a RequestLine), changed, missed and alive",
+    parameters: [account, ...filters],
+    response: sentAs(textContent("text/event-stream")),
+    errors: [400, 503],
+    hasHead: false,
+    serve(edge, server) {
+      /** The open streams, each with the account it is about. */
+      const open = new Map<EventQueue, string>();
+      const isFull = (accountId: string): boolean =>
+        open.size >= streamsMax || [...open.values()].filter((one) => one === accountId).length >= streamsPerAccountMax;
+      // Before the server waits for its connections: a stream without end would keep it from closing.
+      server.addHook("preClose", async () => {
+        for (const queue of open.keys()) queue.end();
+      });
+      return async ({ request, reply }) => {
+        const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
+        if (isFull(filter.accountId)) throw tooMany();
+        const queue = createEventQueue(WAITING_MAX);
+        open.set(queue, filter.accountId);
+        const stopWatching = watch(queue, filter, edge);
+        const checking = setInterval(() => void endWhenRefused(request, queue, edge), checkMs);
+        reply.raw.once("close", () => queue.end());
+        queue.push("ready", {});
+        try {
+          await sendStream(reply, { text: queue.texts(), ping: PING }, edge.settings.server.writeStallMs);
+        } finally {
+          clearInterval(checking);
+          stopWatching();
+          open.delete(queue);
+        }
+        return reply;
+      };
+    },
   });
 }
 
@@ -67,12 +82,12 @@ function watch(queue: EventQueue, filter: RequestFilter, { records }: Edge): () 
   });
 }
 
-/** Asked again and again: sessions end, people lose an account. While the store is away nothing changes. */
+/** Checked again and again: sessions end, and people lose an account. While the store is down, nothing changes. */
 async function endWhenRefused(request: FastifyRequest, queue: EventQueue, edge: Edge): Promise<void> {
   try {
     await identify(request, edge);
     await accountOf(request, edge);
-    // An event, because a page does not hear comments and could not tell a dead line from a quiet one.
+    // An event, because a page does not see comments and could not tell a dead connection from a quiet one.
     queue.push("alive", {});
   } catch (error) {
     if (error instanceof GatewayError && error.status < 500) queue.end();

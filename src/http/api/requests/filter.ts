@@ -1,16 +1,79 @@
-// The filters of the log and of its totals, read from the query: what does not fit is refused, not ignored.
+// The filters of the request log and of its totals, read from the query. A filter that does not fit is an error; it is
+// never ignored.
 
 import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
 import { CATEGORIES, ROUTING_PROFILES } from "../../../core/decision.ts";
 import { type NanoUsd, parseUsd } from "../../../core/money.ts";
-import type { RequestFilter, StatusFilter } from "../../../core/requests/log.ts";
+import type { RequestFilter, StatusFilter, UsageQuery, UsageStep } from "../../../core/requests/log.ts";
 import { ANSWERED_AT } from "../../../core/requests/records.ts";
 import { isTier, TIERS } from "../../../core/tiers.ts";
 import { invalid } from "../../../formats/wire/fields.ts";
-import { queryOf } from "./one.ts";
+import { type Parameter, query } from "../../openapi/operation.ts";
+import { Time } from "../../openapi/schema.ts";
+import { oneOf, queryOf } from "../exchange.ts";
 
 /** Asks for requests that have no tier, or that no model answered. */
 const NONE = "none";
+/** Longer than any id. */
+const ID_MAX = 300;
+const Id = Type.String({ maxLength: ID_MAX });
+const REQUEST_ID_START = "^[\\w.=-]{1,200}$";
+const REQUEST_ID_START_PATTERN = new RegExp(REQUEST_ID_START);
+
+/** The parameters that `timeOf` reads. */
+export const range: readonly Parameter[] = [
+  query("from", Time, "Requests that began at this time or later."),
+  query("to", Time, "Requests that began before this time."),
+];
+
+export const keyFilter = query("key", Id, "The id of a key.");
+
+/** The parameters that `groupFilterOf` reads. */
+export const groupFilters: readonly Parameter[] = [
+  query("tier", Type.Enum([...TIERS, NONE]), "`none`: refused before a tier was found."),
+  query("model", Id, "The model that answered; `none`: nobody did."),
+  keyFilter,
+];
+
+/** The parameters that `filterOf` reads. */
+export const filters: readonly Parameter[] = [
+  ...range,
+  ...groupFilters,
+  query(
+    "status",
+    Type.String(),
+    "A status (402), several (401,404), a class (4xx), `broken` (streams), or `error`: all that failed.",
+  ),
+  query("provider", Id, "The provider whose model answered; `none`: nobody did."),
+  query("keyProfile", Id, "The id of the saved profile that the key had; `none`: it had none."),
+  query("profile", Type.Enum([...ROUTING_PROFILES, NONE]), "How it asked to be routed."),
+  query("fallback", Type.Boolean(), "Whether another model than the one selected answered."),
+  query(
+    "answered",
+    Type.String({ examples: ["second,later"] }),
+    `Which try answered: ${ANSWERED_AT.join(", ")}, or several with commas between; \`none\`: every try failed.`,
+  ),
+  query("failed", Id, "A provider that failed it, so that another try was needed or none was left."),
+  query(
+    "adjusted",
+    Type.Boolean(),
+    "Whether more than the prompt decided: a floor, a ceiling, money, a missing ability, an open tool call, a fallback.",
+  ),
+  query("costFrom", Type.String({ examples: ["0.001"] }), "What was charged, in USD: at least this."),
+  query("costTo", Type.String({ examples: ["0.01"] }), "What was charged, in USD: less than this."),
+  query("category", Type.Enum([...CATEGORIES]), "What kind of request it was."),
+  query("q", Type.String({ pattern: REQUEST_ID_START }), "The beginning of a request id."),
+];
+
+const HOUR_MS = 60 * 60 * 1000;
+export const DEFAULT_RANGE_MS: Readonly<Record<UsageStep, number>> = {
+  hour: 24 * HOUR_MS,
+  day: 30 * 24 * HOUR_MS,
+  total: 24 * HOUR_MS,
+};
+/** Keeps an hourly response below 1,500 rows a group. */
+const HOURLY_RANGE_MAX_MS = 62 * 24 * HOUR_MS;
 
 type Narrowing = Omit<RequestFilter, "accountId">;
 
@@ -46,7 +109,7 @@ export function narrowingOf(request: FastifyRequest): Omit<Narrowing, "fromMs" |
   };
 }
 
-/** What the totals can be narrowed by, too. */
+/** The part of the filter that totals know, too. */
 export function groupFilterOf(request: FastifyRequest): Pick<Narrowing, "tier" | "model" | "keyId"> {
   const tier = queryOf(request, "tier");
   const key = queryOf(request, "key");
@@ -65,10 +128,11 @@ export function timeOf(request: FastifyRequest, name: "from" | "to"): number | n
   throw invalid(name, `'${name}' must be a time in ISO 8601, such as 2026-01-31T00:00:00Z.`);
 }
 
-export function oneOf<Word extends string>(name: string, given: string, words: readonly Word[]): Word {
-  const found = words.find((word) => word === given);
-  if (found !== undefined) return found;
-  throw invalid(name, `'${name}' must be one of ${words.join(", ")}.`);
+export function checkRange({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "step">): void {
+  if (fromMs >= toMs) throw invalid("from", "'from' must be before 'to'.");
+  if (step === "hour" && toMs - fromMs > HOURLY_RANGE_MAX_MS) {
+    throw invalid("by", "By the hour, the range may be 62 days at most; ask by day.");
+  }
 }
 
 function noneOr(text: string): string | null {
@@ -89,7 +153,7 @@ export function flagOf(request: FastifyRequest, name: string): boolean | null {
   return text === null ? null : oneOf(name, text, ["true", "false"]) === "true";
 }
 
-/** One of them, or several with commas between. */
+/** One of them, or several separated by commas. */
 function answeredOf(request: FastifyRequest): Pick<Narrowing, "answeredAt"> {
   const text = queryOf(request, "answered");
   if (text === null) return {};
@@ -127,12 +191,12 @@ function statusOf(text: string): StatusFilter {
 }
 
 function requestIdStartOf(text: string): string {
-  if (/^[\w.=-]{1,200}$/.test(text)) return text;
+  if (REQUEST_ID_START_PATTERN.test(text)) return text;
   throw invalid("q", "'q' must be the beginning of a request id.");
 }
 
 /** PostgreSQL cannot even compare with text that has a NUL in it. */
 function storable(name: string, text: string): string {
-  if (text.length <= 300 && !text.includes("\u0000")) return text;
+  if (text.length <= ID_MAX && !text.includes("\u0000")) return text;
   throw invalid(name, `'${name}' is not the id of one.`);
 }

@@ -3,7 +3,8 @@
 import { type FastifyInstance, fastify } from "fastify";
 import { afterEach, expect, test } from "vitest";
 import { createWrongKeys } from "../../../../src/accounts/limits/wrong-keys.ts";
-import { registerEvents } from "../../../../src/http/api/requests/events.ts";
+import { eventsRoute } from "../../../../src/http/api/requests/events.ts";
+import { registerRoute } from "../../../../src/http/api/route.ts";
 import type { Edge } from "../../../../src/http/context.ts";
 import { sendError, toGatewayError } from "../../../../src/http/exchange/errors.ts";
 import { SILENT_LOG } from "../../../../src/telemetry/log.ts";
@@ -33,7 +34,7 @@ async function startServer(streamsMax = 10, streamsPerAccountMax = 10) {
   const server = fastify({ exposeHeadRoutes: true });
   server.decorateRequest("identity", null);
   server.setErrorHandler((error, request, reply) => sendError(toGatewayError(error), request, reply));
-  registerEvents(server, edge, { checkMs: 20, streamsMax, streamsPerAccountMax });
+  registerRoute(server, edge, eventsRoute({ checkMs: 20, streamsMax, streamsPerAccountMax }));
   servers.push(server);
   const url = `${await server.listen({ host: "127.0.0.1", port: 0 })}/api/events`;
   const open = (query = "") => openEvents(`${url}${query}`, { authorization: "Bearer secret" });

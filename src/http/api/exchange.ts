@@ -1,0 +1,114 @@
+// The exchange with a caller of /api: the account, id, page and query parameters of a request, and the pages of a list.
+
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
+import type { Page } from "../../core/accounts.ts";
+import { GatewayError } from "../../core/errors.ts";
+import { invalid } from "../../formats/wire/fields.ts";
+import type { Edge, Records } from "../context.ts";
+import { ownAccountOf } from "../exchange/session-guard.ts";
+import { type Parameter, query } from "../openapi/operation.ts";
+
+/** The parameter that `accountOf` reads. */
+export const account = query("account", Type.String({ default: "default" }), "The account the call is about.");
+
+/**
+ * The account a call is about: `?account=`, else the user's own, and `default` for the admin token. An owner who names
+ * another account gets the error for one that does not exist.
+ */
+export async function accountOf(request: FastifyRequest, { accounts }: Pick<Edge, "accounts">): Promise<string> {
+  const { identity } = request;
+  const wanted = queryOf(request, "account") ?? (identity?.kind === "user" ? identity.user.accountId : DEFAULT_ACCOUNT);
+  const own = ownAccountOf(request);
+  const isAllowed = own === null || own === wanted;
+  if (isAllowed && isPlainId(wanted) && (await accounts.get(wanted)) !== null) return wanted;
+  throw new GatewayError("notFound", `There is no account '${wanted}'.`, { param: "account" });
+}
+
+const PAGE_DEFAULT = 50;
+const PAGE_MAX = 500;
+
+/** The parameters that `pageOf` reads. */
+export const paging: readonly Parameter[] = [
+  query("limit", Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT })),
+  query("after", Type.String(), "`next` of the page before. Also taken as `cursor` or `next`."),
+];
+
+export function pageOf(request: FastifyRequest): Page {
+  const count = Number(queryOf(request, "limit") ?? PAGE_DEFAULT);
+  if (!Number.isInteger(count) || count < 1 || count > PAGE_MAX) {
+    throw wrongParameter("limit", `'limit' must be a whole number from 1 to ${PAGE_MAX}.`);
+  }
+  const name = CURSOR_NAMES.find((other) => queryOf(request, other) !== null) ?? "after";
+  const after = queryOf(request, name);
+  if (after === null || CURSOR.test(after)) return { limit: count, after };
+  throw wrongParameter(name, `'${name}' must be the 'next' of a page.`);
+}
+
+/** Synonyms: the first is ours, the others are what people try. */
+const CURSOR_NAMES = ["after", "cursor", "next"] as const;
+
+/** An id of any list, those of transactions included. */
+const CURSOR = /^[\w.:~=-]{1,300}$/;
+
+/** A page of a list: one row more than wanted tells whether there is a next one. */
+export async function listPage<Row extends { readonly id: string }, Written>(
+  page: Page,
+  read: (page: Page) => Promise<readonly Row[]>,
+  write: (row: Row) => Written,
+): Promise<{ data: readonly Written[]; next: string | null }> {
+  const rows = await read({ ...page, limit: page.limit + 1 });
+  const shown = rows.slice(0, page.limit);
+  return { data: shown.map(write), next: rows.length > page.limit ? (shown.at(-1)?.id ?? null) : null };
+}
+
+/** The id in the path. Text that cannot be an id gets the error for one that does not exist. */
+export function idOf(request: FastifyRequest, what: string): string {
+  const { id = "" } = request.params as { id?: string };
+  if (isPlainId(id)) return id;
+  throw missing(what, id);
+}
+
+function isPlainId(text: string): boolean {
+  return /^[\w.-]{1,200}$/.test(text);
+}
+
+export function missing(what: string, id: string): GatewayError {
+  return new GatewayError("notFound", `There is no ${what} '${id}'.`, { param: "id" });
+}
+
+/** A query parameter. One that is repeated is an error, not a guess. */
+export function queryOf(request: FastifyRequest, name: string): string | null {
+  const value = (request.query as Record<string, string | string[] | undefined>)[name] ?? null;
+  if (!Array.isArray(value)) return value;
+  throw wrongParameter(name, `'${name}' is given more than once.`);
+}
+
+function wrongParameter(param: string, message: string): GatewayError {
+  return new GatewayError("badRequest", message, { param });
+}
+
+export function oneOf<Word extends string>(name: string, given: string, words: readonly Word[]): Word {
+  const found = words.find((word) => word === given);
+  if (found !== undefined) return found;
+  throw invalid(name, `'${name}' must be one of ${words.join(", ")}.`);
+}
+
+export function isoTime(ms: number): string;
+export function isoTime(ms: number | null): string | null;
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+const CATCH_UP_MS = 2_000;
+
+/** Waits until the latest requests can be read, but not long: the store may be stuck. */
+export async function caughtUp({ recorder }: Records): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CATCH_UP_MS);
+  });
+  await Promise.race([recorder.flush(), timeout]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,47 @@
+// Files that /api sends whole, however long: one page after the other, as fast as the client reads.
+
+import { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
+import type { Page } from "../../core/accounts.ts";
+
+const PAGE_ROWS = 500;
+
+/** The next page is read when the client has taken the one before. */
+export function sendFile(
+  reply: FastifyReply,
+  { name, type }: { readonly name: string; readonly type: string },
+  pages: AsyncGenerator<string, void, void>,
+): FastifyReply {
+  return reply
+    .type(type)
+    .header("content-disposition", `attachment; filename="${name}"`)
+    .send(Readable.from(pages, { highWaterMark: 1 }));
+}
+
+/** Every row of a list as text, a page at a time, with an opening line where there is one. */
+export async function* textPages<Row>(
+  read: (page: Page) => Promise<readonly Row[]>,
+  { idOf, write, opening }: { idOf: (row: Row) => string; write: (row: Row) => string; opening?: string },
+): AsyncGenerator<string, void, void> {
+  if (opening !== undefined) yield opening;
+  let after: string | null = null;
+  do {
+    const rows: readonly Row[] = await read({ limit: PAGE_ROWS, after });
+    if (rows.length > 0) yield rows.map(write).join("");
+    const last = rows.at(-1);
+    after = last === undefined || rows.length < PAGE_ROWS ? null : idOf(last);
+  } while (after !== null);
+}
+
+export function csvRow(cells: readonly unknown[]): string {
+  return `${cells.map(csvCell).join(",")}\r\n`;
+}
+
+/** Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers stay numbers. */
+function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  const text = String(value);
+  const isNumber = /^-?\d+(\.\d+)?$/.test(text);
+  const safe = !isNumber && /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,122 @@
+// /api/models: the whole catalogue with health, and what the account saw of each model's tool calls.
+
+import { Type } from "typebox";
+import { chainPlaces, isRoutable } from "../../catalog/catalog.ts";
+import { TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
+import { CAPABILITIES, type Model, TOOL_SCENARIOS, type ToolScenario } from "../../core/model.ts";
+import type { ToolCallTally } from "../../core/requests/records.ts";
+import { TIERS } from "../../core/tiers.ts";
+import { writeModel } from "../../formats/service/model-list.ts";
+import type { Services } from "../../gateway/services.ts";
+import { blendScore, toolScoreOf } from "../../routing/tools/scores.ts";
+import { listed, named, nullable, page, type Shape } from "../openapi/schema.ts";
+import { type ModelSchema, modelFields } from "../v1/contract.ts";
+import { accountOf, caughtUp } from "./exchange.ts";
+import { ModelHealthSchema, writeModelHealth } from "./providers.ts";
+import { type ApiRoute, apiRoute } from "./route.ts";
+
+const Chains = Type.Array(
+  Type.Object({
+    tier: listed(TIERS),
+    place: Type.Integer({ minimum: 1 }),
+    of: Type.Integer({ minimum: 1, description: "How many models the chain has." }),
+  }),
+  { description: "Where the model stands in the chain of each tier that has it, as configured: 1 is asked first." },
+);
+
+/** How many tool calls there were, and how many of them could be used. */
+export const toolCallFields = {
+  calls: Type.Integer(),
+  parsed: Type.Integer(),
+  known: Type.Integer(),
+  valid: Type.Integer(),
+};
+
+const ModelToolCalls = Type.Array(
+  Type.Object({
+    scenario: Type.Enum([...TOOL_SCENARIOS]),
+    ...toolCallFields,
+    staticScore: nullable(Type.Number()),
+    blendedScore: nullable(Type.Number()),
+    basis: Type.Enum(["account", "everyone"], {
+      description:
+        "Whose calls the blended score rests on: this account's from 30 on, before that those of all accounts.",
+    }),
+  }),
+);
+
+export const CatalogModelSchema = named("CatalogModel", {
+  ...modelFields,
+  provider: Type.String(),
+  upstream: Type.String(),
+  tier: listed(TIERS),
+  chains: Chains,
+  capabilities: Type.Array(Type.Enum([...CAPABILITIES])),
+  priceSource: Type.String(),
+  isRoutable: Type.Boolean(),
+  health: ModelHealthSchema,
+  toolCalls: ModelToolCalls,
+});
+
+export const MODEL_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "listCatalogModels",
+    method: "get",
+    path: "/api/models",
+    summary: "The whole catalogue with health",
+    response: page(CatalogModelSchema),
+    async handle({ request }, { services, records, accounts }) {
+      const account = await accountOf(request, { accounts });
+      await caughtUp(records);
+      // The scores shown are those that routing uses from now on.
+      await records.toolCallsSeen.refresh();
+      const tallies = await records.toolCalls.ofAccount(account);
+      const seen = services.toolCallsSeen(account);
+      const write = (model: Model): Shape<typeof CatalogModelSchema> => ({
+        ...writeCatalogModel(model, services),
+        toolCalls: writeToolCalls(model, tallies, seen.get(model.id) ?? {}),
+      });
+      return { data: [...services.catalog.models.values()].map(write), next: null };
+    },
+  }),
+];
+
+function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof CatalogModelSchema>, "toolCalls"> {
+  return {
+    // formats/ writes the fields of /v1, and knows no schema.
+    ...(writeModel(model, services.catalog) as Shape<typeof ModelSchema>),
+    provider: model.provider,
+    upstream: model.upstream,
+    tier: model.tier,
+    chains: chainPlaces(services.catalog, model),
+    capabilities: [...model.capabilities],
+    priceSource: model.priceSource,
+    isRoutable: isRoutable(services.catalog, model),
+    health: writeModelHealth(services.health.stateOf(model.id)),
+  };
+}
+
+type SeenByScenario = ToolCallsSeen extends ReadonlyMap<string, infer Seen> ? Seen : never;
+
+/** The account's own count of the model's calls beside the static score, and the score it is ranked by for this account. */
+function writeToolCalls(
+  model: Model,
+  tallies: readonly ToolCallTally[],
+  seen: SeenByScenario,
+): Shape<typeof ModelToolCalls> {
+  const own = new Map(tallies.filter((tally) => tally.model === model.id).map((tally) => [tally.scenario, tally]));
+  const scoreNow = (scenario: ToolScenario) => {
+    const score = toolScoreOf(model, scenario);
+    return score === null ? null : blendScore(score, seen[scenario] ?? NO_CALLS);
+  };
+  // Calls of other accounts are shown only where they count here.
+  const isLowered = (scenario: ToolScenario) => scoreNow(scenario) !== toolScoreOf(model, scenario);
+  return TOOL_SCENARIOS.filter((scenario) => own.has(scenario) || isLowered(scenario)).map((scenario) => {
+    const { calls, parsed, known, valid } = own.get(scenario) ?? NO_CALLS;
+    const basis = calls >= TELLING_CALLS ? "account" : "everyone";
+    const [staticScore, blendedScore] = [toolScoreOf(model, scenario), scoreNow(scenario)];
+    return { scenario, calls, parsed, known, valid, staticScore, blendedScore, basis };
+  });
+}
+
+const NO_CALLS = { calls: 0, parsed: 0, known: 0, valid: 0 };

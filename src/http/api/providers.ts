@@ -1,0 +1,144 @@
+// /api/providers: the providers with their health, and a test of one. For operators.
+
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { isRoutable } from "../../catalog/catalog.ts";
+import { GatewayError } from "../../core/errors.ts";
+import type { Model, Timeouts } from "../../core/model.ts";
+import { probe } from "../../gateway/operate/probe.ts";
+import type { Services } from "../../gateway/services.ts";
+import type { HealthState, ModelHealth } from "../../providers/breaker.ts";
+import type { Edge } from "../context.ts";
+import { bodyOf } from "../exchange/body.ts";
+import { named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
+import { idOf, isoTime, missing } from "./exchange.ts";
+import { type ApiRoute, apiRoute } from "./route.ts";
+
+const healthFields = {
+  state: Type.Enum(["closed", "half-open", "open", "resting"]),
+  since: Time,
+  nextTryAt: nullable(Time),
+  consecutiveFailures: Type.Integer(),
+  lastError: nullable(Type.String()),
+  lastErrorAt: nullable(Time),
+};
+export const HealthSchema = Type.Object(healthFields);
+
+const modelHealthFields = {
+  isResting: Type.Boolean({ description: "Tried last now, for its own sake, its provider's or the key's." }),
+  ...healthFields,
+};
+export const ModelHealthSchema = Type.Object(modelHealthFields);
+
+export const ProviderSchema = named("Provider", {
+  id: Type.String(),
+  kind: Type.String(),
+  baseUrl: Type.String(),
+  timeouts: Type.Unsafe<Timeouts>({ type: "object" }),
+  health: nullable(HealthSchema),
+  credential: nullable(HealthSchema),
+  models: Type.Array(Type.Object({ id: Type.String(), ...modelHealthFields })),
+});
+
+const ProviderTestSchema = strict("ProviderTest", {
+  model: Type.Optional(Type.String({ maxLength: 200, description: "One of its models; left out, its cheapest." })),
+});
+
+const ProviderTestedSchema = named("ProviderTested", {
+  provider: Type.String(),
+  ok: Type.Boolean(),
+  model: nullable(Type.String()),
+  status: nullable(Type.Integer()),
+  durationMs: Type.Integer(),
+  problem: nullable(Type.String()),
+  fix: nullable(Type.String()),
+});
+
+/** A test is a real request, not charged and not recorded. The provider counts it, so there is a limit. */
+const TESTS_PER_MINUTE = 6;
+
+export const PROVIDER_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "listProviders",
+    method: "get",
+    path: "/api/providers",
+    summary: "Providers and their health",
+    access: "operator",
+    response: page(ProviderSchema),
+    handle: (_call, { services }) => ({ data: writeProviders(services), next: null }),
+  }),
+  apiRoute({
+    id: "testProvider",
+    method: "post",
+    path: "/api/providers/:id/test",
+    summary: "Ask a provider for one tiny answer and say what is wrong; not charged, six a minute",
+    access: "operator",
+    body: ProviderTestSchema,
+    example: {},
+    response: ProviderTestedSchema,
+    async handle({ request, reply, body }, edge) {
+      const { services, limiter, log, now } = edge;
+      const id = idOf(request, "provider");
+      const provider = services.catalog.providers.get(id);
+      if (provider === undefined) throw missing("provider", id);
+      const { model } = isEmpty(request) ? {} : body();
+      const wanted = model === undefined ? null : ownModel(model, id, edge);
+      const { allowed, retryAfterSeconds } = await limiter.admit(`provider test ${id}`, TESTS_PER_MINUTE, now());
+      if (!allowed) throw tooManyTests(id, retryAfterSeconds);
+      const disconnect = new AbortController();
+      reply.raw.once("close", () => disconnect.abort());
+      const outcome = await probe({ provider, model: wanted, signal: disconnect.signal }, services);
+      const { ok, status } = outcome;
+      log.info({ event: "provider.tested", provider: id, model: outcome.model, ok, status }, "provider tested");
+      return { provider: id, ...outcome };
+    },
+  }),
+];
+
+function isEmpty(request: FastifyRequest): boolean {
+  return bodyOf(request).length === 0;
+}
+
+function ownModel(id: string, provider: string, { services: { catalog } }: Edge): Model {
+  const model = catalog.models.get(id);
+  if (model?.provider === provider && isRoutable(catalog, model)) return model;
+  const message = `'${provider}' has no model '${id}' with a price. Leave it out, and its cheapest is asked.`;
+  throw new GatewayError("badRequest", message, { param: "model" });
+}
+
+function tooManyTests(id: string, retryAfterSeconds: number): GatewayError {
+  const message = `'${id}' was tested ${TESTS_PER_MINUTE} times in the last minute. Wait ${retryAfterSeconds} s.`;
+  return new GatewayError("rateLimited", message, { code: "too_many_tests", retryAfterSeconds });
+}
+
+function writeProviders({ catalog, health }: Services): readonly Shape<typeof ProviderSchema>[] {
+  const seen = new Map(health.overview().map((each) => [each.id, each]));
+  return [...catalog.providers.values()].map(({ id, kind, baseUrl, timeouts }) => {
+    const host = seen.get(id);
+    return {
+      id,
+      kind,
+      baseUrl,
+      timeouts,
+      health: host === undefined ? null : writeHealth(host.provider),
+      credential: host === undefined ? null : writeHealth(host.credential),
+      models: (host?.models ?? []).map((model) => ({ id: model.id, ...writeModelHealth(model) })),
+    };
+  });
+}
+
+function writeHealth(health: HealthState): Shape<typeof HealthSchema> {
+  const { state, sinceMs, nextTryAtMs, consecutiveFailures, lastError, lastErrorAtMs } = health;
+  return {
+    state,
+    since: isoTime(sinceMs),
+    nextTryAt: isoTime(nextTryAtMs),
+    consecutiveFailures,
+    lastError,
+    lastErrorAt: isoTime(lastErrorAtMs),
+  };
+}
+
+export function writeModelHealth(health: ModelHealth): Shape<typeof ModelHealthSchema> {
+  return { isResting: health.isResting, ...writeHealth(health) };
+}

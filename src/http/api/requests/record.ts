@@ -1,0 +1,222 @@
+// A recorded request on the wire: a line of the request log, and the whole of it.
+
+import { Type } from "typebox";
+import { CATEGORIES, type Controls, type Decision, ROUTING_PROFILES } from "../../../core/decision.ts";
+import { TOOL_SCENARIOS } from "../../../core/model.ts";
+import { formatUsd, type NanoUsd, type Price } from "../../../core/money.ts";
+import type { Feedback, RequestSummary, StoredRequest } from "../../../core/requests/log.ts";
+import { overheadMsOf } from "../../../core/requests/records.ts";
+import { TIERS } from "../../../core/tiers.ts";
+import {
+  byName,
+  candidateFields,
+  listed,
+  named,
+  nullable,
+  type Shape,
+  Texts,
+  Time,
+  Tokens,
+} from "../../openapi/schema.ts";
+import { isoTime } from "../exchange.ts";
+import { toolCallFields } from "../models.ts";
+
+const text = Type.String();
+const integer = Type.Integer();
+const flag = Type.Boolean();
+const tier = listed(TIERS);
+const scenario = listed(TOOL_SCENARIOS);
+
+const lineFields = {
+  id: text,
+  requestId: text,
+  createdAt: Time,
+  route: text,
+  status: integer,
+  error: flag,
+  errorCode: nullable(text),
+  stream: flag,
+  key: text,
+  tier: nullable(tier),
+  classifiedTier: nullable(tier),
+  category: nullable(listed(CATEGORIES)),
+  profile: nullable(listed(ROUTING_PROFILES)),
+  keyProfile: nullable(text),
+  toolScenario: nullable(scenario),
+  model: nullable(text),
+  provider: nullable(text),
+  fallback: flag,
+  adjusted: flag,
+  attempts: integer,
+  failedProviders: Type.Array(text, {
+    description: "Those that failed a request which the first try did not answer.",
+  }),
+  tokens: nullable(Tokens),
+  usageEstimated: flag,
+  chargeUsd: nullable(text),
+  baselineUsd: nullable(text),
+  savedUsd: nullable(text),
+  latencyMs: integer,
+  firstContentMs: nullable(integer),
+  ending: nullable(listed(["complete", "client-gone", "provider-broke", "gateway-broke", "replayed"])),
+};
+export const RequestLineSchema = named("RequestLine", lineFields);
+export type WrittenLine = Shape<typeof RequestLineSchema>;
+
+const AttemptSchema = Type.Object({
+  model: text,
+  provider: text,
+  startMs: integer,
+  durationMs: integer,
+  outcome: Type.Enum(["answered", "failed", "client-gone"]),
+  status: nullable(integer),
+  failure: nullable(text),
+  reason: nullable(text),
+  droppedFields: Texts,
+  conversions: Texts,
+});
+
+export const RecordedDecisionSchema = Type.Object({
+  tier,
+  confidence: Type.Number(),
+  model: text,
+  category: text,
+  method: text,
+  reasoning: text,
+  costEstimateUsd: text,
+  baselineCostUsd: text,
+  savings: Type.Number(),
+  chain: Texts,
+  profile: text,
+  historyFloor: nullable(tier),
+  toolScenario: nullable(scenario),
+  bfclScore: nullable(Type.Number()),
+  candidates: Type.Array(Type.Object(candidateFields)),
+  estimatedTokens: Type.Object({ input: integer, output: integer }),
+  classifiedTier: Type.Optional(tier),
+  score: Type.Optional(Type.Number()),
+  controls: Type.Optional(
+    Type.Unsafe<Partial<Controls>>({ type: "object", description: "What the request itself asked for." }),
+  ),
+});
+
+const MoneySchema = Type.Object({
+  holdUsd: nullable(text),
+  chargeUsd: nullable(text),
+  baselineUsd: nullable(text),
+  savedUsd: nullable(text),
+  baselineModel: nullable(text),
+  price: Type.Unsafe<Readonly<Record<string, number | null>> | null>({
+    type: ["object", "null"],
+    description: "USD per million tokens, as pinned for this request.",
+  }),
+  markup: nullable(Type.Number()),
+  ledgerId: nullable(text),
+});
+
+const FeedbackSchema = Type.Object({ tier, note: nullable(text), createdAt: Time });
+
+export const RecordedRequestSchema = named("RecordedRequest", {
+  ...lineFields,
+  attemptCount: integer,
+  attempts: Type.Array(AttemptSchema),
+  decision: nullable(RecordedDecisionSchema),
+  overheadMs: nullable(integer),
+  money: MoneySchema,
+  features: nullable(byName<number>(Type.Number())),
+  toolCalls: nullable(Type.Object(toolCallFields)),
+  content: nullable(Type.Object({ request: text, isRequestCut: flag, answer: text, isAnswerCut: flag })),
+  feedback: nullable(FeedbackSchema),
+});
+
+export const MarkedRequestSchema = named("MarkedRequest", {
+  id: text,
+  requestId: text,
+  decidedTier: nullable(tier),
+  ...FeedbackSchema.properties,
+});
+
+export function writeSummary(request: RequestSummary): WrittenLine {
+  const { charge, baseline } = request;
+  return {
+    id: request.id,
+    requestId: request.requestId,
+    createdAt: isoTime(request.atMs),
+    route: request.route,
+    status: request.status,
+    error: request.isError,
+    errorCode: request.errorCode,
+    stream: request.isStream,
+    key: request.keyId,
+    tier: request.tier,
+    classifiedTier: request.classifiedTier,
+    category: request.category,
+    profile: request.profile,
+    keyProfile: request.profileId,
+    toolScenario: request.toolScenario,
+    model: request.model,
+    provider: request.provider,
+    fallback: request.isFallback,
+    adjusted: request.isAdjusted,
+    attempts: request.attempts,
+    failedProviders: request.failedProviders,
+    tokens: request.buckets,
+    usageEstimated: request.isEstimated,
+    chargeUsd: usd(charge),
+    baselineUsd: usd(baseline),
+    savedUsd: usd(charge === null || baseline === null ? null : baseline - charge),
+    latencyMs: request.latencyMs,
+    firstContentMs: request.firstContentMs,
+    ending: request.ending,
+  };
+}
+
+export function writeStored(stored: StoredRequest): Shape<typeof RecordedRequestSchema> {
+  const { summary, detail, content, feedback } = stored;
+  const { attempts: attemptCount, ...line } = writeSummary(summary);
+  const { decision, attempts, hold, cost, features, toolCalls } = detail;
+  return {
+    ...line,
+    attemptCount,
+    attempts,
+    decision: decision === null ? null : writeDecision(decision),
+    overheadMs: overheadMsOf({ firstContentMs: summary.firstContentMs, attempts }),
+    money: {
+      holdUsd: usd(hold),
+      chargeUsd: line.chargeUsd,
+      baselineUsd: line.baselineUsd,
+      savedUsd: line.savedUsd,
+      baselineModel: cost?.baselineModel ?? null,
+      price: cost === null ? null : writePrice(cost.price),
+      markup: cost === null ? null : cost.markupPpm / 1e6,
+      ledgerId: cost === null ? null : `charge:${cost.holdId}`,
+    },
+    features,
+    toolCalls,
+    content,
+    feedback: feedback === null ? null : writeFeedback(feedback),
+  };
+}
+
+export function writeFeedback({ tier, note, atMs }: Feedback): Shape<typeof FeedbackSchema> {
+  return { tier, note, createdAt: isoTime(atMs) };
+}
+
+function writeDecision(decision: Decision): Shape<typeof RecordedDecisionSchema> {
+  const { costEstimate, baselineCost, toolScore, ...rest } = decision;
+  return {
+    ...rest,
+    bfclScore: toolScore,
+    costEstimateUsd: formatUsd(costEstimate),
+    baselineCostUsd: formatUsd(baselineCost),
+  };
+}
+
+/** USD per million tokens, as people write it. */
+function writePrice(price: Price): Readonly<Record<string, number | null>> {
+  return Object.fromEntries(Object.entries(price).map(([name, micro]) => [name, micro === null ? null : micro / 1e6]));
+}
+
+function usd(amount: NanoUsd | null): string | null {
+  return amount === null ? null : formatUsd(amount);
+}

@@ -1,0 +1,195 @@
+// /api/requests: the request log, one request as a whole, its histogram and exports, and feedback on wrong tiers.
+
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import type { MarkedRequest, StoredRequest } from "../../../core/requests/log.ts";
+import type { Edge } from "../../context.ts";
+import { query, textContent } from "../../openapi/operation.ts";
+import { listed, named, optional, page, strict, TierName, Time } from "../../openapi/schema.ts";
+import {
+  account,
+  accountOf,
+  caughtUp,
+  isoTime,
+  listPage,
+  missing,
+  oneOf,
+  pageOf,
+  paging,
+  queryOf,
+} from "../exchange.ts";
+import { csvRow, sendFile, textPages } from "../export.ts";
+import { type ApiRoute, apiRoute, sentAs } from "../route.ts";
+import { checkRange, DEFAULT_RANGE_MS, filterOf, filters, narrowingOf, timeOf } from "./filter.ts";
+import {
+  MarkedRequestSchema,
+  RecordedRequestSchema,
+  RequestLineSchema,
+  type WrittenLine,
+  writeFeedback,
+  writeStored,
+  writeSummary,
+} from "./record.ts";
+
+const NDJSON = "application/x-ndjson";
+const FORMATS = ["ndjson", "csv"] as const;
+const FILE_TYPES = {
+  ndjson: `${NDJSON}; charset=utf-8`,
+  csv: "text/csv; charset=utf-8; header=present",
+} as const;
+
+const STEPS = ["hour", "day"] as const;
+const HistogramSchema = named("RequestHistogram", {
+  data: Type.Array(Type.Object({ start: Time, requests: Type.Integer(), errors: Type.Integer() })),
+  next: Type.Null(),
+  from: Time,
+  to: Time,
+  by: listed(STEPS),
+});
+
+const NOTE_MAX = 1000;
+const NewFeedbackSchema = strict("NewFeedback", {
+  tier: TierName,
+  // Several lines are fine here; PostgreSQL cannot store a NUL.
+  note: optional(Type.String({ maxLength: NOTE_MAX, pattern: "^[^\\u0000]*$" })),
+});
+
+export const REQUEST_ROUTES: readonly ApiRoute[] = [
+  apiRoute({
+    id: "listRequests",
+    method: "get",
+    path: "/api/requests",
+    summary: "Recorded requests, newest first",
+    parameters: [account, ...filters, ...paging],
+    response: page(RequestLineSchema),
+    errors: [400],
+    async handle({ request }, edge) {
+      const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
+      const wanted = pageOf(request);
+      await caughtUp(edge.records);
+      return listPage(wanted, (each) => edge.records.requests.list(filter, each), writeSummary);
+    },
+  }),
+  apiRoute({
+    id: "exportRequests",
+    method: "get",
+    path: "/api/requests/export",
+    summary: "Every recorded request that the filter lets through, streamed",
+    parameters: [account, query("format", Type.Enum([...FORMATS], { default: "ndjson" })), ...filters],
+    response: sentAs(textContent(NDJSON, "text/csv")),
+    errors: [400],
+    async handle({ request, reply }, edge) {
+      const format = oneOf("format", queryOf(request, "format") ?? "ndjson", FORMATS);
+      const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
+      const { recorder, requests } = edge.records;
+      await recorder.flush();
+      const pages = textPages((each) => requests.list(filter, each), {
+        idOf: ({ id }) => id,
+        write: (row) => (format === "csv" ? writeCsvLine(writeSummary(row)) : writeJsonLine(writeSummary(row))),
+        ...(format === "csv" ? { opening: csvRow(COLUMNS.map(([name]) => name)) } : {}),
+      });
+      return sendFile(reply, { name: `requests.${format}`, type: FILE_TYPES[format] }, pages);
+    },
+  }),
+  apiRoute({
+    id: "getRequestHistogram",
+    method: "get",
+    path: "/api/requests/histogram",
+    summary: "How many requests the filter lets through, by hour or day; hours and days are whole and in UTC",
+    parameters: [account, query("by", Type.Enum([...STEPS], { default: "hour" })), ...filters],
+    response: HistogramSchema,
+    errors: [400],
+    async handle({ request }, edge) {
+      const step = oneOf("by", queryOf(request, "by") ?? "hour", STEPS);
+      const toMs = timeOf(request, "to") ?? edge.now();
+      const span = { step, toMs, fromMs: timeOf(request, "from") ?? toMs - DEFAULT_RANGE_MS[step] };
+      checkRange(span);
+      const filter = { ...narrowingOf(request), accountId: await accountOf(request, edge) };
+      await caughtUp(edge.records);
+      const { bars, fromMs, toMs: endMs } = await edge.records.requests.histogram(filter, span);
+      const data = bars.map(({ startMs, requests, errors }) => ({ start: isoTime(startMs), requests, errors }));
+      return { data, next: null, from: isoTime(fromMs), to: isoTime(endMs), by: step };
+    },
+  }),
+  apiRoute({
+    id: "getRequest",
+    method: "get",
+    path: "/api/requests/:id",
+    summary: "One request as a whole, by its own id or its X-Request-Id",
+    parameters: [account],
+    response: RecordedRequestSchema,
+    handle: async ({ request }, edge) => writeStored(await storedOf(request, edge)),
+  }),
+  apiRoute({
+    id: "markRequest",
+    method: "post",
+    path: "/api/requests/:id/feedback",
+    summary: "Say which tier a request should have had; a second mark replaces the first",
+    parameters: [account],
+    body: NewFeedbackSchema,
+    example: { tier: "COMPLEX", note: "a proof" },
+    response: MarkedRequestSchema,
+    async handle({ request, body }, edge) {
+      const { tier, note = null } = body();
+      const { summary } = await storedOf(request, edge);
+      const feedback = { tier, note, atMs: edge.now() };
+      await edge.records.requests.mark(await accountOf(request, edge), summary.id, feedback);
+      return { id: summary.id, requestId: summary.requestId, decidedTier: summary.tier, ...writeFeedback(feedback) };
+    },
+  }),
+  apiRoute({
+    id: "exportFeedback",
+    method: "get",
+    path: "/api/requests/feedback",
+    summary: "Every mark of a wrong tier with the numbers the router can learn from, for operators; no text",
+    // All accounts share the weights, so the feedback that trains them is that of all accounts.
+    access: "operator",
+    response: sentAs(textContent(NDJSON)),
+    handle({ reply }, { records }) {
+      const pages = textPages((each) => records.requests.marks(each), { idOf: ({ id }) => id, write: writeMark });
+      return sendFile(reply, { name: "feedback.ndjson", type: FILE_TYPES.ndjson }, pages);
+    },
+  }),
+];
+
+const ID = /^[\w.=-]{1,200}$/;
+
+/** A request of another account gets the error for one that does not exist. */
+async function storedOf(request: FastifyRequest, edge: Edge): Promise<StoredRequest> {
+  const { id } = request.params as { id: string };
+  const accountId = await accountOf(request, edge);
+  if (!ID.test(id)) throw missing("request", id);
+  await caughtUp(edge.records);
+  const stored = await edge.records.requests.find(accountId, id);
+  if (stored === null) throw missing("request", id);
+  return stored;
+}
+
+function writeJsonLine(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+/** Feedback as `npm run train` reads it. Notes are left out: people quote prompts in them. */
+function writeMark({ atMs, ...mark }: MarkedRequest): string {
+  return writeJsonLine({ ...mark, createdAt: isoTime(atMs) });
+}
+
+type Column = readonly [name: string, read: (line: WrittenLine) => unknown];
+
+const COLUMNS: readonly Column[] = [
+  ...plain("id", "requestId", "createdAt", "route", "status", "error", "errorCode", "stream", "key", "tier"),
+  ...plain("classifiedTier", "category", "profile", "keyProfile", "toolScenario", "model", "provider"),
+  ...plain("fallback", "adjusted", "attempts"),
+  ...(["input", "cacheRead", "cacheWrite", "output"] as const).map(
+    (bucket): Column => [`${bucket}Tokens`, ({ tokens }) => tokens?.[bucket]],
+  ),
+  ...plain("usageEstimated", "chargeUsd", "baselineUsd", "savedUsd", "latencyMs", "firstContentMs", "ending"),
+];
+
+function plain(...names: readonly (keyof WrittenLine)[]): readonly Column[] {
+  return names.map((name) => [name, (line) => line[name]]);
+}
+
+function writeCsvLine(line: WrittenLine): string {
+  return csvRow(COLUMNS.map(([, read]) => read(line)));
+}

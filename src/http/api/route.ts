@@ -1,0 +1,223 @@
+// One route of /api: its contract and its handler in one record. Registration with Fastify, the check of bodies and the
+// OpenAPI operation all come from that record.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Static, TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { invalid } from "../../formats/wire/fields.ts";
+import { parseBody } from "../../formats/wire/json-source.ts";
+import type { Edge } from "../context.ts";
+import { bodyOf } from "../exchange/body.ts";
+import { identify, operatorOnly, refuseCrossSite } from "../exchange/session-guard.ts";
+import {
+  BODY_ERRORS,
+  type Content,
+  inPath,
+  json,
+  type Method,
+  type Operation,
+  type Parameter,
+  statuses,
+} from "../openapi/operation.ts";
+import { ErrorSchema, type Shape } from "../openapi/schema.ts";
+
+/**
+ * Who may call. `anyone` and `ownSession` are for people who are about to sign in, or who change how they do; pages of
+ * other sites may not call them, because signing somebody in as somebody else is an attack too.
+ */
+type Access = "anyone" | "ownSession" | "account" | "operator";
+
+/** A response that the handler sends itself, such as a stream. */
+interface SentByHandler {
+  readonly sentAs: Content;
+}
+
+export interface ApiCall<Body extends TSchema = TSchema> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Checks and returns the body. The handler calls it, and so decides which of several errors is reported first. */
+  body(): Static<Body>;
+}
+
+/** Without a response, a handler has nothing to return. */
+type Result<Response> = Response extends SentByHandler
+  ? FastifyReply | Promise<FastifyReply>
+  : Response extends TSchema
+    ? Shape<Response> | Promise<Shape<Response>>
+    : Promise<void>;
+
+type Handler<Body extends TSchema, Response> = (call: ApiCall<Body>, edge: Edge) => Result<Response>;
+
+interface RouteContract<Body extends TSchema, Response> {
+  readonly id: string;
+  readonly method: Method;
+  /** With `:id` for a parameter, as Fastify writes it. */
+  readonly path: string;
+  readonly summary: string;
+  /** Left out: anyone who is signed in, or brings the admin token. */
+  readonly access?: Access;
+  /** Those of the path are known from it. */
+  readonly parameters?: readonly Parameter[];
+  readonly body?: Body;
+  readonly example?: object;
+  /** Whether the body may be as large as a request to /v1. */
+  readonly isLarge?: boolean;
+  /** Left out: 200 with a response, and 204 without one. */
+  readonly status?: number;
+  readonly response?: Response;
+  /** Beside those that every route of its kind has. */
+  readonly errors?: readonly number[];
+  readonly hasHead?: boolean;
+}
+
+/** `serve` is called once for each server, for a handler that keeps state. */
+type RouteOf<Body extends TSchema, Response> = RouteContract<Body, Response> &
+  (
+    | { readonly handle: Handler<Body, Response> }
+    | { readonly serve: (edge: Edge, server: FastifyInstance) => Handler<Body, Response> }
+  );
+
+/** A route of any body and response. */
+export type ApiRoute = RouteOf<TSchema, unknown>;
+
+export function apiRoute<Body extends TSchema, Response = undefined>(route: RouteOf<Body, Response>): ApiRoute {
+  // The types of body and response matter to the handler only.
+  return route as unknown as ApiRoute;
+}
+
+/** A response that the handler sends itself. */
+export function sentAs(...contents: readonly Content[]): SentByHandler {
+  return { sentAs: Object.assign({}, ...contents) };
+}
+
+/** Nobody has proved yet who they are, so they may not send much. */
+const OPEN_BODY_BYTES = 64 * 1024;
+/** Bodies of /api are short; a playground request is as large as any other. */
+const BODY_BYTES = 1024 * 1024;
+
+export function registerRoute(server: FastifyInstance, edge: Edge, route: ApiRoute): void {
+  const { method, path, body, access = "account", isLarge = false, hasHead = true } = route;
+  const handle = "serve" in route ? route.serve(edge, server) : route.handle;
+  const read = body === undefined ? noBody : bodyReader(body);
+  const status = statusOf(route);
+  const callOf = (request: FastifyRequest, reply: FastifyReply): ApiCall => ({
+    request,
+    reply,
+    body: () => read(request),
+  });
+  const isOpen = access === "anyone" || access === "ownSession";
+  server.route({
+    method,
+    url: path,
+    exposeHeadRoute: method === "get" && hasHead,
+    bodyLimit: isLarge ? edge.settings.server.bodyLimitBytes : isOpen ? OPEN_BODY_BYTES : BODY_BYTES,
+    onRequest: guardsOf(access, edge),
+    handler: isSentByHandler(route.response)
+      ? (request, reply) => handle(callOf(request, reply), edge)
+      : async (request, reply) => {
+          const result = await handle(callOf(request, reply), edge);
+          return reply.code(status).send(result);
+        },
+  });
+}
+
+type Guard = (request: FastifyRequest) => Promise<void>;
+
+function guardsOf(access: Access, edge: Edge): Guard[] {
+  const sameSite: Guard = async (request) => refuseCrossSite(request);
+  const identified: Guard = (request) => identify(request, edge);
+  switch (access) {
+    case "anyone":
+      return [sameSite];
+    case "ownSession":
+      return [sameSite, identified];
+    case "account":
+      return [identified];
+    case "operator":
+      return [identified, operatorOnly];
+  }
+}
+
+function isSentByHandler(response: unknown): response is SentByHandler {
+  return typeof response === "object" && response !== null && "sentAs" in response;
+}
+
+function statusOf({ status, response }: ApiRoute): number {
+  return status ?? (response === undefined ? 204 : 200);
+}
+
+function noBody(): never {
+  throw new Error("a handler reads a body that its route does not have");
+}
+
+/** The route as an operation of the contract. */
+export function toOperation(route: ApiRoute): Operation {
+  const { id, method, path, summary, access = "account", parameters = [], body, example, errors = [] } = route;
+  const isOpen = access === "anyone";
+  return {
+    id,
+    method,
+    path: path.replace(/:(\w+)/g, "{$1}"),
+    summary,
+    security: isOpen ? null : "adminToken",
+    parameters: [...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name as string)), ...parameters],
+    body: body === undefined ? null : json(body, example),
+    status: statusOf(route),
+    response: contentOf(route.response),
+    errors: isOpen
+      ? statuses(errors, [500], body === undefined ? [] : [400, 413, 415])
+      : statuses(errors, [401, 403, 404, 429, 500], body === undefined ? [] : BODY_ERRORS),
+    errorSchema: ErrorSchema,
+  };
+}
+
+function contentOf(response: unknown): Content | null {
+  if (response === undefined) return null;
+  return isSentByHandler(response) ? response.sentAs : json(response as TSchema);
+}
+
+/** A reader for bodies of this schema. */
+function bodyReader<Schema extends TSchema>(schema: Schema): (request: FastifyRequest) => Static<Schema> {
+  const read = valueReader(schema);
+  return (request) => read(parseBody(bodyOf(request)).body);
+}
+
+/** Checks a parsed value. The schema is compiled once, when it is first needed. */
+export function valueReader<Schema extends TSchema>(schema: Schema): (value: unknown) => Static<Schema> {
+  let compiled: ReturnType<typeof Compile> | undefined;
+  return (value) => {
+    compiled ??= Compile(schema);
+    if (compiled.Check(value)) return value as Static<Schema>;
+    throw toError(compiled.Errors(value)[0]);
+  };
+}
+
+interface Violation {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: object;
+  readonly message: string;
+}
+
+function toError(first: Violation | undefined): Error {
+  const place = (first?.instancePath ?? "").slice(1).replaceAll("/", ".");
+  const { additionalProperties, requiredProperties } = (first?.params ?? {}) as FieldLists;
+  // A field that is not allowed is one whose schema lets nothing pass.
+  const unknown = additionalProperties?.[0] ?? (first?.keyword === "boolean" ? place : undefined);
+  const absent = requiredProperties?.[0];
+  if (unknown !== undefined) return invalid(unknown, `There is no field '${unknown}'.`);
+  if (absent !== undefined) return invalid(absent, `'${absent}' is missing.`);
+  return invalid(place, `${place === "" ? "The body" : `'${place}'`} ${complaint(first)}.`);
+}
+
+interface FieldLists {
+  readonly additionalProperties?: readonly string[];
+  readonly requiredProperties?: readonly string[];
+}
+
+/** The validator's own message does not name the values that are allowed. */
+function complaint(violation: Violation | undefined): string {
+  const { allowedValues } = (violation?.params ?? {}) as { allowedValues?: readonly unknown[] };
+  if (allowedValues !== undefined) return `must be one of ${allowedValues.join(", ")}`;
+  return violation?.message ?? "is not valid";
+}

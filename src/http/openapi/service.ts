@@ -1,0 +1,27 @@
+// The operations for those who run the gateway, and the pages that explain it. None needs a key.
+
+import { Type } from "typebox";
+import { json, type Operation, openOperation, query, textContent } from "./operation.ts";
+import { AnyObject } from "./schema.ts";
+
+const CHECKS = "[+]shutdown ok\n[+]database ok\n[+]providers ok\nreadyz check passed\n";
+
+export const SERVICE_OPERATIONS: readonly Operation[] = [
+  openOperation("describeV1", "/v1", "What is served here"),
+  openOperation("isAlive", "/healthz", "Alive"),
+  openOperation("isLive", "/livez", "Alive: the same as /healthz under its newer name"),
+  openOperation("isReady", "/readyz", "Ready for traffic; with `verbose` one line per check, as text", {
+    parameters: [{ ...query("verbose", Type.String()), allowEmptyValue: true }],
+    response: { ...json(AnyObject), "text/plain": { schema: Type.String(), example: CHECKS } },
+    errors: [503],
+  }),
+  openOperation("getMetrics", "/metrics", "Prometheus metrics, for loopback or the admin token", {
+    response: textContent("text/plain"),
+    errors: [401],
+  }),
+  openOperation("getContract", "/openapi.json", "This document"),
+  openOperation("readDocs", "/docs", "This contract as a page", { response: textContent("text/html") }),
+  openOperation("readGuide", "/llms.txt", "How to use this gateway, in short, for agents", {
+    response: textContent("text/plain"),
+  }),
+];

@@ -1,0 +1,157 @@
+// GET /openapi.json: the contract as OpenAPI 3.1, written once from the operations and their schemas.
+
+import type { FastifyInstance } from "fastify";
+import type { TSchema } from "typebox";
+import { apiOperations } from "../api/routes.ts";
+import { SESSION_COOKIE } from "../exchange/session-guard.ts";
+import type { Content, Operation } from "../openapi/operation.ts";
+import { DOCUMENTED } from "../openapi/schema.ts";
+import { SERVICE_OPERATIONS } from "../openapi/service.ts";
+import { V1_OPERATIONS } from "../v1/contract.ts";
+
+export interface OpenapiDocument {
+  readonly openapi: string;
+  readonly info: object;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, WrittenOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>>; readonly securitySchemes: object };
+}
+
+/** An operation as OpenAPI writes it. */
+export interface WrittenOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly security: readonly object[];
+  readonly parameters?: readonly object[];
+  readonly requestBody?: { readonly required: boolean; readonly content: object };
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: object }>>;
+}
+
+const ERROR_STATUSES: Readonly<Record<number, string>> = {
+  400: "A field is wrong.",
+  401: "The key or token is not good, or nobody is signed in.",
+  402: "Not enough credit.",
+  403: "The signed-in user may not do this, or a page of another site asked.",
+  404: "There is no such thing here.",
+  408: "The body came in too slowly.",
+  409: "It does not fit what is there already, or the same idempotency key is in flight.",
+  413: "The body is too large.",
+  415: "The body is not JSON.",
+  422: "The messages are missing or malformed.",
+  429: "A limit is reached; see Retry-After.",
+  500: "A fault of ours.",
+  503: "Every provider of the chain failed, or the server is overloaded or not ready.",
+};
+
+const SECURITY: Readonly<Record<NonNullable<Operation["security"]> | "none", readonly object[]>> = {
+  none: [],
+  apiKey: [{ apiKey: [] }],
+  adminToken: [{ adminToken: [] }, { session: [] }],
+};
+
+const SECURITY_SCHEMES = {
+  apiKey: { type: "http", scheme: "bearer", description: "An API key: sk-service-…" },
+  adminToken: { type: "http", scheme: "bearer", description: "The value of SWITCHYARD_ADMIN_TOKEN." },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: SESSION_COOKIE,
+    description: `Set by signing in; over https its name is __Host-${SESSION_COOKIE}.`,
+  },
+} as const;
+
+/** Every operation of the server, in the order of the documentation. */
+export const OPERATIONS: readonly Operation[] = [...V1_OPERATIONS, ...apiOperations(), ...SERVICE_OPERATIONS];
+
+export function registerOpenapi(server: FastifyInstance): void {
+  const document = JSON.stringify(openapiDocument());
+  server.get("/openapi.json", (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
+}
+
+export function openapiDocument(): OpenapiDocument {
+  const paths: Record<string, Record<string, WrittenOperation>> = {};
+  const schemas: Schemas = new Map();
+  for (const operation of OPERATIONS) {
+    const path = paths[operation.path] ?? {};
+    paths[operation.path] = path;
+    path[operation.method] = writeOperation(operation, schemas);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Switchyard",
+      version: "1",
+      description: "A model-routing gateway. Point an OpenAI client's base URL at /v1 of this server.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    paths,
+    components: { schemas: Object.fromEntries(schemas), securitySchemes: SECURITY_SCHEMES },
+  };
+}
+
+/** The named schemas met so far, as they are written. */
+type Schemas = Map<string, object>;
+
+function writeOperation(operation: Operation, schemas: Schemas): WrittenOperation {
+  const { id, summary, security, parameters, body, status, response, errors, errorSchema } = operation;
+  const content = (given: Content): object => writeContent(given, schemas);
+  const failures = errors.map((each) => [
+    each,
+    {
+      description: ERROR_STATUSES[each] ?? "",
+      headers: REQUEST_ID_HEADER,
+      content: content({ "application/json": { schema: errorSchema } }),
+    },
+  ]);
+  const success = response === null ? {} : { content: content(response) };
+  return {
+    operationId: id,
+    summary,
+    security: SECURITY[security ?? "none"],
+    ...(parameters.length > 0
+      ? { parameters: parameters.map((each) => ({ ...each, schema: writeSchema(each.schema, schemas) })) }
+      : {}),
+    ...(body === null ? {} : { requestBody: { required: true, content: content(body) } }),
+    responses: {
+      [status]: { description: summary, headers: REQUEST_ID_HEADER, ...success },
+      ...Object.fromEntries(failures),
+    },
+  };
+}
+
+const REQUEST_ID_HEADER = {
+  "X-Request-Id": { schema: { type: "string" }, description: "Names this request in logs." },
+} as const;
+
+function writeContent(content: Content, schemas: Schemas): object {
+  const bodies = Object.entries(content);
+  return Object.fromEntries(
+    bodies.map(([type, body]) => [type, { ...body, schema: writeSchema(body.schema, schemas) }]),
+  );
+}
+
+/** A schema as JSON. One with a name is kept under it, and stands here as a reference. */
+function writeSchema(schema: TSchema, schemas: Schemas): object {
+  const { $id: name, ...keywords } = schema as Readonly<Record<string, unknown>>;
+  if (typeof name !== "string") return writeKeywords(schema, keywords, schemas);
+  // The place is taken first: the order is that of the first mention.
+  if (!schemas.has(name)) schemas.set(name, {});
+  schemas.set(name, writeKeywords(schema, keywords, schemas));
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function writeKeywords(schema: TSchema, keywords: object, schemas: Schemas): object {
+  const written = Object.entries(keywords).map(([keyword, value]) => [keyword, writeValue(value, schemas)]);
+  const documented = (schema as { readonly [DOCUMENTED]?: object })[DOCUMENTED];
+  return { ...typeOfEnum(keywords), ...Object.fromEntries(written), ...documented };
+}
+
+/** Readers expect a type beside a list of values; the validator's error texts are better without it. */
+function typeOfEnum({ enum: values }: { readonly enum?: readonly unknown[] }): object {
+  if (values === undefined) return {};
+  return { type: values.every((value) => typeof value === "string") ? "string" : "integer" };
+}
+
+function writeValue(value: unknown, schemas: Schemas): unknown {
+  if (Array.isArray(value)) return value.map((item) => writeValue(item, schemas));
+  return typeof value === "object" && value !== null ? writeSchema(value, schemas) : value;
+}

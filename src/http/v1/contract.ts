@@ -1,0 +1,214 @@
+// The contract of /v1: its schemas and operations. The codecs in formats/ read the bodies, so nothing here validates.
+// Request fields that the gateway does not read are allowed and passed on.
+
+import { type TSchema, Type } from "typebox";
+import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
+import { TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
+import { TIERS } from "../../core/tiers.ts";
+import { BODY_ERRORS, inPath, json, type Method, type Operation, statuses, textContent } from "../openapi/operation.ts";
+import {
+  AnyObject,
+  ErrorSchema,
+  Fraction,
+  listed,
+  named,
+  nullable,
+  Quality,
+  Texts,
+  TierName,
+} from "../openapi/schema.ts";
+
+const text = Type.String();
+const integer = Type.Integer();
+const profile = listed(ROUTING_PROFILES);
+
+const controls = {
+  service_profile: Type.Optional(Type.Enum([...ROUTING_PROFILES], { default: "auto" })),
+  service_tier: Type.Optional(Type.String({ description: "A tier; counts only when service_profile is tier." })),
+  service_tier_floor: Type.Optional(TierName),
+  service_tier_ceiling: Type.Optional(TierName),
+  service_max_cost: Type.Optional(Type.Number({ minimum: 0, description: "USD per request." })),
+  service_bfcl_min: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+  service_code_quality: Type.Optional(Quality),
+  service_chat_quality: Type.Optional(Quality),
+};
+
+const Messages = Type.Array(Type.Object({ role: text }), { minItems: 1 });
+const Tools = Type.Array(AnyObject);
+
+/** Both formats name these fields alike. */
+const requestFields = {
+  model: Type.Optional(text),
+  messages: Messages,
+  tools: Type.Optional(Tools),
+  stream: Type.Optional(Type.Boolean()),
+  max_tokens: Type.Optional(integer),
+  ...controls,
+};
+
+/** The fields of a routing question, which the playground asks too. */
+export const questionFields = {
+  prompt: Type.Optional(Type.String({ minLength: 1 })),
+  system_prompt: Type.Optional(text),
+  max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  tools: Type.Optional(Tools),
+  messages: Type.Optional(Messages),
+  profile: Type.Optional(Type.Enum([...ROUTING_PROFILES])),
+  model: Type.Optional(text),
+  ...controls,
+};
+
+/** A model as /v1/models lists it. /api/models adds to these fields. */
+export const modelFields = {
+  id: text,
+  object: Type.Literal("model"),
+  created: integer,
+  owned_by: text,
+  name: text,
+  context_length: integer,
+  max_output_tokens: integer,
+  architecture: Type.Object({ input_modalities: Texts }),
+  supported_parameters: Texts,
+  pricing: Type.Object({
+    prompt: nullable(text),
+    completion: nullable(text),
+    input_cache_read: nullable(text),
+    input_cache_write: nullable(text),
+  }),
+  service: Type.Object({
+    tiers: Type.Array(listed(TIERS)),
+    bfcl: Type.Unsafe<ToolScores | null>({ type: ["object", "null"] }),
+    priceAsOf: text,
+  }),
+};
+
+const ServiceSchema = named("Service", {
+  model: text,
+  tier: listed(TIERS),
+  profile,
+  confidence: Fraction,
+  savingsPct: Type.Number({ minimum: 0, maximum: 100 }),
+  method: text,
+  fallback: Type.Boolean(),
+});
+
+export const ChatCompletionSchema = named("ChatCompletion", {
+  id: text,
+  object: Type.Literal("chat.completion"),
+  created: integer,
+  model: text,
+  choices: Type.Array(Type.Unsafe<object>({ type: "object", required: ["index", "message", "finish_reason"] })),
+  usage: Type.Object({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer }),
+  service: ServiceSchema,
+});
+
+const MessageSchema = named("Message", {
+  id: text,
+  type: Type.Literal("message"),
+  role: Type.Literal("assistant"),
+  model: text,
+  content: Type.Array(Type.Unsafe<object>({ type: "object", required: ["type"] })),
+  stop_reason: nullable(text),
+  usage: Type.Object({ input_tokens: integer, output_tokens: integer }),
+  service: ServiceSchema,
+});
+
+const MessagesErrorSchema = named("MessagesError", {
+  type: Type.Literal("error"),
+  error: Type.Object({ type: text, message: text }),
+  request_id: text,
+});
+
+export const RoutingDecisionSchema = named("RoutingDecision", {
+  tier: listed(TIERS),
+  confidence: Fraction,
+  model: text,
+  category: listed(CATEGORIES),
+  method: text,
+  reasoning: text,
+  costEstimate: Type.Number(),
+  baselineCost: Type.Number(),
+  savings: Fraction,
+  filteredChain: Type.Array(text, { minItems: 1 }),
+  profile,
+  historyFloor: nullable(listed(TIERS)),
+  toolScenario: nullable(listed(TOOL_SCENARIOS)),
+  bfclScore: nullable(Type.Number()),
+});
+
+export const ModelSchema = named("Model", modelFields);
+const open = { additionalProperties: true };
+const ChatRequestSchema = named("ChatCompletionRequest", requestFields, open);
+const MessagesRequestSchema = named("MessagesRequest", requestFields, open);
+const RoutingDebugRequestSchema = named("RoutingDebugRequest", {
+  ...questionFields,
+  prompt: Type.String({ minLength: 1 }),
+});
+
+const hello = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
+const COMPLETION_ERRORS = [402, 404, 409, 422];
+
+export const V1_OPERATIONS: readonly Operation[] = [
+  v1("createChatCompletion", "post", "/v1/chat/completions", {
+    summary: "Route a chat request to a model and answer it, whole or as a stream",
+    body: json(ChatRequestSchema, hello),
+    response: { ...json(ChatCompletionSchema), ...textContent("text/event-stream") },
+    errors: COMPLETION_ERRORS,
+  }),
+  v1("createMessage", "post", "/v1/messages", {
+    summary: "The same in Anthropic's Messages format",
+    body: json(MessagesRequestSchema, { model: "auto", max_tokens: 1024, messages: hello.messages }),
+    response: { ...json(MessageSchema), ...textContent("text/event-stream") },
+    errors: COMPLETION_ERRORS,
+    errorSchema: MessagesErrorSchema,
+  }),
+  v1("countMessageTokens", "post", "/v1/messages/count_tokens", {
+    summary: "A local estimate of a Messages request's input tokens, free of charge",
+    body: json(MessagesRequestSchema, { model: "auto", messages: hello.messages }),
+    response: json(named("TokenCount", { input_tokens: integer })),
+    errors: [422],
+    errorSchema: MessagesErrorSchema,
+  }),
+  v1("explainRouting", "post", "/v1/routing/debug", {
+    summary: "The decision a request would get; no provider call, no charge",
+    body: json(RoutingDebugRequestSchema, { prompt: "Prove that the square root of 2 is irrational." }),
+    response: json(named("RoutingDebug", { decision: RoutingDecisionSchema })),
+    errors: [404, 422],
+  }),
+  v1("listModels", "get", "/v1/models", {
+    summary: "The models this key can reach",
+    response: json(named("ModelList", { object: Type.Literal("list"), data: Type.Array(ModelSchema) })),
+  }),
+  v1("getModel", "get", "/v1/models/{id}", {
+    summary: "One model",
+    parameters: [inPath("id")],
+    response: json(ModelSchema),
+    errors: [404],
+  }),
+  v1("getModelWithSlash", "get", "/v1/models/{id}/{name}", {
+    summary: "One model whose id has a slash: what stands before and after it",
+    parameters: [inPath("id"), inPath("name")],
+    response: json(ModelSchema),
+    errors: [404],
+  }),
+];
+
+type Details = Pick<Operation, "summary" | "response"> &
+  Partial<Pick<Operation, "parameters" | "body" | "errors">> & { readonly errorSchema?: TSchema };
+
+function v1(id: string, method: Method, path: string, details: Details): Operation {
+  const { errors = [], body = null, parameters = [], errorSchema = ErrorSchema, ...rest } = details;
+  const common = [401, 429, 500, 503];
+  return {
+    id,
+    method,
+    path,
+    security: "apiKey",
+    parameters,
+    body,
+    status: 200,
+    errors: statuses(errors, common, body === null ? [] : BODY_ERRORS),
+    errorSchema,
+    ...rest,
+  };
+}
