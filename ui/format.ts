@@ -1,5 +1,6 @@
-// Numbers and times as people read them; the exact value belongs into the `title`.
+// Numbers and times as people read them. The exact value belongs into the `title` of the element.
 
+/** Times are UTC everywhere in the dashboard, as in the API and in the logs. */
 const UTC = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
   year: "numeric",
@@ -30,6 +31,7 @@ export function balance(amount: string | number): string {
   return `${value < 0 ? "−" : ""}$${text}`;
 }
 
+/** Keeps two decimals: `$0.50` reads as money, `$0.5` does not. */
 function trimZeros(text: string): string {
   return text.replace(/(\.\d\d\d*?)0+$/, "$1");
 }
@@ -42,20 +44,23 @@ export function count(value: number | null | undefined): string {
   return `${Number((value / 1_000_000).toPrecision(3))}M`;
 }
 
+/** One decimal below a hundred, none from there on: `12.4k`, `124k`. */
 function trimOne(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
 }
 
+/** A share from 0 to 1 as `94 %`, with one decimal below ten. */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return "–";
   const value = share * 100;
   const size = Math.abs(value);
-  // All but a little is not all.
+  // 99.6 % must not be shown as 100 %: an error rate that rounds to nothing hides errors.
   const isNearlyAll = size >= 99.5 && size < 100;
   const text = isNearlyAll ? nearlyAll(value) : size >= 10 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
   return `${text.replace("-", "−")} %`;
 }
 
+/** At most 99.9, whatever rounding says. */
 function nearlyAll(value: number): string {
   return (Math.sign(value) * Math.min(99.9, Number(Math.abs(value).toFixed(1)))).toFixed(1);
 }
@@ -65,6 +70,7 @@ export function score(value: number | null | undefined): string {
   return value === null || value === undefined ? "–" : value.toFixed(1);
 }
 
+/** `0.42 ms`, `870 ms`, `1.24 s`, `2 min 5 s`: as many digits as can be compared. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return "–";
   if (ms > 0 && ms < 1) return `${ms.toFixed(2)} ms`;
@@ -73,6 +79,7 @@ export function duration(ms: number | null | undefined): string {
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }
 
+/** Units of time, largest first. */
 const STEPS: readonly (readonly [number, string])[] = [
   [86_400_000, "d"],
   [3_600_000, "h"],
@@ -80,6 +87,7 @@ const STEPS: readonly (readonly [number, string])[] = [
   [1_000, "s"],
 ];
 
+/** `5 min ago`, `just now`, or `in 3 d` for a time ahead. */
 export function ago(iso: string | null | undefined, nowMs = Date.now()): string {
   if (iso === null || iso === undefined) return "never";
   const ms = nowMs - Date.parse(iso);
@@ -87,11 +95,13 @@ export function ago(iso: string | null | undefined, nowMs = Date.now()): string 
   return ms < 5_000 ? "just now" : `${span(ms)} ago`;
 }
 
+/** A length of time in its largest unit, rounded. */
 export function span(ms: number): string {
   const [unitMs, unit] = STEPS.find(([size]) => ms >= size) ?? [1_000, "s"];
   return `${Math.max(1, Math.round(ms / unitMs))} ${unit}`;
 }
 
+/** The full time, for tooltips. */
 export function utc(at: string | number | null | undefined): string {
   return at === null || at === undefined ? "" : `${UTC.format(new Date(at))} UTC`;
 }
@@ -103,10 +113,12 @@ export function monthName(month: string): string {
   return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(month) ? MONTH.format(new Date(`${month}-01T00:00:00Z`)) : month;
 }
 
+/** Only the time of day, UTC. */
 export function clock(ms: number): string {
   return new Date(ms).toISOString().slice(11, 19);
 }
 
+/** `1 request`, `2,400 requests`. */
 export function plural(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
 }
@@ -117,7 +129,7 @@ export function ordinal(place: number): string {
   return `${place}${(isTeen ? undefined : ["th", "st", "nd", "rd"][place % 10]) ?? "th"}`;
 }
 
-/** Micro-dollars and the like as they came: for titles. */
+/** The amount as the API sent it, unrounded: for tooltips. */
 export function exact(amount: string | number | null | undefined): string {
   return amount === null || amount === undefined ? "" : `${amount} USD`;
 }

@@ -1,22 +1,25 @@
-// Keys that work anywhere on the page, unless somebody is typing.
+// Keyboard shortcuts that work anywhere on the page, unless somebody is typing.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 
+/** What each key does, by `event.key`. */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
-/** By `event.key`; `mod+k` is ⌘K or Ctrl+K, which also works while typing. */
+/** Binds keys while the component is there. `mod+k` is ⌘K or Ctrl+K, and also works while typing. */
 export function useShortcuts(shortcuts: Shortcuts): void {
+  // Handlers see the newest props although the listener is added once.
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
-  // Before the page is painted: what can be seen can be steered.
+  // Before the first paint: a key pressed as soon as the page is seen must count.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const hasModifier = event.metaKey || event.ctrlKey;
       const name = hasModifier ? `mod+${event.key.toLowerCase()}` : event.key;
       const act = latest.current[name];
+      // An open dialog has keys of its own.
       if (act === undefined || event.altKey || document.querySelector("dialog[open]") !== null) return;
       if (!hasModifier && event.key !== "Escape" && isTyping(event.target)) return;
-      // The letter is not to be written into the field that it opens.
+      // Else the letter would be typed into the field that it opens.
       if (event.key.length === 1) event.preventDefault();
       act(event);
     };
@@ -25,7 +28,9 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, []);
 }
 
+/** How long `g` waits for its second letter. */
 const CHORD_MS = 1_200;
+// Module state: the two keys of a chord are handled by different components.
 let chordAtMs = 0;
 
 /** `g` was pressed: the next letter names a page. */
@@ -33,10 +38,12 @@ export function armChord(): void {
   chordAtMs = Date.now();
 }
 
+/** Pages that use letters themselves ask this first: `g` then `k` must not move a row. */
 export function isChordArmed(): boolean {
   return Date.now() - chordAtMs < CHORD_MS;
 }
 
+/** Letters typed into a field are text. */
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);

@@ -1,4 +1,5 @@
-// The dashboard: decides whether to set up, sign in or show a page.
+// The dashboard's entry: decides whether to set up, sign in or show a page. Style sheets are imported here in the order
+// of the cascade.
 
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -30,8 +31,10 @@ import { place, startRouter } from "./router.ts";
 import { loadSession, session, sessionError } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
+/** More often than the minute that a range moves by, so that it is never much too old. */
 const RANGE_MOVES_MS = 30_000;
 
+/** Invitations and new passwords come first: their links must work for somebody who is signed in as somebody else. */
 function App() {
   useRepeat(RANGE_MOVES_MS, advanceRange);
   useEffect(() => {
@@ -55,12 +58,13 @@ function App() {
   const Page = componentAt(place.value.path);
   return (
     <Shell>
+      {/* Another account is another page: nothing of the one before may stay. */}
       <Page key={place.value.query.get("account")} />
     </Shell>
   );
 }
 
-/** One-time links carry their token behind the `#`, where no server log sees it. */
+/** The token of a one-time link. It stands behind the `#`, where no server log sees it. */
 function linkToken(kind: "setup" | "invite" | "reset"): string | null {
   const [path, query] = place.value.hash.slice(1).split("?");
   return path === `/${kind}` ? new URLSearchParams(query).get("token") : null;

@@ -1,4 +1,4 @@
-// ⌘K: pages, keys, profiles, models, actions, and any request by its id.
+// The command palette (⌘K): pages, keys, profiles, models, actions, and any request by its id.
 
 import { useId, useState } from "preact/hooks";
 import { DASHBOARD_PAGES } from "../src/http/pages/dashboard-pages.ts";
@@ -8,6 +8,7 @@ import { go, hrefTo } from "./router.ts";
 import { setTheme } from "./theme.ts";
 import type { Key, List, Model, Profile } from "./types.ts";
 
+/** One line of the list. `kind` is shown beside the label. */
 interface Entry {
   readonly id: string;
   readonly label: string;
@@ -15,9 +16,12 @@ interface Entry {
   act(): void;
 }
 
+/** As many as fit without scrolling; more are found by typing. */
 const SHOWN_MAX = 12;
+/** What could be the id of a request. Whether there is such a request, its page says. */
 const REQUEST_ID = /^[\w.=-]{8,}$/;
 
+/** A combobox: the focus stays in the field, and `aria-activedescendant` names the choice. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [words, setWords] = useState("");
   const [chosen, setChosen] = useState(0);
@@ -30,6 +34,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   };
   const onKey = (event: KeyboardEvent): void => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    // The arrow keys would move the caret otherwise. The list wraps around at both ends.
     if (step !== 0) {
       event.preventDefault();
       setChosen((chosen + step + found.length) % Math.max(1, found.length));
@@ -90,6 +95,7 @@ function Results({ listId, entries, chosen, onChoose, onAct }: ResultsProps) {
   );
 }
 
+/** Everything that can be found, narrowed to what was typed. Pages read the same lists, so they are often there already. */
 function useEntries(words: string): readonly Entry[] {
   const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=200").data?.data ?? [];

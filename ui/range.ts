@@ -1,15 +1,17 @@
-// The time range that all numbers on a page are of: `?range=`, or `?from=&to=` after zooming into a chart.
+// The time range that all numbers on a page belong to. It comes from `?range=`, or from `?from=&to=` after zooming into
+// a chart.
 
 import { signal } from "@preact/signals";
 import { place } from "./router.ts";
 
+/** The ranges to choose from, with the names shown for them. */
 export const RANGES = {
   "1h": "Last hour",
   "24h": "Last 24 hours",
   "7d": "Last 7 days",
   "30d": "Last 30 days",
 } as const;
-export type RangeName = keyof typeof RANGES;
+type RangeName = keyof typeof RANGES;
 
 const LENGTH_MS: Readonly<Record<RangeName, number>> = {
   "1h": 3_600_000,
@@ -18,8 +20,10 @@ const LENGTH_MS: Readonly<Record<RangeName, number>> = {
   "30d": 30 * 86_400_000,
 };
 const MINUTE_MS = 60_000;
+/** From here on a chart by hours would have too many bars. */
 const DAILY_FROM_MS = 4 * 86_400_000;
 
+/** A range as charts and queries use it. `step` is the width of a bar. */
 export interface Range {
   readonly name: RangeName | "custom";
   readonly label: string;
@@ -28,9 +32,10 @@ export interface Range {
   readonly step: "hour" | "day";
 }
 
-/** Moves on every minute while a page is open, so that addresses stay the same in between and answers can be kept. */
+/** Moves on every minute while a page is open. In between, addresses stay the same and responses can be kept. */
 const minute = signal(thisMinute());
 
+/** The range of the address. It must be called while rendering, so that the component follows the address. */
 export function currentRange(): Range {
   const { query } = place.value;
   const fromMs = Date.parse(query.get("from") ?? "");
@@ -46,27 +51,30 @@ export function rangeBefore({ fromMs, toMs }: Range): { readonly fromMs: number;
   return { fromMs: fromMs - (toMs - fromMs), toMs: fromMs };
 }
 
+/** Called by a timer that runs as long as the dashboard is open. */
 export function advanceRange(): void {
   minute.value = thisMinute();
 }
 
+/** The range as the API wants it. */
 export function rangeQuery({ fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }): string {
   return `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
 }
 
-/** Begins with a whole hour or day, as the totals do: tiles, charts and lists then count the same requests. */
+/** Begins with a whole hour or day, as the stored totals do. Tiles, charts and lists then count the same requests. */
 function build(name: Range["name"], label: string, fromMs: number, toMs: number): Range {
   const step = toMs - fromMs > DAILY_FROM_MS ? "day" : "hour";
   const unitMs = step === "day" ? LENGTH_MS["24h"] : LENGTH_MS["1h"];
   return { name, label, fromMs: Math.floor(fromMs / unitMs) * unitMs, toMs, step };
 }
 
-/** A range that lies behind us ends with a whole hour or day, too. */
+/** A chosen range ends with a whole hour or day, too. The others end now. */
 function wholeAtEnd(range: Range): Range {
   const unitMs = range.step === "day" ? LENGTH_MS["24h"] : LENGTH_MS["1h"];
   return { ...range, toMs: Math.ceil(range.toMs / unitMs) * unitMs };
 }
 
+/** Anything unknown in the address is the default. */
 function asName(text: string | null): RangeName {
   return text !== null && text in RANGES ? (text as RangeName) : "24h";
 }

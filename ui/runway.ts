@@ -1,16 +1,21 @@
-// How long a balance lasts when spending goes on as in the last seven days.
+// The runway: how long a balance lasts when spending goes on as in the last seven days. Pure, and apart from the hook
+// that reads the numbers.
 
+/** A week evens out the days on which nobody works. */
 export const WEEK_DAYS = 7;
-/** Less than this is said wherever the balance is. */
+/** Below this the dashboard warns wherever the balance is shown. */
 export const LOW_DAYS = 3;
+/** Beyond ten years the number says nothing. */
 const FOREVER_DAYS = 3_650;
 
 export interface Runway {
+  /** The average of the last week. */
   readonly perDayUsd: number;
   /** Null when nothing was spent. */
   readonly days: number | null;
 }
 
+/** From the balance and what was spent in a week. */
 export function runwayOf(availableUsd: number, weekUsd: number): Runway {
   const perDayUsd = weekUsd / WEEK_DAYS;
   return { perDayUsd, days: perDayUsd === 0 ? null : availableUsd / perDayUsd };

@@ -1,5 +1,5 @@
-// What stands around every page: the rail, the top bar with balance and search, the notice when money is out, and the
-// keys that work everywhere.
+// The frame around every page: navigation, the top bar with balance and search, the banner when credits are out, and
+// the shortcuts that work everywhere.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -17,8 +17,10 @@ import { setTheme, theme } from "./theme.ts";
 import type { Account, Credits, List } from "./types.ts";
 import { useRunway } from "./use-runway.ts";
 
+/** Often enough that a caller sees spending move, and one small query for the gateway. */
 const BALANCE_EVERY_MS = 15_000;
 
+/** The frame with a page in it. Palette and help are mounted only while open, so that they start empty each time. */
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const isPaletteOpen = useSignal(false);
   const isHelpOpen = useSignal(false);
@@ -31,6 +33,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       isHelpOpen.value = true;
     },
     "/": (event) => {
+      // Each page marks its first filter; the shell knows none of them.
       const field = document.querySelector<HTMLElement>("[data-filter], .filters input, .filters select");
       if (field === null) return;
       event.preventDefault();
@@ -65,7 +68,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
-/** `g` and then a letter; a page may use the letter for itself otherwise. */
+/** `g` and then a letter opens a page. Alone, the letter belongs to the page that is shown. */
 function chords(): Shortcuts {
   return Object.fromEntries(
     DASHBOARD_PAGES.map(({ key, path }) => [
@@ -77,6 +80,7 @@ function chords(): Shortcuts {
   );
 }
 
+/** The navigation. On a phone it has room for a few pages, and "More" opens the palette for the rest. */
 function Rail({ onMore }: { readonly onMore: () => void }) {
   const current = pageAt(place.value.path);
   return (
@@ -106,6 +110,7 @@ function Rail({ onMore }: { readonly onMore: () => void }) {
   );
 }
 
+/** Two tracks and a switch. Also shown on the sign-in page. */
 export function Logo() {
   return (
     <svg class="brand-mark" viewBox="0 0 32 32" aria-hidden="true">
@@ -116,12 +121,16 @@ export function Logo() {
   );
 }
 
+/** What the next press of the theme button sets. */
 const THEMES = { system: "light", light: "dark", dark: "system" } as const;
+/** The symbol of the theme that is set. */
 const THEME_MARKS = { system: "◐", light: "☀", dark: "☾" } as const;
 
+/** Search, account, balance, theme and user. The banner below appears only when requests fail for lack of credits. */
 function TopBar({ onSearch }: { readonly onSearch: () => void }) {
   const credits = useLoad<Credits>("/api/credits", { everyMs: BALANCE_EVERY_MS });
   const days = useRunway(credits.data)?.days;
+  // Held credits are not available: requests fail before the posted balance reaches zero.
   const isBroke = credits.data !== null && Number(credits.data.availableUsd) <= 0;
   return (
     <>
@@ -167,11 +176,13 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
   );
 }
 
+/** The exact balance and how long it lasts, as a tooltip. */
 function balanceTitle(credits: Credits | null, days: number | null | undefined): string {
   const lasts = days != null && days > 0 ? `, about ${runwayText(days)} at the last 7 days' rate` : "";
   return `${exact(credits?.availableUsd)}${lasts}`;
 }
 
+/** For operators with more than one account. Another account starts on the first page without a key filter. */
 function AccountPicker() {
   const accounts = useLoad<List<Account>>(isOperator() ? "/api/accounts?limit=200" : null).data?.data ?? [];
   if (accounts.length < 2) return null;
@@ -190,6 +201,7 @@ function AccountPicker() {
   );
 }
 
+/** A `details` element: it opens and closes by keyboard without a script. */
 function UserMenu() {
   const email = session.value?.user?.email ?? "";
   return (
@@ -208,6 +220,7 @@ function UserMenu() {
   );
 }
 
+/** Keys and what they do, as the help shows them. */
 const HELP = [
   ["⌘K or Ctrl+K", "Go to a page, key, model or request"],
   [`g then ${DASHBOARD_PAGES.map(({ key }) => key).join(" ")}`, DASHBOARD_PAGES.map(spelledWithKey).join(", ")],
@@ -224,6 +237,7 @@ function spelledWithKey({ title, key }: { readonly title: string; readonly key: 
   return title.toLowerCase().replace(key, key.toUpperCase());
 }
 
+/** The list of shortcuts, opened with `?`. */
 function Help({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Keys" onClose={onClose}>

@@ -1,13 +1,17 @@
-// Light, dark, or as the system has it; remembered in this browser.
+// The theme: light, dark, or as the system has it. The choice is kept in this browser; `public/theme.js` applies it
+// before the first paint.
 
 import { signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";
 
+/** The same name as in `public/theme.js`. */
 const PLACE = "switchyard.theme";
 
+/** Starts with what `public/theme.js` has set. */
 export const theme = signal<Theme>((document.documentElement.dataset.theme as Theme | undefined) ?? "system");
 
+/** Applies a theme at once and keeps it. Without the attribute the style sheet follows the system. */
 export function setTheme(next: Theme): void {
   theme.value = next;
   if (next === "system") delete document.documentElement.dataset.theme;
@@ -15,6 +19,6 @@ export function setTheme(next: Theme): void {
   try {
     localStorage.setItem(PLACE, next);
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // A browser without storage keeps the choice until the page is left.
   }
 }

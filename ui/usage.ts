@@ -1,12 +1,13 @@
-// The totals behind the charts, brought onto the steps of the range: an hour without requests is an hour of zero.
+// Usage totals brought onto the steps of a range. An hour without requests is an hour of zero.
 
 import { timesOf } from "./charts/scale.ts";
 import type { Range } from "./range.ts";
 import type { List, Usage } from "./types.ts";
 
+/** What the smallest groups are called together. */
 export const OTHER = "Other";
 
-/** One value per step of the range; steps that nobody recorded get `empty`. */
+/** One value per step of the range. Steps without a row get `empty`. */
 export function perStep<T>(range: Range, rows: readonly Usage[], read: (row: Usage) => T, empty: T): readonly T[] {
   const byStart = new Map(rows.map((row) => [Date.parse(row.start), row]));
   return timesOf(range, range.step).map((time) => {
@@ -15,7 +16,7 @@ export function perStep<T>(range: Range, rows: readonly Usage[], read: (row: Usa
   });
 }
 
-/** The rows of each group, in the order given by `names`, else as they come. */
+/** The rows of each group, groups in the order of their first row. */
 export function byGroup(list: List<Usage> | null): ReadonlyMap<string, readonly Usage[]> {
   const groups = new Map<string, Usage[]>();
   for (const row of list?.data ?? []) {
@@ -27,13 +28,17 @@ export function byGroup(list: List<Usage> | null): ReadonlyMap<string, readonly 
   return groups;
 }
 
+/** Adds up what `read` takes from each row. */
 export function sum(rows: readonly Usage[], read: (row: Usage) => number): number {
   return rows.reduce((total, row) => total + read(row), 0);
 }
 
+/** What was charged. Amounts are decimal text in the API; a number is exact enough to draw. */
 export const spent = (row: Usage): number => Number(row.chargeUsd);
+/** What the same tokens would have cost on the baseline model. */
 export const baseline = (row: Usage): number => Number(row.baselineUsd);
 
+/** Each value with everything before it. */
 export function cumulative(values: readonly number[]): readonly number[] {
   let total = 0;
   return values.map((value) => {

@@ -1,4 +1,4 @@
-// The runway of the account that is shown.
+// The runway of the account that is shown, read from its usage of the last week.
 
 import { useLoad } from "./api.ts";
 import { type Runway, runwayOf, WEEK_DAYS } from "./runway.ts";
@@ -6,11 +6,12 @@ import type { Credits, List, Usage } from "./types.ts";
 
 const HOUR_MS = 3_600_000;
 const WEEK_MS = WEEK_DAYS * 24 * HOUR_MS;
+/** The average of a week moves slowly. */
 const EVERY_MS = 5 * 60_000;
 
-/** Null until both are known. */
+/** Null until the balance and the usage are known. */
 export function useRunway(credits: Credits | null): Runway | null {
-  // By whole hours: the address stays the same for a while, and everybody on the page shares one answer.
+  // Whole hours keep the address the same for a while, and everything on the page shares one response.
   const from = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - WEEK_MS).toISOString();
   const usage = useLoad<List<Usage>>(`/api/usage?by=total&from=${from}`, { everyMs: EVERY_MS }).data;
   if (credits === null || usage === null) return null;

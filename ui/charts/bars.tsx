@@ -1,27 +1,33 @@
-// Stacked bars over time, in amounts or in shares of each bar, and plain rows of bars for rankings.
+// Stacked bars over time, in amounts or in shares of each bar, and rows of bars for rankings.
 
 import type { ComponentChildren } from "preact";
 import { percent } from "../format.ts";
 import { type Frame, Plot, type PlotProps } from "./plot.tsx";
 
-export interface Stack {
+/** One layer of the bars: a value for each step, drawn in the colour of its class. */
+interface Stack {
   readonly name: string;
   readonly mark: string;
   readonly values: readonly number[];
 }
 
+/** With `isShare` every bar is as tall as the others, and its layers are shares of it. */
 type BarChartProps = Pick<PlotProps, "label" | "times" | "step" | "format" | "onPick" | "onZoom" | "heightPx"> & {
   readonly stacks: readonly Stack[];
   readonly isShare?: boolean;
 };
 
+/** The share of a step that stays empty between two bars. */
 const BAR_GAP = 0.18;
+/** A few bars on a wide screen should still look like bars. */
 const BAR_MAX_PX = 56;
 
+/** Layers are drawn from the bottom up in the order given. */
 export function BarChart({ stacks, isShare = false, ...props }: BarChartProps) {
   const totals = props.times.map((_, index) => stacks.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
   const parts = stacks.map((stack) => ({
     ...stack,
+    // A step without requests has no shares: it stays empty and divides by nothing.
     parts: stack.values.map((value, index) => (isShare ? value / (totals[index] || 1) : value)),
   }));
   return (
@@ -32,6 +38,7 @@ export function BarChart({ stacks, isShare = false, ...props }: BarChartProps) {
       values={isShare ? [0, 1] : totals}
       tooltip={(index) =>
         parts
+          // Layers without a value would only fill the tooltip.
           .filter(({ values }) => (values[index] ?? 0) !== 0)
           .map(({ name, values, parts: shares }) => [
             name,
@@ -45,12 +52,14 @@ export function BarChart({ stacks, isShare = false, ...props }: BarChartProps) {
   );
 }
 
+/** One bar with its layers; `parts` are the heights, in amounts or shares. */
 interface BarProps {
   readonly frame: Frame;
   readonly index: number;
   readonly stacks: readonly (Stack & { readonly parts: readonly number[] })[];
 }
 
+/** Each layer begins where the one below it ends. */
 function Bar({ frame, index, stacks }: BarProps) {
   const width = Math.max(1, Math.min(BAR_MAX_PX, frame.slotPx * (1 - BAR_GAP)));
   const x = frame.x(index) + (frame.slotPx - width) / 2;
@@ -69,19 +78,21 @@ function Bar({ frame, index, stacks }: BarProps) {
   );
 }
 
-export interface RankedRow {
+/** A row of a ranking. It opens an address, or calls `onOpen`. */
+interface RankedRow {
   readonly id: string;
   readonly label: ComponentChildren;
   readonly value: number;
   readonly shown: string;
   readonly detail?: string;
   readonly href?: string;
-  /** In the place of an address: what opens it. */
+  /** In the place of an address, such as for "show the rest". */
   readonly onOpen?: () => void;
 }
 
-/** Highest first; each row opens what is behind it. */
+/** Rows in the order given, which callers sort. Each opens what is behind it. */
 export function RankedBars({ rows }: { readonly rows: readonly RankedRow[] }) {
+  // The smallest positive number keeps an all-zero ranking from dividing by zero.
   const most = Math.max(...rows.map(({ value }) => value), Number.MIN_VALUE);
   return (
     <ol class="ranked">
@@ -103,6 +114,7 @@ export function RankedBars({ rows }: { readonly rows: readonly RankedRow[] }) {
   );
 }
 
+/** A link where there is an address, else a button. */
 function Opener({ row, children }: { readonly row: RankedRow; readonly children: ComponentChildren }) {
   if (row.onOpen === undefined) return <a href={row.href}>{children}</a>;
   return (

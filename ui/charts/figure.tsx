@@ -1,16 +1,18 @@
-// The frame of every chart: title, the trend in words, and the same numbers as a table.
+// The frame of every chart: title, the trend in words, a legend, and the same numbers as a table.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
-export interface NumberTable {
+/** The numbers of a chart as text; the first column names the row. */
+interface NumberTable {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
+/** A chart is never shown without its trend and its table. */
 interface FigureProps {
   readonly title: string;
-  /** One sentence for those who do not see the picture, and for those who do. */
+  /** One sentence for those who do not see the picture, and a summary for those who do. */
   readonly trend: ComponentChildren;
   readonly table: NumberTable;
   readonly actions?: ComponentChildren;
@@ -18,6 +20,7 @@ interface FigureProps {
   readonly children: ComponentChildren;
 }
 
+/** Chart and table take turns in the same place. */
 export function Figure({ title, trend, table, actions, legend, children }: FigureProps) {
   const [isTable, setTable] = useState(false);
   return (
@@ -46,6 +49,7 @@ export function Figure({ title, trend, table, actions, legend, children }: Figur
   );
 }
 
+/** Focusable, since a long table scrolls inside its card. */
 function Numbers({ title, table }: { readonly title: string; readonly table: NumberTable }) {
   return (
     <section class="chart-table" tabIndex={0} aria-label={`${title}, numbers`}>
@@ -75,13 +79,15 @@ function Numbers({ title, table }: { readonly title: string; readonly table: Num
   );
 }
 
+/** A colour and its name; with an address it also opens the requests behind it. */
 interface LegendEntry {
   readonly name: string;
   readonly mark: string;
-  /** What is behind it. */
+  /** The requests behind it. */
   readonly href?: string;
 }
 
+/** What each colour means. */
 export function Legend({ entries }: { readonly entries: readonly LegendEntry[] }) {
   return (
     <ul class="legend">

@@ -1,19 +1,22 @@
-// Lines over time, optionally with the area between the first two filled: what was spent and what it would have cost.
+// Lines over time. The area between the first two can be filled: what was spent, and what it would have cost.
 
 import { type Frame, Plot, type PlotProps } from "./plot.tsx";
 
-export interface LineSeries {
+/** One line. Null is a step without data. */
+interface LineSeries {
   readonly name: string;
   /** The class that colours it. */
   readonly mark: string;
   readonly values: readonly (number | null)[];
 }
 
+/** With `isFilledBetween` the area between the first two lines is filled. */
 type LineChartProps = Pick<PlotProps, "label" | "times" | "step" | "format" | "onPick" | "onZoom"> & {
   readonly lines: readonly LineSeries[];
   readonly isFilledBetween?: boolean;
 };
 
+/** A value between two gaps has no line to belong to, so it is drawn as a dot. */
 export function LineChart({ lines, isFilledBetween = false, ...props }: LineChartProps) {
   return (
     <Plot
@@ -41,6 +44,7 @@ export function LineChart({ lines, isFilledBetween = false, ...props }: LineChar
   );
 }
 
+/** Along the first line and back along the second. */
 function Between({ frame, lines }: { readonly frame: Frame; readonly lines: readonly LineSeries[] }) {
   const [first, second] = lines;
   if (first === undefined || second === undefined) return null;
@@ -49,7 +53,7 @@ function Between({ frame, lines }: { readonly frame: Frame; readonly lines: read
   return <path class="between" d={`M${[...there, ...back].join("L")}Z`} />;
 }
 
-/** Gaps where there is nothing: a missing hour is not an hour of zero. */
+/** Interrupted where there is nothing: a missing hour is not an hour of zero. */
 function pathOf(frame: Frame, values: readonly (number | null)[]): string {
   return values
     .map((value, index) => {
@@ -60,10 +64,12 @@ function pathOf(frame: Frame, values: readonly (number | null)[]): string {
     .join("");
 }
 
+/** Whether a value has no neighbour. */
 function isAlone(values: readonly (number | null)[], index: number): boolean {
   return values[index - 1] == null && values[index + 1] == null;
 }
 
+/** Values belong to the middle of their step, as bars do. */
 function middle(frame: Frame, index: number): number {
   return frame.x(index) + frame.slotPx / 2;
 }

@@ -1,18 +1,24 @@
-// The plane that lines and bars are drawn on: axes, a mark at the pointer with the numbers there, a click that opens what
-// is behind them, and dragging to zoom.
+// The plane that lines and bars are drawn on: axes, a tooltip at the pointer, a click that opens the requests behind a
+// step, and dragging to zoom.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fullTimeLabel, type Scale, timeLabel, valueScale } from "./scale.ts";
 
-export const PLOT_HEIGHT_PX = 168;
+/** The least height of the plane, without its axes. */
+const PLOT_HEIGHT_PX = 168;
+/** Room for the labels of the values, as long as `$12.40`. */
 const LEFT_PX = 52;
 const BOTTOM_PX = 22;
 const TOP_PX = 8;
+/** Closer than this, labels of times would run into each other. */
 const LABEL_EVERY_PX = 74;
+/** A label that would stick out at the right is left out. */
 const LABEL_WIDTH_PX = 42;
+/** Shorter movements are a click with an unsteady hand. */
 const DRAG_PX = 8;
 
+/** The plane in pixels, as charts draw on it. A slot is the width of one step. */
 export interface Frame {
   readonly widthPx: number;
   readonly slotPx: number;
@@ -21,8 +27,10 @@ export interface Frame {
   x(index: number): number;
 }
 
+/** What a chart hands to the plane. */
 export interface PlotProps {
   readonly label: string;
+  /** The beginning of each step. */
   readonly times: readonly number[];
   readonly step: "hour" | "day";
   /** Everything that must be within the axis. */
@@ -31,12 +39,15 @@ export interface PlotProps {
   readonly heightPx?: number;
   /** Only whole numbers on the axis: half a request is none. */
   readonly isWhole?: boolean;
-  /** The lines of the box at the pointer. */
+  /** Name and value of each line in the tooltip. */
   readonly tooltip: (index: number) => readonly (readonly [string, string])[];
+  /** A click on a step. */
   readonly onPick?: (index: number) => void;
+  /** A drag from one step to another. */
   readonly onZoom?: (first: number, last: number) => void;
 }
 
+/** The plane fills the height of its card. Nothing is drawn before the width is known. */
 export function Plot({ draw, ...props }: PlotProps & { readonly draw: (frame: Frame) => ComponentChildren }) {
   const { times, values } = props;
   const leastPx = props.heightPx ?? PLOT_HEIGHT_PX;
@@ -78,6 +89,7 @@ export function Plot({ draw, ...props }: PlotProps & { readonly draw: (frame: Fr
   );
 }
 
+/** Lines at round values, and as many times as there is room for. */
 function Axes({ frame, times, step, format, heightPx }: PlotProps & { frame: Frame; heightPx: number }) {
   const every = Math.max(1, Math.ceil(LABEL_EVERY_PX / frame.slotPx));
   return (
@@ -101,6 +113,7 @@ function Axes({ frame, times, step, format, heightPx }: PlotProps & { frame: Fra
   );
 }
 
+/** On the side of the pointer that has more room. The table holds the same for screen readers. */
 function Tip({ index, frame, times, step, tooltip }: PlotProps & { index: number; frame: Frame }) {
   const at = LEFT_PX + frame.x(index) + frame.slotPx / 2;
   const isRight = at > (frame.widthPx + LEFT_PX) / 2;
@@ -117,9 +130,11 @@ function Tip({ index, frame, times, step, tooltip }: PlotProps & { index: number
   );
 }
 
+/** Where the pointer is, and the band that a drag has drawn so far. */
 function usePointer(frame: Frame, { times, onPick, onZoom }: PlotProps) {
   const [index, setIndex] = useState<number | null>(null);
   const [band, setBand] = useState<readonly [number, number] | null>(null);
+  // A ref: where the drag began changes nothing on screen.
   const startedAt = useRef<number | null>(null);
   const xOf = (event: PointerEvent & { currentTarget: Element }): number =>
     event.clientX - event.currentTarget.getBoundingClientRect().left - LEFT_PX;
@@ -138,6 +153,7 @@ function usePointer(frame: Frame, { times, onPick, onZoom }: PlotProps) {
         const isDragged = onZoom !== undefined && from !== null && Math.abs(x - from) > DRAG_PX;
         setBand(isDragged ? [Math.max(0, Math.min(x, from)), Math.max(x, from)] : null);
       },
+      // A drag that leaves the chart is given up.
       onPointerLeave: () => {
         setIndex(null);
         setBand(null);
@@ -153,12 +169,13 @@ function usePointer(frame: Frame, { times, onPick, onZoom }: PlotProps) {
   };
 }
 
-/** Of the box, which takes what room its card has; the drawing lies on it and does not hold it open. */
+/** The size of the box, which takes what room its card has. The drawing lies on it and does not hold it open. */
 function useSize() {
   const box = useRef<HTMLDivElement>(null);
   const [size, setSize] = useState({ widthPx: 0, boxPx: 0 });
   useEffect(() => {
     if (box.current === null) return;
+    // Whole pixels: fractions would draw again without a visible change.
     const observer = new ResizeObserver(([entry]) => {
       const { width = 0, height = 0 } = entry?.contentRect ?? {};
       setSize({ widthPx: Math.floor(width), boxPx: Math.floor(height) });

@@ -1,14 +1,15 @@
 // Where values lie on a chart, and which round numbers its axes name.
 
+/** From a value to its pixel, counted from the top as SVG does. */
 export interface Scale {
   (value: number): number;
   readonly ticks: readonly number[];
 }
 
-/** Below it there is nothing to see, and dividing by it would leave the numbers that a double can hold. */
+/** Below it there is nothing to see, and dividing by it would exceed what a double can hold. */
 const SMALLEST_SPAN = 1e-12;
 
-/** From the lowest to the highest value, widened to round numbers; zero is always in it. */
+/** From the lowest to the highest value, widened to round numbers. Zero is always part of it. */
 export function valueScale(values: readonly number[], heightPx: number, isWhole = false): Scale {
   const low = Math.min(0, ...values);
   const high = Math.max(0, ...values);
@@ -22,6 +23,7 @@ export function valueScale(values: readonly number[], heightPx: number, isWhole 
   return Object.assign(place, { ticks });
 }
 
+/** The next 1, 2, 2.5, 5 or 10 times a power of ten: steps that people count in. */
 function roundStep(wanted: number): number {
   const power = 10 ** Math.floor(Math.log10(wanted));
   const factor = [1, 2, 2.5, 5, 10].find((each) => each * power >= wanted) ?? 10;
@@ -32,6 +34,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
+/** The length of a step. */
 export function stepMs(step: "hour" | "day"): number {
   return step === "hour" ? HOUR_MS : DAY_MS;
 }
@@ -44,6 +47,7 @@ export function timesOf({ fromMs, toMs }: { fromMs: number; toMs: number }, step
   return Array.from({ length: number }, (_, index) => first + index * size);
 }
 
+/** Short, for axes: midnight is named by its day. */
 export function timeLabel(ms: number, step: "hour" | "day"): string {
   const at = new Date(ms);
   const day = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;
@@ -51,6 +55,7 @@ export function timeLabel(ms: number, step: "hour" | "day"): string {
   return at.getUTCHours() === 0 ? day : `${String(at.getUTCHours()).padStart(2, "0")}:00`;
 }
 
+/** Day and hour, for tooltips and tables. */
 export function fullTimeLabel(ms: number, step: "hour" | "day"): string {
   const at = new Date(ms);
   const day = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;

@@ -2,7 +2,8 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
-export interface Dot {
+/** One model. `detail` is the text of its tooltip. */
+interface Dot {
   readonly id: string;
   readonly x: number;
   readonly y: number;
@@ -10,20 +11,25 @@ export interface Dot {
   readonly detail: string;
 }
 
+/** Taller than other charts: dots need room in both directions. */
 const HEIGHT_PX = 300;
 const MARGIN = { left: 44, right: 16, top: 12, bottom: 34 };
+/** Prices that an axis may name; those inside the range are shown. */
 const PRICE_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];
 
+/** A click on a dot picks its model. */
 interface ScatterProps {
   readonly dots: readonly Dot[];
   readonly label: string;
   readonly onPick: (id: string) => void;
 }
 
+/** The axes span what is there, and the scores always end at 100. */
 export function Scatter({ dots, label, onPick }: ScatterProps) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [near, setNear] = useState<Dot | null>(null);
+  // The width is that of the card, which changes with the window.
   useEffect(() => {
     if (box.current === null) return;
     const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
@@ -69,6 +75,7 @@ export function Scatter({ dots, label, onPick }: ScatterProps) {
   );
 }
 
+/** The dots, with the functions that place them. */
 interface DotsProps {
   readonly dots: readonly Dot[];
   readonly px: (x: number) => number;
@@ -77,6 +84,7 @@ interface DotsProps {
   readonly onPick: (id: string) => void;
 }
 
+/** Coloured by tier. The table of the figure lists the same models for keyboard and screen reader. */
 function Dots({ dots, px, py, onNear, onPick }: DotsProps) {
   return (
     <g class="dots">

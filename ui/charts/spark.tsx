@@ -1,8 +1,10 @@
-// A line the size of a word, beside a number that it explains.
+// A sparkline: a line the size of a word, beside the number that it explains.
 
+/** In units of the view box; the style sheet decides the real size. */
 const WIDTH = 88;
 const HEIGHT = 24;
 
+/** Always from zero, so that two lines can be compared. Hidden from screen readers, which read the number. */
 export function Spark({ values }: { readonly values: readonly (number | null)[] }) {
   const known = values.map((value) => value ?? 0);
   const high = Math.max(...known, Number.MIN_VALUE);

@@ -1,19 +1,22 @@
-// Buttons, and links that look like them.
+// Buttons, links that look like buttons, and a group of buttons of which one is pressed.
 
 import type { ComponentChildren } from "preact";
 
+/** A busy button is disabled, so that a slow response is not asked for twice. */
 interface ButtonProps {
   readonly children: ComponentChildren;
   readonly kind?: "primary" | "plain" | "quiet" | "danger";
   readonly type?: "button" | "submit";
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;
+  /** The accessible name, where the text alone does not say what it is about. */
   readonly label?: string;
   readonly title?: string;
   readonly isPressed?: boolean;
   readonly onClick?: (event: MouseEvent) => void;
 }
 
+/** Of type `button` unless said otherwise: a forgotten type would submit the form around it. */
 export function Button({ children, kind = "plain", type = "button", isBusy = false, ...rest }: ButtonProps) {
   return (
     <button
@@ -38,6 +41,7 @@ interface ButtonLinkProps {
   readonly download?: string;
 }
 
+/** A link that looks like a button: it goes to an address and can be opened in a new tab. */
 export function ButtonLink({ href, children, kind = "plain", download }: ButtonLinkProps) {
   return (
     <a class={`button ${kind}`} href={href} download={download}>
@@ -46,6 +50,7 @@ export function ButtonLink({ href, children, kind = "plain", download }: ButtonL
   );
 }
 
+/** One choice of a segmented control. */
 interface Choice {
   readonly value: string;
   readonly label: string;
@@ -58,7 +63,7 @@ interface SegmentedProps {
   readonly onChange: (value: string) => void;
 }
 
-/** A few choices of which one holds, all in sight. */
+/** A few choices of which one holds, all in sight. The legend is for screen readers. */
 export function Segmented({ label, choices, value, onChange }: SegmentedProps) {
   return (
     <fieldset class="segmented">

@@ -1,13 +1,14 @@
-// A request as `switchyard route`: every control as its flag, quoted for a POSIX shell.
+// A request as the command `switchyard route`. Every control becomes its option, quoted for a POSIX shell.
 
 import type { ChatBody, ChatMessage } from "./snippet-text.ts";
 
-/** Where a saved profile is from: its name or id, and whose it is when not the default account's. */
-export interface ProfileOrigin {
+/** Where a saved profile is from: its name or id, and its account when not the default one. */
+interface ProfileOrigin {
   readonly profile: string | null;
   readonly account: string | null;
 }
 
+/** Request fields and the options that stand for them. */
 const FLAGS: readonly (readonly [string, string])[] = [
   ["service_tier", "tier"],
   ["service_tier_floor", "floor"],
@@ -19,7 +20,7 @@ const FLAGS: readonly (readonly [string, string])[] = [
   ["max_tokens", "max-output"],
 ];
 
-/** `body` is that of a chat completion. */
+/** The command, one option per line. `body` is that of a chat completion. */
 export function writeCli(body: ChatBody, { profile, account }: ProfileOrigin): string {
   const turns = (body.messages ?? []) as readonly ChatMessage[];
   const system = turns.find(({ role }) => role === "system")?.content;
@@ -33,6 +34,7 @@ export function writeCli(body: ChatBody, { profile, account }: ProfileOrigin): s
     ["tools", body.tools],
     ["messages", earlier.length === 0 ? null : earlier],
   ];
+  // What is not set is not written: the command has the same defaults.
   const given = flags.filter(([, value]) => value !== null && value !== undefined);
   return [
     "npx switchyard route",
@@ -41,7 +43,7 @@ export function writeCli(body: ChatBody, { profile, account }: ProfileOrigin): s
   ].join(" \\\n  ");
 }
 
-/** The prompt is the newest turn, unless the command would read it as "from standard input" or as nothing. */
+/** The prompt is the newest message, unless the command would read it as "from standard input" or as nothing. */
 function split(turns: readonly ChatMessage[]): {
   readonly prompt: string | null;
   readonly earlier: readonly ChatMessage[];
@@ -52,15 +54,17 @@ function split(turns: readonly ChatMessage[]): {
   return { prompt: String(last.content), earlier: turns.slice(0, -1) };
 }
 
+/** With `=` where the value begins with a dash, which would be read as an option. */
 function writeFlag(flag: string, value: string): string {
   return `--${flag}${value.startsWith("-") ? "=" : " "}${quote(value)}`;
 }
 
+/** Behind `--` where it begins with a dash, for the same reason. */
 function writePrompt(prompt: string): string {
   return prompt.startsWith("-") ? `-- ${quote(prompt)}` : quote(prompt);
 }
 
-/** In single quotes nothing has a meaning but the single quote. */
+/** In single quotes only the single quote itself has a meaning. */
 function quote(text: string): string {
   return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

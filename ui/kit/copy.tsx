@@ -1,9 +1,11 @@
-// Copying text. On plain-http addresses browsers offer no clipboard: there the text is selected for Ctrl+C.
+// Copying text. Browsers offer no clipboard on plain-http addresses: there the text is selected for Ctrl+C.
 
 import { useState } from "preact/hooks";
 
+/** How long the button says what happened. */
 const SAID_MS = 2_000;
 
+/** Whether the text is in the clipboard now. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -13,6 +15,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
+/** A button that copies `text`; `onCopied` is called only where it worked. */
 interface CopyButtonProps {
   readonly text: string;
   readonly label?: string;
@@ -20,6 +23,7 @@ interface CopyButtonProps {
   readonly onCopied?: () => void;
 }
 
+/** Says in its own label what happened, and screen readers read it out. */
 export function CopyButton({ text, label = "Copy", kind = "quiet", onCopied }: CopyButtonProps) {
   const [said, setSaid] = useState<string | null>(null);
   const copy = async (): Promise<void> => {
@@ -35,13 +39,14 @@ export function CopyButton({ text, label = "Copy", kind = "quiet", onCopied }: C
   );
 }
 
+/** A block of text with a copy button beside it. */
 interface CopyBlockProps {
   readonly text: string;
   readonly label: string;
   readonly onCopied?: () => void;
 }
 
-/** A block of text to take away. Going into it selects it all. */
+/** Text to take away: a key, a link, a program. Focusing it selects all of it. */
 export function CopyBlock({ text, label, onCopied }: CopyBlockProps) {
   return (
     <div class="copy-block">
@@ -51,17 +56,20 @@ export function CopyBlock({ text, label, onCopied }: CopyBlockProps) {
   );
 }
 
+/** Longer text scrolls inside the block. */
 const ROWS_MAX = 24;
 
+/** Text that is shown as it is. */
 interface TextBlockProps {
   readonly text: string;
   readonly label: string;
-  /** Whether going into it selects it. */
+  /** Whether focusing it selects it. */
   readonly isSelected?: boolean;
 }
 
-/** Text as it is, whoever wrote it: never read as markup, and reachable by keyboard where it scrolls. */
+/** Text as it is, whoever wrote it. A text area never reads markup, and the keyboard can scroll it. */
 export function TextBlock({ text, label, isSelected = false }: TextBlockProps) {
+  // About 90 characters fit into a row; longer lines wrap.
   const rows = text.split("\n").reduce((sum, line) => sum + 1 + Math.floor(line.length / 90), 0);
   return (
     <textarea

@@ -1,20 +1,22 @@
-// A dialog over the page: the browser's own, which holds the focus and gives it back to where it came from.
+// A dialog over the page. It is the browser's own, which holds the focus and closes by Escape.
 
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
+/** The title names the dialog for screen readers, too. */
 interface DialogProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** Asked to close, by Escape, the cross or a click beside it; whoever opened it decides. */
+  /** Asked to close by Escape, the cross or a click beside it. Whether it closes is the opener's decision. */
   readonly onClose: () => void;
   readonly isWide?: boolean;
 }
 
+/** Open as long as it is mounted. The focus goes back to where it came from. */
 export function Dialog({ title, children, onClose, isWide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  // Before anything is drawn: a key pressed now is already meant for the dialog.
+  // Before the first paint: a key pressed now is already meant for the dialog.
   useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
@@ -28,11 +30,14 @@ export function Dialog({ title, children, onClose, isWide = false }: DialogProps
       ref={dialog}
       class={isWide ? "wide" : ""}
       aria-labelledby={titleId}
+      // The browser would close it at once; the opener may want to ask first.
       onCancel={(event) => {
         event.preventDefault();
         onClose();
       }}
+      // Keys typed in the dialog are not shortcuts of the page behind it.
       onKeyDown={(event) => event.stopPropagation()}
+      // The dialog element itself is hit only beside its body, on the backdrop.
       onClick={(event) => {
         if (event.target === dialog.current) onClose();
       }}

@@ -1,20 +1,23 @@
-// Form fields: a label, the control, a hint and an error that are tied to it.
+// Form fields: a label, the control, and a hint or an error that is tied to it.
 
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
+/** What all fields have. An error takes the place of the hint and is read out. */
 interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly error?: string | null;
 }
 
+/** A text field with the attributes of an input that the dashboard uses. */
 interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly type?: "text" | "password" | "email" | "number" | "search" | "date";
   readonly placeholder?: string;
   readonly isRequired?: boolean;
+  /** Takes the focus when the form opens. */
   readonly isFocused?: boolean;
   readonly autocomplete?: string;
   readonly maxLength?: number;
@@ -23,9 +26,10 @@ interface TextFieldProps extends FieldProps {
   readonly step?: string;
 }
 
+/** One line of text. Browsers fill in nothing unless `autocomplete` asks for it. */
 export function TextField({ value, onInput, ...props }: TextFieldProps) {
   const id = useId();
-  // The types tell inputs apart more finely than a field needs to.
+  // The element types know one interface per input type; a field needs only the common part.
   const kind = { type: props.type ?? "text" } as { type: "text" };
   return (
     <Frame id={id} {...props}>
@@ -49,6 +53,7 @@ export function TextField({ value, onInput, ...props }: TextFieldProps) {
   );
 }
 
+/** Several lines of text; `isCode` is monospaced and not spell-checked. */
 interface TextAreaProps extends FieldProps {
   readonly value: string;
   readonly onInput: (value: string) => void;
@@ -58,6 +63,7 @@ interface TextAreaProps extends FieldProps {
   readonly isFocused?: boolean;
 }
 
+/** Several lines of text. */
 export function TextArea({
   value,
   onInput,
@@ -86,17 +92,20 @@ export function TextArea({
   );
 }
 
+/** One choice of a select field. */
 export interface Option {
   readonly value: string;
   readonly label: string;
 }
 
+/** A choice of one out of a list. */
 interface SelectFieldProps extends FieldProps {
   readonly value: string;
   readonly options: readonly Option[];
   readonly onChange: (value: string) => void;
 }
 
+/** The browser's own select, which phones show as they should. */
 export function SelectField({ value, options, onChange, ...props }: SelectFieldProps) {
   const id = useId();
   return (
@@ -117,12 +126,14 @@ export function SelectField({ value, options, onChange, ...props }: SelectFieldP
   );
 }
 
+/** A checkbox and its label. */
 interface CheckProps {
   readonly label: ComponentChildren;
   readonly isOn: boolean;
   readonly onChange: (isOn: boolean) => void;
 }
 
+/** The label is part of the target, so it is easy to hit. */
 export function Check({ label, isOn, onChange }: CheckProps) {
   return (
     <label class="check">
@@ -132,6 +143,7 @@ export function Check({ label, isOn, onChange }: CheckProps) {
   );
 }
 
+/** Label above, hint or error below. Both are tied to the control by id. */
 function Frame({ id, label, hint, error, children }: FieldProps & { id: string; children: ComponentChildren }) {
   return (
     <div class="field">

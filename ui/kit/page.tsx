@@ -1,4 +1,4 @@
-// The head of every page: its name, one sentence on what it is for, and its main action.
+// What pages are built from: the head with title, purpose and actions, sections, and the picker of the time range.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -9,12 +9,14 @@ import { ButtonLink, Segmented } from "./button.tsx";
 import { TextField } from "./field.tsx";
 import { Popover } from "./popover.tsx";
 
+/** The children are the actions of the page, at the right. */
 interface PageHeadProps {
   readonly title: string;
   readonly purpose: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
+/** The head of a page. It also sets the title of the browser tab. */
 export function PageHead({ title, purpose, children }: PageHeadProps) {
   useEffect(() => {
     document.title = `${title} · Switchyard`;
@@ -30,6 +32,7 @@ export function PageHead({ title, purpose, children }: PageHeadProps) {
   );
 }
 
+/** A card with a heading. */
 export function Section({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   return (
     <section class="card">
@@ -39,8 +42,10 @@ export function Section({ title, children }: { readonly title: string; readonly 
   );
 }
 
+/** The ranges by their short names: `1h`, `24h`. */
 const SHORT = Object.keys(RANGES).map((value) => ({ value, label: value }));
 
+/** The time range, in the address. A new range starts a list at its first page again. */
 export function RangePicker() {
   const { name, fromMs, toMs } = currentRange();
   return (
@@ -52,6 +57,7 @@ export function RangePicker() {
         onChange={(range) => setQuery({ range, from: null, to: null, after: null })}
       />
       <Popover label={name === "custom" ? daysText(fromMs, toMs) : "Custom"}>
+        {/* The key makes the fields start from the range that is shown now. */}
         <CustomRange key={`${fromMs}-${toMs}`} fromMs={fromMs} toMs={toMs} />
       </Popover>
     </>
@@ -60,7 +66,7 @@ export function RangePicker() {
 
 const DAY_MS = 86_400_000;
 
-/** Whole days, the last one included. */
+/** A range of whole days, the last one included. */
 function CustomRange({ fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }) {
   const [first, setFirst] = useState(isoDay(fromMs));
   const [last, setLast] = useState(isoDay(toMs - 1));
@@ -86,14 +92,17 @@ function CustomRange({ fromMs, toMs }: { readonly fromMs: number; readonly toMs:
   );
 }
 
+/** The two ends as the address holds them. */
 function rangeChanges(startMs: number, endMs: number) {
   return { from: new Date(startMs).toISOString(), to: new Date(endMs).toISOString() };
 }
 
+/** The day as a date field wants it. */
 function isoDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
+/** `3 Nov – 7 Nov`, or one day. */
 function daysText(fromMs: number, toMs: number): string {
   const [first, last] = [timeLabel(fromMs, "day"), timeLabel(toMs - 1, "day")];
   return first === last ? first : `${first} – ${last}`;

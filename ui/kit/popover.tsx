@@ -6,10 +6,11 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 /** Closes by Escape, by a click elsewhere and by following a link in it, as a menu does. */
 export function Popover({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   const box = useRef<HTMLDetailsElement>(null);
+  // Before the first paint, as with all keys: see useShortcuts.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== "Escape" || box.current?.open !== true) return;
-      // Whatever is behind it stays as it is.
+      // Escape closes one thing at a time: the sheet behind the popover stays open.
       event.stopPropagation();
       box.current.open = false;
       box.current.querySelector("summary")?.focus();
@@ -18,6 +19,7 @@ export function Popover({ label, children }: { readonly label: string; readonly 
       if (box.current?.open !== true || !(target instanceof Element)) return;
       if (!box.current.contains(target) || target.closest("a") !== null) box.current.open = false;
     };
+    // In the capture phase, so that it comes before the shortcuts of the page.
     document.addEventListener("keydown", onKey, true);
     document.addEventListener("click", onClick);
     return () => {

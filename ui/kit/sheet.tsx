@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
+/** Header and footer stay in sight while the body scrolls. */
 interface SheetProps {
   readonly label: string;
   readonly header: ComponentChildren;
@@ -11,8 +12,10 @@ interface SheetProps {
   readonly onClose: () => void;
 }
 
+/** Not a dialog: the page behind keeps working, so the focus is moved but not held. */
 export function Sheet({ label, header, children, footer, onClose }: SheetProps) {
   const panel = useRef<HTMLElement>(null);
+  // The row that opened the sheet may be gone when it closes.
   useEffect(() => {
     const opener = document.activeElement;
     panel.current?.focus();

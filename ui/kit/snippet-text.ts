@@ -1,22 +1,25 @@
-// A request written as a program: for curl, for the OpenAI clients and for Anthropic's. It runs as it is pasted, the
+// A request written as a program: for curl, for the OpenAI clients and for Anthropic's. It runs as pasted, the
 // TypeScript also as plain JavaScript.
 
 /** The body of a chat completion. */
 export type ChatBody = Readonly<Record<string, unknown>>;
 
+/** One message of such a body. */
 export interface ChatMessage {
   readonly role: string;
   readonly content: unknown;
 }
 
+/** The call that is written down. */
 export interface SnippetCall {
   /** `https://host`, without a path. */
   readonly origin: string;
-  /** Null where it is known to nobody here: then the program reads it from SWITCHYARD_KEY. */
+  /** Null where the dashboard does not know it: then the program reads it from SWITCHYARD_KEY. */
   readonly key: string | null;
   readonly body: ChatBody;
 }
 
+/** One writer per tab, in their order. */
 export const WRITERS: Readonly<Record<string, (call: SnippetCall) => string>> = {
   curl: writeCurl,
   Python: writePython,
@@ -24,6 +27,7 @@ export const WRITERS: Readonly<Record<string, (call: SnippetCall) => string>> = 
   Anthropic: writeAnthropic,
 };
 
+/** The body in single quotes, as every POSIX shell reads it. */
 function writeCurl({ origin, key, body }: SnippetCall): string {
   return [
     `curl ${origin}/v1/chat/completions \\`,
@@ -33,6 +37,7 @@ function writeCurl({ origin, key, body }: SnippetCall): string {
   ].join("\n");
 }
 
+/** The OpenAI client takes fields that it does not know in `extra_body`. */
 function writePython({ origin, key, body }: SnippetCall): string {
   const { known, extra } = split(body);
   const keyText = key === null ? 'os.environ["SWITCHYARD_KEY"]' : `"${key}"`;
@@ -49,6 +54,7 @@ function writePython({ origin, key, body }: SnippetCall): string {
   ].join("\n");
 }
 
+/** For the OpenAI client. */
 function writeTypeScript({ origin, key, body }: SnippetCall): string {
   return [
     'import OpenAI from "openai";',
@@ -59,6 +65,7 @@ function writeTypeScript({ origin, key, body }: SnippetCall): string {
   ].join("\n");
 }
 
+/** The same request in Anthropic's format: the system prompt apart, and an output limit that it requires. */
 function writeAnthropic({ origin, key, body }: SnippetCall): string {
   const turns = (body.messages ?? []) as readonly ChatMessage[];
   const system = turns.find(({ role }) => role === "system")?.content;
@@ -79,10 +86,12 @@ function writeAnthropic({ origin, key, body }: SnippetCall): string {
   ].join("\n");
 }
 
+/** The key as an expression. */
 function keyInScript(key: string | null): string {
   return key === null ? "process.env.SWITCHYARD_KEY" : `"${key}"`;
 }
 
+/** An OpenAI tool as Anthropic describes one; anything else stays as it is. */
 function toAnthropicTool(tool: unknown): unknown {
   const { function: described } = (tool ?? {}) as { function?: ChatBody };
   if (described === undefined) return tool;
@@ -94,7 +103,7 @@ function toAnthropicTool(tool: unknown): unknown {
   };
 }
 
-/** Written into the call itself, so that the compiler knows its words; what is ours is spread, which it lets pass. */
+/** Known fields are written into the call, where the compiler checks them. Ours are spread, which it accepts. */
 function toScript(body: ChatBody): string {
   const { known, extra } = split(body);
   const lines = [
@@ -104,14 +113,14 @@ function toScript(body: ChatBody): string {
   return ["{", ...lines, "}"].join("\n");
 }
 
-/** JSON whose names stand without quotes. In it, a line begins with a quote only where a name or a whole text does. */
+/** JSON with unquoted names. In it, a line begins with a quote only where a name or a whole text does. */
 function literal(value: unknown): string {
   return JSON.stringify(value, null, 2)
     .replace(/^( *)"(\w+)": /gm, "$1$2: ")
     .replaceAll("\n", "\n  ");
 }
 
-/** What OpenAI's own clients know by name, and what is ours. */
+/** The fields that OpenAI's own clients know by name, and those that are ours. */
 function split(body: ChatBody) {
   const entries = Object.entries(body);
   const extra = Object.fromEntries(entries.filter(([name]) => name.startsWith("service_")));
@@ -119,7 +128,7 @@ function split(body: ChatBody) {
   return { known, extra: Object.keys(extra).length === 0 ? null : extra };
 }
 
-/** JSON is Python but for three words, which are replaced outside of strings only. */
+/** JSON is Python but for three words. They are replaced outside of strings only. */
 function toPython(value: unknown): string {
   const words: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
   return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (part) => words[part] ?? part);

@@ -5,13 +5,15 @@ import { CopyBlock } from "./copy.tsx";
 import { type SnippetCall, WRITERS } from "./snippet-text.ts";
 import { Tabs } from "./tabs.tsx";
 
+/** The address is that of this page, so the programs run as they are. */
 interface SnippetsProps {
   readonly call: Omit<SnippetCall, "origin">;
   readonly label: string;
-  /** The same for the command line, where that can be had. */
+  /** The same for the command line, where there is a command for it. */
   readonly cli?: string;
 }
 
+/** One tab per language. */
 export function Snippets({ call, label, cli }: SnippetsProps) {
   const [chosen, setChosen] = useState("curl");
   const texts = Object.entries(WRITERS).map(
@@ -25,6 +27,7 @@ export function Snippets({ call, label, cli }: SnippetsProps) {
   return <Tabs label={label} tabs={tabs} chosen={chosen} onChoose={setChosen} />;
 }
 
+/** The smallest request that works, for a first try. */
 export function helloBody(): Readonly<Record<string, unknown>> {
   return { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
 }

@@ -1,4 +1,5 @@
-// What stands where data is not: still coming, none yet, filtered away, failed, or not allowed. All keep the place's size.
+// What stands where data is not: still loading, none yet, failed, or not allowed. Each keeps the size of the place, so
+// that nothing jumps.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -6,8 +7,10 @@ import type { ApiError, Load } from "../api.ts";
 import { clock } from "../format.ts";
 import { Button } from "./button.tsx";
 
+/** A fast response should not flash a skeleton first. */
 const SHOW_SKELETON_AFTER_MS = 150;
 
+/** Takes a load and draws its data once there is some. */
 interface ShownProps<T> {
   readonly load: Load<T>;
   /** How tall the place is, in table rows. */
@@ -15,7 +18,7 @@ interface ShownProps<T> {
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** Shows what was loaded, else how that stands. Data that is out of date stays in sight, dimmed. */
+/** Shows what was loaded, else how loading stands. Data that is out of date stays in sight, dimmed. */
 export function Shown<T>({ load, rows = 4, children }: ShownProps<T>) {
   if (load.data === null) {
     return load.error === null ? <Skeleton rows={rows} /> : <Failed error={load.error} onRetry={load.reload} />;
@@ -28,6 +31,7 @@ export function Shown<T>({ load, rows = 4, children }: ShownProps<T>) {
   );
 }
 
+/** Says how old the data is and offers to read it now. It is also read again by itself. */
 function Stale<T>({ load }: { readonly load: Load<T> }) {
   const since = load.loadedAtMs === null ? "" : `Last updated ${clock(load.loadedAtMs)} UTC. `;
   return (
@@ -41,6 +45,7 @@ function Stale<T>({ load }: { readonly load: Load<T> }) {
   );
 }
 
+/** Takes its room at once and becomes visible a little later. */
 export function Skeleton({ rows = 4 }: { readonly rows?: number }) {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
@@ -57,12 +62,14 @@ export function Skeleton({ rows = 4 }: { readonly rows?: number }) {
   );
 }
 
+/** A title, why there is nothing, and what to do about it. */
 interface EmptyProps {
   readonly title: string;
   readonly children?: ComponentChildren;
   readonly action?: ComponentChildren;
 }
 
+/** Where there is no data, and that is no fault. */
 export function Empty({ title, children, action }: EmptyProps) {
   return (
     <div class="empty">
@@ -73,6 +80,7 @@ export function Empty({ title, children, action }: EmptyProps) {
   );
 }
 
+/** Where data could not be loaded. Somebody without the right to see it is not offered a retry. */
 export function Failed({ error, onRetry }: { readonly error: ApiError; readonly onRetry?: () => void }) {
   const isForbidden = error.status === 403;
   return (

@@ -1,14 +1,16 @@
-// Tabs as the ARIA practices want them: arrow keys move, one tab is in the tab order.
+// Tabs as the ARIA practices want them: arrow keys move, and one tab is in the tab order.
 
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
-export interface Tab {
+/** A tab draws its panel only while chosen. */
+interface Tab {
   readonly id: string;
   readonly label: string;
   readonly show: () => ComponentChildren;
 }
 
+/** The caller keeps which tab is chosen, often in the address. */
 interface TabsProps {
   readonly label: string;
   readonly tabs: readonly Tab[];
@@ -16,6 +18,7 @@ interface TabsProps {
   readonly onChoose: (id: string) => void;
 }
 
+/** An unknown choice shows the first tab, since it may come from an old address. */
 export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
   const base = useId();
   const current = tabs.find(({ id }) => id === chosen) ?? tabs[0];
@@ -26,6 +29,7 @@ export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
     const next = tabs[(tabs.indexOf(current) + step + tabs.length) % tabs.length];
     if (next === undefined) return;
     onChoose(next.id);
+    // The focus moves with the choice, as arrow keys do in a list of tabs.
     document.getElementById(`${base}-${next.id}`)?.focus();
   };
   if (current === undefined) return null;

@@ -1,15 +1,17 @@
-// The tiers allowed as one range with two handles. Each handle is the browser's own slider, so it has its keys and is read
-// out; on the outermost stop an end is open. The handles cannot pass each other, and a click on a tier moves the nearer one.
+// The tiers allowed, as one range with two handles. Each handle is the browser's own slider, so it has its keys and is
+// read out.
 
 import { useId } from "preact/hooks";
 import { TIERS } from "../../src/core/tiers.ts";
 import { LAST, nearerEnd, rangeText, rankOf } from "./tier-ends.ts";
 
+/** The ends as a profile holds them; null is open. */
 interface Ends {
   readonly floor: string | null;
   readonly ceiling: string | null;
 }
 
+/** A click on a tier moves the nearer handle. The handles cannot pass each other, and an outermost stop means open. */
 export function TierRange({
   floor,
   ceiling,
@@ -47,6 +49,7 @@ export function TierRange({
   );
 }
 
+/** One handle. `least` and `most` are the stops it may reach. */
 interface HandleProps {
   readonly label: string;
   readonly kind: "floor" | "ceiling";
@@ -56,6 +59,7 @@ interface HandleProps {
   readonly onMove: (rank: number) => void;
 }
 
+/** Both sliders span the whole scale and lie on top of each other, so each is bounded here. */
 function Handle({ label, kind, rank, least, most, onMove }: HandleProps) {
   const isOpen = kind === "floor" ? rank === 0 : rank === LAST;
   return (
@@ -70,7 +74,7 @@ function Handle({ label, kind, rank, least, most, onMove }: HandleProps) {
       value={rank}
       onInput={(event) => {
         const wanted = Math.min(Math.max(Number(event.currentTarget.value), least), Math.max(least, most));
-        // The slider itself knows no other bound than the ends of the scale.
+        // The slider knows no bounds but the ends of the scale: it is put back where it may stand.
         event.currentTarget.value = String(wanted);
         if (wanted !== rank) onMove(wanted);
       }}

@@ -1,9 +1,9 @@
-// Tiers in sight: a badge, and the ladder of five with its marks. A tier is told by its name and its
-// place on the ladder, never by colour alone.
+// Tiers on screen: a badge, and the ladder of five. A tier is recognised by its name and place, never by colour alone.
 
 import { TIERS } from "../../src/core/tiers.ts";
 import { rankOf } from "./tier-ends.ts";
 
+/** The tier of a request; with `from`, also the tier it was moved away from. */
 export function TierBadge({ tier, from }: { readonly tier: string | null; readonly from?: string | null }) {
   if (tier === null) return <span class="faint">–</span>;
   const isMoved = from !== undefined && from !== null && from !== tier;
@@ -16,6 +16,7 @@ export function TierBadge({ tier, from }: { readonly tier: string | null; readon
   );
 }
 
+/** Tiers outside of floor and ceiling are dimmed. */
 interface TierLadderProps {
   readonly classified: string | null;
   readonly final: string;
@@ -23,7 +24,7 @@ interface TierLadderProps {
   readonly ceiling?: string | null;
 }
 
-/** The five tiers in order; `final` is where the request went, `classified` what the prompt alone would have got. */
+/** The five tiers in order. `final` is where the request went, `classified` what the prompt alone would get. */
 export function TierLadder({ classified, final, floor, ceiling }: TierLadderProps) {
   return (
     <ol class="ladder" aria-label={`Tier ${final}${classified === null ? "" : `, classified as ${classified}`}`}>
@@ -43,4 +44,5 @@ export function TierLadder({ classified, final, floor, ceiling }: TierLadderProp
   );
 }
 
+/** The tiers for a select field. */
 export const TIER_OPTIONS = TIERS.map((tier) => ({ value: tier, label: tier }));

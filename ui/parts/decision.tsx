@@ -1,5 +1,5 @@
-// Why a request went where it went: the ladder of tiers, what was heard in the prompt, what moved it, and every model
-// that was looked at with the reason it stayed or fell. The same panel in the log and in the playground.
+// Why a request went where it went: the ladder of tiers, the signals in the prompt, the adjustments, and every model
+// considered. Used by the request log and the playground.
 
 import type { ComponentChildren } from "preact";
 import { categoryName, duration, percent, usd } from "../format.ts";
@@ -8,13 +8,15 @@ import { hrefTo } from "../router.ts";
 import type { Candidate, Decision } from "../types.ts";
 import { parseReasoning, type Reasoning } from "./reasoning.ts";
 
+/** A decision that was recorded, or one that was just previewed. */
 interface DecisionPanelProps {
   readonly decision: Decision;
-  /** Who answered in the end, where that is known. */
+  /** The model that answered in the end, where that is known. */
   readonly answeredBy?: string | null;
   readonly routedMs?: number | null;
 }
 
+/** From the result to its reasons. Older records have no classified tier, so it is read from the reasoning. */
 export function DecisionPanel({ decision, answeredBy, routedMs }: DecisionPanelProps) {
   const reasoning = parseReasoning(decision.reasoning);
   const classified = decision.classifiedTier ?? reasoning.tier;
@@ -91,6 +93,7 @@ function ReasoningSteps({ reasoning: { signals, steps } }: { readonly reasoning:
   );
 }
 
+/** How a decision came about, in words. */
 const METHODS: Readonly<Record<string, string>> = {
   rules: "the rules alone",
   model: "the trained classifier",
@@ -99,6 +102,7 @@ const METHODS: Readonly<Record<string, string>> = {
   direct: "the caller: model as asked",
 };
 
+/** One line of a list of facts. */
 function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
     <div>
@@ -108,6 +112,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
   );
 }
 
+/** The models in the order of asking, and below them those that were removed with the reason. */
 function Chain({ decision, answeredBy }: { readonly decision: Decision; readonly answeredBy: string | null }) {
   const removed = decision.candidates.filter(({ removedBecause }) => removedBecause !== null);
   return (
@@ -128,15 +133,18 @@ function Chain({ decision, answeredBy }: { readonly decision: Decision; readonly
   );
 }
 
+/** A model that is cooling down is asked last; its reason stands beside it. */
 function CoolingDown({ candidate }: { readonly candidate: Candidate | undefined }) {
   if (candidate?.restingBecause === undefined) return null;
   return <span class="faint"> {candidate.restingBecause}</span>;
 }
 
+/** What this model would cost, where it was estimated. */
 function Estimate({ usd: amount }: { readonly usd: string | undefined }) {
   return amount === undefined ? null : <span class="faint"> {usd(amount)}</span>;
 }
 
+/** Models that were considered but may not answer. */
 function Removed({ removed }: { readonly removed: readonly Candidate[] }) {
   return (
     <>

@@ -1,19 +1,24 @@
-// What the playground holds, and how it travels: behind the `#` of the address, which no server sees.
+// The request being drafted in the playground, and how it travels: behind the `#` of the address, which no server sees.
+// The request log and the models open the playground with it.
 
 import type { RequestDetail, Rules } from "../types.ts";
 
-export interface Turn {
+/** An earlier message of the conversation. */
+interface Turn {
   readonly role: "user" | "assistant";
   readonly content: string;
 }
 
+/** Everything that can be set in the playground. Numbers are kept as typed. */
 export interface Draft {
   readonly prompt: string;
   readonly system: string;
   readonly turns: readonly Turn[];
   /** JSON as typed; empty for none. */
   readonly tools: string;
+  /** The output cap in tokens. */
   readonly cap: string;
+  /** Who chooses: the router, a tier that is asked for, or a model that is asked for. */
   readonly mode: "auto" | "tier" | "direct";
   readonly tier: string;
   readonly model: string;
@@ -26,10 +31,11 @@ export interface Draft {
   readonly profileId: string;
   /** What to compare with: `profile:ID` (none when empty), `tier:NAME` or `model:ID`. */
   readonly others: readonly string[];
-  /** The request this was opened from. */
+  /** The recorded request that it was opened from. */
   readonly from: string | null;
 }
 
+/** An empty playground. Fields equal to it are not written into links. */
 export const EMPTY_DRAFT: Draft = {
   prompt: "",
   system: "",
@@ -52,12 +58,14 @@ export const EMPTY_DRAFT: Draft = {
 
 type Json = Record<string, unknown>;
 
+/** Base64 of UTF-8, in the alphabet that needs no escaping in an address. */
 export function writeFragment(value: object): string {
   const text = JSON.stringify(value);
   const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
   return `#s=${btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
+/** Null for anything that is not such a fragment. */
 export function readFragment(hash: string): Json | null {
   const match = /^#s=([\w-]+)$/.exec(hash);
   if (match === null) return null;
@@ -78,7 +86,7 @@ export function draftFragment(draft: Draft): string {
   return changed.length === 0 ? "" : writeFragment(Object.fromEntries(changed));
 }
 
-/** A link may come from anywhere: what does not fit is left out. */
+/** A link may come from anywhere: fields of another type are ignored. */
 export function draftFrom(hash: string): Draft {
   const given = readFragment(hash) ?? {};
   const fits = Object.entries(EMPTY_DRAFT).filter(([name, empty]) => isLike(given[name], empty));
@@ -92,19 +100,22 @@ export function draftFrom(hash: string): Draft {
   };
 }
 
+/** Whether a value has the type that the field has in an empty draft. */
 function isLike(value: unknown, empty: Draft[keyof Draft]): boolean {
   if (Array.isArray(empty)) return Array.isArray(value);
   return typeof value === "string" || (empty === null && value === null);
 }
 
+/** A message with a role that can be shown. */
 function isTurn(turn: unknown): turn is Turn {
   const { role, content } = (turn ?? {}) as Partial<Turn>;
   return (role === "user" || role === "assistant") && typeof content === "string";
 }
 
+/** Four columns beside each other are as many as can be read. */
 export const OTHERS_MAX = 3;
 
-/** The draft as it would be with another profile, in another tier, or on another model. */
+/** The draft with another profile, in another tier, or on another model. An id may contain colons. */
 export function contenderOf(draft: Draft, other: string): Draft {
   const [kind, ...rest] = other.split(":");
   const id = rest.join(":");
@@ -113,7 +124,7 @@ export function contenderOf(draft: Draft, other: string): Draft {
   return { ...draft, mode: "direct", model: id };
 }
 
-/** The question of a recorded request again: its words where they were kept, else its decision's circumstances. */
+/** Opens a recorded request again: its text where that was kept, else only how it was routed. */
 export function playgroundHref(detail: RequestDetail): string {
   const kept = detail.content === null ? {} : draftOfBody(detail.content.request);
   const mode = (detail.decision?.profile ?? "auto") as Draft["mode"];
@@ -122,6 +133,7 @@ export function playgroundHref(detail: RequestDetail): string {
   return `/playground${draftFragment({ ...EMPTY_DRAFT, mode, ...asked, ...kept, from: detail.requestId })}`;
 }
 
+/** The request body as a draft, in either format. What cannot be read is left empty. */
 function draftOfBody(text: string): Partial<Draft> {
   try {
     const body = JSON.parse(text) as Json;
@@ -141,6 +153,7 @@ function draftOfBody(text: string): Partial<Draft> {
   }
 }
 
+/** Message content as text: a string, or the text parts of a list. */
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -161,10 +174,12 @@ function controls(draft: Draft): Json {
   };
 }
 
+/** A field with a number, or nothing while no number is typed. */
 function numeric(name: string, text: string): Json {
   return text.trim() === "" || Number.isNaN(Number(text)) ? {} : { [name]: Number(text) };
 }
 
+/** Undefined while the field is empty or not JSON yet. */
 export function parsedTools(draft: Draft): unknown {
   if (draft.tools.trim() === "") return undefined;
   try {
@@ -174,7 +189,7 @@ export function parsedTools(draft: Draft): unknown {
   }
 }
 
-/** The body for /api/playground/*. */
+/** The body for `/api/playground/decide` and `/run`, and for `/v1/routing/debug`. */
 export function questionOf(draft: Draft): Json {
   const tools = parsedTools(draft);
   return {
@@ -189,7 +204,7 @@ export function questionOf(draft: Draft): Json {
   };
 }
 
-/** The same as a call to /v1/chat/completions. */
+/** The same as a call to `/v1/chat/completions`. */
 export function chatBodyOf(draft: Draft): Json {
   const tools = parsedTools(draft);
   return {
@@ -205,7 +220,7 @@ export function chatBodyOf(draft: Draft): Json {
   };
 }
 
-/** What of the controls a profile can hold. */
+/** The part of the controls that a profile can hold. */
 export function rulesOf(draft: Draft): Partial<Rules> {
   const number = (text: string): number | null => (text.trim() === "" ? null : Number(text));
   return {

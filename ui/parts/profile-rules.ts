@@ -1,10 +1,12 @@
-// The rules of a profile, each in a few words.
+// The rules of a profile, each in a few words. Used by the list of profiles and the form of a key.
 
 import { plural, usd } from "../format.ts";
 import type { Rules } from "../types.ts";
 
+/** By their number in the API. */
 const QUALITIES = ["fast", "balanced", "best"];
 
+/** One chip per rule that is set; "no rules" where none is. */
 export function chipsOf(rules: Rules): readonly string[] {
   const chips = [
     rules.tierFloor === null ? null : `at least ${rules.tierFloor}`,

@@ -1,4 +1,4 @@
-// A button that asks a provider for one tiny answer, and what came of it: fine, or what is wrong and what to do.
+// Testing a provider with one tiny request: the button, and what came of it. Used by the models and the settings.
 
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../api.ts";
@@ -6,6 +6,7 @@ import { duration } from "../format.ts";
 import { Button } from "../kit/button.tsx";
 import { Problem } from "../kit/states.tsx";
 
+/** What the gateway found: `problem` says what is wrong, `fix` what to do. */
 interface Tested {
   readonly ok: boolean;
   readonly model: string | null;
@@ -14,6 +15,7 @@ interface Tested {
   readonly fix: string | null;
 }
 
+/** Button and outcome apart, because each page puts them in different places. */
 export function useProviderTest(provider: string, model?: string) {
   const [outcome, setOutcome] = useState<Tested | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
@@ -23,7 +25,7 @@ export function useProviderTest(provider: string, model?: string) {
     setError(null);
     const path = `/api/providers/${encodeURIComponent(provider)}/test`;
     const body = model === undefined ? {} : { model };
-    // A question: nothing on the page is out of date after it.
+    // It asks and changes nothing, so nothing on the page is out of date after it.
     await call<Tested>("POST", path, { body, isQuestion: true }).then(setOutcome, (problem: unknown) =>
       setError(problem as ApiError),
     );
@@ -50,6 +52,7 @@ export function useProviderTest(provider: string, model?: string) {
   };
 }
 
+/** Read out when it arrives, since the button that asked is elsewhere. */
 function Outcome({ outcome: { ok, model, durationMs, problem, fix } }: { readonly outcome: Tested }) {
   if (ok) {
     return (

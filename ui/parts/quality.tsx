@@ -2,6 +2,7 @@
 
 import { Segmented } from "../kit/button.tsx";
 
+/** A quality and what to do when another one is chosen. */
 interface QualityProps {
   readonly label: string;
   readonly value: string;

@@ -1,5 +1,6 @@
-// The reasoning of a decision, taken apart again into score, signals and steps.
+// The reasoning of a decision, parsed into score, signals and steps.
 
+/** The parts of a reasoning. Score and tier are null where the prompt was not classified. */
 export interface Reasoning {
   readonly score: string | null;
   readonly tier: string | null;
@@ -7,7 +8,7 @@ export interface Reasoning {
   readonly steps: readonly string[];
 }
 
-/** The reasoning is one line of text, "score 0.31 (SIMPLE): word, word; step; step"; what does not fit stays a step. */
+/** The reasoning is one line, "score 0.31 (SIMPLE): word, word; step; step". What does not fit stays a step. */
 export function parseReasoning(text: string): Reasoning {
   const parts = text.split("; ");
   const at = parts.findIndex((part) => part.startsWith("score "));

@@ -1,7 +1,7 @@
 // The dashboard's pages, as plain data for both programs. The server answers these paths with the dashboard; the
 // dashboard makes its router, navigation, command palette and keyboard help from the same rows. Imports nothing.
 
-export interface DashboardPage {
+interface DashboardPage {
   /** The folder of the page: `ui/pages/<name>/`. */
   readonly name: string;
   /** A path below it belongs to the page too: `/keys` also answers `/keys/key_1`. */

@@ -1,5 +1,4 @@
-// Credits: what is there, what is on hold, how long it lasts, what each month came to, and every entry of the ledger with
-// the balance after it.
+// Credits: the balance, what is on hold, how long it lasts, what each month came to, and every entry of the ledger.
 
 import { useEffect } from "preact/hooks";
 import { useLoad, withAccount } from "../../api.ts";
@@ -16,8 +15,10 @@ import { useRunway } from "../../use-runway.ts";
 import { MonthChip, Months } from "./months.tsx";
 import { TopUp } from "./topup.tsx";
 
+/** Holds come and go with every request, so the balance is watched closely. */
 const BALANCE_EVERY_MS = 10_000;
 
+/** Adding credits is for operators; `n` and the address open the dialog. */
 export function Credits() {
   const { query } = place.value;
   const credits = useLoad<Balance>("/api/credits", { everyMs: BALANCE_EVERY_MS });
@@ -53,6 +54,7 @@ function Ledger() {
   const entry = query.get("entry");
   const kind = query.get("kind") ?? "";
   const month = query.get("month");
+  // A page of the list outweighs the entry that the list was opened at.
   const start = after !== null ? `&after=${after}` : entry !== null ? `&from=${encodeURIComponent(entry)}` : "";
   const filter = `${kind === "" ? "" : `&kind=${encodeURIComponent(kind)}`}${month === null ? "" : `&month=${encodeURIComponent(month)}`}`;
   const ledger = useLoad<List<LedgerEntry>>(`/api/ledger?limit=50${start}${filter}`);
@@ -90,6 +92,7 @@ function Ledger() {
   );
 }
 
+/** The ledger is read by cursor: there is a way to the newest and to older entries, but no page numbers. */
 function LedgerPages({ isAtNewest, next }: { readonly isAtNewest: boolean; readonly next: string | null }) {
   return (
     <nav class="row pages" aria-label="Pages of the ledger">
@@ -99,6 +102,7 @@ function LedgerPages({ isAtNewest, next }: { readonly isAtNewest: boolean; reado
   );
 }
 
+/** The filter of the ledger, by the names of the API. */
 const KINDS = [
   { value: "", label: "All" },
   { value: "topup", label: "Top-ups" },
@@ -106,15 +110,19 @@ const KINDS = [
   { value: "adjustment", label: "Corrections" },
 ];
 
+/** An empty ledger, or filters that nothing passes. */
 function NoEntry({ isNarrowed, month }: { readonly isNarrowed: boolean; readonly month: string | null }) {
   if (!isNarrowed) return <Empty title="No entry yet">Top-ups and charges appear here as they happen.</Empty>;
+  // One way out for all filters.
   const all = (
     <ButtonLink href={hrefWith({ kind: null, month: null, after: null, entry: null })}>Show all entries</ButtonLink>
   );
   return <Empty title={month === null ? "No entry of this kind" : "No such entry in this month"} action={all} />;
 }
 
+/** Three tiles. A low balance is said before it is used up. */
 function Balances({ credits }: { readonly credits: Balance }) {
+  // Null while unknown; days are null where nothing was spent.
   const runway = useRunway(credits);
   const isLow = runway?.days != null && runway.days > 0 && runway.days < LOW_DAYS;
   return (
@@ -157,11 +165,13 @@ function Balances({ credits }: { readonly credits: Balance }) {
   );
 }
 
+/** Names of the API that are shown differently. */
 const KIND_NAMES: Readonly<Record<string, string>> = { topup: "top-up", adjustment: "correction" };
 
 /** An entry that a link points to is marked and scrolled to. */
 function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] }) {
   const linked = place.value.query.get("entry");
+  // After a link from a request: the entry is somewhere in the list, with its neighbours around it.
   useEffect(() => {
     if (linked !== null) document.getElementById(`entry-${linked}`)?.scrollIntoView({ block: "center" });
   }, [linked]);
@@ -195,6 +205,7 @@ function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] }) 
 
 /** A charge names its model and opens the sum behind it; other entries show their note. */
 function LedgerRow({ entry, isLinked }: { readonly entry: LedgerEntry; readonly isLinked: boolean }) {
+  // Money in is marked by its sign and its colour.
   const isCredit = Number(entry.amountUsd) > 0;
   return (
     <tr id={`entry-${entry.id}`} class={isLinked ? "chosen" : ""}>

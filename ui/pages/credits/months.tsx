@@ -1,4 +1,4 @@
-// What each month did to the balance; a month opens its entries in the ledger below.
+// What each month did to the balance. A month opens its entries in the ledger below.
 
 import { useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
@@ -8,9 +8,12 @@ import { Shown } from "../../kit/states.tsx";
 import { hrefWith, setQuery } from "../../router.ts";
 import type { LedgerMonth, List } from "../../types.ts";
 
+/** Half a year is what most people look for. */
 const FEW = 6;
+/** More months than any gateway has. */
 const MANY = 500;
 
+/** Not shown before the first entry. */
 export function Months({ chosen }: { readonly chosen: string | null }) {
   const [limit, setLimit] = useState(FEW);
   const months = useLoad<List<LedgerMonth>>(`/api/ledger/months?limit=${limit}`);
@@ -34,6 +37,7 @@ export function Months({ chosen }: { readonly chosen: string | null }) {
   );
 }
 
+/** Opening balance, what was added and taken, closing balance. */
 function MonthTable({ months, chosen }: { readonly months: readonly LedgerMonth[]; readonly chosen: string | null }) {
   return (
     <div class="table-box">
@@ -59,6 +63,7 @@ function MonthTable({ months, chosen }: { readonly months: readonly LedgerMonth[
   );
 }
 
+/** The month opens all of its entries, a sum only those of its kind. */
 function MonthRow({ month, isChosen }: { readonly month: LedgerMonth; readonly isChosen: boolean }) {
   const href = hrefWith({ month: month.month, kind: null, after: null, entry: null });
   const of = (kind: string): string => hrefWith({ month: month.month, kind, after: null, entry: null });
@@ -83,6 +88,7 @@ function MonthRow({ month, isChosen }: { readonly month: LedgerMonth; readonly i
   );
 }
 
+/** A sum of zero opens nothing. */
 function SumCell({ cell, amount, href }: { readonly cell: string; readonly amount: string; readonly href: string }) {
   return (
     <td data-cell={cell} class="number" title={exact(amount)}>
@@ -91,11 +97,12 @@ function SumCell({ cell, amount, href }: { readonly cell: string; readonly amoun
   );
 }
 
+/** With its sign, so that money in and out are told apart without colour. */
 function signed(amount: string): string {
   return `${Number(amount) > 0 ? "+" : ""}${usd(amount)}`;
 }
 
-/** Says above the ledger that it is narrowed, and undoes it. */
+/** Says above the ledger that it shows one month, and undoes it. */
 export function MonthChip({ month }: { readonly month: string }) {
   return (
     <button

@@ -9,14 +9,16 @@ import { TextField } from "../../kit/field.tsx";
 import { Problem } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
 
+/** Common amounts; any other can be typed. */
 const AMOUNTS = ["5", "25", "100", "500"];
 
+/** Amounts are sent as text, as the API wants them: no rounding on the way. */
 export function TopUp({ onClose }: { readonly onClose: () => void }) {
   const [amount, setAmount] = useState("25");
   const [note, setNote] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
-  // One per dialog: a second press after a lost answer adds nothing twice.
+  // One key per dialog: pressing again after a lost response adds nothing twice.
   const [idempotencyKey] = useState(() => `dashboard-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();

@@ -1,4 +1,4 @@
-// Making a key: what it may do, then its text, this once. Closing without having copied it asks first.
+// Creating a key: what it may do, then its text, shown once. Closing without having copied it asks first.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, call } from "../../api.ts";
@@ -10,11 +10,13 @@ import { Problem } from "../../kit/states.tsx";
 import type { NewKey } from "../../types.ts";
 import { EMPTY_KEY, EXPIRIES, type KeyDraft, KeyFields, keyBody } from "./fields.tsx";
 
+/** Also used by the checklist of the overview, which wants the key. */
 interface KeyCreationProps {
   readonly onClose: () => void;
   readonly onCreated?: (key: NewKey) => void;
 }
 
+/** First the form, then the key. */
 export function KeyCreation({ onClose, onCreated }: KeyCreationProps) {
   const [created, setCreated] = useState<NewKey | null>(null);
   if (created !== null) return <KeyShown created={created} title={`Key “${created.name}”`} onClose={onClose} />;
@@ -29,6 +31,7 @@ export function KeyCreation({ onClose, onCreated }: KeyCreationProps) {
   );
 }
 
+/** The form of a new key. An error leaves it as it was typed. */
 function KeyForm({ onDone }: { readonly onDone: (key: NewKey) => void }) {
   const [draft, setDraft] = useState<KeyDraft>(EMPTY_KEY);
   const [error, setError] = useState<ApiError | null>(null);
@@ -53,27 +56,32 @@ function KeyForm({ onDone }: { readonly onDone: (key: NewKey) => void }) {
   );
 }
 
+/** A key whose text the gateway has just answered. */
 interface KeyShownProps {
   readonly created: NewKey;
   readonly title: string;
   readonly onClose: () => void;
 }
 
+/** The only time that the text of a key is seen, so leaving takes two steps until it was copied or saved. */
 export function KeyShown({ created, title, onClose }: KeyShownProps) {
   const [isSaved, setSaved] = useState(false);
   const [isAsking, setAsking] = useState(false);
   useEffect(() => {
     if (isSaved) return;
+    // Closing the tab would lose the key, too.
     const guard = (event: BeforeUnloadEvent): void => event.preventDefault();
     addEventListener("beforeunload", guard);
     return () => removeEventListener("beforeunload", guard);
   }, [isSaved]);
   const asking = useRef<HTMLDivElement>(null);
+  // The question appears below the key: the focus goes to its safe answer.
   useEffect(() => asking.current?.querySelector("button")?.focus(), [isAsking]);
   const leave = (): void => {
     if (isSaved) onClose();
     else setAsking(true);
   };
+  // A data address: the key is written into a file without being sent anywhere.
   const env = `data:text/plain;charset=utf-8,${encodeURIComponent(`SWITCHYARD_KEY=${created.key}\n`)}`;
   return (
     <Dialog title={title} onClose={leave} isWide>

@@ -1,4 +1,4 @@
-// Changing a key: its name, profile and limits. The text of the key stays, so callers need not be told.
+// Changing a key: its name, profile and limits. Its text stays, so callers change nothing.
 
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api.ts";
@@ -11,6 +11,7 @@ import type { Key } from "../../types.ts";
 import { EXPIRIES, KEEP, type KeyDraft, KeyFields, keyBody } from "./fields.tsx";
 import { SpendReset } from "./spend.tsx";
 
+/** An expiry is kept as it is unless another is chosen: a number of days would count from now. */
 export function KeyEdit({ target, onClose }: { readonly target: Key; readonly onClose: () => void }) {
   const [draft, setDraft] = useState<KeyDraft>(() => ({
     name: target.name,
@@ -23,6 +24,7 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
   }));
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
+  // Only a key that expires can keep its expiry.
   const kept = target.expiresAt === null ? [] : [{ value: KEEP, label: `as it is: ${ago(target.expiresAt)}` }];
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();

@@ -1,10 +1,11 @@
-// What a key may do, as a form: for one that is made and for one that is changed.
+// The form of a key: what it may do. Used for a new key and for one that is changed.
 
 import { useLoad } from "../../api.ts";
 import { type Option, SelectField, TextField } from "../../kit/field.tsx";
 import { chipsOf } from "../../parts/profile-rules.ts";
 import type { List, Profile } from "../../types.ts";
 
+/** The form as typed. */
 export interface KeyDraft {
   readonly name: string;
   readonly profile: string;
@@ -13,10 +14,11 @@ export interface KeyDraft {
   readonly date: string;
   readonly perMinute: string;
   readonly limit: string;
-  /** When the limit starts anew. */
+  /** When spending counts from zero again. */
   readonly reset: string;
 }
 
+/** A new key, without any limit. */
 export const EMPTY_KEY: KeyDraft = {
   name: "",
   profile: "",
@@ -26,8 +28,11 @@ export const EMPTY_KEY: KeyDraft = {
   limit: "",
   reset: "never",
 };
+/** In `days`: the expiry that the key has. */
 export const KEEP = "keep";
+/** In `days`: the end of the day in `date`. */
 const ON_DATE = "date";
+/** How long a key works. */
 export const EXPIRIES: readonly Option[] = [
   { value: "", label: "never" },
   { value: "30", label: "in 30 days" },
@@ -35,6 +40,7 @@ export const EXPIRIES: readonly Option[] = [
   { value: "365", label: "in a year" },
   { value: ON_DATE, label: "on a date…" },
 ];
+/** By the names of the API. */
 const RESETS: readonly Option[] = [
   { value: "never", label: "never: it is for good" },
   { value: "daily", label: "every day" },
@@ -43,6 +49,7 @@ const RESETS: readonly Option[] = [
 ];
 const DAY_MS = 86_400_000;
 
+/** The form as the API wants it. Without a limit there is nothing to reset. */
 export function keyBody(draft: KeyDraft): object {
   const { name, profile, days, perMinute, limit, reset } = draft;
   return {
@@ -55,17 +62,20 @@ export function keyBody(draft: KeyDraft): object {
   };
 }
 
+/** A day ends at midnight UTC. */
 function endOf({ days, date }: KeyDraft): string | null {
   if (days === ON_DATE) return `${date}T23:59:59.999Z`;
   return days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
 }
 
+/** The expiries differ: only an existing key can keep one. */
 interface KeyFieldsProps {
   readonly draft: KeyDraft;
   readonly onChange: (draft: KeyDraft) => void;
   readonly expiries: readonly Option[];
 }
 
+/** Fields that depend on another one appear with it. */
 export function KeyFields({ draft, onChange, expiries }: KeyFieldsProps) {
   const set = (field: keyof KeyDraft) => (value: string) => onChange({ ...draft, [field]: value });
   return (

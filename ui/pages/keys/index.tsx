@@ -18,18 +18,22 @@ import { KeyEdit } from "./edit.tsx";
 import { Revocation, Rotation } from "./retire.tsx";
 import { isSpent, spentText } from "./spend.tsx";
 
+/** The time that requests and spend are counted over. */
 const MONTH_MS = 30 * 86_400_000;
-/** With more of them a day-by-day answer would be longer than the page is worth. */
+/** With more keys, usage by day would be a larger response than the sparklines are worth. */
 const DAILY_KEYS_MAX = 40;
 
+/** The list; `n` and the address open the dialog for a new key. */
 export function Keys() {
   const { query } = place.value;
   const keys = useLoad<List<Key>>("/api/keys?limit=500");
   const [days] = useState(() => timesOf({ fromMs: Date.now() - MONTH_MS, toMs: Date.now() }, "day"));
+  // Usage waits for the keys: how many there are decides how fine it is asked for.
   const by = (keys.data?.data.length ?? 0) > DAILY_KEYS_MAX ? "total" : "day";
   const asked = `/api/usage?by=${by}&group=key&latency=false&from=${new Date(days[0] ?? 0).toISOString()}`;
   const usage = byGroup(useLoad<List<Usage>>(keys.data === null ? null : asked).data);
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
+  // Revoked and expired keys are kept for the record, and hidden unless asked for.
   const isAll = query.get("show") === "all";
   const create = (): void => setQuery({ new: "1" });
   useShortcuts({ n: create });
@@ -66,6 +70,7 @@ export function Keys() {
   );
 }
 
+/** Keys with their usage of 30 days, by id. */
 interface KeyTableProps {
   readonly keys: readonly Key[];
   readonly usage: ReadonlyMap<string, readonly Usage[]>;
@@ -73,6 +78,7 @@ interface KeyTableProps {
   readonly profiles: readonly Profile[];
 }
 
+/** One dialog at a time, above the table, about the key it was opened for. */
 function KeyTable({ keys, usage, days, profiles }: KeyTableProps) {
   const [editing, setEditing] = useState<Key | null>(null);
   const [rotating, setRotating] = useState<Key | null>(null);
@@ -123,6 +129,7 @@ function KeyTable({ keys, usage, days, profiles }: KeyTableProps) {
   );
 }
 
+/** One key; the callbacks open its dialogs. */
 interface KeyRowProps {
   readonly row: Key;
   readonly usage: readonly Usage[];
@@ -133,9 +140,12 @@ interface KeyRowProps {
   readonly onRevoke: () => void;
 }
 
+/** A key that works no more stays readable, but nothing can be done with it. */
 function KeyRow({ row, usage, days, profile, onEdit, onRotate, onRevoke }: KeyRowProps) {
   const isActive = row.status === "active";
+  // A day without requests has no row.
   const perDay = days.map((day) => usage.find(({ start }) => Date.parse(start) === day)?.requests ?? 0);
+  // The same 30 days that the numbers are counted over.
   const requests = hrefTo("/requests", { key: row.id, range: "30d", from: null, to: null });
   return (
     <tr class={isActive ? "" : "gone"}>
@@ -159,6 +169,7 @@ function KeyRow({ row, usage, days, profile, onEdit, onRotate, onRevoke }: KeyRo
       </td>
       <td data-cell="requests" class="number">
         <span class="row">
+          {/* One row is a total without days, or a single day: neither makes a line. */}
           {usage.length > 1 && <Spark values={perDay} />}
           <a href={requests}>{count(sum(usage, (day) => day.requests))}</a>
         </span>
@@ -185,6 +196,7 @@ function KeyRow({ row, usage, days, profile, onEdit, onRotate, onRevoke }: KeyRo
   );
 }
 
+/** Limits, expiry and age in one line; what is spent in another, red when the limit is reached. */
 function KeyLimits({ row }: { readonly row: Key }) {
   const limits = [
     row.requestsPerMinute === null ? null : `${row.requestsPerMinute}/min`,
@@ -206,6 +218,7 @@ function KeyLimits({ row }: { readonly row: Key }) {
   );
 }
 
+/** The profile as a link; none; or one that was deleted, which makes every call fail. */
 function ProfileName({ row, profile }: { readonly row: Key; readonly profile: Profile | null }) {
   if (row.profile === null) return <span class="faint">none</span>;
   if (profile === null) {

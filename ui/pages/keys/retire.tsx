@@ -1,4 +1,4 @@
-// The end of a key: replaced by a new one with some time for the change, or revoked at once.
+// Retiring a key: rotated, with time for callers to change over, or revoked at once.
 
 import { useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../../api.ts";
@@ -12,6 +12,7 @@ import type { Key, List, NewKey, Usage } from "../../types.ts";
 import { KeyShown } from "./create.tsx";
 
 const DAY_MS = 86_400_000;
+/** Hours that the old key keeps working. */
 const GRACES = [
   { value: "0", label: "now" },
   { value: "1", label: "in an hour" },
@@ -19,10 +20,12 @@ const GRACES = [
   { value: "168", label: "in a week" },
 ];
 
+/** A new key with the same rules. Both work until the grace period ends. */
 export function Rotation({ target, onClose }: { readonly target: Key; readonly onClose: () => void }) {
   const [grace, setGrace] = useState("24");
   const [created, setCreated] = useState<NewKey | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
+  // The new key is shown by the same dialog as one that was created.
   if (created !== null) return <KeyShown created={created} title={`New key for “${target.name}”`} onClose={onClose} />;
   const rotate = async (): Promise<void> => {
     const body = { graceHours: Number(grace) };
@@ -45,13 +48,15 @@ export function Rotation({ target, onClose }: { readonly target: Key; readonly o
   );
 }
 
-/** A key in use is revoked only by somebody who types its name. */
+/** A key that was used in the last day is revoked only by somebody who types its name. */
 export function Revocation({ target, onClose }: { readonly target: Key; readonly onClose: () => void }) {
+  // Kept in state: an address that changes with every render would be read without end.
   const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
   const usage = useLoad<List<Usage>>(`/api/usage?by=total&key=${target.id}&from=${from}`);
   const [typed, setTyped] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
   const requests = usage.data?.data[0]?.requests ?? 0;
+  // Nobody can confirm before the usage is known.
   const isConfirmed = usage.data !== null && (requests === 0 || typed === target.name);
   const revoke = async (): Promise<void> => {
     try {

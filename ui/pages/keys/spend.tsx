@@ -1,4 +1,4 @@
-// What a key has spent of its limit, when that starts anew, and starting it anew by hand.
+// What a key has spent of its limit, when that resets, and resetting it by hand.
 
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api.ts";
@@ -8,17 +8,19 @@ import { Problem } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import type { Key } from "../../types.ts";
 
-/** "spent $1.20 of $5.00, resets in 3 days"; null for a key without a limit. */
+/** "spent $1.20 of $5.00, resets in 3 d"; null for a key without a limit. */
 export function spentText({ spendLimitUsd, spentUsd, spendResetsAt }: Key): string | null {
   if (spendLimitUsd === null) return null;
   const resets = spendResetsAt === null ? "" : `, resets ${ago(spendResetsAt)}`;
   return `spent ${usd(spentUsd)} of ${usd(spendLimitUsd)}${resets}`;
 }
 
+/** Whether requests with this key fail until the limit resets. */
 export function isSpent({ spendLimitUsd, spentUsd }: Key): boolean {
   return spendLimitUsd !== null && Number(spentUsd) >= Number(spendLimitUsd);
 }
 
+/** Acts at once, apart from the form around it: it is no change that waits for Save. */
 export function SpendReset({ target }: { readonly target: Key }) {
   const [row, setRow] = useState(target);
   const [error, setError] = useState<ApiError | null>(null);

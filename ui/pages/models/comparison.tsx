@@ -1,4 +1,5 @@
-// Up to four models side by side, fact by fact, the best of each row marked.
+// Comparing up to four models: ticking them in the table, and the page that shows them side by side with the best of
+// each row marked.
 
 import type { ComponentChildren } from "preact";
 import { CAPABILITIES, TOOL_SCENARIOS } from "../../../src/core/model.ts";
@@ -10,11 +11,13 @@ import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import { standingText } from "./words.ts";
 
+/** The chosen models, and all of them for the list to add from. */
 interface ComparisonProps {
   readonly models: readonly SeenModel[];
   readonly all: readonly SeenModel[];
 }
 
+/** Facts in groups; models are added and removed in place. */
 export function Comparison({ models, all }: ComparisonProps) {
   const ids = models.map(({ id }) => id);
   const others = all.filter(({ id, isRoutable }) => isRoutable && !ids.includes(id));
@@ -62,6 +65,7 @@ export function Comparison({ models, all }: ComparisonProps) {
   );
 }
 
+/** The last model cannot be removed: there would be nothing left to show. */
 function Head({ models }: { readonly models: readonly SeenModel[] }) {
   const without = (id: string) => compare(models.map((model) => model.id).filter((each) => each !== id));
   return (
@@ -93,18 +97,21 @@ function Head({ models }: { readonly models: readonly SeenModel[] }) {
   );
 }
 
+/** The same models as a comparison in the playground. */
 function playgroundHref([first = "", ...others]: readonly string[]): string {
   const draft = { ...EMPTY_DRAFT, mode: "direct" as const, model: first, others: others.map((id) => `model:${id}`) };
   return `${hrefTo("/playground")}${draftFragment(draft)}`;
 }
 
+/** One row of the comparison. */
 interface Fact {
   readonly name: string;
   readonly show: (model: SeenModel) => ComponentChildren;
-  /** Where one of them is best: less than the others, or more with the sign turned. */
+  /** What makes one the best: the smallest number. Where more is better, the sign is turned. */
   readonly rank?: (model: SeenModel) => number | null | undefined;
 }
 
+/** Nothing is marked where all are equal. */
 function FactRow({ fact, models }: { readonly fact: Fact; readonly models: readonly SeenModel[] }) {
   const ranks = models.map((model) => fact.rank?.(model) ?? null);
   const known = ranks.filter((rank) => rank !== null);
@@ -127,12 +134,15 @@ function FactRow({ fact, models }: { readonly fact: Fact; readonly models: reado
   );
 }
 
+/** For facts of which more is better. */
 function negative(value: number | null | undefined): number | null {
   return value === null || value === undefined ? null : -value;
 }
 
+/** Rounded, with the exact number as the tooltip. */
 const exactTokens = (tokens: number) => <span title={`${tokens} tokens`}>{count(tokens)}</span>;
 
+/** All rows, in groups. */
 const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[] }[] = [
   {
     title: "Price per million tokens, with the markup",
@@ -213,23 +223,27 @@ const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[]
   },
 ];
 
+/** The requests of a model in the last 24 hours. */
 function RequestsLink({ id, requests }: { readonly id: string; readonly requests: number }) {
   if (requests === 0) return <span class="faint">none</span>;
   return <a href={hrefTo("/requests", { model: id, range: "24h", from: null, to: null })}>{count(requests)}</a>;
 }
 
-export const COMPARED_MAX = 4;
+/** More columns do not fit beside each other. */
+const COMPARED_MAX = 4;
 
+/** Models of the address, in its order. Unknown ones and repetitions are ignored. */
 export function chosenToCompare(models: readonly SeenModel[]): readonly SeenModel[] {
   const ids = (place.value.query.get("compare") ?? "").split(",");
   return [...new Set(ids)].flatMap((id) => models.filter((model) => model.id === id)).slice(0, COMPARED_MAX);
 }
 
-/** As a change of the address. */
-export function compare(ids: readonly string[]): { readonly compare: string } {
+/** A choice as a change of the address. */
+function compare(ids: readonly string[]): { readonly compare: string } {
   return { compare: ids.slice(0, COMPARED_MAX).join(",") };
 }
 
+/** The box beside a model; disabled when four are ticked. */
 export function ComparePick({ id, compared }: { readonly id: string; readonly compared: readonly SeenModel[] }) {
   const ids = compared.map((model) => model.id);
   const isIn = ids.includes(id);

@@ -1,28 +1,33 @@
-// What the table of models and the sheet of one both say.
+// Facts about a model that the table, the sheet and the comparison all show.
 
 import { ago, percent, plural } from "../../format.ts";
 import type { HealthState, Model, Usage } from "../../types.ts";
 
+/** A model with its usage of the last 24 hours. */
 export interface SeenModel extends Model {
   readonly usage: Usage | null;
+  /** Its share of all requests, from 0 to 1. */
   readonly share: number;
 }
 
+/** Prices are per token in the API and per million tokens for people. */
 export function perMillion(perToken: string | null): number | null {
   return perToken === null ? null : Number(perToken) * 1e6;
 }
 
+/** A dash where there was nothing to fail. */
 export function errorRate({ usage }: SeenModel): string {
   return usage === null || usage.requests === 0 ? "–" : percent(usage.errors / usage.requests);
 }
 
+/** A model whose provider has no key has no health to speak of. */
 export function Health({ model }: { readonly model: Model }) {
   if (!model.isRoutable) return <span class="faint">no key</span>;
   return <HealthBadge health={model.health} />;
 }
 
-/** One word for a breaker; what it saw and when it lets calls through again is the tooltip. */
-export function HealthBadge({ health }: { readonly health: HealthState }) {
+/** One word for a circuit breaker. What it saw, and when it lets calls through again, is the tooltip. */
+function HealthBadge({ health }: { readonly health: HealthState }) {
   const { state, consecutiveFailures } = health;
   const description = describeHealth(health);
   if (state === "open" || state === "resting") {
@@ -47,6 +52,7 @@ export function HealthBadge({ health }: { readonly health: HealthState }) {
   );
 }
 
+/** The state in a sentence: why, since when, what next, and the last error. */
 export function describeHealth(health: HealthState): string {
   const { state, since, nextTryAt, consecutiveFailures, lastError, lastErrorAt } = health;
   const error = lastError === null ? "" : `; last error ${ago(lastErrorAt)}: ${lastError}`;

@@ -1,4 +1,5 @@
-// Models: what they cost, how well they call functions, what they can do, and how they are doing; up to four side by side.
+// Models: what they cost, how well they call functions, what they can do and how they are doing. Up to four can be
+// compared.
 
 import { useState } from "preact/hooks";
 import { TIERS } from "../../../src/core/tiers.ts";
@@ -19,11 +20,14 @@ import { ModelSheet } from "./sheet.tsx";
 import { ModelTable, type Sort, sorted } from "./table.tsx";
 
 const DAY_MS = 86_400_000;
+/** Health changes by itself, so it is watched. */
 const EVERY_MS = 10_000;
 
+/** The catalogue, or the comparison where the address asks for it. */
 export function Models() {
   const { query } = place.value;
   const models = useLoad<List<Model>>("/api/models", { everyMs: EVERY_MS });
+  // Kept in state: an address that changes with every render would be read without end.
   const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
   const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=model&from=${from}`).data?.data ?? [];
   return (
@@ -45,19 +49,23 @@ export function Models() {
   );
 }
 
+/** All models, and those ticked for a comparison. */
 interface CatalogueProps {
   readonly seen: readonly SeenModel[];
   readonly compared: readonly SeenModel[];
 }
 
+/** Chart, search and table; one model opens beside them. All of it is in the address. */
 function Catalogue({ seen, compared }: CatalogueProps) {
   const { query } = place.value;
   const words = (query.get("q") ?? "").toLowerCase();
   const isAll = query.get("show") === "all";
   const sort = (query.get("sort") ?? "tier") as Sort;
   const chosen = query.get("model");
+  // The chart shows what can be used, whatever is searched for.
   const usable = seen.filter(({ isRoutable }) => isAll || isRoutable);
   const shown = usable.filter(({ id, provider }) => `${id} ${provider}`.toLowerCase().includes(words));
+  // Also where the search hides its row: a link to a model must open it.
   const open = seen.find(({ id }) => id === chosen);
   return (
     <>
@@ -94,7 +102,7 @@ function Catalogue({ seen, compared }: CatalogueProps) {
   );
 }
 
-/** A provider or key that is not well takes all its models with it, so it is said once, above them. */
+/** A provider or key that fails takes all its models with it, so that is said once, above them. */
 function ProviderWarnings() {
   const providers = useLoad<List<Provider>>(isOperator() ? "/api/providers" : null, { everyMs: EVERY_MS });
   const states = (providers.data?.data ?? []).flatMap(({ id, health, credential }) => [
@@ -114,6 +122,7 @@ function ProviderWarnings() {
   );
 }
 
+/** Each model with its usage and its share of all requests. */
 function withUsage(models: readonly Model[], usage: readonly Usage[]): readonly SeenModel[] {
   const total = usage.reduce((sum, { requests }) => sum + requests, 0);
   return models.map((model) => {
@@ -122,7 +131,8 @@ function withUsage(models: readonly Model[], usage: readonly Usage[]): readonly 
   });
 }
 
-export function PriceAgainstScore({ models }: { readonly models: readonly SeenModel[] }) {
+/** Only models with a price and a score have a place on it. */
+function PriceAgainstScore({ models }: { readonly models: readonly SeenModel[] }) {
   const known = models.filter(({ pricing, service }) => Number(pricing.completion) > 0 && service.bfcl !== null);
   if (known.length === 0) return null;
   const tiers = TIERS.filter((tier) => known.some((model) => model.tier === tier));

@@ -1,5 +1,5 @@
-// One model: where its numbers come from, where it stands in each tier's chain, how well it calls tools, and how to ask
-// for it by name.
+// One model: its prices and limits, its place in each tier's chain, how well it calls tools, and how to ask for it by
+// name.
 
 import type { ComponentChildren } from "preact";
 import { TOOL_SCENARIOS } from "../../../src/core/model.ts";
@@ -17,14 +17,17 @@ import type { Model, SeenToolCalls } from "../../types.ts";
 import { describeHealth, errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import { seenText } from "./words.ts";
 
+/** The model, and all others for the chains that it is part of. */
 interface ModelSheetProps {
   readonly model: SeenModel;
   readonly all: readonly SeenModel[];
   readonly onClose: () => void;
 }
 
+/** Escape closes it. Testing a provider is for operators, since it is a real call. */
 export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
   useShortcuts({ Escape: onClose });
+  // The button is in the footer, its outcome at the top of the sheet.
   const test = useProviderTest(model.provider, model.id);
   return (
     <Sheet
@@ -60,11 +63,12 @@ export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
   );
 }
 
-/** Without the profile a model's name is ignored and the request is routed. */
+/** Without this profile the name of a model is ignored and the request is routed. */
 function directBody(model: string): Readonly<Record<string, unknown>> {
   return { model, service_profile: "direct", messages: [{ role: "user", content: "Hello" }] };
 }
 
+/** Where numbers come from is part of the fact. */
 function Facts({ model }: { readonly model: SeenModel }) {
   const { priceAsOf } = model.service;
   const facts: readonly (readonly [string, string])[] = [
@@ -93,7 +97,8 @@ function Facts({ model }: { readonly model: SeenModel }) {
   );
 }
 
-export function Standing({ model, all }: { readonly model: Model; readonly all: readonly Model[] }) {
+/** The chain of each tier, with those that are asked before and after it. */
+function Standing({ model, all }: { readonly model: Model; readonly all: readonly Model[] }) {
   if (model.chains.length === 0) return <p class="faint">In no tier's chain: asked for by name only.</p>;
   return (
     <>
@@ -118,12 +123,14 @@ export function Standing({ model, all }: { readonly model: Model; readonly all: 
   );
 }
 
+/** The models of a tier in the order of asking. */
 function chainOf(tier: string, all: readonly Model[]): readonly Model[] {
   const placeOf = ({ chains }: Model): number => chains.find((place) => place.tier === tier)?.place ?? 0;
   return all.filter((model) => placeOf(model) > 0).sort((a, b) => placeOf(a) - placeOf(b));
 }
 
-export function Scores({ model }: { readonly model: Model }) {
+/** The benchmark's score per scenario, what was seen of the model's calls, and what that takes off. */
+function Scores({ model }: { readonly model: Model }) {
   const { toolCalls, service } = model;
   if (service.bfcl === null && toolCalls.length === 0) return <p class="faint">{UNMEASURED}</p>;
   const scores = service.bfcl;
@@ -152,8 +159,10 @@ export function Scores({ model }: { readonly model: Model }) {
   );
 }
 
+/** Also said where calls were seen, since there is no score to lower. */
 const UNMEASURED = "Never measured; it is not used where a score is asked for.";
 
+/** One scenario. */
 interface ScoreRowProps {
   readonly name: string;
   readonly value: number | undefined;
@@ -161,8 +170,10 @@ interface ScoreRowProps {
   readonly children?: ComponentChildren;
 }
 
+/** The bar is the score in use; what observed calls took off is drawn behind it. */
 function ScoreRow({ name, value, seen, children }: ScoreRowProps) {
   const now = seen?.blendedScore ?? value;
+  // Without observed calls both are the same.
   const was = seen?.staticScore ?? value ?? 0;
   return (
     <div>

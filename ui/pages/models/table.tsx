@@ -8,20 +8,25 @@ import { hrefTo, hrefWith, setQuery } from "../../router.ts";
 import { ComparePick } from "./comparison.tsx";
 import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 
+/** What the table is sorted by, as it stands in the address. */
 export type Sort = "tier" | "price" | "score" | "traffic";
 
+/** Smaller comes first; where more is better, the sign is turned. */
 const ORDER: Readonly<Record<Sort, (model: SeenModel) => number>> = {
+  // By price within a tier. No price comes near a million dollars.
   tier: ({ tier, pricing }) => (TIERS as readonly string[]).indexOf(tier) * 1e6 + (perMillion(pricing.prompt) ?? 0),
   price: ({ pricing }) => perMillion(pricing.completion) ?? Number.POSITIVE_INFINITY,
   score: ({ service }) => -(service.bfcl?.overall ?? -1),
   traffic: ({ share }) => -share,
 };
 
+/** An unknown order in the address sorts by tier. */
 export function sorted(models: readonly SeenModel[], sort: Sort): readonly SeenModel[] {
   const order = ORDER[sort] ?? ORDER.tier;
   return [...models].sort((a, b) => order(a) - order(b));
 }
 
+/** The models as they are to be shown. */
 interface ModelTableProps {
   readonly models: readonly SeenModel[];
   readonly sort: Sort;
@@ -29,6 +34,7 @@ interface ModelTableProps {
   readonly compared: readonly SeenModel[];
 }
 
+/** Heads that sort are buttons, and `aria-sort` says by which. */
 export function ModelTable({ models, sort, chosen, compared }: ModelTableProps) {
   const head = (label: string, by: Sort) => (
     <th scope="col" class={by === "tier" ? "" : "number"} aria-sort={sort === by ? "ascending" : undefined}>
@@ -77,7 +83,7 @@ export function ModelTable({ models, sort, chosen, compared }: ModelTableProps) 
   );
 }
 
-/** j and k go to the next and the previous model, whose sheet opens. */
+/** j and k open the next and the previous model. Only the first opening is a step for Back. */
 function useSteps(models: readonly SeenModel[], chosen: string | null): void {
   const step = (by: number): void => {
     if (isChordArmed()) return;
@@ -88,12 +94,14 @@ function useSteps(models: readonly SeenModel[], chosen: string | null): void {
   useShortcuts({ j: () => step(1), k: () => step(-1) });
 }
 
+/** One model. */
 interface ModelRowProps {
   readonly model: SeenModel;
   readonly isOpen: boolean;
   readonly compared: readonly SeenModel[];
 }
 
+/** A model without a provider key is dimmed: it cannot answer. */
 function ModelRow({ model, isOpen, compared }: ModelRowProps) {
   const requests = hrefTo("/requests", { model: model.id, range: "24h", from: null, to: null });
   return (

@@ -1,4 +1,4 @@
-// What is said of a model in words: its places in the chains, and what its tool calls did to its score.
+// Sentences about a model: its places in the chains, and what its tool calls did to its score.
 
 import { TELLING_CALLS } from "../../../src/core/decision.ts";
 import { ordinal, percent, plural, score } from "../../format.ts";
@@ -10,7 +10,9 @@ export function standingText(chains: readonly ChainPlace[]): string {
   return places.join(", ") || "none: by name only";
 }
 
-/** What was seen in one scenario and what it does: `40 calls, 9 could not be used (2 did not parse): 80.0 lowered to 71.1, by 11 %`. */
+/**
+ * What was seen in one scenario and what it does: `40 calls, 31 usable (2 did not parse): 80.0 lowered to 71.1, −11 %`.
+ */
 export function seenText({ calls, parsed, known, valid, staticScore, blendedScore, basis }: SeenToolCalls): string {
   const bad = calls - valid;
   const faults = [
@@ -23,6 +25,7 @@ export function seenText({ calls, parsed, known, valid, staticScore, blendedScor
   return `${own}${why}: ${effectOf({ calls, bad, staticScore, blendedScore, basis })}`;
 }
 
+/** Few calls lower nothing, however bad they are. */
 function effectOf({
   calls,
   bad,

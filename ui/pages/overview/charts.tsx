@@ -1,5 +1,5 @@
-// The charts of the overview about money. Each states its trend in words, has a table, and opens the requests
-// behind a point.
+// The charts of the overview about money, models, tiers, errors and latency. Each states its trend in words, has a
+// table, and opens the requests behind a point.
 
 import { useState } from "preact/hooks";
 import { TIERS } from "../../../src/core/tiers.ts";
@@ -17,14 +17,18 @@ import type { List, Usage } from "../../types.ts";
 import { baseline, byGroup, cumulative, OTHER, perStep, spent, sum } from "../../usage.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
 
+/** The rest is one row, which shows each of them when opened. */
 const MODELS_MAX = 8;
 
+/** What was paid against the baseline; the area between is what was saved. */
 export function SpendChart({ range, series }: Series) {
   const [isCumulative, setCumulative] = useState(false);
   const times = timesOf(range, range.step);
   const rows = series.data?.data ?? [];
+  // The same numbers, each step alone or with all before it.
   const along = isCumulative ? cumulative : (values: readonly number[]) => values;
   const paid = along(perStep(range, rows, spent, 0));
+  // What the baseline model would have cost.
   const would = along(perStep(range, rows, baseline, 0));
   const saved = sum(rows, baseline) - sum(rows, spent);
   return (
@@ -66,9 +70,11 @@ export function SpendChart({ range, series }: Series) {
   );
 }
 
+/** Models by spend, the largest first. */
 export function ModelMix({ models }: { readonly models: Load<List<Usage>> }) {
   const [isWhole, setWhole] = useState(false);
   const ranked = [...(models.data?.data ?? [])]
+    // Requests that no model answered cost nothing.
     .filter(({ group }) => group !== null)
     .sort((a, b) => spent(b) - spent(a));
   const total = sum(ranked, spent);
@@ -82,6 +88,7 @@ export function ModelMix({ models }: { readonly models: Load<List<Usage>> }) {
     detail: `${count(row.requests)} requests`,
     href: requestsHref({ model: row.group }),
   }));
+  // A button, since the rest has no address of its own.
   const other = {
     id: OTHER,
     label: `${OTHER} (${rest.length})`,
@@ -113,6 +120,7 @@ export function ModelMix({ models }: { readonly models: Load<List<Usage>> }) {
   );
 }
 
+/** The share of each tier per step. */
 export function TierMix({ range, tiers }: { readonly range: Range; readonly tiers: Load<List<Usage>> }) {
   const times = timesOf(range, range.step);
   const groups = byGroup(tiers.data);
@@ -122,6 +130,7 @@ export function TierMix({ range, tiers }: { readonly range: Range; readonly tier
     mark: `tier-${tier}`,
     values: perStep(range, groups.get(tier) ?? [], ({ requests }) => requests, 0),
   }));
+  // Of the whole range, for the trend.
   const shares = TIERS.map((tier) => sum(groups.get(tier) ?? [], ({ requests }) => requests) / (total || 1));
   const most = TIERS[shares.indexOf(Math.max(...shares))];
   return (
@@ -156,14 +165,16 @@ export function TierMix({ range, tiers }: { readonly range: Range; readonly tier
   );
 }
 
+/** A kind of error: which statuses it holds, and the filter that finds the same in the request log. */
 interface Kind {
   readonly name: string;
   readonly mark: string;
   isOf(status: number): boolean;
-  /** The filter of the log that finds the same; of several statuses, those that there were. */
+  /** The filter of the request log that finds the same. Of several statuses, those that occurred. */
   readonly filter: (statuses: readonly number[]) => string;
 }
 
+/** In the order of checking: the first that fits counts. */
 const KINDS: readonly Kind[] = [
   { name: "402 no credits", mark: "warn", isOf: (status) => status === 402, filter: () => "402" },
   { name: "429 limits", mark: "caution", isOf: (status) => status === 429, filter: () => "429" },
@@ -172,9 +183,11 @@ const KINDS: readonly Kind[] = [
     filter: (statuses) => statuses.join(",") || "4xx",
   },
   { name: "5xx", mark: "bad", isOf: (status) => status >= 500, filter: () => "5xx" },
+  // What is left has a good status but an error: the response was cut off.
   { name: "broken off", mark: "broken", isOf: () => true, filter: () => "broken" },
 ];
 
+/** Errors by kind. The legend opens each kind in the request log. */
 export function StatusChart({ range, statuses }: { readonly range: Range; readonly statuses: Load<List<Usage>> }) {
   const times = timesOf(range, range.step);
   const stacks = KINDS.map((kind) => {
@@ -186,7 +199,7 @@ export function StatusChart({ range, statuses }: { readonly range: Range; readon
       ),
     );
     const status = kind.filter([...new Set(rows.map(({ group }) => Number(group)))]);
-    // Which statuses there were is not known before they are read.
+    // Which statuses occurred is not known before they are read.
     const link = statuses.data === null ? {} : { href: requestsHref({ status }) };
     return { name: kind.name, mark: kind.mark, values, ...link };
   });
@@ -220,10 +233,12 @@ export function StatusChart({ range, statuses }: { readonly range: Range; readon
   );
 }
 
+/** The kind of error that a status belongs to. */
 function kindOf(status: number): Kind | undefined {
   return KINDS.find((kind) => kind.isOf(status));
 }
 
+/** The times that can be drawn, by their field in the usage. */
 const CHOICES = [
   { value: "firstContent", label: "first token" },
   { value: "latency", label: "total" },
@@ -231,6 +246,7 @@ const CHOICES = [
 ] as const;
 type What = (typeof CHOICES)[number]["value"];
 
+/** Median and 95th percentile; for the gateway's own part the trend compares it with the providers'. */
 export function LatencyChart({ range, series }: Series) {
   const [what, setWhat] = useState<What>("firstContent");
   const times = timesOf(range, range.step);
@@ -269,7 +285,7 @@ export function LatencyChart({ range, series }: Series) {
   );
 }
 
-/** Averages weighed by requests, as each step has its own. */
+/** Averages weighted by requests, because each step has its own average. */
 function ownPart(rows: readonly Usage[]): string {
   const known = rows.filter(({ overhead }) => overhead.averageMs !== null);
   const requests = sum(known, (row) => row.requests);

@@ -11,10 +11,12 @@ import { session } from "../../session.ts";
 import type { Key, List, RequestLine } from "../../types.ts";
 import { KeyCreation } from "../keys/create.tsx";
 
-const LOOK_EVERY_MS = 2_000;
+/** A key may also be created elsewhere, such as with the command line. */
+const KEYS_EVERY_MS = 10_000;
 
+/** A key that is created here is filled into the programs below, since it is shown only once. */
 export function Checklist({ first, onDone }: { readonly first: RequestLine | null; readonly onDone: () => void }) {
-  const keys = useLoad<List<Key>>("/api/keys?limit=50", { everyMs: LOOK_EVERY_MS * 5 });
+  const keys = useLoad<List<Key>>("/api/keys?limit=50", { everyMs: KEYS_EVERY_MS });
   const [isCreating, setCreating] = useState(false);
   const [keyText, setKeyText] = useState<string | null>(null);
   const isSandbox = session.value?.sandbox === true;
@@ -53,12 +55,14 @@ export function Checklist({ first, onDone }: { readonly first: RequestLine | nul
   );
 }
 
+/** One step. Screen readers hear whether it is done. */
 interface StepProps {
   readonly title: string;
   readonly isDone: boolean;
   readonly children: ComponentChildren;
 }
 
+/** A tick, a title and what to do. */
 function Step({ title, isDone, children }: StepProps) {
   return (
     <li class={isDone ? "done" : ""}>
@@ -75,6 +79,7 @@ function Step({ title, isDone, children }: StepProps) {
   );
 }
 
+/** The first request: where it went, what it cost, and the way to its reasons. */
 function Received({ first, onDone }: { readonly first: RequestLine; readonly onDone: () => void }) {
   const saved = Number(first.savedUsd) / (Number(first.baselineUsd) || 1);
   return (

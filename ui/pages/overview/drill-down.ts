@@ -1,4 +1,4 @@
-// What the charts of the overview share: a click opens the requests behind a step, dragging zooms, and the range is named.
+// From a number on the overview to the requests behind it: a click opens them, dragging zooms.
 
 import type { Load } from "../../api.ts";
 import { stepMs, timesOf } from "../../charts/scale.ts";
@@ -6,12 +6,13 @@ import type { Range } from "../../range.ts";
 import { type Changes, go, hrefTo, place, setQuery } from "../../router.ts";
 import type { List, Usage } from "../../types.ts";
 
+/** A range and the usage of each of its steps, as most charts take them. */
 export interface Series {
   readonly range: Range;
   readonly series: Load<List<Usage>>;
 }
 
-/** A click opens the requests of that step, dragging zooms the whole page. */
+/** Handlers for a chart: a click opens the requests of that step, dragging zooms the whole page. */
 export function opens(range: Range, filter: Changes) {
   const times = timesOf(range, range.step);
   const between = (first: number, last: number): Changes => ({
@@ -25,11 +26,12 @@ export function opens(range: Range, filter: Changes) {
   };
 }
 
-/** The requests behind a number of the overview: of the key that it is narrowed to, too. */
+/** The requests behind a number, narrowed to the key that the overview is narrowed to. */
 export function requestsHref(filter: Changes = {}): string {
   return hrefTo("/requests", { key: place.value.query.get("key"), ...filter });
 }
 
+/** Range, step and time zone, as every chart begins its trend. */
 export function subtitle({ label, step }: Range): string {
   return `${label}, by ${step}, UTC`;
 }

@@ -1,5 +1,5 @@
-// The numbers of the fallbacks chart: requests by the try that answered, and by the providers that failed them. What was
-// not counted is told, not shown as nothing.
+// The numbers of the fallbacks chart: requests by the attempt that answered, and by the providers that failed. What was
+// not counted is said, and not shown as zero.
 
 import type { AnsweredAt } from "../../../src/core/requests/records.ts";
 import { timesOf } from "../../charts/scale.ts";
@@ -8,13 +8,14 @@ import type { Range } from "../../range.ts";
 import type { Usage } from "../../types.ts";
 import { OTHER, perStep, sum } from "../../usage.ts";
 
-/** Requests that a provider failed, as /api/usage/failures has them. */
+/** Requests that a provider failed, as `/api/usage/failures` answers. */
 export interface Failures {
   readonly start: string;
   readonly provider: string;
   readonly requests: number;
 }
 
+/** The attempts with their names and colours, from good to bad. */
 const TRIES: readonly { readonly at: AnsweredAt; readonly name: string; readonly mark: string }[] = [
   { at: "first", name: "first try", mark: "accent" },
   { at: "second", name: "second", mark: "caution" },
@@ -22,16 +23,18 @@ const TRIES: readonly { readonly at: AnsweredAt; readonly name: string; readonly
   { at: "none", name: "none answered", mark: "bad" },
 ];
 
-export interface TryStack {
+/** Requests that one attempt answered, per step. */
+interface TryStack {
   readonly at: AnsweredAt;
   readonly name: string;
   readonly mark: string;
   readonly total: number;
   readonly values: readonly number[];
-  /** Whether anything was counted in a step; where there were no requests, that is known too. */
+  /** Whether attempts were counted in a step. A step without requests is known to be zero. */
   readonly isKnown: readonly boolean[];
 }
 
+/** All four stacks, also where one is empty: the table has a column for each. */
 export function tryStacks(range: Range, rows: readonly Usage[]): readonly TryStack[] {
   const isKnown = perStep(range, rows, ({ answered, requests }) => answered.unknown < requests, true);
   return TRIES.map(({ at, name, mark }) => ({
@@ -41,6 +44,7 @@ export function tryStacks(range: Range, rows: readonly Usage[]): readonly TrySta
   }));
 }
 
+/** The trend in words. */
 export function describeTries(rows: readonly Usage[]): string {
   const [first, asked] = [
     sum(rows, ({ answered }) => answered.first),
@@ -54,8 +58,9 @@ export function describeTries(rows: readonly Usage[]): string {
   return `${sentence} ${leftOut(rows)}`.trimEnd();
 }
 
-export interface FailureStack {
-  /** Null for what is left when the largest are shown. */
+/** Requests that one provider failed, per step. */
+interface FailureStack {
+  /** Null for the rest, when only the largest are shown. */
   readonly provider: string | null;
   readonly name: string;
   readonly mark: string;
@@ -63,9 +68,10 @@ export interface FailureStack {
   readonly values: readonly number[];
 }
 
+/** As many colours as can be told apart. */
 const MARKS = ["bad", "caution", "accent", "broken"] as const;
 
-/** The most failing first; those beyond the fourth together. */
+/** The provider with the most failures first; those beyond the fourth are one stack. */
 export function failureStacks(range: Range, rows: readonly Failures[]): readonly FailureStack[] {
   const totals = new Map<string, number>();
   for (const { provider, requests } of rows) totals.set(provider, (totals.get(provider) ?? 0) + requests);
@@ -88,6 +94,7 @@ export function failureStacks(range: Range, rows: readonly Failures[]): readonly
   return [...named, { provider: null, name: `${OTHER} (${rest.length})`, mark: "muted", ...stackOf(rest) }];
 }
 
+/** The trend in words. A request may fail at two providers, so the sum can exceed the requests. */
 export function describeFailures([top, ...others]: readonly FailureStack[], rows: readonly Usage[]): string {
   const twice = others.length === 0 ? "" : " What two providers failed counts at both.";
   const sentence =
@@ -95,6 +102,7 @@ export function describeFailures([top, ...others]: readonly FailureStack[], rows
   return `${sentence} ${leftOut(rows)}`.trimEnd();
 }
 
+/** Requests from before attempts were counted. */
 function leftOut(rows: readonly Usage[]): string {
   const unknown = sum(rows, ({ answered }) => answered.unknown);
   return unknown === 0 ? "" : `Without ${count(unknown)} requests from before tries were counted.`;

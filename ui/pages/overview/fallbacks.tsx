@@ -1,4 +1,4 @@
-// Which try answered, and which providers failed: what became of requests whose first choice did not answer.
+// The fallbacks chart: which attempt answered, or which providers failed.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -15,29 +15,35 @@ import type { List } from "../../types.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
 import { describeFailures, describeTries, type Failures, failureStacks, tryStacks } from "./fallback-stacks.ts";
 
+/** The series of the page; the failures per provider are read only while they are shown. */
 interface FallbackChartProps extends Series {
   /** How often it is read again; 0 is never. */
   readonly everyMs: number;
 }
 
+/** The two views. */
 const CHOICES = [
   { value: "try", label: "by try" },
   { value: "provider", label: "by provider" },
 ] as const;
 
+/** Two views of the same question. */
 export function FallbackChart(props: FallbackChartProps) {
   const [what, setWhat] = useState<string>("try");
   const choice = <Segmented label="Fallbacks by" choices={CHOICES} value={what} onChange={setWhat} />;
   return what === "try" ? <ByTry {...props} choice={choice} /> : <ByProvider {...props} choice={choice} />;
 }
 
+/** A view with the switch to the other one. */
 type ChosenChartProps = FallbackChartProps & { readonly choice: ComponentChildren };
 
+/** Requests that the first attempt answered would dwarf the others, so they are drawn on request only. */
 function ByTry({ range, series, choice }: ChosenChartProps) {
   const [isWhole, setWhole] = useState(false);
   const times = timesOf(range, range.step);
   const rows = series.data?.data ?? [];
   const stacks = tryStacks(range, rows);
+  // The table and the legend always show all of them.
   const drawn = stacks.filter(({ at }) => isWhole || at !== "first");
   return (
     <Figure
@@ -82,8 +88,10 @@ function ByTry({ range, series, choice }: ChosenChartProps) {
   );
 }
 
+/** Requests that each provider failed, whether or not another one answered. */
 function ByProvider({ range, series, everyMs, choice }: ChosenChartProps) {
   const key = place.value.query.get("key");
+  // The failures follow the key filter of the page.
   const narrowed = key === null ? "" : `&key=${encodeURIComponent(key)}`;
   const path = `/api/usage/failures?by=${range.step}&${rangeQuery(range)}${narrowed}`;
   const failures = useLoad<List<Failures>>(path, { everyMs });

@@ -1,4 +1,4 @@
-// How the gateway is doing: what was paid and what the baseline would have cost, and everything that explains it.
+// The overview: what was paid, what the baseline would have cost, and everything that explains the difference.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -17,10 +17,14 @@ import { FallbackChart } from "./fallbacks.tsx";
 import { LastErrors, TopKeys } from "./lists.tsx";
 import { Tiles } from "./tiles.tsx";
 
+/** How often the numbers are read again while "refresh" is on. */
 const EVERY_MS = 10_000;
+/** Somebody who has just sent their first request is waiting for it. */
 const FIRST_EVERY_MS = 2_000;
 
+/** A gateway without any request shows the checklist, and keeps it until the user leaves it. */
 export function Overview() {
+  // Set once and cleared by the user: the first request must not take the checklist away.
   const isWaiting = useSignal(false);
   const latest = useLoad<List<RequestLine>>(
     "/api/requests?limit=1",
@@ -46,14 +50,17 @@ export function Overview() {
   );
 }
 
+/** All numbers of the page, each read once and handed to the parts that show it. */
 function Dashboard() {
   const isLive = place.value.query.get("live") !== "off";
   const key = place.value.query.get("key");
   const range = currentRange();
   const options = isLive ? { everyMs: EVERY_MS } : {};
+  // Percentiles are costly to compute, so only the charts that show them ask for them.
   const query = (by: string, span: { fromMs: number; toMs: number }, group = ""): string =>
     `/api/usage?by=${by}&${rangeQuery(span)}${group === "" ? "" : `&latency=false&group=${group}`}${key === null ? "" : `&key=${key}`}`;
   const total = useLoad<List<Usage>>(query("total", range), options);
+  // The time before does not change any more, so it is read once.
   const before = useLoad<List<Usage>>(query("total", rangeBefore(range)));
   const series = useLoad<List<Usage>>(query(range.step, range), options);
   const tiers = useLoad<List<Usage>>(query(range.step, range, "tier"), options);
@@ -95,6 +102,7 @@ function Dashboard() {
   );
 }
 
+/** The point of the gateway in one sentence. Only operators may see which model is the baseline. */
 function SavingsSentence({ total, range }: { readonly total: Usage | null; readonly range: Range }) {
   const model = useLoad<{ readonly baselineModel: string }>(isOperator() ? "/api/settings" : null).data?.baselineModel;
   if (total === null || total.requests === 0)
@@ -109,6 +117,7 @@ function SavingsSentence({ total, range }: { readonly total: Usage | null; reado
   );
 }
 
+/** Narrows the whole page to one key; `/` focuses it. */
 function KeyFilter() {
   const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
   return (

@@ -1,4 +1,4 @@
-// Beside the charts: which keys spend, and what went wrong last.
+// The lists beside the charts: which keys spend most, and the latest errors.
 
 import { type Load, useLoad } from "../../api.ts";
 import { RankedBars } from "../../charts/bars.tsx";
@@ -10,10 +10,13 @@ import type { Key, List, RequestLine, Usage } from "../../types.ts";
 import { spent } from "../../usage.ts";
 import { requestsHref } from "./drill-down.ts";
 
+/** As many as fit beside a chart. */
 const KEYS_MAX = 6;
 
+/** Of all keys, also while the page is narrowed to one. A deleted key is shown by its id. */
 export function TopKeys({ keys }: { readonly keys: Load<List<Usage>> }) {
   const known = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
+  // Usage knows keys by id only.
   const nameOf = (id: string): string => known.find((key) => key.id === id)?.name ?? id;
   return (
     <section class="card">
@@ -43,8 +46,10 @@ export function TopKeys({ keys }: { readonly keys: Load<List<Usage>> }) {
   );
 }
 
+/** The latest five, each with the way to its request. */
 export function LastErrors({ range }: { readonly range: Range }) {
   const key = place.value.query.get("key");
+  // The errors follow the key filter of the page.
   const narrowed = key === null ? "" : `&key=${encodeURIComponent(key)}`;
   const errors = useLoad<List<RequestLine>>(`/api/requests?status=error&limit=5&${rangeQuery(range)}${narrowed}`);
   return (

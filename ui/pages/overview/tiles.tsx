@@ -1,4 +1,4 @@
-// The six numbers of the overview. Each says how it moved, how it is computed, and opens the requests behind it.
+// The six numbers of the overview. Each says how it changed and how it is computed, and opens the requests behind it.
 
 import type { Load } from "../../api.ts";
 import { Spark } from "../../charts/spark.tsx";
@@ -8,17 +8,21 @@ import type { List, Usage } from "../../types.ts";
 import { perStep } from "../../usage.ts";
 import { requestsHref, type Series } from "./drill-down.ts";
 
+/** A number: how it is read, shown and explained. */
 interface Tile {
   readonly name: string;
   readonly about: string;
   readonly read: (row: Usage) => number | null;
   readonly show: (value: number) => string;
+  /** A second number beside the first. */
   readonly note?: (row: Usage) => string;
-  /** Less is better, so a rise is shown as bad; null takes no side. */
+  /** Whether a rise is good; null takes no side. */
   readonly better: "more" | "less" | null;
+  /** The requests behind it; all of them where nothing is said. */
   readonly filter?: Readonly<Record<string, string>>;
 }
 
+/** In the order of the page. */
 const TILES: readonly Tile[] = [
   {
     name: "Requests",
@@ -69,15 +73,17 @@ const TILES: readonly Tile[] = [
   },
 ];
 
-/** A change beyond this says nothing but that there was next to nothing before. */
+/** A change beyond this says only that there was next to nothing before. */
 const CHANGE_MAX = 10;
 
+/** The totals of the range and of the time before it. */
 interface TilesProps extends Series {
   readonly total: Load<List<Usage>>;
   /** The same length of time, just before. */
   readonly before: Load<List<Usage>>;
 }
 
+/** One card per number, with its course over the range. */
 export function Tiles({ range, total, before, series }: TilesProps) {
   return (
     <section class="tiles" aria-label="Key numbers">
@@ -90,10 +96,12 @@ export function Tiles({ range, total, before, series }: TilesProps) {
   );
 }
 
+/** Totals come as a list of one. */
 function rowOf(load: Load<List<Usage>>): Usage | null {
   return load.data?.data[0] ?? null;
 }
 
+/** The children are the values of each step, for the sparkline. */
 interface TileCardProps {
   readonly tile: Tile;
   readonly now: Usage | null;
@@ -102,6 +110,7 @@ interface TileCardProps {
   readonly children: readonly (number | null)[];
 }
 
+/** The place is kept while the number loads. */
 function TileCard({ tile, now, then, isLoaded, children }: TileCardProps) {
   const value = now === null ? null : tile.read(now);
   const href = requestsHref(tile.filter);
@@ -130,12 +139,14 @@ function TileCard({ tile, now, then, isLoaded, children }: TileCardProps) {
   );
 }
 
+/** The number now and in the time before. */
 interface ChangeProps {
   readonly tile: Tile;
   readonly value: number | null;
   readonly before: number | null;
 }
 
+/** The change in percent. From zero there is none to compute. */
 function Change({ tile, value, before }: ChangeProps) {
   if (value === null || before === null || before === 0) {
     return (

@@ -1,4 +1,4 @@
-// Side by side: the draft as it is against up to three other profiles, tiers or models, with what each would cost.
+// The comparison: the draft as it is against up to three other profiles, tiers or models, with what each would cost.
 
 import { useState } from "preact/hooks";
 import { TIERS } from "../../../src/core/tiers.ts";
@@ -12,6 +12,7 @@ import { Outcome } from "./outcome.tsx";
 import { Run } from "./run.tsx";
 import { type PreviewState, useDecision } from "./use-decision.ts";
 
+/** `first` is the decision for the draft itself, which the page has asked for already. */
 interface CompareProps {
   readonly draft: Draft;
   readonly first: PreviewState;
@@ -19,9 +20,11 @@ interface CompareProps {
   readonly set: (change: Partial<Draft>) => void;
 }
 
+/** "Run all" counts up a number that every card watches. */
 export function Compare({ draft, first, profiles, set }: CompareProps) {
   const [runs, setRuns] = useState(0);
   const others = useOthers(draft);
+  // A shared link may name a profile of another account.
   const nameOf = (id: string): string => profiles.find((profile) => profile.id === id)?.name ?? "another profile";
   const rows = [
     { name: "As set", draft, state: first },
@@ -32,6 +35,7 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
     })),
   ];
   const total = rows.reduce((sum, { state }) => sum + Number(state.preview?.estimate.costUsd ?? 0), 0);
+  // "Run all" has a price only when every version has an estimate.
   const isReady = rows.every(({ state }) => state.preview !== null);
   return (
     <>
@@ -46,6 +50,7 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
         <Summary rows={rows} />
       </section>
       <div class="versus">
+        {/* By position and name: two versions may be equal, and another choice is another card. */}
         {rows.map((row, index) => (
           <Outcome key={`${index}-${row.name}`} title={row.name} state={row.state}>
             <Run draft={row.draft} estimateUsd={row.state.preview?.estimate.costUsd ?? null} turn={runs} isPart />
@@ -56,7 +61,7 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
   );
 }
 
-/** As many questions as there can be; those that are not there ask nothing. */
+/** Hooks cannot be counted by data: there are as many as contenders can be, and the unused ones ask nothing. */
 function useOthers(draft: Draft): readonly PreviewState[] {
   const at = (index: number): Draft | null => {
     const other = draft.others[index];
@@ -65,6 +70,7 @@ function useOthers(draft: Draft): readonly PreviewState[] {
   return [useDecision(at(0)), useDecision(at(1)), useDecision(at(2))];
 }
 
+/** A contender in words. */
 function titleOf(other: string, nameOf: (id: string) => string): string {
   const [kind, ...rest] = other.split(":");
   const id = rest.join(":");
@@ -72,11 +78,13 @@ function titleOf(other: string, nameOf: (id: string) => string): string {
   return kind === "tier" ? `Tier ${id}` : `Model ${id}`;
 }
 
+/** One version of the draft. */
 interface ComparedRow {
   readonly name: string;
   readonly state: PreviewState;
 }
 
+/** One line each, so that they can be compared without reading the cards. */
 function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
   return (
     <div class="table-box">
@@ -123,6 +131,7 @@ function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
   );
 }
 
+/** What to compare with. A new one starts with a tier in the middle. */
 function Choices({ draft, profiles, set }: Omit<CompareProps, "first">) {
   const change = (index: number, value: string): void =>
     set({ others: draft.others.map((other, at) => (at === index ? value : other)) });
@@ -152,6 +161,7 @@ function Choices({ draft, profiles, set }: Omit<CompareProps, "first">) {
   );
 }
 
+/** The value is `profile:ID`, `tier:NAME` or `model:ID`. */
 interface ContenderSelectProps {
   readonly label: string;
   readonly value: string;

@@ -1,4 +1,4 @@
-// The left side of the playground: the words, and everything a caller or a profile may ask for.
+// The form of the playground: the messages, the tools, and everything a caller or a profile may ask for.
 
 import { useLoad } from "../../api.ts";
 import { Button, Segmented } from "../../kit/button.tsx";
@@ -9,11 +9,13 @@ import { type Draft, parsedTools } from "../../parts/playground-draft.ts";
 import { Quality } from "../../parts/quality.tsx";
 import type { List, Model, Profile } from "../../types.ts";
 
+/** The draft and how to change some of it. */
 interface FormProps {
   readonly draft: Draft;
   readonly set: (change: Partial<Draft>) => void;
 }
 
+/** The prompt, and folded away what most prompts do without. */
 export function Prompt({ draft, set }: FormProps) {
   return (
     <section class="card">
@@ -23,6 +25,7 @@ export function Prompt({ draft, set }: FormProps) {
         <TextArea label="System prompt" rows={2} value={draft.system} onInput={(system) => set({ system })} />
         {draft.turns.map((turn, index) => (
           <TextArea
+            // Turns have no id; they are added and removed at the end only.
             key={`${index}-${turn.role}`}
             label={`Earlier turn ${index + 1}, ${turn.role}`}
             rows={2}
@@ -48,11 +51,14 @@ export function Prompt({ draft, set }: FormProps) {
   );
 }
 
+/** Earlier turns alternate, beginning with the user. */
 function roleOf({ turns }: Draft): "user" | "assistant" {
   return turns.length % 2 === 0 ? "user" : "assistant";
 }
 
+/** Tools as JSON; while it does not parse, the draft is routed without them. */
 function Tools({ draft, set }: FormProps) {
+  // An empty field is no mistake.
   const isBroken = draft.tools.trim() !== "" && parsedTools(draft) === undefined;
   return (
     <details open={draft.tools !== ""}>
@@ -76,10 +82,12 @@ function Tools({ draft, set }: FormProps) {
   );
 }
 
+/** A tool in the OpenAI format. */
 function tool(name: string, description: string, properties: object): object {
   return { type: "function", function: { name, description, parameters: { type: "object", properties } } };
 }
 
+/** One tool, two that go together, and a set as coding agents have it: three different scenarios for the router. */
 const TOOL_PRESETS = {
   weather: [tool("get_weather", "Weather in a city", { city: { type: "string" } })],
   "search and read": [
@@ -93,6 +101,7 @@ const TOOL_PRESETS = {
   ],
 };
 
+/** One prompt for about each tier. */
 const EXAMPLES: readonly (readonly [string, string])[] = [
   ["chitchat", "Hi! How are you today?"],
   ["question", "What is the capital of France?"],
@@ -107,6 +116,7 @@ const EXAMPLES: readonly (readonly [string, string])[] = [
   ],
 ];
 
+/** An example replaces the conversation, which would change its tier. */
 export function Examples({ set }: Pick<FormProps, "set">) {
   return (
     <p class="row examples">
@@ -120,6 +130,7 @@ export function Examples({ set }: Pick<FormProps, "set">) {
   );
 }
 
+/** The controls of a request. Those that depend on who chooses appear with it. */
 export function Controls({ draft, set, profiles }: FormProps & { readonly profiles: readonly Profile[] }) {
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
   const options = [{ value: "", label: "none" }, ...profiles.map(({ id, name }) => ({ value: id, label: name }))];

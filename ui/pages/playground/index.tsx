@@ -1,4 +1,4 @@
-// Type a prompt and see where it would go and why, as you type. No provider is called until you say so.
+// The playground: type a prompt and see where it would go and why. No provider is called until you ask for it.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
@@ -25,6 +25,7 @@ import { Outcome } from "./outcome.tsx";
 import { Run } from "./run.tsx";
 import { useDecision } from "./use-decision.ts";
 
+/** Left the draft, right what the router makes of it, or several versions of it beside each other. */
 export function Playground() {
   const [draft, setDraft] = useDraft();
   const [isCopying, setCopying] = useState(false);
@@ -90,7 +91,7 @@ async function share(): Promise<void> {
   showToast(isCopied ? "Link copied. It holds everything; nothing is stored." : "Copy the address.");
 }
 
-/** Something else than what is set already. */
+/** Something other than what is set already. */
 function firstOther({ profileId }: Draft, profiles: readonly Profile[]): string {
   if (profileId !== "") return "profile:";
   return profiles[0] === undefined ? "tier:COMPLEX" : `profile:${profiles[0].id}`;
@@ -99,6 +100,7 @@ function firstOther({ profileId }: Draft, profiles: readonly Profile[]): string 
 /** The draft lives in the fragment: a reload, a bookmark and Back find it again. */
 function useDraft() {
   const [draft, setDraft] = useState<Draft>(() => draftFrom(place.value.hash));
+  // What this hook wrote last. A different fragment came from a link or from Back.
   const written = useRef(place.value.hash);
   const { hash, path, query } = place.value;
   useEffect(() => {
@@ -111,6 +113,7 @@ function useDraft() {
     if (next === written.current) return;
     written.current = next;
     const search = query.toString();
+    // Not through the router: typing makes no steps for Back, and nothing else on the page changes.
     history.replaceState(null, "", `${path}${search === "" ? "" : `?${search}`}${next}`);
   }, [draft, path, query]);
   return [draft, setDraft] as const;

@@ -5,12 +5,14 @@ import { Empty, Problem } from "../../kit/states.tsx";
 import { DecisionPanel } from "../../parts/decision.tsx";
 import type { DecisionPreview, PreviewState } from "./use-decision.ts";
 
+/** The children stand below the decision. */
 interface OutcomeProps {
   readonly title: string;
   readonly state: PreviewState;
   readonly children?: ComponentChildren;
 }
 
+/** Read out when it changes, since the focus stays in the prompt. */
 export function Outcome({ title, state, children }: OutcomeProps) {
   return (
     <section class={state.isStale ? "card stale" : "card"} aria-label={title} aria-live="polite">
@@ -26,6 +28,7 @@ export function Outcome({ title, state, children }: OutcomeProps) {
   );
 }
 
+/** A preview in the shape of a recorded decision, so that one panel shows both. */
 function PreviewDetails({ preview }: { readonly preview: DecisionPreview }) {
   const { decision, estimate, candidates, classifiedTier, tookMs } = preview;
   const changes = [...(decision.conversions ?? []), ...(decision.droppedFields ?? []).map((field) => `drops ${field}`)];

@@ -1,4 +1,4 @@
-// Running the request for real: charged, streamed, and compared with the estimate.
+// Running the draft for real: charged, streamed, and compared with the estimate.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, call, send, toError, writes } from "../../api.ts";
@@ -10,6 +10,7 @@ import { type Draft, questionOf } from "../../parts/playground-draft.ts";
 import { hrefTo } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
 
+/** A draft and what it would cost; without an estimate there is nothing to run. */
 interface RunProps {
   readonly draft: Draft;
   readonly estimateUsd: string | null;
@@ -19,6 +20,7 @@ interface RunProps {
   readonly isPart?: boolean;
 }
 
+/** The button names the price before anything is spent. */
 export function Run({ draft, estimateUsd, turn = 0, isPart = false }: RunProps) {
   const { text, isBusy, error, done, run, stop } = useRun(draft);
   // "Run all" of a comparison starts every card by counting up; the first render is no start.
@@ -81,6 +83,7 @@ function useRun(draft: Draft) {
   return { text, isBusy, error, done, run, stop: () => abort.current?.abort() };
 }
 
+/** The part of a chat-completions chunk that is shown. */
 interface Chunk {
   readonly choices?: readonly {
     readonly delta?: { readonly content?: string | null; readonly tool_calls?: unknown };
@@ -88,7 +91,7 @@ interface Chunk {
   readonly error?: { readonly message?: string };
 }
 
-/** Server-sent events, as the chat-completions format has them. */
+/** Server-sent events in the chat-completions format. A line may arrive in two parts. */
 async function readStream(response: Response, onText: (text: string) => void): Promise<void> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -101,6 +104,7 @@ async function readStream(response: Response, onText: (text: string) => void): P
   }
 }
 
+/** Text, tool calls as JSON, or the error that ended the stream. */
 function textOf({ choices, error }: Chunk): string {
   if (error !== undefined) return `\n[${error.message ?? "broken off"}]`;
   const delta = choices?.[0]?.delta;

@@ -1,13 +1,15 @@
-// Asks for the decision as the draft changes: a short pause after the last key, the old answer staying until the new one
-// is there.
+// The decision for a draft, asked for as it changes. It waits for a pause in typing, and the old decision stays until
+// the new one is there.
 
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, call } from "../../api.ts";
 import { type Draft, questionOf } from "../../parts/playground-draft.ts";
 import type { Candidate, Decision } from "../../types.ts";
 
+/** Short enough to feel live, long enough to skip most letters. */
 const PAUSE_MS = 150;
 
+/** What `/api/playground/decide` answers. */
 export interface DecisionPreview {
   readonly decision: Omit<
     Decision,
@@ -26,18 +28,21 @@ export interface DecisionPreview {
     readonly costUsd: string;
     readonly baselineCostUsd: string;
   };
+  /** How long routing took in the gateway. */
   readonly tookMs: number;
 }
 
+/** The newest decision and whether it belongs to the draft as it is now. */
 export interface PreviewState {
   readonly preview: DecisionPreview | null;
   readonly error: ApiError | null;
   readonly isStale: boolean;
 }
 
-/** Null asks nothing. */
+/** Null asks nothing, and neither does an empty prompt. */
 export function useDecision(draft: Draft | null): PreviewState {
   const [state, setState] = useState<PreviewState>({ preview: null, error: null, isStale: false });
+  // As text, so that an equal draft is not asked again.
   const question = draft === null || draft.prompt.trim() === "" ? null : JSON.stringify(questionOf(draft));
   useEffect(() => {
     if (question === null) {
@@ -45,6 +50,7 @@ export function useDecision(draft: Draft | null): PreviewState {
       return;
     }
     const abort = new AbortController();
+    // Stale from the first letter on, not only after the pause.
     setState((last) => ({ ...last, isStale: last.preview !== null }));
     const timer = setTimeout(() => {
       const body: unknown = JSON.parse(question);

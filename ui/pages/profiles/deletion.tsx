@@ -1,4 +1,4 @@
-// Deleting a profile: its keys fail from then on unless they are moved in the same step, so they are named first.
+// Deleting a profile. Its keys fail from then on unless they are moved in the same step, so they are named first.
 
 import { useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../../api.ts";
@@ -11,10 +11,13 @@ import { showToast } from "../../kit/toast.tsx";
 import { go, hrefTo } from "../../router.ts";
 import type { Key, List, Profile } from "../../types.ts";
 
+/** Keys stay with the deleted profile and are rejected. */
 const NOWHERE = "";
 
+/** The button says what it will do, and waits until the keys are known. */
 export function ProfileDeletion({ profile, onClose }: { readonly profile: Profile; readonly onClose: () => void }) {
   const keys = useLoad<List<Key>>(`/api/profiles/${profile.id}/keys`);
+  // A key that works no more loses nothing.
   const active = keys.data?.data.filter(({ status }) => status === "active") ?? [];
   const [keysTo, setKeysTo] = useState(NOWHERE);
   const [error, setError] = useState<ApiError | null>(null);
@@ -25,6 +28,7 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
       const moved = keysTo === NOWHERE || active.length === 0 ? "" : ` ${plural(active.length, "key")} moved.`;
       showToast(`“${profile.name}” is deleted.${moved}`);
       onClose();
+      // Replaced, because Back would lead to a profile that no longer exists.
       go(hrefTo("/profiles"), { replace: true });
     } catch (problem) {
       setError(problem as ApiError);
@@ -62,12 +66,14 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
   );
 }
 
+/** Where the keys go. */
 interface MoveKeysProps {
   readonly profile: Profile;
   readonly keysTo: string;
   readonly onChange: (id: string) => void;
 }
 
+/** Moving is the caller's choice: no key may lose its rules by accident. */
 function MoveKeys({ profile, keysTo, onChange }: MoveKeysProps) {
   const all = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
   const others = all.filter(({ id }) => id !== profile.id).map(({ id, name }) => ({ value: id, label: name }));

@@ -1,4 +1,4 @@
-// Editing a profile beside the replay of the last requests under the edited rules.
+// The editor of a profile, beside the replay of the last requests under the edited rules.
 
 import { useState } from "preact/hooks";
 import { CAPABILITIES, type Capability } from "../../../src/core/model.ts";
@@ -15,11 +15,13 @@ import type { List, Model, Profile, Rules } from "../../types.ts";
 import { ProfileDeletion } from "./deletion.tsx";
 import { Replay } from "./replay.tsx";
 
+/** What is edited. */
 interface Content extends Rules {
   readonly name: string;
   readonly description: string | null;
 }
 
+/** Changes are kept here until saved, and listed before that. Keys follow the saved rules within a second. */
 export function ProfileEditor({ saved, start }: { readonly saved: Profile | null; readonly start: Content }) {
   const [content, setContent] = useState<Content>(start);
   const [error, setError] = useState<ApiError | null>(null);
@@ -27,6 +29,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   const set = (change: Partial<Content>): void => setContent({ ...content, ...change });
   const changes = differences(start, content);
   const isNew = saved === null;
+  // The replay takes only the rules: a new name changes no route.
   const { name, description, ...rules } = content;
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -36,6 +39,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
         body: content,
       });
       showToast(`“${made.name}” is saved. Keys with it follow within a second.`);
+      // A new profile gets its own address; Back goes to the list, not to an empty form.
       go(hrefTo(`/profiles/${made.id}`), { replace: true });
     } catch (problem) {
       setError(problem as ApiError);
@@ -72,6 +76,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   );
 }
 
+/** What would be saved. */
 interface SaveBarProps {
   readonly isNew: boolean;
   readonly changes: readonly string[];
@@ -92,11 +97,13 @@ function SaveBar({ isNew, changes, canSave, onUndo }: SaveBarProps) {
   );
 }
 
+/** The rules and how to change some of them. */
 interface RuleFieldsProps {
   readonly rules: Rules;
   readonly set: (change: Partial<Rules>) => void;
 }
 
+/** One field per rule. */
 function RuleFields({ rules, set }: RuleFieldsProps) {
   const quality = (value: number | null): string => (value === null ? "" : String(value));
   return (
@@ -173,6 +180,7 @@ function CapabilityFields({ rules, set }: RuleFieldsProps) {
   );
 }
 
+/** An empty field is no rule. */
 function numberOrNull(text: string): number | null {
   return text.trim() === "" ? null : Number(text);
 }
@@ -180,6 +188,7 @@ function numberOrNull(text: string): number | null {
 /** An empty list of allowed models means that all are allowed, and is saved as none. */
 function ModelLists({ rules, set }: RuleFieldsProps) {
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
+  // Models in the order in which they were ticked.
   const toggled = (list: readonly string[], id: string, isOn: boolean): readonly string[] =>
     isOn ? [...list, id] : list.filter((each) => each !== id);
   const allowed = rules.allowedModels ?? [];
@@ -224,6 +233,7 @@ function ModelLists({ rules, set }: RuleFieldsProps) {
   );
 }
 
+/** Every field by its name in a list of changes; the compiler misses none. */
 const LABELS: Readonly<Record<keyof Content, string>> = {
   name: "name",
   description: "description",
@@ -245,6 +255,7 @@ function differences(before: Content, after: Content): readonly string[] {
     .map((field) => `${LABELS[field]}: ${worded(before[field])} → ${worded(after[field])}`);
 }
 
+/** Short enough for one line. */
 function worded(value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
   if (Array.isArray(value)) return value.length > 2 ? `${value.length} of them` : value.join(", ");

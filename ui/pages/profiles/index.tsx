@@ -1,4 +1,4 @@
-// Profiles: saved rules that a key puts on its requests.
+// Profiles: saved rules that a key puts on its requests. The list, and the way to the editor.
 
 import { useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
@@ -14,9 +14,11 @@ import type { Key, List, Profile, Rules, Usage } from "../../types.ts";
 import { baseline, spent, sum } from "../../usage.ts";
 import { ProfileEditor } from "./editor.tsx";
 
+/** The time that traffic and spend are counted over. */
 const MONTH_MS = 30 * 86_400_000;
 
-export const NO_RULES: Rules = {
+/** A profile that allows everything. */
+const NO_RULES: Rules = {
   tierFloor: null,
   tierCeiling: null,
   capabilities: [],
@@ -28,15 +30,18 @@ export const NO_RULES: Rules = {
   blockedModels: [],
 };
 
+/** `/profiles/new` is the editor of a new one, any other id that of a saved one. */
 export function Profiles() {
   const id = place.value.path.split("/")[2] ?? "";
   if (id === "new") return <NewProfile />;
   return id === "" ? <ProfileList /> : <SavedProfile id={id} />;
 }
 
+/** Usage is counted by key and added up for the keys of each profile. */
 function ProfileList() {
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=500");
   const keys = useLoad<List<Key>>("/api/keys?limit=500").data?.data ?? [];
+  // Kept in state: an address that changes with every render would be read without end.
   const [from] = useState(() => new Date(Date.now() - MONTH_MS).toISOString());
   const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=key&latency=false&from=${from}`).data?.data ?? [];
   useShortcuts({ n: () => go(hrefTo("/profiles/new")) });
@@ -75,15 +80,18 @@ function ProfileList() {
   );
 }
 
+/** A profile with its keys. */
 interface CardProps {
   readonly profile: Profile;
   readonly keys: readonly Key[];
-  /** Of all keys. */
+  /** Of all keys, for the share of traffic. */
   readonly usage: readonly Usage[];
 }
 
+/** Rules, keys, and what they did in 30 days. */
 function ProfileCard({ profile, keys, usage }: CardProps) {
   const active = keys.filter(({ status }) => status === "active");
+  // Also of keys that were revoked since: their spending was under this profile.
   const own = usage.filter(({ group }) => keys.some(({ id }) => id === group));
   const requests = sum(own, (row) => row.requests);
   return (
@@ -116,6 +124,7 @@ function ProfileCard({ profile, keys, usage }: CardProps) {
   );
 }
 
+/** May start with rules from the playground, which come in the fragment. */
 function NewProfile() {
   const [start] = useState<Rules>(() => ({
     ...NO_RULES,
@@ -124,6 +133,7 @@ function NewProfile() {
   return <ProfileEditor saved={null} start={{ name: "", description: null, ...start }} />;
 }
 
+/** The key restarts the editor when the profile was changed meanwhile, here or elsewhere. */
 function SavedProfile({ id }: { readonly id: string }) {
   const load = useLoad<Profile>(`/api/profiles/${encodeURIComponent(id)}`);
   return (

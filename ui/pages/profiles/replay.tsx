@@ -1,4 +1,4 @@
-// The last requests under the rules being edited: which would move, and what they would have cost.
+// The replay: which of the last requests would move under the edited rules, and what they would have cost.
 
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, call } from "../../api.ts";
@@ -7,15 +7,19 @@ import { Empty, Problem, Skeleton } from "../../kit/states.tsx";
 import { hrefTo } from "../../router.ts";
 import type { Rules } from "../../types.ts";
 
+/** Waits for a pause in typing, since every question replays many requests. */
 const PAUSE_MS = 200;
+/** More rows would hide the sum above them. */
 const SHOWN_MAX = 30;
 
+/** Where a request went or would go. */
 interface RoutedTo {
   readonly tier: string;
   readonly model: string;
   readonly costUsd: string | null;
 }
 
+/** One request that would change; `after` is null where it would be rejected. */
 interface ReplayedChange {
   readonly requestId: string;
   readonly at: string;
@@ -25,6 +29,7 @@ interface ReplayedChange {
   readonly because: readonly string[];
 }
 
+/** What `/api/profiles/replay` answers. */
 interface Replayed {
   readonly requests: number;
   readonly changed: number;
@@ -36,10 +41,12 @@ interface Replayed {
   readonly changes: readonly ReplayedChange[];
 }
 
+/** The old result stays, dimmed, until the new one is there. */
 export function Replay({ rules }: { readonly rules: Rules }) {
   const [replayed, setReplayed] = useState<Replayed | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [isStale, setStale] = useState(false);
+  // As text, so that equal rules are not asked again.
   const question = JSON.stringify({ profile: rules });
   useEffect(() => {
     const abort = new AbortController();
@@ -71,6 +78,7 @@ export function Replay({ rules }: { readonly rules: Rules }) {
   );
 }
 
+/** The sum first, then the requests that would change. */
 function Outcome({ replayed }: { readonly replayed: Replayed }) {
   if (replayed.requests === 0) {
     return <Empty title="No requests to replay">Once there are some, this shows what the rules would change.</Empty>;
@@ -104,6 +112,7 @@ function Outcome({ replayed }: { readonly replayed: Replayed }) {
   );
 }
 
+/** Opens the request; why it would move is the tooltip. */
 function ChangeRow({ change }: { readonly change: ReplayedChange }) {
   const { before, after } = change;
   return (

@@ -1,11 +1,13 @@
-// A recorded request as a curl command: word for word where its body was kept, else with a place for the prompt and the
-// routing it asked for. The key is nowhere kept, so it is read from the shell.
+// A recorded request as a curl command: word for word where its body was kept, else with a placeholder for the prompt.
+// Keys are never kept, so the key is read from the shell.
 
 import type { Controls } from "../../../src/core/decision.ts";
 import type { RequestDetail } from "../../types.ts";
 
+/** What of a record the command needs. */
 type RecordedRequest = Pick<RequestDetail, "route" | "stream" | "content" | "decision">;
 
+/** The command, with the headers of its format. */
 export function curlOf(detail: RecordedRequest, origin: string): string {
   const isMessages = detail.route === "/v1/messages";
   const path = isMessages ? "/v1/messages" : "/v1/chat/completions";
@@ -18,7 +20,7 @@ export function curlOf(detail: RecordedRequest, origin: string): string {
   ].join("\n");
 }
 
-/** The playground's own requests have another shape, so they are asked anew. */
+/** A body that was cut would not parse. The playground's own requests have another shape, so they are written again. */
 function bodyOf({ route, stream, content, decision }: RecordedRequest, isMessages: boolean): string {
   const isKept = content !== null && !content.isRequestCut && route.startsWith("/v1/");
   if (isKept) return content.request;
@@ -31,6 +33,7 @@ function bodyOf({ route, stream, content, decision }: RecordedRequest, isMessage
   });
 }
 
+/** The controls that a decision records, and the request fields that set them. */
 const FIELDS: readonly (readonly [keyof Controls, string])[] = [
   ["forcedTier", "service_tier"],
   ["tierFloor", "service_tier_floor"],
@@ -41,6 +44,7 @@ const FIELDS: readonly (readonly [keyof Controls, string])[] = [
   ["chatQuality", "service_chat_quality"],
 ];
 
+/** Only what the request asked for. */
 function controlsOf(controls: Partial<Controls>): Record<string, unknown> {
   const { profile = "auto" } = controls;
   const set = FIELDS.filter(([name]) => controls[name] !== undefined && controls[name] !== null);

@@ -1,13 +1,15 @@
-// The filters of the log by name: which there are, how each is told in words, and how they travel in the address.
+// The filters of the request log by name: which there are, each in words, and how they travel in the address.
 
 import { categoryName, usd } from "../../format.ts";
 import { type Changes, place } from "../../router.ts";
 
+/** In the order of the chips. The API knows them by the same names. */
 const NAMES = [
   ...["status", "tier", "model", "key", "category", "provider", "keyProfile", "profile"],
   ...["costFrom", "costTo", "answered", "failed", "fallback", "adjusted", "q"],
 ] as const;
 
+/** Statuses to choose from; the address may hold others. */
 export const STATUSES = [
   ["error", "all errors"],
   ["2xx", "2xx answered"],
@@ -18,12 +20,14 @@ export const STATUSES = [
   ["broken", "broken off"],
 ] as const;
 
+/** Who chose the model. */
 export const ROUTINGS = [
   ["auto", "automatic"],
   ["tier", "tier as asked"],
   ["direct", "model as asked"],
 ] as const;
 
+/** Which attempt answered. */
 export const TRIES = [
   ["first", "first try"],
   ["second", "second try"],
@@ -32,25 +36,28 @@ export const TRIES = [
   ["second,later,none", "not the first try"],
 ] as const;
 
-/** Powers of ten, which the gateway counts without looking at requests. */
+/** Powers of ten: the gateway counts requests by them and needs no scan. */
 export const COSTS = ["0.000001", "0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "10"] as const;
 
+/** The filters that are set. */
 export function filterNames(query: URLSearchParams): readonly string[] {
   return NAMES.filter((name) => query.has(name));
 }
 
+/** The filters as the API wants them, to be appended to a query. */
 export function filterQuery(query: URLSearchParams): string {
   return filterNames(query)
     .map((name) => `&${name}=${encodeURIComponent(query.get(name) ?? "")}`)
     .join("");
 }
 
-/** What takes all filters off again. */
+/** The change of the address that removes all filters. */
 export function withoutFilters(): Changes {
   return Object.fromEntries([...filterNames(place.value.query), "after"].map((name) => [name, null]));
 }
 
-export interface FilterNames {
+/** Names for ids that a filter may hold. */
+interface FilterNames {
   readonly keys: ReadonlyMap<string, string>;
   readonly profiles: ReadonlyMap<string, string>;
 }

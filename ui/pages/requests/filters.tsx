@@ -1,5 +1,5 @@
-// The filters of the log. They live in the address, so a view can be bookmarked, sent and gone back to; each that is set is
-// a chip that takes it off again.
+// The filters of the request log. They live in the address, so a view can be bookmarked and sent; each that is set has
+// a chip that removes it.
 
 import type { ComponentChildren } from "preact";
 import { CATEGORIES } from "../../../src/core/decision.ts";
@@ -12,8 +12,10 @@ import { place, setQuery } from "../../router.ts";
 import type { Key, List, Model, Profile } from "../../types.ts";
 import { COSTS, describeFilter, filterNames, ROUTINGS, STATUSES, TRIES, withoutFilters } from "./filter-names.ts";
 
+/** Value and text of each choice. */
 type Options = readonly (readonly [string, string])[];
 
+/** The common filters in a row, the others behind a button. The children stand at the end of the row. */
 export function Filters({ children }: { readonly children: ComponentChildren }) {
   const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
@@ -43,11 +45,13 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
   );
 }
 
+/** Choices that were loaded for the chips, too. */
 interface MoreFiltersProps {
   readonly providers: readonly string[];
   readonly profiles: readonly Profile[];
 }
 
+/** Filters that are used less. */
 function MoreFilters({ providers, profiles }: MoreFiltersProps) {
   const costs = COSTS.map((cost) => [cost, usd(cost)] as const);
   return (
@@ -75,6 +79,7 @@ function MoreFilters({ providers, profiles }: MoreFiltersProps) {
   );
 }
 
+/** A filter that is either on or not there. */
 function Switch({ name, label }: { readonly name: string; readonly label: string }) {
   return (
     <Check
@@ -85,6 +90,7 @@ function Switch({ name, label }: { readonly name: string; readonly label: string
   );
 }
 
+/** Every filter that is set, in words. Also those that come from a link and have no field. */
 function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly profiles: ReadonlyMap<string, string> }) {
   const { query } = place.value;
   const set = filterNames(query);
@@ -115,14 +121,17 @@ function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly pro
   );
 }
 
+/** A filter with a list of values; `name` is its name in the address. */
 interface ChoiceProps {
   readonly name: string;
   readonly label?: string;
   readonly all: string;
   readonly options: Options;
+  /** Before the text of each choice, where it would not explain itself. */
   readonly prefix?: string;
 }
 
+/** A value that is not in the list, such as of a deleted key, is added to it. */
 function Choice({ name, label = name, all, options, prefix = "" }: ChoiceProps) {
   const value = place.value.query.get(name) ?? "";
   const isKnown = value === "" || options.some(([each]) => each === value);
@@ -145,6 +154,7 @@ function Choice({ name, label = name, all, options, prefix = "" }: ChoiceProps) 
   );
 }
 
+/** Names that are shown as they are. */
 function pairs(names: readonly string[]): Options {
   return names.map((name) => [name, name] as const);
 }

@@ -1,4 +1,4 @@
-// How many requests the filters let through over the range, answered and failed. Dragging zooms in.
+// Requests over the range as the filters let them through, answered and failed. Dragging zooms in.
 
 import { useLoad } from "../../api.ts";
 import { BarChart } from "../../charts/bars.tsx";
@@ -9,21 +9,26 @@ import { type Range, rangeQuery } from "../../range.ts";
 import { setQuery } from "../../router.ts";
 import type { List } from "../../types.ts";
 
+/** Lower than other charts: the list below is what people came for. */
 const HEIGHT_PX = 72;
+/** A bar that grows needs no more. */
 const LIVE_EVERY_MS = 10_000;
 
+/** One step as the API counts it. */
 interface Bar {
   readonly start: string;
   readonly requests: number;
   readonly errors: number;
 }
 
+/** The same filter as the list, as it stands in the query. */
 interface RequestHistogramProps {
   readonly range: Range;
   readonly filter: string;
   readonly isLive: boolean;
 }
 
+/** Every step of the range has a bar, also where nothing happened. */
 export function RequestHistogram({ range, filter, isLive }: RequestHistogramProps) {
   const load = useLoad<List<Bar>>(
     `/api/requests/histogram?by=${range.step}&${rangeQuery(range)}${filter}`,
@@ -68,6 +73,7 @@ export function RequestHistogram({ range, filter, isLive }: RequestHistogramProp
   );
 }
 
+/** A chosen range goes to the address, and the list starts at its newest request again. */
 function zoom(times: readonly number[], range: Range, [first, last]: readonly [number, number]): void {
   setQuery({
     range: null,

@@ -1,4 +1,4 @@
-// The log: a histogram over the newest requests, filters in the address, and one request beside the list.
+// The request log: a histogram over the newest requests, filters in the address, and one request beside the list.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -20,16 +20,21 @@ import { RequestTable } from "./table.tsx";
 import { type Tail, useTail, withLive } from "./tail.ts";
 import { SavedViews } from "./views.tsx";
 
+/** How often the list is read where no stream can be opened. */
 const POLL_EVERY_MS = 3_000;
+/** The histogram and a screen or two of rows. */
 const PAGE_ROWS = 50;
 
+/** List, filters and open request are all in the address, so that every view can be sent to somebody. */
 export function Requests() {
   const { path, query } = place.value;
   const openId = decodeURIComponent(path.split("/")[2] ?? "") || null;
   const range = currentRange();
   const after = query.get("after");
   const filter = filterQuery(query);
+  // Live requests are the newest ones: an older page or a chosen range has none.
   const isTailed = query.get("tail") === "on" && after === null && range.name !== "custom";
+  // The tail is needed before the list that it reloads, so the list's function arrives through a ref.
   const reload = useRef<() => void>(() => undefined);
   const tail = useTail(isTailed, filter, () => reload.current());
   const list = useLoad<List<RequestLine>>(
@@ -70,7 +75,7 @@ export function Requests() {
   );
 }
 
-/** From a page further back or a zoomed range it goes to the newest requests, which are the ones that come live. */
+/** Turning it on goes to the newest requests, because those are the ones that arrive live. */
 function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
   const change = (wanted: boolean): void => {
     const newest = { after: null, from: null, to: null };
@@ -84,7 +89,7 @@ function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
   );
 }
 
-/** Always there, so that what appears in it is read out. */
+/** Always mounted, so that what appears in it is read out. */
 function NewRequests({ tail }: { readonly tail: Tail }) {
   return (
     <div class="new-lines" aria-live="polite">
@@ -103,14 +108,15 @@ function NewRequests({ tail }: { readonly tail: Tail }) {
   );
 }
 
+/** Back to the list with the same filters. */
 function close(): void {
   const query = place.value.query.toString();
   go(query === "" ? "/requests" : `/requests?${query}`);
 }
 
-/** J and K move; with the sheet open they move the sheet. */
+/** j and k move the chosen row; with the sheet open they move the sheet. */
 function useRowKeys(rows: readonly RequestLine[], openId: string | null): string | null {
-  // A signal, because keys pressed in quick succession must each see what the one before chose.
+  // A signal, because keys pressed quickly must each see what the one before chose.
   const chosen = useSignal<string | null>(openId);
   useEffect(() => {
     if (openId !== null) chosen.value = openId;
@@ -131,6 +137,7 @@ function useRowKeys(rows: readonly RequestLine[], openId: string | null): string
     j: () => move(1),
     k: () => move(-1),
     Enter: () => {
+      // Enter on a link or button is meant for that.
       const isOnControl = document.activeElement instanceof HTMLElement && document.activeElement.closest("a, button");
       if (chosen.value !== null && openId === null && !isOnControl) open(chosen.value, false);
     },
@@ -141,6 +148,7 @@ function useRowKeys(rows: readonly RequestLine[], openId: string | null): string
   return chosen.value;
 }
 
+/** Everything that the filters let through, not only this page of it. */
 function Export({ range, filter }: { readonly range: Range; readonly filter: string }) {
   const href = (format: string): string =>
     withAccount(`/api/requests/export?format=${format}&${rangeQuery(range)}${filter}`);
@@ -156,6 +164,7 @@ function Export({ range, filter }: { readonly range: Range; readonly filter: str
   );
 }
 
+/** Nothing in the range, or nothing that passes the filters: each with a way out. */
 function NoRequests({ range }: { readonly range: Range }) {
   const names = filterNames(place.value.query);
   if (names.length === 0) {
@@ -178,6 +187,7 @@ function NoRequests({ range }: { readonly range: Range }) {
   );
 }
 
+/** The list is read by cursor: there is a way to the newest and to older requests, but no page numbers. */
 function Pages({ after, next }: { readonly after: string | null; readonly next: string | null }) {
   if (after === null && next === null) return null;
   return (

@@ -21,6 +21,7 @@ import { curlOf } from "./curl.ts";
 import { Status } from "./table.tsx";
 import { Attempts, Cost, Payload } from "./tabs.tsx";
 
+/** Header and footer appear with the record. Until then the id is all that is known. */
 export function RequestSheet({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const load = useLoad<RequestDetail>(`/api/requests/${encodeURIComponent(id)}`);
   useCopyKeys(load.data?.requestId ?? null);
@@ -38,16 +39,18 @@ export function RequestSheet({ id, onClose }: { readonly id: string; readonly on
   );
 }
 
-/** C and ⌘C, unless text is selected, which is then what ⌘C is about. */
+/** c and ⌘C copy the request id, unless text is selected: then ⌘C is about that. */
 function useCopyKeys(requestId: string | null): void {
   const copy = async (event: KeyboardEvent): Promise<void> => {
     if (requestId === null || isChordArmed() || getSelection()?.isCollapsed === false) return;
+    // The browser would copy an empty selection.
     event.preventDefault();
     showToast((await copyText(requestId)) ? "The request id is copied." : `The request id is ${requestId}.`);
   };
   useShortcuts({ c: copy, "mod+c": copy });
 }
 
+/** What matters at a glance, with the charge as the way to its ledger entry. */
 function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly id: string }) {
   return (
     <>
@@ -72,6 +75,7 @@ function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly 
   );
 }
 
+/** The chosen tab is in the address. A request that was rejected before routing has no decision. */
 function Body({ detail }: { readonly detail: RequestDetail }) {
   const tabs = [
     {
@@ -105,6 +109,7 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
   );
 }
 
+/** What can be done with a request. */
 function Foot({ detail }: { readonly detail: RequestDetail }) {
   const [isReporting, setReporting] = useState(false);
   const { feedback } = detail;
@@ -123,8 +128,9 @@ function Foot({ detail }: { readonly detail: RequestDetail }) {
   );
 }
 
-/** A labelled example for the next training of the classifier. */
+/** Feedback on a wrong tier, kept as a labelled example for the next training of the classifier. */
 function FeedbackDialog({ detail, onClose }: { readonly detail: RequestDetail; readonly onClose: () => void }) {
+  // Feedback that was given before can be corrected.
   const [tier, setTier] = useState(detail.feedback?.tier ?? detail.tier ?? "LIGHT");
   const [note, setNote] = useState(detail.feedback?.note ?? "");
   const [error, setError] = useState<ApiError | null>(null);

@@ -1,4 +1,4 @@
-// The rows of the log. On a phone each row is a card of two lines.
+// The rows of the request log. On a phone each row is a card of two lines.
 
 import { useLoad } from "../../api.ts";
 import { ago, count, duration, percent, usd, utc } from "../../format.ts";
@@ -6,12 +6,14 @@ import { TierBadge } from "../../kit/tier.tsx";
 import { go, place } from "../../router.ts";
 import type { Key, List, RequestLine } from "../../types.ts";
 
+/** The open request is in the sheet; the chosen one is where the keyboard is. */
 interface RequestTableProps {
   readonly rows: readonly RequestLine[];
   readonly openId: string | null;
   readonly chosenId: string | null;
 }
 
+/** Keys by their names; a deleted key is shown by its id. */
 export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
   const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
   const names = new Map(keys.map(({ id, name }) => [id, name]));
@@ -59,6 +61,7 @@ export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
   );
 }
 
+/** One request. */
 interface RequestRowProps {
   readonly row: RequestLine;
   readonly keyName: string;
@@ -66,10 +69,13 @@ interface RequestRowProps {
   readonly isChosen: boolean;
 }
 
+/** The whole row opens the request, and the time is a link to it for the keyboard. */
 function RequestRow({ row, keyName, isOpen, isChosen }: RequestRowProps) {
   const query = place.value.query.toString();
+  // The filters stay, so that closing the request shows the same list.
   const href = `/requests/${encodeURIComponent(row.id)}${query === "" ? "" : `?${query}`}`;
   const open = (event: MouseEvent): void => {
+    // A link in the row goes where it says.
     const isOnLink = event.target instanceof Element && event.target.closest("a") !== null;
     if (!isOnLink) go(href);
   };
@@ -108,8 +114,10 @@ function RequestRow({ row, keyName, isOpen, isChosen }: RequestRowProps) {
   );
 }
 
+/** Tokens read from or written to a cache are input, too. */
 function Numbers({ row }: { readonly row: RequestLine }) {
   const saved = row.savedUsd === null ? null : Number(row.savedUsd) / (Number(row.baselineUsd) || 1);
+  // Null where no tokens were counted, as for a rejected request.
   const tokensIn = row.tokens === null ? null : row.tokens.input + row.tokens.cacheRead + row.tokens.cacheWrite;
   return (
     <>
@@ -136,6 +144,7 @@ function Numbers({ row }: { readonly row: RequestLine }) {
   );
 }
 
+/** A stream that broke off has a good status, so the word is added. */
 export function Status({ row }: { readonly row: Pick<RequestLine, "status" | "error" | "errorCode" | "ending"> }) {
   const isBroken = row.error && row.status < 400;
   return (

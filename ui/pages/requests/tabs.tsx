@@ -1,4 +1,4 @@
-// The tabs of one request: attempts as a waterfall, the sum behind the charge, and what was said where that is kept.
+// The tabs of one request: attempts as a waterfall, the sum behind the charge, and the payload where that is kept.
 
 import type { AttemptRecord, ContentRecord } from "../../../src/core/requests/records.ts";
 import { count, duration, exact, percent, usd } from "../../format.ts";
@@ -7,6 +7,7 @@ import { Empty } from "../../kit/states.tsx";
 import { hrefTo } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
 
+/** One bar per attempt on the time of the whole request, and how much of it was the gateway's own. */
 export function Attempts({ detail }: { readonly detail: RequestDetail }) {
   if (detail.attempts.length === 0) return <Empty title="No provider was asked" />;
   const endMs = Math.max(detail.latencyMs, ...detail.attempts.map(({ startMs, durationMs }) => startMs + durationMs));
@@ -35,6 +36,7 @@ export function Attempts({ detail }: { readonly detail: RequestDetail }) {
   );
 }
 
+/** A very short attempt keeps a bar that can be seen. What was changed for this model is named. */
 function Attempt({ attempt, endMs }: { readonly attempt: AttemptRecord; readonly endMs: number }) {
   const left = (attempt.startMs / (endMs || 1)) * 100;
   const width = Math.max(0.8, (attempt.durationMs / (endMs || 1)) * 100);
@@ -57,6 +59,7 @@ function Attempt({ attempt, endMs }: { readonly attempt: AttemptRecord; readonly
   );
 }
 
+/** Failures without a status, in words. */
 const FAILURES: Readonly<Record<string, string>> = {
   connect: "No connection to the provider.",
   timeout: "The provider took too long.",
@@ -66,6 +69,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   "client-gone": "The client left.",
 };
 
+/** The reason of the provider is shown where there is one; this is for the rest. */
 function failureText({ failure, status }: AttemptRecord): string {
   if (failure !== "status") return FAILURES[failure ?? ""] ?? String(failure);
   if (status === 429) return "The provider asked for fewer requests.";
@@ -74,6 +78,7 @@ function failureText({ failure, status }: AttemptRecord): string {
   return (status ?? 0) >= 500 ? "The provider failed." : "The provider refused the request.";
 }
 
+/** Kinds of tokens, the price of each, and its name. */
 const BUCKETS = [
   ["input", "input", "Input"],
   ["cacheRead", "cacheRead", "Read from cache"],
@@ -81,6 +86,7 @@ const BUCKETS = [
   ["output", "output", "Output"],
 ] as const;
 
+/** The calculation behind the charge, line by line, so that it can be checked. */
 export function Cost({ detail }: { readonly detail: RequestDetail }) {
   const { money, tokens } = detail;
   if (tokens === null || money.chargeUsd === null) {
@@ -90,6 +96,7 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
       </Empty>
     );
   }
+  // A model without a price of its own for cached tokens charges them as input.
   const priceOf = (name: string): number => money.price?.[name] ?? money.price?.input ?? 0;
   const provider = BUCKETS.reduce((sum, [bucket, price]) => sum + (tokens[bucket] * priceOf(price)) / 1e6, 0);
   const saved = Number(money.savedUsd) / (Number(money.baselineUsd) || 1);
@@ -126,6 +133,7 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
   );
 }
 
+/** One line of the calculation. */
 interface SumRowProps {
   readonly name: string;
   readonly value: string;
@@ -133,6 +141,7 @@ interface SumRowProps {
   readonly isTotal?: boolean;
 }
 
+/** Totals stand out. */
 function SumRow({ name, value, title, isTotal = false }: SumRowProps) {
   return (
     <tr class={isTotal ? "total" : ""}>
@@ -144,7 +153,7 @@ function SumRow({ name, value, title, isTotal = false }: SumRowProps) {
   );
 }
 
-/** Shown as text, whatever it says: it was written by callers and models. */
+/** Shown as plain text whatever it says, because callers and models wrote it. */
 export function Payload({ content }: { readonly content: ContentRecord | null }) {
   if (content === null) {
     return (

@@ -1,28 +1,35 @@
-// The log as it grows: lines arrive by server-sent events, and by asking again and again where no stream can be had. While
-// the reader is further down, or looks at another tab, they wait and are counted.
+// The live tail of the request log. Requests arrive by server-sent events, or by polling where no stream can be opened.
+// While the reader is further down, they wait and are counted.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { withAccount } from "../../api.ts";
 import type { RequestLine } from "../../types.ts";
 
+/** More rows than anybody follows live; older ones are on the next page. */
 const KEPT_MAX = 200;
-/** Further down than this, lines that slip in above would move what is being read. */
+/** Further down than this, rows that slip in above would move what is being read. */
 const READING_FROM_PX = 160;
+/** How soon a stream is tried again while polling. */
 const RETRY_MS = 10_000;
-/** The gateway says every few seconds that it is there; a line that is dead without knowing it says nothing. */
+/**
+ * The gateway sends a sign of life every few seconds. A silent connection is dead, even if the browser does not know.
+ */
 const SILENT_MAX_MS = 20_000;
 
+/** What the list shows of the stream. */
 export interface Tail {
   /** Newest first. */
   readonly requests: readonly RequestLine[];
-  /** How many have come that are not shown yet. */
+  /** How many have arrived that are not shown yet. */
   readonly waiting: number;
-  /** `polling`: no stream can be had, so the list is to be read again and again. */
+  /** `polling`: no stream can be opened, so the list must be read again and again. */
   readonly state: "off" | "streaming" | "polling";
+  /** Shows those that are waiting. */
   show(): void;
 }
 
+/** `reload` reads the list, which holds what the stream did not bring. */
 export function useTail(isOn: boolean, filter: string, reload: () => void): Tail {
   const shown = useSignal<readonly RequestLine[]>([]);
   const waiting = useSignal<readonly RequestLine[]>([]);
@@ -32,6 +39,7 @@ export function useTail(isOn: boolean, filter: string, reload: () => void): Tail
     shown.value = [...waiting.value, ...shown.value].slice(0, KEPT_MAX);
     waiting.value = [];
   };
+  // Other filters are another stream, and start empty.
   useEffect(() => {
     shown.value = [];
     waiting.value = [];
@@ -46,6 +54,7 @@ export function useTail(isOn: boolean, filter: string, reload: () => void): Tail
       },
       onGap: reload,
     });
+    // Back at the top, the reader sees what waited.
     const onScroll = (): void => {
       if (!isReading() && waiting.value.length > 0) show();
     };
@@ -59,18 +68,20 @@ export function useTail(isOn: boolean, filter: string, reload: () => void): Tail
   return { requests: shown.value, waiting: waiting.value.length, state: state.value, show };
 }
 
+/** Whether new rows must wait. A hidden tab is read later. */
 function isReading(): boolean {
   return document.hidden || scrollY > READING_FROM_PX;
 }
 
+/** What happens on a stream. */
 interface Listener {
   onRequest(request: RequestLine): void;
   onState(state: "streaming" | "polling"): void;
-  /** Something was written that no line came of. */
+  /** Requests were written that the stream did not carry. */
   onGap(): void;
 }
 
-/** Not while the page is hidden: a tab in the background needs no stream. */
+/** Opens a stream and keeps it open. A hidden tab needs none: it closes, and opens again when seen. */
 function listen(path: string, listener: Listener): () => void {
   let source: EventSource | null = null;
   let later: ReturnType<typeof setTimeout> | undefined;
@@ -79,11 +90,13 @@ function listen(path: string, listener: Listener): () => void {
     source?.close();
     source = null;
   };
+  // The stream is tried again by itself, since the gateway may only have restarted.
   const fallBackToPolling = (): void => {
     close();
     listener.onState("polling");
     later = setTimeout(open, RETRY_MS);
   };
+  // Every event puts off the moment at which the connection counts as dead.
   const onSignOfLife = (): void => {
     clearTimeout(later);
     later = setTimeout(fallBackToPolling, SILENT_MAX_MS);
@@ -97,11 +110,13 @@ function listen(path: string, listener: Listener): () => void {
         onSignOfLife();
         act(data);
       });
+    // Something may have happened between reading the list and opening the stream.
     on("ready", () => {
       listener.onState("streaming");
       listener.onGap();
     });
     on("request", (data) => listener.onRequest(JSON.parse(data) as RequestLine));
+    // Nothing to do: having arrived is all it says.
     on("alive", () => undefined);
     for (const name of ["changed", "missed"]) on(name, () => listener.onGap());
   }
@@ -116,7 +131,7 @@ function listen(path: string, listener: Listener): () => void {
   };
 }
 
-/** What came live above what was read, each once, newest first. */
+/** Live requests above those that were read, each once, newest first. Ids sort by time. */
 export function withLive(live: readonly RequestLine[], read: readonly RequestLine[]): readonly RequestLine[] {
   const known = new Set(read.map(({ id }) => id));
   const fresh = live.filter(({ id }) => !known.has(id));

@@ -1,4 +1,4 @@
-// Views of the log that somebody gave a name: the filters and the range, kept in this browser.
+// Saved views of the request log: filters and range under a name, kept in this browser.
 
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
@@ -6,19 +6,24 @@ import { Popover } from "../../kit/popover.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { place } from "../../router.ts";
 
+/** A saved view. */
 interface View {
   readonly name: string;
-  /** Of the address, without `?`. */
+  /** The query of the address, without `?`. */
   readonly query: string;
 }
 
+/** The name in the browser's storage. */
 const STORED = "switchyard.views";
+/** The oldest go first. */
 const VIEWS_MAX = 30;
-/** Of the moment, not of the view. */
+/** Part of the moment, not of the view. */
 const PASSING = ["after", "tab", "account"];
 
+// Module state, so that a view saved on one visit is there on the next without reading storage again.
 const views = signal<readonly View[]>(readViews());
 
+/** The button names the view that is shown. */
 export function SavedViews() {
   const current = queryOfView(place.value.query);
   const shown = views.value.find(({ query }) => query === current);
@@ -51,6 +56,7 @@ export function SavedViews() {
   );
 }
 
+/** Saving under a known name replaces that view. */
 function SaveView({ query }: { readonly query: string }) {
   const [name, setName] = useState("");
   const save = (event: Event): void => {
@@ -78,28 +84,31 @@ function SaveView({ query }: { readonly query: string }) {
   );
 }
 
+/** A view is not tied to an account: it keeps the one that is shown. */
 function hrefOf({ query }: View): string {
   const account = place.value.query.get("account");
   const parts = [query, account === null ? "" : `account=${encodeURIComponent(account)}`].filter((part) => part !== "");
   return parts.length === 0 ? "/requests" : `/requests?${parts.join("&")}`;
 }
 
-/** In one order, so that the same view is recognised however it was reached. */
+/** Sorted, so that the same view is recognised however it was reached. */
 function queryOfView(query: URLSearchParams): string {
   const kept = new URLSearchParams([...query].filter(([name]) => !PASSING.includes(name)));
   kept.sort();
   return kept.toString();
 }
 
+/** Keeps the views here and in the browser. */
 function keep(next: readonly View[]): void {
   views.value = next;
   try {
     localStorage.setItem(STORED, JSON.stringify(next));
   } catch {
-    // A browser that keeps nothing still has the view until the page is left.
+    // A browser without storage keeps the view until the page is left.
   }
 }
 
+/** Storage may hold anything: what is no view is ignored. */
 function readViews(): readonly View[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(STORED) ?? "[]");
@@ -109,6 +118,7 @@ function readViews(): readonly View[] {
   }
 }
 
+/** Whether a stored value can be used. */
 function isView(value: unknown): value is View {
   const { name, query } = (value ?? {}) as Partial<View>;
   return typeof name === "string" && typeof query === "string";

@@ -1,4 +1,4 @@
-// Who may sign in: users, invitations by link, and the accounts they belong to. For operators.
+// Who may sign in: users, invitations, the accounts they belong to, and one-time links. For operators.
 
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../../api.ts";
@@ -13,6 +13,7 @@ import { showToast } from "../../kit/toast.tsx";
 import { session } from "../../session.ts";
 import type { Account, List } from "../../types.ts";
 
+/** What a user and an invitation have in common. */
 interface Person {
   readonly id: string;
   readonly email: string;
@@ -20,10 +21,12 @@ interface Person {
   readonly accountId: string;
 }
 
+/** Somebody who can sign in. */
 interface UserRow extends Person {
   readonly lastSignInAt: string | null;
 }
 
+/** An invitation that was not accepted yet. */
 interface InvitationRow extends Person {
   readonly expiresAt: string;
 }
@@ -99,6 +102,7 @@ function UserItem({ user, account, onReset }: UserItemProps) {
   );
 }
 
+/** Can be withdrawn; its link then works no more. */
 function InvitationItem({ invitation }: { readonly invitation: InvitationRow }) {
   return (
     <li class="row">
@@ -126,6 +130,7 @@ async function remove(path: string, notice: string): Promise<void> {
   );
 }
 
+/** An account of its own for keys, credits and profiles. It is chosen at the top of the page. */
 function AccountForm() {
   const [name, setName] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
@@ -158,18 +163,21 @@ function AccountForm() {
   );
 }
 
+/** The roles with what they may see. */
 const ROLES = [
   { value: "owner", label: "owner: one account" },
   { value: "operator", label: "operator: everything" },
 ];
 
+/** The accounts to choose from. */
 interface InviteFormProps {
   readonly accounts: readonly Account[];
-  /** Asked for a reset link, since there is a user with this address already. */
+  /** A user with this address exists already: they need a new password, not an invitation. */
   readonly onKnown: (email: string) => void;
 }
 
-export function InviteForm({ accounts, onKnown }: InviteFormProps) {
+/** The gateway sends no e-mail: the operator sends the link. */
+function InviteForm({ accounts, onKnown }: InviteFormProps) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState("owner");
   const [accountId, setAccountId] = useState("default");
@@ -214,17 +222,20 @@ export function InviteForm({ accounts, onKnown }: InviteFormProps) {
   );
 }
 
+/** The link and when it ends. */
 interface MadeReset {
   readonly link: string;
   readonly expiresAt: string;
 }
 
+/** Who gets a new password. */
 interface ResetLinkProps {
   readonly user: { readonly id: string; readonly email: string };
   readonly onClose: () => void;
 }
 
-export function ResetLink({ user, onClose }: ResetLinkProps) {
+/** Opening the dialog creates the link. */
+function ResetLink({ user, onClose }: ResetLinkProps) {
   const [made, setMade] = useState<MadeReset | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   useEffect(() => {

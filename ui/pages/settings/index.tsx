@@ -1,4 +1,4 @@
-// Settings: what the gateway runs with and where each value comes from, who may sign in, and how this page looks.
+// Settings: what the gateway runs with and where each value comes from, who may sign in, and how the dashboard looks.
 
 import { useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../../api.ts";
@@ -13,17 +13,23 @@ import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
 import { Access } from "./access.tsx";
 
+/** One option as the gateway read it. */
 interface ConfigOption {
   readonly name: string;
+  /** The environment variable that sets it. */
   readonly env: string | null;
   readonly value: string | null;
+  /** The value is not sent; only whether it is set. */
   readonly isSecret: boolean;
   readonly isSet: boolean;
+  /** Which source the value was taken from: default, file, environment or command line. */
   readonly origin: string;
+  /** Where in that source. */
   readonly place: string | null;
   readonly help: string;
 }
 
+/** What `/api/settings` answers. Values are read at the start and cannot be changed here. */
 interface GatewaySettings {
   readonly version: string;
   readonly node: string;
@@ -36,7 +42,9 @@ interface GatewaySettings {
   readonly providers: readonly { id: string; kind: string; baseUrl: string; hasKey: boolean }[];
 }
 
+/** Theme and sign-in for everybody; users and configuration for operators. */
 export function Settings() {
+  // Owners may not read it, so they do not ask.
   const running = useLoad<GatewaySettings>(isOperator() ? "/api/settings" : null);
   return (
     <>
@@ -83,6 +91,7 @@ export function Settings() {
   );
 }
 
+/** Folded away until it is needed. Other sessions end with the change. */
 function PasswordForm() {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
@@ -129,7 +138,9 @@ function PasswordForm() {
   );
 }
 
+/** The facts that belong into a bug report, the providers, and every option. */
 function RunningGateway({ running }: { readonly running: GatewaySettings }) {
+  // Name and value of each line.
   const facts: readonly (readonly [string, string])[] = [
     ["Version", running.version],
     ["Node", running.node],
@@ -170,6 +181,7 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
   );
 }
 
+/** A provider with a button that tests it. */
 function ProviderRow({
   provider: { id, kind, baseUrl, hasKey },
 }: {
@@ -182,6 +194,7 @@ function ProviderRow({
         <b>{id}</b>
         <span class="chip">{kind}</span>
         <span class="grow cut faint">{baseUrl}</span>
+        {/* The sandbox needs no key. */}
         {kind !== "sandbox" && <span class={hasKey ? "good" : "bad"}>{hasKey ? "key set" : "no key"}</span>}
         {button}
       </div>
@@ -190,6 +203,7 @@ function ProviderRow({
   );
 }
 
+/** An option that was not set names the variable that would set it. */
 function Options({ options }: { readonly options: readonly ConfigOption[] }) {
   return (
     <div class="table-box">

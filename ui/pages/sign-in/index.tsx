@@ -1,4 +1,4 @@
-// Before the dashboard: the one-time set-up link, an invitation, or signing in.
+// The pages before the dashboard: the one-time set-up link, an invitation, a new password, and signing in.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -10,8 +10,10 @@ import { go } from "../../router.ts";
 import { loadSession, session, setUp, signIn } from "../../session.ts";
 import { Logo } from "../../shell.tsx";
 
+/** The gateway checks the same. */
 const PASSWORD_MIN = 12;
 
+/** The gateway sends no e-mail, so a forgotten password needs an operator's help. */
 export function SignIn() {
   return (
     <CredentialsForm title="Sign in" action="Sign in" onSubmit={({ email, password }) => signIn(email, password)}>
@@ -26,6 +28,7 @@ export function SignIn() {
   );
 }
 
+/** The first operator of a gateway. Without a token it only says where to find the link. */
 export function SetUp({ token }: { readonly token: string }) {
   if (token === "") {
     return (
@@ -49,6 +52,7 @@ export function SetUp({ token }: { readonly token: string }) {
   );
 }
 
+/** Somebody who was invited chooses a password; the invitation knows their address. */
 export function Invited({ token }: { readonly token: string }) {
   const submit = async ({ password }: Credentials): Promise<void> => {
     await call("POST", "/api/invitations/accept", { body: { token, password } });
@@ -62,6 +66,7 @@ export function Invited({ token }: { readonly token: string }) {
   );
 }
 
+/** A new password through a reset link, which signs the user out everywhere else. */
 export function NewPassword({ token }: { readonly token: string }) {
   const submit = async ({ password }: Credentials): Promise<void> => {
     await call("POST", "/api/password-reset", { body: { token, password } });
@@ -76,11 +81,13 @@ export function NewPassword({ token }: { readonly token: string }) {
   );
 }
 
+/** What was entered; `email` stays empty where the link knows it. */
 interface Credentials {
   readonly email: string;
   readonly password: string;
 }
 
+/** What differs between the four pages. */
 interface CredentialsFormProps {
   readonly title: string;
   readonly action: string;
@@ -91,6 +98,7 @@ interface CredentialsFormProps {
   readonly children: ComponentChildren;
 }
 
+/** One form for all of them. Password managers tell choosing from entering by `autocomplete`. */
 function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubmit, children }: CredentialsFormProps) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
@@ -139,6 +147,7 @@ function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubm
   );
 }
 
+/** A card in the middle of an otherwise empty page. */
 function Frame({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   useEffect(() => {
     document.title = `${title} · Switchyard`;
