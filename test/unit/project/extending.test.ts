@@ -101,9 +101,7 @@ describe("on a copy of the source", () => {
   test("a CLI command runs, has help and is documented", async () => {
     write("src/cli/hello.ts", HELLO_COMMAND);
     edit("src/main.ts", "  keys: async", '  hello: async () => (await import("./cli/hello.ts")).hello,\n  keys: async');
-    edit("src/cli/help/help.ts", "  keys: keysPage,", "  keys: keysPage,\n  hello: helloPage,");
-    edit("src/cli/help/help.ts", "import { keysPage", 'import { helloPage } from "./hello.ts";\nimport { keysPage');
-    write("src/cli/help/hello.ts", HELLO_PAGE);
+    edit("src/cli/help/pages.ts", "  serve: {\n", `  hello: ${HELLO_PAGE},\n  serve: {\n`);
     const { COMMANDS } = await fromCopy("src/main.ts");
     const terminal = recordTerminal();
     expect(await (await COMMANDS.hello())({ command: "hello", words: [], flags: {} }, terminal)).toBe(0);
@@ -124,12 +122,7 @@ export async function hello(_args: Arguments, terminal: Terminal = thisTerminal(
 }
 `;
 
-const HELLO_PAGE = `// Help for a test.
-
-import { flags, type HelpPage } from "./page.ts";
-
-export const helloPage: HelpPage = { summary: "Say hello", about: "says hello.", examples: ["switchyard hello"], tables: [flags()] };
-`;
+const HELLO_PAGE = `{ summary: "Say hello", about: "says hello.", examples: ["switchyard hello"], tables: [] }`;
 
 /** Replaces one piece of a file of the copy, which must be there exactly once. */
 function edit(path: string, piece: string, replacement: string): void {
