@@ -2,7 +2,7 @@
 
 import { type Dialect, EFFORTS } from "../core/model.ts";
 import type { Located } from "./located.ts";
-import { listOf, oneOf, type Reader, refuse, shape, text, truth } from "./readers.ts";
+import { listOf, oneOf, type Reader, reject, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
 
 const OUTPUT_CAPS: readonly Dialect["outputCap"][] = ["as-sent", "max_tokens", "max_completion_tokens"];
@@ -35,7 +35,7 @@ export const dialectChanges: Reader<Partial<Dialect>> = shape({
 export function textMap(keys: RegExp, expectedKey: string): Reader<Readonly<Record<string, string>>> {
   const readValue = text({ test: (value) => !/[\r\n]/.test(value), expected: "one line of text" });
   return (node: Located, report: Report) => {
-    if (node.kind !== "mapping") return refuse(node, report, "a mapping");
+    if (node.kind !== "mapping") return reject(node, report, "a mapping");
     const outcome: Record<string, string> = {};
     for (const [key, entry] of node.entries) {
       const value = readValue(entry.node, report);

@@ -1,4 +1,4 @@
-// What `switchyard doctor` can say from the configuration alone; checks that touch the world are added by the command.
+// Checks of the configuration alone, for `switchyard doctor`. The command adds those that touch the world.
 
 import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
@@ -9,6 +9,7 @@ import { type Variables, variableValue } from "./environment.ts";
 import type { Problem } from "./report.ts";
 import type { Loaded, Settings } from "./settings.ts";
 
+/** One check and its result. */
 export interface Check {
   readonly state: "ok" | "warn" | "fail";
   readonly what: string;
@@ -16,10 +17,11 @@ export interface Check {
   readonly fix: string | null;
 }
 
-/** Vendors change prices about that often. */
+/** Vendors change prices about twice a year. */
 export const PRICES_OLD_DAYS = 180;
 const DAY_MS = 86_400_000;
 
+/** One check for each fact worth knowing; only the problems when there are any. */
 export function diagnose(loaded: Loaded, env: Variables, nowMs: number): readonly Check[] {
   if (!loaded.ok) return loaded.problems.map((problem) => checkOf("fail", problem));
   const { settings, sources, warnings } = loaded;
@@ -39,6 +41,7 @@ function checkOf(state: "warn" | "fail", problem: Problem): Check {
   return { state, what: `${problem.place}: ${problem.message}`, fix };
 }
 
+/** Built-in providers that are on, one line for those that are off, and the configured ones. */
 function providerChecks(catalog: Catalog, env: Variables): readonly Check[] {
   const builtin = readBuiltin().providers;
   const builtinIds = new Set(builtin.map((row) => row.id));
@@ -72,11 +75,13 @@ function offCheck(variables: readonly string[]): Check {
   return { state: "ok", what, fix: "Set one to use it" };
 }
 
+/** In words, with the right number of the noun. */
 function modelCount(catalog: Catalog, provider: string): string {
   const count = [...catalog.models.values()].filter((model) => model.provider === provider).length;
   return count === 1 ? "1 model" : `${count} models`;
 }
 
+/** A tier without models is legal: its requests go to the next tier. */
 function tierChecks(catalog: Catalog): readonly Check[] {
   return TIERS.map((tier): Check => {
     const ids = catalog.chains[tier].map((model) => model.id);
@@ -86,6 +91,7 @@ function tierChecks(catalog: Catalog): readonly Check[] {
   });
 }
 
+/** Only prices that requests are routed by count. */
 function priceChecks(catalog: Catalog, nowMs: number): readonly Check[] {
   const dates = TIERS.flatMap((tier) => catalog.chains[tier]).map((model) => model.priceAsOf);
   const oldest = dates.filter((date) => date !== "").sort()[0];
@@ -97,6 +103,7 @@ function priceChecks(catalog: Catalog, nowMs: number): readonly Check[] {
   return [{ state: "warn", what: `${what}: the oldest are ${ageDays} days old`, fix }];
 }
 
+/** Whole days since a date such as 2026-08-08. */
 export function ageInDays(date: string, nowMs: number): number {
   return Math.floor((nowMs - Date.parse(date)) / DAY_MS);
 }

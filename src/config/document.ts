@@ -1,4 +1,5 @@
-// Parses switchyard.yaml into located values. `${NAME}` and `${NAME:-default}` in values are replaced from the environment.
+// The configuration file: parses switchyard.yaml into located values. `${NAME}` and `${NAME:-default}` in values are
+// replaced from the environment.
 
 import {
   type Document,
@@ -53,17 +54,20 @@ export function parseLocated(input: DocumentInput): Located | null {
   return null;
 }
 
+/** The parser's own words, except where ours are plainer. */
 function describeYamlError(code: string, message: string): string {
   if (code === "DUPLICATE_KEY") return "the same key is written twice in one mapping";
   return `not valid YAML: ${message.replace(/\.$/, "")}`;
 }
 
+/** Where the walk is. An alias has no text of its own, so the offset of its parent goes on. */
 interface Position {
   readonly path: string;
   readonly offset: number;
   readonly depth: number;
 }
 
+/** A YAML node as a located value, with references replaced. */
 function locate(node: unknown, position: Position, walk: FileWalk): Located {
   const offset = (node as { range?: [number, number, number] | null } | null)?.range?.[0] ?? position.offset;
   const here: Position = { ...position, offset };
@@ -100,6 +104,7 @@ function locateEntries(map: YAMLMap, position: Position, walk: FileWalk): Readon
   return entries;
 }
 
+/** A reference that is not set is a problem; one that is set to nothing counts as not written. */
 function locateText(value: string, spot: { path: string; place: string }, walk: FileWalk): Located {
   const replaced = walk.references.replace(value, (name) => walk.environment.read(name)?.text ?? null);
   for (const name of replaced.unset) {
@@ -112,6 +117,7 @@ function locateText(value: string, spot: { path: string; place: string }, walk: 
   return { kind: "scalar", value: replaced.text, isBareText: isReference, isHidden: isReference, ...spot };
 }
 
+/** `switchyard.yaml:12:5 models[0].price`, as problems show it. */
 function placeOf(position: Position, walk: FileWalk): string {
   const { line, col } = walk.lines.linePos(position.offset);
   const at = `${walk.name}:${line}:${col}`;
@@ -121,9 +127,11 @@ function placeOf(position: Position, walk: FileWalk): string {
 // References. Braces are YAML's own signs inside `{ … }`. So each `${NAME}` is masked before parsing by private-use characters of
 // the same length, which keeps line and column true, and is replaced afterwards.
 
+/** `$${NAME}` is an escaped reference. */
 const REFERENCE = /\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}\n]*))?\}/g;
-const FIRST_MARK = 0xe100;
-const MARK_COUNT = 0x1700;
+/** Private-use characters: one for each reference, then a filler up to the length of the reference. */
+const FIRST_MASK = 0xe100;
+const MASK_COUNT = 0x1700;
 const FILLER = "\ue000";
 const MASKED = /([\ue100-\uf7ff])\ue000*/g;
 
@@ -135,42 +143,44 @@ interface Reference {
   readonly isEscaped: boolean;
 }
 
-export interface Replaced {
+interface Replaced {
   readonly text: string;
   readonly count: number;
   readonly unset: readonly string[];
 }
 
-export interface References {
+interface References {
   readonly masked: string;
+  /** The text as it was written, for keys and messages. */
   restore(text: string): string;
+  /** The text with values in place of references, and the names that have none. */
   replace(text: string, lookUp: (name: string) => string | null): Replaced;
 }
 
-export function maskReferences(text: string): References {
+function maskReferences(text: string): References {
   const references: Reference[] = [];
   const masked = text.replace(REFERENCE, (source: string, dollar?: string, name = "", fallback?: string) => {
-    if (references.length >= MARK_COUNT) return source;
+    if (references.length >= MASK_COUNT) return source;
     references.push({ source, name, fallback: fallback ?? null, isEscaped: dollar !== undefined });
-    return String.fromCharCode(FIRST_MARK + references.length - 1) + FILLER.repeat(source.length - 1);
+    return String.fromCharCode(FIRST_MASK + references.length - 1) + FILLER.repeat(source.length - 1);
   });
-  const referenceOf = (mark: string): Reference | undefined => references[mark.charCodeAt(0) - FIRST_MARK];
+  const referenceOf = (mask: string): Reference | undefined => references[mask.charCodeAt(0) - FIRST_MASK];
   return {
     masked,
-    restore: (value) => value.replace(MASKED, (whole, mark: string) => referenceOf(mark)?.source ?? whole),
+    restore: (value) => value.replace(MASKED, (whole, mask: string) => referenceOf(mask)?.source ?? whole),
     replace: (value, lookUp) => replaceAll(value, referenceOf, lookUp),
   };
 }
 
 function replaceAll(
   value: string,
-  referenceOf: (mark: string) => Reference | undefined,
+  referenceOf: (mask: string) => Reference | undefined,
   lookUp: (name: string) => string | null,
 ): Replaced {
   const unset: string[] = [];
   let count = 0;
-  const text = value.replace(MASKED, (whole, mark: string) => {
-    const reference = referenceOf(mark);
+  const text = value.replace(MASKED, (whole, mask: string) => {
+    const reference = referenceOf(mask);
     if (reference === undefined) return whole;
     if (reference.isEscaped) return reference.source.slice(1);
     count += 1;

@@ -1,18 +1,21 @@
-// Reads environment variables. Empty text counts as unset, and a secret may stand in a file that NAME_FILE points to.
+// Environment variables. Empty text counts as unset, and a secret may stand in a file that NAME_FILE points to.
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Report } from "./report.ts";
 
+/** As `process.env` has them. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface Variable {
   readonly text: string;
+  /** `environment NAME`, as problems show it. */
   readonly place: string;
   readonly isSecret: boolean;
 }
 
 export interface Environment {
+  /** Null when it is unset or empty. */
   read(name: string): Variable | null;
   /** The names that were set and asked for, in the order they were asked for. */
   used(): readonly string[];
@@ -21,11 +24,13 @@ export interface Environment {
 interface EnvironmentInput {
   readonly variables: Variables;
   readonly cwd: string;
+  /** Only these may be given as a file. */
   readonly secretNames: ReadonlySet<string>;
   readonly report: Report;
 }
 
 export function openEnvironment(input: EnvironmentInput): Environment {
+  // Each variable is read once, so that a problem with it is reported once.
   const answers = new Map<string, Variable | null>();
   const usedNames: string[] = [];
   return {

@@ -13,6 +13,7 @@ import type { ShownOption } from "./settings.ts";
 /** Flags by name without dashes; a flag without a value has the text "true". */
 export type ConfigFlags = Readonly<Record<string, string | undefined>>;
 
+/** Where values come from, strongest first. */
 export interface Layers {
   readonly flags: ConfigFlags;
   readonly environment: Environment;
@@ -54,6 +55,7 @@ function showOption(name: string, option: Option<unknown>, layers: Omit<Layers, 
   };
 }
 
+/** A value as people wrote it. */
 function textOf(node: Located): string {
   if (node.kind === "sequence") return node.items.map(textOf).join(", ");
   return node.kind === "scalar" ? String(node.value) : "";
@@ -95,11 +97,12 @@ export function checkFlags(flags: ConfigFlags, report: Report): void {
   }
 }
 
+/** Only an address can hold one that we would notice. */
 function hasPassword(address: string): boolean {
   return URL.canParse(address) && new URL(address).password !== "";
 }
 
-/** Only a warning, because other programs may have variables with our prefix. */
+/** Unknown variables are only a warning, because other programs may use our prefix. */
 export function checkVariables(variables: Variables, report: Report): void {
   const known = optionRows().flatMap((row) => {
     if (row.env === null) return [];

@@ -16,7 +16,7 @@ import { LAME_DUCK_SECONDS } from "./options/server.ts";
 import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
 import { forgiveUnused, tracingOf } from "./options/traces.ts";
 import { readProviders } from "./providers.ts";
-import { checkKeys, refuse } from "./readers.ts";
+import { checkKeys, reject } from "./readers.ts";
 import { emptyReport, type Problem, type Report } from "./report.ts";
 import type { Loaded, Settings } from "./settings.ts";
 
@@ -77,6 +77,7 @@ interface FileInput {
   readonly report: Report;
 }
 
+/** The configuration file, read and parsed. */
 interface SourceFile {
   /** Null when there is no file. */
   readonly path: string | null;
@@ -86,6 +87,7 @@ interface SourceFile {
   readonly root: Located | null;
 }
 
+/** A file that is named must exist; the default one may be missing. */
 function openFile({ flags, environment, cwd, report }: FileInput): SourceFile {
   const named = settleOption(OPTIONS.file.config, { flags, environment, file: null, report });
   const name = named ?? DEFAULT_FILE;
@@ -113,7 +115,7 @@ function checkSections(file: Located | null, report: Report): void {
   for (const section of sections) {
     const node = nodeAt(file, section);
     if (node === null) continue;
-    if (node.kind !== "mapping") refuse(node, report, "a mapping");
+    if (node.kind !== "mapping") reject(node, report, "a mapping");
     const known = paths.filter(([head, key]) => head === section && key !== undefined).map(([, key]) => key as string);
     checkKeys(node, known, report);
   }
@@ -126,7 +128,7 @@ interface FindingsInput {
   readonly report: Report;
 }
 
-/** That no chain is left is only worth saying when nothing else is wrong: it usually follows from it. */
+/** An empty catalogue is only reported when nothing else is wrong, since it usually follows from something else. */
 function addCatalogFindings({ built, file, environment, report }: FindingsInput): void {
   const baseline = environment.read(OPTIONS.catalog.baseline.env as string);
   const placed = ({ at, message, suggestion }: CatalogProblem): Problem => {

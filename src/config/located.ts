@@ -1,4 +1,4 @@
-// A value together with where it was written, whatever source it came from, so that every check can name the place.
+// Located values: a value together with where it was written, so that every check can name the place.
 
 import type { Variable } from "./environment.ts";
 
@@ -9,7 +9,7 @@ interface Spot {
   readonly place: string;
 }
 
-export interface Scalar extends Spot {
+interface Scalar extends Spot {
   readonly kind: "scalar";
   readonly value: string | number | boolean;
   /** Came as bare text (a variable, a flag, a reference in the file), so "8080" may be meant as a number. */
@@ -24,21 +24,22 @@ export interface MappingEntry {
   readonly node: Located;
 }
 
-export interface Mapping extends Spot {
+interface Mapping extends Spot {
   readonly kind: "mapping";
   readonly entries: ReadonlyMap<string, MappingEntry>;
 }
 
-export interface Sequence extends Spot {
+interface Sequence extends Spot {
   readonly kind: "sequence";
   readonly items: readonly Located[];
 }
 
-/** `empty` was written without a value; `broken` has been reported already and is passed over in silence. */
-export interface Hole extends Spot {
+/** `empty` was written without a value. `broken` has been reported already and causes no further message. */
+interface Hole extends Spot {
   readonly kind: "empty" | "broken";
 }
 
+/** A value of the file, of a variable or of a flag, all in one shape. */
 export type Located = Scalar | Mapping | Sequence | Hole;
 
 export function locatedVariable(variable: Variable, path: string): Scalar {

@@ -1,4 +1,4 @@
-// Reads `models:` and `tiers:` of a configuration into rows of the catalogue.
+// The sections `models:` and `tiers:` of a configuration, read into rows of the catalogue.
 
 import type { ChainLists } from "../catalog/chains.ts";
 import type { ModelRow } from "../catalog/rows.ts";
@@ -7,15 +7,18 @@ import { priceFromUsdPerMillion } from "../core/money.ts";
 import { TIERS } from "../core/tiers.ts";
 import { dialectChanges } from "./dialects.ts";
 import { type Located, nodeAt } from "./located.ts";
-import { listOf, number, oneOf, type Reader, refuse, shape, text } from "./readers.ts";
+import { listOf, number, oneOf, type Reader, reject, shape, text } from "./readers.ts";
 import type { Report } from "./report.ts";
 
-/** What a model that says nothing is taken for; written out in docs/configuration.md. */
+/** For models that do not say; docs/configuration.md names them. */
 export const MODEL_DEFAULTS = { context: 128_000, maxOutput: 16_384 } as const;
 
+/** Bounds that catch slips of the keyboard, far above real values. */
 const TOKENS_MAX = 100_000_000;
 const PRICE_MAX_USD = 1_000_000;
+/** Asks for routing, so no model may be called so. */
 const RESERVED_ID = "auto";
+/** Ids of vendors hold slashes, colons and dots. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/;
 
 const tokenCount = number({ min: 1, max: TOKENS_MAX, isWhole: true });
@@ -64,16 +67,18 @@ interface ModelsSection {
   readonly report: Report;
 }
 
+/** In the order of the file. A broken row is reported and still has its place. */
 export function readModels({ file, source, report }: ModelsSection): readonly ModelRow[] {
   const section = nodeAt(file, "models");
   if (section === null) return [];
   if (section.kind !== "sequence") {
-    refuse(section, report, "a list of models");
+    reject(section, report, "a list of models");
     return [];
   }
   return section.items.map((item, index) => rowOf(item, index, { source, report }));
 }
 
+/** Only the tiers that are written; their model ids are checked when the catalogue is built. */
 export function readTiers(file: Located | null, report: Report): ChainLists {
   const section = nodeAt(file, "tiers");
   if (section === null) return {};
@@ -107,5 +112,5 @@ function price(node: Located, report: Report): number | undefined {
   const usd = number({ min: 0, max: PRICE_MAX_USD })(node, report);
   if (usd === undefined) return undefined;
   const isExact = priceFromUsdPerMillion(usd) !== null;
-  return isExact ? usd : refuse(node, report, "USD per million tokens with at most six decimals");
+  return isExact ? usd : reject(node, report, "USD per million tokens with at most six decimals");
 }

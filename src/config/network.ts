@@ -1,5 +1,5 @@
-// What an address on the network is: somebody's server, our own network, or one that no request may ever go to, such as
-// the service that tells a machine in a cloud its secrets.
+// Kinds of network addresses: public, private, or forbidden. Forbidden ones are never called, such as the metadata
+// service that gives a cloud machine its credentials.
 
 import { BlockList, isIP } from "node:net";
 
@@ -16,6 +16,7 @@ const FORBIDDEN = ranges(
   ["169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32"],
   ["fe80::/10", "ff00::/8", "fd00:ec2::254/128", "fd20:ce::254/128"],
 );
+/** Loopback, private and carrier-grade ranges, and those reserved for tests of networks. */
 const PRIVATE = ranges(
   [
     "0.0.0.0/8",
@@ -29,6 +30,7 @@ const PRIVATE = ranges(
   ],
   ["::/128", "::1/128", "fc00::/7", "fec0::/10"],
 );
+/** Names under which clouds serve metadata. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   "metadata",
   "metadata.google.internal",
@@ -37,7 +39,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   "instance-data.ec2.internal",
 ]);
 
-/** Of an address in digits. */
+/** The kind of an address in digits. */
 export function addressKind(address: string): AddressKind {
   const family = isIP(address);
   if (family === 0) return "forbidden";
@@ -48,14 +50,14 @@ export function addressKind(address: string): AddressKind {
   return isIn(PRIVATE) ? "private" : "public";
 }
 
-/** Of the host in a URL, as `URL.hostname` gives it; a name is judged when it is looked up, but for those known to be wrong. */
+/** The kind of a host as `URL.hostname` gives it. A name is judged when it is looked up, except the forbidden ones. */
 export function hostKind(hostname: string): AddressKind | "name" {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0) return addressKind(host);
   return FORBIDDEN_NAMES.has(host.toLowerCase().replace(/\.$/, "")) ? "forbidden" : "name";
 }
 
-/** IPv4 in another dress: mapped, translated (NAT64) or tunnelled (6to4). */
+/** The IPv4 address inside an IPv6 one: mapped, translated (NAT64) or tunnelled (6to4). Otherwise it would pass as public. */
 function embeddedV4(address: string): string | null {
   const groups = groupsOf(address);
   const head = groups.slice(0, 6).join(":");

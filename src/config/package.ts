@@ -7,7 +7,7 @@ export interface Package {
   readonly engines: { readonly node: string };
 }
 
-/** The nearest one above this file, which stands at different depths as source and as build. */
+/** The nearest one above this file, which lies at different depths in src/ and in dist/. */
 export function readPackage(): Package {
   let file = new URL("./package.json", import.meta.url);
   while (!existsSync(file)) {

@@ -9,7 +9,7 @@ import type { ProviderKind, Timeouts } from "../core/model.ts";
 import { dialectChanges, textMap } from "./dialects.ts";
 import type { Environment } from "./environment.ts";
 import { type Located, type MappingEntry, nodeAt } from "./located.ts";
-import { baseUrl, hidden, number, oneOf, refuse, shape, text, truth } from "./readers.ts";
+import { baseUrl, hidden, number, oneOf, reject, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
 
 export const PROVIDER_KINDS: readonly ProviderKind[] = ["openai", "anthropic", "sandbox"];
@@ -43,7 +43,7 @@ export function readProviders(input: ProvidersInput): readonly ProviderSetup[] {
   }
   const section = nodeAt(input.file, "providers");
   if (section === null) return [...setups.values()];
-  if (section.kind !== "mapping") refuse(section, input.report, "a mapping of provider names");
+  if (section.kind !== "mapping") reject(section, input.report, "a mapping of provider names");
   else for (const [id, entry] of section.entries) setups.set(id, readProvider(id, entry, input));
   return [...setups.values()];
 }

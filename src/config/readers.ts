@@ -1,33 +1,38 @@
-// Readers: each takes a located value and gives a checked one, or reports what is wrong with it and gives nothing.
+// Readers of values: each takes a located value and gives a checked one, or reports what is wrong and gives undefined.
+// An option, a section and an entry of a list are all read by composing these.
 
 import { nearest } from "../catalog/nearest.ts";
 import type { Located } from "./located.ts";
 import { hostKind } from "./network.ts";
 import type { Report } from "./report.ts";
 
+/** Undefined means that a problem was reported. */
 export type Reader<T> = (node: Located, report: Report) => T | undefined;
 
-export interface TextRule {
+interface TextRule {
   readonly test: (text: string) => boolean;
+  /** Completes "expected …, got …". */
   readonly expected: string;
 }
 
+/** Text that is not empty and passes the rule. */
 export function text(rule?: TextRule): Reader<string> {
   return (node, report) => {
     const isText = node.kind === "scalar" && typeof node.value === "string";
-    if (!isText) return refuse(node, report, rule?.expected ?? "text");
+    if (!isText) return reject(node, report, rule?.expected ?? "text");
     const value = node.value as string;
-    if (value === "" || rule?.test(value) === false) return refuse(node, report, rule?.expected ?? "text");
+    if (value === "" || rule?.test(value) === false) return reject(node, report, rule?.expected ?? "text");
     return value;
   };
 }
 
-export interface NumberRule {
+interface NumberRule {
   readonly min: number;
   readonly max: number;
   readonly isWhole?: boolean;
 }
 
+/** Both ends of the range belong to it. */
 export function number(rule: NumberRule): Reader<number> {
   const kind = rule.isWhole === true ? "a whole number" : "a number";
   const expected = `${kind} from ${rule.min} to ${rule.max}`;
@@ -35,7 +40,7 @@ export function number(rule: NumberRule): Reader<number> {
     const value = numberOf(node);
     const isGood =
       value !== null && value >= rule.min && value <= rule.max && (rule.isWhole !== true || Number.isInteger(value));
-    return isGood ? value : refuse(node, report, expected);
+    return isGood ? value : reject(node, report, expected);
   };
 }
 
@@ -45,13 +50,14 @@ export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
     const given = node.kind === "scalar" ? String(node.value) : "";
     const found = words.find((word) => word.toLowerCase() === given.toLowerCase());
     if (found !== undefined) return found;
-    return refuse(node, report, `one of ${words.join(", ")}`, nearest(given, words));
+    return reject(node, report, `one of ${words.join(", ")}`, nearest(given, words));
   };
 }
 
 const TRUE_WORDS = new Set(["1", "true", "yes", "on"]);
 const FALSE_WORDS = new Set(["0", "false", "no", "off"]);
 
+/** In YAML only true and false; the words of variables and flags only where the value came as bare text. */
 export const truth: Reader<boolean> = (node, report) => {
   if (node.kind === "scalar" && typeof node.value === "boolean") return node.value;
   const word = node.kind === "scalar" ? String(node.value).toLowerCase() : "";
@@ -59,7 +65,7 @@ export const truth: Reader<boolean> = (node, report) => {
   if (isBareText && TRUE_WORDS.has(word)) return true;
   if (isBareText && FALSE_WORDS.has(word)) return false;
   const meant = TRUE_WORDS.has(word) ? "true" : FALSE_WORDS.has(word) ? "false" : null;
-  return refuse(node, report, "true or false", meant);
+  return reject(node, report, "true or false", meant);
 };
 
 /** Reads the same, but what was written never appears in a message. */
@@ -71,7 +77,7 @@ export function hidden<T>(reader: Reader<T>): Reader<T> {
 export function listOf<T>(reader: Reader<T>): Reader<readonly T[]> {
   return (node, report) => {
     const items = itemsOf(node);
-    if (items === null) return refuse(node, report, "a list");
+    if (items === null) return reject(node, report, "a list");
     return items.map((item) => reader(item, report)).filter((item) => item !== undefined);
   };
 }
@@ -84,7 +90,7 @@ export function shape<S extends Readonly<Record<string, Reader<unknown>>>>(
   required: readonly (keyof S & string)[] = [],
 ): Reader<Shape<S>> {
   return (node, report) => {
-    if (node.kind !== "mapping") return refuse(node, report, "a mapping");
+    if (node.kind !== "mapping") return reject(node, report, "a mapping");
     checkKeys(node, Object.keys(readers), report);
     const outcome: Record<string, unknown> = {};
     for (const [key, reader] of Object.entries(readers)) {
@@ -110,13 +116,15 @@ export function checkKeys(node: Located, known: readonly string[], report: Repor
   }
 }
 
-export function refuse(node: Located, report: Report, expected: string, suggestion: string | null = null): undefined {
+/** Reports an unexpected value. A broken one was reported before and gets no second message. */
+export function reject(node: Located, report: Report, expected: string, suggestion: string | null = null): undefined {
   if (node.kind === "broken") return undefined;
   const message = `expected ${expected}, got ${show(node)}`;
   report.problems.push({ place: node.place, message, suggestion });
   return undefined;
 }
 
+/** The value as a message may show it: never a secret. */
 function show(node: Located): string {
   if (node.kind === "mapping") return "a mapping";
   if (node.kind === "sequence") return "a list";
@@ -124,6 +132,7 @@ function show(node: Located): string {
   return node.isHidden ? "something else (not shown)" : JSON.stringify(node.value);
 }
 
+/** Text counts as a number only where it came bare: in YAML, "8080" in quotes is meant as text. */
 function numberOf(node: Located): number | null {
   if (node.kind !== "scalar") return null;
   if (typeof node.value === "number") return Number.isFinite(node.value) ? node.value : null;
@@ -131,6 +140,7 @@ function numberOf(node: Located): number | null {
   return isNumeric ? Number(node.value) : null;
 }
 
+/** The items of a list, or the words of bare text between commas; null for anything else. */
 function itemsOf(node: Located): readonly Located[] | null {
   if (node.kind === "sequence") return node.items;
   if (node.kind !== "scalar" || !node.isBareText) return null;
@@ -146,6 +156,7 @@ export const databaseUrl: Reader<string> = hidden(
   }),
 );
 
+/** Never shown, for the same reason. */
 export const redisUrl: Reader<string> = hidden(
   text({
     test: (value) => /^rediss?:\/\//.test(value) && URL.canParse(value),
@@ -153,12 +164,16 @@ export const redisUrl: Reader<string> = hidden(
   }),
 );
 
+/** An origin exactly as browsers send it, or `*`. */
 export const corsOrigin: Reader<string> = text({
   test: (value) => value === "*" || (URL.canParse(value) && new URL(value).origin === value),
   expected: "an origin such as https://app.example.com, without a path",
 });
 
-/** A provider's address, without the slash at its end. */
+/**
+ * A provider's address, without the slash at its end. Credentials in it would end up in logs, and the path of
+ * an endpoint would be appended twice. Both are rejected with what to write instead.
+ */
 export function baseUrl(node: Located, report: Report): string | undefined {
   const value = text({ test: URL.canParse, expected: "an http or https address" })(node, report);
   if (value === undefined) return undefined;
@@ -168,19 +183,20 @@ export function baseUrl(node: Located, report: Report): string | undefined {
     report.problems.push({ place: node.place, message, suggestion: null });
     return undefined;
   }
-  if (url.protocol !== "http:" && url.protocol !== "https:") return refuse(node, report, "an http or https address");
+  if (url.protocol !== "http:" && url.protocol !== "https:") return reject(node, report, "an http or https address");
   if (hostKind(url.hostname) === "forbidden") {
     const message = `${url.hostname} is an address the gateway never calls (link-local, metadata or reserved)`;
     report.problems.push({ place: node.place, message, suggestion: null });
     return undefined;
   }
-  if (url.search !== "" || url.hash !== "") return refuse(node, report, "an address without ? and #");
+  if (url.search !== "" || url.hash !== "") return reject(node, report, "an address without ? and #");
   const trimmed = value.replace(/\/+$/, "");
   const endpoint = /\/(chat\/completions|messages)$/.exec(trimmed);
   if (endpoint === null) return trimmed;
-  return refuse(node, report, "the address before the endpoint's path", trimmed.slice(0, endpoint.index));
+  return reject(node, report, "the address before the endpoint's path", trimmed.slice(0, endpoint.index));
 }
 
+/** Parts per million in one. */
 const PPM = 1_000_000;
 
 /** A fraction such as 0.05, in parts per million: whole, so that no money is counted in floating point. */
@@ -189,5 +205,5 @@ export function markupPpm(node: Located, report: Report): number | undefined {
   if (fraction === undefined) return undefined;
   const ppm = Math.round(fraction * PPM);
   const isExact = Math.abs(ppm - fraction * PPM) < 1e-6;
-  return isExact ? ppm : refuse(node, report, "a fraction of at most six decimals");
+  return isExact ? ppm : reject(node, report, "a fraction of at most six decimals");
 }

@@ -1,4 +1,5 @@
-// Writes docs/configuration.md and .env.example from the table of options, so that neither can lie. A test holds the files equal to this.
+// The texts of docs/configuration.md and .env.example, rendered from the table of options by `npm run docs`. A test holds
+// the files equal to this.
 
 import { DEFAULT_TIMEOUTS, SUPPORTED_KINDS } from "../catalog/build.ts";
 import type { Builtin } from "../catalog/builtin.ts";
@@ -105,6 +106,7 @@ function providerTable(builtin: Builtin): string {
   return [head, ...lines].join("\n");
 }
 
+/** How an entry under `providers` is written. */
 function entriesText(): string {
   const { isFirstByteConfigured: _, ...timeouts } = DEFAULT_TIMEOUTS;
   const timeoutWords = Object.entries(timeouts).map(([name, ms]) => `\`${name}\` ${ms}`);
@@ -113,6 +115,7 @@ The environment outweighs a written \`apiKey\`, but a vendor's variable is used 
 A \`dialect\` says how a server differs from plain chat-completions: \`outputCap\` (\`as-sent\`, \`max_tokens\`, \`max_completion_tokens\`), \`refuses\` (fields to leave out), \`renames\`, \`toolIds\` (\`any\`, \`alphanumeric-9\`, \`safe-40\`), \`hasDeveloperRole\`, \`takesMessageNames\`, \`takesStreamOptions\`, \`takesTopK\`, \`takesCacheControl\`, \`efforts\` (values of \`reasoning_effort\` it knows), \`reasoningHistory\` (\`keep\`, \`drop\`, \`tool-turns\`), \`needsThoughtSignatures\`; for \`kind: anthropic\` also \`thinking\` (\`adaptive\`, \`budget\`, \`none\`), \`takesPrefill\`, \`takesSystemInMiddle\`, \`takesOutputFormat\`. A server of your own gets requests unchanged unless you say otherwise.`;
 }
 
+/** One sentence for each kind that the file may name but no codec speaks yet. */
 function uncallableText(): readonly string[] {
   const kinds = PROVIDER_KINDS.filter((kind) => !SUPPORTED_KINDS.has(kind));
   return kinds.map(

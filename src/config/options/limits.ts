@@ -5,6 +5,7 @@ import { option } from "./option.ts";
 
 const count = number({ min: 1, max: 1_000_000, isWhole: true });
 
+/** Section `limits` of the settings. */
 export const LIMIT_OPTIONS = {
   requestsPerMinute: option<number>({
     path: "limits.requestsPerMinute",

@@ -43,6 +43,7 @@ export const CATALOG_OPTIONS = {
   }),
 };
 
+/** Section `routing` of the settings. */
 export const ROUTING_OPTIONS = {
   isRoutingDebugged: option<boolean>({
     path: "routing.debug",
@@ -61,6 +62,7 @@ export const ROUTING_OPTIONS = {
   }),
 };
 
+/** Section `health` of the settings: the rules of the circuit breakers. */
 export const HEALTH_OPTIONS = {
   failuresInRow: option<number>({
     path: "health.failuresInRow",

@@ -11,8 +11,10 @@ export const LAME_DUCK_SECONDS = 5;
 const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
 const DAY_MS = 86_400_000;
 
+/** No wait of a server is longer than a day. */
 const milliseconds = number({ min: 1, max: DAY_MS, isWhole: true });
 
+/** Section `server` of the settings. */
 export const SERVER_OPTIONS = {
   host: option<string>({
     path: "server.host",

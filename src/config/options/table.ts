@@ -10,6 +10,7 @@ import { TRACE_OPTIONS } from "./traces.ts";
 
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 
+/** Read before all others, because it names the file they may stand in. */
 const FILE_OPTIONS = {
   config: option<string | null>({
     env: "SWITCHYARD_CONFIG",
@@ -21,6 +22,7 @@ const FILE_OPTIONS = {
   }),
 };
 
+/** Become `dataDir`, `database` and `redis` of the settings. */
 const STORE_OPTIONS = {
   data: option<string>({
     env: "SWITCHYARD_DATA",
@@ -51,6 +53,7 @@ const STORE_OPTIONS = {
   }),
 };
 
+/** Section `logging` of the settings. */
 const LOGGING_OPTIONS = {
   logLevel: option<(typeof LOG_LEVELS)[number]>({
     path: "logging.level",

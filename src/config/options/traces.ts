@@ -1,7 +1,7 @@
 // Options of traces, under the names that OpenTelemetry gave them. Nothing is exported until an endpoint is named.
 
 import type { Located } from "../located.ts";
-import { number, oneOf, type Reader, refuse, text, truth } from "../readers.ts";
+import { number, oneOf, type Reader, reject, text, truth } from "../readers.ts";
 import type { Problem, Report } from "../report.ts";
 import type { Tracing } from "../settings.ts";
 import { option, type ValuesOf } from "./option.ts";
@@ -17,12 +17,14 @@ const SAMPLERS = [
 const PROTOCOLS = ["http/protobuf", "http/json"] as const;
 const COMPRESSIONS = ["none", "gzip"] as const;
 const EXPORTERS = ["otlp", "none"] as const;
+/** The service in traces, where nobody names it. */
 const SERVICE_NAME = "switchyard";
 const TIMEOUT_MS = 10_000;
 const MS_MAX = 600_000;
 
 const milliseconds = number({ min: 1, max: MS_MAX, isWhole: true });
 
+/** `tracingOf` makes the section `tracing` of the settings of them. */
 export const TRACE_OPTIONS = {
   tracesEndpoint: option<string | null>({
     path: "tracing.endpoint",
@@ -140,7 +142,7 @@ export const TRACE_OPTIONS = {
 type Pairs = Readonly<Record<string, string>>;
 type TraceValues = ValuesOf<typeof TRACE_OPTIONS>;
 
-/** Null when nothing is to be exported. */
+/** Where and how to export; null when nothing is to be exported. */
 export function tracingOf(values: TraceValues): Tracing | null {
   const { tracesEndpoint, tracesOwnEndpoint } = values;
   const url = tracesOwnEndpoint ?? (tracesEndpoint === null ? null : `${tracesEndpoint.replace(/\/+$/, "")}/v1/traces`);
@@ -161,8 +163,8 @@ export function tracingOf(values: TraceValues): Tracing | null {
 }
 
 /**
- * These variables may be there for other programs on the machine: where nothing is to be traced, what is wrong with them
- * is told and stops nothing. An endpoint that cannot be read was meant for us.
+ * Turns problems with OTEL_ variables into warnings where nothing is traced: other programs on the machine may use them.
+ * An endpoint that cannot be read was meant for us and stays a problem.
  */
 export function forgiveUnused(values: TraceValues, { problems, warnings }: Report): void {
   const isOff = values.tracesDisabled || values.tracesExporter === "none";
@@ -180,18 +182,20 @@ function placeOf(variable: string): string {
   return `environment ${variable}`;
 }
 
+/** Credentials in the address would end up in logs. */
 function collectorUrl(node: Located, report: Report): string | undefined {
   const expected = "an http or https address, such as http://127.0.0.1:4318";
   const value = text({ test: URL.canParse, expected })(node, report);
   if (value === undefined) return undefined;
   const { protocol, username, password } = new URL(value);
-  if (protocol !== "http:" && protocol !== "https:") return refuse(node, report, expected);
+  if (protocol !== "http:" && protocol !== "https:") return reject(node, report, expected);
   if (username === "" && password === "") return value;
   const message = "the address must not hold a user name or password; use OTEL_EXPORTER_OTLP_HEADERS";
   report.problems.push({ place: node.place, message, suggestion: null });
   return undefined;
 }
 
+/** Headers and attributes, as OpenTelemetry writes them in one variable. */
 function pairs(node: Located, report: Report): Pairs | undefined {
   const expected = "name=value, with commas between several";
   const written = text({ test: (value) => readPairs(value) !== null, expected });
