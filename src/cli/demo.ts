@@ -1,9 +1,8 @@
 // `switchyard demo`: fills a fresh store with generated traffic, so that the dashboard has something to show.
 
 import type { Db } from "../core/db.ts";
-import { type DemoFilled, type DemoPlan, fillWithDemo } from "../demo/fill.ts";
+import { type DemoFilled, type DemoPlan, demoStateOf, fillWithDemo } from "../demo/fill.ts";
 import { OLDER_NOTE } from "../demo/money.ts";
-import { demoStateOf } from "../demo/state.ts";
 import type { Arguments } from "./command/arguments.ts";
 import { type Parsed, printJson, runCommand } from "./command/command.ts";
 import { isOn, splitFlags, textOf } from "./command/flags.ts";

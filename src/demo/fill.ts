@@ -1,4 +1,4 @@
-// Writes pretended traffic into a store: keys and a profile, the records, and then the money they came to.
+// Fills a store with the demo: keys and a profile, the request records, and then the money they cost.
 
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
@@ -12,26 +12,28 @@ import { createKeyStore } from "../store/accounts/keys.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createRecordStore } from "../store/requests/write.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
-import { monthOf, moveMoney, type OlderTraffic } from "./money.ts";
-import { BUDGET, BUDGET_ID, DEMO_KEYS, demoCatalog } from "./pool.ts";
+import { bookSpending, monthOf, type OlderTraffic } from "./money.ts";
+import { BUDGET, BUDGET_ID, DEMO_KEYS, demoCatalog, PRODUCTION_ID } from "./pool.ts";
 import { demoTraffic } from "./traffic.ts";
 
+/** How much traffic, over which time. The same plan and time give the same data. */
 export interface DemoPlan {
   readonly requests: number;
   readonly days: number;
   readonly seed: number;
   readonly nowMs: number;
-  /** So many requests are charged one by one; 30,000 when left out. */
+  /** How many requests are charged one by one; 30,000 when left out. */
   readonly bookedMax?: number;
   onProgress(written: number): void;
 }
 
+/** What was written, for the report of the command. */
 export interface DemoFilled {
   readonly requests: number;
   readonly chargedUsd: string;
   /** How many requests have a charge of their own in the ledger. */
   readonly booked: number;
-  /** What corrections took for all the others, one a month; null when there are none. */
+  /** The sum of the monthly corrections for all others; null when there are none. */
   readonly olderUsd: string | null;
   readonly balanceUsd: string;
   /** The text of the key "production", when this run made it. */
@@ -39,15 +41,16 @@ export interface DemoFilled {
 }
 
 const BATCH = 1_000;
+/** Charging each request takes most of the time; as many as fit into a few seconds. */
 const BOOKED_MAX = 30_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The database is migrated already. */
+/** The database must be migrated. */
 export async function fillWithDemo(db: Db, plan: DemoPlan): Promise<DemoFilled> {
-  const key = await makeOwners(db, plan);
+  const key = await createOwners(db, plan);
   const { newest, older } = await writeRecords(db, plan);
   await createKeyStore(db).touch(new Map(DEMO_KEYS.map(({ id }) => [id, plan.nowMs])));
-  const { charged, balance } = await moveMoney(db, { fromMs: plan.nowMs - plan.days * DAY_MS, newest, older });
+  const { charged, balance } = await bookSpending(db, { fromMs: plan.nowMs - plan.days * DAY_MS, newest, older });
   const olderCharge = [...older.values()].reduce((sum, { charge }) => sum + charge, 0n);
   return {
     requests: plan.requests,
@@ -59,8 +62,8 @@ export async function fillWithDemo(db: Db, plan: DemoPlan): Promise<DemoFilled> 
   };
 }
 
-/** The account, the profile and the keys, as far as they are not there. */
-async function makeOwners(db: Db, { nowMs, days }: DemoPlan): Promise<string | null> {
+/** Creates the account, the profile and the keys that are missing. The text of the key "production" if it is new. */
+async function createOwners(db: Db, { nowMs, days }: DemoPlan): Promise<string | null> {
   const createdAtMs = nowMs - days * DAY_MS;
   const accountId = DEFAULT_ACCOUNT;
   const [store, profiles] = [createKeyStore(db), createProfileStore(db)];
@@ -71,17 +74,18 @@ async function makeOwners(db: Db, { nowMs, days }: DemoPlan): Promise<string | n
     description: "Batch jobs that may wait",
     constraints: BUDGET,
   };
-  await unlessThere(() => createAccountStore(db).insert({ id: accountId, name: accountId, createdAtMs }));
-  await unlessThere(() => profiles.insert({ ...profile, createdAtMs, updatedAtMs: createdAtMs }));
+  await unlessExists(() => createAccountStore(db).insert({ id: accountId, name: accountId, createdAtMs }));
+  await unlessExists(() => profiles.insert({ ...profile, createdAtMs, updatedAtMs: createdAtMs }));
   const directory = createDirectory({ keys: store, profiles, log: SILENT_LOG });
   const keys = createKeys({ store, directory, log: SILENT_LOG, now: () => createdAtMs });
   const make = (name: string, profileId: string | null) =>
-    unlessThere(() => keys.create({ id: `key_demo_${name}`, accountId, name, profileId }));
+    unlessExists(() => keys.create({ id: `key_demo_${name}`, accountId, name, profileId }));
   await make("batch", profile.id);
   return (await make("production", null))?.text ?? null;
 }
 
-async function unlessThere<T>(write: () => Promise<T>): Promise<T | null> {
+/** Null where a row of the same id exists already. */
+async function unlessExists<T>(write: () => Promise<T>): Promise<T | null> {
   try {
     return await write();
   } catch (error) {
@@ -90,15 +94,16 @@ async function unlessThere<T>(write: () => Promise<T>): Promise<T | null> {
   }
 }
 
-interface Written {
-  /** The newest that had a hold, oldest first. */
+/** The records that were written, as far as they cost money. */
+interface DemoRecords {
+  /** The newest ones that had a hold, oldest first. */
   readonly newest: readonly RequestRecord[];
-  /** What the others came to, by month. */
+  /** Sums of all others, by month. */
   readonly older: ReadonlyMap<string, OlderTraffic>;
 }
 
-/** One batch is written while the next is made up. */
-async function writeRecords(db: Db, { onProgress, bookedMax = BOOKED_MAX, ...plan }: DemoPlan): Promise<Written> {
+/** Writes one batch while the next is generated. */
+async function writeRecords(db: Db, { onProgress, bookedMax = BOOKED_MAX, ...plan }: DemoPlan): Promise<DemoRecords> {
   const store = createRecordStore(db);
   let newest: RequestRecord[] = [];
   const older = new Map<string, OlderTraffic>();
@@ -116,7 +121,7 @@ async function writeRecords(db: Db, { onProgress, bookedMax = BOOKED_MAX, ...pla
     onProgress(written);
     written += full.length;
     writing = store.write(full);
-    // It is awaited with the next batch; that it failed meanwhile must not end the process.
+    // A failure is reported when the next batch awaits it; until then it must not end the process.
     writing.catch(() => {});
   };
   for (const record of demoTraffic({ ...plan, accountId: DEFAULT_ACCOUNT }, demoCatalog())) {
@@ -134,4 +139,23 @@ function addTo(older: Map<string, OlderTraffic>, { atMs, cost }: RequestRecord):
   sum.charge += cost?.charge ?? 0n;
   sum.lastMs = atMs;
   older.set(month, sum);
+}
+
+/** `demo`: filled already. `taken`: it holds real requests or money. */
+export type DemoState = "fresh" | "demo" | "taken";
+
+/** The note on the credits of a first start on the sandbox, which are play money too. */
+const PLAY_MONEY = "demo credits";
+
+/** Whether generated data may be written into a store: only where nothing real could be mixed up with it. */
+export async function demoStateOf(db: Db): Promise<DemoState> {
+  const [booked] = await db.query("SELECT id FROM ledger_transactions LIMIT 1");
+  const [demoKey] = await db.query("SELECT id FROM api_keys WHERE id = $1", [PRODUCTION_ID]);
+  // The money is written last, so a demo without any was interrupted and may be filled again.
+  if (demoKey !== undefined && booked !== undefined) return "demo";
+  const [request] = await db.query("SELECT id FROM requests LIMIT 1");
+  const [real] = await db.query("SELECT id FROM ledger_transactions WHERE note IS NULL OR note <> $1 LIMIT 1", [
+    PLAY_MONEY,
+  ]);
+  return request === undefined && real === undefined ? "fresh" : "taken";
 }

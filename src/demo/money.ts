@@ -1,41 +1,44 @@
-// The money of the demo, through the ledger like all money: in each month credits first, then what the requests came to, at
-// the time they were made. The newest requests are charged one by one, older ones in one correction a month.
+// Money of the demo, through the ledger like all money: in each month first credits, then the charges of its requests.
+// The newest requests are charged one by one, older ones in one correction a month, all at the times of the requests.
 
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { createCredits } from "../billing/credits.ts";
 import { createLedger, type Ledger } from "../billing/ledger.ts";
 import { NO_OUTBOX } from "../billing/outbox.ts";
-import type { Db } from "../core/db.ts";
+import type { Db, Statement } from "../core/db.ts";
 import type { Usage } from "../core/ledger.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
 import type { CostRecord, RequestRecord } from "../core/requests/records.ts";
+import { clockSql } from "../store/dialect.ts";
 import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { createLedgerList } from "../store/ledger/list.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
-import { createDemoClock } from "./clock.ts";
 
+/** The note on corrections, by which tests and `switchyard demo` know them. */
 export const OLDER_NOTE = "demo: older traffic";
 /** Top-ups appear in the ledger as made by the command that wrote the demo. */
 const ACTOR = "command line";
 
-/** Holds that are open at once, and the most that have one time in the ledger. */
-const OPEN_MAX = 100;
+/** Requests that are held and settled together, at one time in the ledger. */
+const CHUNK_MAX = 100;
 const HOUR_MS = 60 * 60 * 1000;
 const NANO_PER_USD = 1_000_000_000n;
+/** Left over at the end, so that the demo does not end with an empty wallet. */
 const SPARE = 20n * NANO_PER_USD;
 
-/** What the requests of a month came to that are not charged one by one. */
+/** The requests of one month that are not charged one by one. */
 export interface OlderTraffic {
   charge: NanoUsd;
   lastMs: number;
 }
 
-export interface DemoSpending {
+/** Everything that was spent, in the order in which it is booked. */
+interface DemoSpending {
   /** When the first credits were added. */
   readonly fromMs: number;
   /** By month, oldest first. */
   readonly older: ReadonlyMap<string, OlderTraffic>;
-  /** Oldest first, all of them after the others. */
+  /** Oldest first, all of them after the older traffic. */
   readonly newest: readonly RequestRecord[];
 }
 
@@ -43,7 +46,8 @@ export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7);
 }
 
-export async function moveMoney(
+/** Books all of it. The sum of the charges, and the balance that is left. */
+export async function bookSpending(
   db: Db,
   { fromMs, older, newest }: DemoSpending,
 ): Promise<{ readonly charged: NanoUsd; readonly balance: NanoUsd }> {
@@ -53,6 +57,7 @@ export async function moveMoney(
   const credits = createCredits(ledger, createLedgerList(db));
   const move = { accountId: DEFAULT_ACCOUNT, actor: ACTOR, idempotencyKey: null };
   const chunks = chunksOf(newest);
+  // All holds of a chunk are open at once, so the first top-up also covers the largest chunk.
   const mostHeld = chunks.map(heldBy).reduce((most, held) => (held > most ? held : most), 0n);
   let charged = 0n;
   for (const month of [...new Set([...older.keys(), ...newest.map(({ atMs }) => monthOf(atMs))])]) {
@@ -75,13 +80,13 @@ export async function moveMoney(
   return { charged, balance: (await credits.balance(DEFAULT_ACCOUNT)).posted };
 }
 
-/** A few at a time, within one hour. */
+/** Splits requests into chunks of one hour and at most CHUNK_MAX. */
 function chunksOf(records: readonly RequestRecord[]): readonly (readonly RequestRecord[])[] {
   const chunks: RequestRecord[][] = [];
   for (const record of records) {
     const last = chunks.at(-1);
     const isOfHour = last !== undefined && hourOf(last[0] as RequestRecord) === hourOf(record);
-    if (isOfHour && last.length < OPEN_MAX) last.push(record);
+    if (isOfHour && last.length < CHUNK_MAX) last.push(record);
     else chunks.push([record]);
   }
   return chunks;
@@ -99,6 +104,7 @@ function heldBy(records: readonly RequestRecord[]): NanoUsd {
   return records.reduce((sum, { hold }) => sum + (hold ?? 0n), 0n);
 }
 
+/** Holds and settles one chunk. */
 async function bookAll(ledger: Ledger, records: readonly RequestRecord[]): Promise<void> {
   const accountId = DEFAULT_ACCOUNT;
   const holdIdOf = ({ id, cost }: RequestRecord): string => cost?.holdId ?? `demo-${id}`;
@@ -131,10 +137,55 @@ async function bookAll(ledger: Ledger, records: readonly RequestRecord[]): Promi
   if (settled.some((state) => state === "deferred")) throw new Error("the store did not take every charge");
 }
 
+/** What the ledger keeps beside a charge. */
 function usageOf({ requestId, answeredBy, ending }: RequestRecord, cost: CostRecord): Usage {
   const { buckets, isEstimated, price, markupPpm } = cost;
   return {
     ...{ requestId, model: answeredBy?.model ?? "", provider: answeredBy?.provider ?? "", buckets, isEstimated },
     ...{ price, markupPpm, outcome: ending === "client-gone" ? "client-gone" : "complete" },
+  };
+}
+
+/**
+ * The database with a clock of our own: the ledger books at the times of the generated requests. Only the demo may do
+ * so; real money is booked at the time of the database itself.
+ */
+interface DemoClock {
+  /** The database with this clock. */
+  readonly db: Db;
+  /** Never goes back, because entries of a ledger are in order of time. */
+  advanceTo(atMs: number): void;
+}
+
+/** Starts at the newest entry of the account, where there is one. */
+async function createDemoClock(db: Db, accountId: string): Promise<DemoClock> {
+  const [last] = await db.query("SELECT MAX(created_at) AS at FROM ledger_transactions WHERE account_id = $1", [
+    accountId,
+  ]);
+  let nowMs = Number(last?.at ?? 0);
+  const clock = clockSql(db.kind);
+  // Every statement of the ledger asks the same SQL expression for the time, so replacing it is enough.
+  const timed = <T extends Statement>(statement: T): T => ({
+    ...statement,
+    sql: statement.sql.replaceAll(clock, `CAST(${nowMs} AS BIGINT)`),
+  });
+  return {
+    advanceTo(atMs) {
+      nowMs = Math.max(nowMs, Math.floor(atMs));
+    },
+    db: {
+      kind: db.kind,
+      query: (sql, params) => db.query(timed({ sql }).sql, params),
+      transaction: (work) => db.transaction(work),
+      batch: (statements) => db.batch(statements.map(timed)),
+      batchAtOnce: (statements) => db.batchAtOnce(statements.map(timed)),
+      readThenWrite: (reads, decide) =>
+        db.readThenWrite(reads, (answers) => {
+          const { writes, result } = decide(answers);
+          return { writes: writes.map(timed), result };
+        }),
+      migrate: () => db.migrate(),
+      close: () => db.close(),
+    },
   };
 }

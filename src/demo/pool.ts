@@ -1,4 +1,4 @@
-// A few thousand different questions, each decided once by the real router: what a month of pretended traffic is made of.
+// The pool of requests that the demo repeats: a few thousand questions, each decided once by the real router.
 
 import { holdAmounts, type Quote, quoteChain } from "../billing/estimate.ts";
 import { buildCatalog } from "../catalog/build.ts";
@@ -13,10 +13,11 @@ import { featuresOf } from "../telemetry/features.ts";
 import { demoChat } from "./prompts.ts";
 import type { DemoRandom } from "./random.ts";
 
-export interface DemoKey {
+/** A source of traffic in the demo. */
+interface DemoKey {
   readonly id: string;
   readonly name: string;
-  /** How much of the traffic is its own. */
+  /** Its weight among the keys. */
   readonly share: number;
   readonly routes: readonly string[];
   readonly constraints: Constraints;
@@ -30,7 +31,7 @@ const CHAT = "/v1/chat/completions";
 
 export const BUDGET: Constraints = { ...NO_CONSTRAINTS, tierCeiling: "LIGHT" };
 
-/** The last is not a key of its own: the dashboard's playground is recorded under this name. */
+/** The last one is no key: requests of the dashboard's playground are recorded under this name. */
 export const DEMO_KEYS: readonly DemoKey[] = [
   {
     ...{ id: PRODUCTION_ID, name: "production", share: 64, profileId: null },
@@ -46,7 +47,7 @@ export const DEMO_KEYS: readonly DemoKey[] = [
   },
 ];
 
-/** A request as it is asked again and again. */
+/** A request that the traffic repeats, with everything that is the same each time. */
 export interface DemoRequest {
   readonly key: DemoKey;
   readonly route: string;
@@ -54,17 +55,18 @@ export interface DemoRequest {
   readonly decision: Decision;
   readonly features: object;
   readonly quotes: readonly Quote[];
-  /** What its hold would be. */
+  /** The amount that would be held for it. */
   readonly hold: NanoUsd;
 }
 
-/** As if no provider were configured: every model is simulated. */
+/** The catalogue of a gateway without providers: the sandbox simulates every model. */
 export function demoCatalog(): Catalog {
   const { catalog } = buildCatalog();
   if (catalog === null) throw new Error("the catalogue that ships cannot be built");
   return catalog;
 }
 
+/** Deciding a request costs more than writing its record, so a pool is decided once and drawn from. */
 export function demoPool(size: number, catalog: Catalog, random: DemoRandom): readonly DemoRequest[] {
   const shares = DEMO_KEYS.map((key) => [key, key.share] as const);
   return Array.from({ length: size }, () => {

@@ -1,8 +1,9 @@
-// What the pretended users ask: templates with slots, in groups that come up about as often as they do in life.
+// Prompts of the demo: templates with slots, in groups that come up about as often as in real traffic.
 
 import type { ChatMessage, ChatRequest, Tool } from "../core/chat.ts";
 import type { DemoRandom } from "./random.ts";
 
+/** Words for the `{slots}` of the templates. */
 const SLOTS: Readonly<Record<string, readonly string[]>> = {
   greeting: ["Hi", "Hello there", "Hey", "Good morning", "Good evening"],
   topic: [
@@ -34,6 +35,7 @@ const SLOTS: Readonly<Record<string, readonly string[]>> = {
   scale: ["ten thousand", "a million", "fifty million", "two hundred million"],
 };
 
+/** Weights of the groups: everyday questions and code come up most. */
 const GROUPS: readonly (readonly [DemoGroup, number])[] = [
   ["chitchat", 10],
   ["question", 24],
@@ -146,6 +148,7 @@ const TOOLS: readonly Tool[] = [
 /** How many templates there are, over all groups. */
 export const TEMPLATE_COUNT = Object.values(TEMPLATES).reduce((sum, group) => sum + group.length, 0);
 
+/** One request, with or without a system prompt, earlier turns and tools. */
 export function demoChat(random: DemoRandom): ChatRequest {
   const group = random.pickWeighted(GROUPS);
   const prompt = fill(random.pick<string>(TEMPLATES[group]), random);

@@ -1,5 +1,6 @@
-// Random numbers that a seed repeats, and the shapes that traffic has: skewed sizes, quiet nights, quiet weekends.
+// Seeded random numbers, and the shape of traffic: skewed sizes, quiet nights, quiet weekends.
 
+/** The same seed gives the same sequence. */
 export interface DemoRandom {
   /** 0 up to, not including, 1. */
   next(): number;
@@ -13,7 +14,7 @@ export interface DemoRandom {
   hex(digits: number): string;
 }
 
-/** Mulberry32: 32 bits of state, plenty for pretence. */
+/** Mulberry32: 32 bits of state are plenty for a demo. */
 export function createDemoRandom(seed: number): DemoRandom {
   let state = seed >>> 0;
   const next = (): number => {
@@ -35,7 +36,7 @@ export function createDemoRandom(seed: number): DemoRandom {
       });
       return (found ?? (choices.at(-1) as (typeof choices)[number]))[0];
     },
-    // The sum of three is close enough to a bell.
+    // The sum of three uniform numbers is close enough to a normal distribution.
     skewed: (middle, spread) => middle * Math.exp(spread * (next() + next() + next() - 1.5) * 2),
     hex(digits) {
       let text = "";
@@ -50,12 +51,14 @@ export function createDemoRandom(seed: number): DemoRandom {
 
 const HOUR_MS = 60 * 60 * 1000;
 const HOURS_PER_DAY = 24;
+/** In UTC. */
 const BUSIEST_HOUR = 14;
+/** How busy a weekend is beside a working day. */
 const WEEKEND_SHARE = 0.45;
 /** How much busier the end of the time is than its beginning. */
 const GROWTH = 0.6;
 
-export interface TimeSpan {
+interface TimeSpan {
   readonly untilMs: number;
   readonly days: number;
   readonly count: number;
@@ -78,6 +81,7 @@ export function* demoTimes({ untilMs, days, count }: TimeSpan, random: DemoRando
   }
 }
 
+/** How busy an hour is; `progress` runs from 0 to 1 over the whole time. */
 function weightAt(atMs: number, progress: number): number {
   const at = new Date(atMs);
   const fromBusiest = ((at.getUTCHours() - BUSIEST_HOUR) / HOURS_PER_DAY) * 2 * Math.PI;

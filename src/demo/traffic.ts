@@ -1,4 +1,4 @@
-// Pretended requests as they would have been recorded: most answered, some by a fallback, a few refused or broken off.
+// Generated requests as the gateway would have recorded them: most answered, some by a fallback, a few rejected or failed.
 
 import { SANDBOX_ID } from "../catalog/build.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -8,7 +8,7 @@ import type { Tier } from "../core/tiers.ts";
 import { type DemoRequest, demoPool } from "./pool.ts";
 import { createDemoRandom, type DemoRandom, demoTimes } from "./random.ts";
 
-export interface TrafficPlan {
+interface TrafficPlan {
   readonly requests: number;
   readonly days: number;
   readonly seed: number;
@@ -16,16 +16,17 @@ export interface TrafficPlan {
   readonly accountId: string;
 }
 
+/** More different requests than anybody looks at; deciding them takes about a second. */
 const POOL_MAX = 4_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Oldest first. The same plan and catalogue give the same records. */
 export function* demoTraffic(plan: TrafficPlan, catalog: Catalog): Generator<RequestRecord> {
   const { requests, days, seed, nowMs, accountId } = plan;
-  // The time is part of it, so that a second run on another day does not name its requests like the first.
+  // The time is part of the seed, so that a second run gives its requests other ids than the first.
   const random = createDemoRandom(Math.imul(seed, 0x9e3779b1) ^ Math.floor(nowMs / 1000));
   const pool = demoPool(Math.min(requests, POOL_MAX), catalog, random);
-  const trouble = troubleOf(nowMs, days);
+  const incidents = incidentsOf(nowMs, days);
   for (const atMs of demoTimes({ untilMs: nowMs, days, count: requests }, random)) {
     const asked = random.pick(pool);
     const common = {
@@ -34,25 +35,27 @@ export function* demoTraffic(plan: TrafficPlan, catalog: Catalog): Generator<Req
       accountId,
       atMs,
     };
-    yield { ...common, ...happen({ asked, fate: fateOf(atMs, trouble, random), catalog, random }) };
+    yield { ...common, ...recordOf({ asked, fate: fateOf(atMs, incidents, random), catalog, random }) };
   }
 }
 
-/** A bad evening at a provider, and an hour with an empty wallet. */
-interface Trouble {
+/** Two incidents to find on the dashboard: four hours of provider failures, and two hours with an empty wallet. */
+interface Incidents {
   readonly outage: readonly [number, number];
   readonly emptyWallet: readonly [number, number];
 }
 
-function troubleOf(nowMs: number, days: number): Trouble {
+function incidentsOf(nowMs: number, days: number): Incidents {
   const outageMs = nowMs - days * DAY_MS * 0.3;
   const emptyMs = nowMs - days * DAY_MS * 0.6;
   return { outage: [outageMs, outageMs + DAY_MS / 6], emptyWallet: [emptyMs, emptyMs + DAY_MS / 12] };
 }
 
+/** How a request ends. */
 type Fate = "answered" | "fallback" | "client-gone" | "no-credit" | "too-fast" | "all-failed";
 
-function fateOf(atMs: number, { outage, emptyWallet }: Trouble, random: DemoRandom): Fate {
+/** Weights, not percentages: 100 answered requests to 0.8 disconnected clients. */
+function fateOf(atMs: number, { outage, emptyWallet }: Incidents, random: DemoRandom): Fate {
   const isIn = ([from, to]: readonly [number, number]): boolean => atMs >= from && atMs < to;
   return random.pickWeighted<Fate>([
     ["answered", 100],
@@ -64,33 +67,41 @@ function fateOf(atMs: number, { outage, emptyWallet }: Trouble, random: DemoRand
   ]);
 }
 
-interface Happening {
+interface Drawn {
   readonly asked: DemoRequest;
   readonly fate: Fate;
   readonly catalog: Catalog;
   readonly random: DemoRandom;
 }
 
-type Happened = Omit<RequestRecord, "id" | "requestId" | "accountId" | "atMs">;
+/** A record without its identity. */
+type RecordBody = Omit<RequestRecord, "id" | "requestId" | "accountId" | "atMs">;
 
-function happen(happening: Happening): Happened {
-  const { asked, fate, random } = happening;
+function recordOf(drawn: Drawn): RecordBody {
+  const { asked, fate, random } = drawn;
   if (fate === "too-fast") {
-    return { ...refused(asked, random), status: 429, errorCode: "rate_limit_exceeded", decision: null, features: null };
+    return {
+      ...rejected(asked, random),
+      status: 429,
+      errorCode: "rate_limit_exceeded",
+      decision: null,
+      features: null,
+    };
   }
-  if (fate === "no-credit") return { ...refused(asked, random), status: 402, errorCode: "insufficient_credits" };
+  if (fate === "no-credit") return { ...rejected(asked, random), status: 402, errorCode: "insufficient_credits" };
   if (fate === "all-failed") {
     const attempts = failures(asked, asked.decision.chain.length, random);
     const latencyMs = endOf(attempts) + 2;
     return {
-      ...refused(asked, random),
+      ...rejected(asked, random),
       ...{ status: 503, errorCode: "all_providers_failed", attempts, hold: asked.hold, latencyMs },
     };
   }
-  return answered(happening);
+  return answered(drawn);
 }
 
-function refused({ key, route, chat, decision, features }: DemoRequest, random: DemoRandom): Happened {
+/** A request that ended before any model was called. */
+function rejected({ key, route, chat, decision, features }: DemoRequest, random: DemoRandom): RecordBody {
   return {
     keyId: key.id,
     profileId: key.profileId,
@@ -112,12 +123,12 @@ function refused({ key, route, chat, decision, features }: DemoRequest, random: 
   };
 }
 
-function answered({ asked, fate, catalog, random }: Happening): Happened {
+function answered({ asked, fate, catalog, random }: Drawn): RecordBody {
   const { decision, quotes, chat, hold } = asked;
   const failed = fate === "fallback" ? failures(asked, failuresOf(quotes.length, random), random) : [];
   const { model, outputTokens } = quotes[failed.length] as (typeof quotes)[number];
-  const isGone = fate === "client-gone" && chat.isStream;
-  const buckets = bucketsOf(asked, isGone ? Math.ceil(outputTokens / 2) : outputTokens, random);
+  const isDisconnected = fate === "client-gone" && chat.isStream;
+  const buckets = bucketsOf(asked, isDisconnected ? Math.ceil(outputTokens / 2) : outputTokens, random);
   const startMs = endOf(failed) + 1 + random.below(4);
   const pace = PACE[decision.tier];
   const firstMs = Math.round(random.skewed(pace.firstMs, 0.45));
@@ -126,24 +137,25 @@ function answered({ asked, fate, catalog, random }: Happening): Happened {
   const price = model.price as Price;
   const { markupPpm, baseline } = catalog;
   return {
-    ...refused(asked, random),
+    ...rejected(asked, random),
     status: 200,
-    attempts: [...failed, { ...attempt, outcome: isGone ? "client-gone" : "answered" }],
+    attempts: [...failed, { ...attempt, outcome: isDisconnected ? "client-gone" : "answered" }],
     answeredBy: { model: model.id, provider: SANDBOX_ID },
     hold,
     cost: {
-      ...{ buckets, isEstimated: isGone, price, markupPpm, charge: costNano(buckets, price, markupPpm) },
+      ...{ buckets, isEstimated: isDisconnected, price, markupPpm, charge: costNano(buckets, price, markupPpm) },
       baseline: baseline.price === null ? 0n : costNano(buckets, baseline.price, 0),
       baselineModel: baseline.id,
       holdId: `demo-${random.hex(16)}`,
     },
     latencyMs: startMs + durationMs + random.below(6),
     firstContentMs: startMs + (chat.isStream ? firstMs : durationMs),
-    ending: isGone ? "client-gone" : "complete",
-    toolCalls: chat.tools.length > 0 && !isGone ? toolCallsOf(random) : null,
+    ending: isDisconnected ? "client-gone" : "complete",
+    toolCalls: chat.tools.length > 0 && !isDisconnected ? toolCallsOf(random) : null,
   };
 }
 
+/** Typical speeds of models in each tier. */
 const PACE: Readonly<Record<Tier, { readonly firstMs: number; readonly tokensPerSecond: number }>> = {
   NANO: { firstMs: 180, tokensPerSecond: 220 },
   SIMPLE: { firstMs: 250, tokensPerSecond: 180 },
@@ -154,7 +166,7 @@ const PACE: Readonly<Record<Tier, { readonly firstMs: number; readonly tokensPer
 
 const ATTEMPT = { provider: SANDBOX_ID, failure: null, reason: null, droppedFields: [], conversions: [] };
 
-/** Never more than the hold covers. */
+/** Tokens of the answer, never more than the hold covers. Long prompts are partly read from a cache. */
 function bucketsOf({ decision }: DemoRequest, outputMax: number, random: DemoRandom): TokenBuckets {
   const { input, output } = decision.estimatedTokens;
   const cacheRead = input > 400 && random.next() < 0.6 ? Math.floor(input * 0.7) : 0;
@@ -162,6 +174,7 @@ function bucketsOf({ decision }: DemoRequest, outputMax: number, random: DemoRan
   return { input: input - cacheRead, cacheRead, cacheWrite: 0, output: Math.max(1, Math.min(written, outputMax)) };
 }
 
+/** How providers fail, and how long that takes. */
 const FAULTS = [
   { failure: "status", status: 503, middleMs: 400 },
   { failure: "status", status: 429, middleMs: 150 },
@@ -179,16 +192,18 @@ function failures({ decision }: DemoRequest, count: number, random: DemoRandom):
   });
 }
 
-/** Mostly one, sometimes two; one model at least is left to answer. */
+/** How many models fail before one answers: mostly one, sometimes two, never all. */
 function failuresOf(models: number, random: DemoRandom): number {
   return Math.min(models - 1, random.next() < 0.2 ? 2 : 1);
 }
 
+/** When the last attempt ended, from the start of the request. */
 function endOf(attempts: readonly AttemptRecord[]): number {
   const last = attempts.at(-1);
   return last === undefined ? 0 : last.startMs + last.durationMs;
 }
 
+/** Three in a hundred have a call with invalid arguments. */
 function toolCallsOf(random: DemoRandom): RequestRecord["toolCalls"] {
   const calls = 1 + random.below(2);
   const isBad = random.next() < 0.03;

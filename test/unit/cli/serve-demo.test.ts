@@ -9,8 +9,7 @@ import { credits } from "../../../src/cli/credits.ts";
 import { demoSettings, demoStore, fillOnce } from "../../../src/cli/serve-demo.ts";
 import { load } from "../../../src/config/load.ts";
 import type { Settings } from "../../../src/config/settings.ts";
-import { fillWithDemo } from "../../../src/demo/fill.ts";
-import { demoStateOf } from "../../../src/demo/state.ts";
+import { demoStateOf, fillWithDemo } from "../../../src/demo/fill.ts";
 import { HELLO, startGateway } from "../../support/gateway/gateway.ts";
 import { type RecordedTerminal, recordTerminal } from "../../support/gateway/terminal.ts";
 
