@@ -1,5 +1,6 @@
-// The few words of SQL that the two stores do not share.
+// The SQL that SQLite and PostgreSQL do not share: the clock, locks, lists, and inserts of many rows.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Db, SqlValue, Statement } from "../core/db.ts";
 
 /** The database's own clock, in milliseconds. */
@@ -9,119 +10,140 @@ export function clockSql(kind: Db["kind"]): string {
     : "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 }
 
-/** Locks the rows that are read until the transaction ends; on SQLite the whole database is locked anyway. */
+/** Locks the rows that are read until the transaction ends. SQLite locks the whole database anyway. */
 export function forUpdateSql(kind: Db["kind"]): string {
   return kind === "sqlite" ? "" : " FOR UPDATE";
 }
 
-/** After a table's name: SQLite has no figures to see by itself that this index is shorter; PostgreSQL has. */
+/** Follows a table's name. Without statistics SQLite cannot tell that this index is the shorter one; PostgreSQL can. */
 export function indexedBySql(kind: Db["kind"], index: string): string {
   return kind === "sqlite" ? ` INDEXED BY ${index}` : "";
 }
 
-export interface Column {
-  readonly name: string;
-  readonly type: "TEXT" | "BIGINT";
+type ColumnType = "TEXT" | "BIGINT";
+
+/** A column of a bulk insert: its SQL type, and the value that an item has for it. */
+export interface Column<Item> {
+  readonly type: ColumnType;
+  readonly of: (item: Item) => SqlValue;
 }
+
+export function text<Item>(of: (item: Item) => string | null): Column<Item> {
+  return { type: "TEXT", of };
+}
+
+/** For what people wrote: PostgreSQL refuses half of a surrogate pair, so it becomes U+FFFD on both databases. */
+export function freeText<Item>(of: (item: Item) => string | null): Column<Item> {
+  return { type: "TEXT", of: (item) => of(item)?.replace(/\p{Surrogate}/gu, "\ufffd") ?? null };
+}
+
+export function integer<Item>(of: (item: Item) => number | bigint | null): Column<Item> {
+  return { type: "BIGINT", of };
+}
+
+/** Stored as 1 or 0. */
+export function flag<Item>(of: (item: Item) => boolean): Column<Item> {
+  return { type: "BIGINT", of: (item) => (of(item) ? 1 : 0) };
+}
+
+/** How the items of one kind become rows of one table. */
+export interface InsertShape<Item> {
+  readonly table: string;
+  /** By the name of the column. */
+  readonly columns: Readonly<Record<string, Column<Item>>>;
+  /** One more column, which gets the time of the database's clock. */
+  readonly clockColumn?: string;
+  /** An ON CONFLICT clause, for rows that may be there already. */
+  readonly onConflict?: string;
+}
+
+/** Makes INSERT statements for any number of items. Their text is always the same, so it is prepared once. */
+export interface BulkInsert<Item> {
+  statement(items: readonly Item[]): Statement;
+  /** The same for long lists: requests that are being served get their turn in between. */
+  statementInSlices(items: readonly Item[]): Promise<Statement>;
+}
+
+/** About half a millisecond of work each. */
+const SLICE = 50;
 
 /**
- * PostgreSQL only: `INSERT … SELECT` of rows given as one JSON text ($1), an array of arrays in the order of the columns.
- * One value however many rows: binding each would cost the event loop several times as much. An ON CONFLICT may follow.
+ * SQLite runs the statement once per row: its JSON functions would cost several times the insert itself.
+ * PostgreSQL gets all rows as one JSON text: binding each value would cost the event loop several times as much.
  */
-export function insertFromJsonSql(table: string, columns: readonly Column[]): string {
-  const head = `INSERT INTO ${table} (${columns.map(({ name }) => name).join(", ")}) SELECT`;
-  const values = columns.map(({ type }, index) => `CAST(value ->> ${index} AS ${type})`);
-  return `${head} ${values.join(", ")} FROM jsonb_array_elements(CAST($1 AS jsonb)) AS given(value) WHERE 1 = 1`;
+export function bulkInsert<Item>(kind: Db["kind"], shape: InsertShape<Item>): BulkInsert<Item> {
+  const values = Object.values(shape.columns).map(({ of }) => of);
+  if (kind === "sqlite") {
+    const sql = insertRowSql(shape);
+    const toRows = (items: readonly Item[]) => items.map((item) => values.map((of) => of(item)));
+    return {
+      statement: (items) => ({ sql, rows: toRows(items) }),
+      statementInSlices: async (items) => ({ sql, rows: (await inSlices(items, toRows)).flat() }),
+    };
+  }
+  const sql = insertFromJsonSql(shape);
+  const toJson = (items: readonly Item[]): string =>
+    JSON.stringify(items.map((item) => values.map((of) => plainValue(of(item)))));
+  return {
+    statement: (items) => ({ sql, params: [toJson(items)] }),
+    async statementInSlices(items) {
+      const parts = await inSlices(items, (slice) => toJson(slice).slice(1, -1));
+      return { sql, params: [`[${parts.join(",")}]`] };
+    },
+  };
 }
 
-/** SQLite only, for statements with `rows`: one row, its values in the order of the columns. */
-export function insertRowSql(table: string, columns: readonly Column[]): string {
-  const places = columns.map((_, index) => `$${index + 1}`);
-  return `INSERT INTO ${table} (${columns.map(({ name }) => name).join(", ")}) VALUES (${places.join(", ")})`;
+/** SQLite only: one row, its values in the order of the columns. */
+function insertRowSql<Item>({ table, columns, clockColumn, onConflict }: InsertShape<Item>): string {
+  const names = Object.keys(columns);
+  const places = names.map((_, index) => `$${index + 1}`);
+  const clock = clockColumn === undefined ? [] : [clockSql("sqlite")];
+  return `${insertInto(table, names, clockColumn)} VALUES (${[...places, ...clock].join(", ")}) ${onConflict ?? ""}`;
 }
 
-/**
- * Makes statements that insert rows (their values in the order of the columns), however many. SQLite takes them one by one:
- * its JSON functions cost several times the insert itself. `onConflict` may follow.
- */
-export function createInsert(kind: Db["kind"], table: string, columns: readonly Column[], onConflict = "") {
-  const insert = kind === "sqlite" ? insertRowSql(table, columns) : insertFromJsonSql(table, columns);
-  const sql = `${insert} ${onConflict}`;
-  return (rows: readonly (readonly SqlValue[])[]): Statement =>
-    kind === "sqlite" ? { sql, rows } : { sql, params: [JSON.stringify(rows)] };
+/** PostgreSQL only: the rows are one JSON text ($1), an array of arrays in the order of the columns. */
+function insertFromJsonSql<Item>({ table, columns, clockColumn, onConflict }: InsertShape<Item>): string {
+  const names = Object.keys(columns);
+  const values = Object.values(columns).map(({ type }, index) => `CAST(value ->> ${index} AS ${type})`);
+  const clock = clockColumn === undefined ? [] : [clockSql("postgres")];
+  const rows = "jsonb_array_elements(CAST($1 AS jsonb)) AS given(value) WHERE 1 = 1";
+  return `${insertInto(table, names, clockColumn)} SELECT ${[...values, ...clock].join(", ")} FROM ${rows} ${onConflict ?? ""}`;
 }
 
-/** `column` is one of a list that is sent as one value, made by `listValue`: the text is the same for every length. */
-export function inListSql(kind: Db["kind"], column: string, place: string, type: Column["type"] = "TEXT"): string {
+function insertInto(table: string, names: readonly string[], clockColumn: string | undefined): string {
+  return `INSERT INTO ${table} (${[...names, ...(clockColumn === undefined ? [] : [clockColumn])].join(", ")})`;
+}
+
+/** JSON has no integers beyond 2^53, so they travel as text. */
+function plainValue(value: SqlValue): string | number | null {
+  return typeof value === "bigint" ? value.toString() : value;
+}
+
+async function inSlices<Item, Part>(
+  items: readonly Item[],
+  write: (slice: readonly Item[]) => Part,
+): Promise<readonly Part[]> {
+  const parts: Part[] = [];
+  for (let at = 0; at < items.length; at += SLICE) {
+    if (at > 0) await nextTurn();
+    parts.push(write(items.slice(at, at + SLICE)));
+  }
+  return parts;
+}
+
+/** `column` is one of a list that is sent as one value, made by `listValue`. The text is the same for every length. */
+export function inListSql(kind: Db["kind"], column: string, place: string, type: ColumnType = "TEXT"): string {
   return kind === "sqlite"
     ? `${column} IN (SELECT value FROM json_each(${place}))`
     : `${column} = ANY (CAST(${place} AS ${type}[]))`;
 }
 
+/** A list as JSON for SQLite, as an array literal for PostgreSQL. */
 export function listValue(kind: Db["kind"], values: readonly SqlValue[]): string {
-  return kind === "sqlite" ? JSON.stringify(values) : writeList(values, (value) => value);
-}
-
-/** A PostgreSQL array as text. */
-function writeList<Item>(items: readonly Item[], read: (item: Item) => SqlValue): string {
-  let text = "";
-  for (const item of items) text += `${text === "" ? "" : ","}${writeElement(read(item))}`;
-  return `{${text}}`;
-}
-
-export interface InsertShape {
-  readonly table: string;
-  /** Each with its type. */
-  readonly columns: Readonly<Record<string, "TEXT" | "BIGINT">>;
-  /** One more column that is the database's clock. */
-  readonly clockColumn: string | null;
-}
-
-/** One INSERT for many rows, with the same text however many: on SQLite run row by row, on PostgreSQL with a list a column. */
-export function insertRows(kind: Db["kind"], shape: InsertShape, rows: readonly (readonly SqlValue[])[]): Statement {
-  const sql = insertSql(kind, shape);
-  if (kind === "sqlite") return { sql, rows };
-  const columns = Object.keys(shape.columns);
-  return { sql, params: columns.map((_, index) => writeList(rows, (row) => row[index] ?? null)) };
-}
-
-const insertTexts = { sqlite: new WeakMap<InsertShape, string>(), postgres: new WeakMap<InsertShape, string>() };
-
-function insertSql(kind: Db["kind"], shape: InsertShape): string {
-  const known = insertTexts[kind].get(shape);
-  if (known !== undefined) return known;
-  const made = writeInsertSql(kind, shape);
-  insertTexts[kind].set(shape, made);
-  return made;
-}
-
-function writeInsertSql(kind: Db["kind"], { table, columns, clockColumn }: InsertShape): string {
-  const names = Object.keys(columns);
-  const types = Object.values(columns);
-  const into = `INSERT INTO ${table} (${[...names, ...(clockColumn === null ? [] : [clockColumn])].join(", ")})`;
-  const clock = clockColumn === null ? [] : [clockSql(kind)];
-  if (kind === "sqlite")
-    return `${into} VALUES (${[...names.map((_, index) => `$${index + 1}`), ...clock].join(", ")})`;
-  const lists = types.map((type, index) => `CAST($${index + 1} AS ${type}[])`);
-  return `${into} SELECT ${[...names, ...clock].join(", ")} FROM unnest(${lists.join(", ")}) AS rows (${names.join(", ")})`;
+  return kind === "sqlite" ? JSON.stringify(values) : `{${values.map(writeElement).join(",")}}`;
 }
 
 function writeElement(value: SqlValue): string {
   if (value === null) return "NULL";
-  if (typeof value !== "string") return String(value);
-  const isPlain = !value.includes('"') && !value.includes("\\");
-  return isPlain ? `"${value}"` : quoted(value);
-}
-
-const QUOTED_MAX = 500;
-const quotedTexts = new Map<string, string>();
-
-/** Remembered: what has quotes in it is a price as a rule, and there are few of those. */
-function quoted(value: string): string {
-  const known = quotedTexts.get(value);
-  if (known !== undefined) return known;
-  const made = `"${value.replace(/[\\"]/g, "\\$&")}"`;
-  if (quotedTexts.size >= QUOTED_MAX) quotedTexts.clear();
-  quotedTexts.set(value, made);
-  return made;
+  return typeof value === "string" ? `"${value.replace(/[\\"]/g, "\\$&")}"` : String(value);
 }

@@ -4,7 +4,15 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Db } from "../../src/core/db.ts";
 import { BatchRefused, UniqueViolation } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
-import { inListSql, insertRows, listValue } from "../../src/store/dialect.ts";
+import {
+  bulkInsert,
+  freeText,
+  type InsertShape,
+  inListSql,
+  integer,
+  listValue,
+  text,
+} from "../../src/store/dialect.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
 await describeStores("read then write", ({ url }) => {
@@ -64,11 +72,19 @@ await describeStores("read then write", ({ url }) => {
   });
 
   test("lists of any length have one text, and any text in them survives", async () => {
-    const shape = { table: "purses", columns: { id: "TEXT", amount: "BIGINT" }, clockColumn: "seen_at" } as const;
+    const shape: InsertShape<readonly [string, bigint | null]> = {
+      table: "purses",
+      columns: { id: text(([id]) => id), amount: integer(([, amount]) => amount) },
+      clockColumn: "seen_at",
+    };
+    const purses = bulkInsert(db.kind, shape);
     const odd = ["plain", 'with "quotes"', "back\\slash", "a,b", "{c}", "NULL", "", "two\nlines", "é🙂", "'"];
-    const rows = odd.map((id, index) => [id, index === 0 ? null : 2n ** 62n + BigInt(index)]);
+    const rows = odd.map((id, index): readonly [string, bigint | null] => [
+      id,
+      index === 0 ? null : 2n ** 62n + BigInt(index),
+    ]);
     const before = Date.now() - 60_000;
-    await db.readThenWrite([], () => ({ writes: [insertRows(db.kind, shape, rows)], result: null }));
+    await db.readThenWrite([], () => ({ writes: [purses.statement(rows)], result: null }));
     const find = { sql: `SELECT id, amount, seen_at FROM purses WHERE ${inListSql(db.kind, "id", "$1")}` };
     const found = await db.readThenWrite([{ ...find, params: [listValue(db.kind, odd)] }], ([all]) => ({
       writes: [],
@@ -82,5 +98,19 @@ await describeStores("read then write", ({ url }) => {
       result: some?.map(({ id }) => id),
     }));
     expect(few).toEqual([""]);
+  });
+
+  test("half of a surrogate pair is stored as the replacement character, a whole pair as it is", async () => {
+    const shape: InsertShape<string> = {
+      table: "purses",
+      columns: { id: freeText((id) => id), amount: integer(() => 1) },
+      clockColumn: "seen_at",
+    };
+    const odd = ["half \ud83d", "whole \ud83d\ude00", "\\ud83d spelt out", "\\\udc00"];
+    await db.batch([await bulkInsert(db.kind, shape).statementInSlices(odd)]);
+    const stored = (await db.query("SELECT id FROM purses")).map(({ id }) => id);
+    expect(stored).toEqual(
+      expect.arrayContaining(["half \ufffd", "whole \ud83d\ude00", "\\ud83d spelt out", "\\\ufffd"]),
+    );
   });
 });

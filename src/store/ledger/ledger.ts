@@ -18,11 +18,12 @@ import { clockSql, forUpdateSql, inListSql, listValue } from "../dialect.ts";
 import { KEY_SPEND, toKeySpend } from "./key-spends.ts";
 import { LedgerMemory } from "./memory.ts";
 import { forgetProcesses } from "./processes.ts";
-import { writeStatements } from "./write.ts";
+import { createLedgerWriter } from "./write.ts";
 
 /** `owner` names this run of this process: a restart is another owner. */
 export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemory()): LedgerStore {
   const clock = clockSql(db.kind);
+  const write = createLedgerWriter(db.kind, owner);
 
   /** Null when it has to be read first; then nothing was written. */
   async function commitFromMemory(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[] | null> {
@@ -31,7 +32,7 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
     const { outcomes, changes } = post(state, ops);
     // Nothing of a refusal is written, so nothing would tell that what is remembered is out of date.
     if (!outcomes.every(isDone) || !ops.every((op, index) => isUncurbed(op, outcomes[index]))) return null;
-    const statements = writeStatements(db.kind, { state, changes, owner });
+    const statements = write({ state, changes });
     // In a batch wallets are locked in one order; at once, with several, two processes might lock them crosswise.
     if (changes.wallets.length === 1) await db.batchAtOnce(statements);
     else await db.batch(statements);
@@ -46,7 +47,7 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
       const read = toState(found);
       const posted = post(read, ops);
       return {
-        writes: writeStatements(db.kind, { state: read, changes: posted.changes, owner }),
+        writes: write({ state: read, changes: posted.changes }),
         result: { ...posted, state: read },
       };
     });

@@ -1,27 +1,51 @@
-// What a ledger batch changes, as statements: a few with many rows each, their texts the same however many there are.
+// The statements that a ledger batch writes: a few with many rows each, their texts the same however many rows there are.
 
-import type { Db, SqlValue, Statement } from "../../core/db.ts";
-import type { Charge, Hold, LedgerChanges, LedgerState, Wallet } from "../../core/ledger.ts";
+import type { Db, Statement } from "../../core/db.ts";
+import type { Charge, Hold, LedgerChanges, LedgerState, Transaction, Wallet } from "../../core/ledger.ts";
 import type { Price } from "../../core/money.ts";
-import { clockSql, type InsertShape, inListSql, insertRows, listValue } from "../dialect.ts";
+import {
+  type BulkInsert,
+  bulkInsert,
+  clockSql,
+  flag,
+  freeText,
+  type InsertShape,
+  inListSql,
+  integer,
+  listValue,
+  text,
+} from "../dialect.ts";
 
+/** What a batch decided, and what it decided from. */
 export interface Posted {
-  /** What the changes were made from. */
   readonly state: LedgerState;
   readonly changes: LedgerChanges;
-  readonly owner: string;
 }
 
-export function writeStatements(kind: Db["kind"], { state, changes, owner }: Posted): readonly Statement[] {
-  return [
+export type LedgerWriter = (posted: Posted) => readonly Statement[];
+
+/** `owner` is the process that takes the holds. */
+export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWriter {
+  const holds = bulkInsert(kind, holdShape(owner));
+  const transactions = bulkInsert(kind, TRANSACTIONS);
+  const entries = bulkInsert(kind, ENTRIES);
+  const actors = bulkInsert(kind, ACTORS);
+  const charges = bulkInsert(kind, chargeShape());
+  return ({ state, changes }) => [
     ...walletStatements(changes, state),
     ...resolveStatements(kind, changes.resolvedHolds),
-    ...holdStatements(kind, changes.newHolds, owner),
+    ...insertAll(holds, changes.newHolds),
     ...spendStatements(changes, state),
-    ...transactionStatements(kind, changes),
-    ...chargeStatements(kind, changes.charges),
+    ...insertAll(transactions, changes.transactions),
+    ...insertAll(entries, entriesOf(changes.transactions)),
+    ...insertAll(actors, changes.transactions.filter(isByHand)),
+    ...insertAll(charges, changes.charges),
     ...answerStatements(changes),
   ];
+}
+
+function insertAll<Item>(insert: BulkInsert<Item>, items: readonly Item[]): readonly Statement[] {
+  return items.length === 0 ? [] : [insert.statement(items)];
 }
 
 /** Compare-and-set: a wallet that is no longer what the changes were made from undoes the whole batch. */
@@ -55,32 +79,20 @@ function resolveStatements(kind: Db["kind"], holds: readonly Hold[]): readonly S
   });
 }
 
-const HOLDS: InsertShape = {
-  table: "holds",
-  columns: {
-    id: "TEXT",
-    account_id: "TEXT",
-    key_id: "TEXT",
-    amount: "BIGINT",
-    state: "TEXT",
-    is_limited: "BIGINT",
-    owner: "TEXT",
-  },
-  clockColumn: "created_at",
-};
-
-function holdStatements(kind: Db["kind"], holds: readonly Hold[], owner: string): readonly Statement[] {
-  if (holds.length === 0) return [];
-  const rows = holds.map(({ id, accountId, keyId, amount, state, isLimited }) => [
-    id,
-    accountId,
-    keyId,
-    amount,
-    state,
-    isLimited ? 1 : 0,
-    owner,
-  ]);
-  return [insertRows(kind, HOLDS, rows)];
+function holdShape(owner: string): InsertShape<Hold> {
+  return {
+    table: "holds",
+    columns: {
+      id: text((hold) => hold.id),
+      account_id: text((hold) => hold.accountId),
+      key_id: text((hold) => hold.keyId),
+      amount: integer((hold) => hold.amount),
+      state: text((hold) => hold.state),
+      is_limited: flag((hold) => hold.isLimited),
+      owner: text(() => owner),
+    },
+    clockColumn: "created_at",
+  };
 }
 
 function spendStatements({ keySpends }: LedgerChanges, state: LedgerState): readonly Statement[] {
@@ -98,119 +110,95 @@ const SPEND = `INSERT INTO key_spends (key_id, spent, held, period_start, spent_
   period_start = COALESCE(CAST($4 AS BIGINT), key_spends.period_start),
   spent_before = COALESCE(CAST($5 AS BIGINT), key_spends.spent_before)`;
 
-const TRANSACTIONS: InsertShape = {
+const TRANSACTIONS: InsertShape<Transaction> = {
   table: "ledger_transactions",
   columns: {
-    id: "TEXT",
-    kind: "TEXT",
-    account_id: "TEXT",
-    sequence: "BIGINT",
-    balance_after: "BIGINT",
-    hold_id: "TEXT",
-    note: "TEXT",
-    hash: "TEXT",
+    id: text((transaction) => transaction.id),
+    kind: text((transaction) => transaction.kind),
+    account_id: text((transaction) => transaction.accountId),
+    sequence: integer((transaction) => transaction.sequence),
+    balance_after: integer((transaction) => transaction.balanceAfter),
+    hold_id: text((transaction) => transaction.holdId),
+    note: freeText((transaction) => transaction.note),
+    hash: text((transaction) => transaction.hash),
   },
   clockColumn: "created_at",
 };
 
-const ENTRIES: InsertShape = {
+/** One side of a transaction, with the transaction it belongs to. */
+interface OwnEntry {
+  readonly transaction: Transaction;
+  readonly entry: Transaction["entries"][number];
+}
+
+const ENTRIES: InsertShape<OwnEntry> = {
   table: "ledger_entries",
-  columns: { account_id: "TEXT", sequence: "BIGINT", book: "TEXT", amount: "BIGINT" },
-  clockColumn: null,
-};
-
-const ACTORS: InsertShape = {
-  table: "ledger_actors",
-  columns: { transaction_id: "TEXT", actor: "TEXT" },
-  clockColumn: null,
-};
-
-function transactionStatements(kind: Db["kind"], { transactions }: LedgerChanges): readonly Statement[] {
-  if (transactions.length === 0) return [];
-  const rows = transactions.map(({ id, kind: what, accountId, sequence, balanceAfter, holdId, note, hash }) => [
-    id,
-    what,
-    accountId,
-    sequence,
-    balanceAfter,
-    holdId,
-    note,
-    hash,
-  ]);
-  const entries: (readonly SqlValue[])[] = [];
-  for (const { accountId, sequence, entries: own } of transactions) {
-    for (const { book, amount } of own) if (amount !== 0n) entries.push([accountId, sequence, book, amount]);
-  }
-  return [
-    insertRows(kind, TRANSACTIONS, rows),
-    insertRows(kind, ENTRIES, entries),
-    ...actorStatements(kind, transactions),
-  ];
-}
-
-/** None for charges, which nobody does by hand. */
-function actorStatements(kind: Db["kind"], transactions: LedgerChanges["transactions"]): readonly Statement[] {
-  const rows = transactions.flatMap(({ id, actor }) => (actor === null ? [] : [[id, actor]]));
-  return rows.length === 0 ? [] : [insertRows(kind, ACTORS, rows)];
-}
-
-const CHARGES: InsertShape = {
-  table: "charges",
   columns: {
-    hold_id: "TEXT",
-    request_id: "TEXT",
-    account_id: "TEXT",
-    key_id: "TEXT",
-    model: "TEXT",
-    provider: "TEXT",
-    input_tokens: "BIGINT",
-    cache_read_tokens: "BIGINT",
-    cache_write_tokens: "BIGINT",
-    output_tokens: "BIGINT",
-    is_estimated: "BIGINT",
-    price_json: "TEXT",
-    markup_ppm: "BIGINT",
-    outcome: "TEXT",
-    charge: "BIGINT",
-    paid: "BIGINT",
-    absorbed: "BIGINT",
+    account_id: text(({ transaction }) => transaction.accountId),
+    sequence: integer(({ transaction }) => transaction.sequence),
+    book: text(({ entry }) => entry.book),
+    amount: integer(({ entry }) => entry.amount),
   },
-  clockColumn: "created_at",
 };
 
-function chargeStatements(kind: Db["kind"], charges: readonly Charge[]): readonly Statement[] {
-  if (charges.length === 0) return [];
-  const rows = charges.map(({ holdId, accountId, keyId, usage, charge, paid, absorbed }) => [
-    holdId,
-    usage.requestId,
-    accountId,
-    keyId,
-    usage.model,
-    usage.provider,
-    usage.buckets.input,
-    usage.buckets.cacheRead,
-    usage.buckets.cacheWrite,
-    usage.buckets.output,
-    usage.isEstimated ? 1 : 0,
-    priceText(usage.price),
-    usage.markupPpm,
-    usage.outcome,
-    charge,
-    paid,
-    absorbed,
-  ]);
-  return [insertRows(kind, CHARGES, rows)];
+function entriesOf(transactions: readonly Transaction[]): readonly OwnEntry[] {
+  const found: OwnEntry[] = [];
+  for (const transaction of transactions) {
+    for (const entry of transaction.entries) if (entry.amount !== 0n) found.push({ transaction, entry });
+  }
+  return found;
 }
 
-const priceTexts = new WeakMap<Price, string>();
+const ACTORS: InsertShape<Transaction> = {
+  table: "ledger_actors",
+  columns: {
+    transaction_id: text((transaction) => transaction.id),
+    actor: freeText((transaction) => transaction.actor),
+  },
+};
 
-/** The same few prices come again and again. */
-function priceText(price: Price): string {
-  const known = priceTexts.get(price);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(price);
-  priceTexts.set(price, text);
-  return text;
+/** Charges have no actor: nobody makes them by hand. */
+function isByHand({ actor }: Transaction): boolean {
+  return actor !== null;
+}
+
+function chargeShape(): InsertShape<Charge> {
+  const priceText = createPriceTexts();
+  return {
+    table: "charges",
+    columns: {
+      hold_id: text((charge) => charge.holdId),
+      request_id: text(({ usage }) => usage.requestId),
+      account_id: text((charge) => charge.accountId),
+      key_id: text((charge) => charge.keyId),
+      model: text(({ usage }) => usage.model),
+      provider: text(({ usage }) => usage.provider),
+      input_tokens: integer(({ usage }) => usage.buckets.input),
+      cache_read_tokens: integer(({ usage }) => usage.buckets.cacheRead),
+      cache_write_tokens: integer(({ usage }) => usage.buckets.cacheWrite),
+      output_tokens: integer(({ usage }) => usage.buckets.output),
+      is_estimated: flag(({ usage }) => usage.isEstimated),
+      price_json: text(({ usage }) => priceText(usage.price)),
+      markup_ppm: integer(({ usage }) => usage.markupPpm),
+      outcome: text(({ usage }) => usage.outcome),
+      charge: integer((charge) => charge.charge),
+      paid: integer((charge) => charge.paid),
+      absorbed: integer((charge) => charge.absorbed),
+    },
+    clockColumn: "created_at",
+  };
+}
+
+/** Prices as JSON. Remembered, because the same few prices come again and again. */
+function createPriceTexts(): (price: Price) => string {
+  const texts = new WeakMap<Price, string>();
+  return (price) => {
+    const known = texts.get(price);
+    if (known !== undefined) return known;
+    const made = JSON.stringify(price);
+    texts.set(price, made);
+    return made;
+  };
 }
 
 /**

@@ -2,7 +2,16 @@
 
 import { type CallWindows, type SecondCount, type Taken, takeFrom, type Wish } from "../../core/call-window.ts";
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
-import { clockSql, createInsert, forUpdateSql, inListSql, listValue } from "../dialect.ts";
+import {
+  bulkInsert,
+  clockSql,
+  forUpdateSql,
+  type InsertShape,
+  inListSql,
+  integer,
+  listValue,
+  text,
+} from "../dialect.ts";
 
 /** Rows that nobody has touched for so long count nothing any more. */
 const FORGET_AFTER_MS = 3_600_000;
@@ -11,7 +20,7 @@ const SWEEP_MS = 600_000;
 /** The handle is closed with it: it has connections of its own, so that whoever waits for a lock keeps no hold waiting. */
 export function createCallWindows(db: Db): CallWindows {
   const clock = clockSql(db.kind);
-  const insert = createInsert(db.kind, "call_windows", COLUMNS, "ON CONFLICT (id) DO NOTHING");
+  const newWindows = bulkInsert(db.kind, NEW_WINDOWS);
   const select = `SELECT id, counts_json, ${clock} AS now FROM call_windows
     WHERE ${inListSql(db.kind, "id", "$1")} ORDER BY id${forUpdateSql(db.kind)}`;
   let sweptAtMs = 0;
@@ -28,7 +37,7 @@ export function createCallWindows(db: Db): CallWindows {
       const ids = wishes.map(({ id }) => id).sort();
       const reads = [
         // A row that is not there cannot be locked.
-        insert(ids.map((id) => [id, "[]", 0])),
+        newWindows.statement(ids),
         { sql: select, params: [listValue(db.kind, ids)] },
       ];
       return db.readThenWrite(reads, ([, rows = []]) => {
@@ -44,11 +53,12 @@ export function createCallWindows(db: Db): CallWindows {
   };
 }
 
-const COLUMNS = [
-  { name: "id", type: "TEXT" },
-  { name: "counts_json", type: "TEXT" },
-  { name: "updated_at", type: "BIGINT" },
-] as const;
+/** Of their ids. */
+const NEW_WINDOWS: InsertShape<string> = {
+  table: "call_windows",
+  columns: { id: text((id) => id), counts_json: text(() => "[]"), updated_at: integer(() => 0) },
+  onConflict: "ON CONFLICT (id) DO NOTHING",
+};
 
 function takeEach(wishes: readonly Wish[], rows: readonly SqlRow[]): readonly Taken[] {
   const byId = new Map(rows.map((row) => [String(row.id), row]));

@@ -1,11 +1,10 @@
-// The counters beside the log: how many requests of each combination an hour and a day had. From them come the histogram
-// over the log and the hours in which a page of it is to be looked for.
+// The histogram over the request log, and how many requests an hour or a day has. Read from the counters of request_counts
+// where they know enough, else from the requests themselves.
 
-import type { Db, SqlRow, Statement } from "../../core/db.ts";
-import { costStep, stepsOf } from "../../core/requests/cost-steps.ts";
+import type { Db, SqlRow } from "../../core/db.ts";
+import { stepsOf } from "../../core/requests/cost-steps.ts";
 import type { Histogram, HistogramBar, HistogramSpan, RequestFilter } from "../../core/requests/log.ts";
-import { isAdjusted, isFailed, isFallenBack, type RequestRecord, recordIdAt } from "../../core/requests/records.ts";
-import { type Column, createInsert } from "../dialect.ts";
+import { recordIdAt } from "../../core/requests/records.ts";
 import {
   addAnswered,
   addAttempts,
@@ -17,87 +16,11 @@ import {
   isTriedAgain,
   newConditions,
 } from "./conditions.ts";
-import { DAY_MS, HOUR_MS } from "./rollup-write.ts";
-
-const TEXTS = [
-  "account_id",
-  "span",
-  "key_id",
-  "model",
-  "category",
-  "tier",
-  "profile",
-  "provider",
-  "profile_id",
-] as const;
-const NUMBERS = ["start_at", "status", "cost_step", "is_adjusted", "is_fallback", "is_error"] as const;
-export const SPAN_MS = { hour: HOUR_MS, day: DAY_MS } as const;
-
-export interface CountWriter {
-  statements(records: readonly RequestRecord[]): readonly Statement[];
-}
-
-export function createCountWriter(kind: Db["kind"]): CountWriter {
-  const columns: readonly Column[] = [
-    ...TEXTS.map((name) => ({ name, type: "TEXT" as const })),
-    ...[...NUMBERS, "requests"].map((name) => ({ name, type: "BIGINT" as const })),
-  ];
-  const insert = createInsert(
-    kind,
-    "request_counts",
-    columns,
-    `ON CONFLICT (account_id, span, start_at, key_id, model, category, tier, status, cost_step, is_adjusted, is_fallback,
-      is_error, profile, provider, profile_id)
-     DO UPDATE SET requests = request_counts.requests + excluded.requests`,
-  );
-  return { statements: (records) => [insert(cellsOf(records))] };
-}
-
-type Cell = [...key: (string | number)[], count: number];
-
-/** In one order, so that processes that write at once lock rows alike. */
-function cellsOf(records: readonly RequestRecord[]): readonly Cell[] {
-  const cells = new Map<string, Cell>();
-  for (const record of records) {
-    for (const span of ["hour", "day"] as const) {
-      const key = keyOf(record, span);
-      const name = key.join("\n");
-      const cell = cells.get(name);
-      if (cell === undefined) cells.set(name, [...key, 1]);
-      else (cell[key.length] as number) += 1;
-    }
-  }
-  return [...cells].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, cell]) => cell);
-}
-
-function keyOf(record: RequestRecord, span: keyof typeof SPAN_MS): readonly (string | number)[] {
-  const { decision, answeredBy } = record;
-  return [
-    record.accountId,
-    span,
-    record.keyId,
-    answeredBy?.model ?? "",
-    decision?.category ?? "",
-    decision?.tier ?? "",
-    decision?.profile ?? "",
-    answeredBy?.provider ?? "",
-    record.profileId ?? "",
-    Math.floor(record.atMs / SPAN_MS[span]) * SPAN_MS[span],
-    record.status,
-    costStep(record.cost?.charge ?? null),
-    isAdjusted(record) ? 1 : 0,
-    isFallenBack(record) ? 1 : 0,
-    isFailed(record) ? 1 : 0,
-  ];
-}
-
-/** For counters whose whole day is over before that time. A seek for each account, not a walk. */
-export const DELETE_COUNTS = `DELETE FROM request_counts
-  WHERE account_id IN (SELECT id FROM accounts) AND span IN ('hour', 'day') AND start_at < $1`;
+import { SPAN_MS } from "./totals.ts";
 
 /**
- * From the counters; from the requests themselves where a cost lies between two steps, of the beginning of a request id, and
- * of the few that the first try did not answer.
+ * The counters do not know exact costs, request ids or attempts. A filter by one of these is counted in the requests
+ * themselves, but only where it must be: few requests lie between two cost steps or needed a second attempt.
  */
 export async function readHistogram(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<Histogram> {
   const unitMs = SPAN_MS[span.step];

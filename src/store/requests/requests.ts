@@ -2,6 +2,7 @@
 
 import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
 import type { TokenBuckets } from "../../core/money.ts";
+import type { DecisionLog, PastRequest } from "../../core/requests/decision-log.ts";
 import type { Feedback, MarkedRequest, RequestLog, RequestSummary } from "../../core/requests/log.ts";
 import type { ContentRecord, Features } from "../../core/requests/records.ts";
 import type { Tier } from "../../core/tiers.ts";
@@ -46,6 +47,24 @@ export function createRequestLog(db: Db): RequestLog {
     },
     marks: async ({ limit, after }) => (await db.query(MARKS, [after ?? BEYOND_IDS, limit])).map(toMarked),
   };
+}
+
+export function createDecisionLog(db: Db): DecisionLog {
+  return {
+    recent: async (accountId, limit) => (await db.query(RECENT, [accountId, limit])).flatMap(toPast),
+  };
+}
+
+const RECENT = `SELECT r.*, d.detail_json FROM requests r JOIN request_details d ON d.id = r.id
+  WHERE r.account_id = $1 AND r.tier <> '' ORDER BY r.id DESC LIMIT $2`;
+
+function toPast(row: SqlRow): readonly PastRequest[] {
+  const summary = toSummary(row);
+  const { decision, features } = readDetail(String(row.detail_json), summary);
+  if (decision === null) return [];
+  const { requestId, atMs, model, buckets, charge } = summary;
+  const isAnswered = model !== null && buckets !== null && charge !== null;
+  return [{ requestId, atMs, decision, features, answer: isAnswered ? { model, buckets, charge } : null }];
 }
 
 const REST = `SELECT d.detail_json, c.request_text, c.is_request_cut, c.answer_text, c.is_answer_cut,

@@ -1,21 +1,12 @@
-// The totals for reading: by hour, by day or over the whole range, and by one of the things they are kept apart by.
+// Reads the usage totals and the provider failures: by hour, by day or over the whole range.
 
 import type { Db, SqlRow } from "../../core/db.ts";
-import type { UsageGroup, UsageLog, UsageQuery, UsageRow } from "../../core/requests/log.ts";
+import type { FailureQuery, FailureRow, UsageGroup, UsageLog, UsageQuery, UsageRow } from "../../core/requests/log.ts";
 import { newConditions } from "./conditions.ts";
-import { readFailures } from "./provider-failures.ts";
-import {
-  COUNTS,
-  DAY_MS,
-  FIRST_CONTENT_COLUMNS,
-  HOUR_MS,
-  LATENCY_COLUMNS,
-  OVERHEAD_COLUMNS,
-  SUMS,
-} from "./rollup-write.ts";
+import { COUNTS, FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, OVERHEAD_COLUMNS, SPAN_MS, SUMS } from "./totals.ts";
 
 /** A total over more than this is taken from days, so that a year costs no more than a week. */
-const HOURLY_TOTAL_MAX_MS = 8 * DAY_MS;
+const HOURLY_TOTAL_MAX_MS = 8 * SPAN_MS.day;
 
 const GROUP_COLUMNS: Readonly<Record<UsageGroup, string>> = {
   model: "model",
@@ -50,21 +41,26 @@ export function createUsageLog(db: Db): UsageLog {
       return { rows: counted.map((row) => toUsage(row, query, fromMs)), fromMs, toMs };
     },
     async failures(query) {
-      const { span, fromMs, toMs } = coverage(query);
-      return { rows: await readFailures(db, query, { span, fromMs, toMs }), fromMs, toMs };
+      const covered = coverage(query);
+      const { fromMs, toMs } = covered;
+      return { rows: await readFailures(db, query, covered), fromMs, toMs };
     },
   };
 }
 
-function coverage({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "step">): {
-  span: string;
-  fromMs: number;
-  toMs: number;
-} {
+/** The whole hours or days that a query covers. */
+interface Covered {
+  readonly span: keyof typeof SPAN_MS;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+function coverage({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "step">): Covered {
   const isHourly = step === "hour" || (step === "total" && toMs - fromMs <= HOURLY_TOTAL_MAX_MS);
-  const unit = isHourly ? HOUR_MS : DAY_MS;
+  const span = isHourly ? "hour" : "day";
+  const unit = SPAN_MS[span];
   return {
-    span: isHourly ? "hour" : "day",
+    span,
     fromMs: Math.floor(fromMs / unit) * unit,
     toMs: Math.ceil(toMs / unit) * unit,
   };
@@ -102,4 +98,22 @@ function toUsage(row: SqlRow, { step, group, hasSpread }: UsageQuery, fromMs: nu
     overheadMsSum: Number(row.overhead_ms),
     overheads: spread(OVERHEAD_COLUMNS),
   };
+}
+
+async function readFailures(
+  db: Db,
+  { accountId, keyId, step }: FailureQuery,
+  { span, fromMs, toMs }: Covered,
+): Promise<readonly FailureRow[]> {
+  const where = newConditions();
+  where.add("account_id = ? AND span = ?", accountId, span);
+  where.add("start_at >= ? AND start_at < ?", fromMs, toMs);
+  if (keyId !== undefined) where.add("key_id = ?", keyId);
+  const by = [...(step === "total" ? [] : ["start_at"]), "provider"].join(", ");
+  const sql = `SELECT ${by}, CAST(SUM(requests) AS BIGINT) AS requests FROM request_failures WHERE ${where.sql()} GROUP BY ${by} ORDER BY ${by}`;
+  return (await db.query(sql, where.params)).map((row) => ({
+    startMs: step === "total" ? fromMs : Number(row.start_at),
+    provider: String(row.provider),
+    requests: Number(row.requests),
+  }));
 }

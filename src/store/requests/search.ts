@@ -17,7 +17,9 @@ import {
   newConditions,
 } from "./conditions.ts";
 import { countRequests, sumCounts } from "./counts.ts";
-import { DAY_MS, HOUR_MS } from "./rollup-write.ts";
+import { SPAN_MS } from "./totals.ts";
+
+const { hour: HOUR_MS, day: DAY_MS } = SPAN_MS;
 
 export async function searchPage(db: Db, filter: RequestFilter, { limit, after }: Page): Promise<readonly SqlRow[]> {
   const end = firstOf(filter.toMs === undefined ? null : recordIdAt(filter.toMs), after);

@@ -1,8 +1,8 @@
-// A batch of request records as a handful of statements: the log's lines, their details, and what they add to the totals.
+// Writes request records: rows of the log with their details, and what they add to the totals, in one transaction.
 
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Db, SqlValue, Statement } from "../../core/db.ts";
+import type { Db, Statement } from "../../core/db.ts";
 import {
+  type ContentRecord,
   failedProvidersOf,
   isAdjusted,
   isFailed,
@@ -11,47 +11,23 @@ import {
   type RequestRecord,
   recordIdAt,
 } from "../../core/requests/records.ts";
-import { type Column, insertFromJsonSql, insertRowSql } from "../dialect.ts";
-import { createCountWriter, DELETE_COUNTS } from "./counts.ts";
+import { bulkInsert, flag, freeText, type InsertShape, integer, text } from "../dialect.ts";
 import { toDetail } from "./detail.ts";
-import { createFailureWriter } from "./provider-failures.ts";
-import { createRollupWriter, DAY_MS } from "./rollup-write.ts";
-import { createTallyWriter } from "./tool-call-tallies.ts";
-
-const TEXT = "TEXT" as const;
-const BIGINT = "BIGINT" as const;
-
-const REQUESTS = columns(
-  ["id", "request_id", "account_id", "key_id", "route", "error_code", "tier", "classified_tier", "category", "profile"],
-  ["tool_scenario", "model", "provider", "ending", "profile_id", "failed_providers"],
-  [
-    ...["created_at", "status", "is_error", "is_stream", "is_fallback", "attempts", "input_tokens"],
-    ...["cache_read_tokens", "cache_write_tokens", "output_tokens", "is_estimated", "charge", "baseline"],
-    ...["latency_ms", "first_content_ms", "is_adjusted"],
-  ],
-);
-const DETAILS = columns(["id"], ["detail_json"], []);
-const CONTENTS = columns(["id", "request_text"], ["answer_text"], ["is_request_cut", "is_answer_cut"]);
+import { createTotalsWriter, SPAN_MS } from "./totals.ts";
 
 export function createRecordStore(db: Db): RecordStore {
-  const insertRequests = createSlicedInsert(db.kind, "requests", REQUESTS);
-  const insertDetails = createSlicedInsert(db.kind, "request_details", DETAILS);
-  const insertContents = createSlicedInsert(db.kind, "request_contents", CONTENTS);
-  const rollups = createRollupWriter(db.kind);
-  const counts = createCountWriter(db.kind);
-  const tallies = createTallyWriter(db.kind);
-  const failures = createFailureWriter(db.kind);
+  const requests = bulkInsert(db.kind, REQUESTS);
+  const details = bulkInsert(db.kind, DETAILS);
+  const contents = bulkInsert(db.kind, CONTENTS);
+  const totals = createTotalsWriter(db.kind);
   return {
     async write(records) {
-      const contents = records.flatMap(toContent);
+      const kept = records.flatMap(contentOf);
       const statements: Statement[] = [
-        await insertRequests(records, toRow),
-        await insertDetails(records, (record) => [record.id, JSON.stringify(toDetail(record))]),
-        ...(contents.length === 0 ? [] : [await insertContents(contents, (row) => row)]),
-        ...rollups.statements(records),
-        ...counts.statements(records),
-        ...tallies.statements(records),
-        ...failures.statements(records),
+        await requests.statementInSlices(records),
+        await details.statementInSlices(records),
+        ...(kept.length === 0 ? [] : [await contents.statementInSlices(kept)]),
+        ...totals(records),
       ];
       await db.batch(statements);
     },
@@ -65,103 +41,90 @@ export function createRecordStore(db: Db): RecordStore {
       await db.batch([
         ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE id <= $1`, params: [last] })),
         // With the last of them: a day that was over before that time has no requests left.
-        ...(oldest.length < most ? [{ sql: DELETE_COUNTS, params: [atMs - DAY_MS] }] : []),
+        ...(oldest.length < most ? [{ sql: DELETE_COUNTS, params: [atMs - SPAN_MS.day] }] : []),
       ]);
       return oldest.length;
     },
   };
 }
 
-/** About half a millisecond of work each; requests that are being served come in between. */
-const SLICE = 50;
+/** For counters whose whole day is over before that time. One index seek per account instead of a table scan. */
+const DELETE_COUNTS = `DELETE FROM request_counts
+  WHERE account_id IN (SELECT id FROM accounts) AND span IN ('hour', 'day') AND start_at < $1`;
 
-type Insert = <Item>(items: readonly Item[], toRow: (item: Item) => readonly SqlValue[]) => Promise<Statement>;
-
-/** Many rows in one statement: SQLite takes them one by one, PostgreSQL as one text. */
-function createSlicedInsert(kind: Db["kind"], table: string, own: readonly Column[]): Insert {
-  if (kind === "sqlite") {
-    const sql = insertRowSql(table, own);
-    return async (items, write) => ({ sql, rows: (await inSlices(items, (slice) => slice.map(write))).flat() });
-  }
-  const sql = insertFromJsonSql(table, own);
-  return async (items, write) => {
-    const parts = await inSlices(items, (slice) => JSON.stringify(slice.map(write)).slice(1, -1));
-    return { sql, params: [`[${parts.join(",")}]`] };
-  };
-}
-
-async function inSlices<Item, Part>(
-  items: readonly Item[],
-  write: (slice: readonly Item[]) => Part,
-): Promise<readonly Part[]> {
-  const parts: Part[] = [];
-  for (let at = 0; at < items.length; at += SLICE) {
-    if (at > 0) await nextTurn();
-    parts.push(write(items.slice(at, at + SLICE)));
-  }
-  return parts;
-}
-
-function columns(...groups: readonly [readonly string[], readonly string[], readonly string[]]): readonly Column[] {
-  const [first, second, numbers] = groups;
-  return [
-    ...[...first, ...second].map((name) => ({ name, type: TEXT })),
-    ...numbers.map((name) => ({ name, type: BIGINT })),
-  ];
-}
-
-type Cell = string | number | null;
-
-function toRow(record: RequestRecord): readonly Cell[] {
-  const { decision, answeredBy, cost } = record;
-  return [
-    record.id,
-    record.requestId,
-    record.accountId,
-    record.keyId,
-    record.route,
-    record.errorCode ?? "",
-    decision?.tier ?? "",
-    decision?.classifiedTier ?? "",
-    decision?.category ?? "",
-    decision?.profile ?? "",
-    decision?.toolScenario ?? "",
-    answeredBy?.model ?? "",
-    answeredBy?.provider ?? "",
-    record.ending ?? "",
-    record.profileId ?? "",
-    writeProviders(record),
-    record.atMs,
-    record.status,
-    isFailed(record) ? 1 : 0,
-    record.isStream ? 1 : 0,
-    isFallenBack(record) ? 1 : 0,
-    record.attempts.length,
-    cost?.buckets.input ?? null,
-    cost?.buckets.cacheRead ?? null,
-    cost?.buckets.cacheWrite ?? null,
-    cost?.buckets.output ?? null,
-    cost?.isEstimated ? 1 : 0,
-    cost?.charge.toString() ?? null,
-    cost?.baseline.toString() ?? null,
-    record.latencyMs,
-    record.firstContentMs,
-    isAdjusted(record) ? 1 : 0,
-  ];
-}
+/** The rows of the log. Text that is missing is stored as the empty text, so that filters need no IS NULL. */
+const REQUESTS: InsertShape<RequestRecord> = {
+  table: "requests",
+  columns: {
+    id: text((record) => record.id),
+    request_id: text((record) => record.requestId),
+    account_id: text((record) => record.accountId),
+    key_id: text((record) => record.keyId),
+    route: text((record) => record.route),
+    error_code: text((record) => record.errorCode ?? ""),
+    tier: text(({ decision }) => decision?.tier ?? ""),
+    classified_tier: text(({ decision }) => decision?.classifiedTier ?? ""),
+    category: text(({ decision }) => decision?.category ?? ""),
+    profile: text(({ decision }) => decision?.profile ?? ""),
+    tool_scenario: text(({ decision }) => decision?.toolScenario ?? ""),
+    model: text(({ answeredBy }) => answeredBy?.model ?? ""),
+    provider: text(({ answeredBy }) => answeredBy?.provider ?? ""),
+    ending: text((record) => record.ending ?? ""),
+    profile_id: text((record) => record.profileId ?? ""),
+    failed_providers: text(writeProviders),
+    created_at: integer((record) => record.atMs),
+    status: integer((record) => record.status),
+    is_error: flag(isFailed),
+    is_stream: flag((record) => record.isStream),
+    is_fallback: flag(isFallenBack),
+    attempts: integer((record) => record.attempts.length),
+    input_tokens: integer(({ cost }) => cost?.buckets.input ?? null),
+    cache_read_tokens: integer(({ cost }) => cost?.buckets.cacheRead ?? null),
+    cache_write_tokens: integer(({ cost }) => cost?.buckets.cacheWrite ?? null),
+    output_tokens: integer(({ cost }) => cost?.buckets.output ?? null),
+    is_estimated: flag(({ cost }) => cost?.isEstimated ?? false),
+    charge: integer(({ cost }) => cost?.charge ?? null),
+    baseline: integer(({ cost }) => cost?.baseline ?? null),
+    latency_ms: integer((record) => record.latencyMs),
+    first_content_ms: integer((record) => record.firstContentMs),
+    is_adjusted: flag(isAdjusted),
+  },
+};
 
 function writeProviders(record: RequestRecord): string {
   const failed = failedProvidersOf(record);
   return failed.length === 0 ? "" : JSON.stringify(failed);
 }
 
-function toContent({ id, content }: RequestRecord): readonly (readonly SqlValue[])[] {
-  if (content === null) return [];
-  const { request, answer, isRequestCut, isAnswerCut } = content;
-  return [[id, storable(request), storable(answer), isRequestCut ? 1 : 0, isAnswerCut ? 1 : 0]];
+const DETAILS: InsertShape<RequestRecord> = {
+  table: "request_details",
+  columns: {
+    id: text((record) => record.id),
+    detail_json: text((record) => JSON.stringify(toDetail(record))),
+  },
+};
+
+/** Prompt and response of a request, where the operator chose to keep them. */
+interface KeptContent extends ContentRecord {
+  readonly id: string;
 }
 
-/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
-function storable(text: string): string {
-  return text.replaceAll("\u0000", "\ufffd").replace(/\p{Surrogate}/gu, "\ufffd");
+const CONTENTS: InsertShape<KeptContent> = {
+  table: "request_contents",
+  columns: {
+    id: text((content) => content.id),
+    request_text: freeText((content) => withoutNul(content.request)),
+    answer_text: freeText((content) => withoutNul(content.answer)),
+    is_request_cut: flag((content) => content.isRequestCut),
+    is_answer_cut: flag((content) => content.isAnswerCut),
+  },
+};
+
+function contentOf({ id, content }: RequestRecord): readonly KeptContent[] {
+  return content === null ? [] : [{ id, ...content }];
+}
+
+/** PostgreSQL does not store NUL. */
+function withoutNul(value: string): string {
+  return value.replaceAll("\u0000", "\ufffd");
 }

@@ -1,0 +1,350 @@
+// What a batch of request records adds to the totals: usage by hour and day, counters for the histogram, provider failures
+// and tool calls. Each has one row per group. Rows are written in one order, so that processes lock them alike.
+
+import type { Db, Statement } from "../../core/db.ts";
+import { costStep } from "../../core/requests/cost-steps.ts";
+import { bucketOf, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../../core/requests/latency-buckets.ts";
+import {
+  type AnsweredAt,
+  answeredAtOf,
+  failedProvidersOf,
+  isAdjusted,
+  isFailed,
+  isFallenBack,
+  overheadMsOf,
+  type RequestRecord,
+  type ToolCallTally,
+  triedOf,
+} from "../../core/requests/records.ts";
+import { type BulkInsert, bulkInsert, type Column, flag, type InsertShape, integer, text } from "../dialect.ts";
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Totals are kept twice: by hour for recent charts, by day for long ones. */
+export const SPAN_MS = { hour: HOUR_MS, day: DAY_MS } as const;
+type SpanName = keyof typeof SPAN_MS;
+
+/** The statements for a batch; none where it adds nothing. */
+export type TotalsWriter = (records: readonly RequestRecord[]) => readonly Statement[];
+
+export function createTotalsWriter(kind: Db["kind"]): TotalsWriter {
+  const rollups = bulkInsert(kind, ROLLUPS);
+  const counts = bulkInsert(kind, COUNTERS);
+  const toolCalls = bulkInsert(kind, TOOL_CALLS);
+  const failures = bulkInsert(kind, FAILURES);
+  return (records) => [
+    ...insertAll(rollups, rollupsOf(records)),
+    ...insertAll(counts, countersOf(records)),
+    ...insertAll(toolCalls, tallyToolCalls(records)),
+    ...insertAll(failures, failuresOf(records)),
+  ];
+}
+
+function insertAll<Item>(insert: BulkInsert<Item>, groups: ReadonlyMap<string, Item>): readonly Statement[] {
+  if (groups.size === 0) return [];
+  const inOrder = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [insert.statement(inOrder.map(([, group]) => group))];
+}
+
+/** All requests of one combination in one hour or day. */
+interface Group {
+  /** The first of them: what the group is kept apart by is the same in all. */
+  readonly record: RequestRecord;
+  readonly span: SpanName;
+  readonly startMs: number;
+}
+
+function startOf(atMs: number, span: SpanName): number {
+  return Math.floor(atMs / SPAN_MS[span]) * SPAN_MS[span];
+}
+
+/** Columns that two tables are both kept apart by. */
+const GROUP_COLUMNS = {
+  account_id: text(({ record }: Group) => record.accountId),
+  span: text(({ span }: Group) => span),
+  start_at: integer(({ startMs }: Group) => startMs),
+  model: text(({ record }: Group) => record.answeredBy?.model ?? ""),
+  tier: text(({ record }: Group) => record.decision?.tier ?? ""),
+  key_id: text(({ record }: Group) => record.keyId),
+  status: integer(({ record }: Group) => record.status),
+} as const;
+
+const NO_COUNTS = {
+  requests: 0,
+  errors: 0,
+  fallbacks: 0,
+  input_tokens: 0,
+  cache_read_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens: 0,
+  latency_ms: 0,
+  first_content_ms: 0,
+  overhead_ms: 0,
+  answered_first: 0,
+  answered_second: 0,
+  answered_later: 0,
+  answered_none: 0,
+  /** Rows from before these columns count requests of which it is not known. */
+  answered_known: 0,
+};
+type CountName = keyof typeof NO_COUNTS;
+const COUNT_NAMES = Object.keys(NO_COUNTS) as readonly CountName[];
+
+const ANSWERED_COLUMN: Readonly<Record<AnsweredAt, CountName>> = {
+  first: "answered_first",
+  second: "answered_second",
+  later: "answered_later",
+  none: "answered_none",
+};
+
+/** Times are counted in one column per bucket, so that percentiles can be read from sums. */
+export const LATENCY_COLUMNS = bucketColumns("l", LATENCY_BOUNDS_MS);
+export const FIRST_CONTENT_COLUMNS = bucketColumns("f", LATENCY_BOUNDS_MS);
+export const OVERHEAD_COLUMNS = bucketColumns("o", OVERHEAD_BOUNDS_MS);
+
+/** The sums of a rollup without the spread of the times. */
+export const COUNTS: readonly string[] = [...COUNT_NAMES, "charge", "baseline"];
+export const SUMS: readonly string[] = [...COUNTS, ...LATENCY_COLUMNS, ...FIRST_CONTENT_COLUMNS, ...OVERHEAD_COLUMNS];
+
+function bucketColumns(letter: string, bounds: readonly number[]): readonly string[] {
+  return Array.from({ length: bounds.length + 1 }, (_, index) => `${letter}${index}`);
+}
+
+/** Money apart from the counts, because it is not a plain number. */
+interface Rollup extends Group {
+  readonly counts: Record<CountName, number>;
+  readonly latencies: number[];
+  readonly firstContents: number[];
+  readonly overheads: number[];
+  charge: bigint;
+  baseline: bigint;
+}
+
+const ROLLUPS: InsertShape<Rollup> = {
+  table: "request_rollups",
+  columns: {
+    ...GROUP_COLUMNS,
+    ...columnsOf(COUNT_NAMES, (name) => integer(({ counts }: Rollup) => counts[name])),
+    charge: integer(({ charge }) => charge),
+    baseline: integer(({ baseline }) => baseline),
+    ...columnsOf(LATENCY_COLUMNS, (_, index) => integer(({ latencies }: Rollup) => latencies[index] ?? 0)),
+    ...columnsOf(FIRST_CONTENT_COLUMNS, (_, index) =>
+      integer(({ firstContents }: Rollup) => firstContents[index] ?? 0),
+    ),
+    ...columnsOf(OVERHEAD_COLUMNS, (_, index) => integer(({ overheads }: Rollup) => overheads[index] ?? 0)),
+  },
+  onConflict: `ON CONFLICT (account_id, span, start_at, model, tier, key_id, status) DO UPDATE SET
+    ${SUMS.map((name) => `${name} = request_rollups.${name} + excluded.${name}`).join(", ")}`,
+};
+
+function columnsOf<Name extends string, Item>(
+  names: readonly Name[],
+  columnOf: (name: Name, index: number) => Column<Item>,
+): Readonly<Record<string, Column<Item>>> {
+  return Object.fromEntries(names.map((name, index) => [name, columnOf(name, index)]));
+}
+
+function rollupsOf(records: readonly RequestRecord[]): ReadonlyMap<string, Rollup> {
+  const rollups = new Map<string, Rollup>();
+  for (const record of records) addRecord(rollupAt(rollups, record, "hour"), record);
+  for (const hour of [...rollups.values()]) addRollup(rollupAt(rollups, hour.record, "day"), hour);
+  return rollups;
+}
+
+function rollupAt(rollups: Map<string, Rollup>, record: RequestRecord, span: SpanName): Rollup {
+  const { accountId, answeredBy, decision, keyId, status, atMs } = record;
+  const startMs = startOf(atMs, span);
+  const name = `${accountId}\n${span}\n${startMs}\n${answeredBy?.model ?? ""}\n${decision?.tier ?? ""}\n${keyId}\n${status}`;
+  const known = rollups.get(name);
+  if (known !== undefined) return known;
+  const made: Rollup = {
+    record,
+    span,
+    startMs,
+    counts: { ...NO_COUNTS },
+    latencies: LATENCY_COLUMNS.map(() => 0),
+    firstContents: FIRST_CONTENT_COLUMNS.map(() => 0),
+    overheads: OVERHEAD_COLUMNS.map(() => 0),
+    charge: 0n,
+    baseline: 0n,
+  };
+  rollups.set(name, made);
+  return made;
+}
+
+function addRecord(rollup: Rollup, record: RequestRecord): void {
+  const { cost, latencyMs, firstContentMs } = record;
+  const { counts } = rollup;
+  const overheadMs = overheadMsOf(record);
+  const answeredAt = answeredAtOf(triedOf(record));
+  counts.requests += 1;
+  counts.answered_known += 1;
+  counts.latency_ms += latencyMs;
+  if (isFailed(record)) counts.errors += 1;
+  if (isFallenBack(record)) counts.fallbacks += 1;
+  if (answeredAt !== null) counts[ANSWERED_COLUMN[answeredAt]] += 1;
+  if (cost !== null) {
+    counts.input_tokens += cost.buckets.input;
+    counts.cache_read_tokens += cost.buckets.cacheRead;
+    counts.cache_write_tokens += cost.buckets.cacheWrite;
+    counts.output_tokens += cost.buckets.output;
+    rollup.charge += cost.charge;
+    rollup.baseline += cost.baseline;
+  }
+  countIn(rollup.latencies, bucketOf(latencyMs));
+  if (firstContentMs !== null) countIn(rollup.firstContents, bucketOf(firstContentMs));
+  if (overheadMs === null) return;
+  // The mean of both is over the same requests.
+  counts.first_content_ms += firstContentMs ?? 0;
+  counts.overhead_ms += overheadMs;
+  countIn(rollup.overheads, bucketOf(overheadMs, OVERHEAD_BOUNDS_MS));
+}
+
+function countIn(buckets: number[], index: number): void {
+  buckets[index] = (buckets[index] ?? 0) + 1;
+}
+
+function addRollup(day: Rollup, hour: Rollup): void {
+  for (const name of COUNT_NAMES) day.counts[name] += hour.counts[name];
+  addEach(day.latencies, hour.latencies);
+  addEach(day.firstContents, hour.firstContents);
+  addEach(day.overheads, hour.overheads);
+  day.charge += hour.charge;
+  day.baseline += hour.baseline;
+}
+
+function addEach(sums: number[], more: readonly number[]): void {
+  for (const [index, value] of more.entries()) sums[index] = (sums[index] ?? 0) + value;
+}
+
+/** How many requests had one combination of everything the log can be filtered by. */
+interface Counter extends Group {
+  requests: number;
+}
+
+/** What counters are kept apart by, besides the time. */
+const COUNTER_KEYS = {
+  account_id: GROUP_COLUMNS.account_id,
+  key_id: GROUP_COLUMNS.key_id,
+  model: GROUP_COLUMNS.model,
+  category: text(({ record }: Group) => record.decision?.category ?? ""),
+  tier: GROUP_COLUMNS.tier,
+  profile: text(({ record }: Group) => record.decision?.profile ?? ""),
+  provider: text(({ record }: Group) => record.answeredBy?.provider ?? ""),
+  profile_id: text(({ record }: Group) => record.profileId ?? ""),
+  status: GROUP_COLUMNS.status,
+  cost_step: integer(({ record }: Group) => costStep(record.cost?.charge ?? null)),
+  is_adjusted: flag(({ record }: Group) => isAdjusted(record)),
+  is_fallback: flag(({ record }: Group) => isFallenBack(record)),
+  is_error: flag(({ record }: Group) => isFailed(record)),
+} as const;
+
+const COUNTERS: InsertShape<Counter> = {
+  table: "request_counts",
+  columns: {
+    ...COUNTER_KEYS,
+    span: GROUP_COLUMNS.span,
+    start_at: GROUP_COLUMNS.start_at,
+    requests: integer(({ requests }) => requests),
+  },
+  onConflict: `ON CONFLICT (${Object.keys(COUNTER_KEYS).join(", ")}, span, start_at)
+    DO UPDATE SET requests = request_counts.requests + excluded.requests`,
+};
+
+const COUNTER_KEY_VALUES = Object.values(COUNTER_KEYS).map(({ of }) => of);
+
+function countersOf(records: readonly RequestRecord[]): ReadonlyMap<string, Counter> {
+  const counters = new Map<string, Counter>();
+  for (const record of records) {
+    const hour: Counter = { record, span: "hour", startMs: startOf(record.atMs, "hour"), requests: 1 };
+    const day: Counter = { record, span: "day", startMs: startOf(record.atMs, "day"), requests: 1 };
+    const keys = COUNTER_KEY_VALUES.map((of) => of(hour)).join("\n");
+    for (const counter of [hour, day]) {
+      const name = `${keys}\n${counter.span}\n${counter.startMs}`;
+      const known = counters.get(name);
+      if (known === undefined) counters.set(name, counter);
+      else known.requests += 1;
+    }
+  }
+  return counters;
+}
+
+/** How many requests a provider failed. Few rows, because most requests succeed at the first attempt. */
+interface FailureCount extends Group {
+  readonly provider: string;
+  requests: number;
+}
+
+const FAILURES: InsertShape<FailureCount> = {
+  table: "request_failures",
+  columns: {
+    account_id: GROUP_COLUMNS.account_id,
+    span: GROUP_COLUMNS.span,
+    start_at: GROUP_COLUMNS.start_at,
+    key_id: GROUP_COLUMNS.key_id,
+    provider: text(({ provider }) => provider),
+    requests: integer(({ requests }) => requests),
+  },
+  onConflict: `ON CONFLICT (account_id, span, start_at, key_id, provider)
+    DO UPDATE SET requests = request_failures.requests + excluded.requests`,
+};
+
+function failuresOf(records: readonly RequestRecord[]): ReadonlyMap<string, FailureCount> {
+  const failures = new Map<string, FailureCount>();
+  for (const record of records) {
+    const { accountId, keyId, atMs } = record;
+    for (const provider of failedProvidersOf(record)) {
+      for (const span of ["hour", "day"] as const) {
+        const startMs = startOf(atMs, span);
+        const name = `${accountId}\n${span}\n${startMs}\n${keyId}\n${provider}`;
+        const known = failures.get(name);
+        if (known === undefined) failures.set(name, { record, span, startMs, provider, requests: 1 });
+        else known.requests += 1;
+      }
+    }
+  }
+  return failures;
+}
+
+/** Beyond this many calls all counts are halved: what a model did long ago fades, good or bad. */
+export const CALLS_KEPT = 400;
+
+const TALLY_SUMS = ["calls", "parsed", "known", "valid"] as const;
+
+const TOOL_CALLS: InsertShape<ToolCallTally> = {
+  table: "request_tool_calls",
+  columns: {
+    account_id: text((tally) => tally.accountId),
+    model: text((tally) => tally.model),
+    scenario: text((tally) => tally.scenario),
+    ...columnsOf(TALLY_SUMS, (name) => integer((tally: ToolCallTally) => tally[name])),
+  },
+  onConflict: `ON CONFLICT (account_id, model, scenario)
+    DO UPDATE SET ${TALLY_SUMS.map((name) => `${name} = ${fadedSql(name)}`).join(", ")}`,
+};
+
+function fadedSql(name: string): string {
+  const sum = (column: string): string => `request_tool_calls.${column} + excluded.${column}`;
+  return `(${sum(name)}) / (CASE WHEN ${sum("calls")} > ${CALLS_KEPT} THEN 2 ELSE 1 END)`;
+}
+
+function tallyToolCalls(records: readonly RequestRecord[]): ReadonlyMap<string, ToolCallTally> {
+  const tallies = new Map<string, ToolCallTally>();
+  for (const { accountId, toolCalls, answeredBy, decision } of records) {
+    const scenario = decision?.toolScenario ?? null;
+    if (toolCalls === null || toolCalls.calls === 0 || answeredBy === null || scenario === null) continue;
+    const name = `${accountId}\n${answeredBy.model}\n${scenario}`;
+    const before = tallies.get(name);
+    tallies.set(name, {
+      accountId,
+      model: answeredBy.model,
+      scenario,
+      calls: toolCalls.calls + (before?.calls ?? 0),
+      parsed: toolCalls.parsed + (before?.parsed ?? 0),
+      known: toolCalls.known + (before?.known ?? 0),
+      valid: toolCalls.valid + (before?.valid ?? 0),
+    });
+  }
+  return tallies;
+}
