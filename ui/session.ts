@@ -2,24 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { type ApiError, call, forgetResponses, isSignedOut } from "./api.ts";
-
-/** The signed-in user. An owner sees one account, an operator all of them. */
-interface User {
-  readonly id: string;
-  readonly email: string;
-  readonly role: string;
-  readonly accountId?: string | null;
-}
-
-/** What `GET /api/session` answers, also without a user. */
-interface Session {
-  readonly user: User | null;
-  /** No operator exists yet: the one-time link creates the first one. */
-  readonly setupNeeded: boolean;
-  /** No provider is configured, and the built-in one simulates responses. */
-  readonly sandbox: boolean;
-  readonly version: string;
-}
+import type { Session } from "./types.ts";
 
 /** Null until the first response. */
 export const session = signal<Session | null>(null);

@@ -7,13 +7,18 @@ import type { CreatedKeySchema, KeySchema } from "../src/http/api/keys.ts";
 import type { LedgerLineSchema, LedgerMonthSchema } from "../src/http/api/ledger.ts";
 import type { CatalogModelSchema } from "../src/http/api/models.ts";
 import type { ProfileSchema } from "../src/http/api/profiles.ts";
-import type { HealthSchema, ProviderSchema } from "../src/http/api/providers.ts";
+import type { HealthSchema, ProviderSchema, ProviderTestedSchema } from "../src/http/api/providers.ts";
+import type { ReplaySchema } from "../src/http/api/replay.ts";
 import type {
   RecordedDecisionSchema,
   RecordedRequestSchema,
   RequestLineSchema,
 } from "../src/http/api/requests/record.ts";
-import type { UsageSchema } from "../src/http/api/usage.ts";
+import type { HistogramSchema } from "../src/http/api/requests/routes.ts";
+import type { SessionSchema } from "../src/http/api/session.ts";
+import type { SettingsSchema } from "../src/http/api/settings.ts";
+import type { FailurePageSchema, UsageSchema } from "../src/http/api/usage.ts";
+import type { CreatedInvitationSchema, InvitationSchema, ResetLinkSchema, UserSchema } from "../src/http/api/users.ts";
 import type { Shape } from "../src/http/openapi/schema.ts";
 
 export interface List<Row> {
@@ -49,3 +54,24 @@ export type Decision = Omit<RecordedDecision, "candidates" | "classifiedTier"> &
   readonly classifiedTier?: string | null;
 };
 export type Candidate = RecordedDecision["candidates"][number] & { readonly costUsd?: string };
+
+/** What rules that are not saved yet would have done to the last requests. */
+export type ReplayResult = Shape<typeof ReplaySchema>;
+/** One request that would change; `after` is null where it would be rejected. */
+export type ReplayedChange = ReplayResult["changes"][number];
+/** What a test of a provider found: `problem` says what is wrong, `fix` what to do. */
+export type ProviderTested = Shape<typeof ProviderTestedSchema>;
+/** Requests that a provider failed, in one step. */
+export type Failures = Shape<typeof FailurePageSchema>["data"][number];
+/** Requests and errors of one step, under the filters of the request log. */
+export type HistogramBar = Shape<typeof HistogramSchema>["data"][number];
+/** Who is signed in, and what the gateway says about itself; also without a user. */
+export type Session = Shape<typeof SessionSchema>;
+/** What the gateway runs with. Values are read at the start and cannot be changed in the dashboard. */
+export type GatewaySettings = Shape<typeof SettingsSchema>;
+export type User = Shape<typeof UserSchema>;
+export type Invitation = Shape<typeof InvitationSchema>;
+/** With its link, this once. */
+export type NewInvitation = Shape<typeof CreatedInvitationSchema>;
+/** A link to a new password, this once. */
+export type ResetLink = Shape<typeof ResetLinkSchema>;

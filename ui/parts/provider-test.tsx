@@ -5,19 +5,11 @@ import { type ApiError, call } from "../api.ts";
 import { duration } from "../format.ts";
 import { Button } from "../kit/button.tsx";
 import { Problem } from "../kit/states.tsx";
-
-/** What the gateway found: `problem` says what is wrong, `fix` what to do. */
-interface Tested {
-  readonly ok: boolean;
-  readonly model: string | null;
-  readonly durationMs: number;
-  readonly problem: string | null;
-  readonly fix: string | null;
-}
+import type { ProviderTested } from "../types.ts";
 
 /** Button and outcome apart, because each page puts them in different places. */
 export function useProviderTest(provider: string, model?: string) {
-  const [outcome, setOutcome] = useState<Tested | null>(null);
+  const [outcome, setOutcome] = useState<ProviderTested | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
   const test = async (): Promise<void> => {
@@ -26,7 +18,7 @@ export function useProviderTest(provider: string, model?: string) {
     const path = `/api/providers/${encodeURIComponent(provider)}/test`;
     const body = model === undefined ? {} : { model };
     // It asks and changes nothing, so nothing on the page is out of date after it.
-    await call<Tested>("POST", path, { body, isQuestion: true }).then(setOutcome, (problem: unknown) =>
+    await call<ProviderTested>("POST", path, { body, isQuestion: true }).then(setOutcome, (problem: unknown) =>
       setError(problem as ApiError),
     );
     setBusy(false);
@@ -53,7 +45,7 @@ export function useProviderTest(provider: string, model?: string) {
 }
 
 /** Read out when it arrives, since the button that asked is elsewhere. */
-function Outcome({ outcome: { ok, model, durationMs, problem, fix } }: { readonly outcome: Tested }) {
+function Outcome({ outcome: { ok, model, durationMs, problem, fix } }: { readonly outcome: ProviderTested }) {
   if (ok) {
     return (
       <p class="notice good">

@@ -44,7 +44,7 @@ const ProviderTestSchema = strict("ProviderTest", {
   model: Type.Optional(Type.String({ maxLength: 200, description: "One of its models; left out, its cheapest." })),
 });
 
-const ProviderTestedSchema = named("ProviderTested", {
+export const ProviderTestedSchema = named("ProviderTested", {
   provider: Type.String(),
   ok: Type.Boolean(),
   model: nullable(Type.String()),

@@ -66,7 +66,7 @@ const Change = Type.Object({
   refusedBecause: nullable(Type.String()),
   because: Type.Array(Type.String(), { description: "What led there, in words and in order." }),
 });
-const ReplaySchema = named("Replay", {
+export const ReplaySchema = named("Replay", {
   requests: Type.Integer(),
   changed: Type.Integer(),
   up: Type.Integer(),

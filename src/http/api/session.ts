@@ -16,7 +16,7 @@ const SelfSchema = Type.Object({
   accountId: Type.String(),
 });
 const WelcomeSchema = named("Welcome", { user: SelfSchema });
-const SessionSchema = named("Session", {
+export const SessionSchema = named("Session", {
   user: nullable(SelfSchema),
   setupNeeded: Type.Boolean(),
   sandbox: Type.Boolean(),

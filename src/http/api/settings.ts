@@ -19,7 +19,7 @@ const OptionSchema = named("Option", {
   help: Type.String(),
 });
 
-const SettingsSchema = named("Settings", {
+export const SettingsSchema = named("Settings", {
   version: Type.String(),
   node: Type.String(),
   store: listed(["sqlite", "postgres"]),

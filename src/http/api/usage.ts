@@ -66,7 +66,7 @@ const UsagePageSchema = named("UsagePage", {
   ...covered,
   group: nullable(Type.String()),
 });
-const FailurePageSchema = named("FailurePage", {
+export const FailurePageSchema = named("FailurePage", {
   data: Type.Array(Type.Object({ start: Time, provider: Type.String(), requests: Type.Integer() })),
   ...covered,
 });

@@ -17,12 +17,12 @@ const personFields = {
   accountId: Type.String(),
   createdAt: Time,
 };
-const UserSchema = named("User", { ...personFields, lastSignInAt: nullable(Time) });
+export const UserSchema = named("User", { ...personFields, lastSignInAt: nullable(Time) });
 
 const invitationFields = { ...personFields, expiresAt: Time };
-const InvitationSchema = named("Invitation", invitationFields);
-const CreatedInvitationSchema = named("CreatedInvitation", { ...invitationFields, link: Type.String() });
-const ResetLinkSchema = named("ResetLink", { email: Type.String(), link: Type.String(), expiresAt: Time });
+export const InvitationSchema = named("Invitation", invitationFields);
+export const CreatedInvitationSchema = named("CreatedInvitation", { ...invitationFields, link: Type.String() });
+export const ResetLinkSchema = named("ResetLink", { email: Type.String(), link: Type.String(), expiresAt: Time });
 
 /** The longest address that mail can be sent to (RFC 3696, errata). */
 const EMAIL_MAX = 320;

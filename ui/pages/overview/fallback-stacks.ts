@@ -5,15 +5,8 @@ import type { AnsweredAt } from "../../../src/core/requests/records.ts";
 import { timesOf } from "../../charts/scale.ts";
 import { count, percent, plural } from "../../format.ts";
 import type { Range } from "../../range.ts";
-import type { Usage } from "../../types.ts";
+import type { Failures, Usage } from "../../types.ts";
 import { OTHER, perStep, sum } from "../../usage.ts";
-
-/** Requests that a provider failed, as `/api/usage/failures` answers. */
-export interface Failures {
-  readonly start: string;
-  readonly provider: string;
-  readonly requests: number;
-}
 
 /** The attempts with their names and colours, from good to bad. */
 const TRIES: readonly { readonly at: AnsweredAt; readonly name: string; readonly mark: string }[] = [

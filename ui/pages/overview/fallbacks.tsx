@@ -11,9 +11,9 @@ import { Segmented } from "../../kit/button.tsx";
 import { Check } from "../../kit/field.tsx";
 import { rangeQuery } from "../../range.ts";
 import { place } from "../../router.ts";
-import type { List } from "../../types.ts";
+import type { Failures, List } from "../../types.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
-import { describeFailures, describeTries, type Failures, failureStacks, tryStacks } from "./fallback-stacks.ts";
+import { describeFailures, describeTries, failureStacks, tryStacks } from "./fallback-stacks.ts";
 
 /** The series of the page; the failures per provider are read only while they are shown. */
 interface FallbackChartProps extends Series {

@@ -5,45 +5,16 @@ import { type ApiError, call } from "../../api.ts";
 import { percent, plural, usd, utc } from "../../format.ts";
 import { Empty, Problem, Skeleton } from "../../kit/states.tsx";
 import { hrefTo } from "../../router.ts";
-import type { Rules } from "../../types.ts";
+import type { ReplayedChange, ReplayResult, Rules } from "../../types.ts";
 
 /** Waits for a pause in typing, since every question replays many requests. */
 const PAUSE_MS = 200;
 /** More rows would hide the sum above them. */
 const SHOWN_MAX = 30;
 
-/** Where a request went or would go. */
-interface RoutedTo {
-  readonly tier: string;
-  readonly model: string;
-  readonly costUsd: string | null;
-}
-
-/** One request that would change; `after` is null where it would be rejected. */
-interface ReplayedChange {
-  readonly requestId: string;
-  readonly at: string;
-  readonly before: RoutedTo;
-  readonly after: RoutedTo | null;
-  readonly refusedBecause: string | null;
-  readonly because: readonly string[];
-}
-
-/** What `/api/profiles/replay` answers. */
-interface Replayed {
-  readonly requests: number;
-  readonly changed: number;
-  readonly up: number;
-  readonly down: number;
-  readonly refused: number;
-  readonly costBeforeUsd: string;
-  readonly costAfterUsd: string;
-  readonly changes: readonly ReplayedChange[];
-}
-
 /** The old result stays, dimmed, until the new one is there. */
 export function Replay({ rules }: { readonly rules: Rules }) {
-  const [replayed, setReplayed] = useState<Replayed | null>(null);
+  const [replayed, setReplayed] = useState<ReplayResult | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [isStale, setStale] = useState(false);
   // As text, so that equal rules are not asked again.
@@ -53,7 +24,7 @@ export function Replay({ rules }: { readonly rules: Rules }) {
     setStale(true);
     const timer = setTimeout(() => {
       const body: unknown = JSON.parse(question);
-      call<Replayed>("POST", "/api/profiles/replay", { body, signal: abort.signal, isQuestion: true }).then(
+      call<ReplayResult>("POST", "/api/profiles/replay", { body, signal: abort.signal, isQuestion: true }).then(
         (response) => {
           setReplayed(response);
           setError(null);
@@ -79,7 +50,7 @@ export function Replay({ rules }: { readonly rules: Rules }) {
 }
 
 /** The sum first, then the requests that would change. */
-function Outcome({ replayed }: { readonly replayed: Replayed }) {
+function Outcome({ replayed }: { readonly replayed: ReplayResult }) {
   if (replayed.requests === 0) {
     return <Empty title="No requests to replay">Once there are some, this shows what the rules would change.</Empty>;
   }

@@ -7,19 +7,12 @@ import { fullTimeLabel, stepMs, timesOf } from "../../charts/scale.ts";
 import { count, plural } from "../../format.ts";
 import { type Range, rangeQuery } from "../../range.ts";
 import { setQuery } from "../../router.ts";
-import type { List } from "../../types.ts";
+import type { HistogramBar, List } from "../../types.ts";
 
 /** Lower than other charts: the list below is what people came for. */
 const HEIGHT_PX = 72;
 /** A bar that grows needs no more. */
 const LIVE_EVERY_MS = 10_000;
-
-/** One step as the API counts it. */
-interface Bar {
-  readonly start: string;
-  readonly requests: number;
-  readonly errors: number;
-}
 
 /** The same filter as the list, as it stands in the query. */
 interface RequestHistogramProps {
@@ -30,13 +23,13 @@ interface RequestHistogramProps {
 
 /** Every step of the range has a bar, also where nothing happened. */
 export function RequestHistogram({ range, filter, isLive }: RequestHistogramProps) {
-  const load = useLoad<List<Bar>>(
+  const load = useLoad<List<HistogramBar>>(
     `/api/requests/histogram?by=${range.step}&${rangeQuery(range)}${filter}`,
     isLive ? { everyMs: LIVE_EVERY_MS } : {},
   );
   const bars = new Map((load.data?.data ?? []).map((bar) => [Date.parse(bar.start), bar]));
   const times = timesOf(range, range.step);
-  const read = (of: (bar: Bar) => number): readonly number[] =>
+  const read = (of: (bar: HistogramBar) => number): readonly number[] =>
     times.map((time) => {
       const bar = bars.get(time);
       return bar === undefined ? 0 : of(bar);

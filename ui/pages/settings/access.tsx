@@ -11,32 +11,14 @@ import { Section } from "../../kit/page.tsx";
 import { Problem, Shown, Skeleton } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { session } from "../../session.ts";
-import type { Account, List } from "../../types.ts";
-
-/** What a user and an invitation have in common. */
-interface Person {
-  readonly id: string;
-  readonly email: string;
-  readonly role: string;
-  readonly accountId: string;
-}
-
-/** Somebody who can sign in. */
-interface UserRow extends Person {
-  readonly lastSignInAt: string | null;
-}
-
-/** An invitation that was not accepted yet. */
-interface InvitationRow extends Person {
-  readonly expiresAt: string;
-}
+import type { Account, Invitation, List, NewInvitation, ResetLink, User } from "../../types.ts";
 
 /** Users and open invitations in one list, and below it the forms that add to it. For operators. */
 export function Access() {
-  const users = useLoad<List<UserRow>>("/api/users?limit=200");
-  const invitations = useLoad<List<InvitationRow>>("/api/invitations?limit=200").data?.data ?? [];
+  const users = useLoad<List<User>>("/api/users?limit=200");
+  const invitations = useLoad<List<Invitation>>("/api/invitations?limit=200").data?.data ?? [];
   const accounts = useLoad<List<Account>>("/api/accounts?limit=200").data?.data ?? [];
-  const [resetting, setResetting] = useState<UserRow | null>(null);
+  const [resetting, setResetting] = useState<User | null>(null);
   const nameOf = (id: string): string => accounts.find((account) => account.id === id)?.name ?? id;
   return (
     <Section title="Users and accounts">
@@ -62,13 +44,13 @@ export function Access() {
         onKnown={(email) => setResetting(users.data?.data.find((user) => user.email === email) ?? null)}
       />
       <AccountForm />
-      {resetting !== null && <ResetLink user={resetting} onClose={() => setResetting(null)} />}
+      {resetting !== null && <ResetDialog user={resetting} onClose={() => setResetting(null)} />}
     </Section>
   );
 }
 
 interface UserItemProps {
-  readonly user: UserRow;
+  readonly user: User;
   /** What they may see, in words. */
   readonly account: string;
   readonly onReset: () => void;
@@ -103,7 +85,7 @@ function UserItem({ user, account, onReset }: UserItemProps) {
 }
 
 /** Can be withdrawn; its link then works no more. */
-function InvitationItem({ invitation }: { readonly invitation: InvitationRow }) {
+function InvitationItem({ invitation }: { readonly invitation: Invitation }) {
   return (
     <li class="row">
       <span class="grow cut">{invitation.email}</span>
@@ -187,7 +169,7 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
     event.preventDefault();
     setError(null);
     setLink(null);
-    await call<{ link: string }>("POST", "/api/invitations", { body: { email, role, accountId } }).then(
+    await call<NewInvitation>("POST", "/api/invitations", { body: { email, role, accountId } }).then(
       (made) => setLink(made.link),
       (problem: unknown) => setError(problem as ApiError),
     );
@@ -222,24 +204,18 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
   );
 }
 
-/** The link and when it ends. */
-interface MadeReset {
-  readonly link: string;
-  readonly expiresAt: string;
-}
-
 /** Who gets a new password. */
-interface ResetLinkProps {
+interface ResetDialogProps {
   readonly user: { readonly id: string; readonly email: string };
   readonly onClose: () => void;
 }
 
 /** Opening the dialog creates the link. */
-function ResetLink({ user, onClose }: ResetLinkProps) {
-  const [made, setMade] = useState<MadeReset | null>(null);
+function ResetDialog({ user, onClose }: ResetDialogProps) {
+  const [made, setMade] = useState<ResetLink | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   useEffect(() => {
-    call<MadeReset>("POST", `/api/users/${user.id}/reset`).then(setMade, (problem: unknown) =>
+    call<ResetLink>("POST", `/api/users/${user.id}/reset`).then(setMade, (problem: unknown) =>
       setError(problem as ApiError),
     );
   }, [user.id]);

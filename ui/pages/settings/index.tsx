@@ -11,36 +11,8 @@ import { showToast } from "../../kit/toast.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
+import type { GatewaySettings } from "../../types.ts";
 import { Access } from "./access.tsx";
-
-/** One option as the gateway read it. */
-interface ConfigOption {
-  readonly name: string;
-  /** The environment variable that sets it. */
-  readonly env: string | null;
-  readonly value: string | null;
-  /** The value is not sent; only whether it is set. */
-  readonly isSecret: boolean;
-  readonly isSet: boolean;
-  /** Which source the value was taken from: default, file, environment or command line. */
-  readonly origin: string;
-  /** Where in that source. */
-  readonly place: string | null;
-  readonly help: string;
-}
-
-/** What `/api/settings` answers. Values are read at the start and cannot be changed here. */
-interface GatewaySettings {
-  readonly version: string;
-  readonly node: string;
-  readonly store: string;
-  readonly startedAt: string;
-  readonly sandbox: boolean;
-  readonly baselineModel: string;
-  readonly markup: number;
-  readonly options: readonly ConfigOption[];
-  readonly providers: readonly { id: string; kind: string; baseUrl: string; hasKey: boolean }[];
-}
 
 /** Theme and sign-in for everybody; users and configuration for operators. */
 export function Settings() {
@@ -204,7 +176,7 @@ function ProviderRow({
 }
 
 /** An option that was not set names the variable that would set it. */
-function Options({ options }: { readonly options: readonly ConfigOption[] }) {
+function Options({ options }: { readonly options: GatewaySettings["options"] }) {
   return (
     <div class="table-box">
       <table class="rows options">

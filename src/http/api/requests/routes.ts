@@ -39,7 +39,7 @@ const FILE_TYPES = {
 } as const;
 
 const STEPS = ["hour", "day"] as const;
-const HistogramSchema = named("RequestHistogram", {
+export const HistogramSchema = named("RequestHistogram", {
   data: Type.Array(Type.Object({ start: Time, requests: Type.Integer(), errors: Type.Integer() })),
   next: Type.Null(),
   from: Time,
