@@ -142,7 +142,7 @@ function openReader(db: Db, database: string): Promise<Db> {
 }
 
 function isSandboxed({ catalog }: Settings): boolean {
-  return [...catalog.providers.values()].every(({ kind }) => kind === "sandbox");
+  return [...catalog.providers.values()].every(({ transport }) => transport === "sandbox");
 }
 
 interface Greeting {

@@ -1,18 +1,19 @@
 // Builds the catalogue from the rows that ship, the rows of a configuration and the providers that are configured.
 // Everything wrong with them is collected; a catalogue comes out only when nothing is.
 
-import type { Model, Provider, ProviderKind } from "../core/model.ts";
+import type { Model, Provider } from "../core/model.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Builtin, readBuiltin } from "./builtin.ts";
 import type { Catalog } from "./catalog.ts";
 import { buildChains, type ChainLists, lowestListing } from "./chains.ts";
 import type { DialectChanges } from "./dialect.ts";
 import { nearest } from "./nearest.ts";
+import { PROVIDER_KINDS, providerKind } from "./provider-kinds.ts";
 import { type ModelRow, modelFromRow } from "./rows.ts";
 import { readWeights, type Weights } from "./weights.ts";
 
-/** The formats the gateway can speak to providers; a kind joins when its codec does. */
-export const SUPPORTED_KINDS: ReadonlySet<ProviderKind> = new Set(["openai", "anthropic", "sandbox"]);
+/** The kinds of providers that can be called. */
+export const SUPPORTED_KINDS: ReadonlySet<string> = new Set(PROVIDER_KINDS.map(({ kind }) => kind));
 
 export const SANDBOX_ID = "sandbox";
 
@@ -48,7 +49,7 @@ export interface CatalogInput {
   /** Left out, the weights that ship are read; null routes by rules alone. */
   readonly weights?: Weights | null;
   readonly unsureTier?: Tier;
-  readonly supportedKinds?: ReadonlySet<ProviderKind>;
+  readonly supportedKinds?: ReadonlySet<string>;
 }
 
 /** `at` is a path in the configuration, such as `tiers.NANO[1]`. */
@@ -118,7 +119,8 @@ function isSandboxAlone(providers: ReadonlyMap<string, Provider>): boolean {
 }
 
 function sandboxProvider(): Provider {
-  return { id: SANDBOX_ID, kind: "sandbox", baseUrl: "", apiKey: null, headers: {}, timeouts: DEFAULT_TIMEOUTS };
+  const kind = providerKind("sandbox");
+  return { id: SANDBOX_ID, ...kind, baseUrl: "", apiKey: null, headers: {}, timeouts: DEFAULT_TIMEOUTS };
 }
 
 interface RowsInput {

@@ -1,7 +1,7 @@
 // The catalogue as people write it: rows of models.json, providers.json and tiers.json, and of `models:` in a configuration.
 // Prices stand here in decimal USD per million tokens; `modelFromRow` turns a row into the model the router reads.
 
-import type { Capability, Model, ProviderKind, ToolScores } from "../core/model.ts";
+import type { Capability, Model, ToolScores } from "../core/model.ts";
 import { type Price, priceFromUsdPerMillion } from "../core/money.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type DialectChanges, mergeDialects } from "./dialect.ts";
@@ -37,7 +37,8 @@ export interface ModelRow {
 export interface ProviderRow {
   readonly id: string;
   readonly name: string;
-  readonly kind: ProviderKind;
+  /** A row of the table of provider kinds. */
+  readonly kind: string;
   readonly baseUrl: string;
   /** The vendor's own name for the variable that holds a key; setting it switches the provider on. */
   readonly keyVariable: string;

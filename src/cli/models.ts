@@ -6,8 +6,8 @@ import { ageInDays, type Check, PRICES_OLD_DAYS } from "../config/doctor.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
+import type { ListedModel, ListedPrice } from "../formats/format.ts";
 import { writeModel } from "../formats/service/model-list.ts";
-import type { ListedModel, ListedPrice } from "../formats/service/provider-models.ts";
 import type { Listing } from "../gateway/operate/list-models.ts";
 import type { Arguments } from "./command/arguments.ts";
 import { type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
@@ -197,7 +197,7 @@ function compareModels(catalog: Catalog, listings: readonly Listing[], nowMs: nu
     const provider = catalog.providers.get(model.provider);
     if (provider === undefined) return [];
     const tiers = TIERS.filter((tier) => catalog.chains[tier].some(({ id }) => id === model.id));
-    const isSandbox = provider.kind === "sandbox";
+    const isSandbox = provider.transport === "sandbox";
     return [
       { tiers, ...findingOf(model, listed.get(provider.id) ?? null, { isSandbox, isRouted: tiers.length > 0, nowMs }) },
     ];

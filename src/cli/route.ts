@@ -9,7 +9,7 @@ import { type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decisio
 import { GatewayError } from "../core/errors.ts";
 import { formatUsd } from "../core/money.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
-import { readDebugRequest, writeDecision } from "../formats/service/routing-debug.ts";
+import { readDebugRequest, writeDecision } from "../http/v1/routing-debug.ts";
 import { decide } from "../routing/decide.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { printJson, runCommand } from "./command/command.ts";

@@ -168,7 +168,7 @@ function storeName(database: string): string {
 
 function providersLine({ catalog }: Settings): string {
   const providers = [...catalog.providers.values()];
-  if (providers.every(({ kind }) => kind === "sandbox")) {
+  if (providers.every(({ transport }) => transport === "sandbox")) {
     const variables = readBuiltin()
       .providers.slice(0, 3)
       .map(({ keyVariable }) => keyVariable);

@@ -3,9 +3,10 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type BuiltCatalog, buildCatalog, type CatalogProblem, SUPPORTED_KINDS } from "../catalog/build.ts";
+import { type BuiltCatalog, buildCatalog, type CatalogProblem } from "../catalog/build.ts";
 import { type Builtin, readBuiltin } from "../catalog/builtin.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { PROVIDER_KINDS } from "../catalog/provider-kinds.ts";
 import type { ProviderKind } from "../core/model.ts";
 import { parseLocated } from "./document.ts";
 import { type Environment, openEnvironment, type Variables } from "./environment.ts";
@@ -28,12 +29,15 @@ export interface ConfigInput {
   readonly env: Variables;
   /** Relative paths start here. */
   readonly cwd: string;
+  /** The kinds of providers a file may name; those that ship where left out. */
+  readonly kinds?: readonly ProviderKind[];
   /** For tests: the kinds of providers that can be called. */
-  readonly supportedKinds?: ReadonlySet<ProviderKind>;
+  readonly supportedKinds?: ReadonlySet<string>;
 }
 
 /** Settings, or every problem at once. */
-export function load({ flags, env, cwd, supportedKinds = SUPPORTED_KINDS }: ConfigInput): Loaded {
+export function load(input: ConfigInput): Loaded {
+  const { flags, env, cwd, kinds = PROVIDER_KINDS, supportedKinds = namesOf(kinds) } = input;
   const report = emptyReport();
   const builtin = readBuiltin();
   const secretNames = secretVariables(builtin);
@@ -51,7 +55,7 @@ export function load({ flags, env, cwd, supportedKinds = SUPPORTED_KINDS }: Conf
     isBuiltinUsed: rows === "builtin",
     tiers: readTiers(file, report),
     models: readModels({ file, source, report }),
-    providers: readProviders({ file, builtin, environment, report }),
+    providers: readProviders({ file, builtin, environment, kinds, report }),
     baseline,
     markupPpm: markup,
     unsureTier,
@@ -62,6 +66,10 @@ export function load({ flags, env, cwd, supportedKinds = SUPPORTED_KINDS }: Conf
   const options = showOptions({ flags, environment, file });
   const settings = { ...settingsOf(values, built.catalog, cwd), options };
   return { ok: true, settings, sources: sourcesOf(source, environment, flags), warnings: report.warnings };
+}
+
+function namesOf(kinds: readonly ProviderKind[]): ReadonlySet<string> {
+  return new Set(kinds.map(({ kind }) => kind));
 }
 
 /** The names of all variables that hold secrets: those of the table and the vendors' keys. */

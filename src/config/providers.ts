@@ -4,6 +4,7 @@ import { DEFAULT_TIMEOUTS, type ProviderSetup, SANDBOX_ID } from "../catalog/bui
 import type { Builtin } from "../catalog/builtin.ts";
 import { mergeDialects } from "../catalog/dialect.ts";
 import { nearest } from "../catalog/nearest.ts";
+import { providerKind } from "../catalog/provider-kinds.ts";
 import type { ProviderRow } from "../catalog/rows.ts";
 import type { ProviderKind, Timeouts } from "../core/model.ts";
 import { dialectChanges, textMap } from "./dialects.ts";
@@ -12,26 +13,29 @@ import { type Located, type MappingEntry, nodeAt } from "./located.ts";
 import { baseUrl, hidden, number, oneOf, reject, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
 
-export const PROVIDER_KINDS: readonly ProviderKind[] = ["openai", "anthropic", "sandbox"];
 const TIMEOUT_MAX_MS = 86_400_000;
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const timeoutMs = number({ min: 1, max: TIMEOUT_MAX_MS, isWhole: true });
 
-const readEntry = shape({
-  kind: oneOf(PROVIDER_KINDS),
-  baseUrl,
-  apiKey: hidden(text({ test: (value) => !/\s/.test(value), expected: "a key without spaces" })),
-  headers: textMap(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "a header's name"),
-  allowPrivateNetwork: truth,
-  traceparent: truth,
-  timeouts: shape({ connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs }),
-  dialect: dialectChanges,
-});
+const SANDBOX = providerKind(SANDBOX_ID);
+
+const entryReader = (kinds: readonly ProviderKind[]) =>
+  shape({
+    kind: oneOf(kinds.map(({ kind }) => kind)),
+    baseUrl,
+    apiKey: hidden(text({ test: (value) => !/\s/.test(value), expected: "a key without spaces" })),
+    headers: textMap(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "a header's name"),
+    allowPrivateNetwork: truth,
+    traceparent: truth,
+    timeouts: shape({ connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs }),
+    dialect: dialectChanges,
+  });
 
 interface ProvidersInput {
   readonly file: Located | null;
   readonly builtin: Builtin;
   readonly environment: Environment;
+  readonly kinds: readonly ProviderKind[];
   readonly report: Report;
 }
 
@@ -49,8 +53,8 @@ export function readProviders(input: ProvidersInput): readonly ProviderSetup[] {
 }
 
 function builtinSetup(row: ProviderRow, apiKey: string): ProviderSetup {
-  const { id, kind } = row;
-  const provider = { id, kind, baseUrl: row.baseUrl, apiKey, headers: {}, timeouts: DEFAULT_TIMEOUTS };
+  const { id, baseUrl } = row;
+  const provider = { id, ...providerKind(row.kind), baseUrl, apiKey, headers: {}, timeouts: DEFAULT_TIMEOUTS };
   return { provider: { ...provider, allowsPrivate: false }, dialect: row.dialect };
 }
 
@@ -58,17 +62,18 @@ function builtinSetup(row: ProviderRow, apiKey: string): ProviderSetup {
 function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): ProviderSetup {
   const row = input.builtin.providers.find((candidate) => candidate.id === id);
   const emptyEntry: Located = { ...entry.node, kind: "mapping", entries: new Map() };
-  const fields = readEntry(entry.node.kind === "empty" ? emptyEntry : entry.node, input.report) ?? {};
-  const kind = fields.kind ?? row?.kind ?? (id === SANDBOX_ID ? "sandbox" : undefined);
-  const sameKindRow = kind === row?.kind ? row : undefined;
+  const fields = entryReader(input.kinds)(entry.node.kind === "empty" ? emptyEntry : entry.node, input.report) ?? {};
+  const named = fields.kind ?? row?.kind ?? (id === SANDBOX_ID ? SANDBOX_ID : undefined);
+  const kind = input.kinds.find((candidate) => candidate.kind === named);
+  const sameKindRow = kind?.kind === row?.kind ? row : undefined;
   const address = fields.baseUrl ?? sameKindRow?.baseUrl;
   const vendorRow = address === sameKindRow?.baseUrl ? sameKindRow : undefined;
   const apiKey = chooseKey(vendorRow, fields.apiKey, input.environment);
   reportMissing({ id, entry, kind, address, apiKey, vendorRow, input });
   const provider = {
     id,
-    kind: kind ?? "sandbox",
-    baseUrl: kind === "sandbox" ? "" : (address ?? ""),
+    ...(kind ?? SANDBOX),
+    baseUrl: kind?.transport === "sandbox" ? "" : (address ?? ""),
     apiKey,
     headers: fields.headers ?? {},
     timeouts: timeoutsOf(fields.timeouts ?? {}),
@@ -103,11 +108,11 @@ function reportMissing({ id, entry, kind, address, apiKey, vendorRow, input }: C
   if (entry.node.kind !== "mapping" && entry.node.kind !== "empty") return;
   if (kind === undefined && !isWritten("kind")) {
     const names = input.builtin.providers.map((row) => row.id);
-    const message = `"${id}" is not a built-in provider, so it needs a kind (${PROVIDER_KINDS.join(", ")})`;
+    const message = `"${id}" is not a built-in provider, so it needs a kind (${input.kinds.map((row) => row.kind).join(", ")})`;
     complain(message, nearest(id, names));
   }
-  const needsAddress = kind === "openai" || kind === "anthropic";
-  if (needsAddress && address === undefined && !isWritten("baseUrl")) complain(`${id} needs a baseUrl`);
+  if (kind?.transport === "network" && address === undefined && !isWritten("baseUrl"))
+    complain(`${id} needs a baseUrl`);
   if (vendorRow !== undefined && apiKey === null && !isWritten("apiKey")) {
     complain(`${id} has no key: set ${vendorRow.keyVariable}, or apiKey here`);
   }

@@ -3,11 +3,11 @@
 
 import { DEFAULT_TIMEOUTS, SUPPORTED_KINDS } from "../catalog/build.ts";
 import type { Builtin } from "../catalog/builtin.ts";
+import { PROVIDER_KINDS } from "../catalog/provider-kinds.ts";
 import { CAPABILITIES } from "../core/model.ts";
 import { MODEL_DEFAULTS } from "./models.ts";
 import type { Option } from "./options/option.ts";
 import { optionRows } from "./options/table.ts";
-import { PROVIDER_KINDS } from "./providers.ts";
 
 /** The text of docs/configuration.md. */
 export function configurationPage(builtin: Builtin): string {
@@ -117,7 +117,7 @@ A \`dialect\` says how a server differs from plain chat-completions: \`outputCap
 
 /** One sentence for each kind that the file may name but no codec speaks yet. */
 function uncallableText(): readonly string[] {
-  const kinds = PROVIDER_KINDS.filter((kind) => !SUPPORTED_KINDS.has(kind));
+  const kinds = PROVIDER_KINDS.map(({ kind }) => kind).filter((kind) => !SUPPORTED_KINDS.has(kind));
   return kinds.map(
     (kind) =>
       `Providers of kind \`${kind}\` are accepted, but cannot be called in this version: their models are left out of routing with a warning.`,

@@ -1,6 +1,8 @@
 // The one internal shape of a chat request: chat-completions, with what the gateway reads given types.
 // Everything else a client sent stays in the original bytes and travels untouched.
 
+import type { TokenBuckets } from "./money.ts";
+
 export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
 export type Role = (typeof ROLES)[number];
@@ -44,11 +46,25 @@ export interface ChatRequest {
   readonly choiceCount: number;
 }
 
+/** The tokens an answer used, as its provider counted them. Every format's counts are read into this shape. */
 export interface Usage {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly total_tokens: number;
-  readonly [field: string]: unknown;
+  readonly buckets: TokenBuckets;
+  /** Of `cacheWrite`, the entries that are kept for an hour and cost more. */
+  readonly longCacheWrite: number;
+  /** Of `output`, what the model thought; 0 where the provider does not say. */
+  readonly reasoning: number;
+  /** The counts in the internal shape, with whatever else the provider counted; absent where the buckets are all. */
+  readonly reported?: Readonly<Record<string, unknown>>;
+}
+
+/** All that was read, from the cache or anew, or written to it. */
+export function promptTokens({ input, cacheRead, cacheWrite }: TokenBuckets): number {
+  return input + cacheRead + cacheWrite;
+}
+
+/** The ids of the tool calls a message makes. */
+export function toolCallIds({ tool_calls: calls }: ChatMessage): readonly string[] {
+  return (calls ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
 }
 
 /** The text of a message's content: strings as they are, text parts joined by a line break. */

@@ -1,7 +1,7 @@
 // What routing is asked and what it answers.
 
 import type { ChatRequest } from "./chat.ts";
-import type { Capability, ProviderKind, ToolScenario } from "./model.ts";
+import type { Capability, FormatName, ToolScenario } from "./model.ts";
 import type { NanoUsd } from "./money.ts";
 import type { Tier } from "./tiers.ts";
 
@@ -85,8 +85,8 @@ export interface RoutingQuestion {
   readonly toolCallsSeen?: ToolCallsSeen;
   /** The model that made the tool call whose result this is; it goes on where that is possible. */
   readonly loopModel?: string | null;
-  /** Set when only a provider of this kind can serve the request, with what makes it so. */
-  readonly nativeKind?: { readonly kind: ProviderKind; readonly because: string } | null;
+  /** Set when only a provider of this wire format can serve the request, with what makes it so. */
+  readonly nativeFormat?: { readonly format: FormatName; readonly because: string } | null;
 }
 
 /** Tool calls of one model in one scenario, and how many of them could be used. */

@@ -73,7 +73,25 @@ export interface Model {
   readonly dialect: Dialect;
 }
 
-export type ProviderKind = "openai" | "anthropic" | "sandbox";
+/** The name of a wire format, as the format registry has it. Not a provider's kind: several kinds may share a format. */
+export type FormatName = string;
+
+/** How a provider's key travels. */
+export type AuthScheme = { readonly scheme: "bearer" } | { readonly scheme: "header"; readonly name: string };
+
+/** How a provider cuts a stream into events. */
+export type Framing = "sse";
+
+/** What the kind of a provider decides: a row of the table of kinds. */
+export interface ProviderKind {
+  /** As written in a configuration and shown by the API. */
+  readonly kind: string;
+  readonly format: FormatName;
+  readonly auth: AuthScheme;
+  readonly framing: Framing;
+  /** The sandbox answers in this process and is never called over the network. */
+  readonly transport: "network" | "sandbox";
+}
 
 export interface Timeouts {
   readonly connectMs: number;
@@ -84,9 +102,8 @@ export interface Timeouts {
   readonly isFirstByteConfigured: boolean;
 }
 
-export interface Provider {
+export interface Provider extends ProviderKind {
   readonly id: string;
-  readonly kind: ProviderKind;
   readonly baseUrl: string;
   readonly apiKey: string | null;
   /** Extra headers, sent on every call as they are. */

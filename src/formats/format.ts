@@ -1,49 +1,52 @@
-// The codec contract. A format is spoken at two ends: by clients (read a request, write an answer) and by
-// providers (write a request, read an answer). Everything in between is the internal chat-completions shape.
+// The contract of a wire format. A format is a codec with two edges: clients (read a request, write a response) and
+// providers (write a request, read a response). Between them stands one internal shape: chat-completions.
+// `passage.ts` joins the edges, `registry.ts` lists the formats.
 
-import type { ChatMessage, ChatRequest, Usage } from "../core/chat.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
-import type { Model } from "../core/model.ts";
+import type { FormatName, Model } from "../core/model.ts";
 import type { JsonObject } from "./wire/fields.ts";
 import type { JsonSource } from "./wire/json-source.ts";
-
-export type FormatName = "openai" | "anthropic";
+import type { RateLimitHeaders } from "./wire/retry-after.ts";
+import type { SseReader } from "./wire/sse.ts";
 
 export interface Format extends ClientFormat, ProviderFormat {
   readonly name: FormatName;
 }
 
-/** What a client sent: the parsed body with the bytes it came in, and what routing reads of it. */
-export interface ClientRequest {
+// --- The client's edge
+
+/** A request as a client sent it: the parsed body with the bytes it came in, and what routing reads of it. */
+export interface ClientRequest extends RequestBody {
   /** What `body` and `source` are written in; a provider of the same format gets them as they are. */
   readonly format: FormatName;
-  readonly body: JsonObject;
-  readonly source: JsonSource;
-  readonly chat: ChatRequest;
   readonly controls: Controls;
-  /** Headers that belong to the request, for a provider of the same format. */
-  readonly headers?: ClientHeaders;
-  /** Only on requests of another format: the request as chat-completions, written for this model when it is tried. */
-  readonly toChat?: (model: Model) => ChatBody;
   /** Why only a provider of the client's own format can serve this; empty or absent when any can. */
   readonly nativeNeeds?: readonly string[];
 }
 
-export type ClientHeaders = Readonly<Record<string, string | undefined>>;
-
-/** A request of another format in chat-completions, and what was changed or left out on the way. */
-export interface ChatBody {
+/** A request body, in whichever shape a codec is asked to write from. */
+export interface RequestBody {
   readonly body: JsonObject;
   readonly source: JsonSource;
-  readonly messages: readonly ChatMessage[];
+  readonly chat: ChatRequest;
+  /** Headers that belong to the request, for a provider of the same format. */
+  readonly headers?: ClientHeaders;
+}
+
+export type ClientHeaders = Readonly<Record<string, string | undefined>>;
+
+/** A request in the internal shape, and what was changed or left out on the way to it. */
+export interface ChatBody extends RequestBody {
   readonly conversions: readonly string[];
 }
 
-/** The routing metadata as it appears in an answer. SPEC 2.3. */
+/** The routing metadata as it appears in a response. Behaviour 6. */
 export type ServiceObject = JsonObject;
 
-export interface AnswerContext {
+export interface ResponseContext {
   readonly requestId: string;
   readonly modelId: string;
   readonly createdAtSeconds: number;
@@ -53,17 +56,70 @@ export interface AnswerContext {
   readonly request?: ClientRequest;
 }
 
+/** What the gateway adds to a response. */
+export interface ResponseAdditions {
+  readonly service: ServiceObject;
+  /** Given where the provider's own usage is missing or cannot be true. */
+  readonly usage: Usage | null;
+}
+
+export interface StreamOptions {
+  readonly service: ServiceObject;
+  readonly wantsUsage: boolean;
+}
+
 export interface ClientFormat {
   readonly name: FormatName;
+  /** Keeps idempotency keys of different formats apart. It goes into stored ids, so it never changes. */
+  readonly idempotencyScope: string;
+  /** What the format calls the output cap, for messages to the client. */
+  readonly outputCapField: string;
+  readonly habits: ClientHabits;
   readRequest(source: JsonSource, body: JsonObject, headers?: ClientHeaders): ClientRequest;
-  /** `usage` is given where the provider's own is missing or cannot be true. */
-  writeAnswer(
-    answer: WholeAnswer,
-    context: AnswerContext,
-    additions: { service: ServiceObject; usage: Usage | null },
-  ): Buffer;
-  streamWriter(context: AnswerContext, options: { service: ServiceObject; wantsUsage: boolean }): StreamWriter;
+  /** The request in the internal shape, written for this model. Throws `unconvertible` where that cannot be said. */
+  toChat(request: ClientRequest, model: Model): ChatBody;
+  /** Whether the prompt may go into a cache for an hour, which costs more. Says yes when in doubt. */
+  mayCacheLong(request: ClientRequest): boolean;
+  /** A response converted from the internal shape. */
+  writeResponse(response: WholeResponse, context: ResponseContext, additions: ResponseAdditions): Buffer;
+  /** A response of this very format: the provider's bytes with only our own fields changed. */
+  passResponse(response: WholeResponse, context: ResponseContext, additions: ResponseAdditions): Buffer;
+  streamWriter(context: ResponseContext, options: StreamOptions): StreamWriter;
+  /** Passes the events of this very format on. Absent where the internal shape is the format itself. */
+  passStream?(context: ResponseContext, options: StreamOptions): StreamWriter;
   writeError(error: GatewayError, requestId: string): JsonObject;
+  readonly models: ModelListWriter;
+  /** A free count of input tokens, for formats that have one. */
+  readonly counting?: TokenCounting;
+  /** A body for the debug endpoint: `given` with the bare prompt laid over it. Absent where the endpoint's own is one. */
+  withPrompt?(given: JsonObject, prompt: BarePrompt): JsonObject;
+}
+
+/** What clients of a format do beside the body. */
+export interface ClientHabits {
+  /** The header that may carry the API key instead of `authorization`. */
+  readonly keyHeader: string | null;
+  /** Under which name, beside ours, they look for the request's id. */
+  readonly requestIdHeader: string | null;
+  /** Whether a request to a path that all formats share comes from such a client. */
+  isSentBy(headers: ClientHeaders): boolean;
+}
+
+export interface ModelListWriter {
+  list(models: readonly Model[], catalog: Catalog, query: Readonly<Record<string, string>>): JsonObject;
+  one(model: Model, catalog: Catalog): JsonObject;
+}
+
+export interface TokenCounting {
+  readRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools">;
+  writeCount(inputTokens: number): JsonObject;
+}
+
+/** What the debug endpoint is asked about, as it was sent: the codec's reader checks it. */
+export interface BarePrompt {
+  readonly prompt: unknown;
+  readonly systemPrompt: unknown;
+  readonly outputCap: unknown;
 }
 
 /** Turns chunks into the text of the client's stream. It keeps back the finishing chunk, which `end` completes. */
@@ -75,12 +131,15 @@ export interface StreamWriter {
   readonly ping: string;
 }
 
+// --- The provider's edge
+
 export interface Outgoing {
-  readonly request: ClientRequest;
+  /** In the provider's own format for `passRequest`, in the internal shape for `writeRequest`. */
+  readonly request: RequestBody;
   readonly model: Model;
   /** An output cap to send although the client sent none; null or absent for none. */
   readonly outputCap?: number | null;
-  /** Fields a provider has just refused by name; left out on the second try. */
+  /** Fields a provider has just refused by name; left out on the retry. */
   readonly refusedFields: readonly string[];
 }
 
@@ -89,47 +148,96 @@ export interface ProviderRequest {
   readonly body: Buffer;
   /** Client fields that this model's host does not take. */
   readonly droppedFields: readonly string[];
-  /** What conversion changed, in words for the trace: "dropped X: because Y". */
+  /** What conversion changed, in words for the request log: "dropped X: because Y". */
   readonly conversions?: readonly string[];
   /** Headers of the format itself, to be sent beside the provider's own. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface ProviderFormat {
-  /** Throws `unconvertible` when this model's format has no way to say what the client asked for; another may have. */
+  readonly name: FormatName;
+  /** The client's own request: its bytes with only those fields changed that this model cannot take. */
+  passRequest(outgoing: Outgoing): ProviderRequest;
+  /** A request in the internal shape. Throws `unconvertible` when this format has no way to say it; another may have. */
   writeRequest(outgoing: Outgoing): ProviderRequest;
-  readAnswer(bytes: Buffer): AnswerReading;
-  streamReader(): StreamReader;
+  /** Whether a request still asks for the same without a field that the provider has refused by name. */
+  mayLeaveOut(field: string, sent: SentRequest): boolean;
+  readResponse(bytes: Buffer): ResponseReading;
+  /** `events` cuts the stream by the provider's framing; SSE where left out. */
+  streamReader(events?: SseReader): StreamReader;
   readError(bytes: Buffer): ProviderFault;
+  /** Headers that say when a limit is full again, beside those every provider may send. */
+  readonly rateLimitHeaders?: readonly RateLimitHeaders[];
+  readonly listing: ModelListing;
 }
 
-/** A provider's words about what went wrong; empty strings where it said nothing. */
+/** What a refused field was part of. */
+export interface SentRequest extends Pick<RequestBody, "body" | "chat"> {
+  /** Whether the client wrote it in the provider's own format. */
+  readonly isNative: boolean;
+}
+
+/** A provider's own list of models. */
+export interface ModelListing {
+  /** `hasQuery`: the provider's address has a query of its own. */
+  request(address: { readonly hasQuery: boolean }): ListRequest;
+  /** Null when it is no list of models. */
+  read(bytes: Buffer): readonly ListedModel[] | null;
+}
+
+export interface ListRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface ListedModel {
+  readonly id: string;
+  readonly aliases: readonly string[];
+  /** In micro-USD per million tokens; null where the list has no prices. */
+  readonly price: ListedPrice | null;
+}
+
+export interface ListedPrice {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** What a provider said went wrong, and what that means in our own words. Empty strings where it said nothing. */
 export interface ProviderFault {
   readonly message: string;
   readonly code: string;
   readonly param: string;
+  /** The prompt does not fit into the model's context window. */
+  readonly isTooLong: boolean;
+  /** The operator has not paid the provider. */
+  readonly isUnpaid: boolean;
+  /** The provider does not take the field that `param` names. */
+  readonly isFieldRefused: boolean;
+  /** The code speaks of money: enough for advice to the operator, too little to judge by. */
+  readonly mentionsBilling: boolean;
 }
 
-export interface WholeAnswer {
+export interface WholeResponse {
+  /** In the internal shape. */
   readonly completion: JsonObject;
-  readonly source: JsonSource;
   readonly usage: Usage | null;
   /** Text and tool-call arguments that were delivered, for estimating where usage is missing. */
   readonly outputText: string;
-  /** The provider's own words, when it speaks another format than chat-completions. */
-  readonly native?: { readonly format: FormatName; readonly source: JsonSource };
+  /** The provider's own words. */
+  readonly native: { readonly format: FormatName; readonly source: JsonSource };
+  toolCallIds(): readonly string[];
 }
 
-export type AnswerReading =
-  | { readonly ok: true; readonly answer: WholeAnswer }
+export type ResponseReading =
+  | { readonly ok: true; readonly response: WholeResponse }
   | { readonly ok: false; readonly fault: ProviderFault };
 
-/** One chunk of a stream in the chat-completions shape, normalised. Without choices it says nothing in that shape. */
+/** One chunk of a stream in the internal shape, normalised. Without choices it says nothing in that shape. */
 export interface ChatChunk {
   readonly json: Record<string, unknown>;
   readonly hasContent: boolean;
   readonly isFinish: boolean;
-  /** The event it was read from, when the provider speaks another format than chat-completions. */
+  /** The event it was read from; absent where the internal shape is the provider's own. */
   readonly native?: NativeEvent;
 }
 
@@ -150,7 +258,7 @@ export interface StreamReader {
 
 export interface StreamProgress {
   readonly hasContent: boolean;
-  /** Every choice that was begun has its finish_reason. */
+  /** Every choice that was begun has said how it ended. */
   readonly isFinished: boolean;
   readonly isDone: boolean;
   readonly usage: Usage | null;

@@ -1,16 +1,16 @@
 // The response for the client, whole or as a stream. Either way it is settled before its end is sent. Behaviour 6.
 
 import type { Model } from "../core/model.ts";
-import type { StreamWriter, WholeAnswer } from "../formats/format.ts";
+import type { WholeResponse } from "../formats/format.ts";
+import { createClientStream, writeClientResponse } from "../formats/passage.ts";
 import { serviceHeaders, writeService } from "../formats/service/service-object.ts";
 import type { Answered, Attempted } from "./attempt/attempt.ts";
 import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
 import type { OpenStream } from "./attempt/try-model.ts";
 import { type Call, type LastEvent, reportOf } from "./call.ts";
-import { type Heard, listenFor } from "./capture.ts";
+import { createCapture, type ResponseCapture } from "./capture.ts";
 import { relay } from "./relay.ts";
 import type { Reservation } from "./reserve.ts";
-import { hearStream, hearWhole, nothingTold, type Told } from "./response-metadata.ts";
 import type { Services } from "./services.ts";
 import { assess, book, chargeDisconnected, type Delivered, type Settlement } from "./settle.ts";
 
@@ -43,7 +43,7 @@ export function answer(ready: Ready, services: Services): Answer | Promise<Answe
   return stream === null ? wholeAnswer(ready, whole, services) : streamAnswer(ready, stream, services);
 }
 
-async function wholeAnswer(ready: Ready, whole: WholeAnswer, services: Services): Promise<Answer> {
+async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Services): Promise<Answer> {
   const { call, reservation, answered } = ready;
   const { usage, outputText } = whole;
   const delivered: Delivered = {
@@ -55,17 +55,16 @@ async function wholeAnswer(ready: Ready, whole: WholeAnswer, services: Services)
     outcome: "complete",
   };
   const capture = captureFor(call);
-  capture.text?.whole(whole);
-  if (capture.metadata !== null) hearWhole(capture.metadata, whole);
+  capture.response(whole);
   const assessment = assess(delivered, services);
   const additions = {
     service: writeService(reservation.decision, assessment),
     usage: assessment.isUsageEstimated ? assessment.usage : null,
   };
-  const bytes = call.format.writeAnswer(whole, answerContext(ready, services), additions);
+  const bytes = writeClientResponse(call.format, whole, { context: responseContext(ready, services), additions });
   const stored = storedAnswer(call, JSON_TYPE, () => bytes.toString("utf8"));
   const settlement = await book(delivered, assessment, stored, services);
-  noteToolCalls(call, toolCallIdsOf(whole), answered.model, services);
+  noteToolCalls(call, whole.toolCallIds(), answered.model, services);
   reporter(ready, capture, services)("finished", settlement);
   return { kind: "whole", headers: serviceHeaders(reservation.decision, assessment), contentType: JSON_TYPE, bytes };
 }
@@ -76,14 +75,14 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   const { decision } = reservation;
   const expected = { isFallback: model.id !== decision.model, savings: decision.savings, isUsageEstimated: false };
   const capture = captureFor(call);
-  const writer = call.format.streamWriter(answerContext(ready, services), {
+  const writer = createClientStream(call.format, responseContext(ready, services), {
     service: writeService(decision, expected),
     wantsUsage: call.request.chat.wantsUsage,
   });
   const end = reporter(ready, capture, services);
   const text = relay({
     stream,
-    writer: capturing(writer, capture),
+    writer: capture.watching(writer),
     isCutting: services.isCutting,
     keepsText: call.idempotencyId !== null,
     ...endsWithoutFinish(ready, end, services),
@@ -103,19 +102,8 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
 }
 
 /** What the report will tell of the response, gathered while it passes. */
-interface ResponseCapture {
-  readonly text: Heard | null;
-  readonly metadata: Told | null;
-}
-
 function captureFor({ request, captures }: Call): ResponseCapture {
-  const text = listenFor({ toolCalls: request.chat.tools.length > 0, text: captures.text });
-  return { text, metadata: captures.metadata ? nothingTold() : null };
-}
-
-function capturing(writer: StreamWriter, { text, metadata }: ResponseCapture): StreamWriter {
-  const captured = text?.listening(writer) ?? writer;
-  return metadata === null ? captured : hearStream(metadata, captured);
+  return createCapture({ toolCalls: request.chat.tools.length > 0, ...captures });
 }
 
 type EndCall = (event: LastEvent, settlement: Settlement | null) => void;
@@ -125,8 +113,8 @@ function reporter(ready: Ready, capture: ResponseCapture, services: Services): E
   const { call, reservation, attempted } = ready;
   const facts = { decision: reservation.decision, reservation, attempted };
   return (event, settlement) => {
-    const { text, metadata } = capture;
-    const end = { event, settlement, isCutting: services.isCutting(), capture: text, metadata };
+    const { content, metadata } = capture;
+    const end = { event, settlement, isCutting: services.isCutting(), capture: content, metadata };
     call.observer.ended(reportOf(facts, end));
   };
 }
@@ -159,7 +147,7 @@ function endsWithoutFinish(
       call.observer.streamEnded();
       if (!services.isCutting()) health.report(model.id, answered.ticket, BROKEN_STREAM);
       log.warn(
-        { event: "stream.broken", ...subject, reason: registry.line(model.provider).redact(reason) },
+        { event: "stream.broken", ...subject, reason: registry.connection(model.provider).redact(reason) },
         "provider broke off the stream",
       );
       await releaseAll("stream-broken");
@@ -170,15 +158,6 @@ function endsWithoutFinish(
       await releaseAll("our-fault");
     },
   };
-}
-
-function toolCallIdsOf({ completion }: WholeAnswer): readonly string[] {
-  const choices = (completion.choices ?? []) as readonly {
-    message?: { tool_calls?: readonly { id?: unknown }[] | null };
-  }[];
-  return choices.flatMap(({ message }) =>
-    (message?.tool_calls ?? []).map(({ id }) => (typeof id === "string" ? id : "")),
-  );
 }
 
 function noteToolCalls(
@@ -198,7 +177,7 @@ function storedAnswer(call: Call, contentType: string, text: () => string) {
   return call.idempotencyId === null ? null : { idempotencyId: call.idempotencyId, contentType, text: text() };
 }
 
-function answerContext({ call, answered, reservation }: Ready, services: Services) {
+function responseContext({ call, answered, reservation }: Ready, services: Services) {
   return {
     requestId: call.requestId,
     modelId: answered.model.id,

@@ -64,14 +64,14 @@ async function settleFailed(call: Call, { reservation, attempted }: CallFacts, s
 /** The decision a request gets, live and in the debug endpoint alike. */
 export function route(request: RoutableRequest, caller: Caller, services: Services): Decision {
   const { catalog, health, toolLoops } = services;
-  const { chat, controls, format = "openai", nativeNeeds = [] } = request;
+  const { chat, controls, nativeNeeds = [] } = request;
   const question: RoutingQuestion = {
     chat,
     controls,
     constraints: caller.profile?.constraints ?? NO_CONSTRAINTS,
     restingModels: health.resting(),
     toolCallsSeen: services.toolCallsSeen(caller.key.accountId),
-    nativeKind: nativeNeeds.length === 0 ? null : { kind: format, because: nativeNeeds.join("; ") },
+    nativeFormat: nativeNeeds.length === 0 ? null : { format: request.format, because: nativeNeeds.join("; ") },
     loopModel: toolLoops.modelOf(caller.key.accountId, chat.messages),
   };
   const loopModel = question.loopModel ?? decideOpening(question, catalog);
@@ -84,5 +84,4 @@ function decideOpening(question: RoutingQuestion, catalog: Services["catalog"]):
   return messages === null ? null : decide({ ...question, chat: { ...question.chat, messages } }, catalog).model;
 }
 
-type RoutableRequest = Pick<ClientRequest, "chat" | "controls"> &
-  Partial<Pick<ClientRequest, "format" | "nativeNeeds">>;
+type RoutableRequest = Pick<ClientRequest, "format" | "chat" | "controls" | "nativeNeeds">;

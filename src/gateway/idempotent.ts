@@ -42,7 +42,7 @@ function idOf({ caller, format }: Pick<Call, "caller" | "format">, key: string):
     const message = "'Idempotency-Key' must be 1 to 255 printable ASCII characters.";
     throw new GatewayError("badRequest", message, { code: "invalid_idempotency_key" });
   }
-  return digest(JSON.stringify([caller.key.accountId, format.name, key]));
+  return digest(JSON.stringify([caller.key.accountId, format.idempotencyScope, key]));
 }
 
 function replay(contentType: string, text: string): Answer {

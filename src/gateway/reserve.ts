@@ -41,7 +41,7 @@ export async function reserve(call: Call, decision: Decision, services: Services
     models: decision.chain.map((id) => services.catalog.models.get(id) as Model),
     chat: call.request.chat,
     bodyBytes: call.request.source.bytes.length,
-    mayCacheLong: call.request.source.bytes.includes('"1h"'),
+    mayCacheLong: call.format.mayCacheLong(call.request),
     expectedOutputTokens: EXPECTED_OUTPUT_TOKENS[decision.tier],
     markupPpm: services.catalog.markupPpm,
   };
@@ -55,7 +55,8 @@ export async function reserve(call: Call, decision: Decision, services: Services
   const outcome = await services.ledger.hold(terms);
   if (outcome.state === "refused") {
     const needed = atLeast ?? (amounts.at(-1) as NanoUsd);
-    throw noCredit(outcome, { needed, resetsAtMs: nextPeriodMs(key.spendReset, services.now()) });
+    const resetsAtMs = nextPeriodMs(key.spendReset, services.now());
+    throw noCredit(outcome, { needed, resetsAtMs, outputCapField: call.format.outputCapField });
   }
   const { amount } = outcome;
   const fitted = coverable({ decision, quotes, amount, input });
@@ -131,9 +132,10 @@ type HoldRefusal = Extract<HoldOutcome, { state: "refused" }>;
 interface Shortfall {
   readonly needed: NanoUsd;
   readonly resetsAtMs: number | null;
+  readonly outputCapField: string;
 }
 
-function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs }: Shortfall): GatewayError {
+function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs, outputCapField }: Shortfall): GatewayError {
   const amounts = `${formatUsd(needed)} USD needed, ${formatUsd(available > 0n ? available : 0n)} USD available`;
   if (reason === "on-hold") {
     const message = `The credits are reserved by requests still running (${amounts}). Try again when they are done.`;
@@ -145,6 +147,6 @@ function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs }: Sh
     const message = `The spend limit of this key is reached (${amounts}).${next}`;
     return new GatewayError("noCredit", message, { code: "spend_limit_reached" });
   }
-  const message = `Not enough credits (${amounts}). Top up, or send a smaller 'max_tokens'.`;
+  const message = `Not enough credits (${amounts}). Top up, or send a smaller '${outputCapField}'.`;
   return new GatewayError("noCredit", message, { code: "insufficient_credits" });
 }

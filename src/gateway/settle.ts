@@ -2,8 +2,8 @@
 // the one booking of it. Behaviour 7.
 
 import { inputTokensPossible } from "../billing/estimate.ts";
-import { exceeds, type Metered, meter, priceFor, type TokenCounts, usageOf } from "../billing/meter.ts";
-import type { Usage } from "../core/chat.ts";
+import { estimatedUsage, exceeds, type Metered, meter, priceFor, type TokenCounts } from "../billing/meter.ts";
+import { promptTokens, type Usage } from "../core/chat.ts";
 import type { StoredAnswer, Usage as UsageRecord } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
 import { costNano, type NanoUsd, type Price } from "../core/money.ts";
@@ -42,7 +42,7 @@ export function assess(delivered: Delivered, { catalog, log }: Services): Assess
   const bounds = boundsOf(delivered);
   const { buckets, isEstimated } = measure(delivered, bounds.outputTokens);
   if (usage !== null && exceeds(usage, bounds)) {
-    const counted = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
+    const counted = { inputTokens: promptTokens(usage.buckets), outputTokens: usage.buckets.output };
     const subject = { requestId: call.requestId, model: model.id, provider: model.provider };
     log.warn({ event: "usage.implausible", ...subject, counted, bounds }, "provider counted implausibly many tokens");
   }
@@ -50,7 +50,7 @@ export function assess(delivered: Delivered, { catalog, log }: Services): Assess
   const price = isEstimated || usage === null ? listed : priceFor(usage, listed);
   const { markupPpm } = catalog;
   return {
-    usage: isEstimated ? usageOf(buckets) : (usage as Usage),
+    usage: isEstimated ? estimatedUsage(buckets) : (usage as Usage),
     isUsageEstimated: isEstimated,
     isFallback: model.id !== reservation.decision.model,
     savings: savingsFromUsage({ buckets, model, catalog }),
@@ -76,7 +76,7 @@ function boundsOf(delivered: Delivered): TokenCounts {
 
 function measure({ reservation, usage, outputLength, outcome }: Delivered, outputMax: number): Metered {
   const outputTokens = Math.min(Math.ceil(outputLength / CHARACTERS_PER_TOKEN), outputMax);
-  const hasUncountedOutput = usage?.completion_tokens === 0 && outputLength > 0;
+  const hasUncountedOutput = usage?.buckets.output === 0 && outputLength > 0;
   const metered = meter({
     usage: outcome === "complete" && hasUncountedOutput ? null : usage,
     estimate: { inputTokens: reservation.decision.estimatedTokens.input, outputTokens },

@@ -2,14 +2,14 @@
 // tool loop is open. In memory and bounded; what is forgotten, or was made by another process, can be decided again from
 // the messages the loop was opened with.
 
-import type { ChatMessage } from "../core/chat.ts";
+import { type ChatMessage, toolCallIds } from "../core/chat.ts";
 import { clientToolId, toolIdFor } from "../formats/wire/tool-calls.ts";
 import { askBefore } from "../routing/ask.ts";
 
 const CALLS_MAX = 20_000;
 
 export interface ToolLoops {
-  note(call: LoopCall, toolCallIds: readonly string[], modelId: string): void;
+  note(call: LoopCall, callIds: readonly string[], modelId: string): void;
   /** The model that made the calls whose results these messages bring back; null when none is known. */
   modelOf(accountId: string, messages: readonly ChatMessage[]): string | null;
 }
@@ -25,8 +25,8 @@ export function createToolLoops(): ToolLoops {
   let recent = new Map<string, string>();
   let older = new Map<string, string>();
   return {
-    note({ accountId, requestId }, toolCallIds, modelId) {
-      for (const [index, id] of toolCallIds.entries()) {
+    note({ accountId, requestId }, callIds, modelId) {
+      for (const [index, id] of callIds.entries()) {
         recent.set(nameOf(accountId, clientToolId(id, index, { requestId })), modelId);
       }
       if (recent.size < CALLS_MAX) return;
@@ -63,5 +63,6 @@ function openCallIds(messages: readonly ChatMessage[]): readonly string[] {
   const hasResult = messages.slice(calledAt + 1).some(({ role }) => role === "tool");
   const hasNewAsk = (askBefore(messages, messages.length)?.index ?? -1) > calledAt;
   if (!hasResult || hasNewAsk) return [];
-  return (messages[calledAt]?.tool_calls ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
+  const calling = messages[calledAt];
+  return calling === undefined ? [] : toolCallIds(calling);
 }

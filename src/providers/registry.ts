@@ -1,16 +1,16 @@
-// Every configured provider with its transport and the format it speaks. A provider is a row of data; what it speaks is
-// looked up here by its kind.
+// Every configured provider with its connection and the format it speaks. A provider is a row of data; its kind has
+// decided the format, the sign-in and the framing.
 
-import type { Provider, ProviderKind } from "../core/model.ts";
-import { anthropicMessages } from "../formats/anthropic/codec.ts";
+import type { Provider } from "../core/model.ts";
 import type { ProviderFormat } from "../formats/format.ts";
-import { openaiChat } from "../formats/openai-chat/codec.ts";
+import { createFormats, type Formats } from "../formats/registry.ts";
 import { createRedact, type Redact } from "./redact.ts";
 import { createSandbox } from "./sandbox.ts";
 import type { Transport } from "./transport.ts";
 import { createUpstream } from "./upstream.ts";
 
-export interface Line {
+/** The connection to one provider. */
+export interface Connection {
   readonly provider: Provider;
   readonly transport: Transport;
   readonly format: ProviderFormat;
@@ -19,35 +19,34 @@ export interface Line {
 }
 
 export interface Registry {
-  /** The line to a configured provider. Asking for any other is a fault of ours. */
-  line(providerId: string): Line;
+  /** The connection to a configured provider. Asking for any other is a fault of ours. */
+  connection(providerId: string): Connection;
   /** How many calls are under way, by provider. */
   calls(): readonly { readonly provider: string; readonly count: number }[];
   close(): Promise<void>;
 }
 
-const FORMATS: Readonly<Record<ProviderKind, ProviderFormat>> = {
-  openai: openaiChat,
-  anthropic: anthropicMessages,
-  sandbox: openaiChat,
-};
-
-export function createRegistry(providers: ReadonlyMap<string, Provider>): Registry {
-  const lines = new Map<string, Line>();
+export function createRegistry(providers: ReadonlyMap<string, Provider>, formats: Formats = createFormats()): Registry {
+  const connections = new Map<string, Connection>();
   for (const provider of providers.values()) {
-    const format = FORMATS[provider.kind];
-    const transport = provider.kind === "sandbox" ? createSandbox() : createUpstream(provider);
-    lines.set(provider.id, { provider, transport, format, redact: createRedact(provider) });
+    const format = formats.named(provider.format);
+    const transport = TRANSPORTS[provider.transport](provider);
+    connections.set(provider.id, { provider, transport, format, redact: createRedact(provider) });
   }
   return {
-    line(providerId) {
-      const line = lines.get(providerId);
-      if (line === undefined) throw new Error(`provider ${providerId} is not configured`);
-      return line;
+    connection(providerId) {
+      const connection = connections.get(providerId);
+      if (connection === undefined) throw new Error(`provider ${providerId} is not configured`);
+      return connection;
     },
-    calls: () => [...lines].map(([provider, { transport }]) => ({ provider, count: transport.inFlight() })),
+    calls: () => [...connections].map(([provider, { transport }]) => ({ provider, count: transport.inFlight() })),
     async close() {
-      await Promise.all([...lines.values()].map((line) => line.transport.close()));
+      await Promise.all([...connections.values()].map(({ transport }) => transport.close()));
     },
   };
 }
+
+const TRANSPORTS: Readonly<Record<Provider["transport"], (provider: Provider) => Transport>> = {
+  network: createUpstream,
+  sandbox: createSandbox,
+};

@@ -5,7 +5,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type Dispatcher, errors, Pool } from "undici";
 import { hostKind } from "../config/network.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
-import type { Provider } from "../core/model.ts";
+import type { Framing, Provider } from "../core/model.ts";
+import { credentials } from "./auth.ts";
 import { ByteQueue, type Connection } from "./byte-queue.ts";
 import { guardedLookup } from "./lookup.ts";
 import { AttemptTimer } from "./timer.ts";
@@ -28,7 +29,7 @@ export function createUpstream(provider: Provider): Transport {
     maxHeaderSize: RESPONSE_HEADERS_MAX_BYTES,
   });
   const basePath = base.pathname.replace(/\/+$/, "");
-  const line: Line = {
+  const connection: ProviderConnection = {
     provider,
     pool,
     inFlight: 0,
@@ -36,10 +37,14 @@ export function createUpstream(provider: Provider): Transport {
     wholeHeaders: headerList(provider, { isStream: false }),
     streamHeaders: headerList(provider, { isStream: true }),
   };
-  return { send: (request) => send(line, request), inFlight: () => line.inFlight, close: () => pool.destroy() };
+  return {
+    send: (request) => send(connection, request),
+    inFlight: () => connection.inFlight,
+    close: () => pool.destroy(),
+  };
 }
 
-interface Line {
+interface ProviderConnection {
   readonly provider: Provider;
   readonly pool: Pool;
   inFlight: number;
@@ -49,18 +54,18 @@ interface Line {
   readonly streamHeaders: string[];
 }
 
-function send(line: Line, request: TransportRequest): Promise<Reply> {
+function send(connection: ProviderConnection, request: TransportRequest): Promise<Reply> {
   return new Promise((resolve) => {
     if (request.signal.aborted) {
       resolve({ ok: false, failure: { kind: "client-gone", message: "the client has gone" } });
       return;
     }
-    const exchange = new Exchange(line, request, resolve);
+    const exchange = new Exchange(connection, request, resolve);
     try {
       const { method = "POST" } = request;
       const body = method === "GET" ? null : request.body;
-      line.pool.dispatch(
-        { path: line.pathOf(request.path), method, headers: headersOf(line, request), body },
+      connection.pool.dispatch(
+        { path: connection.pathOf(request.path), method, headers: headersOf(connection, request), body },
         exchange,
       );
     } catch (error) {
@@ -69,31 +74,30 @@ function send(line: Line, request: TransportRequest): Promise<Reply> {
   });
 }
 
-function headersOf(line: Line, request: TransportRequest): string[] {
-  if (request.headers !== undefined) return headerList(line.provider, request);
-  return request.isStream ? line.streamHeaders : line.wholeHeaders;
+function headersOf(connection: ProviderConnection, request: TransportRequest): string[] {
+  if (request.headers !== undefined) return headerList(connection.provider, request);
+  return request.isStream ? connection.streamHeaders : connection.wholeHeaders;
 }
+
+/** The content type of a stream, by how the provider frames it. */
+const ACCEPTED: Readonly<Record<Framing, string>> = { sse: "text/event-stream" };
 
 /** Names and values in turn. */
 function headerList(provider: Provider, request: Pick<TransportRequest, "headers" | "isStream">): string[] {
   return Object.entries({
     "content-type": "application/json",
-    accept: request.isStream ? "text/event-stream" : "application/json",
+    accept: request.isStream ? ACCEPTED[provider.framing] : "application/json",
     "accept-encoding": "identity",
     "user-agent": "switchyard",
     ...request.headers,
     ...provider.headers,
-    ...(provider.apiKey === null ? {} : credentials(provider.kind, provider.apiKey)),
+    ...credentials(provider),
   }).flat();
-}
-
-function credentials(kind: Provider["kind"], apiKey: string): Record<string, string> {
-  return kind === "anthropic" ? { "x-api-key": apiKey } : { authorization: `Bearer ${apiKey}` };
 }
 
 /** One request to a provider from dispatch to the last byte. */
 class Exchange implements Dispatcher.DispatchHandler, Connection {
-  readonly #line: Line;
+  readonly #connection: ProviderConnection;
   readonly #resolve: (reply: Reply) => void;
   readonly #signal: CancelSignal;
   readonly #timer: AttemptTimer;
@@ -104,12 +108,12 @@ class Exchange implements Dispatcher.DispatchHandler, Connection {
   #hasStarted = false;
   #isOver = false;
 
-  constructor(line: Line, request: TransportRequest, resolve: (reply: Reply) => void) {
-    this.#line = line;
-    line.inFlight += 1;
+  constructor(connection: ProviderConnection, request: TransportRequest, resolve: (reply: Reply) => void) {
+    this.#connection = connection;
+    connection.inFlight += 1;
     this.#resolve = resolve;
     this.#signal = request.signal;
-    this.#timer = new AttemptTimer(line.provider.timeouts, request, (error) => this.#abort(error));
+    this.#timer = new AttemptTimer(connection.provider.timeouts, request, (error) => this.#abort(error));
     this.#body = new ByteQueue(this);
     this.#signal.addEventListener("abort", this.#onClientGone);
   }
@@ -180,7 +184,7 @@ class Exchange implements Dispatcher.DispatchHandler, Connection {
   }
 
   #finish(): void {
-    if (!this.#isOver) this.#line.inFlight -= 1;
+    if (!this.#isOver) this.#connection.inFlight -= 1;
     this.#isOver = true;
     this.#timer.stop();
     this.#signal.removeEventListener("abort", this.#onClientGone);

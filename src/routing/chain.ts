@@ -254,14 +254,14 @@ export function constraintNeeds(constraints: Constraints): readonly Need[] {
   return needs;
 }
 
-function nativeNeeds({ nativeKind }: RoutingQuestion, { providers }: Catalog): readonly Need[] {
-  if (nativeKind === undefined || nativeKind === null) return [];
-  const { kind, because } = nativeKind;
+function nativeNeeds({ nativeFormat }: RoutingQuestion, { providers }: Catalog): readonly Need[] {
+  if (nativeFormat === undefined || nativeFormat === null) return [];
+  const { format, because } = nativeFormat;
   return [
     {
-      name: `a provider of kind ${kind} (${because})`,
-      isMetBy: (model) => providers.get(model.provider)?.kind === kind,
-      unmet: () => `its provider is not of kind ${kind}: ${because}`,
+      name: `a provider of kind ${format} (${because})`,
+      isMetBy: (model) => providers.get(model.provider)?.format === format,
+      unmet: () => `its provider is not of kind ${format}: ${because}`,
     },
   ];
 }

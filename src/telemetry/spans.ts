@@ -175,14 +175,13 @@ function answerAttributes({ isStream, report }: TracedRequest, attempt: AttemptR
 /** Input counts what was read from and written to a cache too, as the conventions want it. */
 function tokenAttributes({ buckets, isEstimated }: CostRecord, usage: Usage | null): Attributes {
   const { input, cacheRead, cacheWrite, output } = buckets;
-  const details = usage?.completion_tokens_details as { reasoning_tokens?: unknown } | null | undefined;
-  const reasoning = details?.reasoning_tokens;
+  const reasoning = usage?.reasoning ?? 0;
   return {
     "gen_ai.usage.input_tokens": input + cacheRead + cacheWrite,
     "gen_ai.usage.output_tokens": output,
     "gen_ai.usage.cache_read.input_tokens": cacheRead === 0 ? null : cacheRead,
     "gen_ai.usage.cache_write.input_tokens": cacheWrite === 0 ? null : cacheWrite,
-    "gen_ai.usage.reasoning.output_tokens": typeof reasoning === "number" && reasoning > 0 ? reasoning : null,
+    "gen_ai.usage.reasoning.output_tokens": reasoning > 0 ? reasoning : null,
     "gateway.usage.estimated": isEstimated ? true : null,
   };
 }

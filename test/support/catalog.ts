@@ -1,6 +1,7 @@
 // Small catalogues, models and routing questions for tests; every field has a plain default that a test may override.
 
 import type { Catalog } from "../../src/catalog/catalog.ts";
+import { providerKind } from "../../src/catalog/provider-kinds.ts";
 import type { Weights } from "../../src/catalog/weights.ts";
 import type { ChatRequest, Tool } from "../../src/core/chat.ts";
 import {
@@ -53,7 +54,7 @@ export function makeModel(overrides: ModelOverrides = {}): Model {
 export function makeProvider(overrides: Partial<Provider> = {}): Provider {
   return {
     id: "lab",
-    kind: "openai",
+    ...providerKind("openai"),
     baseUrl: "http://127.0.0.1:9/v1",
     apiKey: "secret",
     headers: {},

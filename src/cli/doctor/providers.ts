@@ -29,7 +29,7 @@ async function withProviders<T>(
   providers: Catalog["providers"],
   ask: (provider: Provider, registry: Registry) => Promise<T>,
 ): Promise<readonly T[]> {
-  const called = [...providers.values()].filter(({ kind }) => kind !== "sandbox");
+  const called = [...providers.values()].filter(({ transport }) => transport !== "sandbox");
   const registry = createRegistry(providers);
   try {
     return await Promise.all(called.map((provider) => ask(provider, registry)));

@@ -3,6 +3,8 @@
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 
+export const ANTHROPIC = "anthropic";
+
 export interface Block extends JsonObject {
   readonly type: string;
 }
@@ -23,10 +25,6 @@ export function textBlock(text: string): Block {
 /** Text that is no human's: the router does not take what stands between these marks for a request. */
 export function reminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
-}
-
-export function isBlock(value: unknown): value is Block {
-  return isObject(value) && typeof value.type === "string";
 }
 
 export function isThinking({ type }: Block): boolean {

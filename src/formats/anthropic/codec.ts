@@ -1,21 +1,44 @@
-// The Messages format, both ends.
+// The Messages format, both edges.
 
 import type { Format } from "../format.ts";
+import { readListedModels } from "../service/provider-models.ts";
+import { mentionsHourCache } from "../wire/fields.ts";
+import { ANTHROPIC } from "./blocks.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
-import { readAnthropicRequest } from "./read-request.ts";
-import { readAnthropicAnswer, writeAnthropicAnswer } from "./read-response.ts";
+import { writeAnthropicModel, writeAnthropicModels } from "./model-list.ts";
+import { readAnthropicRequest, readCountRequest, withPrompt, writeCount } from "./read-request.ts";
+import { readAnthropicResponse } from "./read-response.ts";
 import { createAnthropicStreamReader } from "./read-stream.ts";
-import { writeAnthropicRequest } from "./write-request.ts";
-import { createAnthropicStreamWriter } from "./write-stream.ts";
+import { writeChatBody } from "./to-chat/request.ts";
+import { listRequest, mayLeaveOut, passAnthropicRequest, writeAnthropicRequest } from "./write-request.ts";
+import { passAnthropicResponse, writeAnthropicResponse } from "./write-response.ts";
+import { createAnthropicStreamWriter, passAnthropicStream } from "./write-stream.ts";
 
 export const anthropicMessages: Format = {
-  name: "anthropic",
+  name: ANTHROPIC,
+  idempotencyScope: "anthropic",
+  outputCapField: "max_tokens",
+  habits: {
+    keyHeader: "x-api-key",
+    requestIdHeader: "request-id",
+    isSentBy: (headers) => headers["anthropic-version"] !== undefined,
+  },
   readRequest: readAnthropicRequest,
-  writeAnswer: writeAnthropicAnswer,
+  toChat: writeChatBody,
+  mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),
+  writeResponse: writeAnthropicResponse,
+  passResponse: passAnthropicResponse,
   streamWriter: createAnthropicStreamWriter,
+  passStream: passAnthropicStream,
   writeError: writeAnthropicError,
+  models: { list: writeAnthropicModels, one: writeAnthropicModel },
+  counting: { readRequest: readCountRequest, writeCount },
+  withPrompt,
+  passRequest: passAnthropicRequest,
   writeRequest: writeAnthropicRequest,
-  readAnswer: readAnthropicAnswer,
+  mayLeaveOut,
+  readResponse: readAnthropicResponse,
   streamReader: createAnthropicStreamReader,
   readError: readAnthropicError,
+  listing: { request: listRequest, read: readListedModels },
 };

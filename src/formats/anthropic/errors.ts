@@ -1,10 +1,12 @@
-// Errors in the Messages format: ours written for a client, a provider's read into the words the gateway judges by.
+// Errors in the Messages format: ours written for a client, a provider's read into our own words.
 
 import type { ErrorKind, GatewayError } from "../../core/errors.ts";
 import type { ProviderFault } from "../format.ts";
+import { faultOf, plainFault } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
+import { parseObject } from "../wire/json-source.ts";
 
-/** Where the type of an error is not that of the chat-completions shape. CONTRACT 4. */
+/** Where the type of an error is not that of the chat-completions shape. Behaviour 4. */
 const TYPES: Readonly<Partial<Record<ErrorKind, string>>> = {
   providersFailed: "overloaded_error",
   unavailable: "overloaded_error",
@@ -35,16 +37,16 @@ export const BETA_HEADER = "anthropic-beta";
 
 export function readAnthropicError(bytes: Buffer): ProviderFault {
   const body = parseObject(bytes);
-  return body === null ? { message: bytes.toString("utf8", 0, 300), code: "", param: "" } : readAnthropicFault(body);
+  return body === null ? plainFault(bytes) : readAnthropicFault(body);
 }
 
 export function readAnthropicFault(body: JsonObject): ProviderFault {
   const error = isObject(body.error) ? body.error : body;
   const message = typeof body.error === "string" ? body.error : String(error.message ?? "");
   const refused = error.type === "invalid_request_error" ? refusedPart(message) : null;
-  if (refused !== null) return { message, code: "unsupported_parameter", param: refused };
+  if (refused !== null) return faultOf(message, "unsupported_parameter", refused);
   const code = isObject(error.details) ? error.details.error_code : null;
-  return { message, code: String(code ?? error.type ?? ""), param: "" };
+  return faultOf(message, String(code ?? error.type ?? ""));
 }
 
 // The format names the refused field in the message only.
@@ -64,13 +66,4 @@ function refusedPart(message: string): string | null {
     if (match !== null) return part ?? match[1] ?? null;
   }
   return null;
-}
-
-function parseObject(bytes: Buffer): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

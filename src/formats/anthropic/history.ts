@@ -11,9 +11,14 @@ import { PREFILL, THINKING_HISTORY } from "./errors.ts";
 
 const CONTINUE = "Continue exactly where your last message ends.";
 
+export interface OutgoingTurns extends Outgoing {
+  /** Whether the client wrote the turns, rather than conversion. */
+  readonly isNative: boolean;
+}
+
 /** The same array when every turn can go as it is. */
-export function adaptTurns(turns: readonly Turn[], outgoing: Outgoing, conversion: Conversion): readonly Turn[] {
-  const { model, refusedFields, request } = outgoing;
+export function adaptTurns(turns: readonly Turn[], outgoing: OutgoingTurns, conversion: Conversion): readonly Turn[] {
+  const { model, refusedFields, isNative } = outgoing;
   const stripsThinking = refusedFields.includes(THINKING_HISTORY);
   const rules = { dialect: model.dialect, stripsThinking, conversion };
   let isChanged = false;
@@ -27,14 +32,14 @@ export function adaptTurns(turns: readonly Turn[], outgoing: Outgoing, conversio
     conversion.note("added a user turn: the model does not continue a begun answer");
     return [...adapted, { role: "user", content: CONTINUE }];
   }
-  if (last?.role === "assistant" && request.format !== "anthropic") return [...adapted.slice(0, -1), trimmed(last)];
+  if (last?.role === "assistant" && !isNative) return [...adapted.slice(0, -1), trimmed(last)];
   return isChanged ? adapted : turns;
 }
 
-function takesPrefill({ model, refusedFields, request }: Outgoing): boolean {
+function takesPrefill({ model, refusedFields, request, isNative }: OutgoingTurns): boolean {
   if (refusedFields.includes(PREFILL)) return false;
   const { thinking } = request.body;
-  const thinks = isObject(thinking) && thinking.type !== "disabled" && request.format !== "anthropic";
+  const thinks = isObject(thinking) && thinking.type !== "disabled" && !isNative;
   return model.dialect.takesPrefill !== false && !thinks;
 }
 

@@ -1,13 +1,12 @@
 // The models list in Anthropic's shape, with its cursors.
 
+import type { Catalog } from "../../catalog/catalog.ts";
+import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
 import type { JsonObject } from "../wire/fields.ts";
 
-export interface ModelPage {
-  readonly limit: number;
-  readonly afterId: string | null;
-  readonly beforeId: string | null;
-}
+const PAGE_DEFAULT = 20;
+const PAGE_MAX = 1000;
 
 export function writeAnthropicModel(model: Model): JsonObject {
   return {
@@ -25,17 +24,30 @@ export function writeAnthropicModel(model: Model): JsonObject {
   };
 }
 
-export function writeAnthropicModels(models: readonly Model[], { limit, afterId, beforeId }: ModelPage): JsonObject {
+export function writeAnthropicModels(
+  models: readonly Model[],
+  _catalog: Catalog,
+  query: Readonly<Record<string, string>>,
+): JsonObject {
+  const { after_id: afterId = null, before_id: beforeId = null } = query;
+  const limit = readLimit(query.limit);
   const after = afterId === null ? 0 : models.findIndex((model) => model.id === afterId) + 1;
   const before = beforeId === null ? models.length : Math.max(0, indexOf(models, beforeId));
   const from = beforeId === null ? after : Math.max(after, before - limit);
   const page = models.slice(from, Math.min(before, from + limit));
   return {
-    data: page.map(writeAnthropicModel),
+    data: page.map((model) => writeAnthropicModel(model)),
     has_more: beforeId === null ? from + page.length < models.length : from > after,
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
   };
+}
+
+function readLimit(text: string | undefined): number {
+  const count = Number(text ?? PAGE_DEFAULT);
+  const isPossible = Number.isInteger(count) && count >= 1 && count <= PAGE_MAX;
+  if (!isPossible) throw new GatewayError("badRequest", `'limit' must be from 1 to ${PAGE_MAX}.`, { param: "limit" });
+  return count;
 }
 
 function indexOf(models: readonly Model[], id: string): number {

@@ -3,22 +3,30 @@
 
 import type { ChatRequest, Tool } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { ClientHeaders, ClientRequest } from "../format.ts";
+import type { BarePrompt, ClientHeaders, ClientRequest } from "../format.ts";
 import { readControls } from "../service/controls.ts";
 import { Conversion } from "../wire/conversion.ts";
-import { invalid, isObject, type JsonObject, readArray, readBoolean, readInteger } from "../wire/fields.ts";
+import {
+  invalid,
+  isObject,
+  isTexts,
+  type JsonObject,
+  readArray,
+  readBoolean,
+  readInteger,
+  readNumber,
+  readObject,
+} from "../wire/fields.ts";
 import type { JsonSource } from "../wire/json-source.ts";
-import { checkMessagesFields } from "../wire/sampling-fields.ts";
-import type { Block, Turn } from "./blocks.ts";
+import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
 import { convertTurns } from "./to-chat/messages.ts";
-import { writeChatBody } from "./to-chat/request.ts";
 import { readServerNeeds } from "./to-chat/tools.ts";
 
 const OUTPUT_TOKENS_MAX = 1e9;
 const ROLES: ReadonlySet<unknown> = new Set(["user", "assistant", "system"]);
 
 export function readAnthropicRequest(source: JsonSource, body: JsonObject, headers?: ClientHeaders): ClientRequest {
-  checkMessagesFields(body);
+  checkSampling(body);
   const { messages, tools, refusals } = readPrompt(body);
   const isStream = readBoolean(body, "stream");
   const chat: ChatRequest = {
@@ -32,21 +40,29 @@ export function readAnthropicRequest(source: JsonSource, body: JsonObject, heade
     choiceCount: 1,
   };
   return {
-    format: "anthropic",
+    format: ANTHROPIC,
     source,
     body,
     controls: readControls(body),
     chat,
     ...(headers === undefined ? {} : { headers }),
-    toChat: (model) => writeChatBody({ body, chat, model }),
     nativeNeeds: [...refusals, ...readServerNeeds(body)],
   };
 }
 
+/** Fields that a conversion reads: checked as their vendor documents them, before anything is held or sent. */
+function checkSampling(body: JsonObject): void {
+  readNumber(body, "temperature", { min: 0, max: 1 });
+  readNumber(body, "top_p", { min: 0, max: 1 });
+  readInteger(body, "top_k", { min: 0, max: Number.MAX_SAFE_INTEGER });
+  for (const name of ["thinking", "tool_choice", "output_config", "output_format", "metadata"]) readObject(body, name);
+  if (!isTexts(readArray(body, "stop_sequences"))) {
+    throw invalid("stop_sequences", "'stop_sequences' must be an array of strings.");
+  }
+}
+
 /** What routing and counting see of a prompt, and what in it only Anthropic can open. */
-export function readPrompt(
-  body: JsonObject,
-): Pick<ChatRequest, "messages" | "tools"> & { refusals: readonly string[] } {
+function readPrompt(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> & { refusals: readonly string[] } {
   checkSystem(body.system);
   checkMessages(body.messages);
   const conversion = new Conversion();
@@ -131,8 +147,6 @@ function unprocessable(param: string, message: string): GatewayError {
   return new GatewayError("unprocessable", message, { code: "invalid_messages", param });
 }
 
-// POST /v1/messages/count_tokens on the wire: a Messages request without its output, and one number as the answer.
-
 /** What is to be counted; routing's estimate of input tokens takes it as it is. */
 export function readCountRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> {
   const { messages, tools } = readPrompt(body);
@@ -141,4 +155,14 @@ export function readCountRequest(body: JsonObject): Pick<ChatRequest, "messages"
 
 export function writeCount(inputTokens: number): JsonObject {
   return { input_tokens: inputTokens };
+}
+
+/** A bare prompt as a request of this format; what the client wrote of messages, instructions and cap stays. */
+export function withPrompt(given: JsonObject, { prompt, systemPrompt, outputCap }: BarePrompt): JsonObject {
+  return {
+    ...given,
+    messages: given.messages ?? [{ role: "user", content: prompt }],
+    system: systemPrompt ?? given.system,
+    max_tokens: outputCap ?? given.max_tokens,
+  };
 }

@@ -1,45 +1,41 @@
-// A whole answer in the Messages format: read from a provider's bytes, and written for a client. What came from a provider
-// of the same format keeps its bytes but for the model name and the added `service` object.
+// A whole response in the Messages format, read from a provider's bytes; as a chat completion where another format asks.
 
 import type { Usage } from "../../core/chat.ts";
-import type { AnswerContext, AnswerReading, ServiceObject, WholeAnswer } from "../format.ts";
+import type { ResponseReading, WholeResponse } from "../format.ts";
+import { unreadable } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { type JsonSource, scanObject, spliceFields } from "../wire/json-source.ts";
-import { finishReasonFor } from "./blocks.ts";
+import { type JsonSource, parseResponse } from "../wire/json-source.ts";
+import { ANTHROPIC, finishReasonFor } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
-import { readAnthropicUsage, writeAnthropicUsage } from "./usage.ts";
-import { writeMessage } from "./write-response.ts";
+import { readAnthropicUsage } from "./usage.ts";
 
-const DEPTH_MAX = 200;
-
-export function readAnthropicAnswer(bytes: Buffer): AnswerReading {
-  const scan = scanObject(bytes, DEPTH_MAX);
-  const message = scan.state === "object" ? parseObject(bytes) : null;
-  if (scan.state !== "object" || message === null) return unreadable("the answer is not a JSON object");
+export function readAnthropicResponse(bytes: Buffer): ResponseReading {
+  const parsed = parseResponse(bytes);
+  if (parsed === null) return unreadable("the answer is not a JSON object");
+  const { body: message, source } = parsed;
   if (message.type === "error" || isObject(message.error)) return { ok: false, fault: readAnthropicFault(message) };
   if (!Array.isArray(message.content)) return unreadable("the answer has no content");
-  const answer = new AnthropicAnswer(message, scan.source);
-  return isEmpty(message, answer) ? unreadable("the answer is empty") : { ok: true, answer };
+  const response = new AnthropicResponse(message, source);
+  return isEmpty(message, response) ? unreadable("the answer is empty") : { ok: true, response };
 }
 
 /** Without a word the answer can still be one: a refusal, or a call that only warmed the cache. */
-function isEmpty({ stop_reason: reason }: JsonObject, { outputText, usage }: WholeAnswer): boolean {
+function isEmpty({ stop_reason: reason }: JsonObject, { outputText, usage }: WholeResponse): boolean {
   const isMeant = reason === "refusal" || reason === "max_tokens";
-  return outputText === "" && (usage?.completion_tokens ?? 0) === 0 && !isMeant;
+  return outputText === "" && (usage?.buckets.output ?? 0) === 0 && !isMeant;
 }
 
 /** Converted only when a client of another format asks. */
-class AnthropicAnswer implements WholeAnswer {
+class AnthropicResponse implements WholeResponse {
   readonly usage: Usage | null;
   readonly outputText: string;
-  readonly native: NonNullable<WholeAnswer["native"]>;
+  readonly native: WholeResponse["native"];
   readonly #message: JsonObject;
   #completion: JsonObject | null = null;
-  #source: JsonSource | null = null;
 
   constructor(message: JsonObject, source: JsonSource) {
     this.#message = message;
-    this.native = { format: "anthropic", source };
+    this.native = { format: ANTHROPIC, source };
     this.usage = readAnthropicUsage(message.usage);
     this.outputText = (message.content as readonly unknown[]).map(outputOf).join("");
   }
@@ -49,9 +45,9 @@ class AnthropicAnswer implements WholeAnswer {
     return this.#completion;
   }
 
-  get source(): JsonSource {
-    this.#source ??= sourceOf(this.completion);
-    return this.#source;
+  toolCallIds(): readonly string[] {
+    const calls = (this.#message.content as readonly unknown[]).filter(isToolUse);
+    return calls.map(({ id }) => (typeof id === "string" ? id : ""));
   }
 }
 
@@ -63,50 +59,11 @@ function outputOf(block: unknown): string {
   return type === "tool_use" ? `${String(name)}${JSON.stringify(input ?? {})}` : JSON.stringify(block);
 }
 
-export function writeAnthropicAnswer(
-  answer: WholeAnswer,
-  context: AnswerContext,
-  additions: { service: ServiceObject; usage: Usage | null },
-): Buffer {
-  const { native } = answer;
-  if (native?.format !== "anthropic") {
-    const message = writeMessage(answer.completion, context, (additions.usage ?? answer.usage) as Usage);
-    return Buffer.from(JSON.stringify({ ...message, service: additions.service }));
-  }
-  const changes = new Map([
-    ["model", JSON.stringify(context.modelId)],
-    ["service", JSON.stringify(additions.service)],
-  ]);
-  if (additions.usage !== null) changes.set("usage", JSON.stringify(writeAnthropicUsage(additions.usage)));
-  return spliceFields(native.source, changes);
-}
-
-function unreadable(message: string): AnswerReading {
-  return { ok: false, fault: { message, code: "unreadable_answer", param: "" } };
-}
-
-function parseObject(bytes: Buffer): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-function sourceOf(completion: JsonObject): JsonSource {
-  const bytes = Buffer.from(JSON.stringify(completion));
-  const scan = scanObject(bytes, DEPTH_MAX);
-  return scan.state === "object" ? scan.source : { bytes, fields: [] };
-}
-
-// A message of the Messages format as a chat completion.
-
-export function writeCompletion(message: JsonObject, usage: Usage | null): JsonObject {
+function writeCompletion(message: JsonObject, usage: Usage | null): JsonObject {
   const blocks = (message.content as readonly unknown[]).filter(isObject);
   const text = textOf(blocks, "text");
   const thinking = textOf(blocks, "thinking");
-  const calls = blocks.filter((block) => block.type === "tool_use").map(writeCall);
+  const calls = blocks.filter(isToolUse).map(writeCall);
   return {
     id: message.id,
     object: "chat.completion",
@@ -125,7 +82,7 @@ export function writeCompletion(message: JsonObject, usage: Usage | null): JsonO
         finish_reason: finishReasonFor(message.stop_reason),
       },
     ],
-    ...(usage === null ? {} : { usage }),
+    ...(usage?.reported === undefined ? {} : { usage: usage.reported }),
   };
 }
 
@@ -133,6 +90,10 @@ export function writeCompletion(message: JsonObject, usage: Usage | null): JsonO
 export function refusalText({ stop_reason: reason, stop_details: details }: JsonObject): string | null {
   if (reason !== "refusal" || !isObject(details)) return null;
   return typeof details.explanation === "string" ? details.explanation : null;
+}
+
+function isToolUse(block: unknown): block is JsonObject {
+  return isObject(block) && block.type === "tool_use";
 }
 
 function textOf(blocks: readonly JsonObject[], type: "text" | "thinking"): string {

@@ -3,15 +3,16 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
+import { unreadableStream } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { createSseReader, type SseEvent } from "../wire/sse.ts";
-import { finishReasonFor } from "./blocks.ts";
+import { createSseReader, readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
+import { ANTHROPIC, finishReasonFor } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
 import { refusalText } from "./read-response.ts";
 import { mergeAnthropicUsage, readAnthropicUsage } from "./usage.ts";
 
-export function createAnthropicStreamReader(): StreamReader {
-  return new AnthropicStreamReader();
+export function createAnthropicStreamReader(events: SseReader = createSseReader()): StreamReader {
+  return new AnthropicStreamReader(events);
 }
 
 interface ToolBlock {
@@ -21,7 +22,7 @@ interface ToolBlock {
 }
 
 class AnthropicStreamReader implements StreamReader {
-  readonly #sse = createSseReader();
+  readonly #events: SseReader;
   readonly #tools = new Map<unknown, ToolBlock>();
   #head: JsonObject = {};
   #usage: JsonObject = {};
@@ -31,6 +32,17 @@ class AnthropicStreamReader implements StreamReader {
   #isOutputCounted = false;
   #isDone = false;
   #outputLength = 0;
+  /** What the counts so far come to; undefined when they have changed since. */
+  #counted: Usage | null | undefined;
+
+  readonly #read = (event: SseEvent): ChatChunk | null => this.#readEvent(event);
+  readonly #fail = (problem: string): void => {
+    this.#fault = unreadableStream(problem);
+  };
+
+  constructor(events: SseReader) {
+    this.#events = events;
+  }
 
   get progress(): StreamProgress {
     return {
@@ -50,28 +62,17 @@ class AnthropicStreamReader implements StreamReader {
   // The start has counted the input already, so that who leaves early pays for what was cached as cached. But the output
   // is counted only at the end: a finished stream without that count has none that can be true.
   #usageSoFar(): Usage | null {
-    return this.#isFinished && !this.#isOutputCounted ? null : readAnthropicUsage(this.#usage);
+    if (this.#isFinished && !this.#isOutputCounted) return null;
+    this.#counted = this.#counted === undefined ? readAnthropicUsage(this.#usage) : this.#counted;
+    return this.#counted;
   }
 
   push(bytes: Uint8Array): readonly ChatChunk[] {
-    return this.#readAll(() => this.#sse.push(bytes));
+    return readEvents(() => this.#events.push(bytes), this.#read, this.#fail);
   }
 
   end(): readonly ChatChunk[] {
-    return this.#readAll(() => this.#sse.end());
-  }
-
-  #readAll(nextEvents: () => readonly SseEvent[]): readonly ChatChunk[] {
-    const chunks: ChatChunk[] = [];
-    try {
-      for (const event of nextEvents()) {
-        const chunk = this.#readEvent(event);
-        if (chunk !== null) chunks.push(chunk);
-      }
-    } catch (error) {
-      this.#fault = { message: (error as Error).message, code: "unreadable_stream", param: "" };
-    }
-    return chunks;
+    return readEvents(() => this.#events.end(), this.#read, this.#fail);
   }
 
   #readEvent({ event, data }: SseEvent): ChatChunk | null {
@@ -92,7 +93,7 @@ class AnthropicStreamReader implements StreamReader {
       json: { ...this.#head, choices },
       hasContent,
       isFinish: choice?.finish_reason !== undefined,
-      native: { format: "anthropic", event: type, data },
+      native: { format: ANTHROPIC, event: type, data },
     };
   }
 
@@ -119,8 +120,13 @@ class AnthropicStreamReader implements StreamReader {
 
   #readStart(message: JsonObject): JsonObject {
     this.#head = { id: message.id, object: "chat.completion.chunk", model: message.model };
-    this.#usage = mergeAnthropicUsage(this.#usage, message.usage);
+    this.#count(message.usage);
     return { delta: { role: "assistant", content: "" } };
+  }
+
+  #count(usage: unknown): void {
+    this.#usage = mergeAnthropicUsage(this.#usage, usage);
+    this.#counted = undefined;
   }
 
   #readBlockStart(index: unknown, block: JsonObject): JsonObject | null {
@@ -156,7 +162,7 @@ class AnthropicStreamReader implements StreamReader {
   }
 
   #readMessageDelta(json: JsonObject): JsonObject | null {
-    this.#usage = mergeAnthropicUsage(this.#usage, json.usage);
+    this.#count(json.usage);
     this.#isOutputCounted ||= isObject(json.usage) && typeof json.usage.output_tokens === "number";
     const delta = isObject(json.delta) ? json.delta : {};
     if (typeof delta.stop_reason !== "string") return null;

@@ -1,6 +1,7 @@
 // Token counts in both formats. Chat-completions counts cached tokens inside the prompt, the Messages format beside it.
 
 import type { Usage } from "../../core/chat.ts";
+import type { TokenBuckets } from "../../core/money.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 
 const TOKENS_MAX = 1e9;
@@ -12,20 +13,32 @@ export function readAnthropicUsage(usage: unknown): Usage | null {
   const counts = COUNTERS.map((name) => usage[name] ?? 0);
   if (!counts.every(isCount)) return null;
   const [input = 0, cacheRead = 0, cacheWrite = 0, output = 0] = counts;
+  const thinking = isObject(usage.output_tokens_details) ? usage.output_tokens_details.thinking_tokens : null;
+  const long = longWrites(usage);
+  return {
+    buckets: { input, cacheRead, cacheWrite, output },
+    longCacheWrite: Math.min(long, cacheWrite),
+    reasoning: countOf(thinking),
+    reported: reportedAs({ input, cacheRead, cacheWrite, output }, { long, thinking }),
+  };
+}
+
+/** As a chat-completions client sees it: what was cached is always named, also when it is nothing. */
+function reportedAs(buckets: TokenBuckets, { long, thinking }: { long: number; thinking: unknown }): JsonObject {
+  const { input, cacheRead, cacheWrite, output } = buckets;
   const prompt = input + cacheRead + cacheWrite;
-  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details.thinking_tokens : null;
+  const longest = long > 0 ? { cache_write_1h_tokens: long } : {};
   return {
     prompt_tokens: prompt,
     completion_tokens: output,
     total_tokens: prompt + output,
-    prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite, ...longWrites(usage) },
-    ...(isCount(details) ? { completion_tokens_details: { reasoning_tokens: details } } : {}),
+    prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite, ...longest },
+    ...(isCount(thinking) ? { completion_tokens_details: { reasoning_tokens: thinking } } : {}),
   };
 }
 
-function longWrites({ cache_creation: creation }: JsonObject): JsonObject {
-  const tokens = isObject(creation) ? countOf(creation.ephemeral_1h_input_tokens) : 0;
-  return tokens > 0 ? { cache_write_1h_tokens: tokens } : {};
+function longWrites({ cache_creation: creation }: JsonObject): number {
+  return isObject(creation) ? countOf(creation.ephemeral_1h_input_tokens) : 0;
 }
 
 /** What a later event of a stream says wins, counter by counter; what it leaves out stays. */
@@ -35,18 +48,13 @@ export function mergeAnthropicUsage(earlier: JsonObject, later: unknown): JsonOb
   return { ...earlier, ...Object.fromEntries(said) };
 }
 
-export function writeAnthropicUsage(usage: Usage): JsonObject {
-  const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
-  const cacheRead = Math.min(countOf(details.cached_tokens), usage.prompt_tokens);
-  const cacheWrite = Math.min(countOf(details.cache_write_tokens), usage.prompt_tokens - cacheRead);
-  const output = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-  const thinking = countOf(output.reasoning_tokens);
+export function writeAnthropicUsage({ buckets, reasoning }: Usage): JsonObject {
   return {
-    input_tokens: usage.prompt_tokens - cacheRead - cacheWrite,
-    cache_creation_input_tokens: cacheWrite,
-    cache_read_input_tokens: cacheRead,
-    output_tokens: usage.completion_tokens,
-    ...(thinking > 0 ? { output_tokens_details: { thinking_tokens: thinking } } : {}),
+    input_tokens: buckets.input,
+    cache_creation_input_tokens: buckets.cacheWrite,
+    cache_read_input_tokens: buckets.cacheRead,
+    output_tokens: buckets.output,
+    ...(reasoning > 0 ? { output_tokens_details: { thinking_tokens: reasoning } } : {}),
   };
 }
 

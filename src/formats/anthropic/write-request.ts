@@ -1,13 +1,13 @@
 // A Messages request for a provider that speaks the format: a client's own request as it came but for what must change,
 // or one converted from chat-completions.
 
-import type { ClientRequest, Outgoing, ProviderRequest } from "../format.ts";
+import type { ListRequest, Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
-import { Conversion, unconvertible } from "../wire/conversion.ts";
-import type { JsonObject } from "../wire/fields.ts";
+import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
 import { spliceFields } from "../wire/json-source.ts";
 import type { Turn } from "./blocks.ts";
-import { BETA_HEADER, THINKING_HISTORY } from "./errors.ts";
+import { BETA_HEADER, PREFILL, THINKING_HISTORY } from "./errors.ts";
 import { outputCap, writeFields } from "./from-chat/fields.ts";
 import { adaptThinking } from "./from-chat/thinking.ts";
 import { writeTurns } from "./from-chat/turns.ts";
@@ -15,22 +15,32 @@ import { adaptTurns } from "./history.ts";
 
 const PATH = "/v1/messages";
 
+/** A client's own request, as it came but for what this model would refuse. */
+export function passAnthropicRequest(outgoing: Outgoing): ProviderRequest {
+  return written(writeNative, outgoing, nativeHeaders(outgoing));
+}
+
+/** A request in the internal shape. */
 export function writeAnthropicRequest(outgoing: Outgoing): ProviderRequest {
+  return written(writeConverted, outgoing, { "anthropic-version": USUAL_VERSION });
+}
+
+function written(write: Write, outgoing: Outgoing, headers: ProviderRequest["headers"] & object): ProviderRequest {
   const conversion = new Conversion();
-  const written = outgoing.request.format === "anthropic" ? writeNative : writeConverted;
-  const { body, droppedFields } = written(outgoing, conversion);
+  const { body, droppedFields } = write(outgoing, conversion);
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
   const conversions = conversion.notes;
   return {
     path: PATH,
     body,
     droppedFields,
-    headers: anthropicHeaders(outgoing),
+    headers,
     ...(conversions.length === 0 ? {} : { conversions }),
   };
 }
 
 type Written = Pick<ProviderRequest, "body" | "droppedFields">;
+type Write = (outgoing: Outgoing, conversion: Conversion) => Written;
 
 /** The original bytes; a field is written anew only when this model would refuse it as it is. */
 function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
@@ -46,7 +56,7 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   const maxTokens = outputCap(body.max_tokens, outgoing);
   if (maxTokens !== body.max_tokens) changes.set("max_tokens", String(maxTokens));
   const turns = body.messages as readonly Turn[];
-  const adapted = adaptTurns(turns, outgoing, conversion);
+  const adapted = adaptTurns(turns, { ...outgoing, isNative: true }, conversion);
   if (adapted !== turns) changes.set("messages", JSON.stringify(adapted));
   const isHistoryStripped = outgoing.refusedFields.includes(THINKING_HISTORY);
   const wish = { body, turns: adapted, model, maxTokens, isHistoryStripped };
@@ -65,7 +75,7 @@ function writeConverted(outgoing: Outgoing, conversion: Conversion): Written {
     model: model.upstream,
     ...(blocks.length === 0 ? {} : { system: blocks }),
     ...fields,
-    messages: adaptTurns(turns, { ...outgoing, request: { ...request, body: fields } }, conversion),
+    messages: adaptTurns(turns, { ...outgoing, request: { ...request, body: fields }, isNative: false }, conversion),
   };
   const names = [...model.dialect.refuses, ...refusedFields].filter((name) => body[name] !== undefined);
   for (const name of names) conversion.note(`dropped '${name}': the model refuses it`);
@@ -82,8 +92,7 @@ const BETA = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 /** Goes with the client's own sign-in, which is not what the provider sees. */
 const SIGN_IN_BETA = /^oauth-/;
 
-export function anthropicHeaders({ request, refusedFields }: Outgoing): Readonly<Record<string, string>> {
-  if (request.format !== "anthropic") return { "anthropic-version": USUAL_VERSION };
+function nativeHeaders({ request, refusedFields }: Outgoing): Readonly<Record<string, string>> {
   const version = request.headers?.["anthropic-version"]?.trim();
   const betas = refusedFields.includes(BETA_HEADER) ? [] : readBetas(request);
   return {
@@ -93,9 +102,35 @@ export function anthropicHeaders({ request, refusedFields }: Outgoing): Readonly
 }
 
 /** From the header, and from the body, where some clients put them. */
-function readBetas({ headers, body }: ClientRequest): readonly string[] {
+function readBetas({ headers, body }: RequestBody): readonly string[] {
   const named = (headers?.[BETA_HEADER] ?? "").split(",").map((beta) => beta.trim());
   const listed: readonly unknown[] = Array.isArray(body.betas) ? body.betas : [];
   const betas = [...named, ...listed.filter((beta) => typeof beta === "string")];
   return [...new Set(betas)].filter((beta) => BETA.test(beta) && !SIGN_IN_BETA.test(beta));
+}
+
+/** Parts of a request that no top-level field names but that a provider may refuse by themselves. */
+const SEPARABLE: ReadonlySet<string> = new Set([THINKING_HISTORY, PREFILL, BETA_HEADER]);
+
+/** What conversion writes for a wish that can go unfulfilled: thinking, effort, the name of a user. */
+const WRITTEN_BY_US: ReadonlySet<string> = new Set(["thinking", "output_config", "metadata"]);
+
+export function mayLeaveOut(field: string, { body, isNative }: SentRequest): boolean {
+  if (SEPARABLE.has(field)) return true;
+  if (field === "output_config" && hasAnswerForm(body)) return false;
+  if (!isNative && WRITTEN_BY_US.has(field)) return true;
+  return body[field] !== undefined && !ESSENTIAL_FIELDS.has(field);
+}
+
+/** Effort can be done without; the form of the answer, which stands in the same field, cannot. */
+function hasAnswerForm({ output_config: output, response_format: format }: JsonObject): boolean {
+  return format !== undefined || (isObject(output) && output.format !== undefined);
+}
+
+/** One page holds them all: no vendor has a thousand. */
+const MODELS_PAGE = 1_000;
+
+export function listRequest({ hasQuery }: { readonly hasQuery: boolean }): ListRequest {
+  const page = hasQuery ? "" : `?limit=${MODELS_PAGE}`;
+  return { path: `/v1/models${page}`, headers: { "anthropic-version": USUAL_VERSION } };
 }

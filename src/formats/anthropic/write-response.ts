@@ -1,13 +1,38 @@
-// A chat completion as a message of the Messages format: thinking, then text, then tool calls in order.
+// A whole response in the Messages format, written for a client: a provider's own bytes, or a chat completion converted
+// into thinking, then text, then tool calls in order.
 
 import type { Usage } from "../../core/chat.ts";
-import type { AnswerContext } from "../format.ts";
+import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
+import { spliceFields } from "../wire/json-source.ts";
 import { clientToolId, toolNameRestorer } from "../wire/tool-calls.ts";
 import { type Block, stopReasonFor, textBlock } from "./blocks.ts";
 import { writeAnthropicUsage } from "./usage.ts";
 
-export function writeMessage(completion: JsonObject, context: AnswerContext, usage: Usage): JsonObject {
+/** From a provider of this format: its bytes but for the model name, missing usage and the added `service` object. */
+export function passAnthropicResponse(
+  { native }: WholeResponse,
+  context: ResponseContext,
+  { service, usage }: ResponseAdditions,
+): Buffer {
+  const changes = new Map([
+    ["model", JSON.stringify(context.modelId)],
+    ["service", JSON.stringify(service)],
+  ]);
+  if (usage !== null) changes.set("usage", JSON.stringify(writeAnthropicUsage(usage)));
+  return spliceFields(native.source, changes);
+}
+
+export function writeAnthropicResponse(
+  { completion, usage: counted }: WholeResponse,
+  context: ResponseContext,
+  { service, usage }: ResponseAdditions,
+): Buffer {
+  const message = writeMessage(completion, context, (usage ?? counted) as Usage);
+  return Buffer.from(JSON.stringify({ ...message, service }));
+}
+
+function writeMessage(completion: JsonObject, context: ResponseContext, usage: Usage): JsonObject {
   const choice = firstChoice(completion);
   const message = isObject(choice.message) ? choice.message : {};
   const calls = callsOf(message);
@@ -30,12 +55,12 @@ export function writeMessage(completion: JsonObject, context: AnswerContext, usa
 }
 
 /** What every message begins with, whole or as a stream. */
-export function messageHead({ requestId, modelId }: AnswerContext): JsonObject {
+export function messageHead({ requestId, modelId }: ResponseContext): JsonObject {
   const id = requestId.replace(/[^A-Za-z0-9_-]/g, "");
   return { id: id.startsWith("msg_") ? id : `msg_${id}`, type: "message", role: "assistant", model: modelId };
 }
 
-export function nameRestorer({ request }: AnswerContext): (name: string) => string {
+export function nameRestorer({ request }: ResponseContext): (name: string) => string {
   return toolNameRestorer((request?.chat.tools ?? []).map((tool) => tool.name));
 }
 
@@ -75,7 +100,7 @@ function textBlocks(message: JsonObject): readonly Block[] {
 
 interface ToolBlockInput {
   readonly index: number;
-  readonly context: AnswerContext;
+  readonly context: ResponseContext;
   readonly restoreName: (name: string) => string;
 }
 

@@ -1,9 +1,10 @@
-// A Messages stream written for a client, from chat chunks or, when the provider speaks the same format, from its own events.
-// The end waits until usage is known and settled. CONTRACT 6.
+// A Messages stream written for a client: from chat chunks, or from the events of a provider of the same format. The end
+// waits until usage is known and settled. Behaviour 6.
 
-import type { AnswerContext, ChatChunk, NativeEvent, ServiceObject, StreamWriter } from "../format.ts";
+import type { GatewayError } from "../../core/errors.ts";
+import type { ChatChunk, NativeEvent, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { rawValue, scanObject, spliceFields } from "../wire/json-source.ts";
+import { rawValue, scanText, spliceFields } from "../wire/json-source.ts";
 import { createObjectScanner, type ObjectScanner } from "../wire/object-scanner.ts";
 import { clientToolId } from "../wire/tool-calls.ts";
 import { stopReasonFor } from "./blocks.ts";
@@ -11,31 +12,11 @@ import { writeAnthropicStreamError } from "./errors.ts";
 import { writeAnthropicUsage } from "./usage.ts";
 import { messageHead, nameRestorer, splitContent } from "./write-response.ts";
 
-export const PING = writeAnthropicEvent({ type: "ping" });
+const PING = writeAnthropicEvent({ type: "ping" });
 
-export function createAnthropicStreamWriter(
-  context: AnswerContext,
-  options: { service: ServiceObject; wantsUsage: boolean },
-): StreamWriter {
-  const relay = createAnthropicRelay(context, options.service);
-  const converter = createEventConverter(context, options.service);
-  let isNative = false;
-  return {
-    ping: PING,
-    write(chunks) {
-      isNative ||= chunks[0]?.native?.format === "anthropic";
-      return isNative ? relay.write(chunks) : converter.write(chunks);
-    },
-    end(service, usage) {
-      return isNative ? relay.end() : converter.end(service, usage);
-    },
-    fail: (error) => writeAnthropicEvent(asEvent(writeAnthropicStreamError(error, context.requestId))),
-  };
-}
-
-function createEventConverter(context: AnswerContext, service: ServiceObject): Pick<StreamWriter, "write" | "end"> {
+export function createAnthropicStreamWriter(context: ResponseContext, { service }: StreamOptions): StreamWriter {
   const restoreName = nameRestorer(context);
-  const blocks = createBlockWriter({ idOf: (id, index) => clientToolId(id, index, context), nameOf: restoreName });
+  const blocks = new BlockWriter({ idOf: (id, index) => clientToolId(id, index, context), nameOf: restoreName });
   let hasStarted = false;
   let hasBlocks = false;
   let hasRefusal = false;
@@ -67,6 +48,8 @@ function createEventConverter(context: AnswerContext, service: ServiceObject): P
   }
 
   return {
+    ping: PING,
+    fail: (error) => failure(error, context),
     write(chunks: readonly ChatChunk[]) {
       if (chunks.length === 0) return "";
       let events = start();
@@ -115,21 +98,14 @@ function callsOf({ tool_calls: calls, function_call: call }: JsonObject) {
   });
 }
 
-function asEvent(body: JsonObject): JsonObject & { type: string } {
-  return { ...body, type: "error" };
+function failure(error: GatewayError, { requestId }: ResponseContext): string {
+  return writeAnthropicEvent({ ...writeAnthropicStreamError(error, requestId), type: "error" });
 }
 
 // A provider's Messages stream passed on to a client of the same format, event by event as it came; only the first gets
 // the gateway's model name and the `service` object. The end waits for settlement.
 
-const DEPTH_MAX = 200;
-
-export interface Relay {
-  write(chunks: readonly ChatChunk[]): string;
-  end(): string;
-}
-
-export function createAnthropicRelay(context: AnswerContext, service: ServiceObject): Relay {
+export function passAnthropicStream(context: ResponseContext, { service }: StreamOptions): StreamWriter {
   let held = "";
   let isEnding = false;
   let hasStop = false;
@@ -143,19 +119,20 @@ export function createAnthropicRelay(context: AnswerContext, service: ServiceObj
   }
 
   function withService(data: string): string {
-    const outer = scanObject(Buffer.from(data), DEPTH_MAX);
-    if (outer.state !== "object") return data;
-    const message = rawValue(outer.source, "message");
-    const inner = message === null ? null : scanObject(message, DEPTH_MAX);
-    if (inner?.state !== "object") return data;
+    const outer = scanText(Buffer.from(data));
+    const message = outer === null ? null : rawValue(outer, "message");
+    const inner = message === null ? null : scanText(message);
+    if (outer === null || inner === null) return data;
     const changes = new Map([
       ["model", JSON.stringify(context.modelId)],
       ["service", JSON.stringify(service)],
     ]);
-    return spliceFields(outer.source, new Map([["message", spliceFields(inner.source, changes)]])).toString("utf8");
+    return spliceFields(outer, new Map([["message", spliceFields(inner, changes)]])).toString("utf8");
   }
 
   return {
+    ping: PING,
+    fail: (error) => failure(error, context),
     write(chunks) {
       let events = "";
       for (const { native, isFinish } of chunks) {
@@ -176,7 +153,7 @@ export function createAnthropicRelay(context: AnswerContext, service: ServiceObj
 // Chat deltas as content blocks, one after another: whatever order text, reasoning and the arguments of several tool calls
 // come in, blocks never overlap and their indexes have no holes. Only the foremost block streams; the others wait.
 
-export interface ToolDelta {
+interface ToolDelta {
   readonly index: number;
   readonly id: string;
   readonly name: string;
@@ -193,82 +170,84 @@ interface Segment {
   readonly scanner: ObjectScanner | null;
 }
 
-export interface BlockWriter {
-  addText(kind: "thinking" | "text", text: string): void;
-  addTool(delta: ToolDelta): void;
-  /** The events that can be sent now; all that is left when the answer is over. */
-  take(isOver: boolean): string;
-  readonly hasTools: boolean;
-}
-
-export function createBlockWriter(tool: {
+interface ToolNaming {
   idOf(id: string, index: number): string;
   nameOf(name: string): string;
-}): BlockWriter {
-  const queue: Segment[] = [];
-  const segments = new Map<number, Segment>();
-  let blockIndex = 0;
+}
 
-  function push(segment: Segment): Segment {
-    queue.push(segment);
+export class BlockWriter {
+  readonly #naming: ToolNaming;
+  readonly #queue: Segment[] = [];
+  readonly #tools = new Map<number, Segment>();
+  #blockIndex = 0;
+
+  constructor(naming: ToolNaming) {
+    this.#naming = naming;
+  }
+
+  get hasTools(): boolean {
+    return this.#tools.size > 0;
+  }
+
+  addText(kind: "thinking" | "text", text: string): void {
+    const last = this.#queue.at(-1);
+    const segment = last?.kind === kind ? last : this.#push(newSegment(kind, -1));
+    segment.pending += text;
+  }
+
+  addTool({ index, id, name, text }: ToolDelta): void {
+    const known = this.#tools.get(index);
+    // A block that was closed cannot be taken up again; what comes after complete arguments is nothing but space.
+    if (known !== undefined && !this.#queue.includes(known)) return;
+    const segment = known ?? this.#push(newSegment("tool", index));
+    this.#tools.set(index, segment);
+    segment.id ||= id;
+    segment.name ||= name;
+    segment.pending += text;
+    segment.scanner?.push(text);
+  }
+
+  /** The events that can be sent now; all that is left when the answer is over. */
+  take(isOver: boolean): string {
+    let events = "";
+    for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
+      if (!head.isOpen) {
+        if (head.kind === "tool" && head.name === "" && !isOver) break;
+        events += this.#open(head);
+      }
+      events += this.#flush(head);
+      if (!isOver && !mayClose(head, this.#queue.length)) break;
+      events += this.#close();
+    }
+    return events;
+  }
+
+  #push(segment: Segment): Segment {
+    this.#queue.push(segment);
     return segment;
   }
 
-  function open(segment: Segment): string {
+  #open(segment: Segment): string {
     segment.isOpen = true;
-    const id = tool.idOf(segment.id, segment.toolIndex);
-    const block = openingBlock(segment, { id, name: tool.nameOf(segment.name) });
-    return writeAnthropicEvent({ type: "content_block_start", index: blockIndex, content_block: block });
+    const id = this.#naming.idOf(segment.id, segment.toolIndex);
+    const block = openingBlock(segment, { id, name: this.#naming.nameOf(segment.name) });
+    return writeAnthropicEvent({ type: "content_block_start", index: this.#blockIndex, content_block: block });
   }
 
-  function flush(segment: Segment): string {
+  #flush(segment: Segment): string {
     const text = segment.pending;
     segment.pending = "";
     if (text === "") return "";
-    return writeAnthropicEvent({ type: "content_block_delta", index: blockIndex, delta: deltaOf(segment, text) });
+    const delta = deltaOf(segment, text);
+    return writeAnthropicEvent({ type: "content_block_delta", index: this.#blockIndex, delta });
   }
 
-  function close(): string {
-    queue.shift();
-    const event = writeAnthropicEvent({ type: "content_block_stop", index: blockIndex });
-    blockIndex += 1;
+  #close(): string {
+    this.#queue.shift();
+    const event = writeAnthropicEvent({ type: "content_block_stop", index: this.#blockIndex });
+    this.#blockIndex += 1;
     return event;
   }
-
-  return {
-    addText(kind, text) {
-      const last = queue.at(-1);
-      const segment = last?.kind === kind ? last : push(newSegment(kind, -1));
-      segment.pending += text;
-    },
-    addTool({ index, id, name, text }) {
-      const known = segments.get(index);
-      // A block that was closed cannot be taken up again; what comes after complete arguments is nothing but space.
-      if (known !== undefined && !queue.includes(known)) return;
-      const segment = known ?? push(newSegment("tool", index));
-      segments.set(index, segment);
-      segment.id ||= id;
-      segment.name ||= name;
-      segment.pending += text;
-      segment.scanner?.push(text);
-    },
-    take(isOver) {
-      let events = "";
-      for (let head = queue[0]; head !== undefined; head = queue[0]) {
-        if (!head.isOpen) {
-          if (head.kind === "tool" && head.name === "" && !isOver) break;
-          events += open(head);
-        }
-        events += flush(head);
-        if (!isOver && !mayClose(head, queue.length)) break;
-        events += close();
-      }
-      return events;
-    },
-    get hasTools() {
-      return segments.size > 0;
-    },
-  };
 }
 
 /** While its arguments are incomplete a tool call may go on, whatever else has come in between. */
@@ -292,6 +271,6 @@ function deltaOf({ kind }: Segment, text: string): JsonObject {
 }
 
 /** Clients skip events without an `event:` line. */
-export function writeAnthropicEvent(json: JsonObject & { readonly type: string }): string {
+function writeAnthropicEvent(json: JsonObject & { readonly type: string }): string {
   return `event: ${json.type}\ndata: ${JSON.stringify(json)}\n\n`;
 }

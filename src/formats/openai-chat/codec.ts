@@ -1,28 +1,43 @@
-// The chat-completions format, both ends.
+// The chat-completions format, both edges. Its body is the internal shape itself, so `toChat` changes nothing.
 
 import type { Format } from "../format.ts";
 import { readControls } from "../service/controls.ts";
-import { writeOpenaiError } from "./errors.ts";
+import { writeModel, writeModels } from "../service/model-list.ts";
+import { readListedModels } from "../service/provider-models.ts";
+import { mentionsHourCache } from "../wire/fields.ts";
+import { readOpenaiError, writeOpenaiError } from "./errors.ts";
 import { readChatRequest } from "./read-request.ts";
-import { readOpenaiAnswer, readOpenaiError, writeOpenaiAnswer } from "./read-response.ts";
+import { OPENAI_CHAT, readOpenaiResponse } from "./read-response.ts";
 import { createOpenaiStreamReader } from "./read-stream.ts";
-import { writeOpenaiRequest } from "./write-request.ts";
+import { mayLeaveOut, writeOpenaiRequest } from "./write-request.ts";
+import { passOpenaiResponse, writeOpenaiResponse } from "./write-response.ts";
 import { createOpenaiStreamWriter } from "./write-stream.ts";
 
 export const openaiChat: Format = {
-  name: "openai",
+  name: OPENAI_CHAT,
+  // The name the format had when the first ids were stored.
+  idempotencyScope: "openai",
+  outputCapField: "max_tokens",
+  habits: { keyHeader: null, requestIdHeader: null, isSentBy: () => false },
   readRequest: (source, body) => ({
-    format: "openai",
+    format: OPENAI_CHAT,
     source,
     body,
     controls: readControls(body),
     chat: readChatRequest(body),
   }),
-  writeAnswer: writeOpenaiAnswer,
+  toChat: ({ body, source, chat }) => ({ body, source, chat, conversions: [] }),
+  mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),
+  writeResponse: writeOpenaiResponse,
+  passResponse: passOpenaiResponse,
   streamWriter: createOpenaiStreamWriter,
   writeError: writeOpenaiError,
+  models: { list: writeModels, one: writeModel },
+  passRequest: writeOpenaiRequest,
   writeRequest: writeOpenaiRequest,
-  readAnswer: readOpenaiAnswer,
+  mayLeaveOut,
+  readResponse: readOpenaiResponse,
   streamReader: createOpenaiStreamReader,
   readError: readOpenaiError,
+  listing: { request: () => ({ path: "/models", headers: {} }), read: readListedModels },
 };

@@ -1,7 +1,10 @@
-// The chat-completions error body. SPEC 7, CONTRACT 4.
+// Errors in chat-completions: ours written for a client, a provider's read into our own words. Behaviour 4.
 
 import type { GatewayError } from "../../core/errors.ts";
-import type { JsonObject } from "../wire/fields.ts";
+import type { ProviderFault } from "../format.ts";
+import { faultOf, plainFault } from "../wire/faults.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import { parseObject } from "../wire/json-source.ts";
 
 export function writeOpenaiError(error: GatewayError, requestId: string): JsonObject {
   return {
@@ -13,4 +16,17 @@ export function writeOpenaiError(error: GatewayError, requestId: string): JsonOb
       request_id: requestId,
     },
   };
+}
+
+/** A provider's error body in any of its usual shapes. */
+export function readOpenaiError(bytes: Buffer): ProviderFault {
+  const body = parseObject(bytes);
+  return body === null ? plainFault(bytes) : readFault(body);
+}
+
+export function readFault(body: JsonObject): ProviderFault {
+  const error = isObject(body.error) ? body.error : body;
+  const message = typeof body.error === "string" ? body.error : error.message;
+  const param = typeof error.param === "string" ? error.param : "";
+  return faultOf(typeof message === "string" ? message : "", String(error.code ?? error.type ?? ""), param);
 }

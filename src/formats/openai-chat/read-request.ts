@@ -1,10 +1,19 @@
 // Reads what the gateway needs of a chat-completions body. Validates the fields it knows and nothing else;
-// the others stay in the original bytes. SPEC 2.2, 7.
+// the others stay in the original bytes. Behaviour 4, 5.
 
 import { type ChatMessage, type ChatRequest, ROLES, type Role, type Tool } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
-import { invalid, isObject, type JsonObject, readArray, readBoolean, readInteger, readObject } from "../wire/fields.ts";
-import { checkChatFields } from "../wire/sampling-fields.ts";
+import {
+  invalid,
+  isObject,
+  isTexts,
+  type JsonObject,
+  readArray,
+  readBoolean,
+  readInteger,
+  readNumber,
+  readObject,
+} from "../wire/fields.ts";
 
 const OUTPUT_TOKENS_MAX = 1e9;
 const CHOICES_MAX = 128;
@@ -12,7 +21,7 @@ const NULL_CONTENT_ROLES: ReadonlySet<Role> = new Set<Role>(["assistant", "funct
 const KNOWN_ROLES: ReadonlySet<string> = new Set(ROLES);
 
 export function readChatRequest(body: JsonObject): ChatRequest {
-  checkChatFields(body);
+  checkSampling(body);
   const isStream = readBoolean(body, "stream");
   const streamOptions = readObject(body, "stream_options");
   return {
@@ -24,6 +33,23 @@ export function readChatRequest(body: JsonObject): ChatRequest {
     maxOutputTokens: readOutputCap(body),
     choiceCount: readInteger(body, "n", { min: 1, max: CHOICES_MAX }) ?? 1,
   };
+}
+
+/** Fields that a conversion reads: checked as their vendor documents them, before anything is held or sent. */
+function checkSampling(body: JsonObject): void {
+  readNumber(body, "temperature", { min: 0, max: 2 });
+  readNumber(body, "top_p", { min: 0, max: 1 });
+  readNumber(body, "frequency_penalty", { min: -2, max: 2 });
+  readNumber(body, "presence_penalty", { min: -2, max: 2 });
+  readBoolean(body, "parallel_tool_calls");
+  readObject(body, "response_format");
+  checkTextOr(body, "stop", "an array of strings", isTexts);
+  checkTextOr(body, "tool_choice", "an object", isObject);
+}
+
+function checkTextOr(body: JsonObject, name: string, what: string, isOther: (value: unknown) => boolean): void {
+  const value = body[name] ?? "";
+  if (typeof value !== "string" && !isOther(value)) throw invalid(name, `'${name}' must be a string or ${what}.`);
 }
 
 /** The larger of the two counts: a small one must not hide a large one. */

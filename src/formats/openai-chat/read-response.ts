@@ -1,21 +1,18 @@
-// A whole chat-completions answer: read from a provider's bytes, and written for a client with the same bytes
-// apart from the model name, the usage where it was missing, and the added `service` object.
+// A whole chat-completions response read from a provider's bytes, and the finish reasons of all hosts in one wording.
 
-import type { Usage } from "../../core/chat.ts";
-import type { AnswerContext, AnswerReading, ProviderFault, ServiceObject, WholeAnswer } from "../format.ts";
+import type { ResponseReading } from "../format.ts";
+import { unreadable } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { scanObject, spliceFields } from "../wire/json-source.ts";
-import { clientToolId, withTextArguments } from "../wire/tool-calls.ts";
+import { parseResponse } from "../wire/json-source.ts";
+import { readFault } from "./errors.ts";
 import { readUsage } from "./usage.ts";
 
-const ANSWER_DEPTH_MAX = 200;
-/** Of an answer that came whole and does not say how it ended. A stream that does not is broken. */
-const WHOLE = "stop";
+export const OPENAI_CHAT = "openai-chat";
 
-export function readOpenaiAnswer(bytes: Buffer): AnswerReading {
-  const scan = scanObject(bytes, ANSWER_DEPTH_MAX);
-  const completion = scan.state === "object" ? parseObject(bytes) : null;
-  if (scan.state !== "object" || completion === null) return unreadable("the answer is not a JSON object");
+export function readOpenaiResponse(bytes: Buffer): ResponseReading {
+  const parsed = parseResponse(bytes);
+  if (parsed === null) return unreadable("the answer is not a JSON object");
+  const { body: completion, source } = parsed;
   if (isObject(completion.error) || typeof completion.error === "string") {
     return { ok: false, fault: readFault(completion) };
   }
@@ -27,67 +24,12 @@ export function readOpenaiAnswer(bytes: Buffer): AnswerReading {
   }
   const usage = readUsage(completion);
   const outputText = choices.map(choiceText).join("");
-  if (outputText === "" && (usage?.completion_tokens ?? 0) === 0) return unreadable("the answer is empty");
-  return { ok: true, answer: { completion, source: scan.source, usage, outputText } };
+  if (outputText === "" && (usage?.buckets.output ?? 0) === 0) return unreadable("the answer is empty");
+  const native = { format: OPENAI_CHAT, source };
+  return { ok: true, response: { completion, usage, outputText, native, toolCallIds: () => callIds(choices) } };
 }
 
-export function writeOpenaiAnswer(
-  answer: WholeAnswer,
-  context: AnswerContext,
-  additions: { service: ServiceObject; usage: Usage | null },
-): Buffer {
-  const { completion } = answer;
-  const changes = new Map<string, string>();
-  if (typeof completion.id !== "string") changes.set("id", JSON.stringify(`chatcmpl-${context.requestId}`));
-  if (completion.object !== "chat.completion") changes.set("object", '"chat.completion"');
-  if (!Number.isInteger(completion.created)) changes.set("created", String(context.createdAtSeconds));
-  changes.set("model", JSON.stringify(context.modelId));
-  const choices = completeChoices(completion.choices as readonly unknown[], context);
-  if (choices !== null) changes.set("choices", JSON.stringify(choices));
-  const usage = additions.usage ?? correctedUsage(answer);
-  if (usage !== null) changes.set("usage", JSON.stringify(usage));
-  changes.set("service", JSON.stringify(additions.service));
-  return spliceFields(answer.source, changes);
-}
-
-/** Null when the counts stand where clients look for them, as they are charged. */
-function correctedUsage({ completion: { usage: given }, usage }: WholeAnswer): Usage | null {
-  if (usage === null || !isObject(given)) return usage;
-  return COUNTS.every((name) => given[name] === usage[name]) ? null : usage;
-}
-
-const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
-
-/** A provider's error body in any of its usual shapes. */
-export function readOpenaiError(bytes: Buffer): ProviderFault {
-  const body = parseObject(bytes);
-  return body === null ? { message: bytes.toString("utf8", 0, 300), code: "", param: "" } : readFault(body);
-}
-
-export function readFault(body: JsonObject): ProviderFault {
-  const error = isObject(body.error) ? body.error : body;
-  const message = typeof body.error === "string" ? body.error : error.message;
-  return {
-    message: typeof message === "string" ? message : "",
-    code: String(error.code ?? error.type ?? ""),
-    param: typeof error.param === "string" ? error.param : "",
-  };
-}
-
-function unreadable(message: string): AnswerReading {
-  return { ok: false, fault: { message, code: "unreadable_answer", param: "" } };
-}
-
-function parseObject(bytes: Buffer): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-function hasMessage(choice: unknown): choice is Choice {
+export function hasMessage(choice: unknown): choice is Choice {
   return isObject(choice) && isObject(choice.message);
 }
 
@@ -103,44 +45,13 @@ function choiceText({ message }: Choice): string {
   return texts.join("");
 }
 
-/** Choices with what some hosts leave out or name otherwise, or null when they are fine as they are. */
-function completeChoices(choices: readonly unknown[], context: AnswerContext): readonly unknown[] | null {
-  let isChanged = false;
-  const completed = choices.map((choice, index) => {
-    if (!hasMessage(choice)) return choice;
-    const calls = choice.message.tool_calls;
-    const finish = normalFinish(choice.finish_reason ?? WHOLE, Array.isArray(calls) && calls.length > 0);
-    const hasIndex = Number.isInteger(choice.index);
-    const hasRole = typeof choice.message.role === "string";
-    const completed = completeCalls(calls, context);
-    if (finish === choice.finish_reason && hasIndex && hasRole && completed === calls) return choice;
-    isChanged = true;
-    const said = completed === calls ? choice.message : { ...choice.message, tool_calls: completed };
-    const message = hasRole ? said : { role: "assistant", ...said };
-    return { ...choice, index: hasIndex ? choice.index : index, message, finish_reason: finish };
-  });
-  return isChanged ? completed : null;
+function callIds(choices: readonly Choice[]): readonly string[] {
+  return choices.flatMap(({ message: { tool_calls: calls } }) =>
+    Array.isArray(calls) ? calls.map((call) => (isObject(call) && typeof call.id === "string" ? call.id : "")) : [],
+  );
 }
 
-/** The same calls when each has an id, a type and arguments as text, which clients need to answer them. */
-function completeCalls(calls: unknown, context: AnswerContext): unknown {
-  const isWhole = (call: unknown): boolean =>
-    !isObject(call) ||
-    (typeof call.id === "string" &&
-      call.id !== "" &&
-      typeof call.type === "string" &&
-      withTextArguments(call) === call);
-  if (!Array.isArray(calls) || calls.every(isWhole)) return calls;
-  return calls.map((call: unknown, index) => {
-    if (!isObject(call) || isWhole(call)) return call;
-    const id = typeof call.id === "string" && call.id !== "" ? call.id : clientToolId("", index, context);
-    return { ...withTextArguments(call), id, type: call.type ?? "function" };
-  });
-}
-
-// Finish reasons of all hosts in the words of chat-completions.
-
-const NAMES: Readonly<Record<string, string>> = {
+const FINISH_REASONS: Readonly<Record<string, string>> = {
   eos: "stop",
   end_turn: "stop",
   stop_sequence: "stop",
@@ -156,6 +67,6 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Some hosts say `stop` although they called a tool; clients wait for `tool_calls`. */
 export function normalFinish(reason: unknown, hasToolCalls: boolean): unknown {
   if (typeof reason !== "string") return reason;
-  const named = NAMES[reason] ?? reason;
+  const named = FINISH_REASONS[reason] ?? reason;
   return named === "stop" && hasToolCalls ? "tool_calls" : named;
 }

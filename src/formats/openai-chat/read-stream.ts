@@ -3,20 +3,22 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
+import { faultOf, unreadableStream } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { createSseReader, type SseEvent } from "../wire/sse.ts";
+import { createSseReader, readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { withTextArguments } from "../wire/tool-calls.ts";
-import { normalFinish, readFault, readOpenaiAnswer } from "./read-response.ts";
+import { readFault } from "./errors.ts";
+import { normalFinish, readOpenaiResponse } from "./read-response.ts";
 import { readUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
 
-export function createOpenaiStreamReader(): StreamReader {
-  return new OpenaiStreamReader();
+export function createOpenaiStreamReader(events: SseReader = createSseReader()): StreamReader {
+  return new OpenaiStreamReader(events);
 }
 
 class OpenaiStreamReader implements StreamReader {
-  readonly #sse = createSseReader();
+  readonly #events: SseReader;
   readonly #choices = createChoiceNormaliser();
   /** Of an answer that is no stream, what has come of it. */
   #whole: WholeBytes | null = null;
@@ -24,6 +26,15 @@ class OpenaiStreamReader implements StreamReader {
   #usage: Usage | null = null;
   #fault: ProviderFault | null = null;
   #isDone = false;
+
+  readonly #read = (event: SseEvent): ChatChunk | null => this.#readEvent(event);
+  readonly #fail = (problem: string): void => {
+    this.#fault = unreadableStream(problem);
+  };
+
+  constructor(events: SseReader) {
+    this.#events = events;
+  }
 
   get progress(): StreamProgress {
     const { hasContent, isFinished, outputLength } = this.#choices;
@@ -43,13 +54,15 @@ class OpenaiStreamReader implements StreamReader {
 
   push(bytes: Uint8Array): readonly ChatChunk[] {
     if (!this.#hasBegun) this.#begin(bytes);
-    if (this.#whole === null) return this.#readAll(() => this.#sse.push(bytes));
+    if (this.#whole === null) return readEvents(() => this.#events.push(bytes), this.#read, this.#fail);
     this.#whole.add(bytes);
     return [];
   }
 
   end(): readonly ChatChunk[] {
-    return this.#whole === null ? this.#readAll(() => this.#sse.end()) : this.#readWhole(this.#whole);
+    return this.#whole === null
+      ? readEvents(() => this.#events.end(), this.#read, this.#fail)
+      : this.#readWhole(this.#whole);
   }
 
   #begin(bytes: Uint8Array): void {
@@ -59,27 +72,14 @@ class OpenaiStreamReader implements StreamReader {
   }
 
   #readWhole(whole: WholeBytes): readonly ChatChunk[] {
-    const reading = readOpenaiAnswer(whole.take());
+    const reading = readOpenaiResponse(whole.take());
     if (!reading.ok) {
       this.#fault = reading.fault;
       return [];
     }
-    this.#usage = reading.answer.usage;
+    this.#usage = reading.response.usage;
     this.#isDone = true;
-    return chunksOfWhole(reading.answer.completion).flatMap((chunk) => this.#readChunk(chunk) ?? []);
-  }
-
-  #readAll(nextEvents: () => readonly SseEvent[]): readonly ChatChunk[] {
-    const chunks: ChatChunk[] = [];
-    try {
-      for (const event of nextEvents()) {
-        const chunk = this.#readEvent(event);
-        if (chunk !== null) chunks.push(chunk);
-      }
-    } catch (error) {
-      this.#fault = { message: (error as Error).message, code: "unreadable_stream", param: "" };
-    }
-    return chunks;
+    return chunksOfWhole(reading.response.completion).flatMap((chunk) => this.#readChunk(chunk) ?? []);
   }
 
   #readEvent({ event, data }: SseEvent): ChatChunk | null {
@@ -106,7 +106,7 @@ class OpenaiStreamReader implements StreamReader {
     const chunk = { ...rest } as Record<string, unknown>;
     const read = this.#choices.read(choices);
     if (read.isError) {
-      this.#fault = { message: "the provider ended the stream with an error", code: "stream_error", param: "" };
+      this.#fault = faultOf("the provider ended the stream with an error", "stream_error");
       return null;
     }
     chunk.choices = read.choices;

@@ -1,5 +1,5 @@
-// Token counts as a chat-completions provider reports them, in whichever place it puts them.
-// Counts that cannot be true are treated as missing.
+// Token counts in chat-completions: read from wherever a host puts them, and written for a client. Cached tokens, read
+// and written, are counted inside the prompt. Counts that cannot be true are treated as missing.
 
 import type { Usage } from "../../core/chat.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
@@ -13,8 +13,16 @@ export function readUsage(carrier: JsonObject): Usage | null {
   const prompt = usage.prompt_tokens;
   const completion = usage.completion_tokens ?? 0;
   if (!isCount(prompt) || !isCount(completion)) return null;
+  const { prompt_tokens_details: details, completion_tokens_details: outputDetails } = usage;
   const output = completion + thoughtsBeside(usage, prompt + completion);
-  return { ...usage, prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output };
+  const cacheRead = Math.min(detail(details, "cached_tokens"), prompt);
+  const cacheWrite = Math.min(detail(details, "cache_write_tokens"), prompt - cacheRead);
+  return {
+    buckets: { input: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output },
+    longCacheWrite: Math.min(detail(details, "cache_write_1h_tokens"), cacheWrite),
+    reasoning: detail(outputDetails, "reasoning_tokens"),
+    reported: { ...usage, prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output },
+  };
 }
 
 /**
@@ -27,6 +35,29 @@ function thoughtsBeside(
 ): number {
   const thoughts = isObject(details) ? details.reasoning_tokens : 0;
   return isCount(thoughts) && total === counted + thoughts ? thoughts : 0;
+}
+
+/** As the host counted, with everything else it said; from the buckets alone where it speaks another format. */
+export function writeUsage({ buckets, longCacheWrite, reasoning, reported }: Usage): JsonObject {
+  if (reported !== undefined) return reported;
+  const { input, cacheRead, cacheWrite, output } = buckets;
+  const prompt = input + cacheRead + cacheWrite;
+  const hasCache = cacheRead > 0 || cacheWrite > 0;
+  const long = longCacheWrite > 0 ? { cache_write_1h_tokens: longCacheWrite } : {};
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    total_tokens: prompt + output,
+    ...(hasCache
+      ? { prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite, ...long } }
+      : {}),
+    ...(reasoning > 0 ? { completion_tokens_details: { reasoning_tokens: reasoning } } : {}),
+  };
+}
+
+function detail(details: unknown, name: string): number {
+  const value = isObject(details) ? details[name] : 0;
+  return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : 0;
 }
 
 function isCount(value: unknown): value is number {

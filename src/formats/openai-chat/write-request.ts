@@ -3,8 +3,9 @@
 
 import type { ChatMessage, ToolCall } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
-import type { Outgoing, ProviderRequest } from "../format.ts";
+import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
+import { ESSENTIAL_FIELDS } from "../wire/conversion.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { rawValue, spliceFields } from "../wire/json-source.ts";
 import { toolIdFor } from "../wire/tool-calls.ts";
@@ -12,8 +13,9 @@ import { adaptHistory, hasHistoryRules } from "./history.ts";
 
 type Changes = Map<string, string | Buffer | null>;
 
+/** The same for a client's own request and a converted one: a client of this format writes the internal shape. */
 export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
-  const { outgoing, conversions } = asChatCompletions(given);
+  const outgoing = given.refusedFields.length === 0 ? given : avoidingRefused(given);
   const { request, model } = outgoing;
   const changes: Changes = new Map([["model", JSON.stringify(model.upstream)]]);
   dropControls(request.body, changes);
@@ -23,15 +25,25 @@ export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   writeStreamOptions(outgoing, changes);
   const messages = adaptMessages(request.chat.messages, model.dialect);
   if (messages !== null) changes.set("messages", JSON.stringify(messages));
-  return { path: "/chat/completions", body: spliceFields(request.source, changes), droppedFields, conversions };
+  return { path: "/chat/completions", body: spliceFields(request.source, changes), droppedFields };
 }
 
-function asChatCompletions(outgoing: Outgoing): { outgoing: Outgoing; conversions: readonly string[] } {
-  const { request, model } = outgoing;
-  if (request.toChat === undefined) return { outgoing, conversions: [] };
-  const { body, source, messages, conversions } = request.toChat(model);
-  const converted = { ...request, body, source, chat: { ...request.chat, messages } };
-  return { outgoing: { ...outgoing, request: converted }, conversions };
+/** The model as it is to be addressed without these fields: a cap goes under its other name, so that it still holds. */
+function avoidingRefused(outgoing: Outgoing): Outgoing {
+  const { model, refusedFields } = outgoing;
+  const changes: Partial<Dialect> = {
+    ...(refusedFields.includes("max_tokens") ? { outputCap: "max_completion_tokens" } : {}),
+    ...(refusedFields.includes("max_completion_tokens") ? { outputCap: "max_tokens" } : {}),
+    ...(refusedFields.includes("stream_options") ? { takesStreamOptions: false } : {}),
+  };
+  return { ...outgoing, model: { ...model, dialect: { ...model.dialect, ...changes } } };
+}
+
+export function mayLeaveOut(field: string, { body, chat, isNative }: SentRequest): boolean {
+  // In a stream we ask for usage ourselves, so this one can be refused although the client never sent it.
+  if (field === "stream_options") return chat.isStream;
+  // What was converted may have fields that the client never wrote.
+  return (!isNative || body[field] !== undefined) && !ESSENTIAL_FIELDS.has(field);
 }
 
 function dropControls(body: JsonObject, changes: Changes): void {

@@ -1,17 +1,15 @@
 // A chat-completions stream written for a client. The finishing chunk waits until usage is known, because the last
-// chunk carries the `service` object with the savings recomputed. CONTRACT 6.
+// chunk carries the `service` object with the savings recomputed. Behaviour 6.
 
 import type { Usage } from "../../core/chat.ts";
 import type { GatewayError } from "../../core/errors.ts";
-import type { AnswerContext, ChatChunk, ServiceObject, StreamWriter } from "../format.ts";
+import type { ChatChunk, ResponseContext, ServiceObject, StreamOptions, StreamWriter } from "../format.ts";
 import { writeOpenaiError } from "./errors.ts";
+import { writeUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
-export function createOpenaiStreamWriter(
-  context: AnswerContext,
-  options: { service: ServiceObject; wantsUsage: boolean },
-): StreamWriter {
+export function createOpenaiStreamWriter(context: ResponseContext, options: StreamOptions): StreamWriter {
   let id: unknown = null;
   let created: unknown = null;
   let isFirst = true;
@@ -35,7 +33,7 @@ export function createOpenaiStreamWriter(
 
   function usageChunk(usage: Usage, service: ServiceObject): string {
     const { usage: _, service: __, ...rest } = complete({});
-    return writeEvent({ ...rest, choices: [], usage, service });
+    return writeEvent({ ...rest, choices: [], usage: writeUsage(usage), service });
   }
 
   return {

@@ -1,5 +1,5 @@
 // A model as the models list shows it. Prices are exact decimal text in USD per token, markup included, as they are
-// charged: where none is listed for the cache, what stands in for it. CONTRACT 9.
+// charged: where none is listed for the cache, what stands in for it. Behaviour 9.
 
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Capability, Model } from "../../core/model.ts";
@@ -15,6 +15,10 @@ const MODALITIES: readonly (readonly [Capability, string])[] = [
   ["files", "file"],
 ];
 const PARAMETERS = ["max_tokens", "temperature", "top_p", "stop", "seed", "stream", "n"] as const;
+
+export function writeModels(models: readonly Model[], catalog: Catalog): JsonObject {
+  return { object: "list", data: models.map((model) => writeModel(model, catalog)) };
+}
 
 export function writeModel(model: Model, catalog: Catalog): JsonObject {
   return {

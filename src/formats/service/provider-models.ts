@@ -1,34 +1,7 @@
-// A provider's own list of models on the wire: how it is asked for, and what is read of it. Vendors agree on `id` and on
-// little else.
+// A provider's own list of models, as it is read. Vendors agree on `id` and on little else, so one reader serves all.
 
-import type { ProviderKind } from "../../core/model.ts";
+import type { ListedModel, ListedPrice } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-
-export interface ListedModel {
-  readonly id: string;
-  readonly aliases: readonly string[];
-  /** In micro-USD per million tokens; null where the list has no prices. */
-  readonly price: ListedPrice | null;
-}
-
-export interface ListedPrice {
-  readonly input: number;
-  readonly output: number;
-}
-
-export interface ListRequest {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** One page holds them all: no vendor has a thousand. */
-const PAGE = 1_000;
-
-export function listRequest(kind: ProviderKind, { hasQuery }: { readonly hasQuery: boolean }): ListRequest {
-  if (kind !== "anthropic") return { path: "/models", headers: {} };
-  const page = hasQuery ? "" : `?limit=${PAGE}`;
-  return { path: `/v1/models${page}`, headers: { "anthropic-version": "2023-06-01" } };
-}
 
 /** Null when it is no list of models. Some answer with the bare array. */
 export function readListedModels(bytes: Buffer): readonly ListedModel[] | null {

@@ -1,4 +1,4 @@
-// What happened while a request was rewritten for another format: notes for the trace, and what could not be said at all.
+// Notes of a conversion: what was changed or left out while a request was rewritten, and what could not be said at all.
 
 import { GatewayError } from "../../core/errors.ts";
 
@@ -31,3 +31,12 @@ export function unconvertible(reasons: readonly string[]): GatewayError {
     code: "unconvertible",
   });
 }
+
+/**
+ * Without one of these the answer would not be what was asked for, so they are never left out. One list for all formats,
+ * since hosts of one format take names of another.
+ */
+export const ESSENTIAL_FIELDS: ReadonlySet<string> = new Set([
+  ...["model", "messages", "stream", "n", "tools", "tool_choice", "functions", "function_call", "response_format"],
+  ...["system", "output_format", "mcp_servers", "container"],
+]);

@@ -58,3 +58,12 @@ export function readObject(body: JsonObject, name: string): JsonObject | null {
   if (value === null || isObject(value)) return value;
   throw invalid(name, `'${name}' must be an object.`);
 }
+
+export function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === "string");
+}
+
+/** Cache entries for an hour are asked for by this value, wherever it stands; text that quotes it costs a larger hold. */
+export function mentionsHourCache(bytes: Buffer): boolean {
+  return bytes.includes('"1h"');
+}

@@ -1,5 +1,5 @@
-// The original bytes of a JSON object and where its top-level fields stand in them, so that a few fields can be
-// changed without parsing and writing the rest again. Also the depth guard, which must run before JSON.parse.
+// JSON objects as bytes: where the top-level fields stand in them, so that a few can be changed without parsing and
+// writing the rest again. Also the guards of depth and size, which must run before JSON.parse.
 
 import { GatewayError } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "./fields.ts";
@@ -185,6 +185,38 @@ function skipSpace(bytes: Buffer, position: number): number {
 
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** Of what providers send, and of what we wrote ourselves. */
+const RESPONSE_DEPTH_MAX = 200;
+
+/** A provider's JSON object with the places of its fields; null when it is none, or nested absurdly deep. */
+export function parseResponse(bytes: Buffer): ParsedBody | null {
+  const scan = scanObject(bytes, RESPONSE_DEPTH_MAX);
+  const body = scan.state === "object" ? parseObject(bytes) : null;
+  return scan.state === "object" && body !== null ? { source: scan.source, body } : null;
+}
+
+/** Null when the bytes are no JSON object. */
+export function parseObject(bytes: Buffer): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Where the fields of a JSON text stand; null when it is no object. */
+export function scanText(bytes: Buffer): JsonSource | null {
+  const scan = scanObject(bytes, RESPONSE_DEPTH_MAX);
+  return scan.state === "object" ? scan.source : null;
+}
+
+/** An object of ours as bytes, to be spliced like any other. */
+export function sourceOf(object: JsonObject): JsonSource {
+  const bytes = Buffer.from(JSON.stringify(object));
+  return scanText(bytes) ?? { bytes, fields: [] };
 }
 
 // A request body as bytes to a JSON object: UTF-8, depth, size and shape are checked before anything reads a field.

@@ -70,6 +70,24 @@ export function createSseReader(): SseReader {
   };
 }
 
+/** What was read of the next events. A problem that stops the reading is told, not thrown: a stream's fault is a value. */
+export function readEvents<T>(
+  next: () => readonly SseEvent[],
+  read: (event: SseEvent) => T | null,
+  onProblem: (message: string) => void,
+): readonly T[] {
+  const items: T[] = [];
+  try {
+    for (const event of next()) {
+      const item = read(event);
+      if (item !== null) items.push(item);
+    }
+  } catch (error) {
+    onProblem((error as Error).message);
+  }
+  return items;
+}
+
 class EventBuilder {
   #event: string | null = null;
   #data: string | null = null;

@@ -5,13 +5,13 @@ import type { AttemptReport } from "../../core/call-report.ts";
 import { pause } from "../../core/cancellation.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
+import { mayLeaveOut } from "../../formats/passage.ts";
 import type { Call, LastEvent } from "../call.ts";
 import { shuttingDown } from "../open-calls.ts";
 import type { Reservation } from "../reserve.ts";
 import type { Services } from "../services.ts";
 import { chainError } from "./chain-error.ts";
 import { type JudgedTry, recordedTry } from "./recorded-try.ts";
-import { mayLeaveOut } from "./refused-field.ts";
 import type { Reached, Sending } from "./try-model.ts";
 import type { Failure, Received } from "./verdict.ts";
 
@@ -154,7 +154,8 @@ async function tryWithRetry(
   const { again } = first.verdict;
   if (again === "without-refused-field") {
     const refused = failure.fault?.param ?? "";
-    if (!mayLeaveOut(refused, call.request) || callsMade(walk) >= walk.callsMax) return first;
+    const { format: provider } = services.registry.connection(model.provider);
+    if (!mayLeaveOut(refused, call, { provider, model }) || callsMade(walk) >= walk.callsMax) return first;
     return retry(walk, first, { ...sending, refusedFields: [refused] }, services);
   }
   const waitMs = (failure.retryAfterMs ?? Math.random() * RETRY_WAIT_MS_MAX) + WAIT_SLACK_MS;

@@ -9,15 +9,16 @@ import type {
   ProviderFormat,
   ProviderRequest,
   StreamReader,
-  WholeAnswer,
+  WholeResponse,
 } from "../../formats/format.ts";
+import { writeProviderRequest } from "../../formats/passage.ts";
+import { faultOf } from "../../formats/wire/faults.ts";
+import { readRetryAfterMs } from "../../formats/wire/retry-after.ts";
 import { type Redact, withoutControls } from "../../providers/redact.ts";
 import type { Reply, ReplyBody } from "../../providers/transport.ts";
 import { writeTraceparent } from "../../telemetry/trace-context.ts";
 import type { Call } from "../call.ts";
 import type { Services } from "../services.ts";
-import { avoiding } from "./refused-field.ts";
-import { readRetryAfterMs } from "./retry-after.ts";
 import type { Failure, Received } from "./verdict.ts";
 
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
@@ -33,7 +34,7 @@ export interface OpenStream {
 
 /** A response, whole or as a stream that has begun. */
 export type Reached =
-  | { readonly whole: WholeAnswer; readonly stream: null }
+  | { readonly whole: WholeResponse; readonly stream: null }
   | { readonly whole: null; readonly stream: OpenStream };
 
 type Result = { readonly ok: true; readonly answer: Reached } | { readonly ok: false; readonly failure: Failure };
@@ -46,7 +47,7 @@ export type Tried = Result & {
 
 /** What it takes to send one attempt, for a live call and for an operator's probe alike. */
 export interface Sending {
-  readonly call: Pick<Call, "request" | "signal"> & Partial<Pick<Call, "traceContext">>;
+  readonly call: Pick<Call, "format" | "request" | "signal"> & Partial<Pick<Call, "traceContext">>;
   readonly model: Model;
   /** A cap that the client did not ask for but its balance makes necessary. */
   readonly outputCap: number | null;
@@ -59,7 +60,7 @@ export interface Sending {
 
 export async function tryModel(attempted: Sending, services: Pick<Services, "registry" | "now">): Promise<Tried> {
   const { call, model } = attempted;
-  const { provider, transport, format, redact } = services.registry.line(model.provider);
+  const { provider, transport, format, redact } = services.registry.connection(model.provider);
   const written = writeRequest(attempted, format);
   if (written instanceof GatewayError) return tried(failed(asUnconvertible(written)), NONE, redact);
   const { path, body, headers } = written;
@@ -96,8 +97,9 @@ function withoutSecrets(failure: Failure, redact: Redact): Failure {
   return { ...failure, message: redact(failure.message), fault };
 }
 
-function cleaned({ message, code, param }: ProviderFault, redact: Redact): ProviderFault {
-  return { message: redact(message), code: withoutControls(code), param: withoutControls(param) };
+function cleaned(fault: ProviderFault, redact: Redact): ProviderFault {
+  const { message, code, param } = fault;
+  return { ...fault, message: redact(message), code: withoutControls(code), param: withoutControls(param) };
 }
 
 function writeRequest(
@@ -105,12 +107,7 @@ function writeRequest(
   format: ProviderFormat,
 ): ProviderRequest | GatewayError {
   try {
-    return format.writeRequest({
-      request: call.request,
-      model: avoiding(model, refusedFields),
-      outputCap,
-      refusedFields,
-    });
+    return writeProviderRequest(call, format, { model, outputCap, refusedFields });
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;
@@ -118,7 +115,7 @@ function writeRequest(
 }
 
 function asUnconvertible({ message, details }: GatewayError): Failure {
-  const fault = { message, code: details.code ?? "", param: details.param ?? "" };
+  const fault = faultOf(message, details.code ?? "", details.param);
   return { kind: "unconvertible", status: null, message, fault, retryAfterMs: null };
 }
 
@@ -140,16 +137,17 @@ async function readRefusal(
   const bytes = await readAll(body, ERROR_BYTES_MAX);
   const fault = format.readError(bytes ?? Buffer.alloc(0));
   const message = `status ${status}${fault.message === "" ? "" : `: ${fault.message.slice(0, 300)}`}`;
-  return failed({ kind: "status", status, message, fault, retryAfterMs: readRetryAfterMs(headers, nowMs) });
+  const retryAfterMs = readRetryAfterMs(headers, nowMs, format.rateLimitHeaders);
+  return failed({ kind: "status", status, message, fault, retryAfterMs });
 }
 
 async function readWhole(body: ReplyBody, format: ProviderFormat): Promise<Result> {
   const bytes = await readAll(body, ANSWER_BYTES_MAX);
   if (bytes === null) return failed({ kind: "unreadable", message: "the answer is larger than the gateway accepts" });
   if (body.failure !== null) return failed({ ...asUnreadable(body.failure), received: NOTHING_YET });
-  const reading = format.readAnswer(bytes);
+  const reading = format.readResponse(bytes);
   if (!reading.ok) return failed({ kind: "unreadable", message: reading.fault.message, fault: reading.fault });
-  return { ok: true, answer: { whole: reading.answer, stream: null } };
+  return { ok: true, answer: { whole: reading.response, stream: null } };
 }
 
 /** A whole answer has no part that could be read. */
@@ -207,7 +205,7 @@ async function openStream(body: ReplyBody, format: ProviderFormat): Promise<Resu
 function emptyStreamFailure(body: ReplyBody, { progress }: StreamReader): Pick<Failure, "kind" | "message"> | null {
   if (body.failure !== null) return asUnreadable(body.failure);
   if (!progress.isFinished) return { kind: "unreadable", message: "the stream ended before it began" };
-  const hasOutput = (progress.usage?.completion_tokens ?? 0) > 0;
+  const hasOutput = (progress.usage?.buckets.output ?? 0) > 0;
   return hasOutput ? null : { kind: "unreadable", message: "the answer is empty" };
 }
 

@@ -60,32 +60,15 @@ function judgeStatus(failure: Failure): Verdict {
   const status = failure.status ?? 0;
   const isPassing = PASSING_STATUSES.has(status) || (status >= 520 && status <= 529);
   if (isPassing) return (failure.retryAfterMs ?? 0) <= SHORT_WAIT_MS ? PASSING_FAULT : PROVIDER_FAULT;
-  if (status === 429 && isUnpaid(failure.fault)) return OPERATOR_FAULT;
+  if (status === 429 && failure.fault?.isUnpaid === true) return OPERATOR_FAULT;
   if (status === 429) return (failure.retryAfterMs ?? Infinity) <= SHORT_WAIT_MS ? PASSING_FAULT : PROVIDER_FAULT;
   if (OPERATOR_STATUSES.has(status)) return OPERATOR_FAULT;
-  if (status === 413 || isTooLong(failure.fault)) return TOO_LONG;
-  if (status === 400 || status === 422) return judgeRefusal(failure.fault);
+  if (status === 413 || failure.fault?.isTooLong === true) return TOO_LONG;
+  if (status === 400 || status === 422) return judgeRejection(failure.fault);
   return PROVIDER_FAULT;
 }
 
-function isTooLong(fault: ProviderFault | null): boolean {
-  if (fault === null) return false;
-  return (
-    fault.code === "context_length_exceeded" ||
-    /prompt is too long|maximum context length|context (?:window|limit)|too many tokens/i.test(fault.message)
-  );
-}
-
-// Anthropic says with a 400 that the operator has not paid, OpenAI with a 429, and others may do either.
-const UNPAID = /credit balance is too low|billing hard limit|exceeded your current quota/i;
-
-function isUnpaid(fault: ProviderFault | null): boolean {
-  return fault !== null && (fault.code === "insufficient_quota" || UNPAID.test(fault.message));
-}
-
-function judgeRefusal(fault: ProviderFault | null): Verdict {
-  if (isUnpaid(fault)) return OPERATOR_FAULT;
-  const isParameter =
-    fault !== null && /unsupported_(parameter|value)|unknown_parameter|extra_forbidden/.test(fault.code);
-  return isParameter ? REFUSED_FIELD : CLIENT_FAULT;
+function judgeRejection(fault: ProviderFault | null): Verdict {
+  if (fault?.isUnpaid === true) return OPERATOR_FAULT;
+  return fault?.isFieldRefused === true ? REFUSED_FIELD : CLIENT_FAULT;
 }

@@ -2,7 +2,7 @@
 // and has the same time of day.
 
 import type { Provider } from "../../core/model.ts";
-import { type ListedModel, listRequest, readListedModels } from "../../formats/service/provider-models.ts";
+import type { ListedModel } from "../../formats/format.ts";
 import type { Registry } from "../../providers/registry.ts";
 import type { Reply, ReplyHeaders } from "../../providers/transport.ts";
 import { readAll } from "../attempt/try-model.ts";
@@ -34,8 +34,8 @@ const TELLING_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 408, 429])
 
 export async function listModels(provider: Provider, services: ListServices): Promise<Listing> {
   const { registry, now, patienceMs = PATIENCE_MS } = services;
-  const { transport, format, redact } = registry.line(provider.id);
-  const { path, headers } = listRequest(provider.kind, { hasQuery: new URL(provider.baseUrl).search !== "" });
+  const { transport, format, redact } = registry.connection(provider.id);
+  const { path, headers } = format.listing.request({ hasQuery: new URL(provider.baseUrl).search !== "" });
   const signal = AbortSignal.timeout(patienceMs);
   const sentAtMs = now();
   const request = { method: "GET", path, headers, body: NO_BODY, isStream: false, signal } as const;
@@ -44,25 +44,26 @@ export async function listModels(provider: Provider, services: ListServices): Pr
   const clock = reply.ok ? readClock(reply.headers, { sentAtMs, receivedAtMs }) : null;
   const bytes = reply.ok ? await readAll(reply.body, LIST_BYTES_MAX) : null;
   const told = { provider, clock, durationMs: now() - sentAtMs };
-  const failure = failureOf(reply, bytes, { isOutOfPatience: signal.aborted, patienceMs });
+  const models = reply.ok && reply.status <= 299 && bytes !== null ? format.listing.read(bytes) : null;
+  const failure = failureOf(reply, { hasList: models !== null, isOutOfPatience: signal.aborted, patienceMs });
   if (failure !== null) {
     const fault = bytes === null || failure.kind !== "status" ? null : format.readError(bytes);
     const clean = fault === null ? null : { ...fault, message: redact(fault.message) };
     return { ...told, models: null, ...adviseOn({ ...failure, fault: clean }, { provider, model: null }) };
   }
-  const isListed = reply.ok && reply.status <= 299 && bytes !== null;
-  return { ...told, models: isListed ? readListedModels(bytes) : null, problem: null, fix: null };
+  return { ...told, models, problem: null, fix: null };
 }
 
 const NO_BODY = Buffer.alloc(0);
 
-interface Patience {
+interface Heard {
+  readonly hasList: boolean;
   readonly isOutOfPatience: boolean;
   readonly patienceMs: number;
 }
 
 /** Null also where the provider only has no list. */
-function failureOf(reply: Reply, bytes: Buffer | null, { isOutOfPatience, patienceMs }: Patience): Failure | null {
+function failureOf(reply: Reply, { hasList, isOutOfPatience, patienceMs }: Heard): Failure | null {
   const nothing = { status: null, fault: null, retryAfterMs: null };
   const broken = reply.ok ? reply.body.failure : reply.failure;
   if (isOutOfPatience) return { ...nothing, kind: "timeout", message: `no answer within ${patienceMs / 1000} s` };
@@ -72,8 +73,7 @@ function failureOf(reply: Reply, bytes: Buffer | null, { isOutOfPatience, patien
   if (TELLING_STATUSES.has(status) || status >= 500) {
     return { ...nothing, kind: "status", status, message: `status ${status}` };
   }
-  const isList = status > 299 || (bytes !== null && readListedModels(bytes) !== null);
-  return isList ? null : { ...nothing, kind: "unreadable", message: "no list of models" };
+  return status > 299 || hasList ? null : { ...nothing, kind: "unreadable", message: "no list of models" };
 }
 
 interface Span {

@@ -3,8 +3,7 @@
 import type { Decision } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
-import type { ClientRequest } from "../../formats/format.ts";
-import { withoutDebugFields } from "../../formats/service/routing-debug.ts";
+import { type Spoken, writeProviderRequest } from "../../formats/passage.ts";
 import type { Services } from "../services.ts";
 
 export interface PreviewedChanges {
@@ -13,12 +12,11 @@ export interface PreviewedChanges {
   readonly conversions: readonly string[];
 }
 
-export function previewChanges(request: ClientRequest, decision: Decision, services: Services): PreviewedChanges {
+export function previewChanges(asked: Spoken, decision: Decision, services: Services): PreviewedChanges {
   const model = services.catalog.models.get(decision.model) as Model;
-  const { format } = services.registry.line(model.provider);
-  const asked = { ...request, body: withoutDebugFields(request.body) };
+  const { format: provider } = services.registry.connection(model.provider);
   try {
-    const { droppedFields, conversions = [] } = format.writeRequest({ request: asked, model, refusedFields: [] });
+    const { droppedFields, conversions = [] } = writeProviderRequest(asked, provider, { model, refusedFields: [] });
     return { droppedFields, conversions };
   } catch (error) {
     if (error instanceof GatewayError) return { droppedFields: [], conversions: [error.message] };

@@ -79,7 +79,7 @@ function onStatus(failure: Failure, tested: Tested): Advice {
 }
 
 function isUnpaid(failure: Failure): boolean {
-  const isQuota = /insufficient_quota|billing/i.test(failure.fault?.code ?? "");
+  const isQuota = failure.fault?.mentionsBilling === true;
   const isBadRequest = failure.status === 400 && judge(failure).blame === "operator";
   return failure.status === 402 || isBadRequest || (failure.status === 429 && isQuota);
 }

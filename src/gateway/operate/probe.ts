@@ -4,8 +4,8 @@
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { Model, Provider } from "../../core/model.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
+import { mayLeaveOut } from "../../formats/passage.ts";
 import { parseBody } from "../../formats/wire/json-source.ts";
-import { mayLeaveOut } from "../attempt/refused-field.ts";
 import { type Tried, tryModel } from "../attempt/try-model.ts";
 import { type Failure, judge } from "../attempt/verdict.ts";
 import type { Services } from "../services.ts";
@@ -77,16 +77,17 @@ function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {
 /** Once more without a field that is refused, as any other request would be. */
 async function ask(model: Model, signal: AbortSignal, services: ProbeServices): Promise<Tried> {
   const { source, body } = parseBody(Buffer.from(JSON.stringify(QUESTION)));
-  const request = openaiChat.readRequest(source, body);
+  const asked = { format: openaiChat, request: openaiChat.readRequest(source, body) };
   const send = (refusedFields: readonly string[]): Promise<Tried> =>
     tryModel(
-      { call: { request, signal }, model, outputCap: null, refusedFields, beginsByMs: Number.POSITIVE_INFINITY },
+      { call: { ...asked, signal }, model, outputCap: null, refusedFields, beginsByMs: Number.POSITIVE_INFINITY },
       services,
     );
   const first = await send([]);
   if (first.ok || judge(first.failure).again !== "without-refused-field") return first;
   const refused = first.failure.fault?.param ?? "";
-  return mayLeaveOut(refused, request) ? send([refused]) : first;
+  const { format: provider } = services.registry.connection(model.provider);
+  return mayLeaveOut(refused, asked, { provider, model }) ? send([refused]) : first;
 }
 
 function outOfPatience(failure: Failure, patienceMs: number): Failure {

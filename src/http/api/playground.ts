@@ -9,7 +9,6 @@ import { formatUsd } from "../../core/money.ts";
 import type { Profile } from "../../core/profiles.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
-import { readDebugRequest, writeDecision } from "../../formats/service/routing-debug.ts";
 import { invalid, isObject, type JsonObject, readString } from "../../formats/wire/fields.ts";
 import { parseBody } from "../../formats/wire/json-source.ts";
 import { tooManyRequests } from "../../gateway/admit.ts";
@@ -24,6 +23,7 @@ import { candidateFields, Fraction, listed, named, nullable, type Shape } from "
 import { answerRequest } from "../v1/completion.ts";
 import { ChatCompletionSchema, questionFields, RoutingDecisionSchema } from "../v1/contract.ts";
 import { RequestRecording } from "../v1/record.ts";
+import { readDebugChat, readDebugRequest, writeDecision } from "../v1/routing-debug.ts";
 import { account, accountOf, missing } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
 import { type ApiCall, type ApiRoute, apiRoute, sentAs, valueReader } from "./route.ts";
@@ -135,21 +135,21 @@ function playgroundCaller(accountId: string, profile: Profile | null): Caller {
 type PlaygroundDecision = Shape<typeof PlaygroundDecisionSchema>;
 
 function decideOnly(body: JsonObject, caller: Caller, { services }: Edge): PlaygroundDecision {
-  const question = readDebugRequest(body);
-  const startedAtMs = performance.now();
-  const decision = route(question, caller, services);
-  const tookMs = Math.round((performance.now() - startedAtMs) * 1000) / 1000;
   const { source } = parseBody(Buffer.from(JSON.stringify(body)));
-  const changes = previewChanges({ format: "openai", body, source, ...question }, decision, services);
+  const asked = readDebugChat({ source, body });
+  const startedAtMs = performance.now();
+  const decision = route(asked.request, caller, services);
+  const tookMs = Math.round((performance.now() - startedAtMs) * 1000) / 1000;
+  const changes = previewChanges(asked, decision, services);
   const { catalog } = services;
   const { input: inputTokens, output: outputTokens } = decision.estimatedTokens;
   const costOf = (id: string): string => {
     const model = catalog.models.get(id) as Model;
-    const { cost } = estimateCost({ chat: question.chat, inputTokens, tier: decision.tier, model, catalog });
+    const { cost } = estimateCost({ chat: asked.request.chat, inputTokens, tier: decision.tier, model, catalog });
     return formatUsd(cost);
   };
   return {
-    // formats/ writes the decision as on /v1, and knows no schema.
+    // Written as on /v1, where no schema is known.
     decision: { ...(writeDecision(decision) as PlaygroundDecision["decision"]), ...changes },
     classifiedTier: decision.classifiedTier ?? null,
     score: decision.score ?? null,

@@ -3,7 +3,7 @@
 
 import type { FastifyRequest } from "fastify";
 import { anthropicMessages } from "../../formats/anthropic/codec.ts";
-import type { ClientFormat } from "../../formats/format.ts";
+import type { ClientFormat, ClientHeaders } from "../../formats/format.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 
 const V1 = /^\/+v1(?:[/?]|$)/;
@@ -16,6 +16,11 @@ export function isV1(url: string): boolean {
 
 export function formatOf(request: Pick<FastifyRequest, "url" | "headers">): ClientFormat {
   return speaksAnthropic(request) ? anthropicMessages : openaiChat;
+}
+
+/** The format of whoever sends these headers to a path that all formats share. */
+export function senderFormat(headers: ClientHeaders): ClientFormat {
+  return anthropicMessages.habits.isSentBy(headers) ? anthropicMessages : openaiChat;
 }
 
 export function speaksAnthropic({ url, headers }: Pick<FastifyRequest, "url" | "headers">): boolean {

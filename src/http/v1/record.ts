@@ -3,6 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AttemptReport, CallReport } from "../../core/call-report.ts";
+import { promptTokens } from "../../core/chat.ts";
 import type { LogFields } from "../../core/log.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { ClientRequest } from "../../formats/format.ts";
@@ -245,7 +246,7 @@ function callFields(report: CallReport, keepsContent: boolean): object {
     profile: decision?.profile,
     model: answeredBy,
     isFallback: isFallback(report),
-    usage: usage === null ? null : [usage.prompt_tokens, usage.completion_tokens],
+    usage: usage === null ? null : [promptTokens(usage.buckets), usage.buckets.output],
     chargedUsd: cost === null ? null : formatUsd(cost.charge),
     ending,
     attempts: attempts.map(({ model, provider, outcome, status, reason, durationMs, droppedFields }) => ({

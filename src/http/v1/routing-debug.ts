@@ -1,27 +1,110 @@
-// POST /v1/routing/debug: the decision a live request would get, without a provider call and free of charge. SPEC 2.5.
+// POST /v1/routing/debug: the decision a live request would get, without a provider call and free of charge. Behaviour 5.
+// Its body is chat-completions with a few fields of its own; a client of another format sends that format's fields.
 
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { ClientHeaders } from "../../formats/format.ts";
-import { readDebugMessages, readDebugRequest, writeDecision } from "../../formats/service/routing-debug.ts";
+import type { FastifyInstance } from "fastify";
+import type { ChatMessage, ChatRequest } from "../../core/chat.ts";
+import type { Controls, Decision } from "../../core/decision.ts";
+import { usdNumber } from "../../core/money.ts";
+import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
+import { openaiChat } from "../../formats/openai-chat/codec.ts";
+import { readChatRequest } from "../../formats/openai-chat/read-request.ts";
+import type { Spoken } from "../../formats/passage.ts";
+import { isControlField, readControls } from "../../formats/service/controls.ts";
+import { invalid, type JsonObject, readInteger, readString } from "../../formats/wire/fields.ts";
+import type { ParsedBody } from "../../formats/wire/json-source.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import type { Edge } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
+import { senderFormat } from "../exchange/request-format.ts";
 
 export function registerDebug(server: FastifyInstance, { services }: Edge): void {
   server.post("/v1/routing/debug", async (request) => {
-    const { source, body } = await parsedBodyOf(request);
-    const asked = isMessages(request)
-      ? readDebugMessages(source, body, request.headers as ClientHeaders)
-      : { format: "openai" as const, body, source, ...readDebugRequest(body) };
-    const decision = route(asked, request.caller as Caller, services);
-    const changes = previewChanges(asked, decision, services);
-    return { decision: { ...writeDecision(decision), ...changes } };
+    const headers = request.headers as ClientHeaders;
+    const asked = readDebug(senderFormat(headers), await parsedBodyOf(request), headers);
+    const decision = route(asked.request, request.caller as Caller, services);
+    return { decision: { ...writeDecision(decision), ...previewChanges(asked, decision, services) } };
   });
 }
 
-/** A client of the Messages format asks about a request of that format. */
-function isMessages({ headers }: FastifyRequest): boolean {
-  return headers["anthropic-version"] !== undefined;
+function readDebug(format: ClientFormat, parsed: ParsedBody, headers: ClientHeaders): Spoken {
+  if (format.withPrompt === undefined) return readDebugChat(parsed);
+  const { prompt, system_prompt: systemPrompt, max_output_tokens: outputCap, profile } = parsed.body;
+  const { controls } = readDebugRequest({ prompt, profile, ...controlsOf(parsed.body) });
+  const body = format.withPrompt(withoutDebugFields(parsed.body), { prompt, systemPrompt, outputCap });
+  const request: ClientRequest = format.readRequest(parsed.source, body, headers);
+  return { format, request: { ...request, controls, body: withoutDebugFields(request.body) } };
+}
+
+/** The question as a chat-completions request, for a preview of what would be sent. */
+export function readDebugChat({ source, body }: ParsedBody): Spoken {
+  const question = readDebugRequest(body);
+  return {
+    format: openaiChat,
+    request: { format: openaiChat.name, source, body: withoutDebugFields(body), ...question },
+  };
+}
+
+export function readDebugRequest(body: JsonObject): { chat: ChatRequest; controls: Controls } {
+  const prompt = readString(body, "prompt");
+  if (prompt === null || prompt === "") throw invalid("prompt", "'prompt' is required: the user message to classify.");
+  const given = body.messages ?? null;
+  const messages = given === null ? [{ role: "user", content: prompt }] : given;
+  const chat = readChatRequest({ ...body, messages });
+  return {
+    chat: {
+      ...chat,
+      messages: withSystemPrompt(chat.messages, readString(body, "system_prompt")),
+      ...readCap(body, chat),
+    },
+    controls: readControls({ ...body, service_profile: body.service_profile ?? body.profile ?? null }),
+  };
+}
+
+const DEBUG_FIELDS: ReadonlySet<string> = new Set(["prompt", "system_prompt", "max_output_tokens", "profile"]);
+
+/** What a live request would have of it. */
+function withoutDebugFields(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !DEBUG_FIELDS.has(name)));
+}
+
+function controlsOf(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name === "model" || isControlField(name)));
+}
+
+function withSystemPrompt(messages: readonly ChatMessage[], systemPrompt: string | null): readonly ChatMessage[] {
+  return systemPrompt === null ? messages : [{ role: "system", content: systemPrompt }, ...messages];
+}
+
+function readCap(body: JsonObject, chat: ChatRequest): Pick<ChatRequest, "maxOutputTokens"> {
+  const cap = readInteger(body, "max_output_tokens", { min: 1, max: 1e9 });
+  return { maxOutputTokens: cap ?? chat.maxOutputTokens };
+}
+
+export function writeDecision(decision: Decision): JsonObject {
+  return {
+    tier: decision.tier,
+    confidence: decision.confidence,
+    model: decision.model,
+    category: decision.category,
+    method: decision.method,
+    reasoning: decision.reasoning,
+    costEstimate: usdNumber(decision.costEstimate),
+    baselineCost: usdNumber(decision.baselineCost),
+    savings: decision.savings,
+    filteredChain: decision.chain,
+    profile: decision.profile,
+    historyFloor: decision.historyFloor,
+    toolScenario: decision.toolScenario,
+    bfclScore: decision.toolScore,
+    ...writeResting(decision),
+  };
+}
+
+/** Which models of the chain are cooling down and why; absent when none is. */
+function writeResting({ candidates }: Decision): JsonObject {
+  const resting = candidates.filter(({ restingBecause }) => restingBecause !== undefined);
+  if (resting.length === 0) return {};
+  return { resting: Object.fromEntries(resting.map(({ model, restingBecause }) => [model, restingBecause])) };
 }

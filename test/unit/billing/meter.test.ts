@@ -2,15 +2,16 @@
 
 import { describe, expect, it } from "vitest";
 import { priceFor } from "../../../src/billing/meter.ts";
+import type { Usage } from "../../../src/core/chat.ts";
+import { readUsage } from "../../../src/formats/openai-chat/usage.ts";
 
 const PRICE = { input: 3_000_000, output: 15_000_000, cacheRead: 300_000, cacheWrite: 3_750_000 };
 
-const usage = (written: number, long: number) => ({
-  prompt_tokens: 10 + written,
-  completion_tokens: 1,
-  total_tokens: 11 + written,
-  prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: written, cache_write_1h_tokens: long },
-});
+const usage = (written: number, long: number): Usage => {
+  const details = { cached_tokens: 0, cache_write_tokens: written, cache_write_1h_tokens: long };
+  const counts = { prompt_tokens: 10 + written, completion_tokens: 1, prompt_tokens_details: details };
+  return readUsage({ usage: counts }) as Usage;
+};
 
 describe("priceFor", () => {
   it.each([

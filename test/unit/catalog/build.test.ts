@@ -3,15 +3,15 @@
 import { describe, expect, it } from "vitest";
 import { buildCatalog, type CatalogInput, DEFAULT_TIMEOUTS, type ProviderSetup } from "../../../src/catalog/build.ts";
 import { isRoutable } from "../../../src/catalog/catalog.ts";
+import { providerKind } from "../../../src/catalog/provider-kinds.ts";
 import type { ModelRow } from "../../../src/catalog/rows.ts";
-import type { ProviderKind } from "../../../src/core/model.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 
-const WITHOUT_ANTHROPIC: ReadonlySet<ProviderKind> = new Set(["openai", "sandbox"]);
+const WITHOUT_ANTHROPIC: ReadonlySet<string> = new Set(["openai", "sandbox"]);
 
-function setup(id: string, kind: ProviderKind = "openai"): ProviderSetup {
-  const provider = { id, kind, baseUrl: "http://127.0.0.1:1", apiKey: "k", headers: {}, timeouts: DEFAULT_TIMEOUTS };
-  return { provider };
+function setup(id: string, kind = "openai"): ProviderSetup {
+  const address = { baseUrl: "http://127.0.0.1:1", apiKey: "k", headers: {}, timeouts: DEFAULT_TIMEOUTS };
+  return { provider: { id, ...providerKind(kind), ...address } };
 }
 
 function row(id: string, changes: Partial<ModelRow> = {}): ModelRow {
@@ -61,7 +61,7 @@ describe("who serves", () => {
   });
 
   it("calls them as soon as the kind is supported", () => {
-    const supportedKinds = new Set<ProviderKind>(["openai", "anthropic", "sandbox"]);
+    const supportedKinds = new Set(["openai", "anthropic", "sandbox"]);
     const { catalog, warnings } = built({ providers: [setup("anthropic", "anthropic")], supportedKinds });
     expect(catalog.chains.COMPLEX.map((model) => model.id)).toEqual(["claude-opus-4-5", "claude-opus-4-8"]);
     expect(warnings).toEqual([]);

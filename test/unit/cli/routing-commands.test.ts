@@ -10,7 +10,7 @@ import { models } from "../../../src/cli/models.ts";
 import { profiles } from "../../../src/cli/profiles.ts";
 import { route } from "../../../src/cli/route.ts";
 import { NO_CONSTRAINTS } from "../../../src/core/decision.ts";
-import { readDebugRequest, writeDecision } from "../../../src/formats/service/routing-debug.ts";
+import { readDebugRequest, writeDecision } from "../../../src/http/v1/routing-debug.ts";
 import { decide } from "../../../src/routing/decide.ts";
 import { type RecordedTerminal, recordTerminal } from "../../support/gateway/terminal.ts";
 import { goodLoad } from "../config/workspace.ts";

@@ -123,6 +123,10 @@ describe("providers", () => {
     expect(settings.catalog.providers.get("groq")).toEqual({
       id: "groq",
       kind: "openai",
+      format: "openai-chat",
+      auth: { scheme: "bearer" },
+      framing: "sse",
+      transport: "network",
       baseUrl: "https://api.groq.com/openai/v1",
       apiKey: "gsk",
       headers: {},

@@ -7,10 +7,9 @@ import { expect, onTestFinished } from "vitest";
 import { type ConfigInput, load } from "../../../src/config/load.ts";
 import type { Problem } from "../../../src/config/report.ts";
 import type { Loaded } from "../../../src/config/settings.ts";
-import type { ProviderKind } from "../../../src/core/model.ts";
 
 /** Without the Anthropic format, whatever the gateway speaks by now. */
-export const WITHOUT_ANTHROPIC: ReadonlySet<ProviderKind> = new Set(["openai", "sandbox"]);
+export const WITHOUT_ANTHROPIC: ReadonlySet<string> = new Set(["openai", "sandbox"]);
 
 export interface Workspace extends Partial<Omit<ConfigInput, "cwd">> {
   readonly yaml?: string;

@@ -1,7 +1,7 @@
 // The built-in provider: the same answer for the same request, whole or streamed.
 
 import { describe, expect, test } from "vitest";
-import type { WholeAnswer } from "../../../src/formats/format.ts";
+import type { WholeResponse } from "../../../src/formats/format.ts";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
 import { createSandbox } from "../../../src/providers/sandbox.ts";
 import type { ReplyBody } from "../../../src/providers/transport.ts";
@@ -47,10 +47,10 @@ interface ToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-async function wholeOf(body: object): Promise<{ answer: WholeAnswer; choices: readonly Choice[] }> {
-  const reading = openaiChat.readAnswer(await bytesOf(body));
+async function wholeOf(body: object): Promise<{ answer: WholeResponse; choices: readonly Choice[] }> {
+  const reading = openaiChat.readResponse(await bytesOf(body));
   if (!reading.ok) throw new Error(reading.fault.message);
-  return { answer: reading.answer, choices: reading.answer.completion.choices as readonly Choice[] };
+  return { answer: reading.response, choices: reading.response.completion.choices as readonly Choice[] };
 }
 
 test("the same request, the same bytes", async () => {
@@ -63,8 +63,9 @@ test("says that it is simulated, for which model, and what was asked", async () 
   const { choices, answer } = await wholeOf(ASK);
   expect(choices[0]!.message.content).toMatch(/simulated.*gpt-x.*capital of France/);
   expect(choices[0]!.finish_reason).toBe("stop");
-  expect(answer.usage!.completion_tokens).toBeGreaterThan(10);
-  expect(answer.usage!.total_tokens).toBe(answer.usage!.prompt_tokens + answer.usage!.completion_tokens);
+  expect(answer.usage!.buckets.output).toBeGreaterThan(10);
+  const { input, output } = answer.usage!.buckets;
+  expect(answer.usage!.reported!.total_tokens).toBe(input + output);
 });
 
 test("an output cap cuts the text and says so", async () => {
@@ -73,7 +74,7 @@ test("an output cap cuts the text and says so", async () => {
     const { choices, answer } = await wholeOf({ ...ASK, ...cap });
     expect(choices[0]!.finish_reason).toBe("length");
     expect(full.startsWith(choices[0]!.message.content!)).toBe(true);
-    expect(answer.usage!.completion_tokens).toBeLessThanOrEqual(5);
+    expect(answer.usage!.buckets.output).toBeLessThanOrEqual(5);
   }
 });
 

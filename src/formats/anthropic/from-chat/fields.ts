@@ -2,7 +2,7 @@
 // left out with a reason, or refused where the answer would be another.
 
 import type { Model } from "../../../core/model.ts";
-import type { ClientRequest, Outgoing } from "../../format.ts";
+import type { Outgoing, RequestBody } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isEffort, nearestEffort } from "../../wire/effort.ts";
@@ -148,7 +148,7 @@ function noteDropped(body: JsonObject, conversion: Conversion): readonly string[
 const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 
 interface ToolsInput {
-  readonly request: ClientRequest;
+  readonly request: RequestBody;
   readonly turns: readonly Turn[];
 }
 

@@ -1,15 +1,14 @@
 // A Messages request as a chat-completions body for one model: what both formats have is converted, the rest is left out
 // with a reason.
 
-import type { ChatRequest } from "../../../core/chat.ts";
 import type { Effort, Model } from "../../../core/model.ts";
-import type { ChatBody } from "../../format.ts";
+import type { ChatBody, ClientRequest } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import { Conversion, unconvertible } from "../../wire/conversion.ts";
 import { effortForBudget, isEffort, nearestEffort } from "../../wire/effort.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { isStrictSchema } from "../../wire/json-schema.ts";
-import { type JsonSource, scanObject } from "../../wire/json-source.ts";
+import { sourceOf } from "../../wire/json-source.ts";
 import { hashText } from "../../wire/tool-calls.ts";
 import type { Turn } from "../blocks.ts";
 import { convertTurns } from "./messages.ts";
@@ -18,20 +17,13 @@ import { convertTools } from "./tools.ts";
 const STOPS_MAX = 4;
 const USER_LENGTH_MAX = 64;
 const USER_HASH_LENGTH = 40;
-const DEPTH_MAX = 200;
 
 const CONVERTED: ReadonlySet<string> = new Set([
   ...["model", "max_tokens", "messages", "system", "stream", "temperature", "top_p", "top_k", "stop_sequences"],
   ...["tools", "tool_choice", "thinking", "output_config", "output_format", "metadata"],
 ]);
 
-interface ChatBodyInput {
-  readonly body: JsonObject;
-  readonly chat: ChatRequest;
-  readonly model: Model;
-}
-
-export function writeChatBody({ body, chat, model }: ChatBodyInput): ChatBody {
+export function writeChatBody({ body, chat }: ClientRequest, model: Model): ChatBody {
   const conversion = new Conversion();
   const keepsCacheControl = model.dialect.takesCacheControl === true;
   const keepsReasoning = (model.dialect.reasoningHistory ?? "drop") !== "drop";
@@ -54,7 +46,7 @@ export function writeChatBody({ body, chat, model }: ChatBodyInput): ChatBody {
   }
   if (!keepsCacheControl && chat.messages.length > 0) noteCacheControl(body, conversion);
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
-  return { body: converted, source: sourceOf(converted), messages, conversions: conversion.notes };
+  return { body: converted, source: sourceOf(converted), chat: { ...chat, messages }, conversions: conversion.notes };
 }
 
 function convertSampling(body: JsonObject, model: Model, conversion: Conversion): JsonObject {
@@ -123,10 +115,4 @@ function hasField(value: unknown, name: string, depth: number): boolean {
 
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-function sourceOf(body: JsonObject): JsonSource {
-  const bytes = Buffer.from(JSON.stringify(body));
-  const scan = scanObject(bytes, DEPTH_MAX);
-  return scan.state === "object" ? scan.source : { bytes, fields: [] };
 }

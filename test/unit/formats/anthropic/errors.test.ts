@@ -5,7 +5,8 @@ import { ERROR_KINDS, type ErrorKind, GatewayError } from "../../../../src/core/
 import { readAnthropicError, writeAnthropicError } from "../../../../src/formats/anthropic/errors.ts";
 import { writeAnthropicModels } from "../../../../src/formats/anthropic/model-list.ts";
 import { readAnthropicUsage, writeAnthropicUsage } from "../../../../src/formats/anthropic/usage.ts";
-import { makeModel } from "../../../support/catalog.ts";
+import { readUsage } from "../../../../src/formats/openai-chat/usage.ts";
+import { makeCatalog, makeModel } from "../../../support/catalog.ts";
 import { FORMATS } from "./exchange.ts";
 
 const TYPES: Readonly<Record<number, string>> = {
@@ -79,11 +80,11 @@ describe("a provider's error", () => {
     ["rate_limit_error", "temperature is not supported", "rate_limit_error", ""],
   ])("%s: %s", (type, message, code, param) => {
     const bytes = Buffer.from(JSON.stringify({ type: "error", error: { type, message }, request_id: "r" }));
-    expect(readAnthropicError(bytes)).toEqual({ message, code, param });
+    expect(readAnthropicError(bytes)).toMatchObject({ message, code, param });
   });
 
   it("in no shape at all", () => {
-    expect(readAnthropicError(Buffer.from("<html>bad gateway"))).toEqual({
+    expect(readAnthropicError(Buffer.from("<html>bad gateway"))).toMatchObject({
       message: "<html>bad gateway",
       code: "",
       param: "",
@@ -99,13 +100,13 @@ describe("an answer that is none", () => {
     ["without content", '{"type":"message"}'],
     ["empty", '{"type":"message","content":[],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":0}}'],
   ])("%s", (_name, text) => {
-    expect(FORMATS.anthropic.readAnswer(Buffer.from(text)).ok).toBe(false);
+    expect(FORMATS.anthropic.readResponse(Buffer.from(text)).ok).toBe(false);
   });
 
   it("but a warmed cache is one", () => {
     const text =
       '{"type":"message","content":[],"stop_reason":"max_tokens","usage":{"input_tokens":1,"cache_creation_input_tokens":9,"output_tokens":0}}';
-    expect(FORMATS.anthropic.readAnswer(Buffer.from(text)).ok).toBe(true);
+    expect(FORMATS.anthropic.readResponse(Buffer.from(text)).ok).toBe(true);
   });
 });
 
@@ -113,7 +114,7 @@ describe("usage", () => {
   it("counts cached tokens once, on both sides", () => {
     const usage = { input_tokens: 3, cache_read_input_tokens: 5, cache_creation_input_tokens: 7, output_tokens: 11 };
     const read = readAnthropicUsage(usage);
-    expect(read).toMatchObject({ prompt_tokens: 15, completion_tokens: 11, total_tokens: 26 });
+    expect(read?.reported).toMatchObject({ prompt_tokens: 15, completion_tokens: 11, total_tokens: 26 });
     expect(writeAnthropicUsage(read!)).toEqual(usage);
   });
 
@@ -125,13 +126,9 @@ describe("usage", () => {
   );
 
   it("never goes below zero", () => {
-    const usage = {
-      prompt_tokens: 4,
-      completion_tokens: 1,
-      total_tokens: 5,
-      prompt_tokens_details: { cached_tokens: 9, cache_write_tokens: 9 },
-    };
-    expect(writeAnthropicUsage(usage)).toMatchObject({
+    const details = { cached_tokens: 9, cache_write_tokens: 9 };
+    const usage = { prompt_tokens: 4, completion_tokens: 1, total_tokens: 5, prompt_tokens_details: details };
+    expect(writeAnthropicUsage(readUsage({ usage })!)).toMatchObject({
       input_tokens: 0,
       cache_read_input_tokens: 4,
       cache_creation_input_tokens: 0,
@@ -141,10 +138,11 @@ describe("usage", () => {
 
 describe("the models list", () => {
   const models = ["a", "b", "c", "d"].map((id) => makeModel({ id, name: id.toUpperCase() }));
-  const page = { limit: 2, afterId: null, beforeId: null };
+  const page = { limit: "2" };
+  const list = (query: Record<string, string>) => writeAnthropicModels(models, makeCatalog(), query);
 
   it("has Anthropic's shape", () => {
-    expect((writeAnthropicModels(models, page).data as object[])[0]).toMatchObject({
+    expect((list(page).data as object[])[0]).toMatchObject({
       type: "model",
       id: "a",
       display_name: "A",
@@ -156,14 +154,14 @@ describe("the models list", () => {
 
   it.each([
     [page, ["a", "b"], true],
-    [{ ...page, afterId: "b" }, ["c", "d"], false],
-    [{ ...page, afterId: "d" }, [], false],
-    [{ ...page, beforeId: "d" }, ["b", "c"], true],
-    [{ ...page, beforeId: "b" }, ["a"], false],
-    [{ ...page, limit: 1000 }, ["a", "b", "c", "d"], false],
+    [{ ...page, after_id: "b" }, ["c", "d"], false],
+    [{ ...page, after_id: "d" }, [], false],
+    [{ ...page, before_id: "d" }, ["b", "c"], true],
+    [{ ...page, before_id: "b" }, ["a"], false],
+    [{ ...page, limit: "1000" }, ["a", "b", "c", "d"], false],
   ])("%j", (asked, ids, hasMore) => {
-    const list = writeAnthropicModels(models, asked);
-    expect((list.data as { id: string }[]).map(({ id }) => id)).toEqual(ids);
-    expect(list).toMatchObject({ has_more: hasMore, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null });
+    const listed = list(asked as Record<string, string>);
+    expect((listed.data as { id: string }[]).map(({ id }) => id)).toEqual(ids);
+    expect(listed).toMatchObject({ has_more: hasMore, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null });
   });
 });

@@ -1,18 +1,20 @@
 // What the tests of the Messages codec share: requests, answers and streams carried from one format to the other as the gateway does.
 
+import { estimatedUsage } from "../../../../src/billing/meter.ts";
 import type { Usage } from "../../../../src/core/chat.ts";
 import type { Model } from "../../../../src/core/model.ts";
 import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
 import type {
-  AnswerContext,
   ChatChunk,
   ClientHeaders,
   ClientRequest,
   Format,
   ProviderRequest,
+  ResponseContext,
   StreamReader,
 } from "../../../../src/formats/format.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
+import { createClientStream, writeClientResponse, writeProviderRequest } from "../../../../src/formats/passage.ts";
 import { parseBody } from "../../../../src/formats/wire/json-source.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
 
@@ -24,7 +26,12 @@ export const FORMATS: Readonly<Record<"openai" | "anthropic", Format>> = {
 };
 
 export const SERVICE = { model: "model", tier: "LIGHT" };
-export const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+/** Usage of which nothing is known but the two counts. */
+export function usageOf(input: number, output: number): Usage {
+  return estimatedUsage({ input, cacheRead: 0, cacheWrite: 0, output });
+}
+
+const NO_USAGE = usageOf(0, 0);
 
 export function read(format: Format, body: object | string, headers?: ClientHeaders): ClientRequest {
   const { source, body: parsed } = parseBody(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
@@ -50,21 +57,22 @@ export function send(
   const { model = {}, refusedFields = [], headers } = sending;
   const target = model.capabilities instanceof Set ? (model as Model) : makeModel(model as ModelOverrides);
   const request = read(path[0], body, headers);
-  const sent = path[1].writeRequest({ request, model: target, refusedFields });
+  const sent = writeProviderRequest({ format: path[0], request }, path[1], { model: target, refusedFields });
   return { ...sent, json: JSON.parse(sent.body.toString()) as Json };
 }
 
-export function contextFor(request?: ClientRequest): AnswerContext {
+export function contextFor(request?: ClientRequest): ResponseContext {
   const base = { requestId: "req-7", modelId: "model", createdAtSeconds: 1, inputTokens: 11 };
   return request === undefined ? base : { ...base, request };
 }
 
 /** What the client receives for what the provider answered. */
 export function answer(path: readonly [provider: Format, client: Format], body: object, request?: ClientRequest): Json {
-  const reading = path[0].readAnswer(Buffer.from(JSON.stringify(body)));
+  const reading = path[0].readResponse(Buffer.from(JSON.stringify(body)));
   if (!reading.ok) throw new Error(reading.fault.message);
-  const additions = { service: SERVICE, usage: reading.answer.usage ?? NO_USAGE };
-  return JSON.parse(path[1].writeAnswer(reading.answer, contextFor(request), additions).toString()) as Json;
+  const additions = { service: SERVICE, usage: reading.response.usage ?? NO_USAGE };
+  const written = writeClientResponse(path[1], reading.response, { context: contextFor(request), additions });
+  return JSON.parse(written.toString()) as Json;
 }
 
 export function toSse(events: readonly Json[]): string {
@@ -87,7 +95,7 @@ export function readStream(
 /** The whole text a client sees of a stream that ends well. */
 export function relay(path: readonly [provider: Format, client: Format], text: string, pieceLength = 1 << 20): string {
   const reader = path[0].streamReader();
-  const writer = path[1].streamWriter(contextFor(), { service: SERVICE, wantsUsage: true });
+  const writer = createClientStream(path[1], contextFor(), { service: SERVICE, wantsUsage: true });
   const bytes = Buffer.from(text);
   let written = "";
   for (let from = 0; from < bytes.length && !reader.progress.isDone; from += pieceLength) {

@@ -1,9 +1,10 @@
 // Anthropic client to Anthropic provider: everything passes as it came, byte for byte, unless this model would refuse it.
 
 import { describe, expect, it } from "vitest";
+import { createClientStream } from "../../../../src/formats/passage.ts";
 import { toolIdFor } from "../../../../src/formats/wire/tool-calls.ts";
 import { makeModel } from "../../../support/catalog.ts";
-import { contextFor, eventsIn, FORMATS, type Json, read, relay, SERVICE, send, toSse } from "./exchange.ts";
+import { contextFor, eventsIn, FORMATS, type Json, read, relay, SERVICE, send, toSse, usageOf } from "./exchange.ts";
 
 const { anthropic } = FORMATS;
 const NATIVE = [anthropic, anthropic] as const;
@@ -234,21 +235,25 @@ describe("an answer", () => {
   it("keeps every byte but the model, and gets the service object", () => {
     const inner =
       '"content":[ {"type":"text","text":"\\u00e9","citations":null} ],"usage":{"input_tokens":1.0,"output_tokens":2},"novel":1e2';
-    const reading = anthropic.readAnswer(Buffer.from(`{"id":"msg_1","type":"message","model":"claude-real",${inner}}`));
+    const reading = anthropic.readResponse(
+      Buffer.from(`{"id":"msg_1","type":"message","model":"claude-real",${inner}}`),
+    );
     if (!reading.ok) throw new Error(reading.fault.message);
-    const bytes = anthropic.writeAnswer(reading.answer, contextFor(), { service: SERVICE, usage: null });
+    const bytes = anthropic.passResponse(reading.response, contextFor(), { service: SERVICE, usage: null });
     expect(bytes.toString()).toBe(
       `{"id":"msg_1","type":"message","model":"model",${inner},"service":${JSON.stringify(SERVICE)}}`,
     );
-    expect(reading.answer.usage).toMatchObject({ prompt_tokens: 1, completion_tokens: 2 });
+    expect(reading.response.usage?.buckets).toMatchObject({ input: 1, output: 2 });
   });
 
   it("gets usage where the provider's own is missing or cannot be true", () => {
-    const reading = anthropic.readAnswer(Buffer.from('{"model":"claude-real","content":[{"type":"text","text":"a"}]}'));
+    const reading = anthropic.readResponse(
+      Buffer.from('{"model":"claude-real","content":[{"type":"text","text":"a"}]}'),
+    );
     if (!reading.ok) throw new Error(reading.fault.message);
-    const usage = { prompt_tokens: 9, completion_tokens: 8, total_tokens: 17 };
+    const usage = usageOf(9, 8);
     const message = JSON.parse(
-      anthropic.writeAnswer(reading.answer, contextFor(), { service: SERVICE, usage }).toString(),
+      anthropic.passResponse(reading.response, contextFor(), { service: SERVICE, usage }).toString(),
     );
     expect(message.usage).toMatchObject({ input_tokens: 9, output_tokens: 8 });
   });
@@ -280,13 +285,13 @@ describe("a stream", () => {
 
   it("keeps the end back until it is told to end", () => {
     const reader = anthropic.streamReader();
-    const writer = anthropic.streamWriter(contextFor(), { service: SERVICE, wantsUsage: true });
+    const writer = createClientStream(anthropic, contextFor(), { service: SERVICE, wantsUsage: true });
     const text = writer.write(reader.push(Buffer.from(`event: message_start\ndata: ${start}\n\n${rest}`)));
     expect(text).not.toContain("message_delta");
     expect(reader.progress).toMatchObject({
       isDone: true,
       isFinished: true,
-      usage: { prompt_tokens: 3, completion_tokens: 5 },
+      usage: { buckets: { input: 3, output: 5 } },
     });
     expect(eventsIn(writer.end(SERVICE, reader.progress.usage!)).map((event) => event.type)).toEqual([
       "message_delta",

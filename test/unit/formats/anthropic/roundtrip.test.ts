@@ -93,7 +93,7 @@ describe("a chat request", () => {
         const back = send([anthropic, openai], there.json, { model: MODEL });
         expect(strip(back.json)).toEqual(body);
         expect(there.conversions).toBeUndefined();
-        expect(back.conversions).toEqual([]);
+        expect(back.conversions).toBeUndefined();
       }),
       { numRuns: 150 },
     );

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/core/errors.ts";
-import { createBlockWriter } from "../../../../src/formats/anthropic/write-stream.ts";
+import { BlockWriter } from "../../../../src/formats/anthropic/write-stream.ts";
 import { fc } from "../../../support/property.ts";
-import { contextFor, eventsIn, FORMATS, type Json, SERVICE } from "./exchange.ts";
+import { contextFor, eventsIn, FORMATS, type Json, SERVICE, usageOf } from "./exchange.ts";
 
 const { openai, anthropic } = FORMATS;
 
@@ -54,7 +54,7 @@ function write(chunks: readonly Json[]): readonly Json[] {
   const text = chunks
     .map((chunk) => writer.write(reader.push(Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`))))
     .join("");
-  return eventsIn(text + writer.end(SERVICE, { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }));
+  return eventsIn(text + writer.end(SERVICE, usageOf(1, 2)));
 }
 
 interface Block {
@@ -130,7 +130,7 @@ describe("a tool block", () => {
   const names = { idOf: (id: string) => id, nameOf: (name: string) => name };
 
   it("streams while it is alone, and lets the next begin as soon as its arguments are complete", () => {
-    const writer = createBlockWriter(names);
+    const writer = new BlockWriter(names);
     writer.addTool({ index: 0, id: "a", name: "f", text: '{"a"' });
     expect(eventsIn(writer.take(false)).map((event) => event.type)).toEqual([
       "content_block_start",
@@ -143,7 +143,7 @@ describe("a tool block", () => {
   });
 
   it("waits for its name", () => {
-    const writer = createBlockWriter(names);
+    const writer = new BlockWriter(names);
     writer.addTool({ index: 0, id: "a", name: "", text: "" });
     expect(writer.take(false)).toBe("");
     writer.addTool({ index: 0, id: "", name: "f", text: "{}" });

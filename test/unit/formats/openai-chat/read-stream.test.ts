@@ -1,15 +1,18 @@
 // Streams read from a provider and written for a client: the same chunks however the bytes are cut, and an honest end.
 
 import { describe, expect, it } from "vitest";
+import type { Usage } from "../../../../src/core/chat.ts";
 import { GatewayError } from "../../../../src/core/errors.ts";
 import type { ChatChunk } from "../../../../src/formats/format.ts";
 import { createOpenaiStreamReader } from "../../../../src/formats/openai-chat/read-stream.ts";
+import { readUsage } from "../../../../src/formats/openai-chat/usage.ts";
 import { createOpenaiStreamWriter } from "../../../../src/formats/openai-chat/write-stream.ts";
 import { fc } from "../../../support/property.ts";
 import { chunk, event } from "../../../support/providers/fake-provider.ts";
 
 const context = { requestId: "req_1", modelId: "catalogue-id", createdAtSeconds: 1_700_000_000 };
-const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+const counts = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+const usage: Usage = readUsage({ usage: counts })!;
 const DONE = "data: [DONE]\n\n";
 
 function read(text: string, size = text.length) {
@@ -53,7 +56,10 @@ describe("the reader", () => {
 
   it("knows what has been seen", () => {
     const text =
-      event(chunk("m", { content: "hi" })) + event(chunk("m", {}, "stop")) + event({ choices: [], usage }) + DONE;
+      event(chunk("m", { content: "hi" })) +
+      event(chunk("m", {}, "stop")) +
+      event({ choices: [], usage: counts }) +
+      DONE;
     expect(read(text).progress).toEqual({
       hasContent: true,
       isFinished: true,
@@ -82,7 +88,7 @@ describe("the reader", () => {
   });
 
   it("reads usage where Groq puts it, and hides it from the chunks", () => {
-    const { chunks, progress } = read(event({ ...chunk("m", { content: "x" }, "stop"), x_groq: { usage } }));
+    const { chunks, progress } = read(event({ ...chunk("m", { content: "x" }, "stop"), x_groq: { usage: counts } }));
     expect(progress.usage).toEqual(usage);
     expect(chunks[0]?.json).not.toHaveProperty("x_groq");
   });
@@ -123,7 +129,7 @@ describe("an answer that came whole though a stream was asked for", () => {
     { id: "b", type: "function", function: { name: "g", arguments: '{"n":1}' } },
   ];
   const whole = (message: object, more: object = {}): string =>
-    JSON.stringify({ id: "x", object: "chat.completion", choices: [{ index: 0, message }], usage, ...more });
+    JSON.stringify({ id: "x", object: "chat.completion", choices: [{ index: 0, message }], usage: counts, ...more });
 
   it("is read as the chunks that a stream would have had, however it is cut", () => {
     const text = `\n ${whole({ role: "assistant", content: "hi", tool_calls: calls })}`;
@@ -199,7 +205,7 @@ describe("the writer", () => {
     writer.write(chunks);
     const [finish, last, done] = events(writer.end({ n: 2 }, usage));
     expect(JSON.parse(finish as string)).toMatchObject({ usage: null });
-    expect(JSON.parse(last as string)).toMatchObject({ choices: [], usage, service: { n: 2 } });
+    expect(JSON.parse(last as string)).toMatchObject({ choices: [], usage: counts, service: { n: 2 } });
     expect(done).toBe("[DONE]");
   });
 

@@ -1,24 +1,24 @@
 // Whole answers: what counts as one, and what a client is given of it.
 
 import { describe, expect, it } from "vitest";
-import {
-  readOpenaiAnswer,
-  readOpenaiError,
-  writeOpenaiAnswer,
-} from "../../../../src/formats/openai-chat/read-response.ts";
+import { readOpenaiError } from "../../../../src/formats/openai-chat/errors.ts";
+import { readOpenaiResponse } from "../../../../src/formats/openai-chat/read-response.ts";
+import { readUsage } from "../../../../src/formats/openai-chat/usage.ts";
+import { passOpenaiResponse } from "../../../../src/formats/openai-chat/write-response.ts";
 
 const context = { requestId: "req_1", modelId: "catalogue-id", createdAtSeconds: 1_700_000_000 };
 const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+const COUNTED = readUsage({ usage });
 
 function answer(message: object, extra: object = {}): object {
   return { choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: "stop" }], ...extra };
 }
 
-function read(body: unknown): ReturnType<typeof readOpenaiAnswer> {
-  return readOpenaiAnswer(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
+function read(body: unknown): ReturnType<typeof readOpenaiResponse> {
+  return readOpenaiResponse(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
 }
 
-describe("readOpenaiAnswer", () => {
+describe("readOpenaiResponse", () => {
   it.each<[string, unknown]>([
     ["nothing", ""],
     ["HTML", "<html>502 Bad Gateway</html>"],
@@ -65,7 +65,7 @@ describe("readOpenaiAnswer", () => {
     [{ prompt_tokens: 7 }, { completion_tokens: 0, total_tokens: 7 }],
   ])("reads the usage %j", (given, expected) => {
     const reading = read(answer({ content: "x" }, { usage: given }));
-    expect(reading.ok && reading.answer.usage).toMatchObject(expected);
+    expect(reading.ok && reading.response.usage?.reported).toMatchObject(expected);
   });
 
   it.each([
@@ -77,15 +77,17 @@ describe("readOpenaiAnswer", () => {
     [5],
   ])("takes the impossible usage %j for none", (given) => {
     const reading = read(answer({ content: "x" }, { usage: given }));
-    expect(reading.ok && reading.answer.usage).toBeNull();
+    expect(reading.ok && reading.response.usage).toBeNull();
   });
 });
 
-describe("writeOpenaiAnswer", () => {
+describe("passOpenaiResponse", () => {
   const write = (body: unknown): Record<string, unknown> => {
     const reading = read(body);
     if (!reading.ok) throw new Error(reading.fault.message);
-    return JSON.parse(writeOpenaiAnswer(reading.answer, context, { service: { tier: "NANO" }, usage }).toString());
+    return JSON.parse(
+      passOpenaiResponse(reading.response, context, { service: { tier: "NANO" }, usage: COUNTED }).toString(),
+    );
   };
 
   it.each([
@@ -126,7 +128,7 @@ describe("writeOpenaiAnswer", () => {
   ])("shows what is charged where a host has %s", (_name, carrier, total) => {
     const reading = read({ ...answer({ content: "x" }), ...carrier });
     if (!reading.ok) throw new Error(reading.fault.message);
-    const written = writeOpenaiAnswer(reading.answer, context, { service: { tier: "NANO" }, usage: null });
+    const written = passOpenaiResponse(reading.response, context, { service: { tier: "NANO" }, usage: null });
     expect(JSON.parse(written.toString())).toMatchObject({
       usage: { prompt_tokens: 4, completion_tokens: 2, total_tokens: total },
     });
@@ -158,7 +160,7 @@ describe("readOpenaiError", () => {
     ["", { message: "", code: "", param: "" }],
     ["[1]", { message: "[1]", code: "", param: "" }],
   ])("reads %s", (text, expected) => {
-    expect(readOpenaiError(Buffer.from(text))).toEqual(expected);
+    expect(readOpenaiError(Buffer.from(text))).toMatchObject(expected);
   });
 });
 
@@ -172,7 +174,7 @@ describe("tool calls that lack what clients need", () => {
     ];
     const reading = read(answer({ tool_calls: calls }));
     if (!reading.ok) throw new Error(reading.fault.message);
-    const bytes = writeOpenaiAnswer(reading.answer, context, { service: {}, usage });
+    const bytes = passOpenaiResponse(reading.response, context, { service: {}, usage: COUNTED });
     expect(JSON.parse(bytes.toString()).choices[0].message.tool_calls).toEqual([
       { ...called, id: "toolu_req_1_0", type: "function" },
       { ...called, id: "toolu_req_1_1", type: "function" },

@@ -1,7 +1,8 @@
 // Lists of models as vendors write them.
 
 import { describe, expect, it } from "vitest";
-import { listRequest, readListedModels } from "../../../../src/formats/service/provider-models.ts";
+import { createFormats } from "../../../../src/formats/registry.ts";
+import { readListedModels } from "../../../../src/formats/service/provider-models.ts";
 
 const read = (value: unknown) => readListedModels(Buffer.from(JSON.stringify(value)));
 const plain = { aliases: [], price: null };
@@ -52,8 +53,11 @@ describe("a list", () => {
 });
 
 describe("the request for it", () => {
+  const listRequest = (format: string, address: { hasQuery: boolean }) =>
+    createFormats().named(format).listing.request(address);
+
   it("is the format's own", () => {
-    expect(listRequest("openai", { hasQuery: false })).toEqual({ path: "/models", headers: {} });
+    expect(listRequest("openai-chat", { hasQuery: false })).toEqual({ path: "/models", headers: {} });
     expect(listRequest("anthropic", { hasQuery: false })).toEqual({
       path: "/v1/models?limit=1000",
       headers: { "anthropic-version": expect.any(String) },

@@ -1,6 +1,7 @@
 // What a client is told when the chain is at its end.
 
 import { expect, test } from "vitest";
+import { faultOf } from "../../../../src/formats/wire/faults.ts";
 import { chainError } from "../../../../src/gateway/attempt/chain-error.ts";
 import type { Failure } from "../../../../src/gateway/attempt/verdict.ts";
 
@@ -8,9 +9,9 @@ function status(code: number, overrides: Partial<Failure> = {}): Failure {
   return { kind: "status", status: code, message: `status ${code}`, fault: null, retryAfterMs: null, ...overrides };
 }
 
-const tooLong = status(400, { fault: { code: "context_length_exceeded", message: "too long", param: "messages" } });
-const refused = status(400, { fault: { code: "unsupported_parameter", message: "no top_p", param: "top_p" } });
-const invalid = status(400, { fault: { code: "", message: "", param: "" } });
+const tooLong = status(400, { fault: faultOf("too long", "context_length_exceeded", "messages") });
+const refused = status(400, { fault: faultOf("no top_p", "unsupported_parameter", "top_p") });
+const invalid = status(400, { fault: faultOf("", "") });
 const unreadable: Failure = { ...status(200), kind: "unreadable", message: "inner words" };
 
 test.each<readonly [string, readonly Failure[], number, string]>([

@@ -1,6 +1,7 @@
 // What a failed attempt says about health.
 
 import { expect, test } from "vitest";
+import { faultOf } from "../../../../src/formats/wire/faults.ts";
 import { troubleOf } from "../../../../src/gateway/attempt/health-outcome.ts";
 import { type Failure, judge } from "../../../../src/gateway/attempt/verdict.ts";
 
@@ -8,8 +9,8 @@ function failure(kind: Failure["kind"], status: number | null = null, overrides:
   return { kind, status, message: "words of ours", fault: null, retryAfterMs: null, ...overrides };
 }
 
-const fault = { message: "your key sk-secret is wrong", code: "", param: "" };
-const unpaid = { message: "You exceeded your current quota", code: "insufficient_quota", param: "" };
+const fault = faultOf("your key sk-secret is wrong", "");
+const unpaid = faultOf("You exceeded your current quota", "insufficient_quota");
 
 interface Case {
   readonly name: string;

@@ -1,6 +1,7 @@
 // The table of failures, row by row.
 
 import { describe, expect, test } from "vitest";
+import { faultOf } from "../../../../src/formats/wire/faults.ts";
 import { type Failure, judge } from "../../../../src/gateway/attempt/verdict.ts";
 
 function failure(overrides: Partial<Failure>): Failure {
@@ -8,7 +9,7 @@ function failure(overrides: Partial<Failure>): Failure {
 }
 
 function fault(code: string, message = ""): Failure["fault"] {
-  return { code, message, param: "" };
+  return faultOf(message, code);
 }
 
 const PASSING = { again: "once", next: "any", blame: "provider" };

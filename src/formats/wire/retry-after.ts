@@ -1,28 +1,37 @@
-// How long a provider asks us to wait, in all the forms in use: milliseconds, seconds, a date, or, where none of these
-// is sent, the time at which the limit that was used up is full again.
+// Retry-After parsing, in all the forms in use: milliseconds, seconds, a date. Where none of these is sent, the time
+// counts at which the limit that was used up is full again.
 
-import type { ReplyHeaders } from "../../providers/transport.ts";
+type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
+/** The two headers that describe one limit. */
+export interface RateLimitHeaders {
+  readonly remaining: string;
+  readonly reset: string;
+}
+
+/** No provider is waited for longer than this, whatever it asks. */
 const WAIT_MS_MAX = 300_000;
 
-export function readRetryAfterMs(headers: ReplyHeaders, nowMs: number): number | null {
+/** `further`: limits that only one format knows. */
+export function readRetryAfterMs(
+  headers: ReplyHeaders,
+  nowMs: number,
+  further: readonly RateLimitHeaders[] = [],
+): number | null {
   const milliseconds = number(headers["retry-after-ms"]) ?? number(headers["x-ms-retry-after-ms"]);
   if (milliseconds !== null) return clamp(milliseconds);
   const seconds = number(headers["retry-after"]);
   if (seconds !== null) return clamp(seconds * 1000);
   const date = Date.parse(single(headers["retry-after"]));
   if (!Number.isNaN(date)) return clamp(date - nowMs);
-  const waits = LIMITS.map((limit) => resetOfUsedUp(headers, limit, nowMs)).filter((ms) => ms !== null);
+  const waits = [...LIMITS, ...further]
+    .map((limit) => resetOfUsedUp(headers, limit, nowMs))
+    .filter((ms) => ms !== null);
   return waits.length === 0 ? null : clamp(Math.max(...waits));
 }
 
-interface Limit {
-  readonly remaining: string;
-  readonly reset: string;
-}
-
 /** Beside the names of OpenAI and its likes, and Anthropic's, the plain ones that proxies send. */
-const LIMITS: readonly Limit[] = [
+const LIMITS: readonly RateLimitHeaders[] = [
   ...["requests", "tokens"].map((what) => ({
     remaining: `x-ratelimit-remaining-${what}`,
     reset: `x-ratelimit-reset-${what}`,
@@ -34,8 +43,8 @@ const LIMITS: readonly Limit[] = [
   { remaining: "x-ratelimit-remaining", reset: "x-ratelimit-reset" },
 ];
 
-/** A limit of which something is left is not why we were refused. */
-function resetOfUsedUp(headers: ReplyHeaders, { remaining, reset }: Limit, nowMs: number): number | null {
+/** A limit of which something is left is not why we were rejected. */
+function resetOfUsedUp(headers: ReplyHeaders, { remaining, reset }: RateLimitHeaders, nowMs: number): number | null {
   if (number(headers[remaining]) !== 0) return null;
   const text = single(headers[reset]);
   const value = number(headers[reset]);

@@ -1,0 +1,23 @@
+// The kinds of providers: one row says which format a provider speaks, how it is signed in to and how it streams.
+// A vendor that differs in nothing else is a row of providers.json, not a kind of its own.
+
+import type { ProviderKind } from "../core/model.ts";
+
+export const PROVIDER_KINDS: readonly ProviderKind[] = [
+  { kind: "openai", format: "openai-chat", auth: { scheme: "bearer" }, framing: "sse", transport: "network" },
+  {
+    kind: "anthropic",
+    format: "anthropic",
+    auth: { scheme: "header", name: "x-api-key" },
+    framing: "sse",
+    transport: "network",
+  },
+  { kind: "sandbox", format: "openai-chat", auth: { scheme: "bearer" }, framing: "sse", transport: "sandbox" },
+];
+
+/** The row of a kind. Asking for one that is not in the table is a fault of ours. */
+export function providerKind(name: string, kinds: readonly ProviderKind[] = PROVIDER_KINDS): ProviderKind {
+  const row = kinds.find(({ kind }) => kind === name);
+  if (row === undefined) throw new Error(`there is no provider kind ${name}`);
+  return row;
+}

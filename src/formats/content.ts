@@ -1,0 +1,66 @@
+// Reads what a response or a chunk says, in the internal shape: texts, tool calls, finish reasons and the model it names.
+// The gateway learns it here and needs to know no field of any format.
+
+import type { ChatChunk, WholeResponse } from "./format.ts";
+import { isObject, type JsonObject } from "./wire/fields.ts";
+
+export interface ContentListener {
+  /** A whole choice begins; streams do not tell. */
+  onChoice(position: number): void;
+  onText(text: string): void;
+  /** A call, or the next piece of one: pieces of one call have the same place. */
+  onToolCall(place: ToolCallPlace, piece: ToolCallPiece): void;
+  /** A choice whose answer the output cap or a filter cut short: what is missing is not the model's fault. */
+  onCutShort(choice: unknown): void;
+}
+
+export interface ToolCallPlace {
+  readonly choice: unknown;
+  readonly position: unknown;
+}
+
+export interface ToolCallPiece {
+  readonly name: unknown;
+  readonly arguments: unknown;
+}
+
+const CUT_FINISHES: ReadonlySet<unknown> = new Set(["length", "content_filter"]);
+
+export function readResponseContent({ completion }: WholeResponse, listener: ContentListener): void {
+  for (const [position, choice] of objectsIn(completion.choices).entries()) {
+    listener.onChoice(position);
+    if (isObject(choice.message)) readSaid(choice.message, position, listener);
+    if (CUT_FINISHES.has(choice.finish_reason)) listener.onCutShort(position);
+  }
+}
+
+export function readChunkContent({ json }: ChatChunk, listener: ContentListener): void {
+  for (const choice of objectsIn(json.choices)) {
+    if (isObject(choice.delta)) readSaid(choice.delta, choice.index, listener);
+    if (CUT_FINISHES.has(choice.finish_reason)) listener.onCutShort(choice.index);
+  }
+}
+
+/** A message, or a piece of one. */
+function readSaid(said: JsonObject, choice: unknown, listener: ContentListener): void {
+  if (typeof said.content === "string") listener.onText(said.content);
+  if (typeof said.refusal === "string") listener.onText(said.refusal);
+  for (const [position, call] of objectsIn(said.tool_calls).entries()) {
+    const isNumbered = Number.isInteger(call.index);
+    readCall(call.function, { choice, position: isNumbered ? call.index : position }, listener);
+  }
+  readCall(said.function_call, { choice, position: "function" }, listener);
+}
+
+function readCall(call: unknown, place: ToolCallPlace, listener: ContentListener): void {
+  if (isObject(call)) listener.onToolCall(place, { name: call.name, arguments: call.arguments });
+}
+
+/** The model a response or chunk names, and why its choices finished, as they stand there. */
+export function readModelAndFinishes({ model, choices }: JsonObject): { model: unknown; finishes: readonly unknown[] } {
+  return { model, finishes: objectsIn(choices).map((choice) => choice.finish_reason) };
+}
+
+function objectsIn(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}

@@ -1,0 +1,95 @@
+// A whole chat-completions response written for a client: the same bytes apart from the model name, the usage where it
+// was missing, what hosts leave out, and the added `service` object.
+
+import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
+import { isObject } from "../wire/fields.ts";
+import { type JsonSource, sourceOf, spliceFields } from "../wire/json-source.ts";
+import { clientToolId, withTextArguments } from "../wire/tool-calls.ts";
+import { hasMessage, normalFinish } from "./read-response.ts";
+import { writeUsage } from "./usage.ts";
+
+/** Of a response that came whole and does not say how it ended. A stream that does not is broken. */
+const WHOLE = "stop";
+
+/** From a provider of another format: the converted completion. */
+export function writeOpenaiResponse(
+  response: WholeResponse,
+  context: ResponseContext,
+  additions: ResponseAdditions,
+): Buffer {
+  return complete(sourceOf(response.completion), { response, context, additions });
+}
+
+/** From a provider of this format: its own bytes. */
+export function passOpenaiResponse(
+  response: WholeResponse,
+  context: ResponseContext,
+  additions: ResponseAdditions,
+): Buffer {
+  return complete(response.native.source, { response, context, additions });
+}
+
+interface Completing {
+  readonly response: WholeResponse;
+  readonly context: ResponseContext;
+  readonly additions: ResponseAdditions;
+}
+
+function complete(source: JsonSource, { response, context, additions }: Completing): Buffer {
+  const { completion } = response;
+  const changes = new Map<string, string>();
+  if (typeof completion.id !== "string") changes.set("id", JSON.stringify(`chatcmpl-${context.requestId}`));
+  if (completion.object !== "chat.completion") changes.set("object", '"chat.completion"');
+  if (!Number.isInteger(completion.created)) changes.set("created", String(context.createdAtSeconds));
+  changes.set("model", JSON.stringify(context.modelId));
+  const choices = completeChoices(completion.choices as readonly unknown[], context);
+  if (choices !== null) changes.set("choices", JSON.stringify(choices));
+  const usage = additions.usage === null ? correctedUsage(response) : writeUsage(additions.usage);
+  if (usage !== null) changes.set("usage", JSON.stringify(usage));
+  changes.set("service", JSON.stringify(additions.service));
+  return spliceFields(source, changes);
+}
+
+/** Null when the counts stand where clients look for them, as they are charged. */
+function correctedUsage({ completion: { usage: given }, usage }: WholeResponse): object | null {
+  if (usage === null) return null;
+  const counted = writeUsage(usage);
+  return isObject(given) && COUNTS.every((name) => given[name] === counted[name]) ? null : counted;
+}
+
+const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
+
+/** Choices with what some hosts leave out or name otherwise, or null when they are fine as they are. */
+function completeChoices(choices: readonly unknown[], context: ResponseContext): readonly unknown[] | null {
+  let isChanged = false;
+  const completed = choices.map((choice, index) => {
+    if (!hasMessage(choice)) return choice;
+    const calls = choice.message.tool_calls;
+    const finish = normalFinish(choice.finish_reason ?? WHOLE, Array.isArray(calls) && calls.length > 0);
+    const hasIndex = Number.isInteger(choice.index);
+    const hasRole = typeof choice.message.role === "string";
+    const completed = completeCalls(calls, context);
+    if (finish === choice.finish_reason && hasIndex && hasRole && completed === calls) return choice;
+    isChanged = true;
+    const said = completed === calls ? choice.message : { ...choice.message, tool_calls: completed };
+    const message = hasRole ? said : { role: "assistant", ...said };
+    return { ...choice, index: hasIndex ? choice.index : index, message, finish_reason: finish };
+  });
+  return isChanged ? completed : null;
+}
+
+/** The same calls when each has an id, a type and arguments as text, which clients need to answer them. */
+function completeCalls(calls: unknown, context: ResponseContext): unknown {
+  const isWhole = (call: unknown): boolean =>
+    !isObject(call) ||
+    (typeof call.id === "string" &&
+      call.id !== "" &&
+      typeof call.type === "string" &&
+      withTextArguments(call) === call);
+  if (!Array.isArray(calls) || calls.every(isWhole)) return calls;
+  return calls.map((call: unknown, index) => {
+    if (!isObject(call) || isWhole(call)) return call;
+    const id = typeof call.id === "string" && call.id !== "" ? call.id : clientToolId("", index, context);
+    return { ...withTextArguments(call), id, type: call.type ?? "function" };
+  });
+}

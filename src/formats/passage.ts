@@ -1,0 +1,83 @@
+// Where a client's format meets a provider's. Whether the original travels is decided here and nowhere else: it does
+// when both speak the same format. Else the internal shape stands between them.
+
+import type { FormatName, Model } from "../core/model.ts";
+import type {
+  ClientFormat,
+  ClientRequest,
+  Outgoing,
+  ProviderFormat,
+  ProviderRequest,
+  ResponseAdditions,
+  ResponseContext,
+  StreamOptions,
+  StreamWriter,
+  WholeResponse,
+} from "./format.ts";
+
+/** A request with the format it came in. */
+export interface Spoken {
+  readonly format: ClientFormat;
+  readonly request: ClientRequest;
+}
+
+/** The same edge on both sides: bytes and events are passed on instead of converted. */
+function isSame(client: ClientFormat, provider: FormatName | undefined): boolean {
+  return client.name === provider;
+}
+
+export function writeProviderRequest(
+  { format, request }: Spoken,
+  provider: ProviderFormat,
+  terms: Omit<Outgoing, "request">,
+): ProviderRequest {
+  if (isSame(format, provider.name)) return provider.passRequest({ ...terms, request });
+  const chat = format.toChat(request, terms.model);
+  const written = provider.writeRequest({ ...terms, request: chat });
+  return chat.conversions.length === 0
+    ? written
+    : { ...written, conversions: [...chat.conversions, ...(written.conversions ?? [])] };
+}
+
+/** Whether a request may go to the model once more, without a field its provider has refused by name. */
+export function mayLeaveOut(
+  field: string,
+  { format, request }: Spoken,
+  { provider, model }: { readonly provider: ProviderFormat; readonly model: Model },
+): boolean {
+  const isNative = isSame(format, provider.name);
+  const { body, chat } = isNative ? request : format.toChat(request, model);
+  return provider.mayLeaveOut(field, { body, chat, isNative });
+}
+
+export function writeClientResponse(
+  format: ClientFormat,
+  response: WholeResponse,
+  { context, additions }: { readonly context: ResponseContext; readonly additions: ResponseAdditions },
+): Buffer {
+  return isSame(format, response.native.format)
+    ? format.passResponse(response, context, additions)
+    : format.writeResponse(response, context, additions);
+}
+
+/** The writer of a stream; the first chunks tell whether their events are passed on. */
+export function createClientStream(
+  format: ClientFormat,
+  context: ResponseContext,
+  options: StreamOptions,
+): StreamWriter {
+  const converting = format.streamWriter(context, options);
+  if (format.passStream === undefined) return converting;
+  const passing = format.passStream(context, options);
+  let chosen: StreamWriter | null = null;
+  return {
+    ping: converting.ping,
+    write(chunks) {
+      if (chunks.length === 0) return "";
+      chosen ??= isSame(format, chunks[0]?.native?.format) ? passing : converting;
+      return chosen.write(chunks);
+    },
+    end: (service, usage) => (chosen ?? converting).end(service, usage),
+    fail: (error) => converting.fail(error),
+  };
+}
