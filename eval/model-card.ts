@@ -69,7 +69,7 @@ function describeForm(weights: Weights, settings: LearnSettings): string {
   const bytes = encodeWeights(weights).length;
   return [
     `- form: a table of ${buckets} × ${outputs} eight-bit integers for hashed words, word pairs, beginnings and endings of words; beside it a net of ${hidden} units over ${measures} measures of the request's shape`,
-    `- outputs: ${CATEGORIES.length} kinds of task, place on the tier ladder, difficulty within a kind, coding or not`,
+    `- outputs: ${CATEGORIES.length} categories, place on the tier ladder, difficulty within a kind, coding or not`,
     `- size: ${(bytes / 1e6).toFixed(2)} MB (src/catalog/weights.bin)`,
     `- training: AdaGrad, ${settings.epochs} passes, seed ${settings.seed}; the same data and seed give the same bytes`,
   ].join("\n");

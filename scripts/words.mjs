@@ -41,7 +41,7 @@ export const UNCHECKED_PAGES = [
 ];
 
 /** Folders whose files are checked for banned words: names, comments and texts alike. */
-const SOURCE_FOLDERS = ["scripts"];
+const SOURCE_FOLDERS = ["bench", "eval", "scripts"];
 const SOURCE = /\.(ts|tsx|mjs)$/;
 
 /** Files that need a banned word: the list itself, what users write, and texts that clients may compare. */
@@ -64,7 +64,7 @@ const BANNED = [
   [/\bmend(s|ed)?\b/i, "fix"],
   [/\bleavers?\b/i, "disconnected client"],
   [/\bsecond (try|tries)\b/i, "retry"],
-  [/\b(is|are|at) rest(ing)?\b/i, "cooling down"],
+  [/\b(is|are) resting\b|\bmodels? at rest\b/i, "cooling down"],
   [/\bmarks of wrong tiers\b/i, "feedback"],
   [/\bthe books\b/i, "the ledger"],
   [/\bkinds? of tasks?\b/i, "category"],

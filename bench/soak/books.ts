@@ -33,7 +33,7 @@ export interface BookLine {
   readonly amountUsd: string;
 }
 
-/** Everything in which the books and the clients disagree, in words. */
+/** Every disagreement between the ledger and the clients, in words. */
 export function compare(expected: ReadonlyMap<string, Expected>, lines: readonly BookLine[]): readonly string[] {
   const booked = new Map<string, bigint>();
   const problems: string[] = [];

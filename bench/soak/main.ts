@@ -1,5 +1,5 @@
 // npm run soak: mixed traffic with provider faults against the built gateway for as long as wanted, and then a verdict:
-// what was asked and what came of it, whether the books fit, and whether anything inside grows. Ends with 1 when not.
+// what was asked and what came of it, whether the ledger adds up, and whether anything inside grows. Ends with 1 when not.
 
 import { parseArgs } from "node:util";
 import { createRandom } from "../../test/support/random.ts";

@@ -154,7 +154,7 @@ const ADVICE: readonly (readonly [what: string, fix: string, isSo: (finding: Mod
   ],
   [
     "not checked",
-    "Mend the provider first; one without a list can be asked: switchyard doctor --test",
+    "Fix the provider first; one without a list can be asked: switchyard doctor --test",
     ({ result }) => result === "unchecked",
   ],
   [
@@ -239,7 +239,7 @@ function findListed(models: readonly ListedModel[], name: string): ListedModel |
   );
 }
 
-/** Vendors round prices per million tokens differently; half a per cent is no other price. */
+/** Vendors round prices per million tokens differently; half a percent is the same price. */
 const TOLERANCE = 0.005;
 
 function isSamePrice({ price }: Model, listed: ListedPrice): boolean {

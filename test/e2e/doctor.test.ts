@@ -1,4 +1,4 @@
-// The doctor finds each of the usual faults of an installation, and its line says how to mend it.
+// The doctor finds each of the usual faults of an installation, and its line says how to fix it.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";

@@ -67,7 +67,7 @@ interface TextBlockProps {
   readonly isSelected?: boolean;
 }
 
-/** Text as it is, whoever wrote it. A text area never reads markup, and the keyboard can scroll it. */
+/** Text as it is, from any source. A text area never reads markup, and the keyboard can scroll it. */
 export function TextBlock({ text, label, isSelected = false }: TextBlockProps) {
   // About 90 characters fit into a row; longer lines wrap.
   const rows = text.split("\n").reduce((sum, line) => sum + 1 + Math.floor(line.length / 90), 0);

@@ -41,7 +41,7 @@ function summaryOf(checks: readonly Check[]): string {
   const { failed, warned } = countStates(checks);
   const warnings = warned === 0 ? "" : `, ${warned} to look at`;
   if (failed === 0) return `Nothing stands in the way${warnings}. Start it: switchyard serve`;
-  return `${failed} to mend${warnings}.`;
+  return `${failed} to fix${warnings}.`;
 }
 
 interface LiveOptions {

@@ -236,7 +236,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
   },
   doctor: {
-    summary: "Check configuration, database, port and providers, and say what to mend",
+    summary: "Check configuration, database, port and providers, and say what to fix",
     about:
       "checks the configuration, Node, the data folder, the disk, the database, Redis, the port, the dashboard's files, the providers and the clock.",
     examples: [

@@ -19,7 +19,7 @@ export function commandLinePage(): string {
 
 const INTRODUCTION = `\`npx switchyard COMMAND\` in a checkout, \`switchyard COMMAND\` where it is installed or in the image. Without a command it serves. \`switchyard help\` and \`switchyard help COMMAND\` print what stands here.
 
-Commands work on the store that the configuration names, beside a running server or without one; a server on the same store sees new keys, profiles and credits within seconds. Whoever can open the store needs no password for it.`;
+Commands work on the store that the configuration names, beside a running server or without one; a server on the same store sees new keys, profiles and credits within seconds. Anyone who can open the store needs no password for it.`;
 
 const RULES = `## What holds for all of them
 
