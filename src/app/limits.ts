@@ -11,7 +11,7 @@ import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { ReadyCheck } from "../http/context.ts";
 import { openDb } from "../store/db.ts";
-import { countProcesses } from "../store/ledger/processes.ts";
+import { countProcesses } from "../store/ledger/ledger.ts";
 import { createCallWindows } from "../store/rate-windows/database.ts";
 import { openRedisWindows } from "../store/rate-windows/redis.ts";
 import type { Metrics } from "../telemetry/metrics.ts";

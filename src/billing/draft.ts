@@ -3,12 +3,12 @@
 import { hash } from "node:crypto";
 import type {
   Charge,
-  Entry,
   Hold,
   HoldState,
   KeySpend,
   LedgerBook,
   LedgerChanges,
+  LedgerEntry,
   LedgerState,
   StoredAnswer,
   Transaction,
@@ -131,7 +131,7 @@ export function transactionHash(
   return hash("sha256", JSON.stringify(fields));
 }
 
-function amountIn(entries: readonly Entry[], wanted: LedgerBook): bigint {
+function amountIn(entries: readonly LedgerEntry[], wanted: LedgerBook): bigint {
   for (const { book, amount } of entries) if (book === wanted) return amount;
   return 0n;
 }

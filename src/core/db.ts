@@ -17,7 +17,7 @@ export interface Statement {
   readonly params?: readonly SqlValue[];
   /** SQLite only, in the place of `params`: the statement is run once with each of these. */
   readonly rows?: readonly (readonly SqlValue[])[];
-  /** When fewer rows than this are affected (or returned), the whole batch is undone: `BatchRefused`. */
+  /** When fewer rows than this are affected (or returned), the whole batch is undone: `BatchRejected`. */
   readonly expectRows?: number;
 }
 

@@ -37,7 +37,7 @@ export interface KeySpend {
 
 export type LedgerBook = "wallet" | "clearing" | "revenue" | "absorbed";
 
-export interface Entry {
+export interface LedgerEntry {
   readonly book: LedgerBook;
   readonly amount: NanoUsd;
 }
@@ -50,7 +50,7 @@ export interface Transaction {
   readonly kind: TransactionKind;
   readonly accountId: string;
   readonly sequence: number;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly LedgerEntry[];
   /** Posted money of the wallet afterwards. */
   readonly balanceAfter: NanoUsd;
   readonly holdId: string | null;
@@ -61,7 +61,7 @@ export interface Transaction {
 }
 
 /** What was used and what it came to, enough to compute the charge again. */
-export interface Usage {
+export interface ChargedUsage {
   readonly requestId: string;
   readonly model: string;
   readonly provider: string;
@@ -91,7 +91,7 @@ export interface SettleOp {
   readonly holdId: string;
   readonly accountId: string;
   readonly charge: NanoUsd;
-  readonly usage: Usage;
+  readonly usage: ChargedUsage;
   /** Where the period of the key's limit began: the charge counts in it, though it was held for in the one before. */
   readonly periodStartMs: number;
   /** The stored answer of an idempotent request, kept in the same transaction as its charge. */
@@ -156,7 +156,7 @@ export interface Charge {
   readonly holdId: string;
   readonly accountId: string;
   readonly keyId: string;
-  readonly usage: Usage;
+  readonly usage: ChargedUsage;
   readonly charge: NanoUsd;
   readonly paid: NanoUsd;
   readonly absorbed: NanoUsd;

@@ -41,7 +41,7 @@ export class UniqueViolation extends Error {
 }
 
 /** A statement of a batch affected fewer rows than it expected. Nothing of the batch was written. */
-export class BatchRefused extends Error {
+export class BatchRejected extends Error {
   readonly statementIndex: number;
   readonly expectedRows: number;
   readonly affectedRows: number;
@@ -49,7 +49,7 @@ export class BatchRefused extends Error {
   constructor(refusal: { statementIndex: number; expectedRows: number; affectedRows: number }) {
     const { statementIndex, expectedRows, affectedRows } = refusal;
     super(`Statement ${statementIndex} of the batch affected ${affectedRows} rows, expected ${expectedRows}.`);
-    this.name = "BatchRefused";
+    this.name = "BatchRejected";
     this.statementIndex = statementIndex;
     this.expectedRows = expectedRows;
     this.affectedRows = affectedRows;

@@ -1,4 +1,4 @@
-// The five tiers and their order. SPEC 2.1.
+// The five tiers, from the cheapest to the strongest. Behaviour 5.
 
 export const TIERS = ["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"] as const;
 
@@ -12,12 +12,6 @@ export function isTier(value: unknown): value is Tier {
 
 export function tierRank(tier: Tier): number {
   return RANK.get(tier) as number;
-}
-
-/** The tier at a rank; ranks outside the ladder are taken as its ends. */
-export function tierAt(rank: number): Tier {
-  const clamped = Math.max(0, Math.min(TIERS.length - 1, Math.round(rank)));
-  return TIERS[clamped] as Tier;
 }
 
 export function higherTier(a: Tier, b: Tier): Tier {

@@ -6,7 +6,7 @@ import { createCredits } from "../billing/credits.ts";
 import { createLedger, type Ledger } from "../billing/ledger.ts";
 import { NO_OUTBOX } from "../billing/outbox.ts";
 import type { Db, Statement } from "../core/db.ts";
-import type { Usage } from "../core/ledger.ts";
+import type { ChargedUsage } from "../core/ledger.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
 import type { CostRecord, RequestRecord } from "../core/requests/records.ts";
 import { clockSql } from "../store/dialect.ts";
@@ -138,7 +138,7 @@ async function bookAll(ledger: Ledger, records: readonly RequestRecord[]): Promi
 }
 
 /** What the ledger keeps beside a charge. */
-function usageOf({ requestId, answeredBy, ending }: RequestRecord, cost: CostRecord): Usage {
+function usageOf({ requestId, answeredBy, ending }: RequestRecord, cost: CostRecord): ChargedUsage {
   const { buckets, isEstimated, price, markupPpm } = cost;
   return {
     ...{ requestId, model: answeredBy?.model ?? "", provider: answeredBy?.provider ?? "", buckets, isEstimated },

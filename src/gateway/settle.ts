@@ -4,7 +4,7 @@
 import { inputTokensPossible } from "../billing/estimate.ts";
 import { estimatedUsage, exceeds, type Metered, meter, priceFor, type TokenCounts } from "../billing/meter.ts";
 import { promptTokens, type Usage } from "../core/chat.ts";
-import type { StoredAnswer, Usage as UsageRecord } from "../core/ledger.ts";
+import type { StoredAnswer, ChargedUsage as UsageRecord } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
 import { costNano, type NanoUsd, type Price } from "../core/money.ts";
 import type { CostRecord } from "../core/requests/records.ts";

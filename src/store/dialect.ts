@@ -23,26 +23,26 @@ export function indexedBySql(kind: Db["kind"], index: string): string {
 type ColumnType = "TEXT" | "BIGINT";
 
 /** A column of a bulk insert: its SQL type, and the value that an item has for it. */
-export interface Column<Item> {
+export interface InsertColumn<Item> {
   readonly type: ColumnType;
   readonly of: (item: Item) => SqlValue;
 }
 
-export function text<Item>(of: (item: Item) => string | null): Column<Item> {
+export function text<Item>(of: (item: Item) => string | null): InsertColumn<Item> {
   return { type: "TEXT", of };
 }
 
 /** For what people wrote: PostgreSQL refuses half of a surrogate pair, so it becomes U+FFFD on both databases. */
-export function freeText<Item>(of: (item: Item) => string | null): Column<Item> {
+export function freeText<Item>(of: (item: Item) => string | null): InsertColumn<Item> {
   return { type: "TEXT", of: (item) => of(item)?.replace(/\p{Surrogate}/gu, "\ufffd") ?? null };
 }
 
-export function integer<Item>(of: (item: Item) => number | bigint | null): Column<Item> {
+export function integer<Item>(of: (item: Item) => number | bigint | null): InsertColumn<Item> {
   return { type: "BIGINT", of };
 }
 
 /** Stored as 1 or 0. */
-export function flag<Item>(of: (item: Item) => boolean): Column<Item> {
+export function flag<Item>(of: (item: Item) => boolean): InsertColumn<Item> {
   return { type: "BIGINT", of: (item) => (of(item) ? 1 : 0) };
 }
 
@@ -50,7 +50,7 @@ export function flag<Item>(of: (item: Item) => boolean): Column<Item> {
 export interface InsertShape<Item> {
   readonly table: string;
   /** By the name of the column. */
-  readonly columns: Readonly<Record<string, Column<Item>>>;
+  readonly columns: Readonly<Record<string, InsertColumn<Item>>>;
   /** One more column, which gets the time of the database's clock. */
   readonly clockColumn?: string;
   /** An ON CONFLICT clause, for rows that may be there already. */

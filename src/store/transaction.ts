@@ -1,8 +1,9 @@
-// What an interactive transaction does around its work, the same on every store.
+// Interactive transactions: commit, rollback and failed statements, the same on both databases.
 
 import type { Queryable, SqlValue } from "../core/db.ts";
 
-export interface Session extends Queryable {
+/** One open transaction of a database. */
+export interface TransactionSession extends Queryable {
   commit(): Promise<unknown>;
   rollback(): Promise<unknown>;
 }
@@ -11,7 +12,7 @@ export interface Session extends Queryable {
  * Commits when `work` resolves. A statement that failed spoils the transaction even when `work` caught the error:
  * PostgreSQL has it so, and a store where half of it were kept would behave differently.
  */
-export async function runTransaction<T>(session: Session, work: (tx: Queryable) => Promise<T>): Promise<T> {
+export async function runTransaction<T>(session: TransactionSession, work: (tx: Queryable) => Promise<T>): Promise<T> {
   let failure: { readonly error: unknown } | null = null;
   const tx: Queryable = {
     query: async (sql: string, params: readonly SqlValue[] = []) => {

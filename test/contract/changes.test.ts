@@ -12,7 +12,7 @@ import { createAccountStore } from "../../src/store/accounts/accounts.ts";
 import { createKeyStore } from "../../src/store/accounts/keys.ts";
 import { createProfileStore } from "../../src/store/accounts/profiles.ts";
 import { openDb } from "../../src/store/db.ts";
-import { type Changes, listenForChanges } from "../../src/store/postgres/changes.ts";
+import { type ChangeListener, listenForChanges } from "../../src/store/postgres/changes.ts";
 import { startTcpProxy, type TcpProxy } from "../support/network/tcp-proxy.ts";
 import { createTestDatabase } from "../support/stores/postgres.ts";
 
@@ -51,7 +51,7 @@ describe.skipIf(database === null)("changes by other processes", () => {
     await database!.drop();
   });
 
-  async function listen(onChange: () => void, lost: Error[] = []): Promise<Changes> {
+  async function listen(onChange: () => void, lost: Error[] = []): Promise<ChangeListener> {
     const changes = await listenForChanges(proxy.url, { onChange, onLost: (error) => lost.push(error) });
     open.push(changes.close);
     return changes;

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Db } from "../../src/core/db.ts";
-import { BatchRefused, UniqueViolation } from "../../src/core/store-errors.ts";
+import { BatchRejected, UniqueViolation } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
 import {
   bulkInsert,
@@ -63,7 +63,7 @@ await describeStores("read then write", ({ url }) => {
     await expect(throwing).rejects.toBe(thrown);
     await expect(writing([ADD, ADD])).rejects.toBeInstanceOf(UniqueViolation);
     await expect(writing([ADD, { sql: SET, params: ["q", 1], expectRows: 1 }])).rejects.toEqual(
-      new BatchRefused({ statementIndex: 1, expectedRows: 1, affectedRows: 0 }),
+      new BatchRejected({ statementIndex: 1, expectedRows: 1, affectedRows: 0 }),
     );
     await expect(db.readThenWrite([{ sql: "SELECT nonsense" }], () => ({ writes: [], result: 1 }))).rejects.toThrow();
     expect(await amounts()).toEqual([]);

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Db } from "../../src/core/db.ts";
-import { BatchRefused, UniqueViolation } from "../../src/core/store-errors.ts";
+import { BatchRejected, UniqueViolation } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { fc } from "../support/property.ts";
@@ -169,7 +169,7 @@ await describeStores("store", ({ url, isShared }) => {
     { what: "a skipped insert", sql: "INSERT INTO things (id) VALUES ('a') ON CONFLICT DO NOTHING" },
   ])("$what of too few rows undoes the batch", async ({ sql }) => {
     const error = await db.batch([put("a", 1), { sql, expectRows: 1 }]).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(BatchRefused);
+    expect(error).toBeInstanceOf(BatchRejected);
     expect(error).toMatchObject({ statementIndex: 1, expectedRows: 1, affectedRows: 0 });
     expect(await ids()).toEqual([]);
   });
@@ -186,7 +186,7 @@ await describeStores("store", ({ url, isShared }) => {
     ]);
     const missing = { ...change, params: ["missing", 1] };
     const refused = await db.batchAtOnce([put("e", 5), change, missing]).catch((reason: unknown) => reason);
-    expect(refused).toBeInstanceOf(BatchRefused);
+    expect(refused).toBeInstanceOf(BatchRejected);
     expect(refused).toMatchObject({ statementIndex: 2, expectedRows: 1, affectedRows: 0 });
     const doubled = await db.batchAtOnce([put("e", 5), put("a", 1)]).catch((reason: unknown) => reason);
     expect(doubled).toBeInstanceOf(UniqueViolation);

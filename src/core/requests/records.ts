@@ -124,7 +124,7 @@ export function isAdjusted(record: Pick<RequestRecord, "answeredBy" | "decision"
 export const ANSWERED_AT = ["first", "second", "later", "none"] as const;
 export type AnsweredAt = (typeof ANSWERED_AT)[number];
 
-interface Tried {
+interface AttemptSummary {
   readonly attempts: number;
   /** Null when nobody answered. */
   readonly model: string | null;
@@ -132,7 +132,7 @@ interface Tried {
 }
 
 /** Null for requests that no provider was asked for, that it refused as wrong, or whose client left before an answer. */
-export function answeredAtOf({ attempts, model, status }: Tried): AnsweredAt | null {
+export function answeredAtOf({ attempts, model, status }: AttemptSummary): AnsweredAt | null {
   if (model === null) return attempts > 0 && status >= 500 ? "none" : null;
   if (attempts <= 1) return "first";
   return attempts === 2 ? "second" : "later";
@@ -142,7 +142,7 @@ export function triedOf({
   attempts,
   answeredBy,
   status,
-}: Pick<RequestRecord, "attempts" | "answeredBy" | "status">): Tried {
+}: Pick<RequestRecord, "attempts" | "answeredBy" | "status">): AttemptSummary {
   return { attempts: attempts.length, model: answeredBy?.model ?? null, status };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import type { Invitation, InvitationStore, UserRole } from "../../core/people.ts";
-import { BatchRefused } from "../../core/store-errors.ts";
+import { BatchRejected } from "../../core/store-errors.ts";
 import { INSERT_USER, userParams } from "./users.ts";
 
 export function createInvitationStore(db: Db): InvitationStore {
@@ -32,7 +32,7 @@ export function createInvitationStore(db: Db): InvitationStore {
         await db.batch([...useUp(invitation), { sql: INSERT_USER, params: userParams(user) }]);
         return true;
       } catch (error) {
-        if (error instanceof BatchRefused) return false;
+        if (error instanceof BatchRejected) return false;
         throw error;
       }
     },

@@ -3,7 +3,7 @@
 import type { Db, SqlRow } from "../../core/db.ts";
 import { type Constraints, NO_CONSTRAINTS } from "../../core/decision.ts";
 import type { Profile, ProfileStore } from "../../core/profiles.ts";
-import { BatchRefused } from "../../core/store-errors.ts";
+import { BatchRejected } from "../../core/store-errors.ts";
 import { forUpdateSql } from "../dialect.ts";
 import { BUMP_REVISION } from "./revision.ts";
 
@@ -31,7 +31,7 @@ export function createProfileStore(db: Db): ProfileStore {
         const answers = await db.batch([...hold, ...move, deleted, BUMP_REVISION]);
         return answers.at(-2)?.length === 1 ? "deleted" : "missing";
       } catch (error) {
-        if (error instanceof BatchRefused) return "heir-missing";
+        if (error instanceof BatchRejected) return "heir-missing";
         throw error;
       }
     },

@@ -2,7 +2,7 @@
 
 import type { Db } from "../../core/db.ts";
 import type { PasswordResetStore } from "../../core/people.ts";
-import { BatchRefused } from "../../core/store-errors.ts";
+import { BatchRejected } from "../../core/store-errors.ts";
 import { END_RESETS, SET_PASSWORD, toUser, USER_COLUMNS } from "./users.ts";
 
 export function createPasswordResetStore(db: Db): PasswordResetStore {
@@ -25,7 +25,7 @@ export function createPasswordResetStore(db: Db): PasswordResetStore {
         ]);
         return true;
       } catch (error) {
-        if (error instanceof BatchRefused) return false;
+        if (error instanceof BatchRejected) return false;
         throw error;
       }
     },

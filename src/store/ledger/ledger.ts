@@ -1,10 +1,12 @@
-// The ledger's tables: a batch's operations are posted to what is remembered or, under lock, read; what they change is
-// written in one transaction.
+// The ledger's tables. A batch of operations is posted to what is remembered or, under lock, read; its changes are written
+// in one transaction.
 
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import type {
   Hold,
   HoldState,
+  KeySpend,
+  LedgerChanges,
   LedgerOp,
   LedgerOutcome,
   LedgerState,
@@ -13,59 +15,17 @@ import type {
   Transaction,
   Wallet,
 } from "../../core/ledger.ts";
-import { BatchRefused } from "../../core/store-errors.ts";
+import { BatchRejected } from "../../core/store-errors.ts";
 import { clockSql, forUpdateSql, inListSql, listValue } from "../dialect.ts";
 import { KEY_SPEND, toKeySpend } from "./key-spends.ts";
-import { LedgerMemory } from "./memory.ts";
-import { forgetProcesses } from "./processes.ts";
 import { createLedgerWriter } from "./write.ts";
 
 /** `owner` names this run of this process: a restart is another owner. */
 export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemory()): LedgerStore {
+  const commit = createCommit(db, owner, memory);
   const clock = clockSql(db.kind);
-  const write = createLedgerWriter(db.kind, owner);
-
-  /** Null when it has to be read first; then nothing was written. */
-  async function commitFromMemory(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[] | null> {
-    const state = memory.recall(ops);
-    if (state === null) return null;
-    const { outcomes, changes } = post(state, ops);
-    // Nothing of a refusal is written, so nothing would tell that what is remembered is out of date.
-    if (!outcomes.every(isDone) || !ops.every((op, index) => isUncurbed(op, outcomes[index]))) return null;
-    const statements = write({ state, changes });
-    // In a batch wallets are locked in one order; at once, with several, two processes might lock them crosswise.
-    if (changes.wallets.length === 1) await db.batchAtOnce(statements);
-    else await db.batch(statements);
-    memory.learn(state, changes);
-    return outcomes;
-  }
-
-  async function commitAfterReading(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[]> {
-    const reads = readsFor(db.kind, ops);
-    const { outcomes, changes, state } = await db.readThenWrite(Object.values(reads), (answers) => {
-      const found = Object.fromEntries(Object.keys(reads).map((name, index) => [name, answers[index] ?? []]));
-      const read = toState(found);
-      const posted = post(read, ops);
-      return {
-        writes: write({ state: read, changes: posted.changes }),
-        result: { ...posted, state: read },
-      };
-    });
-    memory.learn(state, changes);
-    return outcomes;
-  }
-
   return {
-    async commit(ops, post) {
-      try {
-        return (await commitFromMemory(ops, post)) ?? (await commitAfterReading(ops, post));
-      } catch (error) {
-        memory.forget();
-        if (!(error instanceof BatchRefused)) throw error;
-        memory.surprise();
-        return commitAfterReading(ops, post);
-      }
-    },
+    commit,
     async balance(accountId) {
       const [row] = await db.query(`SELECT ${WALLET} FROM wallets WHERE account_id = $1`, [accountId]);
       return row === undefined ? { accountId, posted: 0n, held: 0n, sequence: 0, hash: "" } : toWallet(row);
@@ -91,10 +51,66 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
         [owner, silentMs],
       );
     },
-    forgetGone: (isGone) => forgetProcesses(db, (id) => id !== owner && isGone(id)),
+    async forgetGone(isGone) {
+      const ids = (await db.query("SELECT id FROM processes")).map(({ id }) => String(id));
+      const gone = ids.filter((id) => id !== owner && isGone(id));
+      for (const id of gone) await db.query("DELETE FROM processes WHERE id = $1", [id]);
+    },
     async leave() {
       await db.query(`DELETE FROM processes WHERE id = $1 AND ${HOLDS_NOTHING}`, [owner]);
     },
+  };
+}
+
+/** A process says that it lives every few seconds (`beat`); after so long without a sign it does not count as alive. */
+const ALIVE_MS = 15_000;
+
+/** How many processes share this database now. */
+export async function countProcesses(db: Db): Promise<number> {
+  const sql = `SELECT COUNT(*) AS count FROM processes WHERE seen_at > ${clockSql(db.kind)} - $1`;
+  const [row] = await db.query(sql, [ALIVE_MS]);
+  return Number(row?.count ?? 0);
+}
+
+function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore["commit"] {
+  const write = createLedgerWriter(db.kind, owner);
+
+  /** Null when it has to be read first; then nothing was written. */
+  async function commitFromMemory(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[] | null> {
+    const state = memory.recall(ops);
+    if (state === null) return null;
+    const { outcomes, changes } = post(state, ops);
+    // A rejected operation writes nothing, so nothing would show that the memory is out of date.
+    if (!outcomes.every(isDone) || !ops.every((op, index) => isUncurbed(op, outcomes[index]))) return null;
+    const statements = write({ state, changes });
+    // A batch locks wallets in one order. At once, two processes could lock several of them crosswise.
+    if (changes.wallets.length === 1) await db.batchAtOnce(statements);
+    else await db.batch(statements);
+    memory.learn(state, changes);
+    return outcomes;
+  }
+
+  async function commitAfterReading(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[]> {
+    const reads = readsFor(db.kind, ops);
+    const { outcomes, changes, state } = await db.readThenWrite(Object.values(reads), (answers) => {
+      const found = Object.fromEntries(Object.keys(reads).map((name, index) => [name, answers[index] ?? []]));
+      const read = toState(found);
+      const posted = post(read, ops);
+      return { writes: write({ state: read, changes: posted.changes }), result: { ...posted, state: read } };
+    });
+    memory.learn(state, changes);
+    return outcomes;
+  }
+
+  return async (ops, post) => {
+    try {
+      return (await commitFromMemory(ops, post)) ?? (await commitAfterReading(ops, post));
+    } catch (error) {
+      memory.forget();
+      if (!(error instanceof BatchRejected)) throw error;
+      memory.readFirst();
+      return commitAfterReading(ops, post);
+    }
   };
 }
 
@@ -102,7 +118,7 @@ function isDone({ state }: LedgerOutcome): boolean {
   return state !== "refused" && state !== "already-resolved";
 }
 
-/** A limit may have been reset by hand, which no wallet tells of: less is granted only by what was just read. */
+/** A spend limit may have been reset by hand, which no wallet shows. Less is granted only by what was just read. */
 function isUncurbed(op: LedgerOp, outcome: LedgerOutcome | undefined): boolean {
   if (op.kind !== "hold" || op.spendLimit === null || outcome?.state !== "held") return true;
   return outcome.amount >= (op.amounts[0] ?? 0n);
@@ -115,6 +131,73 @@ const WALLET = "account_id, posted, held, sequence, hash";
 // By name: a prepared statement that says `*` fails as soon as a newer version adds a column.
 const MOVE = "t.id, t.kind, t.account_id, t.sequence, t.balance_after, t.hold_id, t.note, t.hash";
 const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited";
+
+/** After another process changed a wallet more changes are likely: for so many batches it is cheaper to read first. */
+const READS_AFTER_CONFLICT = 100;
+const REMEMBERED_MAX = 10_000;
+
+/**
+ * What this process last wrote of wallets, open holds and key spends, so that a batch need not read them. Every write names
+ * the wallet as it is remembered. Where another process has changed it, the batch is rejected and the truth is read.
+ */
+export class LedgerMemory {
+  readonly #wallets = new Map<string, Wallet>();
+  /** Open ones, taken by this process: as many as there are requests under way. */
+  readonly #holds = new Map<string, Hold>();
+  readonly #keySpends = new Map<string, KeySpend>();
+  readonly #readsAfterConflict: number;
+  #readsLeft = 0;
+
+  constructor(readsAfterConflict = READS_AFTER_CONFLICT) {
+    this.#readsAfterConflict = readsAfterConflict;
+  }
+
+  /** Null when these operations refer to something that is not remembered. */
+  recall(ops: readonly LedgerOp[]): LedgerState | null {
+    if (this.#readsLeft > 0) {
+      this.#readsLeft -= 1;
+      return null;
+    }
+    if (!ops.every((op) => this.#knows(op))) return null;
+    return { wallets: this.#wallets, holds: this.#holds, keySpends: this.#keySpends, moves: NO_MOVES };
+  }
+
+  /** What was read and what became of it, once that is committed. */
+  learn(state: LedgerState, { wallets, newHolds, resolvedHolds, keySpends }: LedgerChanges): void {
+    if (this.#wallets.size + this.#keySpends.size > REMEMBERED_MAX) this.forget();
+    if (state.wallets !== this.#wallets) copy(state.wallets, this.#wallets);
+    if (state.keySpends !== this.#keySpends) copy(state.keySpends, this.#keySpends);
+    for (const wallet of wallets) this.#wallets.set(wallet.accountId, wallet);
+    for (const hold of newHolds) if (hold.state === "open") this.#holds.set(hold.id, hold);
+    for (const { id } of resolvedHolds) this.#holds.delete(id);
+    for (const spend of keySpends) this.#keySpends.set(spend.keyId, spend);
+  }
+
+  forget(): void {
+    this.#wallets.clear();
+    this.#holds.clear();
+    this.#keySpends.clear();
+  }
+
+  /** Another process writes to the same wallets. */
+  readFirst(): void {
+    this.forget();
+    this.#readsLeft = this.#readsAfterConflict;
+  }
+
+  #knows(op: LedgerOp): boolean {
+    if (op.kind === "move" || !this.#wallets.has(op.accountId)) return false;
+    if (op.kind === "hold") return op.spendLimit === null || this.#keySpends.has(op.keyId);
+    const hold = this.#holds.get(op.holdId);
+    return hold !== undefined && (!hold.isLimited || this.#keySpends.has(hold.keyId));
+  }
+}
+
+const NO_MOVES: ReadonlyMap<string, Transaction> = new Map();
+
+function copy<Value>(from: ReadonlyMap<string, Value>, to: Map<string, Value>): void {
+  for (const [name, value] of from) to.set(name, value);
+}
 
 type ReadName = "newWallets" | "wallets" | "holds" | "keySpends" | "moves";
 

@@ -1,17 +1,16 @@
-// The ledger of an account for reading: newest first, with what each charge was for and who did the rest.
+// Reads the ledger of an account: its transactions, newest first, and its months.
 
 import type { Db, SqlRow } from "../../core/db.ts";
-import type { LedgerLine, LedgerList } from "../../core/ledger.ts";
+import type { LedgerLine, LedgerList, LedgerMonth } from "../../core/ledger.ts";
 import { indexedBySql, inListSql, listValue } from "../dialect.ts";
 import { toTransaction } from "./ledger.ts";
-import { listMonths, type Stretch, stretchOf } from "./months.ts";
 
 export function createLedgerList(db: Db): LedgerList {
   return {
     async list(accountId, { limit, after, from = null, kind = null, month = null }) {
       const isMoves = kind !== null && kind !== "charge";
       const index = isMoves ? indexedBySql(db.kind, "ledger_moves") : "";
-      const within = month === null ? EVERYTHING : await stretchOf(db, accountId, month);
+      const within = month === null ? EVERYTHING : await rangeOf(db, accountId, month);
       const rows = await db.query(
         `SELECT t.*, a.actor, c.request_id, c.model FROM ledger_transactions t${index}
          LEFT JOIN charges c ON c.hold_id = t.hold_id
@@ -29,7 +28,7 @@ export function createLedgerList(db: Db): LedgerList {
   };
 }
 
-const EVERYTHING: Stretch = { from: 0, to: Number.MAX_SAFE_INTEGER };
+const EVERYTHING: SequenceRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 /** Said in these words, the index of what is not a charge can be used. */
 const MOVES_ONLY = " AND t.kind <> 'charge'";
@@ -59,4 +58,126 @@ function toLine(row: SqlRow, entries: readonly SqlRow[]): LedgerLine {
     requestId: row.request_id == null ? null : String(row.request_id),
     model: row.model == null ? null : String(row.model),
   };
+}
+
+/** Transactions after number `from` up to number `to`. */
+interface SequenceRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Transactions are numbered without gaps and never change. So a month (UTC) is a range of numbers whose ends are found by
+ * halving, and its charges are what the balances at both ends leave over. A million charges cost no more than none.
+ * Newest first and without gaps, from the month of the last transaction to that of the first.
+ */
+async function listMonths(
+  db: Db,
+  accountId: string,
+  { limit, after }: { readonly limit: number; readonly after: string | null },
+): Promise<readonly LedgerMonth[]> {
+  const last = await lastOf(db, accountId);
+  if (last === 0) return [];
+  const times = await timesOf(db, accountId, [1, last]);
+  const newest = Math.min(numberOf(times.get(last) ?? 0), after === null ? Number.POSITIVE_INFINITY : parse(after) - 1);
+  const oldest = Math.max(numberOf(times.get(1) ?? 0), newest - limit + 1);
+  const numbers = Array.from({ length: Math.max(0, newest - oldest + 1) }, (_, index) => newest - index);
+  const starts = [newest + 1, ...numbers].map(startMs);
+  const ends = await countsBefore(db, accountId, { last, timesMs: starts });
+  const balances = await balancesOf(db, accountId, ends);
+  const months: LedgerMonth[] = [];
+  for (const [index, number] of numbers.entries()) {
+    const range = { from: ends[index + 1] ?? 0, to: ends[index] ?? 0 };
+    const [opening, closing] = [balances.get(range.from) ?? 0n, balances.get(range.to) ?? 0n];
+    const { topUps, adjustments } = await movesIn(db, accountId, range);
+    const charges = closing - opening - topUps - adjustments;
+    const entries = range.to - range.from;
+    months.push({ id: write(number), entries, opening, topUps, charges, adjustments, closing });
+  }
+  return months;
+}
+
+async function rangeOf(db: Db, accountId: string, month: string): Promise<SequenceRange> {
+  const last = await lastOf(db, accountId);
+  const timesMs = [startMs(parse(month)), startMs(parse(month) + 1)];
+  const [from = 0, to = 0] = await countsBefore(db, accountId, { last, timesMs });
+  return { from, to };
+}
+
+async function lastOf(db: Db, accountId: string): Promise<number> {
+  const [row] = await db.query("SELECT sequence FROM wallets WHERE account_id = $1", [accountId]);
+  return Number(row?.sequence ?? 0);
+}
+
+/** How many transactions there were before each time. All are searched for together, one question a round. */
+async function countsBefore(
+  db: Db,
+  accountId: string,
+  { last, timesMs }: { readonly last: number; readonly timesMs: readonly number[] },
+): Promise<readonly number[]> {
+  const searches = timesMs.map((timeMs) => ({ timeMs, low: 0, high: last }));
+  for (;;) {
+    const open = searches.filter(({ low, high }) => low < high);
+    if (open.length === 0) return searches.map(({ low }) => low);
+    const times = await timesOf(db, accountId, open.map(middleOf));
+    for (const search of open) {
+      const middle = middleOf(search);
+      if ((times.get(middle) ?? 0) < search.timeMs) search.low = middle;
+      else search.high = middle - 1;
+    }
+  }
+}
+
+function middleOf({ low, high }: { readonly low: number; readonly high: number }): number {
+  return Math.ceil((low + high) / 2);
+}
+
+async function timesOf(db: Db, accountId: string, places: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  const rows = await db.query(
+    `SELECT sequence, created_at FROM ledger_transactions
+     WHERE account_id = $1 AND ${inListSql(db.kind, "sequence", "$2", "BIGINT")}`,
+    [accountId, listValue(db.kind, places)],
+  );
+  return new Map(rows.map(({ sequence, created_at }) => [Number(sequence), Number(created_at)]));
+}
+
+async function balancesOf(db: Db, accountId: string, places: readonly number[]): Promise<ReadonlyMap<number, bigint>> {
+  const rows = await db.query(
+    `SELECT sequence, balance_after FROM ledger_transactions
+     WHERE account_id = $1 AND ${inListSql(db.kind, "sequence", "$2", "BIGINT")}`,
+    [accountId, listValue(db.kind, places)],
+  );
+  return new Map(rows.map(({ sequence, balance_after }) => [Number(sequence), BigInt(balance_after as number)]));
+}
+
+/** What is not a charge; those few have an index of their own. */
+async function movesIn(db: Db, accountId: string, { from, to }: SequenceRange) {
+  const rows = await db.query(
+    `SELECT t.kind, CAST(SUM((SELECT amount FROM ledger_entries e
+       WHERE e.account_id = t.account_id AND e.sequence = t.sequence AND e.book = 'wallet')) AS BIGINT) AS amount
+     FROM ledger_transactions t${indexedBySql(db.kind, "ledger_moves")}
+     WHERE t.account_id = $1 AND t.sequence > $2 AND t.sequence <= $3 AND t.kind <> 'charge' GROUP BY t.kind`,
+    [accountId, from, to],
+  );
+  const sumOf = (kind: string): bigint => BigInt((rows.find((row) => row.kind === kind)?.amount as number) ?? 0);
+  return { topUps: sumOf("topup"), adjustments: sumOf("adjustment") };
+}
+
+/** Months are counted through from year 0, so that the one before is one less. */
+function numberOf(timeMs: number): number {
+  const date = new Date(timeMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+function parse(month: string): number {
+  const [year = 0, ofYear = 1] = month.split("-").map(Number);
+  return year * 12 + ofYear - 1;
+}
+
+function write(number: number): string {
+  return `${String(Math.floor(number / 12)).padStart(4, "0")}-${String((number % 12) + 1).padStart(2, "0")}`;
+}
+
+function startMs(number: number): number {
+  return Date.UTC(Math.floor(number / 12), number % 12, 1);
 }

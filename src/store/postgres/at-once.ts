@@ -1,8 +1,8 @@
-// Several writes as one PostgreSQL statement, which is a transaction by itself: one message there and one back, and no row
-// stays locked while messages travel. A write of too few rows makes the whole statement fail.
+// Several writes as one PostgreSQL statement, which is a transaction by itself. It takes one round trip, and no row stays
+// locked while messages travel. A write of too few rows makes the whole statement fail.
 
 import type { SqlValue, Statement } from "../../core/db.ts";
-import { BatchRefused } from "../../core/store-errors.ts";
+import { BatchRejected } from "../../core/store-errors.ts";
 
 export interface AtOnce {
   /** The same for the same statements, so that the server prepares it once. */
@@ -11,38 +11,44 @@ export interface AtOnce {
   readonly values: SqlValue[];
 }
 
-/** None of them may look at what another one writes. */
-export function atOnce(statements: readonly Statement[]): AtOnce {
-  const values: SqlValue[] = [];
-  for (const { params = [] } of statements) values.push(...params);
-  for (const { expectRows = 0 } of statements) values.push(expectRows);
-  return { ...textFor(statements), values };
+/** Remembers the combined texts, so that each is made once and prepared once. */
+export function createAtOnce(): (statements: readonly Statement[]) => AtOnce {
+  const texts = new Map<string, Combined>();
+  let textCount = 0;
+  const textFor = (statements: readonly Statement[]): Combined => {
+    const key = statements.map(({ sql }) => sql).join(";");
+    const known = texts.get(key);
+    if (known !== undefined) return known;
+    textCount += 1;
+    const made = { name: `switchyard_at_once_${textCount}`, text: combine(statements) };
+    if (texts.size >= TEXTS_MAX) texts.clear();
+    texts.set(key, made);
+    return made;
+  };
+  /** None of the statements may look at what another one writes. */
+  return (statements) => {
+    const values: SqlValue[] = [];
+    for (const { params = [] } of statements) values.push(...params);
+    for (const { expectRows = 0 } of statements) values.push(expectRows);
+    return { ...textFor(statements), values };
+  };
 }
 
+type Combined = Pick<AtOnce, "name" | "text">;
+
+/** Batches mix statements in few ways. Should they be more after all, the memory of them stays bounded. */
+const TEXTS_MAX = 200;
+
 /** What the failure of such a statement says about too few rows; null when it is about something else. */
-export function refusalOf(error: { readonly message: string }, statements: readonly Statement[]): BatchRefused | null {
+export function refusalOf(error: { readonly message: string }, statements: readonly Statement[]): BatchRejected | null {
   const match = REFUSED.exec(error.message);
   if (match === null) return null;
   const statementIndex = Number(match[1]);
   const expectedRows = statements[statementIndex]?.expectRows ?? 0;
-  return new BatchRefused({ statementIndex, expectedRows, affectedRows: Number(match[2]) });
+  return new BatchRejected({ statementIndex, expectedRows, affectedRows: Number(match[2]) });
 }
 
 const REFUSED = /refused (\d+) (\d+)/;
-const TEXTS_MAX = 200;
-const texts = new Map<string, { readonly name: string; readonly text: string }>();
-let textCount = 0;
-
-function textFor(statements: readonly Statement[]): { readonly name: string; readonly text: string } {
-  const key = statements.map(({ sql }) => sql).join(";");
-  const known = texts.get(key);
-  if (known !== undefined) return known;
-  textCount += 1;
-  const made = { name: `switchyard_at_once_${textCount}`, text: combine(statements) };
-  if (texts.size >= TEXTS_MAX) texts.clear();
-  texts.set(key, made);
-  return made;
-}
 
 function combine(statements: readonly Statement[]): string {
   let place = 0;

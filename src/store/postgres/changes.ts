@@ -1,21 +1,82 @@
-// Hears from PostgreSQL when another process has changed a key or a profile. Only a hint: what is missed while the
-// connection is gone is found by polling, and whoever listens looks once more after every reconnect.
+// Listens to PostgreSQL for changes of keys and profiles by other processes. Only a hint: what is missed while the
+// connection is away is found by polling, and every reconnect counts as a change.
 
-export interface Changes {
+import type pg from "pg";
+
+export interface ChangeListener {
   close(): Promise<void>;
 }
 
 export interface ChangesOptions {
   /** Something may have changed. */
   readonly onChange: () => void;
-  /** The connection is gone or cannot be had; it is tried again. Told once until it is back. */
+  /** The connection is lost or cannot be opened, and is tried again. Called once until it is back. */
   readonly onLost: (error: Error) => void;
 }
 
-const NO_CHANGES: Changes = { close: () => Promise.resolve() };
+const NO_CHANGES: ChangeListener = { close: () => Promise.resolve() };
 
-export async function listenForChanges(database: string, options: ChangesOptions): Promise<Changes> {
+/** A SQLite file has one process, so nobody else changes anything. */
+export async function listenForChanges(database: string, options: ChangesOptions): Promise<ChangeListener> {
   if (database.startsWith("sqlite:")) return NO_CHANGES;
-  const { listen } = await import("./listen.ts");
-  return listen(database, { ...options, channel: "switchyard_access" });
+  // Loaded only where it is used: the client costs a tenth of a second at every start.
+  const { default: client } = await import("pg");
+  return listen(client.Client, database, options);
+}
+
+/** The triggers of the key and profile tables notify this channel. */
+const CHANNEL = "switchyard_access";
+const CONNECT_MS_MAX = 5_000;
+const RETRY_MS = 1_000;
+
+/** Returns at once; a server that is away now is tried again. */
+function listen(Client: typeof pg.Client, url: string, { onChange, onLost }: ChangesOptions): ChangeListener {
+  let current: pg.Client | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let isClosed = false;
+  let isLost = false;
+
+  const lose = (client: pg.Client, error: Error): void => {
+    if (client !== current || isClosed) return;
+    current = null;
+    if (!isLost) onLost(error);
+    isLost = true;
+    throwAway(client);
+    timer = setTimeout(open, RETRY_MS).unref();
+  };
+  const open = (): void => {
+    const client = new Client({
+      connectionString: url,
+      application_name: "switchyard listens",
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      keepAlive: true,
+    });
+    current = client;
+    client.on("error", (error) => lose(client, error));
+    client.on("end", () => lose(client, new Error("the connection ended")));
+    client.on("notification", onChange);
+    client
+      .connect()
+      .then(() => client.query(`LISTEN ${CHANNEL}`))
+      .then(() => {
+        isLost = false;
+        // Notifications of the meantime were sent to nobody.
+        onChange();
+      })
+      .catch((error: Error) => lose(client, error));
+  };
+
+  open();
+  return {
+    async close() {
+      isClosed = true;
+      if (timer !== null) clearTimeout(timer);
+      if (current !== null) throwAway(current);
+    },
+  };
+}
+
+/** Without a goodbye: a server that does not answer would keep us waiting for one. */
+function throwAway(client: pg.Client): void {
+  client.connection.stream.destroy();
 }

@@ -2,11 +2,10 @@
 
 import pg from "pg";
 import type { Answers, Db, Decided, Queryable, SqlRow, SqlValue, Statement } from "../../core/db.ts";
-import { BatchRefused, StoreUnavailable } from "../../core/store-errors.ts";
+import { BatchRejected, StoreUnavailable, UniqueViolation } from "../../core/store-errors.ts";
 import { migrate } from "../migrate.ts";
 import { runTransaction } from "../transaction.ts";
-import { atOnce, refusalOf } from "./at-once.ts";
-import { getTypeParser, toError } from "./values.ts";
+import { type AtOnce, createAtOnce, refusalOf } from "./at-once.ts";
 
 export interface PostgresOptions {
   readonly poolMax: number;
@@ -22,16 +21,21 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
   const pool = openPool(url, options);
   const writers = openPool(url, { ...options, poolMax: AT_ONCE_CONNECTIONS });
   writers.on("connect", (client) => client.query(NO_SCANS).catch(options.onConnectionLost));
+  const named = createNames();
+  const atOnce = createAtOnce();
   let ending: Promise<void> | null = null;
 
   const db: Db = {
     kind: "postgres",
     query: (sql, params = []) => guarded(async () => (await pool.query<SqlRow>(sql, [...params])).rows),
-    batch: (statements) => (statements.length === 0 ? Promise.resolve([]) : runBatch(pool, statements)),
-    batchAtOnce: (statements) => retried(writers, (loan) => runAtOnce(loan, statements)),
+    batch: (statements) => (statements.length === 0 ? Promise.resolve([]) : runBatch(pool, statements.map(named))),
+    batchAtOnce: (statements) => {
+      const combined = atOnce(statements);
+      return retried(writers, (loan) => runAtOnce(loan, combined, statements));
+    },
     transaction: <T>(work: (tx: Queryable) => Promise<T>) =>
       withConnection(pool, (loan) => inTransaction(loan, (query) => work({ query }))),
-    readThenWrite: (reads, decide) => retried(pool, (loan) => exchange(loan, reads, decide)),
+    readThenWrite: (reads, decide) => retried(pool, (loan) => exchange(loan, { reads, decide, named })),
     migrate: () => migrate(db),
     close: () => {
       ending ??= Promise.all([pool.end(), writers.end()]).then(() => undefined);
@@ -64,9 +68,9 @@ function openPool(url: string, options: PostgresOptions): pg.Pool {
   return pool;
 }
 
-async function runAtOnce({ client }: Loan, statements: readonly Statement[]): Promise<void> {
+async function runAtOnce({ client }: Loan, combined: AtOnce, statements: readonly Statement[]): Promise<void> {
   try {
-    await client.query(atOnce(statements));
+    await client.query(combined);
   } catch (error) {
     throw refusalOf(error as Error, statements) ?? toError(error, 0);
   }
@@ -74,7 +78,7 @@ async function runAtOnce({ client }: Loan, statements: readonly Statement[]): Pr
 
 const TRIES = 4;
 
-const runBatch = (pool: pg.Pool, statements: readonly Statement[]): Promise<Answers> =>
+const runBatch = (pool: pg.Pool, statements: readonly NamedStatement[]): Promise<Answers> =>
   retried(pool, (loan) =>
     undoneOnFailure(loan, async () => {
       const answers = await begin(loan, statements);
@@ -103,20 +107,27 @@ const BEGIN = "BEGIN; SET LOCAL enable_seqscan = off";
 const COMMIT: Statement = { sql: "COMMIT" };
 
 /** A transaction and its first statements, in one packet. */
-async function begin(loan: Loan, statements: readonly Statement[]): Promise<Answers> {
+async function begin(loan: Loan, statements: readonly NamedStatement[]): Promise<Answers> {
   const { stream } = loan.client.connection;
   stream.cork();
   const begun = loan.client.query(BEGIN);
-  const answers = send(loan, statements.map(named));
+  const answers = send(loan, statements);
   stream.uncork();
   const [{ status }] = await Promise.allSettled([begun, answers]);
   if (status === "rejected") await guarded(() => begun);
   return answers;
 }
 
-function exchange<T>(loan: Loan, reads: readonly Statement[], decide: (answers: Answers) => Decided<T>): Promise<T> {
+/** Reads, and the writes that are decided from them. */
+interface NamedExchange<T> {
+  readonly reads: readonly Statement[];
+  readonly decide: (answers: Answers) => Decided<T>;
+  readonly named: Namer;
+}
+
+function exchange<T>(loan: Loan, { reads, decide, named }: NamedExchange<T>): Promise<T> {
   return undoneOnFailure(loan, async () => {
-    const answers = await begin(loan, reads);
+    const answers = await begin(loan, reads.map(named));
     const { writes, result } = decide(answers);
     await send(loan, writes.map(named));
     await send(loan, [COMMIT]);
@@ -150,7 +161,7 @@ async function send({ client }: Loan, statements: readonly NamedStatement[]): Pr
     if (result.status === "rejected") throw toError(result.reason, statementIndex);
     const expectedRows = statements[statementIndex]?.expectRows ?? 0;
     const affectedRows = result.value.rowCount ?? 0;
-    if (affectedRows < expectedRows) throw new BatchRefused({ statementIndex, expectedRows, affectedRows });
+    if (affectedRows < expectedRows) throw new BatchRejected({ statementIndex, expectedRows, affectedRows });
     return result.value.rows;
   });
 }
@@ -159,13 +170,16 @@ interface NamedStatement extends Statement {
   readonly name?: string;
 }
 
-const names = new Map<string, string>();
+type Namer = (statement: Statement) => NamedStatement;
 
 /** A name makes the server keep the prepared statement for as long as the connection lives. */
-function named(statement: Statement): NamedStatement {
-  const name = names.get(statement.sql) ?? `switchyard_${names.size + 1}`;
-  names.set(statement.sql, name);
-  return { ...statement, name };
+function createNames(): Namer {
+  const names = new Map<string, string>();
+  return (statement) => {
+    const name = names.get(statement.sql) ?? `switchyard_${names.size + 1}`;
+    names.set(statement.sql, name);
+    return { ...statement, name };
+  };
 }
 
 type Query = (sql: string, params?: readonly SqlValue[]) => Promise<readonly SqlRow[]>;
@@ -215,4 +229,37 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw toError(error, 0);
   }
+}
+
+/** Classes: connection (08P01 is a mistake of ours), resources (also disk full), operator intervention, system error, authorisation; and read-only. */
+const UNAVAILABLE_STATES = /^(08(?!P01)|53|57|58|28|3D|25006)/;
+
+function toError(error: unknown, statementIndex: number): unknown {
+  if (error instanceof pg.DatabaseError) {
+    const state = error.code ?? "";
+    if (state === "23505") return new UniqueViolation(statementIndex, error);
+    return UNAVAILABLE_STATES.test(state) ? new StoreUnavailable(error) : error;
+  }
+  // Whatever else fails in the driver is the connection, save for our own mistakes.
+  return error instanceof TypeError || error instanceof RangeError ? error : new StoreUnavailable(error);
+}
+
+const BOOL = 16;
+const INTEGERS = new Set([20, 21, 23]);
+/** What SUM over BIGINT gives. */
+const NUMERIC = 1700;
+const FLOATS = new Set([700, 701]);
+
+/** Only what SQLite knows too: text, integers (the rule is at SqlValue) and floating point. */
+function getTypeParser(oid: number): (text: string) => SqlValue {
+  if (INTEGERS.has(oid) || oid === NUMERIC) return readNumber;
+  if (FLOATS.has(oid)) return Number;
+  if (oid === BOOL) return (text) => (text === "t" ? 1 : 0);
+  return (text) => text;
+}
+
+function readNumber(text: string): SqlValue {
+  if (!/^-?\d+$/.test(text)) return Number(text);
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
 }

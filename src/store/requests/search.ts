@@ -105,13 +105,17 @@ interface TimeRange {
   readonly toMs: number;
 }
 
-interface Span {
+interface CountedSpan {
   readonly startMs: number;
   readonly requests: number;
 }
 
 /** Newest first. Of a cost between two steps, and of first tries, there may be fewer than it says. */
-async function spansOf({ db, filter }: Search, step: "hour" | "day", between: TimeRange): Promise<readonly Span[]> {
+async function spansOf(
+  { db, filter }: Search,
+  step: "hour" | "day",
+  between: TimeRange,
+): Promise<readonly CountedSpan[]> {
   const steps = filter.cost === undefined ? null : touchedSteps(filter.cost);
   const isRare = isTriedAgain(filter);
   const rows = isRare
@@ -122,7 +126,7 @@ async function spansOf({ db, filter }: Search, step: "hour" | "day", between: Ti
   return rows.map((row) => ({ startMs: Number(row.start_at), requests: isExact ? Number(row.requests) : 1 })).reverse();
 }
 
-function takeUntil(spans: readonly Span[], wanted: number): readonly Span[] {
+function takeUntil(spans: readonly CountedSpan[], wanted: number): readonly CountedSpan[] {
   let sum = 0;
   const enough = spans.findIndex(({ requests }) => {
     sum += requests;
@@ -132,7 +136,7 @@ function takeUntil(spans: readonly Span[], wanted: number): readonly Span[] {
 }
 
 /** Hours that follow each other are one range. */
-function joined(hours: readonly Span[]): readonly TimeRange[] {
+function joined(hours: readonly CountedSpan[]): readonly TimeRange[] {
   const ranges: { fromMs: number; toMs: number }[] = [];
   for (const { startMs } of hours) {
     const last = ranges.at(-1);

@@ -16,7 +16,7 @@ import {
   type ToolCallTally,
   triedOf,
 } from "../../core/requests/records.ts";
-import { type BulkInsert, bulkInsert, type Column, flag, type InsertShape, integer, text } from "../dialect.ts";
+import { type BulkInsert, bulkInsert, flag, type InsertColumn, type InsertShape, integer, text } from "../dialect.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -140,8 +140,8 @@ const ROLLUPS: InsertShape<Rollup> = {
 
 function columnsOf<Name extends string, Item>(
   names: readonly Name[],
-  columnOf: (name: Name, index: number) => Column<Item>,
-): Readonly<Record<string, Column<Item>>> {
+  columnOf: (name: Name, index: number) => InsertColumn<Item>,
+): Readonly<Record<string, InsertColumn<Item>>> {
   return Object.fromEntries(names.map((name, index) => [name, columnOf(name, index)]));
 }
 
@@ -219,7 +219,7 @@ function addEach(sums: number[], more: readonly number[]): void {
 }
 
 /** How many requests had one combination of everything the log can be filtered by. */
-interface Counter extends Group {
+interface RequestCounter extends Group {
   requests: number;
 }
 
@@ -240,7 +240,7 @@ const COUNTER_KEYS = {
   is_error: flag(({ record }: Group) => isFailed(record)),
 } as const;
 
-const COUNTERS: InsertShape<Counter> = {
+const COUNTERS: InsertShape<RequestCounter> = {
   table: "request_counts",
   columns: {
     ...COUNTER_KEYS,
@@ -254,11 +254,11 @@ const COUNTERS: InsertShape<Counter> = {
 
 const COUNTER_KEY_VALUES = Object.values(COUNTER_KEYS).map(({ of }) => of);
 
-function countersOf(records: readonly RequestRecord[]): ReadonlyMap<string, Counter> {
-  const counters = new Map<string, Counter>();
+function countersOf(records: readonly RequestRecord[]): ReadonlyMap<string, RequestCounter> {
+  const counters = new Map<string, RequestCounter>();
   for (const record of records) {
-    const hour: Counter = { record, span: "hour", startMs: startOf(record.atMs, "hour"), requests: 1 };
-    const day: Counter = { record, span: "day", startMs: startOf(record.atMs, "day"), requests: 1 };
+    const hour: RequestCounter = { record, span: "hour", startMs: startOf(record.atMs, "hour"), requests: 1 };
+    const day: RequestCounter = { record, span: "day", startMs: startOf(record.atMs, "day"), requests: 1 };
     const keys = COUNTER_KEY_VALUES.map((of) => of(hour)).join("\n");
     for (const counter of [hour, day]) {
       const name = `${keys}\n${counter.span}\n${counter.startMs}`;
@@ -271,12 +271,12 @@ function countersOf(records: readonly RequestRecord[]): ReadonlyMap<string, Coun
 }
 
 /** How many requests a provider failed. Few rows, because most requests succeed at the first attempt. */
-interface FailureCount extends Group {
+interface ProviderFailures extends Group {
   readonly provider: string;
   requests: number;
 }
 
-const FAILURES: InsertShape<FailureCount> = {
+const FAILURES: InsertShape<ProviderFailures> = {
   table: "request_failures",
   columns: {
     account_id: GROUP_COLUMNS.account_id,
@@ -290,8 +290,8 @@ const FAILURES: InsertShape<FailureCount> = {
     DO UPDATE SET requests = request_failures.requests + excluded.requests`,
 };
 
-function failuresOf(records: readonly RequestRecord[]): ReadonlyMap<string, FailureCount> {
-  const failures = new Map<string, FailureCount>();
+function failuresOf(records: readonly RequestRecord[]): ReadonlyMap<string, ProviderFailures> {
+  const failures = new Map<string, ProviderFailures>();
   for (const record of records) {
     const { accountId, keyId, atMs } = record;
     for (const provider of failedProvidersOf(record)) {

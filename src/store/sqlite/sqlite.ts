@@ -1,11 +1,11 @@
-// SQLite behind the Db port: every call is a message to the thread that owns the connection (sqlite-worker.mjs),
-// which commits whatever waits in one fsync.
+// SQLite behind the Db port: every call is a message to the thread that owns the connection (worker.mjs),
+// which commits everything that waits in one fsync.
 
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../../core/db.ts";
-import { BatchRefused, StoreDamaged, StoreInUse, StoreUnavailable, UniqueViolation } from "../../core/store-errors.ts";
+import { BatchRejected, StoreDamaged, StoreInUse, StoreUnavailable, UniqueViolation } from "../../core/store-errors.ts";
 import { migrate } from "../migrate.ts";
 import { runTransaction } from "../transaction.ts";
 
@@ -59,12 +59,12 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
   return db;
 }
 
-interface Exchange<T> {
+interface ReadThenWrite<T> {
   readonly reads: readonly Statement[];
   readonly decide: (answers: Answers) => Decided<T>;
 }
 
-async function exchange<T>(thread: Thread, transaction: number, { reads, decide }: Exchange<T>): Promise<T> {
+async function exchange<T>(thread: Thread, transaction: number, { reads, decide }: ReadThenWrite<T>): Promise<T> {
   const answers = await thread.call({ kind: "begin", transaction, statements: reads });
   let decided: Decided<T>;
   try {
@@ -80,14 +80,15 @@ async function exchange<T>(thread: Thread, transaction: number, { reads, decide 
 /** What joins a group commit; anything else (reads, schema changes) runs by itself. */
 const WRITE = /^\s*(insert|update|delete|with)\b/i;
 
-interface Call {
+/** A message to the thread. */
+interface ThreadCall {
   readonly kind: "batch" | "begin" | "step" | "commit" | "rollback" | "close";
   readonly isWrite?: boolean;
   readonly transaction?: number;
   readonly statements?: readonly Statement[];
 }
 
-interface Failure {
+interface ThreadFailure {
   readonly message: string;
   readonly errcode: number | null;
   readonly statementIndex: number;
@@ -96,10 +97,10 @@ interface Failure {
   readonly isDamaged: boolean;
 }
 
-interface Answer {
+interface ThreadAnswer {
   readonly id: number;
   readonly rows?: Answers;
-  readonly error?: Failure;
+  readonly error?: ThreadFailure;
 }
 
 interface Waiter {
@@ -109,7 +110,7 @@ interface Waiter {
 
 interface Thread {
   readonly opened: Promise<unknown>;
-  call(call: Call): Promise<Answers>;
+  call(call: ThreadCall): Promise<Answers>;
   close(): Promise<void>;
 }
 
@@ -132,14 +133,14 @@ function startThread(workerData: { path: string; lockPath: string | null; busyTi
     waiters.clear();
   };
 
-  worker.on("message", (answers: readonly Answer[]) => {
+  worker.on("message", (answers: readonly ThreadAnswer[]) => {
     for (const answer of answers) settle(waiters, answer, workerData.path);
     if (waiters.size === 0) worker.unref();
   });
   worker.on("error", (error) => fail(error as Error));
   worker.once("exit", () => fail(new Error("the database is closed")));
 
-  const call = (message: Call): Promise<Answers> => {
+  const call = (message: ThreadCall): Promise<Answers> => {
     if (fault !== null) return Promise.reject(new StoreUnavailable(fault));
     lastId += 1;
     const answer = wait(lastId);
@@ -161,7 +162,7 @@ function startThread(workerData: { path: string; lockPath: string | null; busyTi
   return { opened, call, close };
 }
 
-function settle(waiters: Map<number, Waiter>, answer: Answer, path: string): void {
+function settle(waiters: Map<number, Waiter>, answer: ThreadAnswer, path: string): void {
   const waiter = waiters.get(answer.id);
   waiters.delete(answer.id);
   if (answer.error === undefined) waiter?.resolve(answer.rows ?? []);
@@ -172,8 +173,8 @@ const UNIQUE_CODES = new Set([1555, 2067, 2579]);
 /** Primary codes: busy, locked, read-only, I/O error, corrupt, full, cannot open, not a database. */
 const UNAVAILABLE_CODES = new Set([5, 6, 8, 10, 11, 13, 14, 26]);
 
-function toError(failure: Failure, path: string): Error {
-  if (failure.refusal !== null) return new BatchRefused(failure.refusal);
+function toError(failure: ThreadFailure, path: string): Error {
+  if (failure.refusal !== null) return new BatchRejected(failure.refusal);
   if (failure.isInUse) return new StoreInUse(path);
   const cause = Object.assign(new Error(failure.message), { errcode: failure.errcode });
   if (failure.isDamaged) return new StoreDamaged(path, cause);

@@ -6,6 +6,7 @@ import { verifyLedger } from "../../../src/billing/verify.ts";
 import type { AuditedTransaction, LedgerAudit } from "../../../src/core/audit.ts";
 import type {
   Charge,
+  ChargedUsage,
   Hold,
   HoldOp,
   KeySpend,
@@ -16,7 +17,6 @@ import type {
   SettleOp,
   StoredAnswer,
   Transaction,
-  Usage,
   VoidOp,
   Wallet,
 } from "../../../src/core/ledger.ts";
@@ -25,7 +25,7 @@ import { costNano } from "../../../src/core/money.ts";
 export const PRICE = { input: 1_000, output: 2_000, cacheRead: 100, cacheWrite: 1_250 };
 
 /** With the price above, a thousand pico-USD a token, this many nano-USD are this many tokens. */
-export function usageOf(nano: number, requestId = "request"): Usage {
+export function usageOf(nano: number, requestId = "request"): ChargedUsage {
   return {
     requestId,
     model: "model",
