@@ -71,7 +71,7 @@ function repeatedTypes(/** @type {readonly SourceFile[]} */ files) {
       const node = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
       if (!/^TS(Interface|TypeAlias)Declaration$/.test(node?.type ?? "")) continue;
       const name = node.id.name;
-      places.set(name, [...(places.get(name) ?? []), path]);
+      places.set(name, [...new Set([...(places.get(name) ?? []), path])]);
     }
   }
   return [...places].filter(([, where]) => where.length > 1).map(([name, where]) => ({ name, where }));

@@ -6,12 +6,12 @@ import { newSpanId } from "../../telemetry/trace-context.ts";
 import type { Call } from "../call.ts";
 import type { Services } from "../services.ts";
 import { troubleOf } from "./health-outcome.ts";
-import { type Sending, type Tried, tryModel } from "./try-model.ts";
+import { type Sending, type TriedModel, tryModel } from "./try-model.ts";
 import { judge, loggedReason, type Verdict } from "./verdict.ts";
 
 export type JudgedTry = { readonly ticket: number; readonly report: AttemptReport } & (
-  | { readonly tried: Extract<Tried, { ok: true }>; readonly verdict: null }
-  | { readonly tried: Extract<Tried, { ok: false }>; readonly verdict: Verdict }
+  | { readonly tried: Extract<TriedModel, { ok: true }>; readonly verdict: null }
+  | { readonly tried: Extract<TriedModel, { ok: false }>; readonly verdict: Verdict }
 );
 
 interface TicketedTry {
@@ -48,7 +48,7 @@ export async function recordedTry({ call, sending, ticket }: TicketedTry, servic
 
 type Times = Pick<AttemptReport, "startedAtMs" | "durationMs" | "beganAt" | "endedAt" | "spanId">;
 
-function reportTry({ model }: Sending, tried: Tried, times: Times): AttemptReport {
+function reportTry({ model }: Sending, tried: TriedModel, times: Times): AttemptReport {
   const failure = tried.ok ? null : tried.failure;
   return {
     model: model.id,

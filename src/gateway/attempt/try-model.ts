@@ -21,7 +21,9 @@ import type { Call } from "../call.ts";
 import type { Services } from "../services.ts";
 import type { Failure, Received } from "./verdict.ts";
 
+/** Larger than any response a model writes. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** Errors are read for their message; a page of HTML is cut here. */
 const ERROR_BYTES_MAX = 64 * 1024;
 
 /** A stream that has begun: what was read of it so far, and the rest. */
@@ -37,9 +39,9 @@ export type Reached =
   | { readonly whole: WholeResponse; readonly stream: null }
   | { readonly whole: null; readonly stream: OpenStream };
 
-type Result = { readonly ok: true; readonly answer: Reached } | { readonly ok: false; readonly failure: Failure };
+type ReplyResult = { readonly ok: true; readonly answer: Reached } | { readonly ok: false; readonly failure: Failure };
 
-export type Tried = Result & {
+export type TriedModel = ReplyResult & {
   readonly droppedFields: readonly string[];
   /** What was changed or left out for this model, in words. */
   readonly conversions: readonly string[];
@@ -52,13 +54,13 @@ export interface Sending {
   /** A cap that the client did not ask for but its balance makes necessary. */
   readonly outputCap: number | null;
   readonly refusedFields: readonly string[];
-  /** When the answer must have begun, over all attempts. */
+  /** When a response must have begun, over all attempts. */
   readonly beginsByMs: number;
   /** The span of this attempt; null or absent where there are no traces. */
   readonly spanId?: string | null;
 }
 
-export async function tryModel(attempted: Sending, services: Pick<Services, "registry" | "now">): Promise<Tried> {
+export async function tryModel(attempted: Sending, services: Pick<Services, "registry" | "now">): Promise<TriedModel> {
   const { call, model } = attempted;
   const { provider, transport, format, redact } = services.registry.connection(model.provider);
   const written = writeRequest(attempted, format);
@@ -76,10 +78,10 @@ const NONE: Pick<ProviderRequest, "droppedFields"> = { droppedFields: [] };
 const NO_CONVERSIONS: readonly string[] = [];
 
 function tried(
-  result: Result,
+  result: ReplyResult,
   { droppedFields, conversions = NO_CONVERSIONS }: Pick<ProviderRequest, "droppedFields" | "conversions">,
   redact: Redact,
-): Tried {
+): TriedModel {
   return result.ok
     ? { ok: true, answer: result.answer, droppedFields, conversions }
     : { ok: false, failure: withoutSecrets(result.failure, redact), droppedFields, conversions };
@@ -114,6 +116,7 @@ function writeRequest(
   }
 }
 
+/** The provider's format cannot say what the client asked for. Another model may be able to. */
 function asUnconvertible({ message, details }: GatewayError): Failure {
   const fault = faultOf(message, details.code ?? "", details.param);
   return { kind: "unconvertible", status: null, message, fault, retryAfterMs: null };
@@ -123,7 +126,7 @@ function readReply(
   reply: Reply,
   format: ProviderFormat,
   { isStream, nowMs }: { isStream: boolean; nowMs: number },
-): Result | Promise<Result> {
+): ReplyResult | Promise<ReplyResult> {
   if (!reply.ok) return failed({ kind: reply.failure.kind, message: reply.failure.message });
   if (reply.status < 200 || reply.status > 299) return readRefusal(reply, format, nowMs);
   return isStream ? openStream(reply.body, format) : readWhole(reply.body, format);
@@ -133,7 +136,7 @@ async function readRefusal(
   { status, headers, body }: Extract<Reply, { ok: true }>,
   format: ProviderFormat,
   nowMs: number,
-): Promise<Result> {
+): Promise<ReplyResult> {
   const bytes = await readAll(body, ERROR_BYTES_MAX);
   const fault = format.readError(bytes ?? Buffer.alloc(0));
   const message = `status ${status}${fault.message === "" ? "" : `: ${fault.message.slice(0, 300)}`}`;
@@ -141,7 +144,7 @@ async function readRefusal(
   return failed({ kind: "status", status, message, fault, retryAfterMs });
 }
 
-async function readWhole(body: ReplyBody, format: ProviderFormat): Promise<Result> {
+async function readWhole(body: ReplyBody, format: ProviderFormat): Promise<ReplyResult> {
   const bytes = await readAll(body, ANSWER_BYTES_MAX);
   if (bytes === null) return failed({ kind: "unreadable", message: "the answer is larger than the gateway accepts" });
   if (body.failure !== null) return failed({ ...asUnreadable(body.failure), received: NOTHING_YET });
@@ -177,7 +180,7 @@ export async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer
 }
 
 /** Reads up to the first content or tool-call delta; nothing reaches the client before that. */
-async function openStream(body: ReplyBody, format: ProviderFormat): Promise<Result> {
+async function openStream(body: ReplyBody, format: ProviderFormat): Promise<ReplyResult> {
   const reader = format.streamReader();
   const head: ChatChunk[] = [];
   let isAtEnd = false;
@@ -209,6 +212,6 @@ function emptyStreamFailure(body: ReplyBody, { progress }: StreamReader): Pick<F
   return hasOutput ? null : { kind: "unreadable", message: "the answer is empty" };
 }
 
-function failed(failure: Pick<Failure, "kind" | "message"> & Partial<Failure>): Result {
+function failed(failure: Pick<Failure, "kind" | "message"> & Partial<Failure>): ReplyResult {
   return { ok: false, failure: { status: null, fault: null, retryAfterMs: null, ...failure } };
 }

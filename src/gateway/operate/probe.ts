@@ -6,7 +6,7 @@ import type { Model, Provider } from "../../core/model.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { mayLeaveOut } from "../../formats/passage.ts";
 import { parseBody } from "../../formats/wire/json-source.ts";
-import { type Tried, tryModel } from "../attempt/try-model.ts";
+import { type TriedModel, tryModel } from "../attempt/try-model.ts";
 import { type Failure, judge } from "../attempt/verdict.ts";
 import type { Services } from "../services.ts";
 import { adviseOn } from "./probe-advice.ts";
@@ -75,10 +75,10 @@ function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {
 }
 
 /** Once more without a field that is refused, as any other request would be. */
-async function ask(model: Model, signal: AbortSignal, services: ProbeServices): Promise<Tried> {
+async function ask(model: Model, signal: AbortSignal, services: ProbeServices): Promise<TriedModel> {
   const { source, body } = parseBody(Buffer.from(JSON.stringify(QUESTION)));
   const asked = { format: openaiChat, request: openaiChat.readRequest(source, body) };
-  const send = (refusedFields: readonly string[]): Promise<Tried> =>
+  const send = (refusedFields: readonly string[]): Promise<TriedModel> =>
     tryModel(
       { call: { ...asked, signal }, model, outputCap: null, refusedFields, beginsByMs: Number.POSITIVE_INFINITY },
       services,

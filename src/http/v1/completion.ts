@@ -15,18 +15,24 @@ import type { RequestRecording } from "./record.ts";
 /** A response this small fits into the socket's buffers, read or not. */
 const SMALL_BYTES = 16 * 1024;
 
-interface Exchange {
+interface HttpExchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-export async function answerIn(format: ClientFormat, { request, reply }: Exchange, edge: Edge): Promise<FastifyReply> {
+/** Reads the body in the given format and answers it. A body that cannot be read never becomes a call. */
+export async function answerIn(
+  format: ClientFormat,
+  { request, reply }: HttpExchange,
+  edge: Edge,
+): Promise<FastifyReply> {
   const { source, body } = await parsedBodyOf(request);
   const clientRequest = format.readRequest(source, body, request.headers as ClientHeaders);
   return answerRequest({ format, clientRequest, request, reply }, edge);
 }
 
-export interface ReadExchange extends Exchange {
+/** An exchange whose request has been read. */
+export interface ReadExchange extends HttpExchange {
   readonly format: ClientFormat;
   readonly clientRequest: ClientRequest;
 }
@@ -61,10 +67,12 @@ export async function answerRequest(exchange: ReadExchange, edge: Edge): Promise
   }
 }
 
+/** A header that was sent more than once counts as its first value. */
 function firstOf(header: string | string[] | undefined): string | null {
   return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
+/** A client that reads too slowly is cut off, whole response or stream. */
 async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Promise<FastifyReply> {
   if (settings.routing.isRoutingDebugged) reply.headers(answer.headers);
   const { writeStallMs } = settings.server;

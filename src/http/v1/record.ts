@@ -36,8 +36,13 @@ const NO_REPORT: CallReport = reportOf(NO_FACTS, { event: "error", isCutting: fa
 const CLIENT_CLOSED_REQUEST = 499;
 const DATABASE_UNAVAILABLE = "database_unavailable";
 
+/** What a recording needs from the edge. */
 type RecordEdge = Pick<Edge, "now" | "metrics" | "traces" | "log" | "records" | "settings">;
 
+/**
+ * Observes one request from its first byte. It is written once: when the connection is done with it, or when the call is
+ * settled, whichever comes later.
+ */
 export class RequestRecording implements CallObserver {
   readonly captures: Call["captures"];
   readonly traceContext: TraceContext | null;
@@ -74,6 +79,7 @@ export class RequestRecording implements CallObserver {
     this.#leaveQueue = leaveQueue;
   }
 
+  /** From here on a report will come, unless the call fails before it is routed. */
   callStarted(clientRequest: ClientRequest): void {
     this.#clientRequest = clientRequest;
     this.#isCallOpen = true;
@@ -85,6 +91,7 @@ export class RequestRecording implements CallObserver {
     if (this.#closing !== null) this.#write(this.#closing);
   }
 
+  /** The code of the error that was sent instead of a response. */
   failed(errorCode: string): void {
     this.#errorCode = errorCode;
   }
@@ -233,6 +240,7 @@ function asFailure(attempt: AttemptReport): RequestMetric["failedAttempts"][numb
   return { model: attempt.model, provider: attempt.provider, reason: failureReason(attempt) };
 }
 
+/** Whether another model answered than the one chosen first. */
 function isFallback({ answeredBy, decision }: CallReport): boolean {
   return answeredBy !== null && answeredBy !== decision?.model;
 }
