@@ -1,27 +1,31 @@
-// Gathers operations while a commit is under way and commits them together. One bad operation does not spoil the others:
-// a batch that fails for another reason than the store being away is tried again in halves, until the bad one is alone.
-// A store that hangs counts as away: nobody waits for it for long, and nothing is added to what it has not answered.
+// The batcher: operations that arrive while a commit is under way are committed together. One bad operation does not spoil
+// the others: a batch that fails although the store is there is retried in halves, until the bad one is alone.
+// A store that hangs counts as away: waiting requests are rejected, and nothing is added to what it has not answered.
 
 import type { LedgerOp, LedgerOutcome } from "../core/ledger.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
 
+/** Bounds one transaction: a longer one would hold the locks of all wallets in it for too long. */
 const BATCH_MAX = 256;
-const PATIENCE_MS = 10_000;
+/** Far above any commit that works, below the time clients wait. */
+const COMMIT_TIMEOUT_MS = 10_000;
 
-interface Waiting {
+/** An operation and who waits for its outcome. */
+interface QueuedOp {
   readonly op: LedgerOp;
   readonly resolve: (outcome: LedgerOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export interface Batcher {
+  /** Rejects with StoreUnavailable where the store is away or hangs; then the outcome is unknown. */
   submit(op: LedgerOp): Promise<LedgerOutcome>;
-  /** Resolves when nothing waits. */
+  /** Resolves when nothing is queued or under way. */
   idle(): Promise<void>;
 }
 
 export function createBatcher(commit: (ops: readonly LedgerOp[]) => Promise<readonly LedgerOutcome[]>): Batcher {
-  let waiting: Waiting[] = [];
+  let waiting: QueuedOp[] = [];
   let running: Promise<void> | null = null;
   let hanging: StoreUnavailable | null = null;
 
@@ -31,7 +35,7 @@ export function createBatcher(commit: (ops: readonly LedgerOp[]) => Promise<read
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH_MAX);
       waiting = waiting.slice(BATCH_MAX);
-      const timer = setTimeout(() => giveUp(batch), PATIENCE_MS);
+      const timer = setTimeout(() => giveUp(batch), COMMIT_TIMEOUT_MS);
       await runBatch(batch);
       clearTimeout(timer);
       hanging = null;
@@ -39,14 +43,14 @@ export function createBatcher(commit: (ops: readonly LedgerOp[]) => Promise<read
     running = null;
   }
 
-  /** What was sent may still be done; what was not is dropped. All are told that it is unknown. */
-  function giveUp(batch: readonly Waiting[]): void {
-    hanging = new StoreUnavailable(new Error(`the store has not answered for ${PATIENCE_MS} ms`));
+  /** What was sent may still be committed; what was not is dropped. All callers learn that the outcome is unknown. */
+  function giveUp(batch: readonly QueuedOp[]): void {
+    hanging = new StoreUnavailable(new Error(`the store has not answered for ${COMMIT_TIMEOUT_MS} ms`));
     for (const { reject } of [...batch, ...waiting]) reject(hanging);
     waiting = [];
   }
 
-  async function runBatch(batch: readonly Waiting[]): Promise<void> {
+  async function runBatch(batch: readonly QueuedOp[]): Promise<void> {
     try {
       const outcomes = await commit(batch.map(({ op }) => op));
       batch.forEach(({ resolve }, index) => {

@@ -1,4 +1,4 @@
-// Money in, and corrections: amounts read from decimal text, each done once under its idempotency key.
+// Credits: top-ups and corrections. Amounts are read from decimal text, and each is booked once under its idempotency key.
 
 import { createHash, randomBytes } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
@@ -15,6 +15,7 @@ export interface Credits {
   readonly months: LedgerList["months"];
 }
 
+/** A top-up or correction as it was asked for. */
 export interface Movement {
   readonly accountId: string;
   readonly amountUsd: string;
@@ -25,6 +26,7 @@ export interface Movement {
   readonly idempotencyKey: string | null;
 }
 
+/** A million dollars: far above any use, so that a slip of the keyboard is caught. */
 const TOP_UP_MAX = 1_000_000n * 1_000_000_000n;
 
 export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list, months }: LedgerList): Credits {
@@ -48,11 +50,13 @@ export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list, 
   };
 }
 
+/** Hashed with the account, so that a key of one account cannot hit a movement of another. */
 function movementId(kind: string, { accountId, idempotencyKey }: Movement): string {
   if (idempotencyKey === null) return `${kind}:${randomBytes(12).toString("hex")}`;
   return `${kind}:${createHash("sha256").update(`${accountId}\n${idempotencyKey}`).digest("hex").slice(0, 32)}`;
 }
 
+/** Only corrections may be negative. */
 function readAmount(text: string, { isSigned }: { isSigned: boolean }): NanoUsd {
   const isNegative = isSigned && text.startsWith("-");
   const amount = parseUsd(isNegative ? text.slice(1) : text);

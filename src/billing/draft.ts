@@ -1,4 +1,5 @@
-// The state of a batch while it is being posted: what was read, overlaid with what has changed so far.
+// The state of a batch while it is being posted: what was read, overlaid with what has changed so far. Every write asserts
+// the invariants of the ledger, so that no bug above can store a wallet below zero.
 
 import { hash } from "node:crypto";
 import type {
@@ -20,6 +21,7 @@ export const BALANCE_MAX = 1_000_000_000n * 1_000_000_000n;
 
 type NewTransaction = Omit<Transaction, "sequence" | "balanceAfter" | "hash">;
 
+/** Not shared between batches: one batch makes one draft and reads its changes once. */
 export class Draft {
   readonly #state: LedgerState;
   readonly #wallets = new Map<string, Wallet>();
@@ -34,6 +36,7 @@ export class Draft {
     this.#state = state;
   }
 
+  /** False for accounts that do not exist. */
   hasWallet(accountId: string): boolean {
     return this.#state.wallets.has(accountId);
   }
@@ -59,6 +62,7 @@ export class Draft {
     this.#newHolds.set(hold.id, hold);
   }
 
+  /** Ends a hold; one that was taken in the same batch is written once, in its last state. */
   resolveHold(hold: Hold, state: HoldState): void {
     const { id, accountId, keyId, amount, isLimited } = hold;
     this.#resolvedHolds.set(id, { id, accountId, keyId, amount, state, isLimited });
@@ -74,6 +78,7 @@ export class Draft {
     this.#keySpends.set(spend.keyId, spend);
   }
 
+  /** A top-up or adjustment that was booked before under this id. */
   move(id: string): Transaction | undefined {
     return this.#transactions.get(id) ?? this.#state.moves.get(id);
   }
@@ -101,6 +106,7 @@ export class Draft {
     this.#answers.push({ ...answer, holdId });
   }
 
+  /** Everything the store has to write, in one transaction. */
   changes(): LedgerChanges {
     const isNew = (id: string): boolean => this.#newHolds.has(id);
     return {
@@ -136,10 +142,13 @@ function amountIn(entries: readonly LedgerEntry[], wanted: LedgerBook): bigint {
   return 0n;
 }
 
+/** Amounts are hashed as text: JSON has no integers of 64 bits. */
 type HashedField = string | number | boolean | null;
 
+/** The order is part of every hash and must never change. */
 const BOOKS: readonly LedgerBook[] = ["wallet", "clearing", "revenue", "absorbed"];
 
+/** The order is part of every hash and must never change. */
 function chargeFields({ keyId, usage, charge, paid, absorbed }: Charge): readonly HashedField[] {
   const { requestId, model, provider, buckets, isEstimated, price, markupPpm, outcome } = usage;
   return [

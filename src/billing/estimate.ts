@@ -1,19 +1,22 @@
-// How much a request can cost at most, before it is sent: what its hold must cover. Bounds, not guesses: text is counted
-// at two bytes a token, which no tokenizer in use exceeds for real text; pictures at a flat worst case, other files by size.
+// The upper bound of a request's cost, before it is sent: what its hold must cover. Text is counted at two bytes a token,
+// which no tokenizer in use exceeds for real text; pictures at a flat worst case, other files by size.
 
 import type { ChatRequest, ContentPart } from "../core/chat.ts";
 import type { Model } from "../core/model.ts";
 import { cacheWritePrice, costNano, longCacheWritePrice, type NanoUsd, type Price } from "../core/money.ts";
 
 const BYTES_PER_TOKEN = 2;
+/** A large picture at full detail. */
 const ATTACHMENT_TOKENS = 4_000;
 /** Of sound and documents as they are embedded. A page of a document has far more bytes than this for each of its tokens. */
 const EMBEDDED_BYTES_PER_TOKEN = 8;
+/** What hosts add around a short prompt. */
 const OVERHEAD_TOKENS = 32;
+/** A document of many hundred pages behind one URL. */
 const ATTACHMENT_TOKENS_POSSIBLE = 500_000;
 /** Hosts put words of their own before a prompt, above all where tools are offered. */
 const PREAMBLE_TOKENS_POSSIBLE = 4_000;
-/** Less than this is not worth an answer. */
+/** A response with fewer tokens is of no use. */
 const OUTPUT_TOKENS_MIN = 16;
 
 export interface Quote {

@@ -1,5 +1,5 @@
-// The ledger as a service. Whatever waits is committed together (one fsync for many requests); what could not be settled
-// because the store was away goes to the outbox and is tried until it is done. A failed settlement is never a refund.
+// The ledger as a service. Operations that wait are committed together (one fsync for many requests). What could not be
+// settled because the store was away goes to the outbox and is retried until it is done. It is never a refund.
 
 import type {
   HoldOp,
@@ -25,7 +25,7 @@ export interface Ledger {
   hold(op: Omit<HoldOp, "kind">): Promise<HoldOutcome>;
   /** Never rejects: what cannot be booked now is `deferred`, and done later. */
   settle(op: Omit<SettleOp, "kind">): Promise<SettleOutcome | { readonly state: "deferred" }>;
-  /** Gives a hold back. Never rejects; it is tried until it is done. */
+  /** Releases a hold. Never rejects; it is retried until it is done. */
   release(hold: { readonly holdId: string; readonly accountId: string }): Promise<void>;
   move(op: Omit<MoveOp, "kind">): Promise<MoveOutcome>;
   balance(accountId: string): Promise<Wallet>;
@@ -44,7 +44,9 @@ export interface LedgerOptions {
   readonly onDeferred?: () => void;
 }
 
+/** How often open settlements and releases are retried. */
 const RETRY_MS = 1_000;
+/** How often this process says that it is alive: well within any `ownerSilentMs`. */
 const BEAT_MS = 5_000;
 
 export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: LedgerOptions): Ledger {
@@ -60,7 +62,7 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
         const kind = "hold" as const;
         return await submit<HoldOutcome>({ kind, id, accountId, keyId, amounts, atLeast, spendLimit, periodStartMs });
       } catch (error) {
-        // The commit may have gone through although its answer was lost.
+        // The commit may have gone through although its outcome was lost.
         if (error instanceof StoreUnavailable) recovery.releaseLater({ holdId: op.id, accountId: op.accountId });
         throw error;
       }
@@ -98,7 +100,7 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
       await recovery
         .retry()
         .catch((error) => log.error({ event: "outbox.left_pending", err: error }, "outbox waits for the next start"));
-      // Others would find out by themselves, a minute later.
+      // Other processes would find out by themselves, a minute later.
       await store.leave().catch(() => undefined);
     },
   };

@@ -1,5 +1,5 @@
-// Settlements that could not be booked yet, in a file that is synced to disk before the answer goes on. Each process has a
-// file of its own and takes over what others left in the folder; booking one twice does no harm, losing one would.
+// The outbox: settlements that could not be booked yet, in a file that is synced to disk before the response goes on. Each
+// process has its own file and takes over what others left. Booking a settlement twice does no harm; losing one would.
 
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,8 +7,10 @@ import type { SettleOp } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
 
 export interface Outbox {
+  /** Resolves when the settlement is on disk, or logged as kept in memory only. */
   add(op: SettleOp): Promise<void>;
   has(holdId: string): boolean;
+  /** Forgets settlements that are booked. */
   done(holdIds: readonly string[]): Promise<void>;
   /** The first call takes over what earlier processes left; it rejects when that cannot be read. */
   waiting(): Promise<readonly SettleOp[]>;
@@ -23,59 +25,29 @@ export interface OutboxOptions {
   readonly onWaiting?: (count: number) => void;
 }
 
-type Line = { readonly settle: SettleOp } | { readonly done: readonly string[] };
+/** One line of the file. */
+type OutboxRecord = { readonly settle: SettleOp } | { readonly done: readonly string[] };
 
 const FILE = /^outbox-.*\.ndjson$/;
 
-export function createOutbox({ folder, name, log, onWaiting = () => undefined }: OutboxOptions): Outbox {
-  const path = join(folder, `outbox-${name}.ndjson`);
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { log, onWaiting = () => undefined } = options;
+  const path = join(options.folder, `outbox-${options.name}.ndjson`);
   const pending = new Map<string, SettleOp>();
-  let unwritten: readonly Line[] = [];
-  let writing: Promise<void> = Promise.resolve();
+  const write = createWriter(path, () => pending.size === 0);
   let adoption: Promise<void> | null = null;
 
-  /** What is added while a write is under way goes out together in the next one. */
-  function write(lines: readonly Line[]): Promise<void> {
-    unwritten = [...unwritten, ...lines];
-    writing = writing.catch(() => undefined).then(flush);
-    return writing;
-  }
-
-  async function flush(): Promise<void> {
-    const lines = unwritten;
-    unwritten = [];
-    try {
-      if (pending.size === 0) await unlink(path).catch(unlessMissing);
-      else if (lines.length > 0) await append(path, lines);
-    } catch (error) {
-      unwritten = [...lines, ...unwritten];
-      throw error;
-    }
-  }
-
-  async function adopt(): Promise<void> {
-    await mkdir(folder, { recursive: true });
-    const left = (await readdir(folder)).filter((file) => FILE.test(file) && join(folder, file) !== path);
-    for (const [index, file] of left.entries()) {
-      const claimed = join(folder, `outbox-${name}-${index}.ndjson`);
-      // Two that start at once cannot both have it.
-      if (!(await rename(join(folder, file), claimed).then(() => true, unlessMissing))) continue;
-      const found = readLines(await readFile(claimed, "utf8"), () =>
-        log.error({ event: "outbox.line_skipped", file }, "skipped a cut-off outbox line"),
-      );
-      for (const op of found) pending.set(op.holdId, op);
-      onWaiting(pending.size);
-      if (found.length > 0) await write(found.map((settle) => ({ settle })));
-      await unlink(claimed);
-    }
+  /** Resolves when they are on disk. */
+  async function keep(ops: readonly SettleOp[]): Promise<void> {
+    for (const op of ops) pending.set(op.holdId, op);
+    onWaiting(pending.size);
+    if (ops.length > 0) await write(ops.map((settle) => ({ settle })));
   }
 
   return {
     async add(op) {
-      pending.set(op.holdId, op);
-      onWaiting(pending.size);
       // A disk that is full as well leaves it in memory: it is still retried for as long as this process lives.
-      await write([{ settle: op }]).catch((error) =>
+      await keep([op]).catch((error) =>
         log.error({ event: "outbox.write_failed", holdId: op.holdId, err: error }, "outbox cannot be written"),
       );
     },
@@ -89,7 +61,7 @@ export function createOutbox({ folder, name, log, onWaiting = () => undefined }:
       );
     },
     async waiting() {
-      adoption ??= adopt();
+      adoption ??= takeOver(options, path, keep);
       await adoption.catch((error) => {
         adoption = null;
         throw error;
@@ -97,6 +69,53 @@ export function createOutbox({ folder, name, log, onWaiting = () => undefined }:
       return [...pending.values()];
     },
   };
+}
+
+type Write = (records: readonly OutboxRecord[]) => Promise<void>;
+
+/** Writes one batch after the other. The file goes when nothing is pending: an empty outbox leaves nothing behind. */
+function createWriter(path: string, isEmpty: () => boolean): Write {
+  let unwritten: readonly OutboxRecord[] = [];
+  let writing: Promise<void> = Promise.resolve();
+
+  async function flush(): Promise<void> {
+    const records = unwritten;
+    unwritten = [];
+    try {
+      if (isEmpty()) await unlink(path).catch(unlessMissing);
+      else if (records.length > 0) await append(path, records);
+    } catch (error) {
+      unwritten = [...records, ...unwritten];
+      throw error;
+    }
+  }
+
+  // What is added while a write is under way goes out together in the next one.
+  return (records) => {
+    unwritten = [...unwritten, ...records];
+    writing = writing.catch(() => undefined).then(flush);
+    return writing;
+  };
+}
+
+/** Takes over the files that other processes left. Each is removed only after `keep` has stored what it held. */
+async function takeOver(
+  { folder, name, log }: OutboxOptions,
+  ownPath: string,
+  keep: (ops: readonly SettleOp[]) => Promise<void>,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const left = (await readdir(folder)).filter((file) => FILE.test(file) && join(folder, file) !== ownPath);
+  for (const [index, file] of left.entries()) {
+    const claimed = join(folder, `outbox-${name}-${index}.ndjson`);
+    // Two that start at once cannot both have it.
+    if (!(await rename(join(folder, file), claimed).then(() => true, unlessMissing))) continue;
+    const found = readRecords(await readFile(claimed, "utf8"), () =>
+      log.error({ event: "outbox.line_skipped", file }, "skipped a cut-off outbox line"),
+    );
+    await keep(found);
+    await unlink(claimed);
+  }
 }
 
 /** For commands, which settle nothing. */
@@ -107,12 +126,12 @@ export const NO_OUTBOX: Outbox = {
   waiting: () => Promise.resolve([]),
 };
 
-async function append(path: string, lines: readonly Line[]): Promise<void> {
+async function append(path: string, records: readonly OutboxRecord[]): Promise<void> {
   const file = await open(path, "a", 0o600);
   let isStillThere: boolean;
   try {
     // It starts with a line break, so that a write that was cut off before does not spoil it.
-    await file.appendFile(`\n${lines.map((line) => JSON.stringify(line, writeBigInt)).join("\n")}\n`);
+    await file.appendFile(`\n${records.map((record) => JSON.stringify(record, writeBigInt)).join("\n")}\n`);
     await file.sync();
     const there = await stat(path).catch(() => null);
     isStillThere = there?.ino === (await file.stat()).ino;
@@ -120,10 +139,11 @@ async function append(path: string, lines: readonly Line[]): Promise<void> {
     await file.close();
   }
   // Another process took the file over while this was written, perhaps without these lines.
-  if (!isStillThere) await append(path, lines);
+  if (!isStillThere) await append(path, records);
 }
 
-function readLines(text: string, onTorn: () => void): readonly SettleOp[] {
+/** The settlements of a file that are not done. A line that cannot be read was cut off while it was written. */
+function readRecords(text: string, onTorn: () => void): readonly SettleOp[] {
   const entries = new Map<string, SettleOp>();
   for (const line of text.split("\n")) {
     if (line === "") continue;
@@ -138,11 +158,13 @@ function readLines(text: string, onTorn: () => void): readonly SettleOp[] {
   return [...entries.values()];
 }
 
+/** False where the file is not there; any other failure goes on. */
 function unlessMissing(error: NodeJS.ErrnoException): false {
   if (error.code !== "ENOENT") throw error;
   return false;
 }
 
+// Amounts are 64-bit integers, which JSON cannot hold: they are written as {"$nano": "123"}.
 function writeBigInt(_name: string, value: unknown): unknown {
   return typeof value === "bigint" ? { $nano: value.toString() } : value;
 }

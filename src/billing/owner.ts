@@ -1,5 +1,5 @@
 // The name a process keeps holds under. On Linux it says on which machine and in which process space it runs, so that a
-// process beside it can see at once that it is gone, instead of waiting for it to have been silent for long.
+// process beside it sees at once that it has ended, instead of waiting until it has been silent for long.
 
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
@@ -10,6 +10,7 @@ import { hostname } from "node:os";
  * as copies of one machine that was stopped in the middle have all else in common.
  */
 const PLACE = placeOf();
+/** A name with a place and a process number in it. */
 const NAMED = /^process_[0-9a-f]+_([0-9a-f]{12})_(\d+)$/;
 
 export function newOwner(): string {
@@ -23,6 +24,7 @@ export function isGone(owner: string): boolean {
   return PLACE !== null && place === PLACE && !isRunning(Number(number));
 }
 
+/** Signal 0 asks for the process and does nothing to it; being forbidden to ask proves that it runs. */
 function isRunning(processNumber: number): boolean {
   try {
     process.kill(processNumber, 0);

@@ -21,6 +21,7 @@ import type {
 } from "../core/ledger.ts";
 import { assert, BALANCE_MAX, Draft } from "./draft.ts";
 
+/** Applies the operations in order. An outcome says what happened to each; the changes are what the store must write. */
 export function post(
   state: LedgerState,
   ops: readonly LedgerOp[],
@@ -43,10 +44,11 @@ function apply(draft: Draft, op: LedgerOp): LedgerOutcome {
   }
 }
 
+/** The same hold asked for again is the same hold: a commit whose outcome was lost may be repeated. */
 function hold(draft: Draft, op: HoldOp): HoldOutcome {
   const known = draft.hold(op.id);
   if (known !== undefined) {
-    // Two requests on one hold would be one answer for nothing.
+    // Two requests on one hold would be one response for nothing.
     assert(known.state === "open" && known.accountId === op.accountId, "a hold's id cannot be used again");
     return { state: "held", amount: known.amount };
   }
@@ -82,7 +84,7 @@ function inPeriod(spend: KeySpend, periodStartMs: number): KeySpend {
   return periodStartMs > spend.periodStartMs ? { ...spend, periodStartMs, spentBefore: spend.spent } : spend;
 }
 
-/** Nothing is granted on an empty wallet, not even for a model that costs nothing. SPEC 1.5 */
+/** Nothing is granted on an empty wallet, not even for a model that costs nothing. Behaviour 7. */
 function grantable({ amounts, atLeast }: HoldOp, usable: bigint): bigint | null {
   if (usable <= 0n) return null;
   const fitting = amounts.find((amount) => amount <= usable);
@@ -90,6 +92,7 @@ function grantable({ amounts, atLeast }: HoldOp, usable: bigint): bigint | null 
   return atLeast !== null && atLeast <= usable ? usable : null;
 }
 
+/** Says why: the key's own limit first, since more credits would not help then. */
 function refuse(
   op: HoldOp,
   { wallet, available, spendable }: { wallet: Wallet; available: bigint; spendable: bigint | null },
@@ -122,6 +125,7 @@ function settle(draft: Draft, op: SettleOp): SettleOutcome {
   return { state: "settled", paid, absorbed };
 }
 
+/** What the wallet could not pay is absorbed by the operator, and booked as that. */
 function chargeTransaction({ holdId, accountId, charge, paid, absorbed }: Charge) {
   return {
     id: `charge:${holdId}`,
@@ -138,6 +142,7 @@ function chargeTransaction({ holdId, accountId, charge, paid, absorbed }: Charge
   };
 }
 
+/** Releasing twice does no harm: the second finds the hold resolved. */
 function release(draft: Draft, op: VoidOp): VoidOutcome {
   const held = draft.hold(op.holdId);
   if (held?.state !== "open") return { state: "already-resolved" };
@@ -149,18 +154,21 @@ function release(draft: Draft, op: VoidOp): VoidOutcome {
   return { state: "voided" };
 }
 
+/** What ends a hold: what it frees, what is paid, and the period the payment counts in. */
 interface Resolution {
   readonly freed: bigint;
   readonly paid: bigint;
   readonly periodStartMs: number;
 }
 
+/** Only keys with a spend limit are counted; what a key spends is known from its charges anyway. */
 function countSpend(draft: Draft, held: Hold, { freed, paid, periodStartMs }: Resolution): void {
   if (!held.isLimited) return;
   const spend = inPeriod(draft.keySpend(held.keyId), periodStartMs);
   draft.putKeySpend({ ...spend, held: spend.held - freed, spent: spend.spent + paid });
 }
 
+/** The id makes a movement happen once; the same id with another amount is refused rather than guessed at. */
 function move(draft: Draft, op: MoveOp): MoveOutcome {
   const known = draft.move(op.id);
   if (known !== undefined) {

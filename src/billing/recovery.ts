@@ -1,20 +1,20 @@
-// What the ledger still owes: settlements in the outbox, holds to be given back, and the holds of processes that died.
-// Each is tried until it is done; one that cannot be booked does not keep back the others.
+// Recovery of the ledger: settlements in the outbox, holds to be released, and the holds of processes that died.
+// Each is retried until it is done; one that cannot be booked does not keep back the others.
 
 import type { LedgerOp, LedgerOutcome, LedgerStore, VoidOp } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
 import type { Outbox } from "./outbox.ts";
 import { isGone } from "./owner.ts";
 
-/** Three weeks: nobody is silent for so long, so only what belongs to nobody is found. Fits the database's integers. */
+/** Three weeks: no live process is silent for so long, so only holds without an owner are found. Fits the database's integers. */
 const NEVER_MS = 2_000_000_000;
 
 export interface Recovery {
-  /** Gives a hold back with the next retry, for when the store is away now. */
+  /** Releases a hold with the next retry, for when the store is away now. */
   releaseLater(hold: HeldBy): void;
-  /** Gives a hold back. Never rejects: what fails is tried again. */
+  /** Releases a hold. Never rejects: what fails is retried. */
   release(hold: HeldBy): Promise<void>;
-  /** Tries everything that is owed. */
+  /** Tries everything that is still open. */
   retry(): Promise<void>;
   /** Says that this process is alive. */
   beat(): Promise<void>;
@@ -22,6 +22,7 @@ export interface Recovery {
   sweep(): Promise<void>;
 }
 
+/** A hold and the account it was taken for. */
 export interface HeldBy {
   readonly holdId: string;
   readonly accountId: string;
@@ -31,34 +32,18 @@ export interface RecoveryOptions {
   readonly store: Pick<LedgerStore, "beat" | "orphans" | "forgetSilent" | "forgetGone">;
   readonly outbox: Outbox;
   readonly log: Log;
+  /** How long a process may be silent before its holds are released. */
   readonly ownerSilentMs: number;
   readonly submit: (op: LedgerOp) => Promise<LedgerOutcome>;
 }
 
 export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: RecoveryOptions): Recovery {
   const releases = new Map<string, VoidOp>();
-  const reported = new Set<string>();
+  const submitAll = createSubmitAll(submit, log);
   let isSteadySinceMs: number | null = null;
 
-  /** Returns those that are done. What fails is told once. */
-  async function submitAll<T extends LedgerOp & { holdId: string }>(ops: readonly T[]): Promise<readonly T[]> {
-    const results = await Promise.allSettled(ops.map(submit));
-    return ops.filter(({ holdId }, index) => {
-      const result = results[index] as PromiseSettledResult<LedgerOutcome>;
-      if (result.status === "fulfilled") return true;
-      if (!reported.has(holdId)) {
-        reported.add(holdId);
-        log.error({ event: "hold.resolve_failed", holdId, err: result.reason }, "hold could not be resolved; retrying");
-      }
-      return false;
-    });
-  }
-
   async function finishReleases(ops: readonly VoidOp[]): Promise<void> {
-    for (const { holdId } of await submitAll(ops)) {
-      releases.delete(holdId);
-      reported.delete(holdId);
-    }
+    for (const { holdId } of await submitAll(ops)) releases.delete(holdId);
   }
 
   async function releaseOrphans(silentMs: number): Promise<void> {
@@ -82,13 +67,12 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
   return {
     releaseLater: note,
     async release(hold) {
-      // A settlement that waits is a charge, whatever went wrong after it.
+      // A settlement in the outbox is a charge, whatever went wrong after it.
       if (!outbox.has(hold.holdId)) await finishReleases([note(hold)]);
     },
     async retry() {
       const settled = await submitAll(await outbox.waiting());
       for (const { holdId } of settled) {
-        reported.delete(holdId);
         log.info({ event: "settlement.completed", holdId }, "deferred settlement completed");
       }
       await outbox.done(settled.map(({ holdId }) => holdId));
@@ -105,10 +89,35 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
     },
     async sweep() {
       await store.forgetGone(isGone);
-      // After an outage of the database everyone has been silent; only who is still silent a while later is dead.
+      // After an outage of the database every process has been silent; only those still silent a while later are dead.
       const isSteady = isSteadySinceMs !== null && performance.now() - isSteadySinceMs >= ownerSilentMs;
       await releaseOrphans(isSteady ? ownerSilentMs : NEVER_MS);
       if (isSteady) await store.forgetSilent(ownerSilentMs);
     },
+  };
+}
+
+/** An operation that ends a hold: a settlement or a release. */
+type HoldEnd = LedgerOp & { readonly holdId: string };
+
+/** Submits many operations and returns those that are done. A hold that fails is logged once, not with every retry. */
+function createSubmitAll(submit: RecoveryOptions["submit"], log: Log) {
+  const reported = new Set<string>();
+
+  function isDone(holdId: string, result: PromiseSettledResult<LedgerOutcome>): boolean {
+    if (result.status === "fulfilled") {
+      reported.delete(holdId);
+      return true;
+    }
+    if (!reported.has(holdId)) {
+      reported.add(holdId);
+      log.error({ event: "hold.resolve_failed", holdId, err: result.reason }, "hold could not be resolved; retrying");
+    }
+    return false;
+  }
+
+  return async <T extends HoldEnd>(ops: readonly T[]): Promise<readonly T[]> => {
+    const results = await Promise.allSettled(ops.map(submit));
+    return ops.filter(({ holdId }, index) => isDone(holdId, results[index] as PromiseSettledResult<LedgerOutcome>));
   };
 }

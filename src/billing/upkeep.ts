@@ -1,11 +1,13 @@
-// What is looked after in the background: the audit of the ledger, and answers kept for repeated requests.
+// Background upkeep: the audit of the ledger, and the removal of responses kept for repeated requests.
 
 import type { LedgerVerdict } from "../core/audit.ts";
 import type { IdempotencyStore } from "../core/idempotency.ts";
 import type { Log } from "../core/log.ts";
 
+/** The audit reads every transaction, so it runs seldom. */
 const AUDIT_MS = 60 * 60 * 1000;
 const SWEEP_MS = 10 * 60 * 1000;
+/** How long a repeated request gets the stored response. Behaviour 7. */
 const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000;
 
 export interface UpkeepOptions {
@@ -18,6 +20,7 @@ export interface UpkeepOptions {
 }
 
 export interface Upkeep {
+  /** Sweeps once before anything is served, then now and again. */
   start(): Promise<void>;
   stop(): void;
 }

@@ -6,6 +6,7 @@ import type { Charge, Wallet } from "../core/ledger.ts";
 import { costNano, type NanoUsd } from "../core/money.ts";
 import { transactionHash } from "./draft.ts";
 
+/** A broken ledger would otherwise fill the log with every row. */
 const PROBLEMS_MAX = 50;
 
 export async function verifyLedger(audit: LedgerAudit): Promise<LedgerVerdict> {
@@ -27,6 +28,7 @@ export async function verifyLedger(audit: LedgerAudit): Promise<LedgerVerdict> {
   };
 }
 
+/** What is on hold must be what the open holds add up to. */
 function heldProblems({ wallet, openHolds }: WalletCheck): readonly string[] {
   const problems: string[] = [];
   if (wallet.held !== openHolds) {
@@ -48,6 +50,7 @@ async function chainProblems(wallet: Wallet, audit: LedgerAudit): Promise<readon
       const { sequence, hash, balanceAfter } = audited.transaction;
       previous = { sequence, hash, balance: balanceAfter };
     }
+    // Requests go on between two pages of a long wallet.
     await new Promise((resolve) => setImmediate(resolve));
   }
   if (wallet.posted !== previous.balance) {
@@ -56,6 +59,7 @@ async function chainProblems(wallet: Wallet, audit: LedgerAudit): Promise<readon
   return wallet.hash === previous.hash ? [] : [`wallet ${wallet.accountId} has another hash than its last transaction`];
 }
 
+/** The transaction before, as far as the next one depends on it. */
 interface Link {
   readonly sequence: number;
   readonly hash: string;
@@ -71,6 +75,7 @@ function linkProblem({ transaction, charge }: AuditedTransaction, previous: Link
   return transactionHash(transaction, charge, previous.hash) === hash ? null : "it was changed after it was booked";
 }
 
+/** A charge must follow from its tokens and prices, and its entries from the charge. */
 function chargeProblem({ transaction, charge, holdState }: AuditedTransaction): string | null {
   if (transaction.kind !== "charge") return null;
   if (charge === null) return "its charge is missing or cannot be read";

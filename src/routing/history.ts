@@ -8,12 +8,12 @@ import { askBefore } from "./ask.ts";
 import { classify } from "./classifier/classify.ts";
 import { HISTORY, REACTION } from "./classifier/constants.ts";
 import type { Classification } from "./classifier/rules.ts";
-import { type Prompt, readPrompt, type Signals } from "./classifier/signals.ts";
+import { type PromptText, readPrompt, type Signals } from "./classifier/signals.ts";
 
 export interface HistoryInput {
   readonly messages: readonly ChatMessage[];
   /** The newest human request and its place among the messages. */
-  readonly prompt: Prompt;
+  readonly prompt: PromptText;
   readonly askIndex: number;
   readonly weights: Weights | null;
 }
@@ -46,7 +46,7 @@ const EMPTY_POINTERS = new RegExp(
 );
 
 /** The signals of a text as if those words were not in it. */
-function withoutEmptyPointers({ lower, signals }: Prompt): Signals {
+function withoutEmptyPointers({ lower, signals }: PromptText): Signals {
   if (signals.cues.backward === 0 || signals.words > HISTORY.followUpWordsMax) return signals;
   const rest = lower.replace(EMPTY_POINTERS, "what");
   return rest === lower ? signals : readPrompt(rest).signals;
@@ -72,7 +72,7 @@ function isSubstantial(signals: Signals, { category }: Classification): boolean 
  * Whether a message only reacts to what was said ("oh no", "lol", "なるほど") and asks for nothing: it continues no work.
  * Praise is a yes where it answers a question, so `messages`, those before it, are looked at for one.
  */
-function isReaction({ text, lower }: Prompt, messages: readonly ChatMessage[]): boolean {
+function isReaction({ text, lower }: PromptText, messages: readonly ChatMessage[]): boolean {
   if (text.length > REACTION.charsMax || /[?？؟]/.test(text)) return false;
   const clauses = lower
     .replaceAll("’", "'")

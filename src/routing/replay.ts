@@ -36,13 +36,13 @@ export interface Policy {
   readonly toolCallsSeen?: ToolCallsSeen;
 }
 
-export type Outcome =
+export type ReplayOutcome =
   | { readonly state: "routed"; readonly tier: Tier; readonly model: string; readonly cost: NanoUsd | null }
   | { readonly state: "refused" };
 
 export interface Replayed {
   readonly past: PastRequest;
-  readonly next: Outcome;
+  readonly next: ReplayOutcome;
   readonly isChanged: boolean;
   /** What led there, in words; empty where nothing changes. */
   readonly because: readonly string[];

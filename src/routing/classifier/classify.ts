@@ -9,14 +9,14 @@ import { checkLayout, OUTPUT } from "./layout.ts";
 import { createNetwork } from "./network.ts";
 import { CATEGORY_WORDS, type Classification, CODING, classifyByRules } from "./rules.ts";
 import { confidenceOf, type Scaled, scale } from "./scale.ts";
-import type { Prompt, Signals } from "./signals.ts";
+import type { PromptText, Signals } from "./signals.ts";
 
-export function classify(prompt: Prompt, weights: Weights | null): Classification {
+export function classify(prompt: PromptText, weights: Weights | null): Classification {
   if (weights === null || isTooShort(prompt.signals)) return classifyByRules(prompt.signals);
   return classifierOf(weights)(prompt);
 }
 
-type Classifier = (prompt: Prompt) => Classification;
+type Classifier = (prompt: PromptText) => Classification;
 
 /** Laying the weights out takes milliseconds, so each set of weights has one classifier for as long as it is used. */
 const CLASSIFIERS = new WeakMap<Weights, Classifier>();

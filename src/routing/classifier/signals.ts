@@ -8,13 +8,13 @@ import type { Cue } from "./lexicon.ts";
 import { LoadCounts, Scan, type SignCounts } from "./scan.ts";
 
 /** A text that has been read: lower-cased once and measured, for every step that looks at it. */
-export interface Prompt {
+export interface PromptText {
   readonly text: string;
   readonly lower: string;
   readonly signals: Signals;
 }
 
-export function readPrompt(text: string): Prompt {
+export function readPrompt(text: string): PromptText {
   const lower = text.toLowerCase();
   return { text, lower, signals: measure(lower) };
 }

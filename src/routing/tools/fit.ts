@@ -3,7 +3,7 @@
 
 import type { Tool } from "../../core/chat.ts";
 import { FITTED_SCENARIOS, TOOL_MEASURES, type ToolMeasure } from "../classifier/layout.ts";
-import type { Prompt, Signals } from "../classifier/signals.ts";
+import type { PromptText, Signals } from "../classifier/signals.ts";
 
 type FittedScenario = (typeof FITTED_SCENARIOS)[number];
 
@@ -138,12 +138,12 @@ const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
   "lacks values": ({ best, values }) => (best.required > 0 && values === 0 ? 1 : 0),
 };
 
-export function measureTools(tools: readonly Tool[], prompt: Prompt): Float32Array {
+export function measureTools(tools: readonly Tool[], prompt: PromptText): Float32Array {
   const facts = gatherFacts(tools, prompt);
   return Float32Array.from(TOOL_MEASURES, (name) => MEASURED[name](facts));
 }
 
-function gatherFacts(tools: readonly Tool[], prompt: Prompt): ToolFacts {
+function gatherFacts(tools: readonly Tool[], prompt: PromptText): ToolFacts {
   const { signals } = prompt;
   const ask = prompt.text.slice(0, ASK_CHARS);
   const said = wordsOf(prompt);
@@ -161,17 +161,17 @@ function count(text: string, pattern: RegExp): number {
 }
 
 /** Whether the request says at least half of what a tool's name does ("play some jazz": `play_music`). */
-export function namesTool(tools: readonly Tool[], prompt: Prompt): boolean {
+export function namesTool(tools: readonly Tool[], prompt: PromptText): boolean {
   const stems = new Set(wordsOf(prompt).map(stemOf));
   return tools.slice(0, TOOLS_MAX).some((tool) => fitOf(tool, stems).nameShare >= NAMED_FROM);
 }
 
-function wordsOf(prompt: Prompt): readonly string[] {
+function wordsOf(prompt: PromptText): readonly string[] {
   return (lowerHead(prompt, ASK_CHARS).match(/[a-z]{3,24}/g) ?? []).slice(0, WORDS_MAX);
 }
 
 /** The first characters of a request in lower case. A few letters grow when lowered and would shift where the text is cut. */
-export function lowerHead({ text, lower }: Prompt, chars: number): string {
+export function lowerHead({ text, lower }: PromptText, chars: number): string {
   return lower.length === text.length ? lower.slice(0, chars) : text.slice(0, chars).toLowerCase();
 }
 

@@ -7,12 +7,12 @@ import type { Category } from "../../core/decision.ts";
 import type { ToolScenario } from "../../core/model.ts";
 import { CALIBRATION } from "../classifier/layout.ts";
 import { CODING } from "../classifier/rules.ts";
-import type { Prompt, Signals } from "../classifier/signals.ts";
+import type { PromptText, Signals } from "../classifier/signals.ts";
 import { fitScenario, lowerHead, measureTools, namesTool, needsTool } from "./fit.ts";
 
 export interface ScenarioInput {
   readonly chat: ChatRequest;
-  readonly prompt: Prompt;
+  readonly prompt: PromptText;
   readonly category: Category;
   readonly weights: Weights | null;
 }
@@ -43,7 +43,7 @@ function byFit({ chat, prompt, weights }: ScenarioInput): ToolScenario {
   return fitScenario(measures, coefficients, needsTool(measures, prompt.text));
 }
 
-function byRules(tools: readonly Tool[], prompt: Prompt): ToolScenario {
+function byRules(tools: readonly Tool[], prompt: PromptText): ToolScenario {
   if (isUnrelated(tools, prompt)) return "optional";
   return needsSeveralCalls(prompt) ? "parallel" : "single";
 }
@@ -107,7 +107,7 @@ const COMMON = new Set(
 );
 
 // Words are compared by their beginnings; an ask in another script than the definitions proves nothing.
-function isUnrelated(tools: readonly Tool[], prompt: Prompt): boolean {
+function isUnrelated(tools: readonly Tool[], prompt: PromptText): boolean {
   const ask = lowerHead(prompt, ASK_CHARS);
   const words = (ask.match(/[a-z]{4,24}/g) ?? []).filter((word) => !COMMON.has(word)).slice(0, ASK_WORDS);
   if (words.length < 2 || hasOtherScript(ask)) return false;
@@ -135,7 +135,7 @@ function describeTools(tools: readonly Tool[]): string {
 }
 
 /** Counted over the opening of the request: joined clauses, lists of values, several questions. The points are by hand. */
-function needsSeveralCalls({ text, signals: { cues, questions } }: Prompt): boolean {
+function needsSeveralCalls({ text, signals: { cues, questions } }: PromptText): boolean {
   const opening = text.slice(0, ASK_CHARS);
   const joints = (opening.match(/ and |, |; | und | et | y | e | и |、|和|及/gi) ?? []).length;
   return joints * 0.5 + cues.several * 0.6 + Math.max(0, questions - 1) >= 2;
