@@ -14,7 +14,7 @@ import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import { createOpenCalls } from "../gateway/open-calls.ts";
 import { createToolLoops } from "../gateway/tool-loops.ts";
-import type { Edge } from "../http/context.ts";
+import type { Edge, OperatorContext } from "../http/context.ts";
 import { createPressure } from "../http/overload/pressure.ts";
 import { createServer } from "../http/server.ts";
 import { createRegistry } from "../providers/registry.ts";
@@ -146,7 +146,7 @@ function isSandboxed({ catalog }: Settings): boolean {
 }
 
 interface Greeting {
-  readonly people: Pick<Edge, "keys" | "invitations"> & { readonly accountStore: AccountStore };
+  readonly people: Pick<OperatorContext, "keys" | "invitations"> & { readonly accountStore: AccountStore };
   readonly credits: Credits;
   readonly settings: Settings;
 }

@@ -6,14 +6,14 @@ import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
-import type { Edge, ReadyCheck } from "../http/context.ts";
+import type { LifecycleContext, ReadyCheck } from "../http/context.ts";
 
 export interface StopOptions {
   /** Whether to go on serving for a while, so that a balancer can notice. */
   readonly isLameDuck?: boolean;
 }
 
-export interface Drain extends Pick<Edge, "isDraining" | "isClosing" | "readiness"> {
+export interface Drain extends LifecycleContext {
   /** Resolves when every connection is closed and every call is booked. */
   run(server: FastifyInstance, options: StopOptions): Promise<void>;
   /** No more waiting: what still runs is told and cut now. */

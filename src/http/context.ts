@@ -29,29 +29,29 @@ export interface Edge extends PublicContext, OperatorContext, LifecycleContext {
   readonly pressure: Pressure;
 }
 
-/** For every part of the edge. */
-interface SharedContext {
+/** For making calls, by /v1 and by the playground. */
+export interface CallContext {
   readonly settings: Settings;
   readonly services: Services;
+  readonly openCalls: OpenCalls;
+  readonly limiter: CallLimits;
   readonly records: Records;
   readonly metrics: Metrics;
+  /** Null when no traces are exported. */
+  readonly traces: Traces | null;
   readonly log: Log;
   readonly now: () => number;
 }
 
 /** For /v1: calls made with an API key. */
-export interface PublicContext extends SharedContext {
+export interface PublicContext extends CallContext {
   readonly keys: Keys;
-  readonly limiter: CallLimits;
   /** Wrong API keys by the address they come from. */
   readonly wrongKeys: WrongKeys;
-  /** Null when no traces are exported. */
-  readonly traces: Traces | null;
-  readonly openCalls: OpenCalls;
 }
 
 /** For /api and the dashboard. */
-export interface OperatorContext extends SharedContext {
+export interface OperatorContext extends CallContext {
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly spending: Spending;

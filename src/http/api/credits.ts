@@ -6,7 +6,7 @@ import type { Movement } from "../../billing/credits.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { TRANSACTION_KINDS, type Transaction, type Wallet } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
-import type { Edge } from "../context.ts";
+import type { OperatorContext } from "../context.ts";
 import { actorOf } from "../exchange/session-guard.ts";
 import type { Parameter } from "../openapi/operation.ts";
 import { listed, named, nullable, optional, plainText, type Shape, strict } from "../openapi/schema.ts";
@@ -88,7 +88,7 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
-async function movementOf({ request, body }: ApiCall<typeof AmountSchema>, edge: Edge): Promise<Movement> {
+async function movementOf({ request, body }: ApiCall<typeof AmountSchema>, edge: OperatorContext): Promise<Movement> {
   const { amountUsd, note = null } = body();
   const accountId = await accountOf(request, edge);
   const who = { actor: actorOf(request), idempotencyKey: idempotencyKeyOf(request) };

@@ -6,7 +6,7 @@ import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
 import type { Page } from "../../core/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { invalid } from "../../formats/wire/fields.ts";
-import type { Edge, Records } from "../context.ts";
+import type { OperatorContext, Records } from "../context.ts";
 import { ownAccountOf } from "../exchange/session-guard.ts";
 import { type Parameter, query } from "../openapi/operation.ts";
 
@@ -17,7 +17,10 @@ export const account = query("account", Type.String({ default: "default" }), "Th
  * The account a call is about: `?account=`, else the user's own, and `default` for the admin token. An owner who names
  * another account gets the error for one that does not exist.
  */
-export async function accountOf(request: FastifyRequest, { accounts }: Pick<Edge, "accounts">): Promise<string> {
+export async function accountOf(
+  request: FastifyRequest,
+  { accounts }: Pick<OperatorContext, "accounts">,
+): Promise<string> {
   const { identity } = request;
   const wanted = queryOf(request, "account") ?? (identity?.kind === "user" ? identity.user.accountId : DEFAULT_ACCOUNT);
   const own = ownAccountOf(request);

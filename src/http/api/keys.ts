@@ -7,7 +7,7 @@ import { GatewayError } from "../../core/errors.ts";
 import type { KeyChange, KeyRecord } from "../../core/keys.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
-import type { Edge } from "../context.ts";
+import type { OperatorContext } from "../context.ts";
 import { actorOf } from "../exchange/session-guard.ts";
 import {
   DOCUMENTED,
@@ -207,13 +207,13 @@ function readFuture(text: string | null, nowMs: number): number | null {
 /** Keys as they are shown, each with what it has spent. */
 export async function showKeys(
   keys: readonly KeyRecord[],
-  { spending, now }: Pick<Edge, "spending" | "now">,
+  { spending, now }: Pick<OperatorContext, "spending" | "now">,
 ): Promise<readonly Shape<typeof KeySchema>[]> {
   const spents = await spending.of(keys);
   return keys.map((key) => writeKey(key, spents.get(key.id) ?? null, now()));
 }
 
-async function showKey(key: KeyRecord, { spending, now }: Edge): Promise<Shape<typeof KeySchema>> {
+async function showKey(key: KeyRecord, { spending, now }: OperatorContext): Promise<Shape<typeof KeySchema>> {
   return writeKey(key, (await spending.of([key])).get(key.id) ?? null, now());
 }
 

@@ -16,7 +16,7 @@ import type { Caller } from "../../gateway/call.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import { estimateCost } from "../../routing/cost.ts";
-import type { Edge } from "../context.ts";
+import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { json, textContent } from "../openapi/operation.ts";
 import { candidateFields, Fraction, listed, named, nullable, type Shape } from "../openapi/schema.ts";
@@ -99,7 +99,7 @@ interface Question {
 const readRules = valueReader(RulesSchema);
 
 /** The debug endpoint's body; `profileId` names a saved profile, an object in `profile` is one that was never saved. */
-async function readQuestion(request: FastifyRequest, edge: Edge): Promise<Question> {
+async function readQuestion(request: FastifyRequest, edge: OperatorContext): Promise<Question> {
   const { body } = parseBody(bodyOf(request));
   const accountId = await accountOf(request, edge);
   const { profileId: _, profile, ...rest } = body;
@@ -111,7 +111,7 @@ async function readQuestion(request: FastifyRequest, edge: Edge): Promise<Questi
   return { body: question, caller: playgroundCaller(accountId, bound) };
 }
 
-async function savedProfile(id: string | null, accountId: string, edge: Edge): Promise<Profile | null> {
+async function savedProfile(id: string | null, accountId: string, edge: OperatorContext): Promise<Profile | null> {
   if (id === null) return null;
   const saved = await edge.profiles.get(accountId, id);
   if (saved === null) throw missing("profile", id);
@@ -134,7 +134,7 @@ function playgroundCaller(accountId: string, profile: Profile | null): Caller {
 
 type PlaygroundDecision = Shape<typeof PlaygroundDecisionSchema>;
 
-function decideOnly(body: JsonObject, caller: Caller, { services }: Edge): PlaygroundDecision {
+function decideOnly(body: JsonObject, caller: Caller, { services }: OperatorContext): PlaygroundDecision {
   const { source } = parseBody(Buffer.from(JSON.stringify(body)));
   const asked = readDebugChat({ source, body });
   const startedAtMs = performance.now();
@@ -188,7 +188,7 @@ function promptOf({ messages }: JsonObject): string | null {
 async function run(
   { body, caller }: Question,
   { request, reply }: Pick<ApiCall, "request" | "reply">,
-  edge: Edge,
+  edge: OperatorContext,
 ): Promise<FastifyReply> {
   const { limiter, settings, now } = edge;
   const limit = settings.limits.requestsPerMinute;

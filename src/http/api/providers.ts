@@ -8,7 +8,7 @@ import type { Model, Timeouts } from "../../core/model.ts";
 import { probe } from "../../gateway/operate/probe.ts";
 import type { Services } from "../../gateway/services.ts";
 import type { HealthState, ModelHealth } from "../../providers/breaker.ts";
-import type { Edge } from "../context.ts";
+import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
 import { idOf, isoTime, missing } from "./exchange.ts";
@@ -99,7 +99,7 @@ function isEmpty(request: FastifyRequest): boolean {
   return bodyOf(request).length === 0;
 }
 
-function ownModel(id: string, provider: string, { services: { catalog } }: Edge): Model {
+function ownModel(id: string, provider: string, { services: { catalog } }: OperatorContext): Model {
   const model = catalog.models.get(id);
   if (model?.provider === provider && isRoutable(catalog, model)) return model;
   const message = `'${provider}' has no model '${id}' with a price. Leave it out, and its cheapest is asked.`;

@@ -6,7 +6,7 @@ import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { invalid } from "../../formats/wire/fields.ts";
 import { parseBody } from "../../formats/wire/json-source.ts";
-import type { Edge } from "../context.ts";
+import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { identify, operatorOnly, refuseCrossSite } from "../exchange/session-guard.ts";
 import {
@@ -46,7 +46,7 @@ type Result<Response> = Response extends SentByHandler
     ? Shape<Response> | Promise<Shape<Response>>
     : Promise<void>;
 
-type Handler<Body extends TSchema, Response> = (call: ApiCall<Body>, edge: Edge) => Result<Response>;
+type Handler<Body extends TSchema, Response> = (call: ApiCall<Body>, edge: OperatorContext) => Result<Response>;
 
 interface RouteContract<Body extends TSchema, Response> {
   readonly id: string;
@@ -74,7 +74,7 @@ interface RouteContract<Body extends TSchema, Response> {
 type RouteOf<Body extends TSchema, Response> = RouteContract<Body, Response> &
   (
     | { readonly handle: Handler<Body, Response> }
-    | { readonly serve: (edge: Edge, server: FastifyInstance) => Handler<Body, Response> }
+    | { readonly serve: (edge: OperatorContext, server: FastifyInstance) => Handler<Body, Response> }
   );
 
 /** A route of any body and response. */
@@ -95,7 +95,7 @@ const OPEN_BODY_BYTES = 64 * 1024;
 /** Bodies of /api are short; a playground request is as large as any other. */
 const BODY_BYTES = 1024 * 1024;
 
-export function registerRoute(server: FastifyInstance, edge: Edge, route: ApiRoute): void {
+export function registerRoute(server: FastifyInstance, edge: OperatorContext, route: ApiRoute): void {
   const { method, path, body, access = "account", isLarge = false, hasHead = true } = route;
   const handle = "serve" in route ? route.serve(edge, server) : route.handle;
   const read = body === undefined ? noBody : bodyReader(body);
@@ -123,7 +123,7 @@ export function registerRoute(server: FastifyInstance, edge: Edge, route: ApiRou
 
 type Guard = (request: FastifyRequest) => Promise<void>;
 
-function guardsOf(access: Access, edge: Edge): Guard[] {
+function guardsOf(access: Access, edge: OperatorContext): Guard[] {
   const sameSite: Guard = async (request) => refuseCrossSite(request);
   const identified: Guard = (request) => identify(request, edge);
   switch (access) {

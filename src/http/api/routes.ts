@@ -2,7 +2,7 @@
 
 import cookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Edge } from "../context.ts";
+import type { OperatorContext } from "../context.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
 import { CREDIT_ROUTES } from "./credits.ts";
@@ -40,7 +40,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...SETTINGS_ROUTES,
 ];
 
-export function registerApi(server: FastifyInstance, edge: Edge): void {
+export function registerApi(server: FastifyInstance, edge: OperatorContext): void {
   server.decorateRequest("identity", null);
   server.register(async (api) => {
     // Here and not for the whole server: /v1 has no use for cookies.

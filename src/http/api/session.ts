@@ -4,7 +4,7 @@
 import { Type } from "typebox";
 import { GatewayError } from "../../core/errors.ts";
 import { USER_ROLES, type User } from "../../core/people.ts";
-import type { Edge } from "../context.ts";
+import type { OperatorContext } from "../context.ts";
 import { clearSessionCookie, sessionTokenOf, setSessionCookie, signedInOf } from "../exchange/session-guard.ts";
 import { DOCUMENTED, listed, named, nullable, type Shape, strict } from "../openapi/schema.ts";
 import { type ApiCall, type ApiRoute, apiRoute } from "./route.ts";
@@ -146,7 +146,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
 async function welcome(
   user: User,
   { request, reply }: Pick<ApiCall, "request" | "reply">,
-  { sessions }: Edge,
+  { sessions }: OperatorContext,
 ): Promise<Shape<typeof WelcomeSchema>> {
   setSessionCookie(request, reply, await sessions.open(user));
   return { user: writeSelf(user) };

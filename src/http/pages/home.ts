@@ -1,9 +1,9 @@
 // What a program or a probe sees at /v1 itself; at / is the dashboard. It needs no key, so it names no provider.
 
 import type { FastifyInstance } from "fastify";
-import type { Edge } from "../context.ts";
+import type { OperatorContext } from "../context.ts";
 
-export function registerHome(server: FastifyInstance, { isSandbox }: Edge): void {
+export function registerHome(server: FastifyInstance, { isSandbox }: Pick<OperatorContext, "isSandbox">): void {
   const card = {
     name: "switchyard",
     what: "A model-routing gateway. Point an OpenAI client's base URL at /v1 of this address, an Anthropic client's at the address itself.",

@@ -2,9 +2,9 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { TIERS } from "../../core/tiers.ts";
-import type { Edge } from "../context.ts";
+import type { OperatorContext } from "../context.ts";
 
-export function registerGuide(server: FastifyInstance, { isSandbox }: Edge): void {
+export function registerGuide(server: FastifyInstance, { isSandbox }: Pick<OperatorContext, "isSandbox">): void {
   server.get("/llms.txt", (request, reply) =>
     reply.type("text/plain; charset=utf-8").send(guide(originOf(request), isSandbox)),
   );

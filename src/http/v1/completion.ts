@@ -4,13 +4,13 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Cancellation } from "../../core/cancellation.ts";
 import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import type { Answer } from "../../gateway/answer.ts";
-import type { Caller } from "../../gateway/call.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
-import type { Edge } from "../context.ts";
+import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { cutWhenUnread, sendStream } from "../exchange/stream.ts";
-import type { RequestRecording } from "./record.ts";
+import { callerOf } from "./key-admission.ts";
+import { recordingOf } from "./record.ts";
 
 /** A response this small fits into the socket's buffers, read or not. */
 const SMALL_BYTES = 16 * 1024;
@@ -24,7 +24,7 @@ interface HttpExchange {
 export async function answerIn(
   format: ClientFormat,
   { request, reply }: HttpExchange,
-  edge: Edge,
+  edge: CallContext,
 ): Promise<FastifyReply> {
   const { source, body } = await parsedBodyOf(request);
   const clientRequest = format.readRequest(source, body, request.headers as ClientHeaders);
@@ -38,9 +38,9 @@ export interface ReadExchange extends HttpExchange {
 }
 
 /** For a request that has been read; its caller and its recording are on it. */
-export async function answerRequest(exchange: ReadExchange, edge: Edge): Promise<FastifyReply> {
+export async function answerRequest(exchange: ReadExchange, edge: CallContext): Promise<FastifyReply> {
   const { format, clientRequest, request, reply } = exchange;
-  const recording = request.recording as RequestRecording;
+  const recording = recordingOf(request);
   const signal = abortedOnDisconnect(reply);
   const done = edge.openCalls.begin(signal);
   recording.callStarted(clientRequest);
@@ -50,7 +50,7 @@ export async function answerRequest(exchange: ReadExchange, edge: Edge): Promise
         requestId: request.id,
         format,
         request: clientRequest,
-        caller: request.caller as Caller,
+        caller: callerOf(request),
         signal,
         captures: recording.captures,
         traceContext: recording.traceContext,
@@ -73,7 +73,7 @@ function firstOf(header: string | string[] | undefined): string | null {
 }
 
 /** A client that reads too slowly is cut off, whole response or stream. */
-async function send(answer: Answer, reply: FastifyReply, { settings }: Edge): Promise<FastifyReply> {
+async function send(answer: Answer, reply: FastifyReply, { settings }: CallContext): Promise<FastifyReply> {
   if (settings.routing.isRoutingDebugged) reply.headers(answer.headers);
   const { writeStallMs } = settings.server;
   if (answer.kind === "stream") {

@@ -4,23 +4,24 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
 import { type AdmissionServices, type Admitted, admit, tooManyRequests } from "../../gateway/admit.ts";
-import type { Edge } from "../context.ts";
+import type { Caller } from "../../gateway/call.ts";
+import type { PublicContext } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { speaksAnthropic } from "../exchange/request-format.ts";
 
-type AdmissionEdge = Pick<Edge, "keys" | "limiter" | "wrongKeys" | "settings" | "metrics" | "now">;
+type KeyAdmissionContext = Pick<PublicContext, "keys" | "limiter" | "wrongKeys" | "settings" | "metrics" | "now">;
 
 /** Resolves or returns once the caller is known and counted; throws or rejects when the request may not go on. */
 export type AdmitRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
 
 /** For requests to an endpoint: a valid key within its rate limit, and a free place among the key's running requests. */
-export function createKeyAdmission(edge: AdmissionEdge): AdmitRequest {
-  const countCall = createCallCounter(edge);
-  const inFlight = new InFlightByKey(edge.settings.limits.inFlightPerKey);
+export function createKeyAdmission(context: KeyAdmissionContext): AdmitRequest {
+  const countCall = createCallCounter(context);
+  const inFlight = new InFlightByKey(context.settings.limits.inFlightPerKey);
   const takePlace = ({ caller }: FastifyRequest, reply: FastifyReply): void => {
     const leave = caller === null ? null : inFlight.enter(caller.key.id);
     if (leave === null) {
-      edge.metrics.shed("key_in_flight");
+      context.metrics.shed("key_in_flight");
       throw tooManyInFlight(inFlight.most);
     }
     whenOver(reply.raw, leave);
@@ -37,8 +38,8 @@ export function createKeyAdmission(edge: AdmissionEdge): AdmitRequest {
  * Verifies the key and counts the call against its rate limit. Synchronous where the key is in memory and its limit is
  * counted in this process, which is nearly always the case.
  */
-export function createCallCounter(edge: AdmissionEdge): AdmitRequest {
-  const { keys, limiter, wrongKeys, settings, now } = edge;
+export function createCallCounter(context: KeyAdmissionContext): AdmitRequest {
+  const { keys, limiter, wrongKeys, settings, now } = context;
   const services: AdmissionServices = {
     keys,
     limiter,
@@ -66,11 +67,17 @@ function noteAdmitted(request: FastifyRequest, reply: FastifyReply, { caller, ad
   if (!admission.allowed) throw tooManyRequests(admission);
 }
 
+/** The caller of a request that was admitted. */
+export function callerOf({ caller }: FastifyRequest): Caller {
+  if (caller === null) throw new Error("the request was not admitted");
+  return caller;
+}
+
 /** Counts a call to an unknown path or method where a valid key comes with it. Callers without one are not told anything. */
 export function createUnmatchedCounter(
-  edge: AdmissionEdge,
+  context: KeyAdmissionContext,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  const countCall = createCallCounter(edge);
+  const countCall = createCallCounter(context);
   return async (request, reply) => {
     try {
       await countCall(request, reply);

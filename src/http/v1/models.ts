@@ -7,19 +7,21 @@ import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { isOffered } from "../../routing/direct.ts";
-import type { Edge } from "../context.ts";
+import type { CallContext } from "../context.ts";
 import { formatOf } from "../exchange/request-format.ts";
+import { callerOf } from "./key-admission.ts";
 
-export function registerModels(server: FastifyInstance, { services: { catalog } }: Edge): void {
+export function registerModels(
+  server: FastifyInstance,
+  { services: { catalog } }: Pick<CallContext, "services">,
+): void {
   server.get("/v1/models", async (request) => {
-    const reachable = [...catalog.models.values()].filter((model) =>
-      canReach(model, request.caller as Caller, catalog),
-    );
+    const reachable = [...catalog.models.values()].filter((model) => canReach(model, callerOf(request), catalog));
     return formatOf(request).models.list(reachable, catalog, request.query as Record<string, string>);
   });
   const one = (id: string, request: FastifyRequest): object => {
     const model = catalog.models.get(id);
-    if (model === undefined || !canReach(model, request.caller as Caller, catalog)) {
+    if (model === undefined || !canReach(model, callerOf(request), catalog)) {
       const message = `There is no model '${id}' for this key. GET /v1/models lists them.`;
       throw new GatewayError("notFound", message, { code: "model_not_found", param: "id" });
     }

@@ -11,7 +11,7 @@ import { loggedReason } from "../../gateway/attempt/verdict.ts";
 import { type Call, type CallObserver, NO_FACTS, reportOf } from "../../gateway/call.ts";
 import { failureReason, type RequestMetric } from "../../telemetry/request-metrics.ts";
 import { readTraceparent, type TraceContext } from "../../telemetry/trace-context.ts";
-import type { Edge } from "../context.ts";
+import type { CallContext } from "../context.ts";
 import { queueWaitMsOf } from "../overload/admission.ts";
 import { toRecord } from "./request-record.ts";
 
@@ -37,7 +37,13 @@ const CLIENT_CLOSED_REQUEST = 499;
 const DATABASE_UNAVAILABLE = "database_unavailable";
 
 /** What a recording needs from the edge. */
-type RecordEdge = Pick<Edge, "now" | "metrics" | "traces" | "log" | "records" | "settings">;
+type RecordContext = Pick<CallContext, "now" | "metrics" | "traces" | "log" | "records" | "settings">;
+
+/** The recording of a request to /v1 or from the playground. */
+export function recordingOf({ recording }: FastifyRequest): RequestRecording {
+  if (recording === null) throw new Error("the request is not recorded");
+  return recording;
+}
 
 /**
  * Observes one request from its first byte. It is written once: when the connection is done with it, or when the call is
@@ -47,7 +53,7 @@ export class RequestRecording implements CallObserver {
   readonly captures: Call["captures"];
   readonly traceContext: TraceContext | null;
   readonly #request: FastifyRequest;
-  readonly #edge: RecordEdge;
+  readonly #edge: RecordContext;
   readonly #startedAtMs: number;
   readonly #times: { -readonly [Name in keyof RequestTimes]: RequestTimes[Name] };
   #clientRequest: ClientRequest | null = null;
@@ -59,7 +65,7 @@ export class RequestRecording implements CallObserver {
   #closing: Closing | null = null;
   #isWritten = false;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, edge: RecordEdge) {
+  constructor(request: FastifyRequest, reply: FastifyReply, edge: RecordContext) {
     const waitedMs = queueWaitMsOf(request.raw);
     this.#request = request;
     this.#edge = edge;

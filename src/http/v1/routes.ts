@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Caller } from "../../gateway/call.ts";
-import type { Edge } from "../context.ts";
+import type { PublicContext } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import type { RequestQueue } from "../overload/queue.ts";
 import { registerChat } from "./chat.ts";
@@ -20,7 +20,7 @@ declare module "fastify" {
   }
 }
 
-export function registerV1(server: FastifyInstance, edge: Edge, queue: RequestQueue): void {
+export function registerV1(server: FastifyInstance, edge: PublicContext, queue: RequestQueue): void {
   const admit = createKeyAdmission(edge);
   server.decorateRequest("caller", null);
   server.decorateRequest("recording", null);

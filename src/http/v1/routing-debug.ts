@@ -12,18 +12,18 @@ import type { Spoken } from "../../formats/passage.ts";
 import { isControlField, readControls } from "../../formats/service/controls.ts";
 import { invalid, type JsonObject, readInteger, readString } from "../../formats/wire/fields.ts";
 import type { ParsedBody } from "../../formats/wire/json-source.ts";
-import type { Caller } from "../../gateway/call.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
-import type { Edge } from "../context.ts";
+import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import { senderFormat } from "../exchange/request-format.ts";
+import { callerOf } from "./key-admission.ts";
 
-export function registerDebug(server: FastifyInstance, { services }: Edge): void {
+export function registerDebug(server: FastifyInstance, { services }: Pick<CallContext, "services">): void {
   server.post("/v1/routing/debug", async (request) => {
     const headers = request.headers as ClientHeaders;
     const asked = readDebug(senderFormat(headers), await parsedBodyOf(request), headers);
-    const decision = route(asked.request, request.caller as Caller, services);
+    const decision = route(asked.request, callerOf(request), services);
     return { decision: { ...writeDecision(decision), ...previewChanges(asked, decision, services) } };
   });
 }

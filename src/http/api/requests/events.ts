@@ -5,7 +5,7 @@ import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../../core/errors.ts";
 import type { RequestFilter } from "../../../core/requests/log.ts";
 import { matchesFilter } from "../../../core/requests/match.ts";
-import type { Edge } from "../../context.ts";
+import type { OperatorContext } from "../../context.ts";
 import { createEventQueue, type EventQueue } from "../../exchange/event-queue.ts";
 import { identify } from "../../exchange/session-guard.ts";
 import { sendStream } from "../../exchange/stream.ts";
@@ -72,7 +72,7 @@ export function eventsRoute(options: EventsOptions = {}): ApiRoute {
   });
 }
 
-function watch(queue: EventQueue, filter: RequestFilter, { records }: Edge): () => void {
+function watch(queue: EventQueue, filter: RequestFilter, { records }: OperatorContext): () => void {
   return records.tail.watch({
     accountId: filter.accountId,
     onRequest: (line) => {
@@ -83,7 +83,7 @@ function watch(queue: EventQueue, filter: RequestFilter, { records }: Edge): () 
 }
 
 /** Checked again and again: sessions end, and people lose an account. While the store is down, nothing changes. */
-async function endWhenRefused(request: FastifyRequest, queue: EventQueue, edge: Edge): Promise<void> {
+async function endWhenRefused(request: FastifyRequest, queue: EventQueue, edge: OperatorContext): Promise<void> {
   try {
     await identify(request, edge);
     await accountOf(request, edge);

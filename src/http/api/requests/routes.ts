@@ -3,7 +3,7 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { MarkedRequest, StoredRequest } from "../../../core/requests/log.ts";
-import type { Edge } from "../../context.ts";
+import type { OperatorContext } from "../../context.ts";
 import { query, textContent } from "../../openapi/operation.ts";
 import { listed, named, optional, page, strict, TierName, Time } from "../../openapi/schema.ts";
 import {
@@ -155,7 +155,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
 const ID = /^[\w.=-]{1,200}$/;
 
 /** A request of another account gets the error for one that does not exist. */
-async function storedOf(request: FastifyRequest, edge: Edge): Promise<StoredRequest> {
+async function storedOf(request: FastifyRequest, edge: OperatorContext): Promise<StoredRequest> {
   const { id } = request.params as { id: string };
   const accountId = await accountOf(request, edge);
   if (!ID.test(id)) throw missing("request", id);

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { createWrongKeys } from "../../../../src/accounts/limits/wrong-keys.ts";
 import { eventsRoute } from "../../../../src/http/api/requests/events.ts";
 import { registerRoute } from "../../../../src/http/api/route.ts";
-import type { Edge } from "../../../../src/http/context.ts";
+import type { OperatorContext } from "../../../../src/http/context.ts";
 import { sendError, toGatewayError } from "../../../../src/http/exchange/errors.ts";
 import { SILENT_LOG } from "../../../../src/telemetry/log.ts";
 import { createTail } from "../../../../src/telemetry/tail.ts";
@@ -30,7 +30,7 @@ async function startServer(streamsMax = 10, streamsPerAccountMax = 10) {
     records: { tail },
     wrongTokens: createWrongKeys(1_000),
     accounts: { get: async (id: string) => ({ id, name: id, createdAtMs: 0 }) },
-  } as unknown as Edge;
+  } as unknown as OperatorContext;
   const server = fastify({ exposeHeadRoutes: true });
   server.decorateRequest("identity", null);
   server.setErrorHandler((error, request, reply) => sendError(toGatewayError(error), request, reply));
