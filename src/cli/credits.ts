@@ -38,6 +38,7 @@ interface CreditOptions {
   readonly isJson: boolean;
 }
 
+/** Runs one subcommand on the account. */
 export function credits(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "credits", terminal, parse: () => parseCredits(args) },
@@ -87,6 +88,7 @@ async function run(options: CreditOptions, service: Credits, terminal: Terminal)
   return 0;
 }
 
+/** Posted, on hold and available. */
 async function showBalance(
   { accountId, isJson }: CreditOptions,
   service: Credits,
@@ -101,6 +103,7 @@ async function showBalance(
   return 0;
 }
 
+/** The newest lines, newest first. */
 async function showLedger({ accountId, isJson }: CreditOptions, service: Credits, terminal: Terminal): Promise<number> {
   const lines = await service.list(accountId, { limit: LEDGER_LINES, after: null });
   if (isJson) printJson({ data: lines.map(writeLine) }, terminal);
@@ -109,6 +112,7 @@ async function showLedger({ accountId, isJson }: CreditOptions, service: Credits
   return 0;
 }
 
+/** A charge names its model and request, any other movement its note. */
 function rowOf({ transaction, createdAtMs, model, requestId }: LedgerLine): readonly string[] {
   const amount = transaction.entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
   const purpose = model === null ? (transaction.note ?? "") : `${model} ${requestId}`;

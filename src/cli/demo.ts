@@ -12,6 +12,7 @@ import { FAILED, UsageError } from "./command/usage.ts";
 
 /** A month that is filled in a few seconds. */
 export const DEMO_DEFAULTS = { requests: 5_000, days: 30, seed: 1 } as const;
+/** Bounds against slips of the keyboard. */
 const MAXIMA = { requests: 10_000_000, days: 3_650, seed: 2 ** 31 } as const;
 
 interface DemoOptions {
@@ -21,6 +22,7 @@ interface DemoOptions {
   readonly isJson: boolean;
 }
 
+/** Fills the configured store. */
 export function demo(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "demo", terminal, parse: () => parseDemo(args) },
@@ -28,6 +30,7 @@ export function demo(args: Arguments, terminal: Terminal = thisTerminal()): Prom
   });
 }
 
+/** A store with data in it is left alone unless --yes was given. */
 async function fill(options: DemoOptions, db: Db, terminal: Terminal): Promise<number> {
   if ((await demoStateOf(db)) !== "fresh" && !options.isConfirmed) {
     terminal.say(
@@ -42,6 +45,7 @@ async function fill(options: DemoOptions, db: Db, terminal: Terminal): Promise<n
   return 0;
 }
 
+/** Whole numbers within bounds; everything has a default. */
 function parseDemo({ words, flags }: Arguments): Parsed<DemoOptions> {
   if (words.length > 0) throw new UsageError(`demo takes flags only, not '${words[0]}'.`);
   const { own, config } = splitFlags(flags, ["requests", "days", "seed", "yes", "json", "no-color"]);
@@ -68,6 +72,7 @@ export function progressOn(terminal: Terminal, total: number): (written: number)
   };
 }
 
+/** Says what was written, and prints the new key on standard output. */
 function report(filled: DemoFilled, { plan, isJson }: DemoOptions, terminal: Terminal): void {
   if (isJson) {
     printJson({ ...plan, ...filled }, terminal);

@@ -16,6 +16,7 @@ import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
 import { findProfile, profilesOf } from "./profiles.ts";
 
+/** Runs one subcommand on the store. */
 export function keys(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "keys", terminal, parse: () => parseKeys(args, terminal.now()) },
@@ -23,6 +24,7 @@ export function keys(args: Arguments, terminal: Terminal = thisTerminal()): Prom
   });
 }
 
+/** What every subcommand works with. */
 interface KeyContext {
   readonly store: CommandStore;
   readonly terminal: Terminal;
@@ -34,6 +36,7 @@ type KeyOptions = KeySubcommand & {
   readonly isJson: boolean;
 };
 
+/** What belongs to one subcommand only. */
 type KeySubcommand =
   | { readonly kind: "create"; readonly key: Required<KeyChange> }
   | { readonly kind: "list" }
@@ -54,6 +57,7 @@ function run(options: KeyOptions, context: KeyContext): Promise<number> {
   return options.kind === "rotate" ? rotate(options, context) : revoke(options, context);
 }
 
+/** Without a profile the key may use every model, so the way to give it rules is printed. */
 async function create({ key, accountId, isJson }: KeyOptionsOf<"create">, context: KeyContext): Promise<number> {
   const { store, terminal } = context;
   const account = accountId ?? DEFAULT_ACCOUNT;
@@ -72,6 +76,7 @@ async function profileIdOf(named: string | null, accountId: string, { db }: Comm
   return (await findProfile(profilesOf(db), accountId, named))?.id ?? named;
 }
 
+/** Prints a new key: the text alone on standard output, so that a shell can capture it. */
 async function showMade({ key, text }: MadeKey, isJson: boolean, context: KeyContext): Promise<number> {
   const { terminal } = context;
   if (isJson) {
@@ -98,6 +103,7 @@ async function list({ accountId, isJson }: KeyOptionsOf<"list">, context: KeyCon
   return 0;
 }
 
+/** A profile may be named by id or name; everything else goes to the service as it is. */
 async function set(options: KeyOptionsOf<"set">, context: KeyContext): Promise<number> {
   const { id, change, isJson } = options;
   const { store, terminal } = context;
@@ -112,6 +118,7 @@ async function set(options: KeyOptionsOf<"set">, context: KeyContext): Promise<n
   return 0;
 }
 
+/** Only an active key: for one that was revoked or has expired there is nothing to reset. */
 async function resetSpend(options: KeyOptionsOf<"reset-spend">, context: KeyContext): Promise<number> {
   const { store, terminal } = context;
   const found = await findKey(options, store);
@@ -125,6 +132,7 @@ async function resetSpend(options: KeyOptionsOf<"reset-spend">, context: KeyCont
   return 0;
 }
 
+/** The new key has the limits of the old one; both work until the grace period ends. */
 async function rotate(options: KeyOptionsOf<"rotate">, context: KeyContext): Promise<number> {
   const { id, graceMs, isJson } = options;
   const { store, terminal } = context;
@@ -135,6 +143,7 @@ async function rotate(options: KeyOptionsOf<"rotate">, context: KeyContext): Pro
   return showMade(made, isJson, context);
 }
 
+/** The record stays, so that its requests and charges keep their name. */
 async function revoke(options: KeyOptionsOf<"revoke">, context: KeyContext): Promise<number> {
   const { store, terminal } = context;
   const key = await findKey(options, store);
@@ -160,6 +169,7 @@ async function findKey({ id, accountId }: KeyReference, store: CommandStore): Pr
   return key === undefined || (accountId !== null && key.accountId !== accountId) ? null : key;
 }
 
+/** The exit code for an id that names no key. */
 function missingKey({ id, accountId }: KeyReference, terminal: Terminal): number {
   const place = accountId === null ? "" : ` in account '${accountId}'`;
   terminal.say(`There is no key '${id}'${place}. See: switchyard keys list\n`);
@@ -190,6 +200,7 @@ const HEADINGS = [
   "CREATED",
 ];
 
+/** One line of `keys list`. */
 function rowOf(key: KeyRecord, spent: Spent | null, nowMs: number): readonly string[] {
   return [
     key.id,
@@ -206,11 +217,13 @@ function rowOf(key: KeyRecord, spent: Spent | null, nowMs: number): readonly str
   ];
 }
 
+/** What was spent of the limit, and when it resets; a dash without a limit. */
 function spentOf({ spendLimitNano, spendReset }: KeyRecord, spent: Spent | null): string {
   if (spendLimitNano === null || spent === null) return "-";
   return `${formatUsd(spent.spent)} of ${formatUsd(spendLimitNano)}${spendReset === "never" ? "" : ` ${spendReset}`}`;
 }
 
+/** A time in UTC to the minute; a dash for none. */
 function minuteOf(ms: number | null): string {
   return ms === null ? "-" : `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
@@ -221,6 +234,7 @@ const SUBCOMMANDS = { create: 1, list: 0, set: 1, "reset-spend": 1, rotate: 1, r
 /** The flags that describe a key, for `create` and `set`. */
 const KEY_FLAGS = ["name", "profile", "rpm", "spend-limit", "spend-reset", "expires"];
 
+/** Flags beside --account and --json. */
 const OWN_FLAGS: Readonly<Record<KeyOptions["kind"], readonly string[]>> = {
   create: KEY_FLAGS,
   list: [],
@@ -244,6 +258,7 @@ interface KeyWords {
   readonly nowMs: number;
 }
 
+/** Every subcommand but `create` and `list` needs an id. */
 function parseKind(kind: KeyOptions["kind"], given: KeyWords): KeySubcommand {
   const { word: id, flags } = given;
   if (kind === "create") return { kind, key: parseNewKey(given) };
@@ -254,6 +269,7 @@ function parseKind(kind: KeyOptions["kind"], given: KeyWords): KeySubcommand {
   return kind === "revoke" ? { kind, id, isConfirmed: isOn(flags, "yes") } : { kind, id };
 }
 
+/** What is not given is unlimited. */
 function parseNewKey({ word, flags, nowMs }: KeyWords): Required<KeyChange> {
   const { name, ...limits } = parseKeyFlags(flags, nowMs);
   if (word !== undefined && name === undefined) {
@@ -265,6 +281,7 @@ function parseNewKey({ word, flags, nowMs }: KeyWords): Required<KeyChange> {
   return { name, ...unlimited, spendReset: "never", ...limits };
 }
 
+/** A change of nothing is a mistake. */
 function parseChange({ flags, nowMs }: KeyWords): KeyChange {
   const change = parseKeyFlags(flags, nowMs);
   if (Object.keys(change).length > 0) return change;
@@ -322,6 +339,7 @@ function parseExpires(text: string, nowMs: number): number {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+/** A day to exchange the key everywhere, and a month at most. */
 const GRACE_DEFAULT_MS = DAY_MS;
 const GRACE_MAX_MS = 30 * DAY_MS;
 

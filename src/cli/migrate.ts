@@ -10,6 +10,7 @@ import { isOn, splitFlags } from "./command/flags.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED } from "./command/usage.ts";
 
+/** `status` changes nothing; `up` applies what is missing. */
 export function migrate({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     name: "migrate",
@@ -38,6 +39,7 @@ async function withDb<T>(database: string, work: (db: Db) => Promise<T>): Promis
   }
 }
 
+/** A SQLite file that does not exist yet. */
 function isAbsentFile(database: string): boolean {
   const file = database.startsWith("sqlite:") ? database.slice("sqlite:".length) : null;
   return file !== null && file !== ":memory:" && !existsSync(file);

@@ -26,6 +26,7 @@ interface ModelOptions {
   readonly isColoured: boolean;
 }
 
+/** Lists the catalogue, or compares it with the providers. */
 export function models(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "models", terminal, parse: () => parseModels(args, terminal) },
@@ -42,6 +43,7 @@ function parseModels({ words, flags }: Arguments, terminal: Terminal): Parsed<Mo
   return { options: { kind, ...output, tier: tier === null ? null : parseWord(tier, TIERS, "tier") }, config };
 }
 
+/** Nobody is called: the list comes from the configuration. */
 function list({ tier, isJson }: ModelOptions, { catalog }: Settings, terminal: Terminal): number {
   const shown = tier === null ? [...catalog.models.values()] : catalog.chains[tier];
   if (isJson) {
@@ -97,11 +99,13 @@ async function check(options: ModelOptions, { catalog }: Settings, terminal: Ter
   return isOk ? 0 : FAILED;
 }
 
+/** The JSON of one provider: how many models it lists, and which of them the catalogue lacks. */
 function writeListing({ provider, models }: Listing, known: ReadonlySet<string>): object {
   const others = models?.map(({ id }) => id).filter((id) => !known.has(id)) ?? null;
   return { id: provider.id, listed: models?.length ?? null, notInCatalogue: others };
 }
 
+/** The JSON of one model. Prices are USD per million tokens. */
 function writeFinding(finding: ModelFinding): object {
   const { model, tiers, state, result, listedAs, listedPrice, isPriceWrong, priceOldDays } = finding;
   const { id, provider, upstream, price, priceAsOf, priceSource } = model;
@@ -128,6 +132,7 @@ function tableOf(findings: readonly ModelFinding[], isColoured: boolean): string
   return `${[`  ${heading}`, ...symbolLines].join("\n")}\n`;
 }
 
+/** The last column: what was found, and everything odd about the price. */
 function resultOf({ model, result, listedAs, listedPrice, isPriceWrong, priceOldDays }: ModelFinding): string {
   const shown = ({ input, output }: ListedPrice): string => `${input / 1e6}/${output / 1e6}`;
   const parts = [
@@ -140,6 +145,7 @@ function resultOf({ model, result, listedAs, listedPrice, isPriceWrong, priceOld
   return parts.join("; ");
 }
 
+/** What to do about each kind of finding, in the order it is printed. */
 const ADVICE: readonly (readonly [what: string, fix: string, isSo: (finding: ModelFinding) => boolean])[] = [
   [
     "missing",
@@ -164,6 +170,7 @@ const ADVICE: readonly (readonly [what: string, fix: string, isSo: (finding: Mod
   ],
 ];
 
+/** One line for each kind of finding that occurs. */
 function adviceOn(findings: readonly ModelFinding[]): readonly string[] {
   const found = ADVICE.flatMap(([what, fix, isSo]) => {
     const count = findings.filter(isSo).length;
@@ -210,6 +217,7 @@ interface ModelStanding {
   readonly nowMs: number;
 }
 
+/** A wrong price, or a missing model that requests are routed to, is a failure; the rest warns. */
 function findingOf(
   model: Model,
   listing: Listing | null,

@@ -22,6 +22,7 @@ import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
 
+/** Runs one subcommand on the store. */
 export function profiles(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "profiles", terminal, parse: () => parseProfiles(args) },
@@ -72,6 +73,7 @@ type ProfileOptions = { readonly accountId: string; readonly isJson: boolean } &
   | { readonly kind: "delete"; readonly named: string; readonly isConfirmed: boolean }
 );
 
+/** What every subcommand works with. */
 interface ProfileContext {
   readonly store: CommandStore;
   readonly service: Profiles;
@@ -98,6 +100,7 @@ async function list({ accountId, isJson }: ProfileOptions, { service, terminal }
   return 0;
 }
 
+/** One profile with its rules and the names of the keys that use it. */
 async function show(options: ProfileOptions, profile: Profile, { store, terminal }: ProfileContext): Promise<number> {
   if (options.isJson) {
     printJson(writeProfile(profile), terminal);
@@ -111,6 +114,7 @@ async function show(options: ProfileOptions, profile: Profile, { store, terminal
   return 0;
 }
 
+/** Creates the profile, or changes only the rules that were given. */
 async function set(
   options: Extract<ProfileOptions, { kind: "set" }>,
   known: Profile | null,
@@ -140,6 +144,7 @@ async function set(
   return 0;
 }
 
+/** Keys with a deleted profile are rejected from then on, so they are named before and after. */
 async function remove(
   { accountId, isConfirmed, isJson }: Extract<ProfileOptions, { kind: "delete" }>,
   profile: Profile,
@@ -164,6 +169,7 @@ function nameOf({ id, name }: Profile): string {
   return `${id} (${JSON.stringify(name)})`;
 }
 
+/** The rules in one line, for the list. */
 function rulesOf({ constraints }: Profile): string {
   return (
     describe(constraints)
@@ -206,6 +212,7 @@ const DESCRIPTION = "description";
 /** How many words follow each subcommand. */
 const SUBCOMMANDS = { list: 0, show: 1, set: 1, delete: 1 };
 
+/** Flags beside --account and --json. */
 const OWN_FLAGS: Readonly<Record<ProfileOptions["kind"], readonly string[]>> = {
   list: [],
   show: [],
@@ -225,6 +232,7 @@ function parseProfiles({ words, flags }: Arguments): Parsed<ProfileOptions> {
   return { options: { kind, named, changes: parseRules(own), ...parseDescription(own), ...common }, config };
 }
 
+/** Only the rules that were given. */
 function parseRules(flags: Flags): Partial<Constraints> {
   const changes = Object.entries(RULES).map(([flag, read]) => {
     const text = textOf(flags, flag);
@@ -241,10 +249,12 @@ function parseDescription(flags: Flags): { description?: string | null } {
 
 const NONE = "none";
 
+/** `none` takes a rule away. */
 function orNull<T>(text: string, read: (word: string) => T): T | null {
   return text === NONE ? null : read(text);
 }
 
+/** Words between commas; null for `none`. */
 function parseList(text: string): readonly string[] | null {
   return text === NONE ? null : text.split(",").map((word) => word.trim());
 }

@@ -20,6 +20,7 @@ import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { reasonOf, UsageError } from "./command/usage.ts";
 import { findProfile, profilesOf } from "./profiles.ts";
 
+/** A field of the request that a flag sets. */
 interface RequestField {
   readonly field: string;
   readonly parse: (text: string, flag: string) => unknown;
@@ -44,6 +45,7 @@ const FIELDS: Readonly<Record<string, RequestField>> = {
 
 const OWN_FLAGS = [...Object.keys(FIELDS), "tools", "messages", "profile", "account", "json", "no-color"];
 
+/** Prints the decision for one prompt. */
 export function route({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     name: "route",
@@ -68,6 +70,7 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
   });
 }
 
+/** The body of the debug endpoint, put together from words and flags. */
 async function readBody(words: readonly string[], flags: Flags, terminal: Terminal): Promise<Record<string, unknown>> {
   const prompt = await readText(words.join(" "), terminal);
   const body: Record<string, unknown> = { prompt };
@@ -93,6 +96,7 @@ function withTurns(prompt: string, turns: readonly unknown[]): object {
   return { messages: [...turns, { role: "user", content: prompt }] };
 }
 
+/** Read as the endpoint reads it; what it rejects is wrong usage here. */
 function readQuestion(body: Record<string, unknown>): ReturnType<typeof readDebugRequest> {
   try {
     return readDebugRequest(body);
@@ -111,6 +115,7 @@ async function constraintsOf(flags: Flags, { database }: Settings): Promise<Cons
   return profile.constraints;
 }
 
+/** The decision as a table of two columns. */
 function card(decision: Decision, baselineModel: string): string {
   const { tier, classifiedTier = tier, chain, candidates, toolScenario, toolScore, historyFloor } = decision;
   const moved = classifiedTier === tier ? tier : `${tier}  (classified ${classifiedTier})`;
@@ -153,6 +158,7 @@ async function readJsonArray(word: string, flag: string, terminal: Terminal): Pr
   throw new UsageError(`--${flag} must hold a JSON array.`);
 }
 
+/** A file, or standard input. */
 async function readSource(word: string, flag: string, terminal: Terminal): Promise<string> {
   if (word === STANDARD_INPUT) return terminal.readInput();
   try {

@@ -14,6 +14,7 @@ import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { explainFailure, FAILED, UsageError } from "./command/usage.ts";
 import { VERSION } from "./help/help.ts";
 
+/** Runs until a signal stops it. */
 export async function serve({ words, flags }: Arguments): Promise<number> {
   const terminal = thisTerminal();
   try {
@@ -25,6 +26,7 @@ export async function serve({ words, flags }: Arguments): Promise<number> {
   }
 }
 
+/** A temporary store is deleted when the server stops. */
 async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
   // Loaded for the demo only: no other start should wait for it.
   const { demoNotes, demoSettings, demoStore, fillOnce } = await import("./serve-demo.ts");
@@ -85,6 +87,7 @@ async function startOrExplain(
   }
 }
 
+/** The reason in words, for the mistakes that happen most. */
 function explain(error: NodeJS.ErrnoException, { server }: Settings): string {
   if (error.code === "EADDRINUSE") return `port ${server.port} is in use. Stop what uses it, or set PORT to another.`;
   if (error.code === "EACCES" && error.syscall === "listen")

@@ -30,6 +30,7 @@ interface UserOptions {
   readonly isJson: boolean;
 }
 
+/** Lists users, or makes a link for a new password. */
 export function users(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "users", terminal, parse: () => parseUsers(args) },

@@ -46,12 +46,14 @@ export function parseWord<Word extends string>(text: string, known: readonly Wor
   throw new UsageError(`--${flag} is one of ${known.join(", ")}, not '${text}'.`);
 }
 
+/** Decimal, as people write amounts; no sign, no hexadecimal. */
 export function parseNumber(text: string, flag: string, max = 1e9): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) && value <= max) return value;
   throw new UsageError(`--${flag} is a number from 0 to ${max}, not '${text}'.`);
 }
 
+/** A whole number of at least 1. */
 export function parseCount(text: string, flag: string): number {
   const value = parseNumber(text, flag);
   if (Number.isInteger(value) && value >= 1) return value;

@@ -9,12 +9,14 @@ import { compareMigrations, type MigrationDifference } from "../../store/migrate
 import { reasonOf } from "../command/usage.ts";
 import { type ClockReading, databaseClock } from "./clock.ts";
 
+/** The result, and a by-product for the check of the clock. */
 export interface DatabaseChecked {
   readonly check: Check;
   /** The clock of a server that was reached; null for SQLite. */
   readonly clock: ClockReading | null;
 }
 
+/** Opens it with short timeouts, so that a dead server does not make the doctor hang. */
 export async function databaseCheck(database: string): Promise<DatabaseChecked> {
   const file = database.startsWith("sqlite:") ? database.slice("sqlite:".length) : null;
   const unusable = file === null ? null : fileCheck(file);
@@ -51,8 +53,10 @@ function fileCheck(file: string): Check | null {
   }
 }
 
+/** The advice for a file or folder that this user may not write to. */
 const RIGHTS = "Give this user the right to write there, or set DATABASE_URL to another";
 
+/** A newer database fails; an older one is brought up to date by the next start. */
 function migrationCheck({ missing, foreign }: MigrationDifference): Check {
   if (foreign.length > 0) {
     const what = `Database was made by a newer version: it has ${foreign.join(", ")}`;

@@ -15,6 +15,7 @@ import { databaseCheck, dataCheck } from "./database.ts";
 import { diskCheck, portCheck, redisCheck, uiCheck } from "./machine.ts";
 import { askProviders, listingCheck, listProviders } from "./providers.ts";
 
+/** Exit 0 when nothing fails, 1 when something does, 78 when the configuration cannot be used. */
 export async function doctor(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   try {
     const { own, config } = splitFlags(args.flags, ["json", "test", "no-color"]);
@@ -37,6 +38,7 @@ export async function doctor(args: Arguments, terminal: Terminal = thisTerminal(
   }
 }
 
+/** The last line. */
 function summaryOf(checks: readonly Check[]): string {
   const { failed, warned } = countStates(checks);
   const warnings = warned === 0 ? "" : `, ${warned} to look at`;

@@ -8,6 +8,7 @@ import type { Settings } from "../../config/settings.ts";
 import { reasonOf } from "../command/usage.ts";
 
 const GIGABYTE = 1024 ** 3;
+/** Below the first the check warns, below the second it fails. */
 const ROOM_LITTLE_BYTES = GIGABYTE;
 const ROOM_TOO_LITTLE_BYTES = 64 * 1024 * 1024;
 /** Long enough for a busy machine, short enough for a person who waits. */
@@ -29,6 +30,7 @@ function freeBytes(path: string): number {
   return bavail * bsize;
 }
 
+/** The dashboard is built separately, so a checkout may lack it. */
 export function uiCheck(folder: string): Check {
   if (existsSync(join(folder, "index.html"))) return { state: "ok", what: "Dashboard: its files are there", fix: null };
   const what = `Dashboard: its files are missing in ${folder}`;
@@ -78,6 +80,7 @@ export async function portCheck({ host, port }: Pick<Settings["server"], "host" 
   return { state: "fail", what, fix: "Stop that program, or set PORT to another" };
 }
 
+/** Null when the port could be opened; it is closed again at once. */
 function tryListening(host: string, port: number): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -16,6 +16,7 @@ export function listProviders({ providers }: Catalog, patienceMs?: number): Prom
   );
 }
 
+/** With --test: one tiny answer of each provider, which it charges for. */
 export function askProviders(catalog: Catalog): Promise<readonly Check[]> {
   return withProviders(catalog.providers, async (provider, registry): Promise<Check> => {
     const services = { catalog, registry, now: Date.now };

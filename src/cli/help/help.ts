@@ -48,6 +48,7 @@ export const SUMMARIES: Readonly<Record<string, string>> = {
   help: "Print this, or the page of a command: switchyard help keys",
 };
 
+/** `switchyard help`: examples first, then commands and flags. */
 function mainPage(): string {
   const examples = [
     ["switchyard", "start on http://127.0.0.1:8787, data in ./data"],
