@@ -1,20 +1,21 @@
-// The routing decision alone, in this process: reading a body into a question, and deciding it.
+// The routing decision alone, in this process: parsing a body, and deciding it.
 
 import type { Catalog } from "../src/catalog/catalog.ts";
 import { NO_CONSTRAINTS } from "../src/core/decision.ts";
 import { openaiChat } from "../src/formats/openai-chat/codec.ts";
 import { parseBody } from "../src/formats/wire/json-source.ts";
 import { decide } from "../src/routing/decide.ts";
-import { bodyOf, SIZES, type Size } from "./bodies.ts";
-import { nowUs } from "./marks.ts";
-import { percentile } from "./statistics.ts";
-import { show, type Table } from "./table.ts";
+import { bodyOf, SIZES, type Size } from "./clients/bodies.ts";
+import { nowUs } from "./clients/timestamps.ts";
+import { percentile } from "./harness/statistics.ts";
+import { show, type Table } from "./harness/table.ts";
 
 export interface ClassifyPlan {
   /** How long each of the two steps is measured for each size. */
   readonly forMs: number;
 }
 
+/** No model is cooling down. */
 const NOBODY: ReadonlyMap<string, string> = new Map();
 
 export function measureClassify(catalog: Catalog, plan: ClassifyPlan): Table {
@@ -42,6 +43,7 @@ function measureSize(size: Size, catalog: Catalog, { forMs }: ClassifyPlan): str
   return [size, String(bytes.length), ...columns];
 }
 
+/** Each call is timed by itself, so that percentiles show garbage collections. */
 function timeEach(work: () => unknown, forMs: number): readonly number[] {
   const timesUs: number[] = [];
   const endsAtUs = nowUs() + forMs * 1000;

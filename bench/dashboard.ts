@@ -1,6 +1,6 @@
-// The calls behind the pages of the dashboard, on a store full of made-up traffic: how long each takes over HTTP, one at a
-// time, from this process. On a SQLite file and on PostgreSQL: the server that SWITCHYARD_TEST_POSTGRES names, else one of
-// its own; or on a store that was filled before.
+// The API calls behind the dashboard's pages, on a store full of generated traffic: how long each takes over HTTP, one at
+// a time. On a SQLite file and on PostgreSQL (the server that SWITCHYARD_TEST_POSTGRES names, else one of its own), or on
+// a store that was filled before.
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,10 +14,11 @@ import { fillWithDemo } from "../src/demo/fill.ts";
 import { openDb } from "../src/store/db.ts";
 import { SILENT_LOG } from "../src/telemetry/log.ts";
 import { startPostgres } from "../test/support/stores/postgres-server.ts";
-import { ADMIN_TOKEN } from "./settings.ts";
-import { percentile } from "./statistics.ts";
-import { show, type Table } from "./table.ts";
+import { ADMIN_TOKEN } from "./harness/settings.ts";
+import { percentile } from "./harness/statistics.ts";
+import { show, type Table } from "./harness/table.ts";
 
+/** How much data, and how many calls. */
 export interface DashboardPlan {
   readonly rows: number;
   readonly rounds: number;
@@ -25,6 +26,7 @@ export interface DashboardPlan {
   readonly database?: string | null;
 }
 
+/** Above this, a page feels slow. */
 const BUDGET_MS = 300;
 const DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -43,6 +45,7 @@ export async function measureDashboard(plan: DashboardPlan): Promise<readonly Ta
   }
 }
 
+/** Nothing where no server can be had. */
 async function measureOnPostgres(folder: string, plan: DashboardPlan): Promise<readonly Table[]> {
   const named = process.env.SWITCHYARD_TEST_POSTGRES ?? "";
   const own = named === "" ? await startPostgres().catch(() => null) : null;
@@ -59,7 +62,7 @@ async function measureOnPostgres(folder: string, plan: DashboardPlan): Promise<r
   }
 }
 
-/** In a database of its own, dropped afterwards. */
+/** Works in a new database, which is dropped afterwards. */
 async function onPostgres<T>(server: string, work: (url: string) => Promise<T>): Promise<T> {
   const name = `bench_${randomBytes(6).toString("hex")}`;
   await administer(server, `CREATE DATABASE ${name}`);
@@ -72,6 +75,7 @@ async function onPostgres<T>(server: string, work: (url: string) => Promise<T>):
   }
 }
 
+/** One statement outside of the measured database. */
 async function administer(server: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: server });
   await client.connect();
@@ -82,19 +86,22 @@ async function administer(server: string, sql: string): Promise<void> {
   }
 }
 
-interface Measured {
+/** A store under test. */
+interface MeasuredStore {
   readonly name: string;
   readonly database: string;
   readonly folder: string;
 }
 
-async function measureFilled(store: Measured, plan: DashboardPlan): Promise<Table> {
+/** Fills the store first; the time that took is a note. */
+async function measureFilled(store: MeasuredStore, plan: DashboardPlan): Promise<Table> {
   const seconds = await fill(store.database, plan.rows, Date.now());
   const table = await measureStore(store, plan);
   return { ...table, notes: [...(table.notes ?? []), `Filled in ${show(seconds)} s.`] };
 }
 
-async function measureStore({ name, database, folder }: Measured, plan: DashboardPlan): Promise<Table> {
+/** One row for each call. */
+async function measureStore({ name, database, folder }: MeasuredStore, plan: DashboardPlan): Promise<Table> {
   const app = await startGateway(database, folder);
   try {
     const rows: string[][] = [];
@@ -120,13 +127,14 @@ async function measureStore({ name, database, folder }: Measured, plan: Dashboar
   }
 }
 
+/** The seconds it took. */
 async function fill(database: string, requests: number, nowMs: number): Promise<number> {
   const startedAt = performance.now();
   const db = await openDb(database);
   try {
     await db.migrate();
     await fillWithDemo(db, { requests, days: DAYS, seed: 1, nowMs, onProgress: () => {} });
-    // A server that has been up for a while has done so by itself.
+    // On a server that runs for a while, autovacuum has done this.
     if (db.kind === "postgres") await db.query("VACUUM ANALYZE");
   } finally {
     await db.close();
@@ -143,6 +151,7 @@ function startGateway(database: string, folder: string): Promise<App> {
   return start(loaded.settings, SILENT_LOG);
 }
 
+/** Every call that a page makes, and some that no page makes but the API allows. */
 async function callsOf(app: App, nowMs: number): Promise<readonly (readonly [string, string])[]> {
   const time = (daysAgo: number): string => encodeURIComponent(new Date(nowMs - daysAgo * DAY_MS).toISOString());
   const month = `from=${time(DAYS)}&to=${time(0)}`;
@@ -197,6 +206,7 @@ async function callsOf(app: App, nowMs: number): Promise<readonly (readonly [str
   ];
 }
 
+/** A real id and model, for calls that need one. */
 async function firstOf(app: App, path: string): Promise<{ readonly id: string; readonly model: string }> {
   const { data } = JSON.parse(await get(app, path)) as { data: { id: string; model: string | null }[] };
   const found = data.find(({ model }) => model !== null);
@@ -204,6 +214,7 @@ async function firstOf(app: App, path: string): Promise<{ readonly id: string; r
   return { id: found.id, model: found.model ?? "" };
 }
 
+/** One call after the other. */
 async function timed(app: App, path: string, rounds: number): Promise<readonly number[]> {
   const timesMs: number[] = [];
   for (let round = 0; round < rounds; round++) {

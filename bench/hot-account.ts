@@ -1,43 +1,44 @@
-// One account that several processes write at a given rate, on one PostgreSQL: how long a hold takes until it is on disk,
-// and what a pair of hold and settlement costs. Without HTTP, which on a small machine would take the time away.
+// One hot account that several processes write at a fixed rate, on one PostgreSQL: how long a hold takes until it is on
+// disk, and what a pair of hold and settlement costs. Without HTTP, which would use up a small machine.
 
 import { verifyLedger } from "../src/billing/verify.ts";
 import { createLedgerAudit } from "../src/store/ledger/audit.ts";
 import { startPostgres } from "../test/support/stores/postgres-server.ts";
+import { openPostgresCpu } from "./harness/postgres-cpu.ts";
+import { type Child, openProcesses } from "./harness/processes.ts";
+import { percentile } from "./harness/statistics.ts";
+import { show, type Table } from "./harness/table.ts";
 import { openLedger } from "./ledger.ts";
-import { openPostgresCpu } from "./postgres-cpu.ts";
-import { type Child, openWorkshop } from "./processes.ts";
 import type { LedgerWork } from "./servers/ledger.ts";
-import { percentile } from "./statistics.ts";
-import { show, type Table } from "./table.ts";
 
+/** How long, and at which rate. */
 export interface HotPlan {
   readonly warmUpMs: number;
   readonly forMs: number;
-  /** Of all processes together. */
+  /** All processes together. */
   readonly pairsPerSecond: number;
 }
 
 const PROCESSES = [1, 2, 4];
 
 export async function measureHotAccount(plan: HotPlan): Promise<Table> {
-  const workshop = openWorkshop();
+  const processes = openProcesses();
   const postgres = await startPostgres({ settings: ["fsync=on"] });
   try {
     const postgresUs = (await openPostgresCpu(postgres.url)) ?? (() => Number.NaN);
     const rows: (readonly string[])[] = [];
-    for (const processes of PROCESSES) {
+    for (const count of PROCESSES) {
       const ledgers = await Promise.all(
-        Array.from({ length: processes }, (_, index) =>
-          workshop.start<LedgerWork>("servers/ledger", {
-            folder: workshop.folder(),
+        Array.from({ length: count }, (_, index) =>
+          processes.start<LedgerWork>("servers/ledger", {
+            folder: processes.folder(),
             database: postgres.url,
-            name: `hot-${processes}-${index}`,
+            name: `hot-${count}-${index}`,
           }),
         ),
       );
       await runAll(ledgers, plan.pairsPerSecond, plan.warmUpMs);
-      rows.push([String(processes), ...(await measure(ledgers, plan, postgresUs))]);
+      rows.push([String(count), ...(await measure(ledgers, plan, postgresUs))]);
     }
     return {
       title: `one account, ${plan.pairsPerSecond} pairs of hold and settlement a second`,
@@ -51,14 +52,15 @@ export async function measureHotAccount(plan: HotPlan): Promise<Table> {
         "PostgreSQL CPU µs/pair",
       ],
       rows,
-      notes: [await verdictOf(postgres.url, workshop.folder())],
+      notes: [await verdictOf(postgres.url, processes.folder())],
     };
   } finally {
-    await workshop.close();
+    await processes.close();
     await postgres.stop();
   }
 }
 
+/** Splits the rate among the processes. */
 async function runAll(ledgers: readonly Child<LedgerWork>[], pairsPerSecond: number, forMs: number) {
   const perSecond = pairsPerSecond / ledgers.length;
   const measured = await Promise.all(ledgers.map((ledger) => ledger.ask("run", { perSecond, forMs })));
@@ -68,6 +70,7 @@ async function runAll(ledgers: readonly Child<LedgerWork>[], pairsPerSecond: num
   };
 }
 
+/** One row: pairs a second, times, and CPU of the ledgers and of PostgreSQL. */
 async function measure(
   ledgers: readonly Child<LedgerWork>[],
   { pairsPerSecond, forMs }: HotPlan,
@@ -91,6 +94,7 @@ async function measure(
   ].map(show);
 }
 
+/** Figures count only when the audit finds every amount right. */
 async function verdictOf(database: string, folder: string): Promise<string> {
   const { db, close } = await openLedger(database, folder, "hot-audit");
   try {

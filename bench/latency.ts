@@ -1,17 +1,19 @@
-// What a server on the way adds to the time of a whole answer, at a rate that leaves the machine mostly idle. The CPU time
-// is higher here than at full load, where many requests share one wake-up of the process.
+// Latency: what a server in between adds to a whole response, at a rate that leaves the machine mostly idle. CPU time per
+// request is higher than at full load, where many requests share one wake-up of the process.
 
-import { bodyOf, type Size } from "./bodies.ts";
-import type { Rig, Server } from "./rig.ts";
-import { median, percentile } from "./statistics.ts";
-import { show, type Table } from "./table.ts";
+import { bodyOf, type Size } from "./clients/bodies.ts";
+import type { Rig, Server } from "./harness/rig.ts";
+import { median, percentile } from "./harness/statistics.ts";
+import { show, type Table } from "./harness/table.ts";
 
+/** How many rounds, and how long each is. */
 export interface LatencyPlan {
   readonly rounds: number;
   readonly warmUpMs: number;
   readonly roundMs: number;
 }
 
+/** A rate that even a small machine serves with ease. */
 const PER_SECOND = 200;
 const MEASURED: readonly Size[] = ["small", "100 KB"];
 
@@ -25,12 +27,14 @@ export async function measureLatency(rig: Rig, plan: LatencyPlan): Promise<Table
   };
 }
 
+/** The samples of one server. */
 interface Measured {
   readonly server: Server;
   readonly timesUs: number[];
   readonly cpuUs: number[];
 }
 
+/** Servers take turns in rounds; a row is compared with the direct way to the provider. */
 async function measureSize(rig: Rig, size: Size, { rounds, warmUpMs, roundMs }: LatencyPlan): Promise<string[][]> {
   const all: readonly Measured[] = [rig.direct, rig.proxy, rig.gateway].map((server) => ({
     server,

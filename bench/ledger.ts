@@ -1,5 +1,5 @@
-// The ledger alone, in this process: a hold and its settlement for each request, many at once, all on one account, which
-// is the hardest case. On a SQLite file and, where a server can be had, on PostgreSQL.
+// The ledger alone, in this process: pairs of hold and settlement, many at once, all on one account, which is the hardest
+// case. On a SQLite file and, where a server can be started, on PostgreSQL.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,9 +12,10 @@ import { openDb } from "../src/store/db.ts";
 import { createLedgerStore } from "../src/store/ledger/ledger.ts";
 import { SILENT_LOG } from "../src/telemetry/log.ts";
 import { startPostgres } from "../test/support/stores/postgres-server.ts";
-import { percentile } from "./statistics.ts";
-import { show, type Table } from "./table.ts";
+import { percentile } from "./harness/statistics.ts";
+import { show, type Table } from "./harness/table.ts";
 
+/** How long, and how many pairs at once. */
 export interface LedgerPlan {
   readonly warmUpMs: number;
   readonly forMs: number;
@@ -22,6 +23,7 @@ export interface LedgerPlan {
 }
 
 const ACCOUNT = "bench";
+/** In micro-USD per million tokens. */
 const PRICE = { input: 150_000, output: 600_000, cacheRead: 75_000, cacheWrite: null };
 
 export async function measureLedger(plan: LedgerPlan): Promise<Table> {
@@ -42,6 +44,7 @@ export async function measureLedger(plan: LedgerPlan): Promise<Table> {
   }
 }
 
+/** The server that SWITCHYARD_TEST_POSTGRES names, else one of its own, else none. */
 async function findPostgres(): Promise<{ readonly url: string | null; stop(): Promise<void> }> {
   const existing = process.env.SWITCHYARD_TEST_POSTGRES;
   if (existing !== undefined && existing !== "") return { url: existing, stop: () => Promise.resolve() };
@@ -63,7 +66,7 @@ async function measureStore(url: string, folder: string, plan: LedgerPlan): Prom
   }
 }
 
-/** A ledger with money on the one account; others of other names may be open on the same database. */
+/** A ledger with credits on the one account. Ledgers of other names may be open on the same database. */
 export async function openLedger(
   url: string,
   folder: string,
@@ -95,6 +98,7 @@ export async function openLedger(
   };
 }
 
+/** Event-loop time, not CPU time: it is what limits a single process. */
 async function timed(work: () => Promise<readonly number[]>): Promise<readonly string[]> {
   const startedAt = performance.now();
   const before = performance.eventLoopUtilization();
@@ -127,6 +131,7 @@ async function runPair(ledger: Ledger, holdId: string): Promise<void> {
   await settleOne(ledger, holdId);
 }
 
+/** With a fallback amount, as a chain of two models has it. */
 export async function holdOne(ledger: Ledger, holdId: string): Promise<void> {
   const amounts = [2_000_000n, 500_000n];
   const limit = { spendLimit: null, periodStartMs: 0 };
@@ -135,6 +140,7 @@ export async function holdOne(ledger: Ledger, holdId: string): Promise<void> {
   if (state !== "held") throw new Error(`a hold ended as ${state}`);
 }
 
+/** A typical charge, below the hold. */
 export async function settleOne(ledger: Ledger, holdId: string): Promise<void> {
   const settled = await ledger.settle({
     holdId,

@@ -1,5 +1,5 @@
-// npm run bench: the chosen benchmarks, or all, as tables. What counts is how the figures of one run compare with each
-// other; the machine decides the rest.
+// npm run bench: runs the chosen benchmarks, or all, and prints tables. Compare figures of one run with each other only:
+// another machine, or another hour, gives other ones.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -7,17 +7,18 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type ClassifyPlan, measureClassify } from "./classify.ts";
 import { type DashboardPlan, measureDashboard } from "./dashboard.ts";
+import { type Rig, startRig } from "./harness/rig.ts";
+import { benchSettings } from "./harness/settings.ts";
+import { formatTable, type Table } from "./harness/table.ts";
 import { type HotPlan, measureHotAccount } from "./hot-account.ts";
 import { type LatencyPlan, measureLatency } from "./latency.ts";
 import { type LedgerPlan, measureLedger } from "./ledger.ts";
 import { measureOverload, type OverloadPlan } from "./overload.ts";
 import { measureRequests, type RequestsPlan } from "./requests.ts";
-import { type Rig, startRig } from "./rig.ts";
 import { measureScaling, type ScalingPlan } from "./scaling.ts";
-import { benchSettings } from "./settings.ts";
 import { measureStream, type StreamPlan } from "./stream.ts";
-import { formatTable, type Table } from "./table.ts";
 
+/** In the order in which they are listed and run. */
 const NAMES = [
   "requests",
   "latency",
@@ -32,9 +33,10 @@ const NAMES = [
 
 type Name = (typeof NAMES)[number];
 
-/** Those that do without the common rig. */
+/** Benchmarks that start their own processes, or none. */
 const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard", "processes", "hot", "overload"]);
 
+/** How long and how often each benchmark measures. */
 interface Plan {
   readonly requests: RequestsPlan;
   readonly latency: LatencyPlan;
@@ -47,6 +49,7 @@ interface Plan {
   readonly overload: OverloadPlan;
 }
 
+/** A few minutes in all; the figures in docs/performance.md come from it. */
 const FULL: Plan = {
   requests: { rounds: 5, warmUpMs: 6_000, roundMs: 1_000 },
   latency: { rounds: 3, warmUpMs: 300, roundMs: 900 },
@@ -59,6 +62,7 @@ const FULL: Plan = {
   overload: { warmUpMs: 10_000, forMs: 8_000, openStreams: 2_000 },
 };
 
+/** Some seconds: enough to see that everything runs. */
 const QUICK: Plan = {
   requests: { rounds: 1, warmUpMs: 300, roundMs: 300 },
   latency: { rounds: 1, warmUpMs: 100, roundMs: 300 },
@@ -71,6 +75,7 @@ const QUICK: Plan = {
   overload: { warmUpMs: 1_000, forMs: 4_000, openStreams: 500 },
 };
 
+/** Ignored by git. */
 const PROFILES = ".cache/profiles";
 
 const USAGE = `usage: npm run bench -- [--quick] [--profile] [--rows N] [--database URL] [${NAMES.join(" | ")}]...
@@ -79,6 +84,7 @@ const USAGE = `usage: npm run bench -- [--quick] [--profile] [--rows N] [--datab
   --rows N   how many requests the dashboard is measured with
   --database URL  a store that switchyard demo filled, to measure the dashboard with instead of filling new ones`;
 
+/** The exit code. */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
@@ -109,11 +115,12 @@ async function main(): Promise<number> {
   if (names.includes("processes")) print([await measureScaling(plan.processes)]);
   if (names.includes("hot")) print([await measureHotAccount(plan.hot)]);
   if (names.includes("overload")) print(await measureOverload(plan.overload));
-  const rest = names.filter((name) => !ALONE.has(name));
-  if (rest.length > 0) await runServers(rest, plan, values.profile === true);
+  const onRig = names.filter((name) => !ALONE.has(name));
+  if (onRig.length > 0) await runOnRig(onRig, plan, values.profile === true);
   return 0;
 }
 
+/** Needs no server; port 9 is never called. */
 function runClassify(plan: ClassifyPlan): Table {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-bench-"));
   try {
@@ -123,7 +130,8 @@ function runClassify(plan: ClassifyPlan): Table {
   }
 }
 
-async function runServers(names: readonly Name[], plan: Plan, isProfiled: boolean): Promise<void> {
+/** One rig serves several benchmarks; with --profile the gateway is profiled for each. */
+async function runOnRig(names: readonly Name[], plan: Plan, isProfiled: boolean): Promise<void> {
   const runs: Readonly<Record<string, (rig: Rig) => Promise<readonly Table[]>>> = {
     requests: async (rig) => [await measureRequests(rig, plan.requests)],
     latency: async (rig) => [await measureLatency(rig, plan.latency)],
@@ -141,6 +149,7 @@ async function runServers(names: readonly Name[], plan: Plan, isProfiled: boolea
   }
 }
 
+/** One after the other, as they are finished. */
 function print(tables: readonly Table[]): void {
   for (const table of tables) console.log(formatTable(table));
 }

@@ -1,97 +1,111 @@
-// More than the gateway can do: what becomes of those it accepts, how soon the others are told, and when it is over. Each
-// load is compared with 64 clients at a time just before it, which is as much as it can do without a line.
+// Overload: how fast accepted requests are served, how soon others are rejected, and how long the effects last. Each load
+// is compared with 64 clients just before it, which is as much as the gateway can serve without a queue.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { bodyOf } from "./bodies.ts";
-import type { CrowdWork, Outcome } from "./crowd.ts";
-import { type Child, openWorkshop } from "./processes.ts";
-import type { AnswerTimes } from "./servers/answer-times.ts";
+import { bodyOf } from "./clients/bodies.ts";
+import type { LoadOutcome, OverloadWork } from "./clients/overload.ts";
+import { type Child, openProcesses } from "./harness/processes.ts";
+import { show, showRatio, type Table } from "./harness/table.ts";
 import type { GatewayReady, GatewayWork } from "./servers/gateway.ts";
 import type { ProviderWork } from "./servers/provider.ts";
-import { show, showRatio, type Table } from "./table.ts";
+import type { ResponseTimes } from "./servers/response-times.ts";
 
+/** How long each load lasts, and how many streams are opened. */
 export interface OverloadPlan {
   readonly warmUpMs: number;
   readonly forMs: number;
   readonly openStreams: number;
 }
 
+/** Clients at once that keep the gateway busy without a queue. */
 const AT_CAPACITY = 64;
 const REFERENCE_MS = 3_000;
-const OFFER_CONNECTIONS = 2_000;
-/** At first nobody can tell a flood from a burst. */
+const OPEN_LOOP_CONNECTIONS = 2_000;
+/** Flood detection needs this long to tell a flood from a burst. */
 const SETTLED_MS = 2_000;
+/** A small load after each one, to see how long rejections go on. */
 const AFTERWARDS = { connections: 32, forMs: 5_000 };
+/** Streams that stay open for the whole measurement. */
 const SLOW = { chunks: 600, everyMs: 1_000 };
 
-interface Rig {
-  readonly crowd: Child<CrowdWork>;
+/** Smaller than the common rig: no proxy, and clients of their own. */
+interface OverloadRig {
+  readonly clients: Child<OverloadWork>;
   readonly gateway: Child<GatewayWork>;
   readonly target: GatewayReady;
 }
 
+/** One kind of overload. */
 interface Load {
   readonly name: string;
-  readonly begin: (rig: Rig, capacity: number, forMs: number) => Promise<Outcome>;
+  readonly begin: (rig: OverloadRig, capacity: number, forMs: number) => Promise<LoadOutcome>;
 }
 
+/** From a little more than fits to far more. */
 const LOADS: readonly Load[] = [
-  clients(256, { isPatient: false }),
+  clients(256, { obeysRetryAfter: false }),
   ...[2, 4, 10].map(
     (factor): Load => ({
       name: `${factor} times the capacity`,
-      begin: ({ crowd, target }, capacity, forMs) =>
-        crowd.ask("offer", { ...request(target), connections: OFFER_CONNECTIONS, perSecond: factor * capacity, forMs }),
+      begin: ({ clients, target }, capacity, forMs) =>
+        clients.ask("runOpenLoop", {
+          ...request(target),
+          connections: OPEN_LOOP_CONNECTIONS,
+          perSecond: factor * capacity,
+          forMs,
+        }),
     }),
   ),
-  clients(4_000, { isPatient: true }),
-  clients(4_000, { isPatient: false }),
+  clients(4_000, { obeysRetryAfter: true }),
+  clients(4_000, { obeysRetryAfter: false }),
 ];
 
 export async function measureOverload(plan: OverloadPlan): Promise<readonly Table[]> {
-  const workshop = openWorkshop();
+  const processes = openProcesses();
   try {
-    const provider = await workshop.start<ProviderWork>("servers/provider");
-    const crowd = await workshop.start<CrowdWork>("crowd");
-    const argument = { folder: workshop.folder(), providerPort: provider.ready as number };
-    const gateway = await workshop.start<GatewayWork>("servers/gateway", argument);
-    const rig: Rig = { crowd, gateway, target: gateway.ready as GatewayReady };
-    await gather(rig, { connections: AT_CAPACITY, forMs: plan.warmUpMs, isPatient: false });
+    const provider = await processes.start<ProviderWork>("servers/provider");
+    const clients = await processes.start<OverloadWork>("clients/overload");
+    const argument = { folder: processes.folder(), providerPort: provider.ready as number };
+    const gateway = await processes.start<GatewayWork>("servers/gateway", argument);
+    const rig: OverloadRig = { clients, gateway, target: gateway.ready as GatewayReady };
+    await runClosedLoop(rig, { connections: AT_CAPACITY, forMs: plan.warmUpMs, obeysRetryAfter: false });
     const rows: (readonly string[])[] = [];
     for (const load of LOADS) rows.push(...(await measureLoad(rig, load, plan.forMs)));
     await provider.ask("pace", SLOW);
     return [tableOf(rows), await measureStreams(rig, plan.openStreams)];
   } finally {
-    await workshop.close();
+    await processes.close();
   }
 }
 
-async function measureLoad(rig: Rig, load: Load, forMs: number): Promise<readonly (readonly string[])[]> {
-  await rig.gateway.ask("takeAnswerTimes", null);
-  const reference = await gather(rig, { connections: AT_CAPACITY, forMs: REFERENCE_MS, isPatient: false });
+/** Two rows: the reference just before, and the load. */
+async function measureLoad(rig: OverloadRig, load: Load, forMs: number): Promise<readonly (readonly string[])[]> {
+  await rig.gateway.ask("takeResponseTimes", null);
+  const reference = await runClosedLoop(rig, { connections: AT_CAPACITY, forMs: REFERENCE_MS, obeysRetryAfter: false });
   const { p50, p99 } = reference.accepted;
   const capacity = reference.accepted.count / reference.seconds;
-  const idle = await rig.gateway.ask("takeAnswerTimes", null);
-  const [outcome] = await Promise.all([load.begin(rig, capacity, forMs), forgetFirst(rig)]);
-  const seen = await rig.gateway.ask("takeAnswerTimes", null);
-  const after = await gather(rig, { ...AFTERWARDS, isPatient: false });
+  const idle = await rig.gateway.ask("takeResponseTimes", null);
+  const [outcome] = await Promise.all([load.begin(rig, capacity, forMs), dropFirst(rig)]);
+  const seen = await rig.gateway.ask("takeResponseTimes", null);
+  const after = await runClosedLoop(rig, { ...AFTERWARDS, obeysRetryAfter: false });
   return [
     ["just before", show(capacity), show(p50), show(p99), "", show(idle.accepted.p99)],
     rowOf(load.name, { reference, outcome, seen, after }),
   ];
 }
 
-/** What the server saw before things had settled. */
-async function forgetFirst({ gateway }: Rig): Promise<void> {
+/** Drops the times the server saw before flood detection settled. */
+async function dropFirst({ gateway }: OverloadRig): Promise<void> {
   await sleep(SETTLED_MS);
-  await gateway.ask("takeAnswerTimes", null);
+  await gateway.ask("takeResponseTimes", null);
 }
 
+/** The four measurements behind one row. */
 interface Measured {
-  readonly reference: Outcome;
-  readonly outcome: Outcome;
-  readonly seen: AnswerTimes;
-  readonly after: Outcome;
+  readonly reference: LoadOutcome;
+  readonly outcome: LoadOutcome;
+  readonly seen: ResponseTimes;
+  readonly after: LoadOutcome;
 }
 
 function rowOf(name: string, { reference, outcome, seen, after }: Measured): readonly string[] {
@@ -142,15 +156,15 @@ function tableOf(rows: readonly (readonly string[])[]): Table {
   };
 }
 
-/** Slow streams are no load: all begin, and whole answers beside them are as quick as without. */
-async function measureStreams(rig: Rig, count: number): Promise<Table> {
-  const input = { connections: AT_CAPACITY, forMs: REFERENCE_MS, isPatient: false };
-  const before = await gather(rig, input);
+/** Slow streams are no load: all of them begin, and whole responses beside them stay as fast. */
+async function measureStreams(rig: OverloadRig, count: number): Promise<Table> {
+  const input = { connections: AT_CAPACITY, forMs: REFERENCE_MS, obeysRetryAfter: false };
+  const before = await runClosedLoop(rig, input);
   const { target } = rig;
-  const opened = await rig.crowd.ask("openStreams", { target, body: bodyOf("small", true), connections: count });
-  const during = await gather(rig, input);
-  await rig.crowd.ask("closeStreams", null);
-  const cells = ({ accepted, shed }: Outcome) => [show(accepted.p50), show(accepted.p99), String(shed.count)];
+  const opened = await rig.clients.ask("openStreams", { target, body: bodyOf("small", true), connections: count });
+  const during = await runClosedLoop(rig, input);
+  await rig.clients.ask("closeStreams", null);
+  const cells = ({ accepted, shed }: LoadOutcome) => [show(accepted.p50), show(accepted.p99), String(shed.count)];
   return {
     title: `overload: ${count} slow streams opened at once, and whole answers beside them, times in ms`,
     columns: ["", "streams begun", "within s", "p50", "p99", "refused"],
@@ -161,13 +175,18 @@ async function measureStreams(rig: Rig, count: number): Promise<Table> {
   };
 }
 
-function clients(connections: number, { isPatient }: { readonly isPatient: boolean }): Load {
-  const name = connections > 256 ? `${connections} ${isPatient ? "" : "im"}patient clients` : `${connections} clients`;
-  return { name, begin: (rig, _capacity, forMs) => gather(rig, { connections, forMs, isPatient }) };
+/** A closed loop of so many clients. */
+function clients(connections: number, { obeysRetryAfter }: { readonly obeysRetryAfter: boolean }): Load {
+  const name =
+    connections > 256 ? `${connections} ${obeysRetryAfter ? "" : "im"}patient clients` : `${connections} clients`;
+  return { name, begin: (rig, _capacity, forMs) => runClosedLoop(rig, { connections, forMs, obeysRetryAfter }) };
 }
 
-function gather({ crowd, target }: Rig, size: { connections: number; forMs: number; isPatient: boolean }) {
-  return crowd.ask("gather", { ...request(target), ...size });
+function runClosedLoop(
+  { clients, target }: OverloadRig,
+  size: { connections: number; forMs: number; obeysRetryAfter: boolean },
+) {
+  return clients.ask("runClosedLoop", { ...request(target), ...size });
 }
 
 function request(target: GatewayReady) {

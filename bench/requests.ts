@@ -1,20 +1,23 @@
-// Whole answers, as many as the server can give: requests a second and CPU time a request. Servers take turns in short
-// rounds, so that a busy moment of the machine falls on all of them; the median round counts. Sizes come one after the
-// other, the small ones first: a row tells what requests of its size cost, not what larger ones before left in the heap.
+// Throughput: requests a second and CPU time a request, with whole responses. Servers take turns in short rounds, so that
+// a busy moment of the machine affects all of them; the median round counts. Small bodies come first, because large ones
+// leave a grown heap behind.
 
-import { bodyOf, SIZES, type Size } from "./bodies.ts";
-import type { Rig, Server } from "./rig.ts";
-import { median } from "./statistics.ts";
-import { show, showRatio, type Table } from "./table.ts";
+import { bodyOf, SIZES, type Size } from "./clients/bodies.ts";
+import type { Rig, Server } from "./harness/rig.ts";
+import { median } from "./harness/statistics.ts";
+import { show, showRatio, type Table } from "./harness/table.ts";
 
+/** How many rounds, and how long each is. */
 export interface RequestsPlan {
   readonly rounds: number;
   readonly warmUpMs: number;
   readonly roundMs: number;
 }
 
+/** Enough to keep every server busy. */
 const CONNECTIONS = 32;
 
+/** One row of the table, with a sample from each round. */
 interface Case {
   readonly server: Server;
   readonly size: Size;
@@ -25,7 +28,7 @@ interface Case {
 export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Table> {
   const cases: readonly Case[] = [
     newCase(rig.direct, "small"),
-    ...SIZES.flatMap((size) => [rig.proxy, rig.withoutBooks, rig.gateway].map((server) => newCase(server, size))),
+    ...SIZES.flatMap((size) => [rig.proxy, rig.withoutLedger, rig.gateway].map((server) => newCase(server, size))),
   ];
   for (const size of SIZES) {
     await measureSize(
@@ -60,6 +63,7 @@ function newCase(server: Server, size: Size): Case {
   return { server, size, perSecond: [], cpuUs: [] };
 }
 
+/** CPU time is that of the server alone, all its threads included. */
 async function runRound({ load }: Rig, { server, size }: Case, forMs: number) {
   const before = await server.process.ask("resources", null);
   const input = { target: server.target, body: bodyOf(size), connections: CONNECTIONS, forMs };

@@ -1,17 +1,18 @@
-// Several gateways on one PostgreSQL: requests a second of all together, and CPU time a request, for one, two and four of
-// them. Either all requests are of one account, whose wallet every process then writes, or each process has one of its own.
+// Scaling: one, two and four gateways on one PostgreSQL, with requests a second of all together and CPU time a request.
+// Either all requests belong to one account, whose wallet every process writes, or each process has its own account.
 
 import { startPostgres } from "../test/support/stores/postgres-server.ts";
-import { bodyOf } from "./bodies.ts";
-import type { LoadWork } from "./load.ts";
-import { openPostgresCpu } from "./postgres-cpu.ts";
-import { type Child, openWorkshop, type Workshop } from "./processes.ts";
+import { bodyOf } from "./clients/bodies.ts";
+import type { LoadWork } from "./clients/load.ts";
+import { openPostgresCpu } from "./harness/postgres-cpu.ts";
+import { type Child, openProcesses, type Processes } from "./harness/processes.ts";
+import { ADMIN_TOKEN } from "./harness/settings.ts";
+import { median } from "./harness/statistics.ts";
+import { show, showRatio, type Table } from "./harness/table.ts";
 import type { GatewayReady, GatewayWork } from "./servers/gateway.ts";
 import type { ProviderWork } from "./servers/provider.ts";
-import { ADMIN_TOKEN } from "./settings.ts";
-import { median } from "./statistics.ts";
-import { show, showRatio, type Table } from "./table.ts";
 
+/** How many rounds, and how long each is. */
 export interface ScalingPlan {
   readonly rounds: number;
   readonly warmUpMs: number;
@@ -19,22 +20,25 @@ export interface ScalingPlan {
 }
 
 const PROCESSES = [1, 2, 4];
+/** Shared among the gateways, so that the load is the same in every row. */
 const CONNECTIONS = 64;
 
 interface Gateway {
   readonly process: Child<GatewayWork>;
   readonly port: number;
-  /** Of the account that all share, and of one of its own. */
+  /** Keys of the shared account and of the process's own. */
   readonly keys: { readonly shared: string; readonly own: string };
 }
 
-interface Rig {
+/** Gateways on one database, and one load generator for all. */
+interface ScalingRig {
   readonly load: Child<LoadWork>;
   readonly gateways: readonly Gateway[];
-  /** CPU time of PostgreSQL so far; not a number where it cannot be told. */
+  /** CPU time of PostgreSQL so far; NaN where it cannot be known. */
   readonly postgresUs: () => number;
 }
 
+/** One row of the table, with a sample from each round. */
 interface Case {
   readonly count: number;
   readonly key: "shared" | "own";
@@ -44,18 +48,18 @@ interface Case {
 }
 
 export async function measureScaling(plan: ScalingPlan): Promise<Table> {
-  const workshop = openWorkshop();
+  const processes = openProcesses();
   const postgres = await startPostgres({ settings: ["fsync=on"] });
   try {
-    const provider = await workshop.start<ProviderWork>("servers/provider");
-    const load = await workshop.start<LoadWork>("load");
+    const provider = await processes.start<ProviderWork>("servers/provider");
+    const load = await processes.start<LoadWork>("clients/load");
     const postgresUs = (await openPostgresCpu(postgres.url)) ?? (() => Number.NaN);
-    const gateways = await startGateways(workshop, provider.ready as number, postgres.url);
+    const gateways = await startGateways(processes, provider.ready as number, postgres.url);
     const cases = (["shared", "own"] as const).flatMap((key) =>
       PROCESSES.map((count): Case => ({ count, key, perSecond: [], cpuUs: [], postgresUs: [] })),
     );
-    const rig: Rig = { load, gateways, postgresUs };
-    // Each by itself, or those that are used least would be measured cold.
+    const rig: ScalingRig = { load, gateways, postgresUs };
+    // Each one alone: otherwise the gateways that are used least would be measured cold.
     for (const gateway of gateways) {
       await runRound({ ...rig, gateways: [gateway] }, { count: 1, key: "own", forMs: plan.warmUpMs });
     }
@@ -69,17 +73,22 @@ export async function measureScaling(plan: ScalingPlan): Promise<Table> {
     }
     return tableOf(cases);
   } finally {
-    await workshop.close();
+    await processes.close();
     await postgres.stop();
   }
 }
 
-async function startGateways(workshop: Workshop, providerPort: number, database: string): Promise<readonly Gateway[]> {
+/** The first one makes the shared key, the others use it. */
+async function startGateways(
+  processes: Processes,
+  providerPort: number,
+  database: string,
+): Promise<readonly Gateway[]> {
   const gateways: Gateway[] = [];
   let shared: string | null = null;
   for (let index = 0; index < Math.max(...PROCESSES); index++) {
-    const argument = { folder: workshop.folder(), providerPort, database, key: shared };
-    const process = await workshop.start<GatewayWork>("servers/gateway", argument);
+    const argument = { folder: processes.folder(), providerPort, database, key: shared };
+    const process = await processes.start<GatewayWork>("servers/gateway", argument);
     const { port, key } = process.ready as GatewayReady;
     shared ??= key;
     gateways.push({ process, port, keys: { shared, own: await makeAccount(port, `account ${index}`) } });
@@ -87,7 +96,7 @@ async function startGateways(workshop: Workshop, providerPort: number, database:
   return gateways;
 }
 
-/** An account with credits; the answer is its key. */
+/** Creates an account with credits. Its key. */
 async function makeAccount(port: number, name: string): Promise<string> {
   const call = async (path: string, body: object): Promise<Record<string, string>> => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -104,7 +113,7 @@ async function makeAccount(port: number, name: string): Promise<string> {
 }
 
 async function runRound(
-  { load, gateways, postgresUs }: Rig,
+  { load, gateways, postgresUs }: ScalingRig,
   { count, key, forMs }: Pick<Case, "count" | "key"> & { readonly forMs: number },
 ) {
   const used = gateways.slice(0, count);
@@ -132,6 +141,7 @@ async function runRound(
   };
 }
 
+/** One row for each number of gateways and kind of account. */
 function tableOf(cases: readonly Case[]): Table {
   return {
     title: `processes: whole answers on one PostgreSQL, ${CONNECTIONS} at a time over all processes`,

@@ -1,11 +1,12 @@
-// Streamed answers: what a server on the way adds to the first token and to each chunk, and what an open stream costs.
+// Streams: what a server in between adds to the first token and to each chunk, and the memory of an open stream.
 
-import { bodyOf } from "./bodies.ts";
-import type { Resources } from "./child.ts";
-import { type Rig, type Server, startRig } from "./rig.ts";
-import { median, percentile } from "./statistics.ts";
-import { show, type Table } from "./table.ts";
+import { bodyOf } from "./clients/bodies.ts";
+import type { Resources } from "./harness/child.ts";
+import { type Rig, type Server, startRig } from "./harness/rig.ts";
+import { median, percentile } from "./harness/statistics.ts";
+import { show, type Table } from "./harness/table.ts";
 
+/** How many rounds, of how many chunks. */
 export interface StreamPlan {
   readonly warmUpRounds: number;
   readonly rounds: number;
@@ -21,6 +22,7 @@ const WARM_UP_PACE = { chunks: 10, everyMs: 1 };
 const OPEN_EVERY_MS = 2_000;
 const OPEN_CHUNKS = 1_000;
 
+/** The samples of one server. */
 interface Measured {
   readonly server: Server;
   readonly firstTokenUs: number[];
@@ -31,7 +33,7 @@ interface Measured {
 export async function measureStream(rig: Rig, plan: StreamPlan): Promise<readonly Table[]> {
   const pace = await measurePace(rig, plan);
   if (plan.openStreams === null) return [pace];
-  // Servers that have worked hold memory they no longer need, and open streams would be put into it.
+  // Servers that have worked hold free memory, which open streams would use without a trace.
   const freshRig = await startRig();
   try {
     return [pace, await measureOpen(freshRig, plan.openStreams)];
@@ -40,6 +42,7 @@ export async function measureStream(rig: Rig, plan: StreamPlan): Promise<readonl
   }
 }
 
+/** Servers take turns in rounds, so that a busy moment of the machine affects all of them. */
 async function measurePace(rig: Rig, { warmUpRounds, rounds, chunks }: StreamPlan): Promise<Table> {
   const all: readonly Measured[] = [rig.direct, rig.proxy, rig.gateway].map((server) => ({
     server,
@@ -83,6 +86,7 @@ async function measurePace(rig: Rig, { warmUpRounds, rounds, chunks }: StreamPla
   };
 }
 
+/** All streams of one round, and the CPU time the server used for them. */
 async function readRound({ load }: Rig, server: Server) {
   const before = await server.process.ask("resources", null);
   const input = { target: server.target, body: bodyOf("small", true), connections: CONNECTIONS };
@@ -91,6 +95,7 @@ async function readRound({ load }: Rig, server: Server) {
   return { ...times, cpuUs: after.cpuUs - before.cpuUs };
 }
 
+/** The memory per stream is a difference, so each server is warmed up first. */
 async function measureOpen(rig: Rig, openStreams: number): Promise<Table> {
   await rig.provider.ask("pace", { chunks: OPEN_CHUNKS, everyMs: OPEN_EVERY_MS });
   const rows: string[][] = [];
@@ -111,7 +116,7 @@ async function measureOpen(rig: Rig, openStreams: number): Promise<Table> {
   };
 }
 
-/** The memory in use while they were open. */
+/** The memory in use while the streams are open. */
 async function openAndClose({ load }: Rig, server: Server, count: number): Promise<Resources> {
   await load.ask("openStreams", { target: server.target, body: bodyOf("small", true), connections: count });
   const resources = await memoryOf(server);
@@ -119,6 +124,7 @@ async function openAndClose({ load }: Rig, server: Server, count: number): Promi
   return resources;
 }
 
+/** After a collection, so that only live memory counts. */
 async function memoryOf({ process }: Server): Promise<Resources> {
   await process.ask("collectGarbage", null);
   return process.ask("resources", null);

@@ -1,5 +1,5 @@
-// The gateway as it runs in production, log line and metrics included, with a fresh SQLite file and one key; or beside
-// others on a database that they share.
+// The gateway as in production, with log and metrics, on a fresh SQLite file with one key. Or one of several gateways on
+// a shared database.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
@@ -8,10 +8,11 @@ import { start } from "../../src/app/app.ts";
 import type { Ledger } from "../../src/billing/ledger.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import type { Recorder } from "../../src/telemetry/recorder.ts";
-import { answerParent, SERVER_WORK, type ServerWork } from "../child.ts";
-import { ADMIN_TOKEN, benchSettings } from "../settings.ts";
-import { type AnswerTimesWork, createAnswerTimes } from "./answer-times.ts";
+import { answerParent, SERVER_WORK, type ServerWork } from "../harness/child.ts";
+import { ADMIN_TOKEN, benchSettings } from "../harness/settings.ts";
+import { createResponseTimes, type ResponseTimesWork } from "./response-times.ts";
 
+/** Where it listens, and a key for it. */
 export interface GatewayReady {
   readonly port: number;
   readonly key: string;
@@ -19,36 +20,37 @@ export interface GatewayReady {
 
 export type GatewayWork = ServerWork & {
   startProfile(input: null): Promise<void>;
-  /** Writes what was seen since `startProfile` to this file. */
+  /** Writes the profile since `startProfile` to this file. */
   saveProfile(file: string): Promise<void>;
-} & AnswerTimesWork;
+} & ResponseTimesWork;
 
 interface Argument {
   readonly folder: string;
   readonly providerPort: number;
-  /** Left out, a SQLite file. */
+  /** A SQLite file when left out. */
   readonly database?: string;
-  /** Of the gateway that was first on the database. */
+  /** The key that the first gateway on the database has made. */
   readonly key?: string | null;
-  /** Everybody has credit, nothing is booked and nothing recorded: what is left is routing and forwarding. */
-  readonly isWithoutBooks?: boolean;
+  /** Every account has credit, nothing is charged and nothing recorded: only routing and forwarding are left. */
+  readonly isWithoutLedger?: boolean;
 }
 
 const argument = JSON.parse(process.argv[2] as string) as Argument;
 const settings = benchSettings(argument.folder, argument.providerPort, argument.database);
-const books = { ledger: freeLedger(), recorder: forgetfulRecorder() };
+const books = { ledger: freeLedger(), recorder: silentRecorder() };
 const app = await start(
   settings,
   createLog(settings.logging.logLevel),
-  argument.isWithoutBooks === true ? { books } : {},
+  argument.isWithoutLedger === true ? { books } : {},
 );
 const key = argument.key ?? app.firstKey;
 if (key === null) throw new Error("the fresh store has no first key");
-if (app.firstKey !== null && argument.isWithoutBooks !== true) await topUp(app.url);
+if (app.firstKey !== null && argument.isWithoutLedger !== true) await topUp(app.url);
 const ready: GatewayReady = { port: Number(new URL(app.url).port), key };
-const work: GatewayWork = { ...SERVER_WORK, ...createProfiler(), ...createAnswerTimes() };
+const work: GatewayWork = { ...SERVER_WORK, ...createProfiler(), ...createResponseTimes() };
 answerParent(ready, work);
 
+/** Enough credits for any run. */
 async function topUp(url: string): Promise<void> {
   const response = await fetch(`${url}/api/credits/topups`, {
     method: "POST",
@@ -58,6 +60,7 @@ async function topUp(url: string): Promise<void> {
   if (!response.ok) throw new Error(`the top-up failed: ${await response.text()}`);
 }
 
+/** Grants every hold and keeps nothing. */
 function freeLedger(): Ledger {
   const nobody = async (): Promise<never> => {
     throw new Error("this ledger has no accounts");
@@ -73,11 +76,13 @@ function freeLedger(): Ledger {
   };
 }
 
-function forgetfulRecorder(): Recorder {
+/** Drops every record. */
+function silentRecorder(): Recorder {
   const nothing = (): void => undefined;
   return { newId: String, add: nothing, flush: async () => undefined, start: nothing, stop: async () => undefined };
 }
 
+/** V8's own profiler, through the inspector. */
 function createProfiler(): Pick<GatewayWork, "startProfile" | "saveProfile"> {
   const session = new Session();
   return {

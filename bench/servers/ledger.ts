@@ -1,9 +1,9 @@
-// A ledger in a process of its own, beside others on the same PostgreSQL and the same account: so many holds a second,
-// whether or not the earlier ones are done, each settled a while later.
+// A ledger in a process of its own, beside others on the same PostgreSQL and the same account. It takes holds at a fixed
+// rate, whether or not earlier ones are done, and settles each a little later.
 
 import { performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
-import { answerParent, SERVER_WORK, type ServerWork } from "../child.ts";
+import { answerParent, SERVER_WORK, type ServerWork } from "../harness/child.ts";
 import { holdOne, openLedger, settleOne } from "../ledger.ts";
 
 interface Argument {
@@ -12,6 +12,7 @@ interface Argument {
   readonly name: string;
 }
 
+/** So many pairs of hold and settlement a second. */
 export interface Rate {
   readonly perSecond: number;
   readonly forMs: number;
@@ -26,13 +27,14 @@ export interface Measured {
 export type LedgerWork = ServerWork & { run(rate: Rate): Promise<Measured> };
 
 const TICK_MS = 1;
-/** As if a provider answered in between. */
+/** Stands for the time a provider takes to answer. */
 const ANSWER_MS = 100;
 
 const { database, folder, name } = JSON.parse(process.argv[2] as string) as Argument;
 const { ledger } = await openLedger(database, folder, name);
 let count = 0;
 
+/** Each pair is timed from when it was due. */
 async function run({ perSecond, forMs }: Rate): Promise<Measured> {
   const holdsMs: number[] = [];
   const settlementsMs: number[] = [];

@@ -1,11 +1,12 @@
-// A provider that costs next to nothing: bare node:http, a fixed answer, and streams of as many chunks at such a pace as
-// it was told. Each chunk of a stream carries the moment it was sent, so that a reader can tell how long it travelled.
+// A mock provider that uses almost no CPU: bare node:http, a fixed response, and streams with a given number and pace of
+// chunks. Each chunk carries a timestamp, so that a reader can tell how long it travelled.
 
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerParent, SERVER_WORK, type ServerWork } from "../child.ts";
-import { writeMark } from "../marks.ts";
+import { writeTimestamp } from "../clients/timestamps.ts";
+import { answerParent, SERVER_WORK, type ServerWork } from "../harness/child.ts";
 
+/** The form of every stream from now on. */
 export interface Pace {
   readonly chunks: number;
   readonly everyMs: number;
@@ -13,6 +14,7 @@ export interface Pace {
 
 export type ProviderWork = ServerWork & { pace(input: Pace): void };
 
+/** A whole response, made once. */
 const ANSWER = Buffer.from(
   JSON.stringify({
     id: "chatcmpl-bench",
@@ -52,6 +54,7 @@ server.listen(0, "127.0.0.1", 4096, () => {
   answerParent((server.address() as AddressInfo).port, work);
 });
 
+/** The first chunk is sent at once. */
 function sendStream(response: ServerResponse, { chunks, everyMs }: Pace): void {
   let sent = 0;
   response.writeHead(200, { "content-type": "text/event-stream" });
@@ -60,7 +63,7 @@ function sendStream(response: ServerResponse, { chunks, everyMs }: Pace): void {
   sendNext();
 
   function sendNext(): void {
-    response.write(event({ content: `${writeMark()} word` }, null));
+    response.write(event({ content: `${writeTimestamp()} word` }, null));
     sent += 1;
     if (sent < chunks) return;
     clearInterval(timer);
@@ -68,6 +71,7 @@ function sendStream(response: ServerResponse, { chunks, everyMs }: Pace): void {
   }
 }
 
+/** One chunk as chat-completions streams it. */
 function event(delta: object, finish: string | null): string {
   const choices = [{ index: 0, delta, finish_reason: finish }];
   const chunk = { id: "chatcmpl-bench", object: "chat.completion.chunk", created: 1_767_225_600, model: "bench" };

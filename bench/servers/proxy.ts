@@ -1,11 +1,11 @@
-// The reference: the least a proxy built on the same two libraries can do. It reads the body, sends it on and passes the
-// answer back; it knows no keys, reads no JSON, decides and notes nothing.
+// The reference: the least that a proxy on the same two libraries can do. It forwards the body and passes the response
+// back. It checks no keys, reads no JSON, decides nothing and records nothing.
 
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type FastifyReply, fastify } from "fastify";
 import { type Dispatcher, Pool } from "undici";
-import { answerParent, SERVER_WORK } from "../child.ts";
+import { answerParent, SERVER_WORK } from "../harness/child.ts";
 
 const { providerPort } = JSON.parse(process.argv[2] as string) as { providerPort: number };
 const pool = new Pool(`http://127.0.0.1:${providerPort}`, { headersTimeout: 0, bodyTimeout: 0 });
@@ -24,6 +24,7 @@ server.post("/v1/chat/completions", (request, reply) => {
 await server.listen({ host: "127.0.0.1", port: 0, backlog: 4096 });
 answerParent((server.server.address() as AddressInfo).port, SERVER_WORK);
 
+/** Collects the response and sends it at once, as the gateway does. */
 function passWhole(reply: FastifyReply): Dispatcher.DispatchHandler {
   const chunks: Buffer[] = [];
   return {
@@ -43,13 +44,14 @@ function passWhole(reply: FastifyReply): Dispatcher.DispatchHandler {
   };
 }
 
+/** Each chunk is written as it comes. */
 function passStream(reply: FastifyReply): Dispatcher.DispatchHandler {
   reply.hijack();
   const response: ServerResponse = reply.raw;
   return {
     onRequestStart(controller) {
       response.once("close", () => {
-        if (!response.writableFinished) controller.abort(new Error("the client has gone"));
+        if (!response.writableFinished) controller.abort(new Error("the client disconnected"));
       });
     },
     onResponseStart(_controller, status) {

@@ -1,11 +1,12 @@
-// The built gateway in a process and a folder of its own, for a soak: started, watched for what it says, and stopped.
+// The built gateway for a soak, in a process and a folder of its own: started, watched for warnings, and stopped.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PRICES } from "./books.ts";
+import { PRICES } from "./charges.ts";
 
+/** A running gateway, and the way to talk to it. */
 export interface SoakGateway {
   readonly url: string;
   readonly key: string;
@@ -18,7 +19,7 @@ export interface SoakGateway {
 }
 
 const ADMIN_TOKEN = "soak-admin-token";
-/** The runtime's own words for leaks and lost errors. */
+/** How the runtime and the log report leaks and lost errors. */
 const COMPLAINT = /MaxListenersExceeded|UnhandledPromise|unhandled|uncaught|DeprecationWarning|"level":(60|"fatal")/i;
 
 export async function startSoakGateway(root: string, providerUrl: string): Promise<SoakGateway> {
@@ -38,8 +39,8 @@ export async function startSoakGateway(root: string, providerUrl: string): Promi
   });
   process.once("exit", () => child.kill("SIGKILL"));
   const complaints: string[] = [];
-  const said = await untilReady(child, complaints);
-  const url = /Base URL +(\S+)\/v1/.exec(said)?.[1] ?? "";
+  const output = await untilReady(child, complaints);
+  const url = /Base URL +(\S+)\/v1/.exec(output)?.[1] ?? "";
   const api: SoakGateway["api"] = (method, path, body) =>
     fetch(`${url}${path}`, {
       method,
@@ -52,7 +53,7 @@ export async function startSoakGateway(root: string, providerUrl: string): Promi
   await api("POST", "/api/credits/topups", { amountUsd: "1000000" });
   return {
     url,
-    key: /API key +(sk-service-\S+)/.exec(said)?.[1] ?? "",
+    key: /API key +(sk-service-\S+)/.exec(output)?.[1] ?? "",
     adminToken: ADMIN_TOKEN,
     complaints,
     api,
@@ -64,6 +65,7 @@ export async function startSoakGateway(root: string, providerUrl: string): Promi
   };
 }
 
+/** Three models on three providers, all of which are one mock; short timeouts, so that hanging ones are noticed. */
 function yamlOf(providerUrl: string): string {
   const timeouts = "timeouts: { connectMs: 2000, firstByteMs: 2000, idleMs: 2000, totalMs: 20000 }";
   const price = (id: string): string => {
@@ -88,24 +90,26 @@ function yamlOf(providerUrl: string): string {
   ].join("\n");
 }
 
+/** Resolves with everything printed up to the banner, and goes on listening for warnings. */
 function untilReady(child: ChildProcess, complaints: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = "";
-    const hear = (bytes: Buffer): void => {
+    let output = "";
+    const onOutput = (bytes: Buffer): void => {
       const text = bytes.toString("utf8");
-      if (said.length < 100_000) said += text;
+      if (output.length < 100_000) output += text;
       for (const line of text.split("\n")) if (COMPLAINT.test(line)) complaints.push(line.slice(0, 300));
-      if (/Base URL[\s\S]*Try it/.test(said)) resolve(said);
+      if (/Base URL[\s\S]*Try it/.test(output)) resolve(output);
     };
-    child.stdout?.on("data", hear);
-    child.stderr?.on("data", hear);
+    child.stdout?.on("data", onOutput);
+    child.stderr?.on("data", onOutput);
     child.once("exit", (code, signal) => {
       complaints.push(`the gateway ended by itself (${code ?? signal})`);
-      reject(new Error(`the gateway ended with ${code ?? signal}: ${said}`));
+      reject(new Error(`the gateway ended with ${code ?? signal}: ${output}`));
     });
   });
 }
 
+/** Sends SIGTERM and waits. */
 function exitOf(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
   return new Promise((resolve) => {

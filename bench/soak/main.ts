@@ -1,9 +1,9 @@
-// npm run soak: mixed traffic with provider faults against the built gateway for as long as wanted, and then a verdict:
-// what was asked and what came of it, whether the ledger adds up, and whether anything inside grows. Ends with 1 when not.
+// npm run soak: mixed traffic with provider faults against the built gateway, then a verdict. Are all charges right, did
+// anything happen that must not, and does anything inside grow? Ends with 1 when something is wrong.
 
 import { parseArgs } from "node:util";
 import { createRandom } from "../../test/support/random.ts";
-import { type BookLine, compare } from "./books.ts";
+import { type ChargeLine, compareCharges } from "./charges.ts";
 import { type SoakGateway, startSoakGateway } from "./gateway.ts";
 import { startSoakProvider } from "./provider.ts";
 import { runTraffic, type Tally } from "./traffic.ts";
@@ -15,12 +15,13 @@ const USAGE = `usage: npm run soak -- --minutes N [--seed S] [--clients N] [--fa
   --clients N  how many clients at once (16)
   --faults N   one in N answers of the providers is a fault (12); 0 for none`;
 const SAMPLE_MS = 5_000;
-const SPEAK_MS = 60_000;
-/** Below this the beginning is most of the run, and memory still grows into its place. */
+const REPORT_MS = 60_000;
+/** In a shorter run most of the time is warm-up, in which memory still grows. */
 const JUDGED_MINUTES_MIN = 5;
-/** Connections to providers are kept for half a minute. */
-const REST_MS = 35_000;
+/** Idle connections to providers are closed after half a minute. */
+const IDLE_MS = 35_000;
 
+/** The command line. */
 interface Options {
   readonly minutes: number;
   readonly seed: number;
@@ -28,6 +29,7 @@ interface Options {
   readonly faultEvery: number;
 }
 
+/** The exit code. */
 async function main(): Promise<number> {
   const options = readOptions();
   if (options === null) {
@@ -47,7 +49,7 @@ async function main(): Promise<number> {
   await watching;
   const judged = watch.judge();
   const problems = await judge({ gateway, tally, judged, isLong: minutes >= JUDGED_MINUTES_MIN });
-  print({ tally, judged, atRest: await restOf(watch) });
+  print({ tally, judged, atIdle: await idleFigures(watch) });
   const code = await gateway.stop();
   if (code !== 0) problems.push(`the gateway ended with ${code}, not with 0`);
   await provider.close();
@@ -56,6 +58,7 @@ async function main(): Promise<number> {
   return problems.length === 0 ? 0 : 1;
 }
 
+/** Null for wrong usage. */
 function readOptions(): Options | null {
   const { values } = parseArgs({
     options: {
@@ -75,20 +78,22 @@ function readOptions(): Options | null {
   return isRight && faultEvery >= 0 ? { minutes, seed, clients, faultEvery } : null;
 }
 
+/** Samples until the end, and prints the figures every minute. */
 async function keepWatching(watch: Watch, isOver: () => boolean): Promise<void> {
   const startedAtMs = performance.now();
-  let spokeAtMs = startedAtMs;
+  let reportedAtMs = startedAtMs;
   while (!isOver()) {
     await watch.sample().catch(() => undefined);
-    if (performance.now() - spokeAtMs >= SPEAK_MS) {
-      spokeAtMs = performance.now();
+    if (performance.now() - reportedAtMs >= REPORT_MS) {
+      reportedAtMs = performance.now();
       const figures = Object.entries(watch.latest()).map(([name, value]) => `${name} ${Math.round(value)}`);
-      console.log(`${Math.round((spokeAtMs - startedAtMs) / 60_000)} min: ${figures.join(", ")}`);
+      console.log(`${Math.round((reportedAtMs - startedAtMs) / 60_000)} min: ${figures.join(", ")}`);
     }
     await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS));
   }
 }
 
+/** What the verdict is made of. */
 interface Evidence {
   readonly gateway: SoakGateway;
   readonly tally: Tally;
@@ -96,6 +101,7 @@ interface Evidence {
   readonly isLong: boolean;
 }
 
+/** Everything that is wrong, in words. */
 async function judge({ gateway, tally, judged, isLong }: Evidence): Promise<string[]> {
   const problems = [...tally.violations, ...gateway.complaints];
   if (gateway.complaints.some((line) => /ended/.test(line))) return problems;
@@ -106,7 +112,7 @@ async function judge({ gateway, tally, judged, isLong }: Evidence): Promise<stri
     problems: readonly unknown[];
   };
   if (!verdict.ok || verdict.openHolds > 0) problems.push(`the ledger: ${JSON.stringify(verdict).slice(0, 500)}`);
-  problems.push(...compare(tally.expected, await chargesOf(gateway)));
+  problems.push(...compareCharges(tally.expected, await chargesOf(gateway)));
   for (const { name, unit, slope, isRising } of judged) {
     if (isRising && (isLong || unit === ""))
       problems.push(`${name} rises: ${slope.perHour.toFixed(1)} ${unit} an hour`);
@@ -114,6 +120,7 @@ async function judge({ gateway, tally, judged, isLong }: Evidence): Promise<stri
   return problems;
 }
 
+/** Charges of disconnected clients are settled a moment later. */
 async function untilNothingIsHeld({ api }: SoakGateway): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) {
     const { heldUsd } = (await (await api("GET", "/api/credits")).json()) as { heldUsd: string };
@@ -122,20 +129,22 @@ async function untilNothingIsHeld({ api }: SoakGateway): Promise<void> {
   }
 }
 
-async function chargesOf({ api }: SoakGateway): Promise<readonly BookLine[]> {
-  const lines: BookLine[] = [];
+/** The whole ledger, page by page. */
+async function chargesOf({ api }: SoakGateway): Promise<readonly ChargeLine[]> {
+  const lines: ChargeLine[] = [];
   let next: string | null = "";
   while (next !== null) {
     const answer = await api("GET", `/api/ledger?limit=500${next === "" ? "" : `&after=${next}`}`);
-    const page = (await answer.json()) as { data: readonly BookLine[]; next: string | null };
+    const page = (await answer.json()) as { data: readonly ChargeLine[]; next: string | null };
     lines.push(...page.data);
     next = page.next;
   }
   return lines;
 }
 
-async function restOf(watch: Watch): Promise<Readonly<Record<string, number>>> {
-  await new Promise((resolve) => setTimeout(resolve, REST_MS));
+/** The figures after a pause: what does not go down again may be a leak. */
+async function idleFigures(watch: Watch): Promise<Readonly<Record<string, number>>> {
+  await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
   await watch.sample();
   return watch.latest();
 }
@@ -143,16 +152,17 @@ async function restOf(watch: Watch): Promise<Readonly<Record<string, number>>> {
 interface Findings {
   readonly tally: Tally;
   readonly judged: readonly Judged[];
-  readonly atRest: Readonly<Record<string, number>>;
+  readonly atIdle: Readonly<Record<string, number>>;
 }
 
-function print({ tally, judged, atRest }: Findings): void {
+/** Counts by kind and outcome, then the figures. */
+function print({ tally, judged, atIdle }: Findings): void {
   const total = [...tally.outcomes.values()].reduce((sum, count) => sum + count, 0);
   console.log(`\n${total} requests, ${tally.expected.size} of them completions with their price checked`);
   for (const [name, count] of [...tally.outcomes].sort()) console.log(`${String(count).padStart(8)}  ${name}`);
   console.log("\nfigure               first     last   at rest   per hour in the later part");
   for (const { name, unit, first, last, slope } of judged) {
-    const cells = [first, last, atRest[name] ?? 0].map((value) => value.toFixed(0).padStart(8));
+    const cells = [first, last, atIdle[name] ?? 0].map((value) => value.toFixed(0).padStart(8));
     const sigma = Math.abs(slope.significance) > 1e6 ? "" : ` (${slope.significance.toFixed(1)} sigma)`;
     console.log(`${name.padEnd(18)}${cells.join(" ")}   ${slope.perHour.toFixed(1).padStart(8)} ${unit}${sigma}`);
   }

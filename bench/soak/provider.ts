@@ -1,4 +1,5 @@
-// Providers that mostly answer and now and then fail, in every way they can: both wire formats behind one address.
+// Mock providers for a soak: mostly they answer, sometimes they fail in every way a provider can. Both wire formats are
+// behind one address.
 
 import { failsNatively, says as saysNatively } from "../../test/support/providers/fake-anthropic.ts";
 import {
@@ -32,10 +33,12 @@ export async function startSoakProvider(random: Random, faultEvery: number): Pro
   return provider;
 }
 
+/** Whether the request is in the Messages format. */
 function isNative({ request }: Exchange): boolean {
   return request.path.endsWith("/messages");
 }
 
+/** Faults that fit the request: a stream can also break in the middle. */
 function faultsOf(exchange: Exchange): readonly Behaviour[] {
   const { model } = exchange.request.body;
   const status = isNative(exchange) ? failsNatively : fails;
@@ -63,6 +66,7 @@ function faultsOf(exchange: Exchange): readonly Behaviour[] {
   ];
 }
 
+/** Random usage, so that every charge is different. */
 function answer(random: Random): Behaviour {
   const prompt = 5 + random.below(4000);
   const output = 1 + random.below(900);

@@ -1,22 +1,24 @@
-// How a figure moves over time: a straight line by least squares, and whether it rises more than chance and warm-up
-// explain.
+// Trends: a straight line through samples by least squares, and whether it rises more than chance explains.
 
+/** One sample. */
 export interface Point {
   readonly atMs: number;
   readonly value: number;
 }
 
+/** A line through samples. */
 export interface Slope {
   readonly mean: number;
   readonly perHour: number;
-  /** What the line rises over the time it was drawn for. */
+  /** How much the line rises over the time of the samples. */
   readonly rise: number;
-  /** The rise in units of its own uncertainty; beyond 3 is no chance. */
+  /** The rise in units of its standard error; beyond 3 it is not chance. */
   readonly significance: number;
 }
 
 const HOUR_MS = 3_600_000;
 
+/** Flat when there are too few points to tell. */
 export function slopeOf(points: readonly Point[]): Slope {
   const count = points.length;
   if (count < 3) return { mean: points[0]?.value ?? 0, perHour: 0, rise: 0, significance: 0 };
@@ -31,7 +33,7 @@ export function slopeOf(points: readonly Point[]): Slope {
   return { mean, perHour: perMs * HOUR_MS, rise: perMs * lengthMs, significance };
 }
 
-/** The lowest point of each window: what is left when everything that comes and goes has gone. */
+/** The lowest point of each window: what remains without garbage and short peaks. */
 export function floors(points: readonly Point[], windowMs: number): readonly Point[] {
   const lowest = new Map<number, Point>();
   for (const point of points) {

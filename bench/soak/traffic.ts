@@ -1,11 +1,12 @@
-// Clients of every kind at once: both formats, whole and streamed, with tools, with large bodies, leaving, repeating,
-// wrong, and people at the dashboard. Each notes what it may have cost.
+// Mixed traffic: both formats, whole and streamed, tools, large bodies, disconnects, repeated and wrong requests, and the
+// dashboard. Each request records what it may have cost.
 
 import { Agent } from "node:http";
 import type { Random } from "../../test/support/random.ts";
-import { ask, type Outcome, type Question } from "./ask.ts";
-import type { Expected } from "./books.ts";
+import type { Expected } from "./charges.ts";
+import { type SoakOutcome, type SoakRequest, send } from "./request.ts";
 
+/** Where the traffic goes, how much of it, and when it ends. */
 export interface Traffic {
   readonly url: string;
   readonly key: string;
@@ -15,6 +16,7 @@ export interface Traffic {
   isOver(): boolean;
 }
 
+/** What happened, for the verdict. */
 export interface Tally {
   /** How often each kind of request had each outcome. */
   readonly outcomes: Map<string, number>;
@@ -23,11 +25,13 @@ export interface Tally {
   readonly violations: string[];
 }
 
-/** A request that left costs at most its hold; this is far above any hold of these prompts. */
-const LEFT_NANO_MAX = 2_000_000_000n;
+/** A disconnected request costs at most its hold; this is far above any hold of these prompts. */
+const DISCONNECTED_NANO_MAX = 2_000_000_000n;
+/** The longest pause of a client between two requests. */
 const THINK_MS_MAX = 40;
 const TOOLS = [{ type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } }];
 
+/** Runs all clients until the end. */
 export async function runTraffic(traffic: Traffic): Promise<Tally> {
   const tally: Tally = { outcomes: new Map(), expected: new Map(), violations: [] };
   const clients = Array.from({ length: traffic.clients }, (_, index) => runClient(traffic, tally, index));
@@ -35,17 +39,18 @@ export async function runTraffic(traffic: Traffic): Promise<Tally> {
   return tally;
 }
 
+/** One client: one connection, one request at a time. */
 async function runClient(traffic: Traffic, tally: Tally, index: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let count = 0; !traffic.isOver(); count += 1) {
     const kind = traffic.random.pick(MIX);
-    await KINDS[kind](new Visit({ traffic, tally, agent, kind, id: `soak-${index}-${count}` }));
+    await KINDS[kind](new ClientAction({ traffic, tally, agent, kind, id: `soak-${index}-${count}` }));
     await new Promise((resolve) => setTimeout(resolve, traffic.random.below(THINK_MS_MAX)));
   }
   agent.destroy();
 }
 
-interface VisitOptions {
+interface ActionOptions {
   readonly traffic: Traffic;
   readonly tally: Tally;
   readonly agent: Agent;
@@ -54,29 +59,33 @@ interface VisitOptions {
 }
 
 /** One thing a client does. */
-class Visit {
-  readonly #options: VisitOptions;
+class ClientAction {
+  readonly #options: ActionOptions;
   readonly random: Random;
 
-  constructor(options: VisitOptions) {
+  constructor(options: ActionOptions) {
     this.#options = options;
     this.random = options.traffic.random;
   }
 
-  /** A completion: who gets a whole answer owes what it shows, who leaves may owe something, others nothing. */
-  async complete(path: string, body: object, extra: Partial<Question> & { suffix?: string } = {}): Promise<Outcome> {
+  /** A completion. A whole response costs what it shows, a disconnected one may cost something, any other nothing. */
+  async complete(
+    path: string,
+    body: object,
+    extra: Partial<SoakRequest> & { suffix?: string } = {},
+  ): Promise<SoakOutcome> {
     const { tally, id } = this.#options;
     const requestId = `${id}${extra.suffix ?? ""}`;
     const outcome = await this.#send({
       method: "POST",
       path,
       body: JSON.stringify(body),
-      leaveAfterBytes: extra.leaveAfterBytes ?? null,
+      disconnectAfterBytes: extra.disconnectAfterBytes ?? null,
       headers: { ...this.#keyHeaders(), "x-request-id": requestId, ...extra.headers },
     });
     const { cost, kind } = outcome;
     if (cost !== null) tally.expected.set(requestId, { exactly: cost });
-    else tally.expected.set(requestId, kind === "left" ? { atMost: LEFT_NANO_MAX } : { exactly: 0n });
+    else tally.expected.set(requestId, kind === "disconnected" ? { atMost: DISCONNECTED_NANO_MAX } : { exactly: 0n });
     if (kind === "stream without an end") this.violate(`${requestId}: a stream without an end and without an error`);
     return outcome;
   }
@@ -85,20 +94,20 @@ class Visit {
     const headers = path.startsWith("/api/")
       ? { authorization: `Bearer ${this.#options.traffic.adminToken}` }
       : this.#keyHeaders();
-    const outcome = await this.#send({ method: "GET", path, headers, body: null, leaveAfterBytes: null });
+    const outcome = await this.#send({ method: "GET", path, headers, body: null, disconnectAfterBytes: null });
     this.#expect(outcome, 200, path);
   }
 
-  /** What costs nothing, and the status it must have. */
+  /** A request that costs nothing, and the status it must have. */
   async post(path: string, body: string, options: { status: number; key?: string }): Promise<void> {
     const authorization = `Bearer ${options.key ?? this.#options.traffic.key}`;
     const headers = { ...this.#keyHeaders(), authorization };
-    const outcome = await this.#send({ method: "POST", path, headers, body, leaveAfterBytes: null });
+    const outcome = await this.#send({ method: "POST", path, headers, body, disconnectAfterBytes: null });
     this.#expect(outcome, options.status, path);
   }
 
-  /** Asks the repeated request to have cost nothing more. */
-  isFree(suffix: string): void {
+  /** The repeated request must not be charged again. */
+  expectFree(suffix: string): void {
     this.#options.tally.expected.set(`${this.#options.id}${suffix}`, { exactly: 0n });
   }
 
@@ -106,21 +115,21 @@ class Visit {
     this.#options.tally.violations.push(words);
   }
 
-  /** Turned away for the moment is an answer too, as long as it is said so. */
-  #expect({ status, kind }: Outcome, wanted: number, path: string): void {
+  /** Overload (503) and rate limits (429) are correct responses, too. */
+  #expect({ status, kind }: SoakOutcome, wanted: number, path: string): void {
     if (status !== wanted && status !== 503 && status !== 429 && status !== null) {
       this.violate(`${path}: ${kind}, not ${wanted}`);
     }
   }
 
-  async #send(question: Question): Promise<Outcome> {
+  async #send(request: SoakRequest): Promise<SoakOutcome> {
     const { traffic, tally, agent, kind } = this.#options;
-    const outcome = await ask(traffic.url, agent, question);
+    const outcome = await send(traffic.url, agent, request);
     const name = `${kind}: ${outcome.kind}`;
     tally.outcomes.set(name, (tally.outcomes.get(name) ?? 0) + 1);
-    if (outcome.status === 500) this.violate(`500 for ${question.path}: ${outcome.text.slice(0, 200)}`);
+    if (outcome.status === 500) this.violate(`500 for ${request.path}: ${outcome.text.slice(0, 200)}`);
     // The last requests may meet a gateway that is being stopped from outside; before that no connection may break.
-    if (outcome.kind.startsWith("connection ") && !traffic.isOver()) this.violate(`${name} (${question.path})`);
+    if (outcome.kind.startsWith("connection ") && !traffic.isOver()) this.violate(`${name} (${request.path})`);
     return outcome;
   }
 
@@ -141,34 +150,46 @@ const QUESTIONS = [
   "Summarise the history of the railway in three sentences.",
 ];
 
+/** What a client may do. */
 const KINDS = {
-  chat: (visit) => visit.complete("/v1/chat/completions", chat(visit.random.pick(QUESTIONS))),
-  "chat, streamed": (visit) => visit.complete("/v1/chat/completions", chat(visit.random.pick(QUESTIONS), streamed)),
-  "chat, direct to a Messages provider": (visit) =>
-    visit.complete("/v1/chat/completions", chat("Hello", { ...streamed, model: "gamma", service_profile: "direct" })),
-  messages: (visit) => visit.complete("/v1/messages", chat(visit.random.pick(QUESTIONS), { max_tokens: 2000 })),
-  "messages, streamed": (visit) =>
-    visit.complete("/v1/messages", chat(visit.random.pick(QUESTIONS), { max_tokens: 2000, stream: true })),
-  tools: (visit) => visit.complete("/v1/chat/completions", chat("Look at the weather", { tools: TOOLS, ...streamed })),
-  "large body": (visit) =>
-    visit.complete("/v1/chat/completions", chat("words ".repeat(2000 + visit.random.below(60_000)))),
-  "leaves at once": (visit) => visit.complete("/v1/chat/completions", chat("Hello", streamed), { leaveAfterBytes: 0 }),
-  "leaves in the middle": (visit) =>
-    visit.complete("/v1/chat/completions", chat("Hello", streamed), { leaveAfterBytes: 1 + visit.random.below(2000) }),
+  chat: (action) => action.complete("/v1/chat/completions", chat(action.random.pick(QUESTIONS))),
+  "chat, streamed": (action) => action.complete("/v1/chat/completions", chat(action.random.pick(QUESTIONS), streamed)),
+  "chat, direct to a Messages provider": (action) =>
+    action.complete("/v1/chat/completions", chat("Hello", { ...streamed, model: "gamma", service_profile: "direct" })),
+  messages: (action) => action.complete("/v1/messages", chat(action.random.pick(QUESTIONS), { max_tokens: 2000 })),
+  "messages, streamed": (action) =>
+    action.complete("/v1/messages", chat(action.random.pick(QUESTIONS), { max_tokens: 2000, stream: true })),
+  tools: (action) =>
+    action.complete("/v1/chat/completions", chat("Look at the weather", { tools: TOOLS, ...streamed })),
+  "large body": (action) =>
+    action.complete("/v1/chat/completions", chat("words ".repeat(2000 + action.random.below(60_000)))),
+  "disconnects at once": (action) =>
+    action.complete("/v1/chat/completions", chat("Hello", streamed), { disconnectAfterBytes: 0 }),
+  "disconnects in the middle": (action) =>
+    action.complete("/v1/chat/completions", chat("Hello", streamed), {
+      disconnectAfterBytes: 1 + action.random.below(2000),
+    }),
   repeats: repeatOnce,
-  debug: (visit) =>
-    visit.post("/v1/routing/debug", JSON.stringify({ prompt: visit.random.pick(QUESTIONS) }), { status: 200 }),
-  models: (visit) => visit.read("/v1/models"),
-  dashboard: (visit) =>
-    visit.read(
-      visit.random.pick(["/api/requests?limit=50", "/api/usage?by=hour&group=model", "/api/credits", "/api/keys", "/"]),
+  debug: (action) =>
+    action.post("/v1/routing/debug", JSON.stringify({ prompt: action.random.pick(QUESTIONS) }), { status: 200 }),
+  models: (action) => action.read("/v1/models"),
+  dashboard: (action) =>
+    action.read(
+      action.random.pick([
+        "/api/requests?limit=50",
+        "/api/usage?by=hour&group=model",
+        "/api/credits",
+        "/api/keys",
+        "/",
+      ]),
     ),
-  "not JSON": (visit) => visit.post("/v1/chat/completions", '{"model":', { status: 400 }),
-  "wrong key": (visit) => visit.post("/v1/chat/completions", "{}", { status: 401, key: "sk-service-no" }),
-} satisfies Readonly<Record<string, (visit: Visit) => Promise<unknown>>>;
+  "not JSON": (action) => action.post("/v1/chat/completions", '{"model":', { status: 400 }),
+  "wrong key": (action) => action.post("/v1/chat/completions", "{}", { status: 401, key: "sk-service-no" }),
+} satisfies Readonly<Record<string, (action: ClientAction) => Promise<unknown>>>;
 
 type Kind = keyof typeof KINDS;
 
+/** How often it does so. */
 const WEIGHTS: Readonly<Record<Kind, number>> = {
   chat: 10,
   "chat, streamed": 14,
@@ -177,8 +198,8 @@ const WEIGHTS: Readonly<Record<Kind, number>> = {
   "messages, streamed": 8,
   tools: 4,
   "large body": 2,
-  "leaves at once": 3,
-  "leaves in the middle": 5,
+  "disconnects at once": 3,
+  "disconnects in the middle": 5,
   repeats: 3,
   debug: 3,
   models: 2,
@@ -189,14 +210,14 @@ const WEIGHTS: Readonly<Record<Kind, number>> = {
 
 const MIX = Object.entries(WEIGHTS).flatMap(([kind, weight]) => Array<Kind>(weight).fill(kind as Kind));
 
-/** The same key and body twice: the same answer, and one charge. */
-async function repeatOnce(visit: Visit): Promise<void> {
-  const key = `key-${visit.random.below(2 ** 31)}-${visit.random.below(2 ** 31)}`;
+/** The same idempotency key and body twice: the same response, and one charge. */
+async function repeatOnce(action: ClientAction): Promise<void> {
+  const key = `key-${action.random.below(2 ** 31)}-${action.random.below(2 ** 31)}`;
   const options = { headers: { "idempotency-key": key } };
-  const first = await visit.complete("/v1/chat/completions", chat("Hello"), { ...options, suffix: "-first" });
+  const first = await action.complete("/v1/chat/completions", chat("Hello"), { ...options, suffix: "-first" });
   if (first.cost === null) return;
-  const second = await visit.complete("/v1/chat/completions", chat("Hello"), { ...options, suffix: "-second" });
+  const second = await action.complete("/v1/chat/completions", chat("Hello"), { ...options, suffix: "-second" });
   if (second.status !== 200) return;
-  visit.isFree("-second");
-  if (second.text !== first.text) visit.violate(`${key}: the repeated answer differs`);
+  action.expectFree("-second");
+  if (second.text !== first.text) action.violate(`${key}: the repeated answer differs`);
 }

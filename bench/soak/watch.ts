@@ -1,8 +1,8 @@
-// What can be seen of the inside of a running gateway: samples of its own metrics, and a judgement of how they move.
+// Samples of a running gateway's metrics, and a verdict on whether they grow.
 
 import { floors, laterPart, type Point, type Slope, slopeOf } from "./slope.ts";
 
-/** The figures that must not grow, and by how much they may over the judged part of a run: a share, or so many. */
+/** Figures that must not grow, and the growth that is allowed: a share of the mean, or a number, whichever is more. */
 const FIGURES = [
   { name: "RSS", unit: "MB", share: 0.08, atLeast: 8, read: megabytes("process_resident_memory_bytes") },
   { name: "heap in use", unit: "MB", share: 0.1, atLeast: 4, read: megabytes("nodejs_heap_size_used_bytes") },
@@ -22,6 +22,7 @@ interface Figure {
   readonly read: (metrics: string) => number;
 }
 
+/** One figure and its trend. */
 export interface Judged {
   readonly name: string;
   readonly unit: string;
@@ -31,6 +32,7 @@ export interface Judged {
   readonly isRising: boolean;
 }
 
+/** Samples all figures at once. */
 export interface Watch {
   sample(): Promise<void>;
   /** The newest sample by name. */
@@ -38,7 +40,9 @@ export interface Watch {
   judge(): readonly Judged[];
 }
 
+/** Longer than a cycle of the garbage collector. */
 const FLOOR_WINDOW_MS = 15_000;
+/** In standard errors. */
 const SIGNIFICANT = 3;
 
 export function createWatch(url: string): Watch {
@@ -55,6 +59,7 @@ export function createWatch(url: string): Watch {
   };
 }
 
+/** Both must hold: the rise is large enough to matter, and it is not chance. */
 function judge({ name, unit, share, atLeast }: Figure, points: readonly Point[]): Judged {
   const slope = slopeOf(floors(laterPart(points), FLOOR_WINDOW_MS));
   const allowed = Math.max(atLeast, slope.mean * share);

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { bodyOf, SIZES } from "../../../bench/bodies.ts";
 import { measureClassify } from "../../../bench/classify.ts";
-import { benchSettings } from "../../../bench/settings.ts";
+import { bodyOf, SIZES } from "../../../bench/clients/bodies.ts";
+import { benchSettings } from "../../../bench/harness/settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

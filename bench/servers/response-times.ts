@@ -1,32 +1,33 @@
-// How long a server took from the moment it had read a request's headers to the end of its answer, by status: what a
-// client sees without the time that the client itself, or the system's buffers, took.
+// Response times as the server sees them, by status: from the request's headers to the end of the response. Delays of the
+// client and of the system's buffers are not in them.
 
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Summary, summarize } from "../statistics.ts";
+import { type Summary, summarize } from "../harness/statistics.ts";
 
-export interface AnswerTimes {
+export interface ResponseTimes {
   /** In milliseconds. */
   readonly accepted: Summary;
   readonly shed: Summary;
-  /** How long the process went without looking at its timers. */
+  /** The longest time in which the process did not look at its timers. */
   readonly longestTurnMs: number;
 }
 
-export type AnswerTimesWork = {
-  /** What has been seen since the last time; the first call begins it. */
-  takeAnswerTimes(input: null): AnswerTimes;
+export type ResponseTimesWork = {
+  /** Times since the last call. The first call starts the measurement. */
+  takeResponseTimes(input: null): ResponseTimes;
 };
 
+/** How often the event loop is checked. */
 const TICK_MS = 20;
 
-export function createAnswerTimes(): AnswerTimesWork {
+export function createResponseTimes(): ResponseTimesWork {
   const begunAtMs = new WeakMap<IncomingMessage, number>();
   let acceptedMs: number[] = [];
   let shedMs: number[] = [];
   let longestTurnMs = 0;
   let isWatching = false;
-  // Not before somebody asks: what it costs is no part of the other benchmarks.
+  // Only on request: its cost must not be part of the other benchmarks.
   function watch(): void {
     isWatching = true;
     subscribe("http.server.request.start", (message) => {
@@ -46,7 +47,7 @@ export function createAnswerTimes(): AnswerTimesWork {
     }, TICK_MS).unref();
   }
   return {
-    takeAnswerTimes() {
+    takeResponseTimes() {
       if (!isWatching) watch();
       const times = { accepted: summarize(acceptedMs), shed: summarize(shedMs), longestTurnMs };
       acceptedMs = [];

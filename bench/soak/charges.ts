@@ -1,10 +1,10 @@
-// What answers must have cost, from the usage that clients were shown, against what the gateway has booked.
+// Charges: what responses must have cost, from the usage that clients saw, compared with the ledger of the gateway.
 
-/** What an answer of either format says of itself. */
-export interface Shown {
+/** The model and usage in a response of either format. */
+export interface ShownUsage {
   readonly model?: string | undefined;
   readonly usage?: Readonly<Record<string, unknown>> | null;
-  readonly message?: Shown;
+  readonly message?: ShownUsage;
 }
 
 /** USD per million tokens times a million. */
@@ -15,7 +15,7 @@ export const PRICES: Readonly<Record<string, { readonly input: bigint; readonly 
 };
 
 /** Nano-USD with the default markup of 5 %, rounded up once. */
-export function costOf({ model = "", usage }: Shown): bigint | null {
+export function costOf({ model = "", usage }: ShownUsage): bigint | null {
   const price = PRICES[model];
   const input = usage?.prompt_tokens ?? usage?.input_tokens;
   const output = usage?.completion_tokens ?? usage?.output_tokens;
@@ -27,14 +27,18 @@ export function costOf({ model = "", usage }: Shown): bigint | null {
 /** What a request may have cost, by its id. */
 export type Expected = { readonly exactly: bigint } | { readonly atMost: bigint };
 
-export interface BookLine {
+/** A line of `/api/ledger`. */
+export interface ChargeLine {
   readonly kind: string;
   readonly requestId: string | null;
   readonly amountUsd: string;
 }
 
-/** Every disagreement between the ledger and the clients, in words. */
-export function compare(expected: ReadonlyMap<string, Expected>, lines: readonly BookLine[]): readonly string[] {
+/** Every difference between the ledger and the clients, in words. */
+export function compareCharges(
+  expected: ReadonlyMap<string, Expected>,
+  lines: readonly ChargeLine[],
+): readonly string[] {
   const booked = new Map<string, bigint>();
   const problems: string[] = [];
   for (const { kind, requestId, amountUsd } of lines) {
@@ -51,7 +55,7 @@ export function compare(expected: ReadonlyMap<string, Expected>, lines: readonly
   return problems;
 }
 
-/** "-0.000012345" as it stands on a charge is 12345n. */
+/** A charge of "-0.000012345" is 12345n. */
 function nano(amountUsd: string): bigint {
   const [whole = "0", fraction = ""] = amountUsd.replace("-", "").split(".");
   return BigInt(whole + fraction.padEnd(9, "0"));

@@ -1,19 +1,22 @@
-// The child's end of a benchmark process: says when it is ready, answers what the parent asks, and never outlives it.
+// The child's side of a benchmark process: reports that it is ready, answers the parent's questions, ends with the parent.
 
-/** What a process can be asked to do. */
+/** The operations that a process offers to its parent. */
 export type Work = Record<string, (input: never) => unknown>;
 
+/** A call of one operation; the id finds the answer to it. */
 export interface Question {
   readonly id: number;
   readonly name: string;
   readonly input: unknown;
 }
 
+/** Everything a child sends. */
 export type Message =
   | { readonly kind: "ready"; readonly value: unknown }
   | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
   | { readonly kind: "failure"; readonly id: number; readonly message: string };
 
+/** Called once, when the process is ready to work. */
 export function answerParent(ready: unknown, work: Work): void {
   process.on("disconnect", () => process.exit(0));
   process.on("message", async ({ id, name, input }: Question) => {
@@ -30,13 +33,14 @@ function tell(message: Message): void {
   process.send?.(message);
 }
 
-/** What a server process has used up so far. A collection first makes two readings of the memory comparable. */
+/** CPU time and memory so far. Two readings of the memory only compare after a garbage collection. */
 export function readResources(): Resources {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed, external } = process.memoryUsage();
   return { cpuUs: user + system, rssBytes: rss, liveBytes: heapUsed + external };
 }
 
+/** Children are started with --expose-gc. */
 export function collectGarbage(): void {
   globalThis.gc?.();
 }
@@ -44,11 +48,11 @@ export function collectGarbage(): void {
 export interface Resources {
   readonly cpuUs: number;
   readonly rssBytes: number;
-  /** What the program's own objects and buffers take. */
+  /** Objects and buffers in use, without what the allocator keeps in reserve. */
   readonly liveBytes: number;
 }
 
-/** What every server process answers. */
+/** The operations of every server process. */
 export type ServerWork = {
   resources(input: null): Resources;
   collectGarbage(input: null): void;

@@ -1,5 +1,5 @@
-// The parent's end: starts benchmark processes, asks them things, and ends them and removes their files however the run
-// ends, a Ctrl-C included.
+// The parent's side: starts benchmark processes and calls their operations. However the run ends, Ctrl-C included, the
+// processes are stopped and their files removed.
 
 import { type ChildProcess, fork } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
@@ -8,22 +8,26 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Message, Question, Work } from "./child.ts";
 
+/** Generous: a start on a busy machine takes seconds. */
 const START_MS_MAX = 20_000;
 
+/** A running process and its operations. */
 export interface Child<W extends Work> {
-  /** What the process said when it was ready: the port it listens on, say. */
+  /** What the process reported when it was ready, such as its port. */
   readonly ready: unknown;
   ask<Name extends keyof W & string>(name: Name, input: Parameters<W[Name]>[0]): Promise<Awaited<ReturnType<W[Name]>>>;
 }
 
-export interface Workshop {
-  /** `program` is relative to this folder, without its ending. */
+/** The processes and folders of one benchmark. */
+export interface Processes {
+  /** `program` is relative to bench/, without its ending. */
   start<W extends Work>(program: string, argument?: object): Promise<Child<W>>;
+  /** A fresh folder, removed at the end. */
   folder(): string;
   close(): Promise<void>;
 }
 
-export function openWorkshop(): Workshop {
+export function openProcesses(): Processes {
   const children: ChildProcess[] = [];
   const folders: string[] = [];
   const clear = (): void => {
@@ -42,7 +46,7 @@ export function openWorkshop(): Workshop {
       return folder;
     },
     async close() {
-      await Promise.all(children.map(leave));
+      await Promise.all(children.map(stopChild));
       clear();
       process.off("exit", clear);
       process.off("SIGINT", onSignal);
@@ -51,7 +55,7 @@ export function openWorkshop(): Workshop {
   };
 }
 
-// What a child logs is written but not kept: producing the line is part of a server's work, a disk is not.
+/** Logs of a child go to /dev/null: writing a line is part of a server's work, the disk is not. */
 async function startChild<W extends Work>(
   program: string,
   argument: object,
@@ -59,8 +63,8 @@ async function startChild<W extends Work>(
 ): Promise<Child<W>> {
   const nowhere = openSync(devNull, "w");
   const ending = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
-  const child = fork(fileURLToPath(new URL(`./${program}${ending}`, import.meta.url)), [JSON.stringify(argument)], {
-    // Numbers that are none survive it.
+  const child = fork(fileURLToPath(new URL(`../${program}${ending}`, import.meta.url)), [JSON.stringify(argument)], {
+    // JSON would turn NaN into null.
     serialization: "advanced",
     execArgv: ["--expose-gc", "--max-semi-space-size=32"],
     env: { ...process.env, NODE_ENV: "production" },
@@ -68,11 +72,12 @@ async function startChild<W extends Work>(
   });
   closeSync(nowhere);
   children.push(child);
-  const ready = await firstWord(child, program);
-  return { ready, ask: asker<W>(child, program) };
+  const ready = await untilReady(child, program);
+  return { ready, ask: createAsk<W>(child, program) };
 }
 
-function firstWord(child: ChildProcess, program: string): Promise<unknown> {
+/** The value the child reports; rejects when it ends or hangs first. */
+function untilReady(child: ChildProcess, program: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`${program} did not start in time`)), START_MS_MAX);
     child.once("exit", () => reject(new Error(`${program} ended before it was ready`)));
@@ -84,7 +89,8 @@ function firstWord(child: ChildProcess, program: string): Promise<unknown> {
   });
 }
 
-function asker<W extends Work>(child: ChildProcess, program: string): Child<W>["ask"] {
+/** Calls may overlap; each is answered by its id. */
+function createAsk<W extends Work>(child: ChildProcess, program: string): Child<W>["ask"] {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
   child.on("exit", () => {
@@ -107,8 +113,8 @@ function asker<W extends Work>(child: ChildProcess, program: string): Child<W>["
   };
 }
 
-/** Children leave by themselves when the parent's end of the channel closes. */
-function leave(child: ChildProcess): Promise<void> {
+/** Children end by themselves when the channel closes; one that does not is killed. */
+function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
     const late = setTimeout(() => child.kill("SIGKILL"), 3_000);

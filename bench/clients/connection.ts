@@ -1,23 +1,27 @@
-// One keep-alive connection of the load generator: writes prepared bytes and finds the end of each answer, and nothing
-// more, since what the generator uses up is taken from the server it shares the machine with.
+// One keep-alive connection of the load generator. It writes prepared bytes and finds the end of each response, nothing
+// more: the CPU time it uses is missing for the server on the same machine.
 
 import { connect, type Socket } from "node:net";
 
+/** A server to send requests to. */
 export interface Target {
   readonly port: number;
   /** Sent as a bearer key when there is one. */
   readonly key: string | null;
 }
 
+/** What the generator reads of a response. */
 export interface Reply {
   readonly status: number;
-  /** When to come back; 0 where the answer does not say. */
+  /** From `Retry-After`; 0 where the response has none. */
   readonly retryAfterSeconds: number;
 }
 
 const HEAD_END = Buffer.from("\r\n\r\n");
+/** Ends a chunked body. */
 const LAST_CHUNK = "\r\n0\r\n\r\n";
 
+/** The bytes of a whole request, made once and sent many times. */
 export function prepareRequest({ key }: Target, body: object): Buffer {
   const bytes = Buffer.from(JSON.stringify(body));
   const isStream = "stream" in body;
@@ -32,6 +36,7 @@ export function prepareRequest({ key }: Target, body: object): Buffer {
   return Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), bytes]);
 }
 
+/** Requests are not pipelined: `send` comes after the last reply. */
 export class Connection {
   readonly #socket: Socket;
   readonly #onReply: (reply: Reply) => void;
@@ -78,6 +83,7 @@ export class Connection {
     this.#takeBody(body);
   }
 
+  /** A chunked body ends where its last bytes are the last chunk. */
   #takeBody(bytes: Buffer): void {
     if (this.#left === -1) {
       this.#tail = (this.#tail + bytes.toString("latin1")).slice(-LAST_CHUNK.length);
@@ -94,12 +100,13 @@ export class Connection {
   }
 }
 
+/** Resolves when connected. */
 export function openSocket(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1", noDelay: true });
     socket.once("connect", () => {
       socket.off("error", reject);
-      // A server that goes away shows in the counts: what it owed never comes.
+      // A server that ends shows in the counts: its responses are missing.
       socket.on("error", () => {});
       resolve(socket);
     });

@@ -1,4 +1,4 @@
-// The few statistics the benchmarks need. Samples are numbers of any unit; the unit of the answer is theirs.
+// Statistics for the benchmarks. Samples may have any unit; results have the same.
 
 /** The smallest sample that at least `share` (0 to 1) of all samples do not exceed; NaN when there are none. */
 export function percentile(samples: readonly number[], share: number): number {
@@ -12,6 +12,7 @@ export function median(samples: readonly number[]): number {
   return percentile(samples, 0.5);
 }
 
+/** Samples in four numbers, small enough to send between processes. */
 export interface Summary {
   readonly count: number;
   readonly p50: number;

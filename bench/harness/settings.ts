@@ -1,13 +1,14 @@
-// The configuration the gateway is measured with: the catalogue that ships, with the providers of its chains all leading to
-// the mock, so that the chains have the length and the dialects they have in use.
+// Settings of the measured gateway: the built-in catalogue, with all providers of its chains pointing at the mock. So the
+// chains have the length and the dialects they have in production.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { load } from "../src/config/load.ts";
-import type { Settings } from "../src/config/settings.ts";
+import { load } from "../../src/config/load.ts";
+import type { Settings } from "../../src/config/settings.ts";
 
 export const ADMIN_TOKEN = "bench-admin";
 
+/** Every provider in the built-in chains that speaks chat-completions. */
 const PROVIDERS = ["openai", "google", "deepseek", "mistral", "groq", "zai", "openrouter"];
 
 /** Writes a configuration file into `folder` and loads it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { floors, laterPart, type Point, slopeOf } from "../../../bench/soak/slope.ts";
-import { createRandom } from "../../support/random.ts";
+import { floors, laterPart, type Point, slopeOf } from "../../../../bench/soak/slope.ts";
+import { createRandom } from "../../../support/random.ts";
 
 const MINUTE_MS = 60_000;
 const series = (value: (minute: number) => number, count = 60): readonly Point[] =>

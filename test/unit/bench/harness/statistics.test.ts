@@ -1,8 +1,8 @@
 // Percentiles by the nearest rank: always one of the samples, in order, whatever order the samples came in.
 
 import { describe, expect, test } from "vitest";
-import { median, percentile } from "../../../bench/statistics.ts";
-import { fc } from "../../support/property.ts";
+import { median, percentile } from "../../../../bench/harness/statistics.ts";
+import { fc } from "../../../support/property.ts";
 
 describe("percentile", () => {
   test.each([

@@ -1,5 +1,6 @@
-// Results as text: a title, columns of equal width, words to the left and numbers to the right.
+// Result tables as text: a title, columns of equal width, words to the left and numbers to the right.
 
+/** The first column holds words, all others numbers. */
 export interface Table {
   readonly title: string;
   readonly columns: readonly string[];
@@ -29,6 +30,7 @@ export function show(value: number): string {
   return value.toFixed(size >= 10 ? 1 : 2);
 }
 
+/** How many times the reference; a dash where that is not defined. */
 export function showRatio(value: number, reference: number): string {
   const ratio = value / reference;
   return Number.isFinite(ratio) ? `${ratio.toFixed(2)}x` : "-";

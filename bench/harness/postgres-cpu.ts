@@ -1,14 +1,13 @@
-// The CPU time that a PostgreSQL server on this machine has used so far, all its processes together. Linux only: elsewhere
-// it cannot be told.
+// CPU time of a PostgreSQL server on this machine, all its processes together. It is read from /proc, so Linux only.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 
-/** What `/proc` counts in. It is 100 wherever Node runs. */
+/** The unit of `/proc` (USER_HZ): 100 on every platform that Node supports. */
 const TICKS_PER_SECOND = 100;
 
-/** Null where it cannot be told. */
+/** A function that reads the CPU time so far; null where it cannot be known, such as for a server elsewhere. */
 export async function openPostgresCpu(url: string): Promise<(() => number) | null> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -24,6 +23,7 @@ export async function openPostgresCpu(url: string): Promise<(() => number) | nul
   }
 }
 
+/** The server and its children. What ended children used is counted in the server's own entry. */
 function usedUs(server: string): number {
   const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const stats = processes.flatMap((pid) => {
@@ -39,6 +39,7 @@ function usedUs(server: string): number {
   return (ticks * 1_000_000) / TICKS_PER_SECOND;
 }
 
+/** Throws when the process has ended. */
 function readStat(pid: string): { readonly parent: string; readonly used: number; readonly ofEnded: number } {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The name may hold anything, but it ends with the last bracket; the state follows.

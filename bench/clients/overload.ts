@@ -1,23 +1,25 @@
-// The load generator for more than a server can do, a process of its own: a crowd that comes back as soon as it was
-// answered, or requests that leave on a timetable whatever happens to the earlier ones. It tells answers from refusals.
+// The load generator for overload, in a process of its own. A closed loop sends again when it was answered; an open loop
+// sends on schedule whatever happens to earlier requests. Accepted and rejected requests are counted apart.
 
 import type { Socket } from "node:net";
-import { answerParent } from "./child.ts";
+import { answerParent } from "../harness/child.ts";
+import { type Summary, summarize } from "../harness/statistics.ts";
 import { Connection, openSocket, prepareRequest, type Reply, type Target } from "./connection.ts";
-import { nowUs } from "./marks.ts";
-import { type Summary, summarize } from "./statistics.ts";
+import { nowUs } from "./timestamps.ts";
 
-export interface Crowd {
+/** So many clients, each with one request at a time. */
+export interface ClosedLoop {
   readonly target: Target;
   readonly body: object;
   readonly connections: number;
   readonly forMs: number;
   readonly settledAfterMs: number;
-  /** Whether who is refused comes back after the time that `Retry-After` says, as official clients do, or at once. */
-  readonly isPatient: boolean;
+  /** Whether a rejected client waits as `Retry-After` says, as official clients do, or sends again at once. */
+  readonly obeysRetryAfter: boolean;
 }
 
-export interface Offer {
+/** So many requests a second, over a fixed set of connections. */
+export interface OpenLoop {
   readonly target: Target;
   readonly body: object;
   readonly connections: number;
@@ -27,44 +29,49 @@ export interface Offer {
 }
 
 /** Times in milliseconds. */
-export interface Outcome {
+export interface LoadOutcome {
   readonly seconds: number;
   readonly accepted: Summary;
-  /** Those of them that were sent after `settledAfterMs`. */
+  /** The accepted ones that were sent after `settledAfterMs`. */
   readonly settled: Summary;
+  /** Rejected with 503. */
   readonly shed: Summary;
   /** Answers with another status than 200 and 503. */
   readonly others: number;
-  /** What was not answered when time was up, and a while after. */
+  /** Not answered at the end, nor in the grace period after it. */
   readonly unanswered: number;
-  /** When the last refusal came, in seconds from the start; null when there was none. */
+  /** When the last 503 came, in seconds from the start; null when there was none. */
   readonly lastShedSeconds: number | null;
-  /** How many of the requests on the timetable found no free connection when they were due. */
+  /** How often a request of the open loop found no free connection when it was due. */
   readonly late: number;
 }
 
+/** So many streams at once. */
 export interface Streams {
   readonly target: Target;
   readonly body: object;
   readonly connections: number;
 }
 
-export type CrowdWork = {
-  gather(input: Crowd): Promise<Outcome>;
-  offer(input: Offer): Promise<Outcome>;
-  /** Opens so many streams at once and leaves them open until `closeStreams`; how many began. */
+/** The operations of this process. */
+export type OverloadWork = {
+  runClosedLoop(input: ClosedLoop): Promise<LoadOutcome>;
+  runOpenLoop(input: OpenLoop): Promise<LoadOutcome>;
+  /** Opens so many streams at once and keeps them open until `closeStreams`. How many began. */
   openStreams(input: Streams): Promise<{ readonly begun: number; readonly seconds: number }>;
   closeStreams(input: null): void;
 };
 
+/** Connections are opened in groups, so that opening them does not become a load of its own. */
 const OPEN_AT_ONCE = 200;
-const PATIENCE_MS = 30_000;
+/** How long responses may come after the end. */
+const GRACE_MS = 30_000;
 
 let streams: readonly Socket[] = [];
 
-const work: CrowdWork = {
-  gather,
-  offer,
+const work: OverloadWork = {
+  runClosedLoop,
+  runOpenLoop,
   openStreams,
   closeStreams() {
     for (const socket of streams) socket.destroy();
@@ -73,41 +80,56 @@ const work: CrowdWork = {
 };
 answerParent(null, work);
 
-async function gather({ target, body, connections, forMs, settledAfterMs, isPatient }: Crowd): Promise<Outcome> {
+/** Each client stops at its first reply after the end. */
+async function runClosedLoop({
+  target,
+  body,
+  connections,
+  forMs,
+  settledAfterMs,
+  obeysRetryAfter,
+}: ClosedLoop): Promise<LoadOutcome> {
   const request = prepareRequest(target, body);
   const sockets = await openSockets(target.port, connections);
-  const notes = createNotes(settledAfterMs);
+  const tally = createTally(settledAfterMs);
   const endsAtUs = nowUs() + forMs * 1000;
-  const members = sockets.map((socket) => {
+  const clients = sockets.map((socket) => {
     let sentAtUs = 0;
-    let leave = (): void => {};
+    let finish = (): void => {};
     const connection = new Connection(socket, (reply) => {
-      notes.answered(reply, sentAtUs);
-      const waitMs = isPatient && reply.status === 503 ? reply.retryAfterSeconds * 1000 : 0;
-      if (nowUs() + waitMs * 1000 >= endsAtUs) leave();
+      tally.answered(reply, sentAtUs);
+      const waitMs = obeysRetryAfter && reply.status === 503 ? reply.retryAfterSeconds * 1000 : 0;
+      if (nowUs() + waitMs * 1000 >= endsAtUs) finish();
       else if (waitMs > 0) setTimeout(send, waitMs);
       else send();
     });
     const send = (): void => {
       sentAtUs = nowUs();
-      notes.sent();
+      tally.sent();
       connection.send(request);
     };
     send();
     return new Promise<void>((resolve) => {
-      leave = resolve;
+      finish = resolve;
     });
   });
-  await withPatience(Promise.all(members), forMs);
+  await withTimeout(Promise.all(clients), forMs);
   for (const socket of sockets) socket.destroy();
-  return notes.outcome();
+  return tally.outcome();
 }
 
-/** Timed from when a request was due, so that one that waits for a free connection is not flattered by it. */
-async function offer({ target, body, connections, perSecond, forMs, settledAfterMs }: Offer): Promise<Outcome> {
+/** Timed from when a request was due: waiting for a free connection counts, too. */
+async function runOpenLoop({
+  target,
+  body,
+  connections,
+  perSecond,
+  forMs,
+  settledAfterMs,
+}: OpenLoop): Promise<LoadOutcome> {
   const request = prepareRequest(target, body);
   const sockets = await openSockets(target.port, connections);
-  const notes = createNotes(settledAfterMs);
+  const tally = createTally(settledAfterMs);
   const total = Math.round((perSecond * forMs) / 1000);
   let timer: NodeJS.Timeout | undefined;
   const finished = new Promise<void>((resolve) => {
@@ -115,14 +137,14 @@ async function offer({ target, body, connections, perSecond, forMs, settledAfter
     const free = sockets.map((socket) => {
       let dueAtUs = 0;
       const connection = new Connection(socket, (reply) => {
-        notes.answered(reply, dueAtUs);
+        tally.answered(reply, dueAtUs);
         answered += 1;
         free.push(send);
         if (answered === total) resolve();
       });
       const send = (atUs: number): void => {
         dueAtUs = atUs;
-        notes.sent();
+        tally.sent();
         connection.send(request);
       };
       return send;
@@ -134,17 +156,18 @@ async function offer({ target, body, connections, perSecond, forMs, settledAfter
       const atUs = nowUs();
       for (; next < total && dueAt(next) <= atUs; next += 1) {
         const send = free.pop();
-        if (send === undefined) return notes.late();
+        if (send === undefined) return tally.late();
         send(dueAt(next));
       }
     }, 1);
   });
-  await withPatience(finished, forMs);
+  await withTimeout(finished, forMs);
   clearInterval(timer);
   for (const socket of sockets) socket.destroy();
-  return notes.outcome();
+  return tally.outcome();
 }
 
+/** Only the status of each stream is read. */
 async function openStreams({ target, body, connections }: Streams) {
   const request = prepareRequest(target, body);
   streams = await openSockets(target.port, connections);
@@ -160,11 +183,12 @@ async function openStreams({ target, body, connections }: Streams) {
         socket.write(request);
       }),
   );
-  await withPatience(Promise.all(heads), 0);
+  await withTimeout(Promise.all(heads), 0);
   return { begun, seconds: (nowUs() - startedAtUs) / 1e6 };
 }
 
-function createNotes(settledAfterMs: number) {
+/** Counts replies by status, with their times. */
+function createTally(settledAfterMs: number) {
   const startedAtUs = nowUs();
   const acceptedMs: number[] = [];
   const settledMs: number[] = [];
@@ -191,7 +215,7 @@ function createNotes(settledAfterMs: number) {
         lastShedAtUs = atUs;
       } else others += 1;
     },
-    outcome(): Outcome {
+    outcome(): LoadOutcome {
       return {
         seconds: (nowUs() - startedAtUs) / 1e6,
         accepted: summarize(acceptedMs),
@@ -206,6 +230,7 @@ function createNotes(settledAfterMs: number) {
   };
 }
 
+/** Connects in groups. */
 async function openSockets(port: number, count: number): Promise<readonly Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < count) {
@@ -215,11 +240,11 @@ async function openSockets(port: number, count: number): Promise<readonly Socket
   return sockets;
 }
 
-/** Ends also when answers never come; they are then missing from the counts. */
-function withPatience(all: Promise<unknown>, forMs: number): Promise<unknown> {
+/** Also ends when responses never come; they are then missing from the counts. */
+function withTimeout(all: Promise<unknown>, forMs: number): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, forMs + PATIENCE_MS);
+    timer = setTimeout(resolve, forMs + GRACE_MS);
   });
   return Promise.race([all, late]).finally(() => clearTimeout(timer));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type BookLine, compare, costOf, type Expected } from "../../../bench/soak/books.ts";
+import { type ChargeLine, compareCharges, costOf, type Expected } from "../../../../bench/soak/charges.ts";
 
-const charge = (requestId: string, amountUsd: string): BookLine => ({ kind: "charge", requestId, amountUsd });
+const charge = (requestId: string, amountUsd: string): ChargeLine => ({ kind: "charge", requestId, amountUsd });
 
 test("what an answer costs, in either format, rounded up once", () => {
   // 7 × 1.1 + 3 × 4.4 = 20.9 micro-USD, and 5 % on top: 21.945.
@@ -12,10 +12,10 @@ test("what an answer costs, in either format, rounded up once", () => {
   expect(costOf({ model: "alpha" })).toBeNull();
 });
 
-test.each<readonly [string, ReadonlyMap<string, Expected>, readonly BookLine[], readonly string[]]>([
+test.each<readonly [string, ReadonlyMap<string, Expected>, readonly ChargeLine[], readonly string[]]>([
   ["all fits", new Map([["a", { exactly: 12n }]]), [charge("a", "-0.000000012")], []],
   ["free and not charged", new Map([["a", { exactly: 0n }]]), [], []],
-  ["left, and paid a part", new Map([["a", { atMost: 20n }]]), [charge("a", "-0.000000012")], []],
+  ["disconnected, and paid a part", new Map([["a", { atMost: 20n }]]), [charge("a", "-0.000000012")], []],
   ["another amount", new Map([["a", { exactly: 12n }]]), [charge("a", "-1")], ["a paid 1000000000, owes 12"]],
   ["not charged", new Map([["a", { exactly: 12n }]]), [], ["a paid 0, owes 12"]],
   ["too much", new Map([["a", { atMost: 20n }]]), [charge("a", "-0.000000021")], ["a paid 21, owes at most 20"]],
@@ -27,5 +27,5 @@ test.each<readonly [string, ReadonlyMap<string, Expected>, readonly BookLine[], 
     ["a is charged twice"],
   ],
 ])("%s", (_name, expected, lines, problems) => {
-  expect(compare(expected, lines)).toEqual(problems);
+  expect(compareCharges(expected, lines)).toEqual(problems);
 });

@@ -1,9 +1,10 @@
-// The load generator, a process of its own: as fast as the server goes, at a fixed rate, or as streams.
+// The load generator, in a process of its own: as fast as the server can, at a fixed rate, or as streams.
 
-import { answerParent } from "./child.ts";
+import { answerParent } from "../harness/child.ts";
 import { Connection, openSocket, prepareRequest, type Reply, type Target } from "./connection.ts";
-import { nowUs, readMarks } from "./marks.ts";
+import { nowUs, readTimestamps } from "./timestamps.ts";
 
+/** Each connection sends again as soon as it was answered. */
 export interface Saturation {
   readonly target: Target;
   readonly body: object;
@@ -11,6 +12,7 @@ export interface Saturation {
   readonly forMs: number;
 }
 
+/** So many requests a second, evenly spaced. */
 export interface FixedRate {
   readonly target: Target;
   readonly body: object;
@@ -18,6 +20,7 @@ export interface FixedRate {
   readonly forMs: number;
 }
 
+/** So many streams at once. */
 export interface Streams {
   readonly target: Target;
   readonly body: object;
@@ -30,6 +33,7 @@ export interface StreamTimes {
   readonly chunkUs: readonly number[];
 }
 
+/** The operations of this process. */
 export type LoadWork = {
   saturate(input: Saturation): Promise<{ readonly requests: number; readonly seconds: number }>;
   holdRate(input: FixedRate): Promise<readonly number[]>;
@@ -39,8 +43,11 @@ export type LoadWork = {
   closeStreams(input: null): void;
 };
 
+/** Connections are opened in groups, so that opening them does not become a load of its own. */
 const CONNECT_AT_ONCE = 100;
+/** Enough that one is nearly always free. */
 const RATE_CONNECTIONS = 64;
+/** A run that hangs ends with an error. */
 const ANSWER_MS_MAX = 30_000;
 
 let openConnections: readonly Connection[] = [];
@@ -59,6 +66,7 @@ const work: LoadWork = {
 };
 answerParent(null, work);
 
+/** Every response must be a 200: a rejected request is cheaper and would flatter the figures. */
 async function saturate({ target, body, connections, forMs }: Saturation) {
   const request = prepareRequest(target, body);
   const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(target.port)));
@@ -86,8 +94,8 @@ async function saturate({ target, body, connections, forMs }: Saturation) {
 }
 
 /**
- * Requests leave on a timetable whether or not earlier ones have come back, on whichever connection is free; a slow answer
- * therefore holds back no other. Answers are timed from the moment of sending.
+ * Requests are sent on schedule on any free connection, whether or not earlier ones were answered. So a slow response
+ * delays no other request. Responses are timed from the moment of sending.
  */
 async function holdRate({ target, body, perSecond, forMs }: FixedRate): Promise<readonly number[]> {
   const request = prepareRequest(target, body);
@@ -114,7 +122,7 @@ async function holdRate({ target, body, perSecond, forMs }: FixedRate): Promise<
     let sent = 0;
     timer = setInterval(() => {
       const due = Math.min(total, Math.floor(((nowUs() - startedAtUs) / 1e6) * perSecond) + 1);
-      // With no connection free the server is far behind: what is due then leaves as soon as one is.
+      // With no free connection the server is far behind; requests that are due wait for one.
       for (; sent < due && free.length > 0; sent++) free.shift()?.();
     }, 1);
   });
@@ -127,6 +135,7 @@ async function holdRate({ target, body, perSecond, forMs }: FixedRate): Promise<
   return timesUs;
 }
 
+/** Reads so many streams to their end. */
 async function readStreams({ target, body, connections }: Streams): Promise<StreamTimes> {
   const request = prepareRequest(target, body);
   const firstTokenUs: number[] = [];
@@ -142,13 +151,13 @@ async function readStreams({ target, body, connections }: Streams): Promise<Stre
             const onReply = (reply: Reply) => (reply.status === 200 ? resolve() : reject(unexpected(reply)));
             const connection = new Connection(socket, onReply, (bytes) => {
               const atUs = nowUs();
-              for (const markUs of readMarks(bytes)) {
+              for (const sentUs of readTimestamps(bytes)) {
                 if (isFirst) firstTokenUs.push(atUs - sentAtUs);
-                else chunkUs.push(atUs - markUs);
+                else chunkUs.push(atUs - sentUs);
                 isFirst = false;
               }
             });
-            // Spread over some milliseconds, or what is measured is the queue of streams that all begin at once.
+            // Starts are spread over some milliseconds. Otherwise the queue of a simultaneous start is measured.
             setTimeout(() => {
               sentAtUs = nowUs();
               connection.send(request);
@@ -171,7 +180,7 @@ async function openStreams({ target, body, connections }: Streams): Promise<read
   return opened;
 }
 
-/** Resolves when the stream has brought its first token. */
+/** Resolves with the first token of the stream. */
 async function openStream(target: Target, request: Buffer): Promise<Connection> {
   const socket = await openSocket(target.port);
   return new Promise((resolve, reject) => {
@@ -179,7 +188,7 @@ async function openStream(target: Target, request: Buffer): Promise<Connection> 
       socket,
       (reply) => reject(new Error(`a stream ended too early, with status ${reply.status}`)),
       (bytes) => {
-        if (readMarks(bytes).length > 0) resolve(connection);
+        if (readTimestamps(bytes).length > 0) resolve(connection);
       },
     );
     connection.send(request);
@@ -190,6 +199,7 @@ function unexpected({ status }: Reply): Error {
   return new Error(`an answer has status ${status}`);
 }
 
+/** Rejects when the work takes too long. */
 function inTime<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error("answers did not come in time")), ANSWER_MS_MAX);

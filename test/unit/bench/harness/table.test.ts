@@ -1,7 +1,7 @@
 // Tables and numbers as the benchmarks print them.
 
 import { describe, expect, test } from "vitest";
-import { formatTable, show, showRatio } from "../../../bench/table.ts";
+import { formatTable, show, showRatio } from "../../../../bench/harness/table.ts";
 
 test("words stand to the left, numbers to the right, and notes below", () => {
   const text = formatTable({

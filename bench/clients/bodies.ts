@@ -1,10 +1,11 @@
-// The requests that are sent: a short question, a page of text, and what a coding agent sends late in its work
-// (a long system prompt, a score of tools, a history of calls and results). Always the same bytes.
+// Request bodies in three sizes: a short question, a page of text, and a late turn of a coding agent (a long system
+// prompt, twenty tools, a history of calls and results). They are the same bytes every time.
 
 export const SIZES = ["small", "4 KB", "100 KB"] as const;
 
 export type Size = (typeof SIZES)[number];
 
+/** A chat-completions body for `auto`. */
 export function bodyOf(size: Size, isStream = false): object {
   return { model: "auto", ...CONTENTS[size](), ...(isStream ? { stream: true } : {}) };
 }
@@ -25,6 +26,7 @@ const CONTENTS: Readonly<Record<Size, () => object>> = {
   }),
 };
 
+/** A request for real work, so that routing has something to judge. */
 const LAST_TURN = {
   role: "user",
   content: "The second test still fails. Find out why the cache keeps the old entry, fix it and run the tests again.",
@@ -42,6 +44,7 @@ function agentTurns(count: number): readonly object[] {
   }).flat();
 }
 
+/** A tool with a long description, as agents have them. */
 function tool(index: number): object {
   const properties = {
     path: { type: "string", description: "The file, relative to the root of the project." },
@@ -68,10 +71,12 @@ const LINES = [
   "",
 ];
 
+/** English text of exactly this length. */
 function prose(length: number): string {
   return repeated(SENTENCES, " ", length);
 }
 
+/** Source text of exactly this length. */
 function code(length: number): string {
   return repeated(LINES, "\n", length);
 }

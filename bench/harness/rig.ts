@@ -1,0 +1,58 @@
+// The rig that several benchmarks measure: a provider, a bare proxy and the gateway in front of it, and the load generator.
+// Each runs in a process of its own on a free loopback port.
+
+import type { Target } from "../clients/connection.ts";
+import type { LoadWork } from "../clients/load.ts";
+import type { GatewayReady, GatewayWork } from "../servers/gateway.ts";
+import type { ProviderWork } from "../servers/provider.ts";
+import type { ServerWork } from "./child.ts";
+import { type Child, openProcesses } from "./processes.ts";
+
+/** A server under test. The name is its row in the tables. */
+export interface Server<W extends ServerWork = ServerWork> {
+  readonly name: "direct" | "bare proxy" | "gateway" | "without books";
+  readonly target: Target;
+  readonly process: Child<W>;
+}
+
+export interface Rig {
+  readonly load: Child<LoadWork>;
+  readonly provider: Child<ProviderWork>;
+  readonly direct: Server;
+  readonly proxy: Server;
+  readonly gateway: Server<GatewayWork>;
+  /** The gateway without ledger and request log. */
+  readonly withoutLedger: Server<GatewayWork>;
+  close(): Promise<void>;
+}
+
+/** Everything is stopped again when one of them cannot start. */
+export async function startRig(): Promise<Rig> {
+  const processes = openProcesses();
+  try {
+    const provider = await processes.start<ProviderWork>("servers/provider");
+    const providerPort = provider.ready as number;
+    const [load, proxy, gateway, withoutLedger] = await Promise.all([
+      processes.start<LoadWork>("clients/load"),
+      processes.start<ServerWork>("servers/proxy", { providerPort }),
+      processes.start<GatewayWork>("servers/gateway", { folder: processes.folder(), providerPort }),
+      processes.start<GatewayWork>("servers/gateway", {
+        folder: processes.folder(),
+        providerPort,
+        isWithoutLedger: true,
+      }),
+    ]);
+    return {
+      load,
+      provider,
+      direct: { name: "direct", target: { port: providerPort, key: null }, process: provider },
+      proxy: { name: "bare proxy", target: { port: proxy.ready as number, key: null }, process: proxy },
+      gateway: { name: "gateway", target: gateway.ready as GatewayReady, process: gateway },
+      withoutLedger: { name: "without books", target: withoutLedger.ready as GatewayReady, process: withoutLedger },
+      close: processes.close,
+    };
+  } catch (error) {
+    await processes.close();
+    throw error;
+  }
+}
