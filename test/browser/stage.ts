@@ -13,7 +13,7 @@ export const PATIENCE_MS = 60_000;
 
 export interface Stage {
   readonly gateway: () => TestGateway;
-  /** A page of a new visitor, who has the session of whoever signed in last when `isSignedIn`. */
+  /** A page of a new visitor, who has the session of the last user who signed in when `isSignedIn`. */
   visit(path: string, options?: VisitOptions): Promise<Visit>;
 }
 

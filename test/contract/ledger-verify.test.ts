@@ -1,5 +1,5 @@
 // The audit finds what somebody changed behind the ledger's back, and names it. The triggers that would have refused it
-// are dropped first, as whoever does such a thing would.
+// are dropped first, as an attacker would.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { post } from "../../src/billing/post.ts";

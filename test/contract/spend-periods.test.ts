@@ -1,4 +1,4 @@
-// Spend limits that start anew, on every store: exact over many processes, also where one remembers what another has changed.
+// Spend limits that reset, on every store: exact over many processes, also where one remembers what another has changed.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSpending } from "../../src/accounts/spending.ts";

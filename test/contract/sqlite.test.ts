@@ -95,7 +95,7 @@ describe("durability", () => {
     await db.close();
   });
 
-  test("what was committed is there after opening anew", async () => {
+  test("what was committed is there after opening again", async () => {
     const url = `sqlite:${join(folder, "deep", "er", "kept.db")}`;
     const first = await openDb(url);
     await first.query("CREATE TABLE kept (id BIGINT)");

@@ -1,5 +1,5 @@
 // A gateway with a TCP proxy on every line: to provider A, to provider B, and from its clients. What a client saw, what
-// the providers saw and what the books say can be had of each exchange.
+// the providers saw and what the ledger says can be had of each exchange.
 
 import { request as httpRequest } from "node:http";
 import { expect, vi } from "vitest";
@@ -14,10 +14,10 @@ export interface World {
   readonly toA: TcpProxy;
   readonly toB: TcpProxy;
   /** Between clients and the gateway. */
-  readonly door: TcpProxy;
+  readonly toClient: TcpProxy;
   readonly gateway: TestGateway;
   readonly bank: Bank;
-  /** One exchange through the door, to its end, whatever that is. */
+  /** One exchange through the proxy, to its end, whatever that is. */
   exchange(body?: object, options?: ExchangeOptions): Promise<Seen>;
   /** Resolves when a client has read this text. */
   untilSeen(text: string): Promise<void>;
@@ -76,21 +76,21 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     yaml: yamlOf(options.addressOfA ?? toA.url, toB.url, options),
     ...(options.database === undefined ? {} : { database: options.database }),
   });
-  const door = await startTcpProxy(gateway.url);
+  const toClient = await startTcpProxy(gateway.url);
   const readers = new Set<(text: string) => void>();
   return {
     a,
     b,
     toA,
     toB,
-    door,
+    toClient,
     gateway,
     bank: bankOf(a, gateway),
     exchange: (body = {}, how = {}) =>
-      exchange({ url: door.url, key: gateway.key, body: { ...HELLO, ...body }, how }, readers),
+      exchange({ url: toClient.url, key: gateway.key, body: { ...HELLO, ...body }, how }, readers),
     untilSeen: (text) => untilSeen(readers, text),
     async heal() {
-      for (const proxy of [toA, toB, door]) {
+      for (const proxy of [toA, toB, toClient]) {
         proxy.harm({});
         await proxy.comeBack();
       }
@@ -109,7 +109,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     },
     async close() {
       await gateway.stop();
-      await Promise.all([toA.close(), toB.close(), door.close(), a.close(), b.close()]);
+      await Promise.all([toA.close(), toB.close(), toClient.close(), a.close(), b.close()]);
     },
   };
 }

@@ -1,4 +1,4 @@
-// Every operation of the contract that asks for a key has the same door: without one, or with the other kind, it is 401,
+// Every operation of the contract that asks for a key is admitted the same way: without one, or with the other kind, it is 401,
 // and the answer is the same at all of them.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

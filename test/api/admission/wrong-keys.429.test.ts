@@ -60,7 +60,7 @@ describe("wrong API keys", () => {
 });
 
 describe("wrong admin tokens", () => {
-  it("close the door to that address for a while, also for the right one, and not to others", async () => {
+  it("block that address for a while, also for the right one, and no other address", async () => {
     const credits = (token: string, address: string): Promise<Response> =>
       behindProxy.get("/api/credits", { authorization: `Bearer ${token}`, ...from(address) });
     // Many at once, so that a slow machine too is done within the minute.

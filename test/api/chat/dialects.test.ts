@@ -107,7 +107,7 @@ describe("fields", () => {
     expect(await sent("llama-3.1-8b-instant", given)).not.toHaveProperty("logprobs");
   });
 
-  it("that a provider refuses by name are left out on a second try", async () => {
+  it("that a provider refuses by name are left out on a retry", async () => {
     const refusal = { error: { message: "Unsupported parameter", code: "unsupported_parameter", param: "logit_bias" } };
     provider.once("plain-upstream", sends(400, refusal));
     expect(await sent("plain", { logit_bias: {}, user: "u" })).toEqual({

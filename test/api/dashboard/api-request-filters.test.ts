@@ -1,4 +1,4 @@
-// The filters of /api/requests and its histogram through the front door: each alone and all together, and both agree.
+// The filters of /api/requests and its histogram over HTTP: each alone and all together, and both agree.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";

@@ -1,4 +1,4 @@
-// /api/requests through the front door: what each kind of request leaves behind, filters, tenancy, marks and export.
+// /api/requests over HTTP: what each kind of request leaves behind, filters, tenancy, marks and export.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parseFeedback } from "../../../eval/feedback.ts";

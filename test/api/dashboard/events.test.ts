@@ -1,4 +1,4 @@
-// /api/events through the front door: told at once, of one's own account only, ended by log-out and by the end of the
+// /api/events over HTTP: told at once, of one's own account only, ended by log-out and by the end of the
 // process; with several processes on one PostgreSQL, told that others wrote.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -28,7 +28,7 @@ const ask = async (id: string, body: object = HELLO, { post } = gateway): Promis
   await (await post("/v1/chat/completions", body, { "x-request-id": id })).text();
 };
 
-describe("whoever watches", () => {
+describe("a watcher", () => {
   it("hears of each request as a line of the log, when it can be read", async () => {
     const stream = await open(ADMIN);
     expect(stream.answer.headers.get("content-type")).toContain("text/event-stream");

@@ -62,7 +62,7 @@ describe("a reset link", () => {
     expect((await operator.call("GET", "/api/keys")).status).toBe(200);
   });
 
-  it("signs in whoever used it", async () => {
+  it("signs in the user who used it", async () => {
     const person = visit(gateway);
     const token = tokenIn((await makeLink()).link);
     const answer = await person.call("POST", "/api/password-reset", { token, password: NEXT });

@@ -133,7 +133,7 @@ describe("a provider that does not", () => {
 
   it("hangs: the test ends with it", async () => {
     lab.on("*", hangs);
-    // The lab's own limits are shorter than the patience of a test.
+    // The lab's own limits are shorter than the timeout of a test.
     expect(await test()).toMatchObject({ ok: false, status: null, fix: expect.stringContaining("Try again") });
   });
 });

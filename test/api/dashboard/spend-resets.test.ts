@@ -1,4 +1,4 @@
-// A key's spend limit that starts anew: shown with what is spent of it, reset by hand, and by the calendar.
+// A key's spend limit that resets: shown with what is spent of it, reset by hand, and by the calendar.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDb } from "../../../src/store/db.ts";
@@ -59,8 +59,8 @@ async function useUp(key: Key): Promise<{ readonly count: number; readonly messa
   throw new Error("the limit never came");
 }
 
-describe("a limit that starts anew", () => {
-  it("is shown with what is spent of it, and when it starts anew", async () => {
+describe("a limit that resets", () => {
+  it("is shown with what is spent of it, and when it resets", async () => {
     const key = await create({ spendLimitUsd: LIMIT, spendReset: "monthly" });
     expect(key).toMatchObject({ spendReset: "monthly", spentUsd: "0" });
     expect(key.spendResetsAt).toMatch(/^\d{4}-\d\d-01T00:00:00\.000Z$/);

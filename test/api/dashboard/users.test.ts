@@ -35,7 +35,7 @@ async function emails(): Promise<readonly string[]> {
 }
 
 describe("an invitation", () => {
-  it("makes one user, once, whoever tries at the same time", async () => {
+  it("makes one user, once, even when several try at the same time", async () => {
     const { link, ...shown } = await invite({ email: "Ada@Example.com", role: "owner", accountId: "default" });
     expect(shown).toMatchObject({ email: "ada@example.com", role: "owner", accountId: "default" });
     expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#\/invite\?token=[\w-]{43}$/);

@@ -79,7 +79,7 @@ describe("version and betas", () => {
     }
   });
 
-  it("a beta that the provider refuses is left out on a second try", async () => {
+  it("a beta that the provider refuses is left out on a retry", async () => {
     mixed.anthropic.once("claude-real-1", ({ response }) => {
       response.writeHead(400, { "content-type": "application/json" });
       const message = "Unexpected value(s) `x-1` for the `anthropic-beta` header.";

@@ -98,14 +98,14 @@ describe("what a model refuses", () => {
       ...fields,
     });
 
-  it("is left out on a second try, once", async () => {
+  it("is left out on a retry, once", async () => {
     mixed.anthropic.once("claude-real-1", failsNatively(400, "context_management: Extra inputs are not permitted"));
     const answer = await post(body({ context_management: { edits: [] } }));
     expect(answer.status).toBe(200);
     expect(mixed.anthropic.requests.map(({ body: sent }) => "context_management" in sent)).toEqual([true, false]);
   });
 
-  it("is thinking of another model: stripped on a second try when its signature is refused", async () => {
+  it("is thinking of another model: stripped on a retry when its signature is refused", async () => {
     const messages = [
       { role: "user", content: "hi" },
       { role: "assistant", content: [thinking("Hm.", "made-elsewhere"), text("Hello.")] },

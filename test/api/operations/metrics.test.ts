@@ -19,7 +19,7 @@ let seen: Scrape;
 
 beforeAll(async () => {
   provider = await startFakeProvider(answers("ok"));
-  // Two failures in a row open the breaker; a second try is made on a passing fault.
+  // Two failures in a row open the breaker; a transient fault is retried.
   gateway = await startGateway({
     yaml: labYaml(provider.url, ["alpha", "beta"], "health: { failuresInRow: 2, openMs: 600000, openMsMax: 600000 }"),
   });

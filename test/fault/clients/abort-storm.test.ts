@@ -63,7 +63,7 @@ function drawBehaviour(random: Random): Behaviour {
   ])();
 }
 
-interface Leaver {
+interface LeavingClient {
   readonly path: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -75,7 +75,7 @@ interface Leaver {
   readonly times: number;
 }
 
-function draw(random: Random, index: number): Leaver {
+function draw(random: Random, index: number): LeavingClient {
   const isMessages = random.below(4) === 0;
   const stream = random.below(3) > 0;
   const wish = isMessages
@@ -95,7 +95,7 @@ function draw(random: Random, index: number): Leaver {
 }
 
 /** Writes, and leaves at its time, with a FIN or an RST, whatever has come by then. */
-async function leave({ path, body, headers, sentBytes, leavesAfterMs, isRude, times }: Leaver): Promise<void> {
+async function leave({ path, body, headers, sentBytes, leavesAfterMs, isRude, times }: LeavingClient): Promise<void> {
   const socket = openSocket(world.gateway.url);
   socket.on("error", () => undefined).on("data", () => undefined);
   const head = [
@@ -153,7 +153,7 @@ test.each(STORES)(`${STORM}, $store`, { timeout: 180_000 + 90_000 * ROUNDS }, as
     world.b.reset();
   }
   expect((await world.exchange()).status).toBe(200);
-  console.info(`storms of ${AT_ONCE} leavers on ${store}: at rest after ${took.join(", ")} ms`);
+  console.info(`storms of ${AT_ONCE} disconnects on ${store}: at rest after ${took.join(", ")} ms`);
 });
 
 test("a stream whose head cannot be written is a 500, costs nothing and lets go of the provider", async () => {

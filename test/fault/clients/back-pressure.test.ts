@@ -48,12 +48,12 @@ test("a client that does not read and then leaves lets go of the provider", asyn
   const sent = { bytes: 0, isDone: false };
   lab.provider.on("alpha", floods(sent));
   const received = lab.provider.nextRequest();
-  const open = lab.open("slow-leaver", { stream: true });
+  const open = lab.open("slow-disconnect", { stream: true });
   (await open.response).pause();
   await untilStalled(sent);
   open.leave();
   expect(await (await received).closed).toEqual({ wasCut: true });
-  expect((await lab.line("slow-leaver")).ending).toBe("client-gone");
+  expect((await lab.line("slow-disconnect")).ending).toBe("client-gone");
 });
 
 interface Sent {

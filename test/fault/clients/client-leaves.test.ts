@@ -84,7 +84,7 @@ test.each(CASES)("$name", async ({ name, behaviour, stream, until }) => {
   expect(line.attempts).toHaveLength(1);
 });
 
-test("during the wait before a second try: there is none", async () => {
+test("during the wait before a retry: there is none", async () => {
   lab.provider.on("*", fails(429, {}, { "retry-after": "2" }));
   const received = lab.provider.nextRequest();
   const open = lab.open("leaves-in-retry-wait");

@@ -1,5 +1,5 @@
 // Bodies made to cost much: deep, long, endless, packed. Each is answered with the right status, memory stays bounded,
-// others are served meanwhile, and nothing of it reaches a provider or the books.
+// others are served meanwhile, and nothing of it reaches a provider or the ledger.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";

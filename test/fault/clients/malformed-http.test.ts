@@ -171,7 +171,7 @@ describe("the first line", () => {
 });
 
 describe("letters written as numbers", () => {
-  it("change nothing: the same doors, shapes and headers", async () => {
+  it("change nothing: the same checks, shapes and headers", async () => {
     const answer = await sendRaw(gateway.url, request([]).replace("/v1/", "/%761/"));
     expect(answer.status).toBe(200);
     // Told to browsers everywhere but at /v1.

@@ -68,12 +68,12 @@ async function nothingIsLeft(): Promise<void> {
   await world.bank.atRest();
 }
 
-const LEAVERS: readonly { readonly name: string; readonly behaviour: Behaviour; readonly stream: boolean }[] = [
+const DISCONNECTS: readonly { readonly name: string; readonly behaviour: Behaviour; readonly stream: boolean }[] = [
   { name: "before any provider has answered", behaviour: hangs, stream: false },
   { name: "streams that nobody reads", behaviour: floods, stream: true },
 ];
 
-test.each(LEAVERS)("a client leaves with answers to come: $name", async ({ behaviour, stream }) => {
+test.each(DISCONNECTS)("a client leaves with answers to come: $name", async ({ behaviour, stream }) => {
   world.a.on("alpha", behaviour);
   const socket = sendTogether(...Array.from({ length: REQUESTS }, () => ({ stream })));
   await vi.waitFor(() => expect(world.a.callsTo("alpha")).toBe(REQUESTS), { timeout: 60_000 });

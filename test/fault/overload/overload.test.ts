@@ -1,4 +1,4 @@
-// Too much at once: what is refused is refused at the door and at once, what was accepted goes on, and afterwards
+// Too much at once: what is rejected is rejected early and at once, what was accepted goes on, and afterwards
 // everything is as before.
 
 import { setImmediate as nextRound } from "node:timers/promises";

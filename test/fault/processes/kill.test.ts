@@ -1,4 +1,4 @@
-// kill -9 under load, again and again. After each start the books fit and nothing is on hold; at the end every charge is
+// kill -9 under load, again and again. After each start the ledger adds up and nothing is on hold; at the end every charge is
 // compared with what the provider itself knows it has sent.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -136,7 +136,7 @@ function untilCall(call: number): Promise<void> {
   });
 }
 
-test("after each kill the books are those of the provider", { timeout: 180_000 + TIME_MS }, async () => {
+test("after each kill the ledger agrees with the provider", { timeout: 180_000 + TIME_MS }, async () => {
   const endAtMs = performance.now() + TIME_MS;
   let gateway = await serveNext();
   key = gateway.firstKey ?? "";

@@ -1,4 +1,4 @@
-// Two gateways on one PostgreSQL are one gateway to whoever uses them: what is done at one holds at the other.
+// Two gateways on one PostgreSQL are one gateway to their users: what is done at one holds at the other.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDb } from "../../../src/store/db.ts";
@@ -97,7 +97,7 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
     await expect.poll(found).toBe(true);
   });
 
-  test("whoever signs in here is signed in there, until they sign out anywhere", async () => {
+  test("a user who signs in here is signed in there, until they sign out anywhere", async () => {
     const person = visit(here);
     const token = setupTokenOf(there);
     const setUp = await person.call("POST", "/api/setup", { token, email: "ada@example.com", password: PASSWORD });

@@ -1,6 +1,6 @@
 // A rolling restart under load: three processes on one PostgreSQL behind a balancer, each stopped and replaced in turn, some
 // of them twice. Meanwhile a newer version adds to the tables what these processes do not know. No client sees an error,
-// and the books are those of the provider. With OLD_BUILD (the `dist` of an older version) old and new run side by side.
+// and the ledger agrees with the provider. With OLD_BUILD (the `dist` of an older version) old and new run side by side.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";

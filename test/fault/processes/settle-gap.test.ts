@@ -19,7 +19,7 @@ import { createTestDatabase } from "../../support/stores/postgres.ts";
 const COST = owed({ input: USAGE.prompt_tokens, output: USAGE.completion_tokens }, PRICES.alpha);
 const database = await createTestDatabase();
 
-describe.skipIf(database === null)("between the answer and the books", () => {
+describe.skipIf(database === null)("between the response and the ledger", () => {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-gap-"));
   let provider: FakeProvider;
   let proxy: TcpProxy;

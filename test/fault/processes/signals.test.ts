@@ -82,7 +82,7 @@ async function ask({ gateway, key }: Running, body: object): Promise<IncomingMes
   return response;
 }
 
-/** What a new process finds in the books that the old one left. */
+/** What a new process finds in the ledger that the old one left. */
 async function spentAfterRestart({ folder, postedBefore }: Running): Promise<bigint> {
   const next = await startGatewayProcess({ folder });
   const verdict = await (await next.api("GET", "/api/ledger/verify")).json();

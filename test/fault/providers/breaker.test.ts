@@ -319,7 +319,7 @@ describe.concurrent("a pause the provider asked for", () => {
   });
 });
 
-test("case 65: a storm of half failing calls moves to the other provider, without a storm of second tries", async () => {
+test("case 65: a storm of half failing calls moves to the other provider, without a storm of retries", async () => {
   // On a slow machine rests would be over, and more probes be made, before the storm is.
   await inWorld({ health: LONG }, async (world) => {
     const { next } = createRandom(seedOf(65));

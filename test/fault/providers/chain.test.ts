@@ -20,7 +20,7 @@ function calledModels({ provider }: Lab): readonly string[] {
   return provider.requests.map(({ body }) => body.model);
 }
 
-describe("each model of the chain has its turn, and second tries only what is left of four attempts", () => {
+describe("each model of the chain has its turn, and retries only what is left of four attempts", () => {
   const chain = (names: string): Record<string, number> =>
     Object.fromEntries([...names].map((name) => [name, 100_000] as const));
 

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const db = await openDb(`sqlite:${path}`);
   await db.query("VACUUM INTO $1", [backup]);
   await db.close();
-  // Pages are numbered anew in a copy.
+  // Pages get new numbers in a copy.
   const copy = await openDb(`sqlite:${backup}`);
   for (const { name, rootpage } of await copy.query("SELECT name, rootpage FROM sqlite_master WHERE type = 'table'")) {
     roots.set(String(name), Number(rootpage));

@@ -80,7 +80,7 @@ describe.skipIf(!canLimit)("a disk that takes no more writes", () => {
     expect(before - (await posted())).toBe(2n * COST);
   });
 
-  test("it stops cleanly afterwards, and the books are those on the disk", async () => {
+  test("it stops cleanly afterwards, and the ledger is the one on the disk", async () => {
     const last = await posted();
     expect(await gateway.stop()).toBe(0);
     gateway = await startGatewayProcess({ folder });

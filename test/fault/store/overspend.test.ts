@@ -1,5 +1,5 @@
 // Credit for exactly ten requests and a thousand at once: ten reach a provider, whichever process they come to and
-// whoever leaves meanwhile.
+// whichever clients leave meanwhile.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";

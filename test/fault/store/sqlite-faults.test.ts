@@ -1,4 +1,4 @@
-// A SQLite file that is full or read-only, as seen from the front door: new requests are refused with 503 before any
+// A SQLite file that is full or read-only, as seen over HTTP: new requests are refused with 503 before any
 // provider is called, the log says why, and everything works again when the file does. A second gateway on it is refused.
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -82,8 +82,8 @@ test.each([
   expect(provider.requests).toHaveLength(answered);
   expect(errorsLogged()).toBeGreaterThan(errorsBefore);
   await mendIt();
-  const mended = await ask();
-  expect(mended.status).toBe(200);
+  const repaired = await ask();
+  expect(repaired.status).toBe(200);
   // What was answered while the file was full waits in the outbox for a moment.
   await vi.waitFor(expectBooksToFit, { timeout: 60_000, interval: 200 });
 });

@@ -131,7 +131,7 @@ describe.concurrent("case 69: the client closes before anything came", () => {
   test.for([
     ["while headers are awaited", hangs, false],
     ["while the headers of a stream are awaited", hangs, true],
-    ["in the wait before a second try", fails(429, {}, { "retry-after": "2" }), false],
+    ["in the wait before a retry", fails(429, {}, { "retry-after": "2" }), false],
   ] as const)("%s", async ([_name, behaviour, stream]) => {
     await inWorld(async (world) => {
       world.a.on("*", behaviour);

@@ -20,7 +20,7 @@ const TEXT = "some words that are sent one by one, with Grüße and 世界 betwe
 interface Plan {
   readonly index: number;
   readonly stream: boolean;
-  readonly line: "toA" | "both providers" | "door";
+  readonly line: "toA" | "both providers" | "client";
   readonly harm: Harm;
   /** Whether the harm is done to what goes towards the provider, or towards the gateway from the client. */
   readonly isOnTheWayOut: boolean;
@@ -50,7 +50,7 @@ function draw(random: Random, index: number): Plan {
   return {
     index,
     stream: random.next() < 0.7,
-    line: random.pick(["toA", "both providers", "both providers", "door"]),
+    line: random.pick(["toA", "both providers", "both providers", "client"]),
     harm,
     isOnTheWayOut,
   };
@@ -74,12 +74,12 @@ function costOf({ stream }: Plan, seen: Seen): bigint | null {
 
 async function play(world: World, plan: Plan): Promise<"whole" | "broken" | "refused" | "left"> {
   for (const provider of [world.a, world.b]) provider.on("*", answers(TEXT));
-  const lines = { toA: [world.toA], "both providers": [world.toA, world.toB], door: [world.door] }[plan.line];
+  const lines = { toA: [world.toA], "both providers": [world.toA, world.toB], client: [world.toClient] }[plan.line];
   for (const line of lines) harmLine(line, plan);
   const requestId = `cut-${plan.index}`;
   const body = { stream: plan.stream, ...(plan.stream ? { stream_options: { include_usage: true } } : {}) };
   // A client that is told nothing more gives up; the providers' timeouts are shorter.
-  const leaveAt = plan.line === "door" ? new Promise((resolve) => setTimeout(resolve, 1500)) : undefined;
+  const leaveAt = plan.line === "client" ? new Promise((resolve) => setTimeout(resolve, 1500)) : undefined;
   const options = { headers: { "x-request-id": requestId }, ...(leaveAt === undefined ? {} : { leaveAt }) };
   const seen = await world.exchange(body, options);
   await world.heal();
@@ -90,7 +90,7 @@ async function play(world: World, plan: Plan): Promise<"whole" | "broken" | "ref
     expect(paid, "a whole answer costs what it shows").toBe(cost);
     return "whole";
   }
-  if (plan.line === "door") return expectPaidAtMostTheAnswer(paid);
+  if (plan.line === "client") return expectPaidAtMostTheAnswer(paid);
   expect(paid, "no whole answer, and the client stayed: nothing").toBe(0n);
   if (seen.status === 503) return "refused";
   expect(seen).toMatchObject({ status: 200, isWhole: true });

@@ -122,7 +122,7 @@ describe("usage", () => {
     expect(lab.provider.requests[0]!.body.stream_options).toEqual({ include_usage: true });
   });
 
-  test("none at all: an estimate is shown to whoever asked", async () => {
+  test("none at all: an estimate is shown to a client that asked", async () => {
     const { events } = await relayed([role, hello, finish], { stream_options: { include_usage: true } });
     expect(events.at(-1)!.usage).toMatchObject({ completion_tokens: 2 });
   });

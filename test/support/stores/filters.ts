@@ -28,7 +28,7 @@ const failedBy =
 
 export const FILTER_CASES: readonly FilterCase[] = [
   ["the first try", { answeredAt: ["first"] }, answered("first")],
-  ["the second try", { answeredAt: ["second"] }, answered("second")],
+  ["the second attempt", { answeredAt: ["second"] }, answered("second")],
   ["a later try", { answeredAt: ["later"] }, answered("later")],
   ["no try", { answeredAt: ["none"] }, answered("none")],
   ["any but the first try", { answeredAt: ["second", "later", "none"] }, answered("second", "later", "none")],

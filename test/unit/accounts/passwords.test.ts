@@ -11,7 +11,7 @@ import { fc } from "../../support/property.ts";
 const passwords = createPasswords({ n: 16, r: 8, p: 1 });
 
 describe("a stored password", () => {
-  it("is right for itself alone, salted anew each time, with its parameters", async () => {
+  it("is right for itself alone, salted each time, with its parameters", async () => {
     const [one, two] = [await passwords.hash("correct horse"), await passwords.hash("correct horse")];
     expect(one).toMatch(/^scrypt\$16\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
     expect(one).not.toBe(two);

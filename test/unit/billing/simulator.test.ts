@@ -1,6 +1,6 @@
 // A small world with a seed: clients that leave, providers that fail, a store that goes away before or after it has
 // committed, an outbox that cannot be written, and processes that die between any two steps. At the end every request
-// that was answered is charged once, every other one not at all, and the books fit. Seeds that failed stay below.
+// that was answered is charged once, every other one not at all, and the ledger adds up. Seeds that failed stay below.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

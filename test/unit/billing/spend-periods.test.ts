@@ -1,4 +1,4 @@
-// A spend limit that starts anew: what is charged within one period never exceeds it, whatever is held across its start.
+// A spend limit that resets: what is charged within one period never exceeds it, whatever is held across its start.
 
 import { describe, expect, test } from "vitest";
 import { post } from "../../../src/billing/post.ts";

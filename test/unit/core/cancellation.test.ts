@@ -4,11 +4,11 @@ import { Cancellation, pause } from "../../../src/core/cancellation.ts";
 test("listeners are told once, unless they have left before", () => {
   const cancellation = new Cancellation();
   const told: string[] = [];
-  const leaver = (): void => void told.push("leaver");
+  const removed = (): void => void told.push("removed");
   cancellation.addEventListener("abort", () => told.push("first"));
-  cancellation.addEventListener("abort", leaver);
+  cancellation.addEventListener("abort", removed);
   cancellation.addEventListener("abort", () => told.push("second"));
-  cancellation.removeEventListener("abort", leaver);
+  cancellation.removeEventListener("abort", removed);
   expect(cancellation.aborted).toBe(false);
   cancellation.abort();
   cancellation.abort();

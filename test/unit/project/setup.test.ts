@@ -50,7 +50,7 @@ describe("dependencies", () => {
   test.each([
     ["package-lock.json", JSON.stringify(lockFile({ "node_modules/left": { version: "1.0.1" } }))],
     ["package.json", JSON.stringify({ dependencies: { left: "1.0.0", right: "2.0.0" } })],
-  ])("are installed anew when %s changed", async (path, text) => {
+  ])("are installed again when %s changed", async (path, text) => {
     await ensureDependencies({}, surroundings());
     write(path, text);
     expect(isInstalled(root, true)).toBe(false);
@@ -249,7 +249,7 @@ describe("the lock", () => {
     expect(await withLock(lock(), async () => "done")).toBe("done");
   });
 
-  test("not touched for long is taken, whoever bears the number now", async () => {
+  test("not touched for long is taken, whatever process has the number now", async () => {
     write(".cache/setup.lock", `${process.ppid} token`);
     utimesSync(lock().file, new Date(), new Date(Date.now() - 60_000));
     expect(await withLock(lock(), async () => "done")).toBe("done");

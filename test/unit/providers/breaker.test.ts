@@ -115,7 +115,7 @@ describe("half-open", () => {
     expect(rests).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
   });
 
-  test("goes on from the time it had when it opens again at once, and starts anew after a quiet window", () => {
+  test("goes on from the time it had when it opens again at once, and starts over after a quiet window", () => {
     const { clock, fail, succeed, waits } = make();
     fail(5);
     waits();

@@ -204,7 +204,7 @@ describe("a try of a model that rests", () => {
   });
 });
 
-test("second tries: a fifth of a provider's calls and twenty more within ten seconds", () => {
+test("retries: a fifth of a provider's calls and twenty more within ten seconds", () => {
   const { clock, health, see } = make();
   see("a1", "answered", 100);
   const allowed = (): number => Array.from({ length: 500 }, () => health.mayRetry("a1")).filter(Boolean).length;
@@ -214,7 +214,7 @@ test("second tries: a fifth of a provider's calls and twenty more within ten sec
   expect(allowed()).toBe(20);
 });
 
-test("there is no second try on an open breaker", () => {
+test("there is no retry on an open breaker", () => {
   const { health, see } = make();
   see("a1", trouble("failing"), 5);
   expect(health.mayRetry("a1")).toBe(false);

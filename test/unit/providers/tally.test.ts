@@ -35,7 +35,7 @@ test("a clock that goes back loses nothing and adds nothing", () => {
   expect(tally.calls(60_000)).toBe(0);
 });
 
-test("cleared, it starts anew", () => {
+test("cleared, it starts over", () => {
   const tally = new Tally(WINDOW_MS);
   tally.add(50_000, true);
   tally.clear();

@@ -34,7 +34,7 @@ test("a migration that fails leaves nothing of itself, and those before it stay"
   await expect(migrate(db, [good, bad])).rejects.toThrow(/syntax/);
   const tables = await db.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
   expect(tables.map((row) => row.name)).toEqual(["good", "schema_migrations"]);
-  const mended = { ...bad, sql: "CREATE TABLE half (id TEXT);" };
-  expect(await migrate(db, [good, mended])).toEqual(["0002_bad"]);
+  const repaired = { ...bad, sql: "CREATE TABLE half (id TEXT);" };
+  expect(await migrate(db, [good, repaired])).toEqual(["0002_bad"]);
   await db.close();
 });

@@ -137,7 +137,7 @@ describe("the port", () => {
 test.each([
   [{ state: "ok", what: "Fine", fix: "Could be more" }, "✓ Fine\n"],
   [{ state: "warn", what: "Odd", fix: "Look" }, "! Odd\n    Look\n"],
-  [{ state: "fail", what: "Bad", fix: "Mend" }, "✗ Bad\n    Mend\n"],
+  [{ state: "fail", what: "Bad", fix: "Repair" }, "✗ Bad\n    Repair\n"],
 ] as const)("%j as a line", (check, line) => {
   expect(formatCheck(check, false)).toBe(line);
   expect(formatCheck(check, true)).toContain("\u001B[");

@@ -150,7 +150,7 @@ test("a head that cannot be written is told to the source, which has begun or no
     await expect(sent).rejects.toBe(fault);
     expect(told.mock.calls).toEqual(hasBegun ? [[fault]] : []);
     expect(await text.next()).toEqual({ value: undefined, done: true });
-    // Whoever called can still answer with an error.
+    // The caller can still respond with an error.
     expect(hijack).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
   }
