@@ -1,4 +1,4 @@
-// Writes docs/model-card.md after a training run: what the weights are, what they learned from and how well they do,
+// The writer of docs/model-card.md, run after training: what the weights are, what they learned from and how well they do,
 // on sources they have seen and on sources they have not.
 
 import { writeFileSync } from "node:fs";
@@ -37,7 +37,7 @@ export function writeModelCard({ root, examples, unseen, weights, settings }: Mo
   evaluations["our own corpus (seen)"] = rate(judge(weights, own), weights);
   const card = [
     "# Model card: the router's weights",
-    "Written by `npm run train`. How a decision is made with them is told in [routing.md](routing.md).",
+    "Written by `npm run train`. [routing.md](routing.md) explains how a decision is made with them. [The lab notebook](research/routing-experiments.md) has the experiments.",
     describeForm(weights, settings),
     "## What it learned from",
     listSources(examples),
@@ -68,9 +68,11 @@ function describeForm(weights: Weights, settings: LearnSettings): string {
   const { buckets, outputs, measures, hidden } = weights;
   const bytes = encodeWeights(weights).length;
   return [
-    `- form: a table of ${buckets} × ${outputs} eight-bit integers for hashed words, word pairs, beginnings and endings of words; beside it a net of ${hidden} units over ${measures} measures of the request's shape`,
-    `- outputs: ${CATEGORIES.length} categories, place on the tier ladder, difficulty within a kind, coding or not`,
-    `- size: ${(bytes / 1e6).toFixed(2)} MB (src/catalog/weights.bin)`,
+    `- words: a table of ${buckets} × ${outputs} eight-bit integers for hashed words, word pairs, beginnings and endings of words`,
+    `- net: ${hidden} units over ${measures} named measures of the request's shape`,
+    `- outputs: ${CATEGORIES.length} categories, place on the tier ladder, difficulty within a category, coding or not`,
+    `- size: ${(bytes / 1e6).toFixed(2)} MB (\`src/catalog/weights.bin\`)`,
+    "- layout: the header carries a fingerprint of the names of all measures, outputs and calibration numbers in their order. Weights for another layout are refused at start (`src/routing/classifier/layout.ts`)",
     `- training: AdaGrad, ${settings.epochs} passes, seed ${settings.seed}; the same data and seed give the same bytes`,
   ].join("\n");
 }
@@ -88,13 +90,13 @@ function listSources(examples: readonly Example[]): string {
 }
 
 const BY_SOURCE =
-  "The rank is Spearman's, against the source's own scale or, without one, against how often weak models fail. APGR is 0.5 for chance. The last column ranks by how often all the other models in the source fail at the prompt: about as well as anybody could rank who knows how hard a prompt is for models in general, but not these two.";
+  "The rank is Spearman's, against the source's own scale or, without one, against how often weak models fail. APGR is 0.5 for chance. The last column ranks by how often all the other models in the source fail at the prompt. That is about the best anyone could do who knows how hard a prompt is in general, but not for these two models.";
 
 const WEAKNESSES = [
-  "- Category labels are conventions: where “advice” ends and “a question” begins differs between sources, and `general` and `creative_writing` are the least reliable kinds.",
-  "- Difficulty within one kind is ranked only a little better than by length; no classifier this small knows which trivia question is obscure.",
+  "- Category labels are conventions: where “advice” ends and “a question” begins differs between sources, and `general` and `creative_writing` are the least reliable ones.",
+  "- Difficulty within one category is ranked only a little better than by length; no classifier this small knows which trivia question is obscure.",
   "- Languages outside the corpus are classified by shape and shared words; expect LIGHT or the unsure tier more often.",
   "- The tier labels of the ladder are editorial judgements, not measurements.",
-  "- The load and the scale that turns outputs into a score have constants that were set by hand on the left-out figures of difficulty, ladder and APGR themselves, so those three may be a little optimistic; how much was measured is told in docs/routing.md.",
+  "- The constants of load and scale (`src/routing/classifier/constants.ts`) were set by hand on the left-out figures of difficulty, ladder and APGR. Those three may be a little optimistic; experiment E5 of the lab notebook measures how much.",
   "- Our corpus is made from templates, so numbers on it are floors for the tests and not estimates.",
 ].join("\n");
