@@ -1,4 +1,4 @@
-// The only place that constructs things: settings to store to services to server. start() and stop(), nothing at import.
+// Start and stop of the process: settings to store to services to server. Only app/ constructs; importing does nothing.
 
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -13,6 +13,7 @@ import type { AccountStore } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import { createOpenCalls } from "../gateway/open-calls.ts";
+import type { Services } from "../gateway/services.ts";
 import { createToolLoops } from "../gateway/tool-loops.ts";
 import type { Edge, OperatorContext } from "../http/context.ts";
 import { createPressure } from "../http/overload/pressure.ts";
@@ -39,14 +40,14 @@ export interface App {
   readonly setupLink: string | null;
   /** Takes no new work, lets what runs finish within the drain time, then closes everything. */
   stop(options?: StopOptions): Promise<void>;
-  /** Ends the waiting of a stop that is under way; what still runs gets an error and costs nothing. */
+  /** Ends the waiting of a stop that is under way. Open requests get an error and cost nothing. */
   hurry(): void;
 }
 
 export interface StartOptions {
   /** For tests, which make many users and have no time. */
   readonly passwordCost?: PasswordCost;
-  /** Used instead of our own, to measure what a request costs without them. */
+  /** Replace the real ones, to measure what a request costs without them. */
   readonly books?: { readonly ledger: Ledger; readonly recorder: Recorder };
 }
 
@@ -67,48 +68,9 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
 }
 
 async function startOn(db: Db, settings: Settings, log: Log, options: StartOptions): Promise<App> {
-  const now = Date.now;
-  await db.migrate();
-  const reader = await openReader(db, settings.database);
-  const { version } = readPackage();
-  const metrics = createMetrics(version);
-  const traces = await openTraces(settings, { metrics, version, log });
-  const limits = await openLimits(db, { settings, log, metrics, now });
-  const people = await openPeople(db, { settings, log, ...limits, ...options });
-  const money = await openMoney(db, { settings, reader, log, metrics });
-  const registry = createRegistry(settings.catalog.providers);
-  const openCalls = createOpenCalls();
-  const drain = createDrain({ settings, db, limits, openCalls, log });
-  const records = await openRecords(db, { settings, reader, log, metrics, now });
-  const edge: Edge = {
-    settings,
-    services: {
-      catalog: settings.catalog,
-      registry,
-      ...openHealth(settings, { registry, log, metrics }),
-      ledger: options.books?.ledger ?? money.ledger,
-      idempotency: money.idempotency,
-      toolLoops: createToolLoops(),
-      toolCallsSeen: records.toolCallsSeen.current,
-      log,
-      now,
-      isCutting: openCalls.isCutting,
-    },
-    ...people,
-    isSandbox: isSandboxed(settings),
-    version,
-    limiter: limits.limiter,
-    credits: money.credits,
-    verifyLedger: money.verify,
-    metrics,
-    pressure: createPressure(settings.limits),
-    traces,
-    records: { ...records, recorder: options.books?.recorder ?? records.recorder },
-    log,
-    now,
-    openCalls,
-    ...drain,
-  };
+  const parts = await openParts(db, { settings, log, passwordCost: options.passwordCost });
+  const { people, money, drain } = parts;
+  const edge = edgeOf(parts, options.books);
   warmRouter(settings.catalog);
   const server = await createServer(edge);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
@@ -121,14 +83,123 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
     hurry: drain.hurry,
     async stop(stopOptions = {}) {
       await drain.run(server, stopOptions);
-      await registry.close();
-      for (const part of [records, money, people, limits]) await part.close();
-      await traces?.close();
       edge.pressure.close();
-      metrics.close();
-      if (reader !== db) await reader.close();
+      await closeParts(parts);
       await db.close();
     },
+  };
+}
+
+interface PartsContext {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly passwordCost: PasswordCost | undefined;
+}
+
+/** What the edge is made from, opened and started in the order in which one needs the other. */
+async function openParts(db: Db, { settings, log, passwordCost }: PartsContext) {
+  const now = Date.now;
+  await db.migrate();
+  const reader = await openReader(db, settings.database);
+  const { version } = readPackage();
+  const metrics = createMetrics(version);
+  const traces = await openTraces(settings, { metrics, version, log });
+  const limits = await openLimits(db, { settings, log, metrics, now });
+  const people = await openPeople(db, { settings, log, signIns: limits.signIns, passwordCost });
+  const money = await openMoney(db, { settings, reader, log, metrics });
+  const registry = createRegistry(settings.catalog.providers);
+  const openCalls = createOpenCalls();
+  const drain = createDrain({ settings, db, limits, openCalls, log });
+  const records = await openRecords(db, { settings, reader, log, metrics, now });
+  /** SQLite has a connection for reading besides `db`; it is closed with the parts. */
+  const ownReader = reader === db ? null : reader;
+  return {
+    settings,
+    log,
+    now,
+    version,
+    metrics,
+    traces,
+    limits,
+    people,
+    money,
+    registry,
+    openCalls,
+    drain,
+    records,
+    ownReader,
+  };
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** Records and money first: what they still write needs the rest. */
+async function closeParts({ registry, records, money, people, limits, traces, metrics, ownReader }: Parts) {
+  await registry.close();
+  for (const part of [records, money, people, limits]) await part.close();
+  await traces?.close();
+  metrics.close();
+  await ownReader?.close();
+}
+
+/** Everything by name, so that a reader sees what the edge can reach. */
+function edgeOf(parts: Parts, books: StartOptions["books"]): Edge {
+  const { settings, log, now, version, metrics, traces, limits, people, money, openCalls, drain, records } = parts;
+  return {
+    settings,
+    services: servicesOf(parts, books?.ledger ?? money.ledger),
+    records: {
+      recorder: books?.recorder ?? records.recorder,
+      requests: records.requests,
+      usage: records.usage,
+      decisions: records.decisions,
+      toolCalls: records.toolCalls,
+      toolCallsSeen: records.toolCallsSeen,
+      tail: records.tail,
+    },
+    accounts: people.accounts,
+    keys: people.keys,
+    spending: people.spending,
+    profiles: people.profiles,
+    users: people.users,
+    sessions: people.sessions,
+    invitations: people.invitations,
+    resets: people.resets,
+    wrongKeys: people.wrongKeys,
+    wrongTokens: people.wrongTokens,
+    limiter: limits.limiter,
+    credits: money.credits,
+    verifyLedger: money.verify,
+    openCalls,
+    pressure: createPressure(settings.limits),
+    isDraining: drain.isDraining,
+    isClosing: drain.isClosing,
+    readiness: drain.readiness,
+    traces,
+    metrics,
+    log,
+    now,
+    version,
+    isSandbox: isSandboxed(settings),
+  };
+}
+
+/** What the gateway needs for one call. */
+function servicesOf(parts: Parts, ledger: Ledger): Services {
+  const { settings, log, now, metrics, registry, money, openCalls, records } = parts;
+  const { health, answerWithinMs } = openHealth(settings, { registry, log, metrics });
+  return {
+    catalog: settings.catalog,
+    registry,
+    health,
+    answerWithinMs,
+    ledger,
+    idempotency: money.idempotency,
+    toolLoops: createToolLoops(),
+    toolCallsSeen: records.toolCallsSeen.current,
+    log,
+    now,
+    isCutting: openCalls.isCutting,
   };
 }
 
@@ -151,7 +222,7 @@ interface Greeting {
   readonly settings: Settings;
 }
 
-/** Once the port is ours: a key is shown once, and one that was made by a start that fails would be lost. */
+/** Only once the port is open: a key is shown once, and a key of a start that fails would be lost. */
 async function greet(
   server: FastifyInstance,
   { people, credits, settings }: Greeting,
@@ -166,7 +237,7 @@ async function greet(
   }
 }
 
-/** Play money for the first steps; with a real provider, credits are the operator's to add. */
+/** Play money for the first steps. With a real provider the operator adds credits. */
 async function giveDemoCredits(credits: Credits): Promise<void> {
   const accountId = DEFAULT_ACCOUNT;
   await credits.topUp({ accountId, amountUsd: "5", note: "demo credits", actor: null, idempotencyKey: "demo credits" });

@@ -6,8 +6,7 @@ import type { Services } from "../gateway/services.ts";
 import type { BreakerRules, ProviderHealth } from "../providers/breaker.ts";
 import { createHealth } from "../providers/health.ts";
 import type { Registry } from "../providers/registry.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import type { BreakerReading } from "../telemetry/provider-metrics.ts";
+import type { BreakerReading, Metrics } from "../telemetry/metrics.ts";
 
 type Watching = Pick<Services, "health" | "answerWithinMs">;
 

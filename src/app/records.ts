@@ -11,8 +11,8 @@ import { createRecordStore } from "../store/requests/write.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createRecorder } from "../telemetry/recorder.ts";
 import { createRetention } from "../telemetry/retention.ts";
-import { createSeenToolCalls, type SeenToolCallsKeeper } from "../telemetry/seen-tool-calls.ts";
 import { createTail } from "../telemetry/tail.ts";
+import { createSeenToolCalls, type SeenToolCallsKeeper } from "../telemetry/tool-calls.ts";
 
 export interface RecordsContext {
   readonly settings: Pick<Settings, "logging">;

@@ -19,7 +19,7 @@ export interface ProcessLog extends Log {
 export function createLog(level: string, fd = STANDARD_OUTPUT): ProcessLog {
   const out = gather(pino.destination({ fd, sync: false, minLength: 1, maxWrite: 2 * GATHERED_LENGTH_MAX }));
   // Not pino's own redaction: measured here it costs more than writing the line.
-  const formatters = { log: (fields: Fields) => withoutSecrets(fields, 0) };
+  const formatters = { log: (fields: LoggedFields) => withoutSecrets(fields, 0) };
   // Errors are made plain there; pino would take them for plain objects of its own making and lose their type.
   const serializers = { err: (error: unknown) => error };
   const timestamp = pino.stdTimeFunctions.isoTime;
@@ -33,7 +33,7 @@ export function createLog(level: string, fd = STANDARD_OUTPUT): ProcessLog {
   };
 }
 
-/** In front of the destination, which has a buffer of its own but measures all of it anew with every line. */
+/** In front of the destination, which measures all of its own buffer again with every line. */
 function gather(destination: ReturnType<typeof pino.destination>): {
   write(line: string): void;
   flush(): Promise<void>;
@@ -67,10 +67,10 @@ function gather(destination: ReturnType<typeof pino.destination>): {
   };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type LoggedFields = Readonly<Record<string, unknown>>;
 
-/** The fields with secrets blotted out; the very same object when it holds none, as it should. */
-export function withoutSecrets(fields: Fields, depth: number): Record<string, unknown> {
+/** The fields without secrets; the same object when it holds none, as it should. */
+export function withoutSecrets(fields: LoggedFields, depth: number): Record<string, unknown> {
   let clean: Record<string, unknown> = fields;
   for (const name in fields) {
     const value = fields[name];
@@ -84,7 +84,7 @@ export function withoutSecrets(fields: Fields, depth: number): Record<string, un
 
 function withoutInnerSecrets(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return withoutSecrets((value instanceof Error ? pino.stdSerializers.err(value) : value) as Fields, depth + 1);
+  return withoutSecrets((value instanceof Error ? pino.stdSerializers.err(value) : value) as LoggedFields, depth + 1);
 }
 
 /** For tests and commands that print for people. */

@@ -1,17 +1,39 @@
 // Prometheus metrics. Never labelled by key or request id, so their number stays bounded.
 
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import { type ProviderMetrics, providerMetrics } from "./provider-metrics.ts";
-import { type RequestMetrics, requestMetrics } from "./request-metrics.ts";
+import { type MetricNamer, type RequestMetrics, requestMetrics } from "./request-metrics.ts";
+
+export interface BreakerReading {
+  readonly scope: string;
+  readonly provider: string;
+  /** Empty where the breaker is not a model's. */
+  readonly model: string;
+  readonly state: "closed" | "half-open" | "open" | "resting";
+}
+
+/** What is seen of providers at one moment. */
+export interface ProviderReadings {
+  breakers(): readonly BreakerReading[];
+  /** Models of the catalogue that have a provider: those that may be called now, and those that rest. */
+  models(): { readonly usable: number; readonly resting: number };
+  /** Calls under way, by provider. */
+  calls(): readonly { readonly provider: string; readonly count: number }[];
+}
+
+export interface ProviderMetrics {
+  breakerOpened(opened: Omit<BreakerReading, "state">): void;
+  retried(retry: { readonly provider: string; readonly isAllowed: boolean }): void;
+  watchProviders(readings: ProviderReadings): void;
+}
 
 /** Whose work the database could not do. */
 export type StoreWork = "request" | "settlement" | "records";
 
 export interface Metrics extends ProviderMetrics, RequestMetrics {
-  /** A request was refused because there is too much to do. */
+  /** A request was rejected because of overload. */
   shed(reason: string): void;
   connectionDropped(): void;
-  /** Reads the length of the line at the door each time the metrics are. */
+  /** The length of the admission queue is read each time the metrics are. */
   watchWaiting(read: () => number): void;
   ledgerProblems(count: number): void;
   /** Something could not be read or written because the database was away. */
@@ -28,7 +50,7 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
   close(): void;
 }
 
-/** Counters that are there from the start at zero: an alert on an increase would not see the first one otherwise. */
+/** Counters that start at zero: otherwise an alert on an increase would miss the first one. */
 const SHED_REASONS = ["in_flight", "key_in_flight", "queue", "event_loop", "memory"];
 const DROP_REASONS = ["queue-full", "content-full", "refused", "stopped"];
 const SPAN_DROP_REASONS = ["queue-full", "export-failed", "stopped"];
@@ -38,12 +60,12 @@ export function createMetrics(version = "unknown"): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: "switchyard_" });
-  const named = (name: string, help: string) => ({ name: `switchyard_${name}`, help, registers });
+  const named: MetricNamer = (name, help) => ({ name: `switchyard_${name}`, help, registers });
   new Gauge({ ...named("build_info", "1, labelled with the version that runs."), labelNames: ["version"] }).set(
     { version },
     1,
   );
-  const books = bookMetrics(named);
+  const store = storeMetrics(named);
   const shed = new Counter({
     ...named("shed_requests_total", "Requests refused because there was too much to do."),
     labelNames: ["reason"],
@@ -57,9 +79,9 @@ export function createMetrics(version = "unknown"): Metrics {
   );
   limitsAlone.set(0);
   return {
-    ...requestMetrics(registry, () => books.storeError("request")),
-    ...providerMetrics(registry),
-    ...books,
+    ...requestMetrics(named, () => store.storeError("request")),
+    ...providerMetrics(named),
+    ...store,
     ...spanMetrics(named),
     shed: (reason) => shed.inc({ reason }),
     connectionDropped: () => connectionsDropped.inc(),
@@ -78,14 +100,13 @@ export function createMetrics(version = "unknown"): Metrics {
   };
 }
 
-type Named = (name: string, help: string) => { name: string; help: string; registers: Registry[] };
-type BookMetrics = Pick<
+type StoreMetrics = Pick<
   Metrics,
   "ledgerProblems" | "storeError" | "settlementsWaiting" | "recordsDropped" | "recordsWaiting"
 >;
 
-/** Of the ledger and the records: what an operator must hear of at once. */
-function bookMetrics(named: Named): BookMetrics {
+/** Of the ledger and the records: what an operator must learn of at once. */
+function storeMetrics(named: MetricNamer): StoreMetrics {
   const ledgerProblems = new Gauge(named("ledger_problems", "Rows of the ledger that did not fit at the last audit."));
   const storeErrors = new Counter({
     ...named("store_errors_total", "What the database could not do because it was away, by whose work it was."),
@@ -110,7 +131,7 @@ function bookMetrics(named: Named): BookMetrics {
   };
 }
 
-function spanMetrics(named: Named): Pick<Metrics, "spansDropped" | "spansSent"> {
+function spanMetrics(named: MetricNamer): Pick<Metrics, "spansDropped" | "spansSent"> {
   const dropped = new Counter({
     ...named("spans_dropped_total", "Spans of traces that the collector did not get."),
     labelNames: ["reason"],
@@ -118,4 +139,51 @@ function spanMetrics(named: Named): Pick<Metrics, "spansDropped" | "spansSent"> 
   for (const reason of SPAN_DROP_REASONS) dropped.inc({ reason }, 0);
   const sent = new Counter(named("spans_sent_total", "Spans of traces that the collector took."));
   return { spansDropped: (reason, count) => dropped.inc({ reason }, count), spansSent: (count) => sent.inc(count) };
+}
+
+const BREAKER_VALUES = { closed: 0, "half-open": 1, open: 2, resting: 3 } as const;
+const BREAKER_LABELS = ["scope", "provider", "model"] as const;
+
+/** States are read when the metrics are, not kept up to date. */
+function providerMetrics(named: MetricNamer): ProviderMetrics {
+  const opened = new Counter({
+    ...named("breaker_openings_total", "How often a breaker opened."),
+    labelNames: BREAKER_LABELS,
+  });
+  const retries = new Counter({
+    ...named("retries_total", "Second tries on the same model; refused ones were over the provider's share."),
+    labelNames: ["provider", "outcome"],
+  });
+  return {
+    breakerOpened: ({ scope, provider, model }) => opened.inc({ scope, provider, model }),
+    retried: ({ provider, isAllowed }) => retries.inc({ provider, outcome: isAllowed ? "made" : "refused" }),
+    watchProviders: (readings) => watchProviders(readings, named),
+  };
+}
+
+function watchProviders({ breakers, models, calls }: ProviderReadings, named: MetricNamer): void {
+  new Gauge({
+    ...named("breaker_state", "0 closed, 1 half-open, 2 open, 3 resting as the provider asked."),
+    labelNames: BREAKER_LABELS,
+    collect() {
+      for (const { state, ...labels } of breakers()) this.set(labels, BREAKER_VALUES[state]);
+    },
+  });
+  new Gauge({
+    ...named(
+      "models",
+      "Models with a provider: usable now, or resting because a breaker before them lets no call through.",
+    ),
+    labelNames: ["state"],
+    collect() {
+      for (const [state, count] of Object.entries(models())) this.set({ state }, count);
+    },
+  });
+  new Gauge({
+    ...named("provider_calls_in_flight", "Calls to providers under way, streams until their end."),
+    labelNames: ["provider"],
+    collect() {
+      for (const { provider, count } of calls()) this.set({ provider }, count);
+    },
+  });
 }

@@ -1,5 +1,5 @@
-// The metrics of requests: how many, how long, what of that was ours, who answered instead of whom, tokens and money.
-// Labels are routes, tiers, models of the catalogue and words of ours, so their number stays bounded.
+// Metrics of requests: count, duration, overhead, fallbacks, tokens and money. Labels are routes, tiers, models of the
+// catalogue and fixed words, so their number stays bounded.
 
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { NanoUsd, TokenBuckets } from "../core/money.ts";
@@ -22,6 +22,9 @@ export interface RequestMetric {
   readonly isStoreAway: boolean;
 }
 
+/** The name with our prefix, the help text, and the registry that a metric belongs to. */
+export type MetricNamer = (name: string, help: string) => { name: string; help: string; registers: Registry[] };
+
 export interface RequestMetrics {
   begin(): void;
   end(metric: RequestMetric): void;
@@ -31,9 +34,7 @@ const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 1
 const OVERHEAD_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 const DECISION_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05];
 
-export function requestMetrics(registry: Registry, storeError: () => void): RequestMetrics {
-  const registers = [registry];
-  const named = (name: string, help: string) => ({ name: `switchyard_${name}`, help, registers });
+export function requestMetrics(named: MetricNamer, storeError: () => void): RequestMetrics {
   const requests = new Counter({
     ...named("requests_total", "Requests answered."),
     labelNames: ["route", "status", "tier", "model"],
@@ -66,16 +67,14 @@ export function requestMetrics(registry: Registry, storeError: () => void): Requ
   };
 }
 
-/** A failure in one of a few words: a provider may answer with any number. */
+/** A failure as one of a few words. Providers may send any status, and labels must stay few. */
 export function failureReason({ failure, status }: { failure: string | null; status: number | null }): string {
   if (failure !== "status" || status === null) return failure ?? "unknown";
   if (status === 429 || status === 401 || status === 403 || status === 404) return `status_${status}`;
   return status >= 500 ? "status_5xx" : "status_4xx";
 }
 
-type Named = (name: string, help: string) => { name: string; help: string; registers: Registry[] };
-
-function timeMetrics(named: Named): (metric: RequestMetric) => void {
+function timeMetrics(named: MetricNamer): (metric: RequestMetric) => void {
   const duration = new Histogram({
     ...named("request_duration_seconds", "From the first byte in to the last byte out."),
     labelNames: ["route"],
@@ -105,7 +104,8 @@ function timeMetrics(named: Named): (metric: RequestMetric) => void {
   };
 }
 
-interface Spent {
+/** What one model has cost so far. */
+interface ModelSpend {
   readonly tokens: { -readonly [Bucket in keyof TokenBuckets]: number };
   charge: NanoUsd;
   baseline: NanoUsd;
@@ -118,9 +118,9 @@ const KINDS = [
   ["output", "output"],
 ] as const;
 
-/** Added up in plain numbers and written into the counters only when somebody reads them: a request pays for a sum. */
-function spendingMetrics(named: Named): (model: string, cost: NonNullable<RequestMetric["cost"]>) => void {
-  const byModel = new Map<string, Spent>();
+/** Summed in plain numbers and written into the counters only when the metrics are read, so a request pays for a sum. */
+function spendingMetrics(named: MetricNamer): (model: string, cost: NonNullable<RequestMetric["cost"]>) => void {
+  const byModel = new Map<string, ModelSpend>();
   new Counter({
     ...named("tokens_total", "Tokens charged for, by kind; cached input is not part of input."),
     labelNames: ["model", "kind"],
@@ -141,7 +141,7 @@ function spendingMetrics(named: Named): (model: string, cost: NonNullable<Reques
     ({ baseline }) => baseline,
   );
   return (model, { buckets, charge, baseline }) => {
-    const spent = byModel.get(model) ?? newSpent();
+    const spent = byModel.get(model) ?? newModelSpend();
     byModel.set(model, spent);
     for (const [bucket] of KINDS) spent.tokens[bucket] += buckets[bucket];
     spent.charge += charge;
@@ -149,16 +149,16 @@ function spendingMetrics(named: Named): (model: string, cost: NonNullable<Reques
   };
 }
 
-function newSpent(): Spent {
+function newModelSpend(): ModelSpend {
   return { tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }, charge: 0n, baseline: 0n };
 }
 
 const NANO_PER_USD = 1e9;
 
 function usdCounter(
-  named: ReturnType<Named>,
-  byModel: ReadonlyMap<string, Spent>,
-  amountOf: (spent: Spent) => NanoUsd,
+  named: ReturnType<MetricNamer>,
+  byModel: ReadonlyMap<string, ModelSpend>,
+  amountOf: (spent: ModelSpend) => NanoUsd,
 ): void {
   new Counter({
     ...named,

@@ -1,4 +1,4 @@
-// W3C trace context: reads a caller's `traceparent`, writes our own, and makes ids. `tracestate` and `baggage` are neither
+// W3C trace context: reads a caller's `traceparent`, writes our own, and makes random ids. `tracestate` and `baggage` are neither
 // read nor sent.
 
 import { randomBytes } from "node:crypto";
@@ -47,19 +47,19 @@ export function newSpanId(): string {
   return nonZero(8);
 }
 
-const POOL_BYTES = 4096;
-
-// Drawn for many ids at once: one call to the system for each costs more than the rest of the id.
-let pool = Buffer.alloc(0);
-let position = 0;
-
 /** An id of zeros means "none". */
 function nonZero(bytes: number): string {
-  const id = draw(bytes);
+  const id = randomHex(bytes);
   return /[1-9a-f]/.test(id) ? id : nonZero(bytes);
 }
 
-function draw(bytes: number): string {
+/** Bytes are drawn for many ids at once: one system call per id costs more than the rest of it. */
+const POOL_BYTES = 4096;
+let pool = Buffer.alloc(0);
+let position = 0;
+
+/** Twice as many characters as bytes. */
+export function randomHex(bytes: number): string {
   if (position + bytes > pool.length) {
     pool = randomBytes(POOL_BYTES);
     position = 0;

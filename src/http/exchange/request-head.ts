@@ -1,20 +1,15 @@
 // The head of a request: its id, its path, and the heads that are refused. Two readers could understand those differently,
 // or they are not meant for this server. Node itself checks the framing of bodies.
 
-import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
+import { randomHex } from "../../telemetry/trace-context.ts";
 import { speaksAnthropic } from "./request-format.ts";
 
 /** An id of the caller's own is taken if it is short and plain: it ends up in logs and headers. */
 const PLAIN_ID = /^[A-Za-z0-9_.=-]{1,128}$/;
-const POOL_IDS = 256;
 const ID_BYTES = 12;
-
-// Random bytes are drawn for many ids at once: one system call for each costs more than the rest of the id.
-let pool = Buffer.alloc(0);
-let position = 0;
 
 export function requestIdOf(request: Pick<IncomingMessage, "headers">): string {
   const given = request.headers["x-request-id"];
@@ -28,13 +23,7 @@ export function requestIdHeaders(request: Pick<FastifyRequest, "id" | "url" | "h
 }
 
 export function newRequestId(): string {
-  if (position >= pool.length) {
-    pool = randomBytes(POOL_IDS * ID_BYTES);
-    position = 0;
-  }
-  const id = pool.toString("hex", position, position + ID_BYTES);
-  position += ID_BYTES;
-  return `req_${id}`;
+  return `req_${randomHex(ID_BYTES)}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Log } from "../../../src/core/log.ts";
 import type { ToolCallTally } from "../../../src/core/requests/records.ts";
-import { createSeenToolCalls } from "../../../src/telemetry/seen-tool-calls.ts";
+import { createSeenToolCalls } from "../../../src/telemetry/tool-calls.ts";
 
 const TALLY: ToolCallTally = {
   accountId: "busy",
