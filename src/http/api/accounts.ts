@@ -1,19 +1,15 @@
 // /api/accounts: the accounts that keys, credits and requests belong to. For operators.
 
-import { Type } from "typebox";
 import type { Account } from "../../core/accounts.ts";
-import { Name, named, page, type Shape, strict, Time } from "../openapi/schema.ts";
+import { AnyText, Name, named, page, type Shape, strict, Time } from "../openapi/schema.ts";
 import { isoTime, listPage, pageOf, paging } from "./exchange.ts";
-import { type ApiRoute, apiRoute } from "./route.ts";
+import { type ApiRoute, get, post } from "./route.ts";
 
-export const AccountSchema = named("Account", { id: Type.String(), name: Type.String(), createdAt: Time });
+export const AccountSchema = named("Account", { id: AnyText, name: AnyText, createdAt: Time });
 const NewAccountSchema = strict("NewAccount", { name: Name });
 
 export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "createAccount",
-    method: "post",
-    path: "/api/accounts",
+  post("createAccount", "/api/accounts", {
     summary: "Make an account",
     access: "operator",
     body: NewAccountSchema,
@@ -21,10 +17,7 @@ export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
     response: AccountSchema,
     handle: async ({ body }, { accounts }) => writeAccount(await accounts.create(body().name)),
   }),
-  apiRoute({
-    id: "listAccounts",
-    method: "get",
-    path: "/api/accounts",
+  get("listAccounts", "/api/accounts", {
     summary: "The accounts",
     access: "operator",
     parameters: paging,

@@ -9,15 +9,11 @@ import { formatUsd } from "../../core/money.ts";
 import type { OperatorContext } from "../context.ts";
 import { actorOf } from "../exchange/session-guard.ts";
 import type { Parameter } from "../openapi/operation.ts";
-import { listed, named, nullable, optional, plainText, type Shape, strict } from "../openapi/schema.ts";
+import { AnyText, listed, named, nullable, optional, plainText, type Shape, strict } from "../openapi/schema.ts";
 import { account, accountOf } from "./exchange.ts";
-import { type ApiCall, type ApiRoute, apiRoute } from "./route.ts";
+import { type ApiCall, type ApiRoute, get, post } from "./route.ts";
 
-export const CreditsSchema = named("Credits", {
-  postedUsd: Type.String(),
-  heldUsd: Type.String(),
-  availableUsd: Type.String(),
-});
+export const CreditsSchema = named("Credits", { postedUsd: AnyText, heldUsd: AnyText, availableUsd: AnyText });
 
 const NOTE_MAX = 500;
 const AmountSchema = strict("Amount", {
@@ -26,11 +22,11 @@ const AmountSchema = strict("Amount", {
 });
 
 export const transactionFields = {
-  id: Type.String(),
+  id: AnyText,
   kind: listed(TRANSACTION_KINDS),
-  amountUsd: Type.String(),
-  balanceAfterUsd: Type.String(),
-  note: nullable(Type.String()),
+  amountUsd: AnyText,
+  balanceAfterUsd: AnyText,
+  note: nullable(AnyText),
   actor: nullable(
     Type.String({
       description: "Who did it: an e-mail, `admin token` or `command line`; for owners `operator`. Null for charges.",
@@ -49,19 +45,12 @@ const idempotencyKey: Parameter = {
 };
 
 export const CREDIT_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "getCredits",
-    method: "get",
-    path: "/api/credits",
+  get("getCredits", "/api/credits", {
     summary: "What an account has, what of it is on hold, and what is available",
-    parameters: [account],
     response: CreditsSchema,
     handle: async ({ request }, edge) => writeBalance(await edge.credits.balance(await accountOf(request, edge))),
   }),
-  apiRoute({
-    id: "topUp",
-    method: "post",
-    path: "/api/credits/topups",
+  post("topUp", "/api/credits/topups", {
     summary: "Add credits; the same Idempotency-Key twice adds them once",
     access: "operator",
     parameters: [account, idempotencyKey],
@@ -72,10 +61,7 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
     errors: [422],
     handle: async (call, edge) => writeTransaction(await edge.credits.topUp(await movementOf(call, edge))),
   }),
-  apiRoute({
-    id: "adjust",
-    method: "post",
-    path: "/api/credits/adjustments",
+  post("adjust", "/api/credits/adjustments", {
     summary: "Correct a balance by a new entry, up or down to what is available",
     access: "operator",
     parameters: [account, idempotencyKey],

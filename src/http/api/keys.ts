@@ -10,7 +10,9 @@ import { SPEND_RESETS } from "../../core/spend-reset.ts";
 import type { OperatorContext } from "../context.ts";
 import { actorOf } from "../exchange/session-guard.ts";
 import {
+  AnyText,
   DOCUMENTED,
+  Integer,
   listed,
   Name,
   named,
@@ -22,20 +24,20 @@ import {
   Time,
   Usd,
 } from "../openapi/schema.ts";
-import { account, accountOf, idOf, isoTime, listPage, missing, pageOf, paging } from "./exchange.ts";
-import { type ApiRoute, apiRoute } from "./route.ts";
+import { accountOf, idOf, isoTime, listPage, missing, pageOf, paging } from "./exchange.ts";
+import { type ApiRoute, del, get, patch, post } from "./route.ts";
 
 const RESETS =
   "When the limit starts anew: never, or at 00:00 UTC of each day, of Monday, or of the first of the month.";
 
 const keyFields = {
-  id: Type.String(),
-  name: Type.String(),
-  prefix: Type.String(),
+  id: AnyText,
+  name: AnyText,
+  prefix: AnyText,
   status: listed(["active", "revoked", "expired"]),
-  profile: nullable(Type.String()),
-  requestsPerMinute: nullable(Type.Integer()),
-  spendLimitUsd: nullable(Type.String()),
+  profile: nullable(AnyText),
+  requestsPerMinute: nullable(Integer),
+  spendLimitUsd: nullable(AnyText),
   spendReset: listed(SPEND_RESETS, { description: RESETS }),
   spentUsd: nullable(Type.String({ description: "Of the limit, since it last started anew; null without one." })),
   spentSince: nullable(Time),
@@ -50,7 +52,7 @@ export const CreatedKeySchema = named("CreatedKey", { ...keyFields, key: Type.St
 
 const REQUESTS_PER_MINUTE_MAX = 1_000_000;
 const limits = {
-  profile: optional(Type.String()),
+  profile: optional(AnyText),
   requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: REQUESTS_PER_MINUTE_MAX })),
   spendLimitUsd: optional(Usd),
   spendReset: Type.Optional(Type.Enum([...SPEND_RESETS], { description: RESETS })),
@@ -66,12 +68,8 @@ const RotationSchema = strict("Rotation", {
 });
 
 export const KEY_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "createKey",
-    method: "post",
-    path: "/api/keys",
+  post("createKey", "/api/keys", {
     summary: "Make an API key; its text is shown this once",
-    parameters: [account],
     body: NewKeySchema,
     example: { name: "production" },
     status: 201,
@@ -90,12 +88,9 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
       return { ...(await showKey(key, edge)), key: text };
     },
   }),
-  apiRoute({
-    id: "listKeys",
-    method: "get",
-    path: "/api/keys",
+  get("listKeys", "/api/keys", {
     summary: "The keys of an account",
-    parameters: [account, ...paging],
+    parameters: paging,
     response: page(KeySchema),
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);
@@ -108,12 +103,8 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
       return { data: await showKeys(data, edge), next };
     },
   }),
-  apiRoute({
-    id: "changeKey",
-    method: "patch",
-    path: "/api/keys/:id",
+  patch("changeKey", "/api/keys/:id", {
     summary: "Change a key's name, profile or limits; what is left out stays, null takes a limit away",
-    parameters: [account],
     body: KeyChangeSchema,
     example: { profile: null, requestsPerMinute: 120 },
     response: KeySchema,
@@ -126,23 +117,15 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
       return showKey(changed, edge);
     },
   }),
-  apiRoute({
-    id: "revokeKey",
-    method: "delete",
-    path: "/api/keys/:id",
+  del("revokeKey", "/api/keys/:id", {
     summary: "Revoke a key",
-    parameters: [account],
     async handle({ request }, edge) {
       const id = idOf(request, "key");
       if (!(await edge.keys.revoke(await accountOf(request, edge), id))) throw missing("key", id);
     },
   }),
-  apiRoute({
-    id: "rotateKey",
-    method: "post",
-    path: "/api/keys/:id/rotate",
+  post("rotateKey", "/api/keys/:id/rotate", {
     summary: "Make a key in the place of another, which expires after the grace",
-    parameters: [account],
     body: RotationSchema,
     example: { graceHours: 24 },
     status: 201,
@@ -156,12 +139,8 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
       return { ...(await showKey(made.key, edge)), key: made.text };
     },
   }),
-  apiRoute({
-    id: "resetSpend",
-    method: "post",
-    path: "/api/keys/:id/reset-spend",
+  post("resetSpend", "/api/keys/:id/reset-spend", {
     summary: "Count what a key has spent of its limit from nothing again, before the period is over",
-    parameters: [account],
     response: KeySchema,
     errors: [409],
     async handle({ request }, edge) {

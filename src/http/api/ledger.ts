@@ -7,35 +7,35 @@ import { formatUsd } from "../../core/money.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import { ownAccountOf } from "../exchange/session-guard.ts";
 import { query, textContent } from "../openapi/operation.ts";
-import { named, nullable, page, type Shape, Texts, Time } from "../openapi/schema.ts";
+import { AnyText, Flag, Integer, named, nullable, page, type Shape, Texts, Time } from "../openapi/schema.ts";
 import { transactionFields, writeTransaction } from "./credits.ts";
-import { account, accountOf, isoTime, listPage, oneOf, pageOf, paging, queryOf } from "./exchange.ts";
+import { accountOf, isoTime, listPage, oneOf, pageOf, paging, queryOf } from "./exchange.ts";
 import { csvRow, sendFile, textPages } from "./export.ts";
-import { type ApiRoute, apiRoute, sentAs } from "./route.ts";
+import { type ApiRoute, get, sentAs } from "./route.ts";
 
 export const LedgerLineSchema = named("LedgerLine", {
   ...transactionFields,
-  entries: Type.Array(Type.Object({ book: Type.String(), amountUsd: Type.String() })),
-  requestId: nullable(Type.String()),
-  model: nullable(Type.String()),
+  entries: Type.Array(Type.Object({ book: AnyText, amountUsd: AnyText })),
+  requestId: nullable(AnyText),
+  model: nullable(AnyText),
   createdAt: Time,
 });
 
 export const LedgerMonthSchema = named("LedgerMonth", {
   month: Type.String({ pattern: "^\\d{4}-\\d{2}$" }),
-  entries: Type.Integer(),
-  openingUsd: Type.String(),
-  topUpsUsd: Type.String(),
-  chargesUsd: Type.String(),
-  adjustmentsUsd: Type.String(),
-  closingUsd: Type.String(),
+  entries: Integer,
+  openingUsd: AnyText,
+  topUpsUsd: AnyText,
+  chargesUsd: AnyText,
+  adjustmentsUsd: AnyText,
+  closingUsd: AnyText,
 });
 
 const LedgerVerdictSchema = named("LedgerVerdict", {
-  ok: Type.Boolean(),
-  accounts: Type.Integer(),
-  transactions: Type.Integer(),
-  openHolds: Type.Integer(),
+  ok: Flag,
+  accounts: Integer,
+  transactions: Integer,
+  openHolds: Integer,
   problems: Texts,
 });
 
@@ -49,12 +49,9 @@ const narrowing = [
 ];
 
 export const LEDGER_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "listLedger",
-    method: "get",
-    path: "/api/ledger",
+  get("listLedger", "/api/ledger", {
     summary: "What was booked, newest first",
-    parameters: [account, ...paging, query("from", Type.String(), "The id of the entry to begin with."), ...narrowing],
+    parameters: [...paging, query("from", AnyText, "The id of the entry to begin with."), ...narrowing],
     response: page(LedgerLineSchema),
     errors: [400],
     async handle({ request }, edge) {
@@ -66,12 +63,9 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
       return listPage(pageOf(request), read, ({ line }) => write(line));
     },
   }),
-  apiRoute({
-    id: "exportLedger",
-    method: "get",
-    path: "/api/ledger/export",
+  get("exportLedger", "/api/ledger/export", {
     summary: "All of it, or all of one kind or month, as CSV; cells that a spreadsheet would run are defused",
-    parameters: [account, ...narrowing, query("format", Type.Enum(["csv"]))],
+    parameters: [...narrowing, query("format", Type.Enum(["csv"]))],
     response: sentAs(textContent("text/csv")),
     errors: [400],
     async handle({ request, reply }, edge) {
@@ -87,12 +81,9 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
       return sendFile(reply, { name: "ledger.csv", type: "text/csv; charset=utf-8; header=present" }, pages);
     },
   }),
-  apiRoute({
-    id: "listLedgerMonths",
-    method: "get",
-    path: "/api/ledger/months",
+  get("listLedgerMonths", "/api/ledger/months", {
     summary: "What each month did to the balance, newest first; opening plus the three signed sums is closing",
-    parameters: [account, ...paging],
+    parameters: paging,
     response: page(LedgerMonthSchema),
     errors: [400],
     async handle({ request }, edge) {
@@ -102,10 +93,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
       return listPage(wanted, (each) => edge.credits.months(accountId, each), writeMonth);
     },
   }),
-  apiRoute({
-    id: "verifyLedger",
-    method: "get",
-    path: "/api/ledger/verify",
+  get("verifyLedger", "/api/ledger/verify", {
     summary: "Compute every wallet and charge again and name what does not fit",
     access: "operator",
     response: LedgerVerdictSchema,

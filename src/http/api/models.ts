@@ -9,11 +9,11 @@ import { TIERS } from "../../core/tiers.ts";
 import { writeModel } from "../../formats/service/model-list.ts";
 import type { Services } from "../../gateway/services.ts";
 import { blendScore, toolScoreOf } from "../../routing/tools/scores.ts";
-import { listed, named, nullable, page, type Shape } from "../openapi/schema.ts";
+import { AnyText, Flag, Integer, listed, named, nullable, page, type Shape } from "../openapi/schema.ts";
 import { type ModelSchema, modelFields } from "../v1/contract.ts";
 import { accountOf, caughtUp } from "./exchange.ts";
 import { ModelHealthSchema, writeModelHealth } from "./providers.ts";
-import { type ApiRoute, apiRoute } from "./route.ts";
+import { type ApiRoute, get } from "./route.ts";
 
 const Chains = Type.Array(
   Type.Object({
@@ -25,12 +25,7 @@ const Chains = Type.Array(
 );
 
 /** How many tool calls there were, and how many of them could be used. */
-export const toolCallFields = {
-  calls: Type.Integer(),
-  parsed: Type.Integer(),
-  known: Type.Integer(),
-  valid: Type.Integer(),
-};
+export const toolCallFields = { calls: Integer, parsed: Integer, known: Integer, valid: Integer };
 
 const ModelToolCalls = Type.Array(
   Type.Object({
@@ -47,22 +42,19 @@ const ModelToolCalls = Type.Array(
 
 export const CatalogModelSchema = named("CatalogModel", {
   ...modelFields,
-  provider: Type.String(),
-  upstream: Type.String(),
+  provider: AnyText,
+  upstream: AnyText,
   tier: listed(TIERS),
   chains: Chains,
   capabilities: Type.Array(Type.Enum([...CAPABILITIES])),
-  priceSource: Type.String(),
-  isRoutable: Type.Boolean(),
+  priceSource: AnyText,
+  isRoutable: Flag,
   health: ModelHealthSchema,
   toolCalls: ModelToolCalls,
 });
 
 export const MODEL_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "listCatalogModels",
-    method: "get",
-    path: "/api/models",
+  get("listCatalogModels", "/api/models", {
     summary: "The whole catalogue with health",
     response: page(CatalogModelSchema),
     async handle({ request }, { services, records, accounts }) {

@@ -19,19 +19,29 @@ import { estimateCost } from "../../routing/cost.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { json, textContent } from "../openapi/operation.ts";
-import { candidateFields, Fraction, listed, named, nullable, type Shape } from "../openapi/schema.ts";
+import {
+  AnyText,
+  candidateFields,
+  Flag,
+  Fraction,
+  Integer,
+  listed,
+  named,
+  nullable,
+  type Shape,
+} from "../openapi/schema.ts";
 import { answerRequest } from "../v1/completion.ts";
 import { ChatCompletionSchema, questionFields, RoutingDecisionSchema } from "../v1/contract.ts";
 import { RequestRecording } from "../v1/record.ts";
 import { readDebugChat, readDebugRequest, writeDecision } from "../v1/routing-debug.ts";
-import { account, accountOf, missing } from "./exchange.ts";
+import { accountOf, missing } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
-import { type ApiCall, type ApiRoute, apiRoute, sentAs, valueReader } from "./route.ts";
+import { type ApiCall, type ApiRoute, post, sentAs, valueReader } from "./route.ts";
 
 /** The contract of both bodies. The reader of routing questions checks them, as on /v1. */
 const PlaygroundRequestSchema = named("PlaygroundRequest", {
   ...questionFields,
-  stream: Type.Optional(Type.Boolean()),
+  stream: Type.Optional(Flag),
   profileId: Type.Optional(Type.String({ description: "A saved profile." })),
   profile: Type.Optional(
     Type.Union([RulesSchema, questionFields.profile], { description: "A profile that was never saved." }),
@@ -42,13 +52,13 @@ const PlaygroundDecisionSchema = named("PlaygroundDecision", {
   decision: RoutingDecisionSchema,
   classifiedTier: nullable(listed(TIERS)),
   score: nullable(Fraction),
-  candidates: Type.Array(Type.Object({ ...candidateFields, costUsd: Type.String() })),
+  candidates: Type.Array(Type.Object({ ...candidateFields, costUsd: AnyText })),
   estimate: Type.Object({
-    inputTokens: Type.Integer(),
-    outputTokens: Type.Integer(),
-    baselineModel: Type.String(),
-    costUsd: Type.String(),
-    baselineCostUsd: Type.String(),
+    inputTokens: Integer,
+    outputTokens: Integer,
+    baselineModel: AnyText,
+    costUsd: AnyText,
+    baselineCostUsd: AnyText,
     savings: Fraction,
   }),
   tookMs: Type.Number(),
@@ -57,12 +67,8 @@ const PlaygroundDecisionSchema = named("PlaygroundDecision", {
 const PROMPT = "Prove that the square root of 2 is irrational.";
 
 export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "decideInPlayground",
-    method: "post",
-    path: "/api/playground/decide",
+  post("decideInPlayground", "/api/playground/decide", {
     summary: "The decision a request would get under a saved or an unsaved profile; no provider call, no charge",
-    parameters: [account],
     body: PlaygroundRequestSchema,
     example: { prompt: PROMPT, profile: { tierCeiling: "STANDARD" } },
     isLarge: true,
@@ -73,12 +79,8 @@ export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
       return decideOnly(body, caller, edge);
     },
   }),
-  apiRoute({
-    id: "runInPlayground",
-    method: "post",
-    path: "/api/playground/run",
+  post("runInPlayground", "/api/playground/run", {
     summary: "The same request answered for real, whole or as a stream, and charged to the account",
-    parameters: [account],
     body: PlaygroundRequestSchema,
     example: { prompt: PROMPT, stream: true },
     isLarge: true,

@@ -11,6 +11,7 @@ import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import { query } from "../openapi/operation.ts";
 import {
+  AnyText,
   listed,
   Name,
   named,
@@ -25,12 +26,12 @@ import {
   TierName,
   Time,
 } from "../openapi/schema.ts";
-import { account, accountOf, idOf, isoTime, listPage, missing, pageOf, paging, queryOf } from "./exchange.ts";
+import { accountOf, idOf, isoTime, listPage, missing, pageOf, paging, queryOf } from "./exchange.ts";
 import { KeySchema, showKeys } from "./keys.ts";
-import { type ApiRoute, apiRoute } from "./route.ts";
+import { type ApiRoute, del, get, post, put } from "./route.ts";
 
 const MODEL_IDS_MAX = 500;
-const ModelIds = Type.Array(Type.String(), { maxItems: MODEL_IDS_MAX });
+const ModelIds = Type.Array(AnyText, { maxItems: MODEL_IDS_MAX });
 const PURPOSE = "What it is for; no rule.";
 
 const rules = {
@@ -56,13 +57,13 @@ const description = optional(plainText(DESCRIPTION_MAX, { description: PURPOSE }
 const NewProfileSchema = strict("NewProfile", { name: Name, description, ...rules });
 
 export const ProfileSchema = named("Profile", {
-  id: Type.String(),
+  id: AnyText,
   name: Type.String({ minLength: 1, maxLength: 200 }),
   description: nullable(Type.String({ maxLength: DESCRIPTION_MAX, description: PURPOSE })),
   tierFloor: nullable(listed(TIERS)),
   tierCeiling: nullable(listed(TIERS)),
   capabilities: Type.Array(Type.Enum([...CAPABILITIES])),
-  maxCostUsd: nullable(Type.String()),
+  maxCostUsd: nullable(AnyText),
   bfclMin: nullable(Type.Number({ minimum: 0, maximum: 100 })),
   codeQuality: nullable(Type.Integer({ minimum: 0, maximum: 2 })),
   chatQuality: nullable(Type.Integer({ minimum: 0, maximum: 2 })),
@@ -75,17 +76,13 @@ export const ProfileSchema = named("Profile", {
 /** Where the keys of a deleted profile go: another profile, or `none` for no profile. Left out, they keep the deleted one. */
 const keysTo = query(
   "keysTo",
-  Type.String(),
+  AnyText,
   "The profile that its keys have from then on, or `none`. Left out, they keep the deleted one and get 401.",
 );
 
 export const PROFILE_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "createProfile",
-    method: "post",
-    path: "/api/profiles",
+  post("createProfile", "/api/profiles", {
     summary: "Save a routing profile",
-    parameters: [account],
     body: NewProfileSchema,
     example: { name: "cheap", tierCeiling: "LIGHT" },
     status: 201,
@@ -95,36 +92,25 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
       return writeProfile(await edge.profiles.create(await accountOf(request, edge), content));
     },
   }),
-  apiRoute({
-    id: "listProfiles",
-    method: "get",
-    path: "/api/profiles",
+  get("listProfiles", "/api/profiles", {
     summary: "The profiles",
-    parameters: [account, ...paging],
+    parameters: paging,
     response: page(ProfileSchema),
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);
       return listPage(pageOf(request), (each) => edge.profiles.list(accountId, each), writeProfile);
     },
   }),
-  apiRoute({
-    id: "getProfile",
-    method: "get",
-    path: "/api/profiles/:id",
+  get("getProfile", "/api/profiles/:id", {
     summary: "One profile",
-    parameters: [account],
     response: ProfileSchema,
     async handle({ request }, edge) {
       const id = idOf(request, "profile");
       return writeProfile(found(await edge.profiles.get(await accountOf(request, edge), id), id));
     },
   }),
-  apiRoute({
-    id: "replaceProfile",
-    method: "put",
-    path: "/api/profiles/:id",
+  put("replaceProfile", "/api/profiles/:id", {
     summary: "Replace a profile",
-    parameters: [account],
     body: NewProfileSchema,
     response: ProfileSchema,
     async handle({ request, body }, edge) {
@@ -133,12 +119,8 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
       return writeProfile(found(await edge.profiles.update(await accountOf(request, edge), id, content), id));
     },
   }),
-  apiRoute({
-    id: "listProfileKeys",
-    method: "get",
-    path: "/api/profiles/:id/keys",
+  get("listProfileKeys", "/api/profiles/:id/keys", {
     summary: "The keys that have this profile, and would be refused without it",
-    parameters: [account],
     response: page(KeySchema),
     async handle({ request }, edge) {
       const id = idOf(request, "profile");
@@ -147,12 +129,9 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
       return { data: await showKeys(await edge.keys.ofProfile(accountId, id), edge), next: null };
     },
   }),
-  apiRoute({
-    id: "deleteProfile",
-    method: "delete",
-    path: "/api/profiles/:id",
+  del("deleteProfile", "/api/profiles/:id", {
     summary: "Delete a profile; its keys are refused from then on, unless they are moved in the same step",
-    parameters: [account, keysTo],
+    parameters: [keysTo],
     async handle({ request }, edge) {
       const id = idOf(request, "profile");
       const accountId = await accountOf(request, edge);

@@ -10,16 +10,16 @@ import type { Services } from "../../gateway/services.ts";
 import type { HealthState, ModelHealth } from "../../providers/breaker.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
-import { named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
+import { AnyText, Flag, Integer, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
 import { idOf, isoTime, missing } from "./exchange.ts";
-import { type ApiRoute, apiRoute } from "./route.ts";
+import { type ApiRoute, get, post } from "./route.ts";
 
 const healthFields = {
   state: Type.Enum(["closed", "half-open", "open", "resting"]),
   since: Time,
   nextTryAt: nullable(Time),
-  consecutiveFailures: Type.Integer(),
-  lastError: nullable(Type.String()),
+  consecutiveFailures: Integer,
+  lastError: nullable(AnyText),
   lastErrorAt: nullable(Time),
 };
 export const HealthSchema = Type.Object(healthFields);
@@ -31,13 +31,13 @@ const modelHealthFields = {
 export const ModelHealthSchema = Type.Object(modelHealthFields);
 
 export const ProviderSchema = named("Provider", {
-  id: Type.String(),
-  kind: Type.String(),
-  baseUrl: Type.String(),
+  id: AnyText,
+  kind: AnyText,
+  baseUrl: AnyText,
   timeouts: Type.Unsafe<Timeouts>({ type: "object" }),
   health: nullable(HealthSchema),
   credential: nullable(HealthSchema),
-  models: Type.Array(Type.Object({ id: Type.String(), ...modelHealthFields })),
+  models: Type.Array(Type.Object({ id: AnyText, ...modelHealthFields })),
 });
 
 const ProviderTestSchema = strict("ProviderTest", {
@@ -45,32 +45,26 @@ const ProviderTestSchema = strict("ProviderTest", {
 });
 
 export const ProviderTestedSchema = named("ProviderTested", {
-  provider: Type.String(),
-  ok: Type.Boolean(),
-  model: nullable(Type.String()),
-  status: nullable(Type.Integer()),
-  durationMs: Type.Integer(),
-  problem: nullable(Type.String()),
-  fix: nullable(Type.String()),
+  provider: AnyText,
+  ok: Flag,
+  model: nullable(AnyText),
+  status: nullable(Integer),
+  durationMs: Integer,
+  problem: nullable(AnyText),
+  fix: nullable(AnyText),
 });
 
 /** A test is a real request, not charged and not recorded. The provider counts it, so there is a limit. */
 const TESTS_PER_MINUTE = 6;
 
 export const PROVIDER_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "listProviders",
-    method: "get",
-    path: "/api/providers",
+  get("listProviders", "/api/providers", {
     summary: "Providers and their health",
     access: "operator",
     response: page(ProviderSchema),
     handle: (_call, { services }) => ({ data: writeProviders(services), next: null }),
   }),
-  apiRoute({
-    id: "testProvider",
-    method: "post",
-    path: "/api/providers/:id/test",
+  post("testProvider", "/api/providers/:id/test", {
     summary: "Ask a provider for one tiny answer and say what is wrong; not charged, six a minute",
     access: "operator",
     body: ProviderTestSchema,

@@ -9,10 +9,21 @@ import { formatUsd } from "../../core/money.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import { type Policy, type Replayed, replay } from "../../routing/replay.ts";
-import { Fraction, listed, named, nullable, type Shape, strict, TierName, Time } from "../openapi/schema.ts";
-import { account, accountOf, caughtUp, isoTime } from "./exchange.ts";
+import {
+  AnyText,
+  Fraction,
+  Integer,
+  listed,
+  named,
+  nullable,
+  type Shape,
+  strict,
+  TierName,
+  Time,
+} from "../openapi/schema.ts";
+import { accountOf, caughtUp, isoTime } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
-import { type ApiRoute, apiRoute } from "./route.ts";
+import { type ApiRoute, post } from "./route.ts";
 
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;
@@ -40,8 +51,11 @@ const PolicyBody = Type.Object(
     ),
     chains: Type.Optional(
       Type.Object(
-        Object.fromEntries(TIERS.map((tier) => [tier, Type.Optional(Type.Array(Type.String(), { minItems: 1 }))])),
-        { ...closed, description: "Other chains for some tiers: ids of models, in the order they are tried." },
+        Object.fromEntries(TIERS.map((tier) => [tier, Type.Optional(Type.Array(AnyText, { minItems: 1 }))])),
+        {
+          ...closed,
+          description: "Other chains for some tiers: ids of models, in the order they are tried.",
+        },
       ),
     ),
   },
@@ -57,33 +71,29 @@ const ReplayQuestionSchema = strict("ReplayQuestion", {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT })),
 });
 
-const Side = Type.Object({ tier: listed(TIERS), model: Type.String(), costUsd: nullable(Type.String()) });
+const Side = Type.Object({ tier: listed(TIERS), model: AnyText, costUsd: nullable(AnyText) });
 const Change = Type.Object({
-  requestId: Type.String(),
+  requestId: AnyText,
   at: Time,
   before: Side,
   after: nullable(Side),
-  refusedBecause: nullable(Type.String()),
-  because: Type.Array(Type.String(), { description: "What led there, in words and in order." }),
+  refusedBecause: nullable(AnyText),
+  because: Type.Array(AnyText, { description: "What led there, in words and in order." }),
 });
 export const ReplaySchema = named("Replay", {
-  requests: Type.Integer(),
-  changed: Type.Integer(),
-  up: Type.Integer(),
-  down: Type.Integer(),
-  refused: Type.Integer(),
-  costBeforeUsd: Type.String(),
-  costAfterUsd: Type.String(),
+  requests: Integer,
+  changed: Integer,
+  up: Integer,
+  down: Integer,
+  refused: Integer,
+  costBeforeUsd: AnyText,
+  costAfterUsd: AnyText,
   changes: Type.Array(Change),
 });
 
 export const REPLAY_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "replayProfile",
-    method: "post",
-    path: "/api/profiles/replay",
+  post("replayProfile", "/api/profiles/replay", {
     summary: "The newest requests of the account under these rules: what would change, and what it would have cost",
-    parameters: [account],
     body: ReplayQuestionSchema,
     example: { profile: { tierFloor: "LIGHT" }, limit: 100 },
     response: ReplaySchema,

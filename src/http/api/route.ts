@@ -20,10 +20,12 @@ import {
   statuses,
 } from "../openapi/operation.ts";
 import { ErrorSchema, type Shape } from "../openapi/schema.ts";
+import { account } from "./exchange.ts";
 
 /**
- * Who may call. `anyone` and `ownSession` are for people who are about to sign in, or who change how they do; pages of
- * other sites may not call them, because signing somebody in as somebody else is an attack too.
+ * Who may call. `account`: anyone who is signed in or brings the admin token, about one account. `anyone` and
+ * `ownSession` are for people who are about to sign in, or who change how they do. Pages of other sites may not call
+ * those, because signing somebody in as somebody else is an attack too.
  */
 type Access = "anyone" | "ownSession" | "account" | "operator";
 
@@ -49,14 +51,10 @@ type Result<Response> = Response extends SentByHandler
 type Handler<Body extends TSchema, Response> = (call: ApiCall<Body>, edge: OperatorContext) => Result<Response>;
 
 interface RouteContract<Body extends TSchema, Response> {
-  readonly id: string;
-  readonly method: Method;
-  /** With `:id` for a parameter, as Fastify writes it. */
-  readonly path: string;
   readonly summary: string;
-  /** Left out: anyone who is signed in, or brings the admin token. */
+  /** Left out: `account`. */
   readonly access?: Access;
-  /** Those of the path are known from it. */
+  /** Besides those of the path, and `account` where the call is about an account. */
   readonly parameters?: readonly Parameter[];
   readonly body?: Body;
   readonly example?: object;
@@ -78,12 +76,27 @@ type RouteOf<Body extends TSchema, Response> = RouteContract<Body, Response> &
   );
 
 /** A route of any body and response. */
-export type ApiRoute = RouteOf<TSchema, unknown>;
+export type ApiRoute = RouteOf<TSchema, unknown> & {
+  readonly id: string;
+  readonly method: Method;
+  readonly path: string;
+};
 
-export function apiRoute<Body extends TSchema, Response = undefined>(route: RouteOf<Body, Response>): ApiRoute {
-  // The types of body and response matter to the handler only.
-  return route as unknown as ApiRoute;
-}
+const routeOf =
+  (method: Method) =>
+  <Body extends TSchema, Response = undefined>(
+    id: string,
+    path: string,
+    rest: RouteOf<Body, Response>,
+  ): ApiRoute => // The types of body and response matter to the handler only.
+  ({ id, method, path, ...(rest as unknown as RouteOf<TSchema, unknown>) });
+
+/** A route: the id of its operation, its path with `:id` for a parameter, and the rest of its contract. */
+export const get = routeOf("get");
+export const post = routeOf("post");
+export const put = routeOf("put");
+export const patch = routeOf("patch");
+export const del = routeOf("delete");
 
 /** A response that the handler sends itself. */
 export function sentAs(...contents: readonly Content[]): SentByHandler {
@@ -160,7 +173,11 @@ export function toOperation(route: ApiRoute): Operation {
     path: path.replace(/:(\w+)/g, "{$1}"),
     summary,
     security: isOpen ? null : "adminToken",
-    parameters: [...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name as string)), ...parameters],
+    parameters: [
+      ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name as string)),
+      ...(access === "account" ? [account] : []),
+      ...parameters,
+    ],
     body: body === undefined ? null : json(body, example),
     status: statusOf(route),
     response: contentOf(route.response),

@@ -6,45 +6,37 @@ import { GatewayError } from "../../core/errors.ts";
 import { USER_ROLES, type User } from "../../core/people.ts";
 import type { OperatorContext } from "../context.ts";
 import { clearSessionCookie, sessionTokenOf, setSessionCookie, signedInOf } from "../exchange/session-guard.ts";
-import { DOCUMENTED, listed, named, nullable, type Shape, strict } from "../openapi/schema.ts";
-import { type ApiCall, type ApiRoute, apiRoute } from "./route.ts";
+import { AnyText, DOCUMENTED, Flag, listed, named, nullable, type Shape, strict } from "../openapi/schema.ts";
+import { type ApiCall, type ApiRoute, del, get, post } from "./route.ts";
 
-const SelfSchema = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  role: listed(USER_ROLES),
-  accountId: Type.String(),
-});
+const SelfSchema = Type.Object({ id: AnyText, email: AnyText, role: listed(USER_ROLES), accountId: AnyText });
 const WelcomeSchema = named("Welcome", { user: SelfSchema });
 export const SessionSchema = named("Session", {
   user: nullable(SelfSchema),
-  setupNeeded: Type.Boolean(),
-  sandbox: Type.Boolean(),
-  version: Type.String(),
+  setupNeeded: Flag,
+  sandbox: Flag,
+  version: AnyText,
 });
 
 /** More than any e-mail, password or token has, and little enough to look at. */
 const TEXT_MAX = 4096;
-const Text = Type.String({ maxLength: TEXT_MAX });
+const BoundedText = Type.String({ maxLength: TEXT_MAX });
 /** How long a password must be is checked where passwords are kept (accounts/passwords.ts). */
 const NewPassword = Type.String({
   maxLength: TEXT_MAX,
   [DOCUMENTED]: { minLength: 12, maxLength: 1024, format: "password" },
 });
-const CredentialsSchema = strict("Credentials", { email: Text, password: Text });
-const PasswordChangeSchema = strict("PasswordChange", { current: Text, next: NewPassword });
-const SetUpSchema = strict("SetUp", { token: Text, email: Text, password: NewPassword });
-const AcceptanceSchema = strict("Acceptance", { token: Text, password: NewPassword });
+const CredentialsSchema = strict("Credentials", { email: BoundedText, password: BoundedText });
+const PasswordChangeSchema = strict("PasswordChange", { current: BoundedText, next: NewPassword });
+const SetUpSchema = strict("SetUp", { token: BoundedText, email: BoundedText, password: NewPassword });
+const AcceptanceSchema = strict("Acceptance", { token: BoundedText, password: NewPassword });
 
 const EMAIL = "ada@example.com";
 const PASSWORD = "correct horse battery staple";
 const TOKEN = "x".repeat(43);
 
 export const SESSION_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "getSession",
-    method: "get",
-    path: "/api/session",
+  get("getSession", "/api/session", {
     summary: "Who is signed in, and whether the first operator is still to be made",
     access: "anyone",
     response: SessionSchema,
@@ -58,10 +50,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       };
     },
   }),
-  apiRoute({
-    id: "signIn",
-    method: "post",
-    path: "/api/session",
+  post("signIn", "/api/session", {
     summary: "Sign in: sets the session cookie",
     access: "anyone",
     body: CredentialsSchema,
@@ -72,10 +61,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       setSessionCookie(request, reply, await sessions.open(user));
     },
   }),
-  apiRoute({
-    id: "signOut",
-    method: "delete",
-    path: "/api/session",
+  del("signOut", "/api/session", {
     summary: "Sign out: ends the session",
     access: "anyone",
     errors: [403],
@@ -85,10 +71,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       clearSessionCookie(request, reply);
     },
   }),
-  apiRoute({
-    id: "changePassword",
-    method: "post",
-    path: "/api/session/password",
+  post("changePassword", "/api/session/password", {
     summary: "Change one's own password; ends all other sessions of the user",
     access: "ownSession",
     body: PasswordChangeSchema,
@@ -101,10 +84,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       await users.changePassword(identity, { ...body(), address: request.ip });
     },
   }),
-  apiRoute({
-    id: "setUp",
-    method: "post",
-    path: "/api/setup",
+  post("setUp", "/api/setup", {
     summary: "Make the first operator with the token of the set-up link, and sign in",
     access: "anyone",
     body: SetUpSchema,
@@ -114,10 +94,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     errors: [403, 409],
     handle: async (call, edge) => welcome(await edge.invitations.setUp(call.body()), call, edge),
   }),
-  apiRoute({
-    id: "acceptInvitation",
-    method: "post",
-    path: "/api/invitations/accept",
+  post("acceptInvitation", "/api/invitations/accept", {
     summary: "Become a user with the token of an invitation, and sign in",
     access: "anyone",
     body: AcceptanceSchema,
@@ -127,10 +104,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     errors: [403, 409],
     handle: async (call, edge) => welcome(await edge.invitations.accept(call.body()), call, edge),
   }),
-  apiRoute({
-    id: "resetPassword",
-    method: "post",
-    path: "/api/password-reset",
+  post("resetPassword", "/api/password-reset", {
     summary: "Choose a new password with the token of a reset link: ends every session of the user, and signs in",
     access: "anyone",
     body: AcceptanceSchema,

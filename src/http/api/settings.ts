@@ -2,42 +2,37 @@
 // set. For operators.
 
 import { Type } from "typebox";
-import { listed, named, nullable, Time } from "../openapi/schema.ts";
+import { AnyText, Flag, listed, named, nullable, Time } from "../openapi/schema.ts";
 import { isoTime } from "./exchange.ts";
-import { type ApiRoute, apiRoute } from "./route.ts";
+import { type ApiRoute, get } from "./route.ts";
 
 const OptionSchema = named("Option", {
-  name: Type.String(),
-  path: nullable(Type.String()),
-  env: nullable(Type.String()),
-  flag: nullable(Type.String()),
-  value: Type.Union([Type.String(), Type.Null()], { description: "Null for a secret." }),
-  isSecret: Type.Boolean(),
-  isSet: Type.Boolean(),
+  name: AnyText,
+  path: nullable(AnyText),
+  env: nullable(AnyText),
+  flag: nullable(AnyText),
+  value: Type.Union([AnyText, Type.Null()], { description: "Null for a secret." }),
+  isSecret: Flag,
+  isSet: Flag,
   origin: listed(["default", "file", "environment", "flag"]),
-  place: nullable(Type.String()),
-  help: Type.String(),
+  place: nullable(AnyText),
+  help: AnyText,
 });
 
 export const SettingsSchema = named("Settings", {
-  version: Type.String(),
-  node: Type.String(),
+  version: AnyText,
+  node: AnyText,
   store: listed(["sqlite", "postgres"]),
   startedAt: Time,
-  sandbox: Type.Boolean(),
-  baselineModel: Type.String(),
+  sandbox: Flag,
+  baselineModel: AnyText,
   markup: Type.Number(),
   options: Type.Array(OptionSchema),
-  providers: Type.Array(
-    Type.Object({ id: Type.String(), kind: Type.String(), baseUrl: Type.String(), hasKey: Type.Boolean() }),
-  ),
+  providers: Type.Array(Type.Object({ id: AnyText, kind: AnyText, baseUrl: AnyText, hasKey: Flag })),
 });
 
 export const SETTINGS_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "getSettings",
-    method: "get",
-    path: "/api/settings",
+  get("getSettings", "/api/settings", {
     summary: "What the process runs with and where each value came from, without secrets",
     access: "operator",
     response: SettingsSchema,

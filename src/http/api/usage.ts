@@ -14,8 +14,8 @@ import {
 } from "../../core/requests/log.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import { query } from "../openapi/operation.ts";
-import { listed, named, nullable, type Shape, Time, Tokens } from "../openapi/schema.ts";
-import { account, accountOf, caughtUp, isoTime, oneOf, queryOf } from "./exchange.ts";
+import { AnyText, Integer, listed, named, nullable, type Shape, Time, Tokens } from "../openapi/schema.ts";
+import { accountOf, caughtUp, isoTime, oneOf, queryOf } from "./exchange.ts";
 import {
   checkRange,
   DEFAULT_RANGE_MS,
@@ -26,15 +26,15 @@ import {
   range,
   timeOf,
 } from "./requests/filter.ts";
-import { type ApiRoute, apiRoute } from "./route.ts";
+import { type ApiRoute, get } from "./route.ts";
 
-const percentiles = { p50Ms: nullable(Type.Integer()), p95Ms: nullable(Type.Integer()) };
+const percentiles = { p50Ms: nullable(Integer), p95Ms: nullable(Integer) };
 
 const Answered = Type.Object({
-  first: Type.Integer(),
-  second: Type.Integer(),
-  later: Type.Integer(),
-  none: Type.Integer(),
+  first: Integer,
+  second: Integer,
+  later: Integer,
+  none: Integer,
   unknown: Type.Integer({ description: "Requests from before this was counted. `none`: every try failed." }),
 });
 
@@ -46,41 +46,33 @@ const Overhead = Type.Object({
 
 export const UsageSchema = Type.Object({
   start: Time,
-  group: nullable(Type.String()),
-  requests: Type.Integer(),
-  errors: Type.Integer(),
-  fallbacks: Type.Integer(),
+  group: nullable(AnyText),
+  requests: Integer,
+  errors: Integer,
+  fallbacks: Integer,
   answered: Answered,
   tokens: Tokens,
-  chargeUsd: Type.String(),
-  baselineUsd: Type.String(),
-  savedUsd: Type.String(),
-  latency: Type.Object({ averageMs: Type.Integer(), ...percentiles }),
+  chargeUsd: AnyText,
+  baselineUsd: AnyText,
+  savedUsd: AnyText,
+  latency: Type.Object({ averageMs: Integer, ...percentiles }),
   firstContent: Type.Object(percentiles),
   overhead: Overhead,
 });
 
 const covered = { next: Type.Null(), from: Time, to: Time, by: listed(USAGE_STEPS) };
-const UsagePageSchema = named("UsagePage", {
-  data: Type.Array(UsageSchema),
-  ...covered,
-  group: nullable(Type.String()),
-});
+const UsagePageSchema = named("UsagePage", { data: Type.Array(UsageSchema), ...covered, group: nullable(AnyText) });
 export const FailurePageSchema = named("FailurePage", {
-  data: Type.Array(Type.Object({ start: Time, provider: Type.String(), requests: Type.Integer() })),
+  data: Type.Array(Type.Object({ start: Time, provider: AnyText, requests: Integer })),
   ...covered,
 });
 
 const BY = [...USAGE_STEPS, ...USAGE_GROUPS] as const;
 
 export const USAGE_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "getUsage",
-    method: "get",
-    path: "/api/usage",
+  get("getUsage", "/api/usage", {
     summary: "Totals by hour, day or over the range; hours and days are whole and in UTC",
     parameters: [
-      account,
       ...range,
       query("by", Type.String({ default: "day" }), `One of ${BY.join(", ")}; or two, as in day,model.`),
       query("group", Type.Enum([...USAGE_GROUPS]), "One row for each of these."),
@@ -109,12 +101,9 @@ export const USAGE_ROUTES: readonly ApiRoute[] = [
       return { data, next: null, from: isoTime(fromMs), to: isoTime(endMs), by: step, group };
     },
   }),
-  apiRoute({
-    id: "getProviderFailures",
-    method: "get",
-    path: "/api/usage/failures",
+  get("getProviderFailures", "/api/usage/failures", {
     summary: "How many requests each provider failed, by hour, day or over the range; one that two failed is in both",
-    parameters: [account, ...range, query("by", Type.Enum([...USAGE_STEPS], { default: "day" })), keyFilter],
+    parameters: [...range, query("by", Type.Enum([...USAGE_STEPS], { default: "day" })), keyFilter],
     response: FailurePageSchema,
     errors: [400],
     async handle({ request }, edge) {

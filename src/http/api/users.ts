@@ -6,23 +6,17 @@ import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { type Invitation, USER_ROLES, type User } from "../../core/people.ts";
 import { isHttps } from "../exchange/session-guard.ts";
-import { listed, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
+import { AnyText, listed, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
 import { idOf, isoTime, listPage, missing, pageOf, paging } from "./exchange.ts";
-import { type ApiRoute, apiRoute } from "./route.ts";
+import { type ApiRoute, del, get, post } from "./route.ts";
 
-const personFields = {
-  id: Type.String(),
-  email: Type.String(),
-  role: listed(USER_ROLES),
-  accountId: Type.String(),
-  createdAt: Time,
-};
+const personFields = { id: AnyText, email: AnyText, role: listed(USER_ROLES), accountId: AnyText, createdAt: Time };
 export const UserSchema = named("User", { ...personFields, lastSignInAt: nullable(Time) });
 
 const invitationFields = { ...personFields, expiresAt: Time };
 export const InvitationSchema = named("Invitation", invitationFields);
-export const CreatedInvitationSchema = named("CreatedInvitation", { ...invitationFields, link: Type.String() });
-export const ResetLinkSchema = named("ResetLink", { email: Type.String(), link: Type.String(), expiresAt: Time });
+export const CreatedInvitationSchema = named("CreatedInvitation", { ...invitationFields, link: AnyText });
+export const ResetLinkSchema = named("ResetLink", { email: AnyText, link: AnyText, expiresAt: Time });
 
 /** The longest address that mail can be sent to (RFC 3696, errata). */
 const EMAIL_MAX = 320;
@@ -33,10 +27,7 @@ const NewInvitationSchema = strict("NewInvitation", {
 });
 
 export const USER_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "invite",
-    method: "post",
-    path: "/api/invitations",
+  post("invite", "/api/invitations", {
     summary: "Make a link that lets one person in, good for seven days; it is shown this once, and ends an earlier one",
     access: "operator",
     body: NewInvitationSchema,
@@ -53,10 +44,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
       return { ...writeInvitation(invitation), link: `${originOf(request)}/#/invite?token=${token}` };
     },
   }),
-  apiRoute({
-    id: "listInvitations",
-    method: "get",
-    path: "/api/invitations",
+  get("listInvitations", "/api/invitations", {
     summary: "Invitations that nobody has accepted yet",
     access: "operator",
     parameters: paging,
@@ -64,10 +52,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
     handle: ({ request }, { invitations }) =>
       listPage(pageOf(request), (each) => invitations.list(each), writeInvitation),
   }),
-  apiRoute({
-    id: "withdrawInvitation",
-    method: "delete",
-    path: "/api/invitations/:id",
+  del("withdrawInvitation", "/api/invitations/:id", {
     summary: "Withdraw an invitation",
     access: "operator",
     async handle({ request }, { invitations }) {
@@ -75,20 +60,14 @@ export const USER_ROUTES: readonly ApiRoute[] = [
       if (!(await invitations.delete(id))) throw missing("invitation", id);
     },
   }),
-  apiRoute({
-    id: "listUsers",
-    method: "get",
-    path: "/api/users",
+  get("listUsers", "/api/users", {
     summary: "Who may sign in",
     access: "operator",
     parameters: paging,
     response: page(UserSchema),
     handle: ({ request }, { users }) => listPage(pageOf(request), (each) => users.list(each), writeUser),
   }),
-  apiRoute({
-    id: "makeResetLink",
-    method: "post",
-    path: "/api/users/:id/reset",
+  post("makeResetLink", "/api/users/:id/reset", {
     summary: "Make a link with which a user chooses a new password, good once and for a day; it is shown this once",
     access: "operator",
     status: 201,
@@ -101,10 +80,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
       return { email: made.user.email, link, expiresAt: isoTime(made.expiresAtMs) };
     },
   }),
-  apiRoute({
-    id: "deleteUser",
-    method: "delete",
-    path: "/api/users/:id",
+  del("deleteUser", "/api/users/:id", {
     summary: "Delete a user and end their sessions; the last operator stays",
     access: "operator",
     errors: [409],

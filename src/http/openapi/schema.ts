@@ -41,14 +41,17 @@ export function strict<Fields extends TProperties>(
   return named(name, fields, { ...options, additionalProperties: false });
 }
 
+export const AnyText = Type.String();
+export const Integer = Type.Integer();
+export const Flag = Type.Boolean();
+
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 /** A field that may be left out, or be null. */
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema));
 
 /** A page of a list, as every list of /api returns it. */
-export const page = <Row extends TSchema>(row: Row) =>
-  Type.Object({ data: Type.Array(row), next: nullable(Type.String()) });
+export const page = <Row extends TSchema>(row: Row) => Type.Object({ data: Type.Array(row), next: nullable(AnyText) });
 
 /** One of these texts in a response. Its type is any text, because rows of older versions may hold others. */
 export function listed(values: readonly string[], options: object = {}): TUnsafe<string> {
@@ -77,28 +80,23 @@ export const Quality = Type.Enum([0, 1, 2]);
 export const Fraction = Type.Number({ minimum: 0, maximum: 1 });
 /** An object whose fields the contract leaves open. */
 export const AnyObject = Type.Unsafe<object>({ type: "object" });
-export const Texts = Type.Array(Type.String());
-export const Tokens = Type.Object({
-  input: Type.Integer(),
-  cacheRead: Type.Integer(),
-  cacheWrite: Type.Integer(),
-  output: Type.Integer(),
-});
+export const Texts = Type.Array(AnyText);
+export const Tokens = Type.Object({ input: Integer, cacheRead: Integer, cacheWrite: Integer, output: Integer });
 
 /** A model that routing considered. `restingBecause` is present only where there is a reason. */
 export const candidateFields = {
-  model: Type.String(),
-  removedBecause: nullable(Type.String()),
-  restingBecause: Type.Optional(Type.String()),
+  model: AnyText,
+  removedBecause: nullable(AnyText),
+  restingBecause: Type.Optional(AnyText),
 };
 
 /** The body of every error, except on the Messages endpoints. */
 export const ErrorSchema = named("Error", {
   error: Type.Object({
-    message: Type.String(),
-    type: Type.String(),
-    code: nullable(Type.String()),
-    param: nullable(Type.String()),
-    request_id: Type.String(),
+    message: AnyText,
+    type: AnyText,
+    code: nullable(AnyText),
+    param: nullable(AnyText),
+    request_id: AnyText,
   }),
 });

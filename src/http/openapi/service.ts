@@ -1,8 +1,7 @@
 // The operations for those who run the gateway, and the pages that explain it. None needs a key.
 
-import { Type } from "typebox";
 import { json, type Operation, openOperation, query, textContent } from "./operation.ts";
-import { AnyObject } from "./schema.ts";
+import { AnyObject, AnyText } from "./schema.ts";
 
 const CHECKS = "[+]shutdown ok\n[+]database ok\n[+]providers ok\nreadyz check passed\n";
 
@@ -11,8 +10,8 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   openOperation("isAlive", "/healthz", "Alive"),
   openOperation("isLive", "/livez", "Alive: the same as /healthz under its newer name"),
   openOperation("isReady", "/readyz", "Ready for traffic; with `verbose` one line per check, as text", {
-    parameters: [{ ...query("verbose", Type.String()), allowEmptyValue: true }],
-    response: { ...json(AnyObject), "text/plain": { schema: Type.String(), example: CHECKS } },
+    parameters: [{ ...query("verbose", AnyText), allowEmptyValue: true }],
+    response: { ...json(AnyObject), "text/plain": { schema: AnyText, example: CHECKS } },
     errors: [503],
   }),
   openOperation("getMetrics", "/metrics", "Prometheus metrics, for loopback or the admin token", {

@@ -8,8 +8,11 @@ import { TIERS } from "../../core/tiers.ts";
 import { BODY_ERRORS, inPath, json, type Method, type Operation, statuses, textContent } from "../openapi/operation.ts";
 import {
   AnyObject,
+  AnyText,
   ErrorSchema,
+  Flag,
   Fraction,
+  Integer,
   listed,
   named,
   nullable,
@@ -18,8 +21,6 @@ import {
   TierName,
 } from "../openapi/schema.ts";
 
-const text = Type.String();
-const integer = Type.Integer();
 const profile = listed(ROUTING_PROFILES);
 
 const controls = {
@@ -33,103 +34,103 @@ const controls = {
   service_chat_quality: Type.Optional(Quality),
 };
 
-const Messages = Type.Array(Type.Object({ role: text }), { minItems: 1 });
+const Messages = Type.Array(Type.Object({ role: AnyText }), { minItems: 1 });
 const Tools = Type.Array(AnyObject);
 
 /** Both formats name these fields alike. */
 const requestFields = {
-  model: Type.Optional(text),
+  model: Type.Optional(AnyText),
   messages: Messages,
   tools: Type.Optional(Tools),
-  stream: Type.Optional(Type.Boolean()),
-  max_tokens: Type.Optional(integer),
+  stream: Type.Optional(Flag),
+  max_tokens: Type.Optional(Integer),
   ...controls,
 };
 
 /** The fields of a routing question, which the playground asks too. */
 export const questionFields = {
   prompt: Type.Optional(Type.String({ minLength: 1 })),
-  system_prompt: Type.Optional(text),
+  system_prompt: Type.Optional(AnyText),
   max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
   tools: Type.Optional(Tools),
   messages: Type.Optional(Messages),
   profile: Type.Optional(Type.Enum([...ROUTING_PROFILES])),
-  model: Type.Optional(text),
+  model: Type.Optional(AnyText),
   ...controls,
 };
 
 /** A model as /v1/models lists it. /api/models adds to these fields. */
 export const modelFields = {
-  id: text,
+  id: AnyText,
   object: Type.Literal("model"),
-  created: integer,
-  owned_by: text,
-  name: text,
-  context_length: integer,
-  max_output_tokens: integer,
+  created: Integer,
+  owned_by: AnyText,
+  name: AnyText,
+  context_length: Integer,
+  max_output_tokens: Integer,
   architecture: Type.Object({ input_modalities: Texts }),
   supported_parameters: Texts,
   pricing: Type.Object({
-    prompt: nullable(text),
-    completion: nullable(text),
-    input_cache_read: nullable(text),
-    input_cache_write: nullable(text),
+    prompt: nullable(AnyText),
+    completion: nullable(AnyText),
+    input_cache_read: nullable(AnyText),
+    input_cache_write: nullable(AnyText),
   }),
   service: Type.Object({
     tiers: Type.Array(listed(TIERS)),
     bfcl: Type.Unsafe<ToolScores | null>({ type: ["object", "null"] }),
-    priceAsOf: text,
+    priceAsOf: AnyText,
   }),
 };
 
 const ServiceSchema = named("Service", {
-  model: text,
+  model: AnyText,
   tier: listed(TIERS),
   profile,
   confidence: Fraction,
   savingsPct: Type.Number({ minimum: 0, maximum: 100 }),
-  method: text,
-  fallback: Type.Boolean(),
+  method: AnyText,
+  fallback: Flag,
 });
 
 export const ChatCompletionSchema = named("ChatCompletion", {
-  id: text,
+  id: AnyText,
   object: Type.Literal("chat.completion"),
-  created: integer,
-  model: text,
+  created: Integer,
+  model: AnyText,
   choices: Type.Array(Type.Unsafe<object>({ type: "object", required: ["index", "message", "finish_reason"] })),
-  usage: Type.Object({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer }),
+  usage: Type.Object({ prompt_tokens: Integer, completion_tokens: Integer, total_tokens: Integer }),
   service: ServiceSchema,
 });
 
 const MessageSchema = named("Message", {
-  id: text,
+  id: AnyText,
   type: Type.Literal("message"),
   role: Type.Literal("assistant"),
-  model: text,
+  model: AnyText,
   content: Type.Array(Type.Unsafe<object>({ type: "object", required: ["type"] })),
-  stop_reason: nullable(text),
-  usage: Type.Object({ input_tokens: integer, output_tokens: integer }),
+  stop_reason: nullable(AnyText),
+  usage: Type.Object({ input_tokens: Integer, output_tokens: Integer }),
   service: ServiceSchema,
 });
 
 const MessagesErrorSchema = named("MessagesError", {
   type: Type.Literal("error"),
-  error: Type.Object({ type: text, message: text }),
-  request_id: text,
+  error: Type.Object({ type: AnyText, message: AnyText }),
+  request_id: AnyText,
 });
 
 export const RoutingDecisionSchema = named("RoutingDecision", {
   tier: listed(TIERS),
   confidence: Fraction,
-  model: text,
+  model: AnyText,
   category: listed(CATEGORIES),
-  method: text,
-  reasoning: text,
+  method: AnyText,
+  reasoning: AnyText,
   costEstimate: Type.Number(),
   baselineCost: Type.Number(),
   savings: Fraction,
-  filteredChain: Type.Array(text, { minItems: 1 }),
+  filteredChain: Type.Array(AnyText, { minItems: 1 }),
   profile,
   historyFloor: nullable(listed(TIERS)),
   toolScenario: nullable(listed(TOOL_SCENARIOS)),
@@ -165,7 +166,7 @@ export const V1_OPERATIONS: readonly Operation[] = [
   v1("countMessageTokens", "post", "/v1/messages/count_tokens", {
     summary: "A local estimate of a Messages request's input tokens, free of charge",
     body: json(MessagesRequestSchema, { model: "auto", messages: hello.messages }),
-    response: json(named("TokenCount", { input_tokens: integer })),
+    response: json(named("TokenCount", { input_tokens: Integer })),
     errors: [422],
     errorSchema: MessagesErrorSchema,
   }),

@@ -7,6 +7,7 @@ import { start } from "../../../src/app/app.ts";
 import { load } from "../../../src/config/load.ts";
 import type { Log, LogFields } from "../../../src/core/log.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
+import { keepingContract } from "./contract.ts";
 
 export const ADMIN_TOKEN = "test-admin-token";
 
@@ -61,12 +62,19 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const { log, logged } = recordingLog();
   const app = await start(loaded.settings, log, { passwordCost: { n: 2 ** 10, r: 8, p: 1 } });
   const key = app.firstKey ?? "";
-  const send = (method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Response> =>
-    fetch(`${app.url}${path}`, {
+  const send = async (
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Record<string, string>,
+  ): Promise<Response> => {
+    const response = await fetch(`${app.url}${path}`, {
       method,
       headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
+    return keepingContract(method, path, response);
+  };
   const api = (method: string, path: string, body?: unknown): Promise<Response> =>
     send(method, path, body, { authorization: `Bearer ${ADMIN_TOKEN}` });
   const { creditsUsd = "1000" } = options;

@@ -1,5 +1,6 @@
 // What a browser does for the dashboard, without one: it keeps the session cookie and says which page asks.
 
+import { keepingContract } from "./contract.ts";
 import type { TestGateway } from "./gateway.ts";
 
 export const PASSWORD = "violet anchor teapot 42";
@@ -29,7 +30,7 @@ export function visit({ url }: Pick<TestGateway, "url">, cookie: string | null =
       });
       const set = /^switchyard_session=([^;]*)/.exec(answer.headers.get("set-cookie") ?? "")?.[1];
       if (set !== undefined) kept = set === "" ? null : set;
-      return answer;
+      return keepingContract(method, path, answer);
     },
   };
 }

@@ -10,8 +10,8 @@ import { createEventQueue, type EventQueue } from "../../exchange/event-queue.ts
 import { identify } from "../../exchange/session-guard.ts";
 import { sendStream } from "../../exchange/stream.ts";
 import { textContent } from "../../openapi/operation.ts";
-import { account, accountOf } from "../exchange.ts";
-import { type ApiRoute, apiRoute, sentAs } from "../route.ts";
+import { accountOf } from "../exchange.ts";
+import { type ApiRoute, get, sentAs } from "../route.ts";
 import { filterOf, filters } from "./filter.ts";
 import { writeSummary } from "./record.ts";
 
@@ -32,12 +32,9 @@ export interface EventsOptions {
 
 export function eventsRoute(options: EventsOptions = {}): ApiRoute {
   const { checkMs = CHECK_MS, streamsMax = STREAMS_MAX, streamsPerAccountMax = STREAMS_PER_ACCOUNT_MAX } = options;
-  return apiRoute({
-    id: "watchRequests",
-    method: "get",
-    path: "/api/events",
+  return get("watchRequests", "/api/events", {
     summary: "The log as it grows: server-sent events ready, request (a RequestLine), changed, missed and alive",
-    parameters: [account, ...filters],
+    parameters: filters,
     response: sentAs(textContent("text/event-stream")),
     errors: [400, 503],
     hasHead: false,

@@ -10,7 +10,7 @@ import { ANSWERED_AT } from "../../../core/requests/records.ts";
 import { isTier, TIERS } from "../../../core/tiers.ts";
 import { invalid } from "../../../formats/wire/fields.ts";
 import { type Parameter, query } from "../../openapi/operation.ts";
-import { Time } from "../../openapi/schema.ts";
+import { AnyText, Flag, Time } from "../../openapi/schema.ts";
 import { oneOf, queryOf } from "../exchange.ts";
 
 /** Asks for requests that have no tier, or that no model answered. */
@@ -42,13 +42,13 @@ export const filters: readonly Parameter[] = [
   ...groupFilters,
   query(
     "status",
-    Type.String(),
+    AnyText,
     "A status (402), several (401,404), a class (4xx), `broken` (streams), or `error`: all that failed.",
   ),
   query("provider", Id, "The provider whose model answered; `none`: nobody did."),
   query("keyProfile", Id, "The id of the saved profile that the key had; `none`: it had none."),
   query("profile", Type.Enum([...ROUTING_PROFILES, NONE]), "How it asked to be routed."),
-  query("fallback", Type.Boolean(), "Whether another model than the one selected answered."),
+  query("fallback", Flag, "Whether another model than the one selected answered."),
   query(
     "answered",
     Type.String({ examples: ["second,later"] }),
@@ -57,7 +57,7 @@ export const filters: readonly Parameter[] = [
   query("failed", Id, "A provider that failed it, so that another try was needed or none was left."),
   query(
     "adjusted",
-    Type.Boolean(),
+    Flag,
     "Whether more than the prompt decided: a floor, a ceiling, money, a missing ability, an open tool call, a fallback.",
   ),
   query("costFrom", Type.String({ examples: ["0.001"] }), "What was charged, in USD: at least this."),

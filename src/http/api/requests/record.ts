@@ -8,8 +8,11 @@ import type { Feedback, RequestSummary, StoredRequest } from "../../../core/requ
 import { overheadMsOf } from "../../../core/requests/records.ts";
 import { TIERS } from "../../../core/tiers.ts";
 import {
+  AnyText,
   byName,
   candidateFields,
+  Flag,
+  Integer,
   listed,
   named,
   nullable,
@@ -21,57 +24,54 @@ import {
 import { isoTime } from "../exchange.ts";
 import { toolCallFields } from "../models.ts";
 
-const text = Type.String();
-const integer = Type.Integer();
-const flag = Type.Boolean();
 const tier = listed(TIERS);
 const scenario = listed(TOOL_SCENARIOS);
 
 const lineFields = {
-  id: text,
-  requestId: text,
+  id: AnyText,
+  requestId: AnyText,
   createdAt: Time,
-  route: text,
-  status: integer,
-  error: flag,
-  errorCode: nullable(text),
-  stream: flag,
-  key: text,
+  route: AnyText,
+  status: Integer,
+  error: Flag,
+  errorCode: nullable(AnyText),
+  stream: Flag,
+  key: AnyText,
   tier: nullable(tier),
   classifiedTier: nullable(tier),
   category: nullable(listed(CATEGORIES)),
   profile: nullable(listed(ROUTING_PROFILES)),
-  keyProfile: nullable(text),
+  keyProfile: nullable(AnyText),
   toolScenario: nullable(scenario),
-  model: nullable(text),
-  provider: nullable(text),
-  fallback: flag,
-  adjusted: flag,
-  attempts: integer,
-  failedProviders: Type.Array(text, {
+  model: nullable(AnyText),
+  provider: nullable(AnyText),
+  fallback: Flag,
+  adjusted: Flag,
+  attempts: Integer,
+  failedProviders: Type.Array(AnyText, {
     description: "Those that failed a request which the first try did not answer.",
   }),
   tokens: nullable(Tokens),
-  usageEstimated: flag,
-  chargeUsd: nullable(text),
-  baselineUsd: nullable(text),
-  savedUsd: nullable(text),
-  latencyMs: integer,
-  firstContentMs: nullable(integer),
+  usageEstimated: Flag,
+  chargeUsd: nullable(AnyText),
+  baselineUsd: nullable(AnyText),
+  savedUsd: nullable(AnyText),
+  latencyMs: Integer,
+  firstContentMs: nullable(Integer),
   ending: nullable(listed(["complete", "client-gone", "provider-broke", "gateway-broke", "replayed"])),
 };
 export const RequestLineSchema = named("RequestLine", lineFields);
 export type WrittenLine = Shape<typeof RequestLineSchema>;
 
 const AttemptSchema = Type.Object({
-  model: text,
-  provider: text,
-  startMs: integer,
-  durationMs: integer,
+  model: AnyText,
+  provider: AnyText,
+  startMs: Integer,
+  durationMs: Integer,
   outcome: Type.Enum(["answered", "failed", "client-gone"]),
-  status: nullable(integer),
-  failure: nullable(text),
-  reason: nullable(text),
+  status: nullable(Integer),
+  failure: nullable(AnyText),
+  reason: nullable(AnyText),
   droppedFields: Texts,
   conversions: Texts,
 });
@@ -79,20 +79,20 @@ const AttemptSchema = Type.Object({
 export const RecordedDecisionSchema = Type.Object({
   tier,
   confidence: Type.Number(),
-  model: text,
-  category: text,
-  method: text,
-  reasoning: text,
-  costEstimateUsd: text,
-  baselineCostUsd: text,
+  model: AnyText,
+  category: AnyText,
+  method: AnyText,
+  reasoning: AnyText,
+  costEstimateUsd: AnyText,
+  baselineCostUsd: AnyText,
   savings: Type.Number(),
   chain: Texts,
-  profile: text,
+  profile: AnyText,
   historyFloor: nullable(tier),
   toolScenario: nullable(scenario),
   bfclScore: nullable(Type.Number()),
   candidates: Type.Array(Type.Object(candidateFields)),
-  estimatedTokens: Type.Object({ input: integer, output: integer }),
+  estimatedTokens: Type.Object({ input: Integer, output: Integer }),
   classifiedTier: Type.Optional(tier),
   score: Type.Optional(Type.Number()),
   controls: Type.Optional(
@@ -101,37 +101,37 @@ export const RecordedDecisionSchema = Type.Object({
 });
 
 const MoneySchema = Type.Object({
-  holdUsd: nullable(text),
-  chargeUsd: nullable(text),
-  baselineUsd: nullable(text),
-  savedUsd: nullable(text),
-  baselineModel: nullable(text),
+  holdUsd: nullable(AnyText),
+  chargeUsd: nullable(AnyText),
+  baselineUsd: nullable(AnyText),
+  savedUsd: nullable(AnyText),
+  baselineModel: nullable(AnyText),
   price: Type.Unsafe<Readonly<Record<string, number | null>> | null>({
     type: ["object", "null"],
     description: "USD per million tokens, as pinned for this request.",
   }),
   markup: nullable(Type.Number()),
-  ledgerId: nullable(text),
+  ledgerId: nullable(AnyText),
 });
 
-const FeedbackSchema = Type.Object({ tier, note: nullable(text), createdAt: Time });
+const FeedbackSchema = Type.Object({ tier, note: nullable(AnyText), createdAt: Time });
 
 export const RecordedRequestSchema = named("RecordedRequest", {
   ...lineFields,
-  attemptCount: integer,
+  attemptCount: Integer,
   attempts: Type.Array(AttemptSchema),
   decision: nullable(RecordedDecisionSchema),
-  overheadMs: nullable(integer),
+  overheadMs: nullable(Integer),
   money: MoneySchema,
   features: nullable(byName<number>(Type.Number())),
   toolCalls: nullable(Type.Object(toolCallFields)),
-  content: nullable(Type.Object({ request: text, isRequestCut: flag, answer: text, isAnswerCut: flag })),
+  content: nullable(Type.Object({ request: AnyText, isRequestCut: Flag, answer: AnyText, isAnswerCut: Flag })),
   feedback: nullable(FeedbackSchema),
 });
 
 export const MarkedRequestSchema = named("MarkedRequest", {
-  id: text,
-  requestId: text,
+  id: AnyText,
+  requestId: AnyText,
   decidedTier: nullable(tier),
   ...FeedbackSchema.properties,
 });

@@ -5,21 +5,10 @@ import { Type } from "typebox";
 import type { MarkedRequest, StoredRequest } from "../../../core/requests/log.ts";
 import type { OperatorContext } from "../../context.ts";
 import { query, textContent } from "../../openapi/operation.ts";
-import { listed, named, optional, page, strict, TierName, Time } from "../../openapi/schema.ts";
-import {
-  account,
-  accountOf,
-  caughtUp,
-  isoTime,
-  listPage,
-  missing,
-  oneOf,
-  pageOf,
-  paging,
-  queryOf,
-} from "../exchange.ts";
+import { Integer, listed, named, optional, page, strict, TierName, Time } from "../../openapi/schema.ts";
+import { accountOf, caughtUp, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
 import { csvRow, sendFile, textPages } from "../export.ts";
-import { type ApiRoute, apiRoute, sentAs } from "../route.ts";
+import { type ApiRoute, get, post, sentAs } from "../route.ts";
 import { checkRange, DEFAULT_RANGE_MS, filterOf, filters, narrowingOf, timeOf } from "./filter.ts";
 import {
   MarkedRequestSchema,
@@ -40,7 +29,7 @@ const FILE_TYPES = {
 
 const STEPS = ["hour", "day"] as const;
 export const HistogramSchema = named("RequestHistogram", {
-  data: Type.Array(Type.Object({ start: Time, requests: Type.Integer(), errors: Type.Integer() })),
+  data: Type.Array(Type.Object({ start: Time, requests: Integer, errors: Integer })),
   next: Type.Null(),
   from: Time,
   to: Time,
@@ -55,12 +44,9 @@ const NewFeedbackSchema = strict("NewFeedback", {
 });
 
 export const REQUEST_ROUTES: readonly ApiRoute[] = [
-  apiRoute({
-    id: "listRequests",
-    method: "get",
-    path: "/api/requests",
+  get("listRequests", "/api/requests", {
     summary: "Recorded requests, newest first",
-    parameters: [account, ...filters, ...paging],
+    parameters: [...filters, ...paging],
     response: page(RequestLineSchema),
     errors: [400],
     async handle({ request }, edge) {
@@ -70,12 +56,9 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
       return listPage(wanted, (each) => edge.records.requests.list(filter, each), writeSummary);
     },
   }),
-  apiRoute({
-    id: "exportRequests",
-    method: "get",
-    path: "/api/requests/export",
+  get("exportRequests", "/api/requests/export", {
     summary: "Every recorded request that the filter lets through, streamed",
-    parameters: [account, query("format", Type.Enum([...FORMATS], { default: "ndjson" })), ...filters],
+    parameters: [query("format", Type.Enum([...FORMATS], { default: "ndjson" })), ...filters],
     response: sentAs(textContent(NDJSON, "text/csv")),
     errors: [400],
     async handle({ request, reply }, edge) {
@@ -91,12 +74,9 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
       return sendFile(reply, { name: `requests.${format}`, type: FILE_TYPES[format] }, pages);
     },
   }),
-  apiRoute({
-    id: "getRequestHistogram",
-    method: "get",
-    path: "/api/requests/histogram",
+  get("getRequestHistogram", "/api/requests/histogram", {
     summary: "How many requests the filter lets through, by hour or day; hours and days are whole and in UTC",
-    parameters: [account, query("by", Type.Enum([...STEPS], { default: "hour" })), ...filters],
+    parameters: [query("by", Type.Enum([...STEPS], { default: "hour" })), ...filters],
     response: HistogramSchema,
     errors: [400],
     async handle({ request }, edge) {
@@ -111,21 +91,13 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
       return { data, next: null, from: isoTime(fromMs), to: isoTime(endMs), by: step };
     },
   }),
-  apiRoute({
-    id: "getRequest",
-    method: "get",
-    path: "/api/requests/:id",
+  get("getRequest", "/api/requests/:id", {
     summary: "One request as a whole, by its own id or its X-Request-Id",
-    parameters: [account],
     response: RecordedRequestSchema,
     handle: async ({ request }, edge) => writeStored(await storedOf(request, edge)),
   }),
-  apiRoute({
-    id: "markRequest",
-    method: "post",
-    path: "/api/requests/:id/feedback",
+  post("markRequest", "/api/requests/:id/feedback", {
     summary: "Say which tier a request should have had; a second mark replaces the first",
-    parameters: [account],
     body: NewFeedbackSchema,
     example: { tier: "COMPLEX", note: "a proof" },
     response: MarkedRequestSchema,
@@ -137,10 +109,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
       return { id: summary.id, requestId: summary.requestId, decidedTier: summary.tier, ...writeFeedback(feedback) };
     },
   }),
-  apiRoute({
-    id: "exportFeedback",
-    method: "get",
-    path: "/api/requests/feedback",
+  get("exportFeedback", "/api/requests/feedback", {
     summary: "Every mark of a wrong tier with the numbers the router can learn from, for operators; no text",
     // All accounts share the weights, so the feedback that trains them is that of all accounts.
     access: "operator",

@@ -1,0 +1,182 @@
+// The contract of /api at its edges: what it documents passes, and one step beyond is refused. Every response that is
+// received here, as in all tests of /api, is also checked against its schema.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TIERS } from "../../../src/core/tiers.ts";
+import { openapiDocument, type WrittenOperation } from "../../../src/http/pages/openapi.ts";
+import { checkedOperations } from "../../support/gateway/contract.ts";
+import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { type Limit, limitsOf, withField } from "../../support/gateway/limits.ts";
+import { PASSWORD, type Person, setUpOperator, tokenIn, visit } from "../../support/gateway/signed-in.ts";
+
+const { paths, components } = openapiDocument();
+const MODEL = "gpt-4o-mini";
+/** Text of a length that still means something. Distinct characters, for passwords. */
+const password = (length: number): string => "violet anchor teapot 42 ".repeat(length).slice(0, length);
+const FILLERS = {
+  text: {
+    // Fractions of a second may have any number of digits.
+    expiresAt: (length: number) => `2099-01-01T00:00:00.${"0".repeat(Math.max(0, length - 21))}Z`,
+    amountUsd: (length: number) => "1".padStart(length, "0"),
+    spendLimitUsd: (length: number) => "1".padStart(length, "0"),
+    maxCostUsd: (length: number) => "1".padStart(length, "0"),
+    password,
+    next: password,
+  },
+  item: {
+    allowedModels: MODEL,
+    blockedModels: MODEL,
+    bounds: 0.5,
+    ...Object.fromEntries(TIERS.map((tier) => [tier, MODEL])),
+  },
+};
+
+/** Fields that pass their schema at the limit, and are refused further in for what they mean. */
+const MEANINGLESS: Readonly<Record<string, RegExp>> = {
+  "NewInvitation email maxLength": /must be an e-mail address/,
+  "SetUp email maxLength": /This link is not valid/,
+  "NewInvitation accountId maxLength": /There is no account/,
+  "NewKey spendLimitUsd maxLength": /must be an amount in USD/,
+  "KeyChange spendLimitUsd maxLength": /must be an amount in USD/,
+  "Amount amountUsd maxLength": /amount/,
+  "ProviderTest model maxLength": /has no model/,
+};
+
+let gateway: TestGateway;
+let operator: Person;
+beforeAll(async () => {
+  gateway = await startGateway();
+  operator = await setUpOperator(gateway);
+  await (await gateway.post("/v1/chat/completions", HELLO, { "x-request-id": "recorded" })).text();
+});
+afterAll(() => gateway.stop());
+
+const newKey = async (): Promise<string> => {
+  const made = await gateway.api("POST", "/api/keys", { name: "k", spendLimitUsd: "5" });
+  return ((await made.json()) as { id: string }).id;
+};
+
+/** Each body of /api: where it goes, and one that is good. Called anew for each case, since some use a thing up. */
+const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, path: string, good: object]>>> = {
+  NewAccount: async () => ["POST", "/api/accounts", { name: "a" }],
+  NewKey: async () => ["POST", "/api/keys", { name: "k", spendLimitUsd: "5" }],
+  KeyChange: async () => ["PATCH", `/api/keys/${await newKey()}`, { name: "k" }],
+  Rotation: async () => ["POST", `/api/keys/${await newKey()}/rotate`, {}],
+  NewProfile: async () => ["POST", "/api/profiles", { name: "p" }],
+  Amount: async () => ["POST", "/api/credits/topups", { amountUsd: "1" }],
+  ProviderTest: async () => ["POST", "/api/providers/sandbox/test", {}],
+  ReplayQuestion: async () => ["POST", "/api/profiles/replay", { profile: {} }],
+  NewFeedback: async () => ["POST", "/api/requests/recorded/feedback", { tier: "LIGHT" }],
+  NewInvitation: async () => ["POST", "/api/invitations", { email: "new@example.com" }],
+  Credentials: async () => ["POST", "/api/session", { email: "nobody@example.com", password: PASSWORD }],
+  SetUp: async () => ["POST", "/api/setup", { token: "t", email: "a@b.example", password: PASSWORD }],
+  Acceptance: async () => ["POST", "/api/invitations/accept", { token: "t", password: PASSWORD }],
+  PlaygroundRequest: async () => ["POST", "/api/playground/decide", { prompt: "Hi" }],
+};
+
+/** Tried apart: these need a signed-in user, or a link that is used up. */
+const APART = new Set(["PasswordChange", "SetUp password", "Acceptance password", "Acceptance token", "SetUp token"]);
+
+const operations = (): (readonly [string, string, WrittenOperation])[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [method.toUpperCase(), path, operation] as const),
+  );
+
+function bodySchemas(): readonly string[] {
+  const bodies = operations().filter(([, path]) => path.startsWith("/api/"));
+  const references = bodies.flatMap(([, , { requestBody }]) =>
+    JSON.stringify(requestBody ?? {}).match(/schemas\/\w+/g),
+  );
+  return [...new Set(references.filter((each) => each !== null).map((each) => each.slice("schemas/".length)))];
+}
+
+test("every body of /api is tried at its limits", () => {
+  expect(bodySchemas().filter((name) => BODIES[name] === undefined && !APART.has(name))).toEqual([]);
+});
+
+interface Case extends Limit {
+  readonly schema: string;
+  readonly name: string;
+}
+
+function cases(): readonly Case[] {
+  return bodySchemas().flatMap((schema) => {
+    const limits = limitsOf(components.schemas[schema] as object, FILLERS);
+    // The other fields of a playground request are read by the codec of /v1, with limits of its own.
+    const ours = limits.filter(({ path }) => schema !== "PlaygroundRequest" || path.length > 1);
+    const named = ours.map((limit) => ({
+      ...limit,
+      schema,
+      name: `${schema} ${limit.path.join(".")} ${limit.keyword}`,
+    }));
+    return named.filter(({ path }) => !APART.has(schema) && !APART.has(`${schema} ${path.join(".")}`));
+  });
+}
+
+describe("a body at each documented limit passes, and one beyond it is 400", () => {
+  test.each(cases())("$name", async ({ schema, name, path, at, beyond }) => {
+    const target = BODIES[schema] as NonNullable<(typeof BODIES)[string]>;
+    const send = async (value: unknown): Promise<{ status: number; message: string }> => {
+      const [method, url, good] = await target();
+      const isOpen = schema === "Credentials" || schema === "SetUp" || schema === "Acceptance";
+      const body = withField(good, path, value);
+      const response = await (isOpen ? operator.call(method, url, body) : gateway.api(method, url, body));
+      const { error } = (response.status === 204 ? {} : await response.json()) as { error?: { message: string } };
+      return { status: response.status, message: error?.message ?? "" };
+    };
+    expect(await send(beyond)).toMatchObject({ status: 400 });
+    if (at === undefined) return;
+    const passed = await send(at);
+    const reason = MEANINGLESS[name];
+    if (reason === undefined) expect(passed).not.toMatchObject({ status: 400 });
+    else expect(passed.message).toMatch(reason);
+  });
+});
+
+test("a new password has the length that is documented", async () => {
+  const change = async (current: string, next: string): Promise<number> =>
+    (await operator.call("POST", "/api/session/password", { current, next })).status;
+  expect(await change(PASSWORD, password(11))).toBe(400);
+  expect(await change(PASSWORD, password(1025))).toBe(400);
+  expect(await change(PASSWORD, password(1024))).toBe(204);
+  expect(await change(password(1024), PASSWORD)).toBe(204);
+});
+
+/** Everything that returns JSON and is not called by a test above. */
+async function callTheRest(): Promise<void> {
+  const call = async (method: string, path: string, body?: object): Promise<Record<string, string>> => {
+    const response = await gateway.api(method, path, body);
+    expect([method, path, response.status]).toEqual([method, path, response.ok ? response.status : "a success"]);
+    return (await response.json()) as Record<string, string>;
+  };
+  const lists = ["accounts", "keys", "profiles", "credits", "ledger", "ledger/months", "ledger/verify", "models"];
+  const others = ["providers", "requests", "requests/recorded", "requests/histogram", "usage", "usage/failures"];
+  for (const name of [...lists, ...others, "users", "invitations", "settings"]) await call("GET", `/api/${name}`);
+  const { id } = await call("POST", "/api/profiles", { name: "p" });
+  await call("GET", `/api/profiles/${id}`);
+  await call("PUT", `/api/profiles/${id}`, { name: "q" });
+  await call("POST", "/api/keys", { name: "k", profile: id });
+  await call("GET", `/api/profiles/${id}/keys`);
+  await call("POST", `/api/keys/${await newKey()}/reset-spend`);
+  await call("POST", "/api/credits/adjustments", { amountUsd: "-1" });
+  await call("POST", "/api/providers/sandbox/test", {});
+  await call("POST", "/api/playground/run", { prompt: "Hi" });
+  await operator.call("GET", "/api/session");
+  const invited = await call("POST", "/api/invitations", { email: "owner@example.com" });
+  const person = visit(gateway);
+  const accepted = { token: tokenIn(invited.link ?? ""), password: PASSWORD };
+  const welcome = await person.call("POST", "/api/invitations/accept", accepted);
+  const { user } = (await welcome.json()) as { user: { id: string } };
+  const reset = await call("POST", `/api/users/${user.id}/reset`);
+  await person.call("POST", "/api/password-reset", { token: tokenIn(reset.link ?? ""), password: PASSWORD });
+}
+
+test("a real response of every operation that returns JSON keeps to its schema", async () => {
+  await callTheRest();
+  const json = operations().filter(([, path, { responses }]) => {
+    const success = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
+    return path.startsWith("/api/") && Object.hasOwn(success?.content ?? {}, "application/json");
+  });
+  const missing = json.map(([method, path]) => `${method} ${path}`).filter((name) => !checkedOperations().has(name));
+  expect(missing).toEqual([]);
+});
