@@ -12,12 +12,16 @@ import type { Settings } from "../config/settings.ts";
 import type { AccountStore } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
+import type { Format } from "../formats/format.ts";
+import { createFormats } from "../formats/registry.ts";
 import { createOpenCalls } from "../gateway/open-calls.ts";
 import type { Services } from "../gateway/services.ts";
 import { createToolLoops } from "../gateway/tool-loops.ts";
 import type { Edge, OperatorContext } from "../http/context.ts";
+import { type CompletionRoute, createRequestFormats } from "../http/exchange/request-format.ts";
 import { createPressure } from "../http/overload/pressure.ts";
 import { createServer } from "../http/server.ts";
+import { COMPLETION_ROUTES } from "../http/v1/completions.ts";
 import { createRegistry } from "../providers/registry.ts";
 import { warmRouter } from "../routing/warm.ts";
 import { openDb } from "../store/db.ts";
@@ -44,9 +48,16 @@ export interface App {
   hurry(): void;
 }
 
+export interface WireExtension {
+  readonly formats: readonly Format[];
+  readonly routes: readonly CompletionRoute[];
+}
+
 export interface StartOptions {
   /** For tests, which make many users and have no time. */
   readonly passwordCost?: PasswordCost;
+  /** Wire formats beside those that ship, and where their clients ask. */
+  readonly wire?: WireExtension;
   /** Replace the real ones, to measure what a request costs without them. */
   readonly books?: { readonly ledger: Ledger; readonly recorder: Recorder };
 }
@@ -68,7 +79,7 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
 }
 
 async function startOn(db: Db, settings: Settings, log: Log, options: StartOptions): Promise<App> {
-  const parts = await openParts(db, { settings, log, passwordCost: options.passwordCost });
+  const parts = await openParts(db, { settings, log, passwordCost: options.passwordCost, wire: options.wire });
   const { people, money, drain } = parts;
   const edge = edgeOf(parts, options.books);
   warmRouter(settings.catalog);
@@ -94,10 +105,11 @@ interface PartsContext {
   readonly settings: Settings;
   readonly log: Log;
   readonly passwordCost: PasswordCost | undefined;
+  readonly wire: WireExtension | undefined;
 }
 
 /** What the edge is made from, opened and started in the order in which one needs the other. */
-async function openParts(db: Db, { settings, log, passwordCost }: PartsContext) {
+async function openParts(db: Db, { settings, log, passwordCost, wire }: PartsContext) {
   const now = Date.now;
   await db.migrate();
   const reader = await openReader(db, settings.database);
@@ -107,7 +119,9 @@ async function openParts(db: Db, { settings, log, passwordCost }: PartsContext) 
   const limits = await openLimits(db, { settings, log, metrics, now });
   const people = await openPeople(db, { settings, log, signIns: limits.signIns, passwordCost });
   const money = await openMoney(db, { settings, reader, log, metrics });
-  const registry = createRegistry(settings.catalog.providers);
+  const wireFormats = createFormats(wire?.formats);
+  const formats = createRequestFormats(wireFormats, [...COMPLETION_ROUTES, ...(wire?.routes ?? [])]);
+  const registry = createRegistry(settings.catalog.providers, wireFormats);
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, limits, openCalls, log });
   const records = await openRecords(db, { settings, reader, log, metrics, now });
@@ -123,6 +137,7 @@ async function openParts(db: Db, { settings, log, passwordCost }: PartsContext) 
     limits,
     people,
     money,
+    formats,
     registry,
     openCalls,
     drain,
@@ -147,6 +162,7 @@ function edgeOf(parts: Parts, books: StartOptions["books"]): Edge {
   const { settings, log, now, version, metrics, traces, limits, people, money, openCalls, drain, records } = parts;
   return {
     settings,
+    formats: parts.formats,
     services: servicesOf(parts, books?.ledger ?? money.ledger),
     records: {
       recorder: books?.recorder ?? records.recorder,

@@ -22,6 +22,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import type { Tail } from "../telemetry/tail.ts";
 import type { Traces } from "../telemetry/traces.ts";
+import type { RequestFormats } from "./exchange/request-format.ts";
 import type { Pressure } from "./overload/pressure.ts";
 
 /** The whole edge, for the server that puts the parts together. */
@@ -32,6 +33,8 @@ export interface Edge extends PublicContext, OperatorContext, LifecycleContext {
 /** For making calls, by /v1 and by the playground. */
 export interface CallContext {
   readonly settings: Settings;
+  /** The wire formats clients speak, and where. */
+  readonly formats: RequestFormats;
   readonly services: Services;
   readonly openCalls: OpenCalls;
   readonly limiter: CallLimits;

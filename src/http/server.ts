@@ -42,12 +42,19 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     // Fastify's own response while closing has no request id and another shape; ours is in the hook below.
     return503OnClosing: false,
     genReqId: requestIdOf,
-    frameworkErrors: (error, request, reply) => sendError(toGatewayError(error), request, reply as FastifyReply),
+    // No hook runs for these.
+    frameworkErrors(error, request, reply) {
+      request.clientFormat = edge.formats.of(request);
+      sendError(toGatewayError(error), request, reply as FastifyReply);
+    },
     // Bytes that are not HTTP get their response in overload/admission.ts.
     clientErrorHandler: () => undefined,
   });
+  server.decorateRequest("clientFormat", null);
   server.addHook("onRequest", (request, reply, done) => {
-    reply.headers(requestIdHeaders(request));
+    const format = edge.formats.of(request);
+    request.clientFormat = format;
+    reply.headers(requestIdHeaders(request.id, format));
     if (!isV1(request.url)) reply.headers(SECURITY_HEADERS);
     // A client that keeps the connection would send to a server that is about to close.
     if (edge.isDraining()) reply.header("connection", "close");

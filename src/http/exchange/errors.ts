@@ -4,8 +4,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorKind, GatewayError } from "../../core/errors.ts";
-import { writeOpenaiError } from "../../formats/openai-chat/errors.ts";
-import { formatOf } from "./request-format.ts";
+import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { newRequestId, requestIdHeaders } from "./request-head.ts";
 
 const FRAMEWORK_ERRORS: Readonly<Record<string, { kind: ErrorKind; message: string }>> = {
@@ -33,13 +32,14 @@ export function toGatewayError(error: unknown): GatewayError {
 
 export function sendError(error: GatewayError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds, headers } = error.details;
-  reply.headers(requestIdHeaders(request));
+  const format = request.clientFormat ?? openaiChat;
+  reply.headers(requestIdHeaders(request.id, format));
   if (retryAfterSeconds !== undefined) reply.header("retry-after", String(retryAfterSeconds));
   if (headers !== undefined) reply.headers(headers);
   return reply
     .code(error.status)
     .type("application/json; charset=utf-8")
-    .send(JSON.stringify(formatOf(request).writeError(error, request.id)));
+    .send(JSON.stringify(format.writeError(error, request.id)));
 }
 
 const MALFORMED: Readonly<Record<string, { status: number; message: string }>> = {
@@ -57,7 +57,7 @@ export function answerMalformedHttp(error: Error & { code?: string }, socket: So
   const { status, message } = MALFORMED[error.code ?? ""] ?? NOT_HTTP;
   const requestId = newRequestId();
   const known = new GatewayError("badRequest", message);
-  const body = JSON.stringify(writeOpenaiError(known, requestId));
+  const body = JSON.stringify(openaiChat.writeError(known, requestId));
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\ncontent-type: application/json\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,

@@ -4,8 +4,8 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
+import type { ClientFormat } from "../../formats/format.ts";
 import { randomHex } from "../../telemetry/trace-context.ts";
-import { speaksAnthropic } from "./request-format.ts";
 
 /** An id of the caller's own is taken if it is short and plain: it ends up in logs and headers. */
 const PLAIN_ID = /^[A-Za-z0-9_.=-]{1,128}$/;
@@ -16,10 +16,10 @@ export function requestIdOf(request: Pick<IncomingMessage, "headers">): string {
   return typeof given === "string" && PLAIN_ID.test(given) ? given : newRequestId();
 }
 
-/** Anthropic's clients read `request-id`. */
-export function requestIdHeaders(request: Pick<FastifyRequest, "id" | "url" | "headers">): Record<string, string> {
-  const headers = { "x-request-id": request.id };
-  return speaksAnthropic(request) ? { ...headers, "request-id": request.id } : headers;
+/** Under our own name, and under the one that clients of the format look for. */
+export function requestIdHeaders(id: string, { habits }: Pick<ClientFormat, "habits">): Record<string, string> {
+  const { requestIdHeader } = habits;
+  return requestIdHeader === null ? { "x-request-id": id } : { "x-request-id": id, [requestIdHeader]: id };
 }
 
 export function newRequestId(): string {

@@ -7,7 +7,7 @@ import type { Settings } from "../../config/settings.ts";
 import type { Log } from "../../core/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { answerMalformedHttp } from "../exchange/errors.ts";
-import { isV1 } from "../exchange/request-format.ts";
+import { isV1, type RequestFormats } from "../exchange/request-format.ts";
 import { pathOf } from "../exchange/request-head.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 import type { Pressure } from "./pressure.ts";
@@ -18,6 +18,7 @@ const policy = OVERLOAD_POLICY.admission;
 
 export interface AdmissionContext {
   readonly settings: Pick<Settings, "server" | "limits">;
+  readonly formats: RequestFormats;
   readonly pressure: Pick<Pressure, "reason">;
   readonly metrics: Pick<Metrics, "shed" | "connectionDropped">;
   readonly log: Log;
@@ -59,7 +60,7 @@ export function createAdmission(
   queue: RequestQueue,
   handle: RequestListener,
 ): RequestListener {
-  const sendRejection = createRejector();
+  const sendRejection = createRejector(context.formats);
   const logRejecting = createRejectionLog(context);
   let inFlight = 0;
   const reject = (request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void => {

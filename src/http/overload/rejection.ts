@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../../core/errors.ts";
-import { formatOf } from "../exchange/request-format.ts";
+import type { RequestFormats } from "../exchange/request-format.ts";
 import { requestIdHeaders, requestIdOf } from "../exchange/request-head.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 import type { PressureReason } from "./pressure.ts";
@@ -36,7 +36,7 @@ interface RejectedRequest {
  * that retry at once would be read again and again within one poll of the sockets. That poll would not end: no timer would
  * run, and accepted requests would not get on.
  */
-export function createRejector(): (rejected: RejectedRequest) => void {
+export function createRejector(formats: RequestFormats): (rejected: RejectedRequest) => void {
   const unread: Socket[] = [];
   const pending: RejectedRequest[] = [];
   let isTurnScheduled = false;
@@ -49,7 +49,7 @@ export function createRejector(): (rejected: RejectedRequest) => void {
     isTurnScheduled = false;
     for (const socket of unread.splice(0, policy.connectionsReadPerTurn)) socket.resume();
     for (const [index, rejected] of pending.splice(0, policy.responsesPerTurn).entries()) {
-      const isKept = respond(rejected);
+      const isKept = respond(rejected, formats);
       if (isKept && index >= policy.connectionsReadPerTurn) unread.push(rejected.request.socket.pause());
     }
     if (unread.length > 0 || pending.length > 0) scheduleTurn();
@@ -63,14 +63,15 @@ export function createRejector(): (rejected: RejectedRequest) => void {
 }
 
 /** True when the connection can bring another request. */
-function respond({ request, response, reason }: RejectedRequest): boolean {
+function respond({ request, response, reason }: RejectedRequest, formats: RequestFormats): boolean {
   const { headers, url = "" } = request;
   const isClosing = hasLargeBody(request);
   const error = ERRORS[reason];
   const id = requestIdOf(request);
-  const body = JSON.stringify(formatOf({ url, headers }).writeError(error, id));
+  const format = formats.of({ url, headers });
+  const body = JSON.stringify(format.writeError(error, id));
   response.writeHead(error.status, {
-    ...requestIdHeaders({ id, url, headers }),
+    ...requestIdHeaders(id, format),
     "retry-after": String(randomRetryAfterSeconds()),
     "content-type": "application/json; charset=utf-8",
     "content-length": Buffer.byteLength(body),

@@ -7,7 +7,6 @@ import { type AdmissionServices, type Admitted, admit, tooManyRequests } from ".
 import type { Caller } from "../../gateway/call.ts";
 import type { PublicContext } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
-import { speaksAnthropic } from "../exchange/request-format.ts";
 
 type KeyAdmissionContext = Pick<PublicContext, "keys" | "limiter" | "wrongKeys" | "settings" | "metrics" | "now">;
 
@@ -49,7 +48,8 @@ export function createCallCounter(context: KeyAdmissionContext): AdmitRequest {
   };
   return (request, reply) => {
     const { authorization } = request.headers;
-    const apiKey = speaksAnthropic(request) ? [request.headers["x-api-key"]].flat()[0] : undefined;
+    const keyHeader = request.clientFormat?.habits.keyHeader ?? null;
+    const apiKey = keyHeader === null ? undefined : [request.headers[keyHeader]].flat()[0];
     const admitted = admit({ authorization, apiKey, address: request.ip }, services);
     if (admitted instanceof Promise) return admitted.then((known) => noteAdmitted(request, reply, known));
     noteAdmitted(request, reply, admitted);

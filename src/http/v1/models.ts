@@ -8,16 +8,15 @@ import type { Model } from "../../core/model.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { isOffered } from "../../routing/direct.ts";
 import type { CallContext } from "../context.ts";
-import { formatOf } from "../exchange/request-format.ts";
 import { callerOf } from "./key-admission.ts";
 
 export function registerModels(
   server: FastifyInstance,
-  { services: { catalog } }: Pick<CallContext, "services">,
+  { formats, services: { catalog } }: Pick<CallContext, "formats" | "services">,
 ): void {
   server.get("/v1/models", async (request) => {
     const reachable = [...catalog.models.values()].filter((model) => canReach(model, callerOf(request), catalog));
-    return formatOf(request).models.list(reachable, catalog, request.query as Record<string, string>);
+    return formats.of(request).models.list(reachable, catalog, request.query as Record<string, string>);
   });
   const one = (id: string, request: FastifyRequest): object => {
     const model = catalog.models.get(id);
@@ -25,7 +24,7 @@ export function registerModels(
       const message = `There is no model '${id}' for this key. GET /v1/models lists them.`;
       throw new GatewayError("notFound", message, { code: "model_not_found", param: "id" });
     }
-    return formatOf(request).models.one(model, catalog);
+    return formats.of(request).models.one(model, catalog);
   };
   server.get<{ Params: { id: string } }>("/v1/models/:id", async (request) => one(request.params.id, request));
   // Ids such as vendor/model, from clients that leave the slash as it is.

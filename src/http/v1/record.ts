@@ -37,7 +37,7 @@ const CLIENT_CLOSED_REQUEST = 499;
 const DATABASE_UNAVAILABLE = "database_unavailable";
 
 /** What a recording needs from the edge. */
-type RecordContext = Pick<CallContext, "now" | "metrics" | "traces" | "log" | "records" | "settings">;
+type RecordContext = Pick<CallContext, "now" | "metrics" | "traces" | "log" | "records" | "settings" | "formats">;
 
 /** The recording of a request to /v1 or from the playground. */
 export function recordingOf({ recording }: FastifyRequest): RequestRecording {
@@ -141,12 +141,14 @@ export class RequestRecording implements CallObserver {
   #write(closing: Closing): void {
     if (this.#isWritten) return;
     this.#isWritten = true;
-    const { log, metrics, records } = this.#edge;
+    const { log, metrics, records, formats } = this.#edge;
     log.info(this.#logFields(closing), "request");
     metrics.end(this.#metric(closing));
     const { routeOptions, caller, id: requestId } = this.#request;
+    const route = routeOptions.url ?? "";
     const recorded = toRecord({
-      route: routeOptions.url ?? "",
+      route,
+      isCompletion: formats.isCompletion(route),
       requestId,
       caller,
       clientRequest: this.#clientRequest,

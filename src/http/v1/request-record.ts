@@ -8,11 +8,13 @@ import { TEXT_MAX } from "../../gateway/capture.ts";
 import { featuresOf } from "../../telemetry/features.ts";
 import { checkToolCalls } from "../../telemetry/tool-calls.ts";
 
-/** Completions only: what is free of charge looks nothing like one. */
-const RECORDED: ReadonlySet<string> = new Set(["/v1/chat/completions", "/v1/messages", "/api/playground/run"]);
+/** Recorded like a completion, though it is none of /v1. */
+const PLAYGROUND_RUN = "/api/playground/run";
 
 export interface FinishedRequest {
   readonly route: string;
+  /** Only these are recorded: what is free of charge looks nothing like one. */
+  readonly isCompletion: boolean;
   readonly requestId: string;
   readonly caller: Caller | null;
   /** Null when the body could not be read. */
@@ -30,7 +32,8 @@ export interface FinishedRequest {
 /** Null for requests that are not recorded: other paths, and callers without a valid key. */
 export function toRecord(finished: FinishedRequest): RequestRecord | null {
   const { route, caller, clientRequest, report, startedAtMs, keepsContent } = finished;
-  if (caller === null || !RECORDED.has(route)) return null;
+  const isRecorded = finished.isCompletion || route === PLAYGROUND_RUN;
+  if (caller === null || !isRecorded) return null;
   const { key, profile } = caller;
   const chat = clientRequest?.chat ?? null;
   return {

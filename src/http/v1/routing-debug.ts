@@ -16,13 +16,15 @@ import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
-import { senderFormat } from "../exchange/request-format.ts";
 import { callerOf } from "./key-admission.ts";
 
-export function registerDebug(server: FastifyInstance, { services }: Pick<CallContext, "services">): void {
+export function registerDebug(
+  server: FastifyInstance,
+  { formats, services }: Pick<CallContext, "formats" | "services">,
+): void {
   server.post("/v1/routing/debug", async (request) => {
     const headers = request.headers as ClientHeaders;
-    const asked = readDebug(senderFormat(headers), await parsedBodyOf(request), headers);
+    const asked = readDebug(formats.sentBy(headers), await parsedBodyOf(request), headers);
     const decision = route(asked.request, callerOf(request), services);
     return { decision: { ...writeDecision(decision), ...previewChanges(asked, decision, services) } };
   });

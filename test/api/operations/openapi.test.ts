@@ -9,6 +9,7 @@ import { load } from "../../../src/config/load.ts";
 import type { Edge } from "../../../src/http/context.ts";
 import { UI_ROUTES } from "../../../src/http/pages/ui.ts";
 import { createServer } from "../../../src/http/server.ts";
+import { SHIPPED_FORMATS } from "../../support/gateway/formats.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { PASSWORD, setupTokenOf, tokenIn, visit } from "../../support/gateway/signed-in.ts";
 
@@ -246,6 +247,7 @@ async function registeredRoutes(): Promise<string[]> {
 function edgeOf(settings: Edge["settings"]): Edge {
   const anything: unknown = new Proxy(() => anything, { get: () => anything });
   // What the door takes over by spreading it has to be there by name.
-  const named = { settings, pressure: anything, metrics: anything, log: anything, now: anything } as Edge;
+  const formats = SHIPPED_FORMATS;
+  const named = { settings, formats, pressure: anything, metrics: anything, log: anything, now: anything } as Edge;
   return new Proxy(named, { get: (target, name) => (name in target ? Reflect.get(target, name) : anything) });
 }

@@ -9,6 +9,7 @@ import { load } from "../../../src/config/load.ts";
 import type { Edge } from "../../../src/http/context.ts";
 import { DASHBOARD_PAGES } from "../../../src/http/pages/dashboard-pages.ts";
 import { createServer } from "../../../src/http/server.ts";
+import { SHIPPED_FORMATS } from "../../support/gateway/formats.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-ui-"));
 const servers: FastifyInstance[] = [];
@@ -35,6 +36,7 @@ async function serverOf(uiFolder: string): Promise<FastifyInstance> {
   const anything: unknown = new Proxy(() => anything, { get: () => anything });
   const parts: Partial<Edge> = {
     settings: loaded.settings,
+    formats: SHIPPED_FORMATS,
     isDraining: () => false,
     isClosing: () => false,
     isSandbox: true,

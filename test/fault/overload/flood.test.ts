@@ -11,6 +11,7 @@ import { createAdmissionServer } from "../../../src/http/overload/admission.ts";
 import { OVERLOAD_POLICY } from "../../../src/http/overload/policy.ts";
 import { createQueue, type RequestQueue } from "../../../src/http/overload/queue.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
+import { SHIPPED_FORMATS } from "../../support/gateway/formats.ts";
 import { HELLO, labYaml, startGateway } from "../../support/gateway/gateway.ts";
 import { openSocket, type RawAnswer, sendRaw } from "../../support/network/raw-http.ts";
 import { chunk, startFakeProvider, streams } from "../../support/providers/fake-provider.ts";
@@ -44,7 +45,7 @@ describe("admission, when no request finishes", () => {
     metrics = createMetrics();
     const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
     const pressure = { reason: () => null, close: () => undefined };
-    const context = { settings: loaded.settings, pressure, metrics, log, now: Date.now };
+    const context = { settings: loaded.settings, formats: SHIPPED_FORMATS, pressure, metrics, log, now: Date.now };
     server = createAdmissionServer(context, queue, (_request, response) => {
       const finishWork = queue.beginWork();
       const finish = (): void => {

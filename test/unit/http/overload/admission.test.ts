@@ -6,11 +6,13 @@ import { expect, it } from "vitest";
 import { type AdmissionContext, createAdmission } from "../../../../src/http/overload/admission.ts";
 import type { PressureReason } from "../../../../src/http/overload/pressure.ts";
 import type { RequestQueue } from "../../../../src/http/overload/queue.ts";
+import { SHIPPED_FORMATS } from "../../../support/gateway/formats.ts";
 
 function admissionUnder(reason: PressureReason) {
   const shed: string[] = [];
   const context = {
     settings: { limits: { inFlight: 100 } },
+    formats: SHIPPED_FORMATS,
     pressure: { reason: () => reason },
     metrics: { shed: (why: string) => shed.push(why) },
     log: { warn: () => undefined },

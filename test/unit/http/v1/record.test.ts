@@ -7,6 +7,7 @@ import type { CallReport } from "../../../../src/core/call-report.ts";
 import type { ClientRequest } from "../../../../src/formats/format.ts";
 import { NO_FACTS, reportOf } from "../../../../src/gateway/call.ts";
 import { RequestRecording } from "../../../../src/http/v1/record.ts";
+import { SHIPPED_FORMATS } from "../../../support/gateway/formats.ts";
 
 const REQUEST = { chat: { isStream: false } } as ClientRequest;
 const DISCONNECTED: CallReport = reportOf(NO_FACTS, { event: "disconnected", isCutting: false });
@@ -22,6 +23,7 @@ function begin() {
     metrics,
     traces: null,
     records: {},
+    formats: SHIPPED_FORMATS,
     settings: { logging: { logContent: false } },
   };
   const recording = new RequestRecording(
