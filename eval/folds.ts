@@ -16,7 +16,7 @@ const TOGETHER: readonly (readonly string[])[] = [
   ["clinc", "crux"],
 ];
 
-export function familyOf({ row }: Example): string {
+function familyOf({ row }: Example): string {
   return sourceOf(row.source).family;
 }
 

@@ -42,7 +42,7 @@ const ROWS: readonly (readonly [name: string, family: string, origin: string, li
 
 const BFCL_ORIGIN = "ShishirPatil/gorilla";
 
-export const SOURCES: readonly Source[] = ROWS.map(([name, family, origin, licence, isShippable]) => ({
+const SOURCES: readonly Source[] = ROWS.map(([name, family, origin, licence, isShippable]) => ({
   name,
   family,
   origin,

@@ -5,7 +5,7 @@ import { Connection, openSocket, prepareRequest, type Reply, type Target } from 
 import { nowUs, readTimestamps } from "./timestamps.ts";
 
 /** Each connection sends again as soon as it was answered. */
-export interface Saturation {
+interface Saturation {
   readonly target: Target;
   readonly body: object;
   readonly connections: number;
@@ -13,7 +13,7 @@ export interface Saturation {
 }
 
 /** So many requests a second, evenly spaced. */
-export interface FixedRate {
+interface FixedRate {
   readonly target: Target;
   readonly body: object;
   readonly perSecond: number;
@@ -21,13 +21,13 @@ export interface FixedRate {
 }
 
 /** So many streams at once. */
-export interface Streams {
+interface Streams {
   readonly target: Target;
   readonly body: object;
   readonly connections: number;
 }
 
-export interface StreamTimes {
+interface StreamTimes {
   readonly firstTokenUs: readonly number[];
   /** From the provider's write to our read, of every chunk but the first of each stream. */
   readonly chunkUs: readonly number[];

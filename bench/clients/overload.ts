@@ -8,7 +8,7 @@ import { Connection, openSocket, prepareRequest, type Reply, type Target } from 
 import { nowUs } from "./timestamps.ts";
 
 /** So many clients, each with one request at a time. */
-export interface ClosedLoop {
+interface ClosedLoop {
   readonly target: Target;
   readonly body: object;
   readonly connections: number;
@@ -19,7 +19,7 @@ export interface ClosedLoop {
 }
 
 /** So many requests a second, over a fixed set of connections. */
-export interface OpenLoop {
+interface OpenLoop {
   readonly target: Target;
   readonly body: object;
   readonly connections: number;
@@ -47,7 +47,7 @@ export interface LoadOutcome {
 }
 
 /** So many streams at once. */
-export interface Streams {
+interface Streams {
   readonly target: Target;
   readonly body: object;
   readonly connections: number;

@@ -34,14 +34,14 @@ function tell(message: Message): void {
 }
 
 /** CPU time and memory so far. Two readings of the memory only compare after a garbage collection. */
-export function readResources(): Resources {
+function readResources(): Resources {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed, external } = process.memoryUsage();
   return { cpuUs: user + system, rssBytes: rss, liveBytes: heapUsed + external };
 }
 
 /** Children are started with --expose-gc. */
-export function collectGarbage(): void {
+function collectGarbage(): void {
   globalThis.gc?.();
 }
 

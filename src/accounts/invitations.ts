@@ -21,7 +21,7 @@ export interface Invitations {
   delete(id: string): Promise<boolean>;
 }
 
-export interface NewInvitation {
+interface NewInvitation {
   readonly email: string;
   readonly role: UserRole;
   readonly accountId: string;
@@ -34,7 +34,7 @@ export interface InvitationsOptions {
   readonly now?: () => number;
 }
 
-export const INVITATION_MS = 7 * 86_400_000;
+const INVITATION_MS = 7 * 86_400_000;
 
 export function createInvitations({ store, users, passwords, now = Date.now }: InvitationsOptions): Invitations {
   const issue = async (wanted: Omit<Invitation, "id" | "hash" | "createdAtMs">) => {

@@ -7,7 +7,7 @@ import { checkPassword, type Passwords } from "./passwords.ts";
 import { hashToken, makeToken } from "./token.ts";
 import { normalisedEmail } from "./users.ts";
 
-export interface MadeReset {
+interface MadeReset {
   readonly user: User;
   /** Returned here and stored nowhere. */
   readonly token: string;
@@ -28,7 +28,7 @@ export interface ResetsOptions {
   readonly now?: () => number;
 }
 
-export const RESET_MS = 24 * 3_600_000;
+const RESET_MS = 24 * 3_600_000;
 
 export function createResets({ store, users, passwords, now = Date.now }: ResetsOptions): Resets {
   const find = (wanted: { readonly id: string } | { readonly email: string }): Promise<User | null> => {

@@ -25,7 +25,7 @@ export interface Users {
   hasOperator(): Promise<boolean>;
 }
 
-export interface PasswordChange {
+interface PasswordChange {
   readonly current: string;
   readonly next: string;
   readonly address: string;

@@ -23,7 +23,7 @@ export interface Recovery {
 }
 
 /** A hold and the account it was taken for. */
-export interface HeldBy {
+interface HeldBy {
   readonly holdId: string;
   readonly accountId: string;
 }

@@ -65,7 +65,7 @@ export interface BuiltCatalog {
   readonly warnings: readonly CatalogProblem[];
 }
 
-export interface Findings {
+interface Findings {
   readonly problems: CatalogProblem[];
   readonly warnings: CatalogProblem[];
 }

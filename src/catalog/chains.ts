@@ -6,7 +6,7 @@ import { nearest } from "./nearest.ts";
 
 export type ChainLists = Readonly<Partial<Record<Tier, readonly string[]>>>;
 
-export interface ChainProblem {
+interface ChainProblem {
   readonly at: string;
   readonly message: string;
   readonly suggestion: string | null;

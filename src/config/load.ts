@@ -73,7 +73,7 @@ function namesOf(kinds: readonly ProviderKind[]): ReadonlySet<string> {
 }
 
 /** The names of all variables that hold secrets: those of the table and the vendors' keys. */
-export function secretVariables(builtin: Builtin): ReadonlySet<string> {
+function secretVariables(builtin: Builtin): ReadonlySet<string> {
   const fromTable = optionRows().flatMap((row) => (row.isSecret && row.env !== null ? [row.env] : []));
   return new Set([...fromTable, ...builtin.providers.map((row) => row.keyVariable)]);
 }

@@ -21,7 +21,7 @@ export const CATEGORIES = [
 export type Category = (typeof CATEGORIES)[number];
 
 export const ROUTING_PROFILES = ["auto", "tier", "direct"] as const;
-export type RoutingProfile = (typeof ROUTING_PROFILES)[number];
+type RoutingProfile = (typeof ROUTING_PROFILES)[number];
 
 export type Quality = 0 | 1 | 2;
 

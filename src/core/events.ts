@@ -1,7 +1,7 @@
 // The log events: one row for each line the gateway can write. Names are stable; alerts and dashboards match on them.
 // docs/observability.md lists this table, and a test keeps the two equal.
 
-export type LogLevel = "debug" | "info" | "warn" | "error";
+type LogLevel = "debug" | "info" | "warn" | "error";
 
 interface EventRow {
   readonly level: LogLevel;

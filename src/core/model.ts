@@ -35,7 +35,7 @@ export interface Dialect extends Partial<CrossFormatDialect> {
 }
 
 /** What decides how a request or history made for another format or another model is written for this one. */
-export interface CrossFormatDialect {
+interface CrossFormatDialect {
   /** The values of `reasoning_effort` or `output_config.effort` the model takes; low, medium and high when left out. */
   readonly efforts: readonly Effort[];
   /** What becomes of `reasoning_content` and its likes in history: `tool-turns` keeps it where tools are called. */
@@ -77,7 +77,7 @@ export interface Model {
 export type FormatName = string;
 
 /** How a provider's key travels. */
-export type AuthScheme = { readonly scheme: "bearer" } | { readonly scheme: "header"; readonly name: string };
+type AuthScheme = { readonly scheme: "bearer" } | { readonly scheme: "header"; readonly name: string };
 
 /** How a provider cuts a stream into events. */
 export type Framing = "sse";

@@ -58,7 +58,7 @@ export interface Invitation {
 }
 
 /** A one-time link with which a user chooses a new password. */
-export interface PasswordReset {
+interface PasswordReset {
   readonly userId: string;
   readonly hash: string;
   readonly createdAtMs: number;

@@ -96,7 +96,7 @@ export interface ClientFormat {
 }
 
 /** What clients of a format do beside the body. */
-export interface ClientHabits {
+interface ClientHabits {
   /** The header that may carry the API key instead of `authorization`. */
   readonly keyHeader: string | null;
   /** Under which name, beside ours, they look for the request's id. */
@@ -105,12 +105,12 @@ export interface ClientHabits {
   isSentBy(headers: ClientHeaders): boolean;
 }
 
-export interface ModelListWriter {
+interface ModelListWriter {
   list(models: readonly Model[], catalog: Catalog, query: Readonly<Record<string, string>>): JsonObject;
   one(model: Model, catalog: Catalog): JsonObject;
 }
 
-export interface TokenCounting {
+interface TokenCounting {
   readRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools">;
   writeCount(inputTokens: number): JsonObject;
 }
@@ -178,7 +178,7 @@ export interface SentRequest extends Pick<RequestBody, "body" | "chat"> {
 }
 
 /** A provider's own list of models. */
-export interface ModelListing {
+interface ModelListing {
   /** `hasQuery`: the provider's address has a query of its own. */
   request(address: { readonly hasQuery: boolean }): ListRequest;
   /** Null when it is no list of models. */

@@ -25,10 +25,10 @@ export type Answer =
     };
 
 /** The routing headers; the edge sends them when DEBUG_ROUTING is on. */
-export type HeaderMap = Readonly<Record<string, string>>;
+type HeaderMap = Readonly<Record<string, string>>;
 
-export const JSON_TYPE = "application/json; charset=utf-8";
-export const STREAM_TYPE = "text/event-stream; charset=utf-8";
+const JSON_TYPE = "application/json; charset=utf-8";
+const STREAM_TYPE = "text/event-stream; charset=utf-8";
 
 /** Everything the steps before have established. */
 export interface Ready {

@@ -9,7 +9,7 @@ import type { LastEvent } from "./call.ts";
 import { shuttingDown } from "./open-calls.ts";
 
 /** What had arrived when the stream was over. */
-export interface RelayProgress {
+interface RelayProgress {
   readonly usage: Usage | null;
   readonly outputLength: number;
   /** Everything sent so far; empty unless it was to be kept. */

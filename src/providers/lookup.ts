@@ -6,7 +6,7 @@ import type { LookupFunction } from "node:net";
 import { addressKind } from "../config/network.ts";
 
 /** Its code says that no connection was made. */
-export class ForbiddenAddress extends Error {
+class ForbiddenAddress extends Error {
   readonly code = "EADDRFORBIDDEN";
 }
 

@@ -10,7 +10,7 @@ import type { Transport } from "./transport.ts";
 import { createUpstream } from "./upstream.ts";
 
 /** The connection to one provider. */
-export interface Connection {
+interface Connection {
   readonly provider: Provider;
   readonly transport: Transport;
   readonly format: ProviderFormat;

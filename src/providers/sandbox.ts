@@ -160,7 +160,7 @@ interface SandboxMessage {
   readonly finish: string;
 }
 
-export function sandboxMessage(body: JsonObject): SandboxMessage {
+function sandboxMessage(body: JsonObject): SandboxMessage {
   const messages = body.messages as readonly ChatMessage[];
   const prompt = newestAsk(messages).text;
   const tool = chosenTool(body, messages);

@@ -52,7 +52,7 @@ function withoutEmptyPointers({ lower, signals }: PromptText): Signals {
   return rest === lower ? signals : readPrompt(rest).signals;
 }
 
-export function isFollowUp({ words, cues, questions }: Signals): boolean {
+function isFollowUp({ words, cues, questions }: Signals): boolean {
   if (words === 0 || words > HISTORY.followUpWordsMax) return false;
   const isFarewell = cues.thanks + cues.greeting > 0 && cues.backward === 0;
   if (isFarewell) return cues.proceed > 0;

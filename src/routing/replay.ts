@@ -36,7 +36,7 @@ export interface Policy {
   readonly toolCallsSeen?: ToolCallsSeen;
 }
 
-export type ReplayOutcome =
+type ReplayOutcome =
   | { readonly state: "routed"; readonly tier: Tier; readonly model: string; readonly cost: NanoUsd | null }
   | { readonly state: "refused" };
 

@@ -7,7 +7,7 @@ import { type RecordStore, type RequestRecord, recordIdAt } from "../core/reques
 import { StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
 
 /** `content-full`: the record was kept, its prompt and answer were not. */
-export type DropReason = "queue-full" | "content-full" | "refused" | "stopped";
+type DropReason = "queue-full" | "content-full" | "refused" | "stopped";
 
 export interface RecorderOptions {
   readonly store: RecordStore;

@@ -9,7 +9,7 @@ import type { CostRecord } from "../core/requests/records.ts";
 import { failureReason } from "./request-metrics.ts";
 import type { TraceContext } from "./trace-context.ts";
 
-export type AttributeValue = string | number | boolean | readonly string[];
+type AttributeValue = string | number | boolean | readonly string[];
 
 export interface Span {
   readonly name: string;

@@ -5,7 +5,7 @@ import type { Log } from "../core/log.ts";
 import type { RequestLog, RequestSummary } from "../core/requests/log.ts";
 import { failedProvidersOf, isAdjusted, isFailed, isFallenBack, type RequestRecord } from "../core/requests/records.ts";
 
-export interface Watcher {
+interface Watcher {
   readonly accountId: string;
   /** A request was written; it can be read. */
   onRequest(line: RequestSummary): void;

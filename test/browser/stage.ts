@@ -9,7 +9,7 @@ import { type GatewayOptions, HELLO, startGateway, type TestGateway } from "../s
 export const EMAIL = "ops@example.com";
 export const PASSWORD = "a long enough secret";
 /** Costs nothing where things work, and a slow machine needs it. */
-export const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 60_000;
 
 export interface Stage {
   readonly gateway: () => TestGateway;
@@ -17,7 +17,7 @@ export interface Stage {
   visit(path: string, options?: VisitOptions): Promise<Visit>;
 }
 
-export interface VisitOptions extends BrowserContextOptions {
+interface VisitOptions extends BrowserContextOptions {
   readonly isSignedIn?: boolean;
   /** What is to be in place before the page asks for anything. */
   readonly prepare?: (page: Page) => Promise<void>;

@@ -83,7 +83,10 @@ describe("keys", () => {
     const freed = await run(keys, terminal, `keys set ${made.id} --profile none --spend-limit none --json`);
     expect(JSON.parse(freed.out)).toMatchObject({ profile: null, spendLimitUsd: null });
     const monthly = `keys set ${made.id} --spend-limit 5 --spend-reset monthly --json`;
-    expect(JSON.parse((await run(keys, terminal, monthly)).out)).toMatchObject({ spendReset: "monthly", spentUsd: "0" });
+    expect(JSON.parse((await run(keys, terminal, monthly)).out)).toMatchObject({
+      spendReset: "monthly",
+      spentUsd: "0",
+    });
     expect((await run(keys, terminal, "keys list")).out).toMatch(/ 0 of 5 monthly /);
     const reset = await run(keys, terminal, `keys reset-spend ${made.id} --json`);
     expect(reset).toMatchObject({ code: 0, said: expect.stringContaining("Its limit is 5 USD.") });

@@ -19,7 +19,7 @@ export interface LabOptions {
   readonly server?: Readonly<Record<string, number>>;
 }
 
-export interface RequestLine {
+interface RequestLine {
   readonly requestId: string;
   readonly status: number;
   readonly ending: string | null;
@@ -53,7 +53,7 @@ export interface OpenRequest {
 }
 
 /** So long that a busy machine never reaches them; who waits for one sets it. */
-export const TIMEOUTS = { connectMs: 30_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 120_000 };
+const TIMEOUTS = { connectMs: 30_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 120_000 };
 
 export async function openLab(options: LabOptions = {}): Promise<Lab> {
   const provider = await startFakeProvider();
@@ -152,7 +152,7 @@ export interface StreamEvents {
   readonly error: { readonly type: string; readonly code: string; readonly message: string } | null;
 }
 
-export interface StreamEvent {
+interface StreamEvent {
   readonly id?: string;
   readonly model?: string;
   readonly choices?: readonly {

@@ -51,7 +51,7 @@ export function makeModel(overrides: ModelOverrides = {}): Model {
   };
 }
 
-export function makeProvider(overrides: Partial<Provider> = {}): Provider {
+function makeProvider(overrides: Partial<Provider> = {}): Provider {
   return {
     id: "lab",
     ...providerKind("openai"),

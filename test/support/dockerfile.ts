@@ -1,6 +1,6 @@
 // A Dockerfile as data, as far as ours goes: stages with their instructions, in order.
 
-export interface Instruction {
+interface Instruction {
   readonly word: string;
   readonly text: string;
 }

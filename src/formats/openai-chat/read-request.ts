@@ -60,7 +60,7 @@ function readOutputCap(body: JsonObject): number | null {
   return older === null && newer === null ? null : Math.max(older ?? 0, newer ?? 0);
 }
 
-export function readMessages(value: unknown): readonly ChatMessage[] {
+function readMessages(value: unknown): readonly ChatMessage[] {
   if (value === undefined || value === null) throw unprocessable("messages", "'messages' is missing.");
   if (!Array.isArray(value)) throw unprocessable("messages", "'messages' must be an array of messages.");
   if (value.length === 0) throw unprocessable("messages", "'messages' must have at least one message.");
@@ -118,7 +118,7 @@ function hasImageUrl(image: unknown): boolean {
 }
 
 /** Tools in all shapes clients send: nested functions, custom tools, flat entries, and the deprecated `functions`. */
-export function readTools(body: JsonObject): readonly Tool[] {
+function readTools(body: JsonObject): readonly Tool[] {
   const tools = readArray(body, "tools").map((tool, index) => readTool(tool, `tools[${index}]`));
   const functions = readArray(body, "functions").map((tool, index) => readTool(tool, `functions[${index}]`));
   return [...tools, ...functions];

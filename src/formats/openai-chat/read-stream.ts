@@ -130,7 +130,7 @@ interface ChoicesRead {
   readonly isError: boolean;
 }
 
-export interface ChoiceNormaliser {
+interface ChoiceNormaliser {
   read(choices: readonly unknown[]): ChoicesRead;
   readonly hasContent: boolean;
   readonly isFinished: boolean;
@@ -140,7 +140,7 @@ export interface ChoiceNormaliser {
 
 const CONTENT_FIELDS = ["content", "refusal", "reasoning_content", "reasoning"] as const;
 
-export function createChoiceNormaliser(): ChoiceNormaliser {
+function createChoiceNormaliser(): ChoiceNormaliser {
   const states = new Map<number, ChoiceState>();
   let hasContent = false;
   let outputLength = 0;
@@ -256,13 +256,13 @@ const OPENING_BRACE = 0x7b;
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Events never begin like this. Spaces before it are skipped; null when there is nothing else yet. */
-export function beginsWhole(bytes: Uint8Array): boolean | null {
+function beginsWhole(bytes: Uint8Array): boolean | null {
   const first = bytes.find((byte) => byte > 0x20);
   return first === undefined ? null : first === OPENING_BRACE;
 }
 
 /** The answer as it comes in. More than is accepted is thrown away, which leaves nothing that could be read. */
-export class WholeBytes {
+class WholeBytes {
   #pieces: Uint8Array[] = [];
   #length = 0;
 
@@ -278,7 +278,7 @@ export class WholeBytes {
 }
 
 /** What was said in one chunk, then how it ended. */
-export function chunksOfWhole(completion: JsonObject): readonly JsonObject[] {
+function chunksOfWhole(completion: JsonObject): readonly JsonObject[] {
   const { choices: given, usage: _usage, x_groq: _groq, ...rest } = completion;
   const choices = (given as readonly unknown[]).filter(isObject);
   return [

@@ -4,7 +4,7 @@
 import { GatewayError } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 
-export interface JsonField {
+interface JsonField {
   readonly name: string;
   readonly start: number;
   readonly valueStart: number;

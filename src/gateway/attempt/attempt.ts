@@ -34,7 +34,7 @@ export interface Answered {
   readonly response: Reached;
 }
 
-export interface Unanswered {
+interface Unanswered {
   readonly ok: false;
   readonly error: GatewayError;
   readonly event: Extract<LastEvent, "error" | "disconnected" | "our-fault">;
@@ -42,7 +42,7 @@ export interface Unanswered {
   readonly accepted: Accepted | null;
 }
 
-export type Accepted = { readonly model: Model } & Received;
+type Accepted = { readonly model: Model } & Received;
 
 export async function attempt(call: Call, reservation: Reservation, services: Services): Promise<Attempted> {
   const walk = startWalk(call, reservation, services);

@@ -58,7 +58,7 @@ export async function probe(wanted: Probe, services: ProbeServices): Promise<Pro
 const NOTHING = { ok: false, status: null, durationMs: 0, problem: null, fix: null };
 
 /** Of those that can be routed to, so that it is one the operator has priced. */
-export function cheapestOf(catalog: Catalog, { id }: Provider): Model | null {
+function cheapestOf(catalog: Catalog, { id }: Provider): Model | null {
   const own = [...catalog.models.values()].filter((model) => model.provider === id && isRoutable(catalog, model));
   const priceOf = ({ price }: Model): number => Number(price?.input ?? 0) + Number(price?.output ?? 0);
   return own.reduce<Model | null>(

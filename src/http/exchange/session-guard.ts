@@ -11,7 +11,7 @@ import { type AdminTokenContext, isAdmin } from "./admin-token.ts";
 /** What it takes to tell who is asking. */
 export type IdentityContext = AdminTokenContext & Pick<OperatorContext, "sessions">;
 
-export type Identity = { readonly kind: "admin" } | ({ readonly kind: "user" } & SignedIn);
+type Identity = { readonly kind: "admin" } | ({ readonly kind: "user" } & SignedIn);
 
 declare module "fastify" {
   interface FastifyRequest {

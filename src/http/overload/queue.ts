@@ -18,7 +18,7 @@ export interface RequestQueue {
   close(): void;
 }
 
-export interface WaitingRequest {
+interface WaitingRequest {
   isDisconnected(): boolean;
   start(waitedMs: number): void;
   reject(): void;

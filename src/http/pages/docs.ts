@@ -9,7 +9,7 @@ export function registerDocs(server: FastifyInstance): void {
   server.get("/docs.css", (_request, reply) => reply.type("text/css; charset=utf-8").send(STYLE));
 }
 
-export function docsPage(): string {
+function docsPage(): string {
   const { paths, components } = openapiDocument();
   const entries = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Entry => ({ method: method.toUpperCase(), path, operation })),

@@ -15,7 +15,7 @@ export const LOAD_SIGN = 8;
 export const BREAK = 16;
 export const BLANK = 32;
 /** A letter beyond the English alphabet. */
-export const FOREIGN = 64;
+const FOREIGN = 64;
 
 const SIGNS = "?\\$=!+-/:&|(<*^[{,";
 const LOAD_SIGNS = "([{+-*/=<>^%.?!。？！";

@@ -3,7 +3,7 @@
 
 import type { Weights } from "../../catalog/weights.ts";
 
-export interface NetworkInput {
+interface NetworkInput {
   readonly buckets: Int32Array;
   readonly shape: Float32Array;
 }

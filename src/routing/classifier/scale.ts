@@ -20,7 +20,7 @@ const STEEPNESS_BY_CATEGORY = CATEGORIES.map((category): Steepness => {
 });
 
 /** What moved the place away from the usual tier, in tiers. */
-export interface Moves {
+interface Moves {
   /** The net's own sense of the tier. */
   readonly wording: number;
   readonly difficulty: number;

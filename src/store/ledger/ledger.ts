@@ -270,7 +270,7 @@ export function toWallet(row: SqlRow): Wallet {
   };
 }
 
-export function toHold(row: SqlRow): Hold {
+function toHold(row: SqlRow): Hold {
   return {
     id: String(row.id),
     accountId: String(row.account_id),

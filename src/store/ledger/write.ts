@@ -17,7 +17,7 @@ import {
 } from "../dialect.ts";
 
 /** What a batch decided, and what it decided from. */
-export interface Posted {
+interface Posted {
   readonly state: LedgerState;
   readonly changes: LedgerChanges;
 }

@@ -89,7 +89,7 @@ async function rowsOf(db: Db, condition: string, params: readonly SqlValue[]): P
   return rows.length === 0 ? null : rows;
 }
 
-export function toSummary(row: SqlRow): RequestSummary {
+function toSummary(row: SqlRow): RequestSummary {
   return {
     id: String(row.id),
     requestId: String(row.request_id),

@@ -308,7 +308,7 @@ function failuresOf(records: readonly RequestRecord[]): ReadonlyMap<string, Prov
 }
 
 /** Beyond this many calls all counts are halved: what a model did long ago fades, good or bad. */
-export const CALLS_KEPT = 400;
+const CALLS_KEPT = 400;
 
 const TALLY_SUMS = ["calls", "parsed", "known", "valid"] as const;
 

@@ -64,7 +64,7 @@ function wordsOf(content: unknown): string {
   return Array.isArray(content) ? content.map((part: Json) => String(part.text)).join("") : String(content);
 }
 
-export const acts: Behaviour = (exchange) => {
+const acts: Behaviour = (exchange) => {
   const { body } = exchange.request;
   const act = decide(body);
   const { model } = body;
@@ -100,7 +100,7 @@ export const acts: Behaviour = (exchange) => {
   )(exchange);
 };
 
-export const actsNatively: Behaviour = (exchange) => {
+const actsNatively: Behaviour = (exchange) => {
   const { body, raw } = exchange.request;
   const act = decide(body);
   if (act.kind === "refusal") return failsNatively(400, "The prompt is not acceptable.")(exchange);

@@ -19,7 +19,7 @@ export interface CollectedSpan {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-export interface Post {
+interface Post {
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: Buffer;

@@ -13,7 +13,7 @@ export type { Harm } from "./tcp-pipe.ts";
  * is accepted and closed at once. `reset`: the same, with RST. `swallow`: it is accepted and nothing ever comes back,
  * on open connections either.
  */
-export type Absence = "refuse" | "close" | "reset" | "swallow";
+type Absence = "refuse" | "close" | "reset" | "swallow";
 
 export interface TcpProxy {
   readonly port: number;

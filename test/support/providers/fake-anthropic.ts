@@ -27,7 +27,7 @@ export async function startFakeAnthropic(): Promise<FakeProvider> {
   return { ...provider, url: new URL(provider.url).origin };
 }
 
-export const MESSAGE_USAGE = { input_tokens: 12, output_tokens: 5 };
+const MESSAGE_USAGE = { input_tokens: 12, output_tokens: 5 };
 
 export function text(words: string): FakeBlock {
   return { type: "text", text: words };
@@ -55,7 +55,7 @@ export function saysBlocks(blocks: readonly FakeBlock[], script: MessageScript =
   };
 }
 
-export function message(blocks: readonly FakeBlock[], model: string, script: MessageScript = {}): object {
+function message(blocks: readonly FakeBlock[], model: string, script: MessageScript = {}): object {
   return {
     id: "msg_fake",
     type: "message",
@@ -142,7 +142,7 @@ export function streamsEvents(events: readonly (FakeEvent | string)[], script: M
   };
 }
 
-export function writeEvent(event: FakeEvent): string {
+function writeEvent(event: FakeEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 

@@ -4,7 +4,7 @@ export interface Json {
   readonly [field: string]: unknown;
 }
 
-export interface StreamChunk extends Json {
+interface StreamChunk extends Json {
   readonly choices: readonly {
     readonly delta: Json & { readonly content?: string };
     readonly finish_reason: unknown;

@@ -22,7 +22,7 @@ import type {
 } from "../../../src/core/ledger.ts";
 import { costNano } from "../../../src/core/money.ts";
 
-export const PRICE = { input: 1_000, output: 2_000, cacheRead: 100, cacheWrite: 1_250 };
+const PRICE = { input: 1_000, output: 2_000, cacheRead: 100, cacheWrite: 1_250 };
 
 /** With the price above, a thousand pico-USD a token, this many nano-USD are this many tokens. */
 export function usageOf(nano: number, requestId = "request"): ChargedUsage {

@@ -81,7 +81,7 @@ export interface Bank {
   close(): Promise<void>;
 }
 
-export interface Balance {
+interface Balance {
   readonly posted: bigint;
   readonly held: bigint;
   readonly available: bigint;

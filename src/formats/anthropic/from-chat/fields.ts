@@ -153,7 +153,7 @@ interface ToolsInput {
 }
 
 /** The fields `tools` and `tool_choice`, as far as they are needed. */
-export function writeToolFields({ request, turns }: ToolsInput, conversion: Conversion): JsonObject {
+function writeToolFields({ request, turns }: ToolsInput, conversion: Conversion): JsonObject {
   const { body } = request;
   const given = [...listOf(body.tools), ...listOf(body.functions)];
   const choice = body.tool_choice ?? body.function_call;

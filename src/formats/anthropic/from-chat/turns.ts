@@ -156,7 +156,7 @@ function asReminder(block: Block): Block {
 
 const SAFE_ID = /^[A-Za-z0-9_-]+$/;
 
-export interface AssistantOptions {
+interface AssistantOptions {
   readonly conversion: Conversion;
   /** Tells calls of different turns apart that hosts gave one and the same id. */
   readonly turnIndex: number;
@@ -170,7 +170,7 @@ interface WrittenAssistant {
   readonly callIds: ReadonlyMap<string, string>;
 }
 
-export function writeAssistant(messages: readonly ChatMessage[], options: AssistantOptions): WrittenAssistant {
+function writeAssistant(messages: readonly ChatMessage[], options: AssistantOptions): WrittenAssistant {
   const texts: Block[] = [];
   const calls: Block[] = [];
   const callIds = new Map<string, string>();
@@ -245,7 +245,7 @@ function parseInput(text: string, conversion: Conversion): JsonObject {
 const DATA_URL = /^data:([^;,]*)[^,]*;base64,/;
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
-export function writePart(part: ContentPart, conversion: Conversion): readonly Block[] {
+function writePart(part: ContentPart, conversion: Conversion): readonly Block[] {
   const blocks = convert(part, conversion);
   return blocks.map((block) => ({ ...block, ...cacheMark(part) }));
 }

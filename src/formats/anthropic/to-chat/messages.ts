@@ -115,7 +115,7 @@ function noteDropped(blocks: readonly Block[], { conversion, keepsReasoning }: T
 
 const NO_RESULT = "[no result]";
 
-export function convertStretch(
+function convertStretch(
   stretch: readonly Turn[],
   callIds: readonly string[],
   options: PartOptions,
@@ -214,7 +214,7 @@ function orphan(block: Block, options: PartOptions): readonly ContentPart[] {
 }
 
 /** Plain text as a string, which every host takes; anything else as parts. */
-export function joinParts(parts: readonly ContentPart[], separator: string): string | readonly ContentPart[] {
+function joinParts(parts: readonly ContentPart[], separator: string): string | readonly ContentPart[] {
   const isPlain = parts.every((part) => part.type === "text" && part.cache_control === undefined);
   return isPlain ? parts.map((part) => part.text).join(separator) : parts;
 }
@@ -222,13 +222,13 @@ export function joinParts(parts: readonly ContentPart[], separator: string): str
 // Content blocks of a user or of a tool as chat-completions parts. What only Anthropic can open is refused, so that
 // another model is tried or the client is told.
 
-export interface PartOptions {
+interface PartOptions {
   readonly conversion: Conversion;
   readonly keepsCacheControl: boolean;
 }
 
 /** The parts a block becomes: usually one, none when it is empty or left out, several for a document made of blocks. */
-export function convertBlock(block: Block, options: PartOptions): readonly ContentPart[] {
+function convertBlock(block: Block, options: PartOptions): readonly ContentPart[] {
   const mark = options.keepsCacheControl ? cacheMark(block) : {};
   switch (block.type) {
     case "text":

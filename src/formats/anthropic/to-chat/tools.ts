@@ -158,16 +158,16 @@ const CLIENT_TOOLS: readonly ClientTool[] = [
 
 const HELPER_PREFIX = "tool_search_";
 
-export function isServerTool({ type }: JsonObject): boolean {
+function isServerTool({ type }: JsonObject): boolean {
   return typeof type === "string" && type !== "custom" && clientToolFor(type) === null;
 }
 
 /** Finds tools for the model; other models are given all tools from the start. */
-export function isToolSearch({ type }: JsonObject): boolean {
+function isToolSearch({ type }: JsonObject): boolean {
   return typeof type === "string" && type.startsWith(HELPER_PREFIX);
 }
 
-export function clientToolFor(type: unknown): Omit<ClientTool, "prefix"> | null {
+function clientToolFor(type: unknown): Omit<ClientTool, "prefix"> | null {
   if (typeof type !== "string") return null;
   return CLIENT_TOOLS.find((tool) => type.startsWith(tool.prefix)) ?? null;
 }
