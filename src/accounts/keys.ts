@@ -17,7 +17,6 @@ import {
   newKeyId,
   toKeyRecord,
 } from "./key.ts";
-import { createLastUsed } from "./last-used.ts";
 
 export type Verification =
   | { readonly state: "ok"; readonly key: KeyRecord; readonly profile: Profile | null }
@@ -242,6 +241,53 @@ function createUnknownKeys(now: () => number) {
       if (untilMs > now()) return true;
       untilMsByHash.delete(hash);
       return false;
+    },
+  };
+}
+
+/** Last-used times: gathered in memory and written in batches, never once per request. */
+function createLastUsed({ store, log, flushMs }: Required<Pick<KeysOptions, "store" | "log" | "flushMs">>) {
+  const gathered = new Map<string, number>();
+  let flushing: ReadonlyMap<string, number> = new Map();
+  let running: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+
+  const write = async (): Promise<void> => {
+    flushing = new Map(gathered);
+    gathered.clear();
+    try {
+      await store.touch(flushing);
+    } catch (error) {
+      // Kept for the next flush, unless the key was used again meanwhile.
+      for (const [id, atMs] of flushing) if (!gathered.has(id)) gathered.set(id, atMs);
+      log.warn({ event: "keys.last_used_failed", err: error }, "last-used times could not be written; retrying later");
+    } finally {
+      flushing = new Map();
+      running = null;
+    }
+  };
+  const flush = async (): Promise<void> => {
+    if (running !== null) await running;
+    if (gathered.size === 0) return;
+    running ??= write();
+    await running;
+  };
+
+  return {
+    note: (id: string, atMs: number): void => void gathered.set(id, atMs),
+    /** The record with the newer of the stored and the gathered time. */
+    overlay: (key: KeyRecord): KeyRecord => {
+      const atMs = Math.max(key.lastUsedAtMs ?? 0, gathered.get(key.id) ?? 0, flushing.get(key.id) ?? 0);
+      return atMs === 0 ? key : { ...key, lastUsedAtMs: atMs };
+    },
+    flush,
+    start: (): void => {
+      timer ??= setInterval(() => void flush(), flushMs).unref();
+    },
+    stop: async (): Promise<void> => {
+      if (timer !== null) clearInterval(timer);
+      timer = null;
+      await flush();
     },
   };
 }

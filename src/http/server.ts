@@ -79,7 +79,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   const countUnmatched = createUnmatchedCounter(edge);
   server.setNotFoundHandler(async (request, reply) => {
     if (isV1(request.url)) await countUnmatched(request, reply);
-    methods.answerUnmatched(request, reply);
+    methods.respondUnmatched(request, reply);
     return reply;
   });
   server.addHook("onClose", async () => queue.close());

@@ -96,7 +96,7 @@ export function createSharedCounter(options: SharedCounterOptions): SharedCounte
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const giveUp = (): void => reject(new Error(`no answer within ${ms} ms`));
+    const giveUp = (): void => reject(new Error(`no response within ${ms} ms`));
     // If this process was the busy one, the response has arrived and only not been read yet.
     timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), ms);
   });

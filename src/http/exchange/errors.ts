@@ -49,7 +49,7 @@ const MALFORMED: Readonly<Record<string, { status: number; message: string }>> =
 const NOT_HTTP = { status: 400, message: "The bytes received are not a valid HTTP request." };
 
 /** Responds to bytes that are not HTTP. They never reach a route, and still get a request id and our error shape. */
-export function answerMalformedHttp(error: Error & { code?: string }, socket: Socket): void {
+export function respondToMalformedHttp(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable) {
     socket.destroy(error);
     return;

@@ -11,7 +11,7 @@ interface KnownPath {
 }
 
 export interface MethodTable {
-  answerUnmatched(request: FastifyRequest, reply: FastifyReply): void;
+  respondUnmatched(request: FastifyRequest, reply: FastifyReply): void;
 }
 
 /** Watches the routes as they are registered, so it must be created before them. */
@@ -25,7 +25,7 @@ export function createMethodTable(server: FastifyInstance): MethodTable {
     for (const name of [method].flat()) known.methods.add(name);
   });
   return {
-    answerUnmatched(request, reply) {
+    respondUnmatched(request, reply) {
       const path = normalised(request.url);
       const known = [...paths.values()].filter(({ pattern }) => pattern.test(path));
       const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(", ");

@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import type { Settings } from "../../config/settings.ts";
 import type { Log } from "../../core/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import { answerMalformedHttp } from "../exchange/errors.ts";
+import { respondToMalformedHttp } from "../exchange/errors.ts";
 import { isV1, type RequestFormats } from "../exchange/request-format.ts";
 import { pathOf } from "../exchange/request-head.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
@@ -47,7 +47,7 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
     const response = newestResponse.get(socket as Socket);
     // The rest of a request that has its response already: a second one would be taken for that to the next request.
     if (response?.headersSent === true && !response.req.complete) socket.destroy();
-    else answerMalformedHttp(error, socket as Socket);
+    else respondToMalformedHttp(error, socket as Socket);
   });
   server.maxConnections = context.settings.limits.connections;
   server.on("drop", () => context.metrics.connectionDropped());

@@ -1,4 +1,4 @@
-// Who is let in. Every key that is not good gets one and the same answer. Behaviour 3.
+// Authentication. Every invalid key gets the same response. Behaviour 3.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";

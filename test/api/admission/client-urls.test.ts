@@ -1,4 +1,4 @@
-// Addresses inside of a request are the provider's business: the gateway never fetches one, whatever it leads to.
+// URLs inside a request: the gateway never fetches one, wherever it leads.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -47,7 +47,7 @@ function yaml(): string {
 describe.each(["open", "claude"])("a request to %s", (model) => {
   const direct = { model, service_profile: "direct", max_tokens: 20 };
 
-  it("in the chat format that is full of addresses", async () => {
+  it("in the chat format that is full of URLs", async () => {
     const url = `${baitUrl}/${model}/chat`;
     const answer = await gateway.post("/v1/chat/completions", {
       ...direct,
@@ -65,7 +65,7 @@ describe.each(["open", "claude"])("a request to %s", (model) => {
     expect(answer.status).toBe(200);
   });
 
-  it("in the Messages format that is full of addresses", async () => {
+  it("in the Messages format that is full of URLs", async () => {
     const url = `${baitUrl}/${model}/messages`;
     const content = [
       { type: "text", text: `Look at ${url}` },
@@ -97,7 +97,7 @@ describe("a request for a decision or a count", () => {
 });
 
 describe("in the end", () => {
-  it("nobody has visited any of the addresses", () => {
+  it("none of the URLs was fetched", () => {
     expect(visits).toEqual([]);
   });
 });

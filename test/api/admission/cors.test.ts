@@ -1,4 +1,4 @@
-// Browsers of other origins: refused unless the configuration names them.
+// CORS: browsers of other origins are refused unless the configuration names them.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
@@ -24,7 +24,7 @@ describe("by default", () => {
   });
   afterAll(() => gateway.stop());
 
-  it("no answer carries a CORS header", async () => {
+  it("no response carries a CORS header", async () => {
     expect(corsHeaders(await preflight(gateway))).toEqual([]);
     expect(corsHeaders(await gateway.post("/v1/chat/completions", HELLO, PREFLIGHT))).toEqual([]);
   });
@@ -45,7 +45,7 @@ describe("with origins configured", () => {
     expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
   });
 
-  it.each([false, true])("answers carry the header (stream: %s)", async (stream) => {
+  it.each([false, true])("responses carry the header (stream: %s)", async (stream) => {
     const answer = await gateway.post("/v1/chat/completions", { ...HELLO, stream }, { origin: "https://app.example" });
     await answer.text();
     expect(answer.status).toBe(200);

@@ -45,12 +45,12 @@ describe("X-Request-Id", () => {
     expect(answer.headers.get("x-request-id")).toMatch(FRESH_ID);
   });
 
-  it("is on the answer to an expectation nobody knows", async () => {
+  it("is on the response to an unknown expectation", async () => {
     const answer = await sendRaw(gateway.url, "GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n");
     expect([answer.status, answer.headers.get("x-request-id")]).toEqual([200, expect.stringMatching(FRESH_ID)]);
   });
 
-  it("is on answers and on streams, and differs from request to request", async () => {
+  it("is on whole responses and on streams, and differs from request to request", async () => {
     const ids = new Set<string | null>();
     for (const stream of [false, true, false, true]) {
       const answer = await gateway.post("/v1/chat/completions", { ...HELLO, stream });
@@ -90,7 +90,7 @@ describe("X-Request-Id", () => {
     ],
     ["endless headers", `GET / HTTP/1.1\r\nHost: x\r\nx-long: ${"y".repeat(300_000)}\r\n\r\n`, 431],
     ["no Host", "GET /healthz HTTP/1.1\r\n\r\n", 400],
-  ])("is on the answer to %s", async (_name, bytes, status) => {
+  ])("is on the response to %s", async (_name, bytes, status) => {
     const answer = await sendRaw(gateway.url, bytes);
     expect(answer.status).toBe(status);
     expect(answer.headers.get("x-request-id")).toMatch(FRESH_ID);

@@ -1,5 +1,5 @@
-// Nobody becomes more than they are by adding a field: every writing call of an owner refuses what is not theirs to set,
-// and nothing has changed afterwards. The same for calls that need no session.
+// No privilege by an added field: every write of an owner rejects fields they may not set, and nothing has changed
+// afterwards. The same holds for calls that need no session.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
@@ -89,7 +89,7 @@ describe("an owner", () => {
   });
 });
 
-describe("somebody without a session", () => {
+describe("a caller without a session", () => {
   it.each(["role", "accountId", "id"])("cannot add %s when signing in", async (field) => {
     const body = { email: "owner@example.com", password: PASSWORD, [field]: "operator" };
     expect((await visit(gateway).call("POST", "/api/session", body)).status).toBe(400);

@@ -21,7 +21,7 @@ function limits(answer: Response): readonly (string | null)[] {
 }
 
 describe("the limit", () => {
-  it("counts every /v1 call of a key together, and says so on each answer", async () => {
+  it("counts every /v1 call of a key together, and says so on each response", async () => {
     const headers = await keyWith(4);
     const first = await gateway.post("/v1/chat/completions", HELLO, headers);
     expect(limits(first)).toEqual(["4", "3", expect.stringMatching(/^\d+s$/)]);
@@ -43,7 +43,7 @@ describe("the limit", () => {
     expect(error.message).toContain("4 requests a minute");
   });
 
-  it("counts paths and methods that are not there, when a key comes with them", async () => {
+  it("counts unknown paths and methods when a key comes with them", async () => {
     const headers = await keyWith(3);
     const missing = await gateway.post("/v1/nothing", {}, headers);
     expect([missing.status, ...limits(missing).slice(0, 2)]).toEqual([404, "3", "2"]);

@@ -1,5 +1,4 @@
-// Case 23: keys that are meant for somebody else to read: SQL, NoSQL, LDAP, shells, templates, paths. Every one is a wrong
-// key like any other.
+// Case 23: injection in keys: SQL, NoSQL, LDAP, shells, templates, paths. Every one is a wrong key like any other.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
@@ -67,7 +66,7 @@ const TEXTS = [
   ...OTHERS.flatMap((text) => [text, `sk-service-${text}`]),
 ];
 
-test(`all of ${TEXTS.length} are 401 in one and the same way, in either header`, async () => {
+test(`all of ${TEXTS.length} are the same 401, in either header`, async () => {
   expect(TEXTS.length).toBeGreaterThanOrEqual(170);
   const expected = await refusal("authorization: Bearer sk-service-x", "/v1/models");
   for (const text of TEXTS) {

@@ -1,4 +1,4 @@
-// An owner and somebody else's account: every call answers as if it were not there. Operators see all.
+// An owner and another account: every call responds as if that account did not exist. Operators see all.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";
@@ -46,7 +46,7 @@ describe("an owner", () => {
     ["POST", "/api/requests/REQUEST/feedback", { tier: "NANO" }],
   ];
 
-  it.each(calls)("%s %s answers for another account's id as for a missing one", async (...call) => {
+  it.each(calls)("%s %s treats another account's id like a missing one", async (...call) => {
     const [method, path, body] = call as unknown as readonly [string, string, object?];
     const fill = (ids: typeof theirs): [string, object | undefined] => {
       const put = (text: string): string =>
@@ -71,7 +71,7 @@ describe("an owner", () => {
     "/api/requests/export?format=csv",
     "/api/usage",
   ];
-  it.each(listing)("%s of another account is 404, as of one that is not there", async (path) => {
+  it.each(listing)("%s of another account is 404, as of a missing one", async (path) => {
     const joint = path.includes("?") ? "&" : "?";
     for (const account of ["default", "account_0"]) {
       const answer = await owner.call("GET", `${path}${joint}account=${account}`);

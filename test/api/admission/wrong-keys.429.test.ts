@@ -1,4 +1,4 @@
-// Guessing: wrong API keys, admin tokens and passwords, by the address they come from. Others are not held up.
+// Guessing: wrong API keys, admin tokens and passwords, limited by address. Other clients are not affected.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";
@@ -40,7 +40,7 @@ describe("wrong API keys", () => {
     await expectError(await ask(behindProxy, wrongKey(0), "9.9.9.8"), { status: 401 });
   });
 
-  it("are counted by the address nearest to us that is no proxy of ours: more in front of it is hearsay", async () => {
+  it("are counted by the nearest address that is no trusted proxy", async () => {
     await useUp(behindProxy, (index) => `1.1.1.${index}, 7.7.7.7`);
     await expectError(await ask(behindProxy, wrongKey(0), "2.2.2.2, 7.7.7.7"), { status: 429 });
   });
@@ -51,7 +51,7 @@ describe("wrong API keys", () => {
     expect((await ask(direct, `Bearer ${direct.key}`, "3.3.3.3")).status).toBe(200);
   });
 
-  it("are those that were given: no key at all is 401 as often as one likes", async () => {
+  it("do not include missing keys: those are 401 without a limit", async () => {
     for (let index = 0; index < MOST + 5; index += 1) {
       const answer = await fetch(`${behindProxy.url}/v1/models`, { headers: from("5.5.5.5") });
       await expectError(answer, { status: 401, code: "invalid_api_key" });
@@ -60,7 +60,7 @@ describe("wrong API keys", () => {
 });
 
 describe("wrong admin tokens", () => {
-  it("block that address for a while, also for the right one, and no other address", async () => {
+  it("block that address for a while, even with the right token, and no others", async () => {
     const credits = (token: string, address: string): Promise<Response> =>
       behindProxy.get("/api/credits", { authorization: `Bearer ${token}`, ...from(address) });
     // Many at once, so that a slow machine too is done within the minute.
@@ -98,7 +98,7 @@ describe("wrong passwords", () => {
 });
 
 describe("metrics on this machine", () => {
-  it("are not for a page whose name was made to lead here", async () => {
+  it("are not for a page whose host name was made to resolve here", async () => {
     const { port } = new URL(direct.url);
     const answers = await Promise.all(
       [`localhost:${port}`, `evil.example:${port}`].map((host) => statusFor(direct.url, host)),
@@ -109,12 +109,12 @@ describe("metrics on this machine", () => {
   it.each([
     ...["X-Forwarded-For: 9.9.9.9", "X-Forwarded-Host: a.example", "Forwarded: for=9.9.9.9", "X-Real-IP: 9.9.9.9"],
     ...["Via: 1.1 proxy", "CF-Connecting-IP: 9.9.9.9", "True-Client-IP: 9.9.9.9", "X-Envoy-External-Address: 9.9.9.9"],
-  ])("are not for whom a proxy here speaks for: %s", async (line) => {
+  ])("are not for clients of a proxy on this machine: %s", async (line) => {
     const head = `GET /metrics HTTP/1.1\r\nHost: localhost\r\n${line}\r\nConnection: close\r\n\r\n`;
     expect((await sendRaw(direct.url, head)).status).toBe(401);
   });
 
-  it("are not for a proxy that says nothing of itself but speaks HTTP/1.0", async () => {
+  it("are not for a proxy that only gives itself away by HTTP/1.0", async () => {
     expect((await sendRaw(direct.url, "GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n")).status).toBe(401);
   });
 });

@@ -1,6 +1,5 @@
-// Clients that leave at any moment: in the middle of their own request, while the hold is taken, before the answer, in
-// the middle of it, at its end. Whatever the moment, soon nothing is on hold, nothing is in flight and every provider
-// has been let go.
+// Clients that disconnect at any moment: within their own request, while the hold is taken, before, within or at the end
+// of the response. Whatever the moment, soon nothing is on hold, nothing is in flight and every provider is released.
 
 import { request as httpRequest, ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
@@ -156,7 +155,7 @@ test.each(STORES)(`${STORM}, $store`, { timeout: 180_000 + 90_000 * ROUNDS }, as
   console.info(`storms of ${AT_ONCE} disconnects on ${store}: at rest after ${took.join(", ")} ms`);
 });
 
-test("a stream whose head cannot be written is a 500, costs nothing and lets go of the provider", async () => {
+test("a stream whose head cannot be written is a 500, costs nothing and releases the provider", async () => {
   world = await openWorld(OPTIONS);
   world.a.once("alpha", ({ response }) => {
     response.writeHead(200, { "content-type": "text/event-stream" });

@@ -44,7 +44,7 @@ test("a client that does not read a stream of 50 MB", async () => {
   expect((await lab.line("slow-reader")).ending).toBe("complete");
 });
 
-test("a client that does not read and then leaves lets go of the provider", async () => {
+test("a client that does not read and then disconnects releases the provider", async () => {
   const sent = { bytes: 0, isDone: false };
   lab.provider.on("alpha", floods(sent));
   const received = lab.provider.nextRequest();

@@ -1,5 +1,5 @@
-// Bodies made to cost much: deep, long, endless, packed. Each is answered with the right status, memory stays bounded,
-// others are served meanwhile, and nothing of it reaches a provider or the ledger.
+// Expensive bodies: deep, long, endless, compressed. Each gets the right status, memory stays bounded, other requests are
+// served meanwhile, and nothing reaches a provider or the ledger.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
@@ -126,6 +126,6 @@ test.each(BODIES)("case $number: $name", async ({ send, statuses }) => {
   expect(await (await gateway.api("GET", "/api/ledger/verify")).json()).toMatchObject({ ok: true, openHolds: 0 });
 });
 
-test("afterwards it answers", async () => {
+test("serves requests afterwards", async () => {
   expect(await post(JSON.stringify({ messages: [{ role: "user", content: "hi" }] }))).toBe(200);
 });

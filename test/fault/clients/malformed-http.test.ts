@@ -1,5 +1,5 @@
-// Bytes that are not proper HTTP, or that two readers might read differently: refused in our own shape, without a call to
-// a provider, and the next request is served as ever.
+// Bytes that are not proper HTTP, or that two readers might read differently: rejected in our error shape, without a call
+// to a provider, and the next request is served as usual.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
@@ -70,7 +70,7 @@ describe("where a body ends", () => {
     ["a chunk size beyond all numbers", [CHUNKED], "ffffffffffffffffff\r\nhello\r\n0\r\n\r\n"],
     ["chunks with bare line feeds", [CHUNKED], `${BODY.length.toString(16)}\n${BODY}\n0\n\n`],
     ["an endless chunk extension", [CHUNKED], `5;${"x".repeat(200_000)}\r\nhello\r\n0\r\n\r\n`],
-  ])("said twice or wrongly is 400: %s", async (_name, lines, body) => {
+  ])("given twice or wrongly is 400: %s", async (_name, lines, body) => {
     expectRefusal(await sendRaw(gateway.url, request(lines, body)), 400);
   });
 
@@ -78,7 +78,7 @@ describe("where a body ends", () => {
     ["a second request behind the first", [LENGTH, CHUNKED], "0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"],
     ["a body that goes wrong after its answer", ["Transfer-Encoding: xchunked"], CHUNKS],
     ["chunks that go wrong after their answer", [CHUNKED, "Content-Encoding: gzip"], "zz\r\n"],
-  ])("has one answer and no more: %s", async (_name, lines, body) => {
+  ])("has exactly one response: %s", async (_name, lines, body) => {
     const socket = openSocket(gateway.url);
     let received = "";
     socket.setEncoding("utf8").on("data", (text: string) => {
@@ -90,7 +90,7 @@ describe("where a body ends", () => {
     expect(received.match(/HTTP\/1\.1 \d+/g)).toHaveLength(1);
   });
 
-  it.each(["gzip, chunked", "xchunked", "gzip"])("packed for the way is 415: %s", async (coding) => {
+  it.each(["gzip, chunked", "xchunked", "gzip"])("compressed for the transfer is 415: %s", async (coding) => {
     expectRefusal(await sendRaw(gateway.url, request([`Transfer-Encoding: ${coding}`], CHUNKS)), 415);
   });
 });
@@ -152,7 +152,7 @@ describe("the first line", () => {
     expect(answer.status).toBe(200);
   });
 
-  it("with a path of 100 KB is 404, and the answer does not repeat it", async () => {
+  it("with a path of 100 KB is 404, and the response does not repeat it", async () => {
     const answer = await sendRaw(gateway.url, request([]).replace("/v1/models", `/v1/${"a".repeat(100_000)}`));
     expect(answer.status).toBe(404);
     expect(answer.body.length).toBeLessThan(1_000);
@@ -170,7 +170,7 @@ describe("the first line", () => {
   });
 });
 
-describe("letters written as numbers", () => {
+describe("percent-encoded letters", () => {
   it("change nothing: the same checks, shapes and headers", async () => {
     const answer = await sendRaw(gateway.url, request([]).replace("/v1/", "/%761/"));
     expect(answer.status).toBe(200);

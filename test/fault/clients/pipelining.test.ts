@@ -1,5 +1,5 @@
-// Several requests on one connection before the first is answered. When the client goes away, those that waited for their
-// turn go with it: no hold, no place and no provider's work is left behind.
+// Several requests on one connection before the first response. When the client disconnects, the waiting ones end with it:
+// no hold, no place and no provider's work is left behind.
 
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
@@ -73,7 +73,7 @@ const DISCONNECTS: readonly { readonly name: string; readonly behaviour: Behavio
   { name: "streams that nobody reads", behaviour: floods, stream: true },
 ];
 
-test.each(DISCONNECTS)("a client leaves with answers to come: $name", async ({ behaviour, stream }) => {
+test.each(DISCONNECTS)("a client disconnects with responses to come: $name", async ({ behaviour, stream }) => {
   world.a.on("alpha", behaviour);
   const socket = sendTogether(...Array.from({ length: REQUESTS }, () => ({ stream })));
   await vi.waitFor(() => expect(world.a.callsTo("alpha")).toBe(REQUESTS), { timeout: 60_000 });
@@ -84,7 +84,7 @@ test.each(DISCONNECTS)("a client leaves with answers to come: $name", async ({ b
   await nothingIsLeft();
 });
 
-test("a whole answer that is ready before its turn is given up with the connection, and charged", async () => {
+test("a whole response that is ready before its turn is dropped with the connection, and charged", async () => {
   world.a.once("alpha", hangs, answers("in time"));
   const socket = sendTogether({}, {});
   await vi.waitFor(async () => expect((await world.bank.entries(5)).some(isOf("alpha"))).toBe(true), {
@@ -98,7 +98,7 @@ function isOf(model: string): (line: { kind: string; model: string | null }) => 
   return (line) => line.kind === "charge" && line.model === model;
 }
 
-test("a client that reads the first answer and not the second is cut off like any other", async () => {
+test("a client that reads the first response and not the second is cut off like any other", async () => {
   world.a.once("alpha", delays(300, answers("first")), floods);
   const socket = sendTogether({}, { stream: true });
   await vi.waitFor(() => expect(world.a.requests.length).toBe(2), { timeout: 60_000 });
@@ -108,7 +108,7 @@ test("a client that reads the first answer and not the second is cut off like an
   socket.destroy();
 });
 
-test("answers come in the order of the requests", async () => {
+test("responses arrive in the order of the requests", async () => {
   world.a.once("alpha", delays(200, answers("first")), answers("second"));
   const socket = sendTogether({ max_tokens: 11 }, { stream: true, max_tokens: 12 });
   let text = "";

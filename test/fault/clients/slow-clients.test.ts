@@ -1,4 +1,4 @@
-// Clients that take their time: headers and bodies drop by drop, connections that say nothing, and too many of them.
+// Slow clients: headers and bodies byte by byte, silent connections, and too many of them.
 
 import { once } from "node:events";
 import type { Socket } from "node:net";
@@ -84,7 +84,7 @@ describe("a client that sends", () => {
     await drip([]);
   });
 
-  it("nothing after an answer is cut off", async () => {
+  it("nothing after a response is cut off", async () => {
     const received = await drip(["GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"]);
     expect(received).toMatch(/^HTTP\/1\.1 200 /);
   });
@@ -97,7 +97,7 @@ const isAlive = (): Promise<boolean> =>
   );
 
 describe("more connections than the process holds", () => {
-  it("are closed at once, and there is room again when others leave", async () => {
+  it("are closed at once, and there is room again when others disconnect", async () => {
     const sockets: Socket[] = [];
     const closings: Promise<unknown>[] = [];
     for (let opened = 0; opened < 3 * CONNECTIONS; opened += 1) {
@@ -116,7 +116,7 @@ describe("more connections than the process holds", () => {
 });
 
 describe("the provider", () => {
-  it("heard of the one whole request only, and nothing is on hold", async () => {
+  it("received the one whole request only, and nothing is on hold", async () => {
     expect(provider.requests).toHaveLength(1);
     expect(await (await gateway.api("GET", "/api/credits")).json()).toMatchObject({ heldUsd: "0" });
     expect(gateway.logged.filter(({ level }) => level === "error")).toEqual([]);

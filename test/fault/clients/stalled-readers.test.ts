@@ -1,5 +1,5 @@
-// Clients that ask and do not read: held up to a point, then cut off, and they pay for what had come, like any client
-// that leaves. Those that read slowly are served.
+// Clients that do not read their response: kept for a while, then cut off, and charged for what had arrived, like any
+// client that disconnects. Clients that read slowly are served.
 
 import type { IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
@@ -71,7 +71,7 @@ function endOf(response: IncomingMessage): Promise<boolean> {
 }
 
 describe("a stream", () => {
-  test("nobody reads is cut off; the provider is let go and what came is charged", async () => {
+  test("that is not read is cut off; the provider is released and what arrived is charged", async () => {
     const sent = { bytes: 0 };
     world.a.on("alpha", floods(sent));
     const received = world.a.nextRequest();
@@ -88,7 +88,7 @@ describe("a stream", () => {
     expect(world.b.requests.length).toBe(0);
   });
 
-  test("thirty of them at once harm nobody else", async () => {
+  test("thirty of them at once do not disturb other clients", async () => {
     const sent = { bytes: 0 };
     world.a.on("alpha", floods(sent));
     const before = process.memoryUsage().rss;
@@ -136,7 +136,7 @@ describe("a stream", () => {
     expect(spent).toBe(COST.alpha);
   });
 
-  test("that fits into the buffers has ended well, read or not", async () => {
+  test("that fits into the buffers is complete, read or not", async () => {
     const piece = event(chunk("alpha", { content: PIECE.slice(0, 1024) }));
     world.a.on("alpha", ({ response }) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -148,10 +148,10 @@ describe("a stream", () => {
   });
 });
 
-describe("a whole answer", () => {
+describe("a whole response", () => {
   const huge = sends(200, completion("~".repeat(20 * MEGABYTE), "alpha"));
 
-  test("nobody reads was paid for, and its connection is cut", async () => {
+  test("that is not read was charged, and its connection is cut", async () => {
     world.a.on("alpha", huge);
     const spent = await world.bank.spentBy(async () => {
       const response = await unread({ max_tokens: 4000 }).response;
@@ -162,7 +162,7 @@ describe("a whole answer", () => {
     expect(spent).toBe(COST.alpha);
   });
 
-  test("that is read comes whole, however large", async () => {
+  test("that is read arrives whole, however large", async () => {
     world.a.on("alpha", huge);
     const seen = await world.exchange({ max_tokens: 4000 });
     expect(seen.isWhole).toBe(true);

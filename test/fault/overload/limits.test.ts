@@ -1,5 +1,5 @@
 // The per-minute limit of one key over three gateways on one PostgreSQL: exact over PostgreSQL and over Redis, bounded when
-// either is away, and never in the way of money.
+// either fails, and harmless to the ledger.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makeKeyText } from "../../../src/accounts/key.ts";
@@ -75,7 +75,7 @@ async function expectLimit(work: () => Promise<readonly Reply[]>): Promise<void>
 }
 
 function isExact(): void {
-  test("a burst: exactly the limit gets through, the rest is told when to come back", async () => {
+  test("a burst: exactly the limit is admitted, and the rest told when to retry", async () => {
     const key = await newKey();
     let replies: readonly Reply[] = [];
     await expectLimit(async () => {
@@ -121,7 +121,7 @@ describe.skipIf(database === null)("over PostgreSQL", () => {
 
   isExact();
 
-  test("with the database away each process keeps to its part; what needs no database is answered", async () => {
+  test("without the database each process enforces its part, and calls that need no database succeed", async () => {
     const [key, fallbackKey] = [await newKey(), await newKey()];
     await Promise.all([lookAtAll(key, 3), lookAtAll(fallbackKey, 3)]);
     await proxy.goAway();
@@ -157,7 +157,7 @@ describe.skipIf(redis === null)("over Redis", () => {
 
   isExact();
 
-  test("Redis that hangs: nobody waits long, the limit holds within twice, money fits; then it is shared again", async () => {
+  test("Redis that hangs: no call waits long, the limit holds within twice, the ledger is correct; then it is shared again", async () => {
     const key = await newKey();
     await lookAtAll(key, 3);
     redis!.pause();

@@ -1,5 +1,5 @@
-// Too much at once: what is rejected is rejected early and at once, what was accepted goes on, and afterwards
-// everything is as before.
+// Overload: a rejected request is rejected at once and before it is read, accepted ones go on, and afterwards everything is
+// as before.
 
 import { setImmediate as nextRound } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
@@ -54,7 +54,7 @@ async function expectOverloaded(answer: Response): Promise<void> {
 }
 
 describe("as many requests at once as the process may serve", () => {
-  it("refuses the next one in its own format, takes it when a place is free, and costs nothing", async () => {
+  it("rejects the next one in its format, accepts it when a place is free, and charges nothing", async () => {
     await open({ SWITCHYARD_IN_FLIGHT: "3" });
     const room = openWaitingRoom(provider, "alpha");
     const running = await occupy(3);
@@ -77,7 +77,7 @@ describe("as many requests at once as the process may serve", () => {
     expect(await (await gateway.api("GET", "/api/credits")).json()).toMatchObject({ heldUsd: "0" });
   });
 
-  it("refuses before a body is read, and does not wait for a large one", async () => {
+  it("rejects before a body is read, and does not wait for a large one", async () => {
     await open({ SWITCHYARD_IN_FLIGHT: "1" });
     const room = openWaitingRoom(provider, "alpha");
     const running = await occupy(1);
@@ -94,7 +94,7 @@ describe("as many requests at once as the process may serve", () => {
 });
 
 describe("as many requests at once as one key may have", () => {
-  it("refuses its next one with 429 and leaves other keys alone", async () => {
+  it("rejects its next one with 429 and leaves other keys alone", async () => {
     await open({ SWITCHYARD_IN_FLIGHT_PER_KEY: "2" });
     const other = (await (await gateway.api("POST", "/api/keys", { name: "other" })).json()) as { key: string };
     const room = openWaitingRoom(provider, "alpha");
@@ -111,7 +111,7 @@ describe("as many requests at once as one key may have", () => {
 });
 
 describe("a process without memory to spare", () => {
-  it("refuses work and stays open to those who run it", async () => {
+  it("rejects requests and stays open to operators", async () => {
     await open({ SWITCHYARD_MEMORY_PERCENT: "1" });
     await expect.poll(async () => (await chat()).status).toBe(503);
     await expectOverloaded(await chat());
@@ -122,7 +122,7 @@ describe("a process without memory to spare", () => {
 });
 
 describe("an event loop that cannot keep up", () => {
-  it("refuses work while it is late and has much to do, and takes it again when it is not late", async () => {
+  it("rejects requests while it is late under load, and accepts them again afterwards", async () => {
     await open({ SWITCHYARD_EVENT_LOOP_DELAY_MS: "100" });
     const room = openWaitingRoom(provider, "alpha");
     const running = await occupy(32);

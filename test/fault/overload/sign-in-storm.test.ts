@@ -1,5 +1,5 @@
-// Case 97: many wrong passwords at once, each as hard to compute as a real one. Requests are served meanwhile: they do not
-// stand in line behind the passwords.
+// Case 97: many wrong passwords at once, each as hard to compute as a real one. Requests are served meanwhile and do not
+// queue behind the passwords.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HELLO } from "../../support/gateway/gateway.ts";

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("polling asks for one number, and reads everything only when it has moved", async () => {
+test("polling reads one number, and everything else only when it has moved", async () => {
   const stores = createMemoryStores();
   const all = vi.spyOn(stores.keys, "all");
   const directory = createDirectory(stores);
@@ -27,7 +27,7 @@ test("polling asks for one number, and reads everything only when it has moved",
   expect(stores.state.revisionReads).toBe(reads);
 });
 
-test("an outage is told once, and polling goes on by itself", async () => {
+test("an outage is logged once, and polling goes on", async () => {
   const stores = createMemoryStores();
   const directory = createDirectory(stores);
   await directory.start();
@@ -41,7 +41,7 @@ test("an outage is told once, and polling goes on by itself", async () => {
   directory.stop();
 });
 
-test("starting without a database fails, and may be tried again", async () => {
+test("starting without a database fails, and can be retried", async () => {
   const stores = createMemoryStores();
   const directory = createDirectory(stores);
   stores.state.isDown = true;
@@ -53,7 +53,7 @@ test("starting without a database fails, and may be tried again", async () => {
   directory.stop();
 });
 
-test("who asks while a reading is under way gets one that began afterwards", async () => {
+test("a call during a read gets a read that began afterwards", async () => {
   const stores = createMemoryStores();
   const directory = createDirectory(stores);
   const begun: number[] = [];

@@ -34,7 +34,7 @@ describe("the text of a key", () => {
 });
 
 describe("verify", () => {
-  test("answers synchronously for a key that is known", async () => {
+  test("returns synchronously for a known key", async () => {
     const { keys } = createService();
     const { key, text } = await keys.create(wanted);
     expect(keys.verify(text)).toEqual({ state: "ok", key, profile: null });
@@ -47,7 +47,7 @@ describe("verify", () => {
     ["a character that no key has", "sk-service-abc def"],
     ["a line break at the end", `${makeKeyText()}\n`],
     ["far too long", `sk-service-${"a".repeat(300)}`],
-  ])("turns away without asking the database: %s", (_what, text) => {
+  ])("rejects without asking the database: %s", (_what, text) => {
     const { keys, state } = createService();
     expect(keys.verify(text)).toEqual({ state: "unknown" });
     expect(state.revisionReads).toBe(0);
@@ -75,7 +75,7 @@ describe("verify", () => {
     expect(keyStatus(second.key, clock.ms)).toBe("expired");
   });
 
-  test("brings the key's profile, and says when it was deleted", async () => {
+  test("returns the key's profile, and says when it was deleted", async () => {
     const { keys, profiles } = createService();
     const profile = await profiles.create("default", { name: "p", constraints: NO_CONSTRAINTS });
     const { text } = await keys.create({ ...wanted, profileId: profile.id });
@@ -102,7 +102,7 @@ describe("verify", () => {
     expect(state.revisionReads).toBe(reads + 1);
   });
 
-  test("a flood of different unknown keys costs a handful of readings", async () => {
+  test("many different unknown keys cost a handful of reads", async () => {
     const { keys, state } = createService();
     await Promise.all(Array.from({ length: 3_000 }, () => keys.verify(makeKeyText())));
     expect(state.revisionReads).toBeLessThan(5);
@@ -119,7 +119,7 @@ describe("verify", () => {
     expect(await keys.verify(wrong)).toEqual({ state: "unknown" });
   });
 
-  test("a reading that began before a revocation does not bring the key back", async () => {
+  test("a read that began before a revocation does not bring the key back", async () => {
     const { keys, directory, store } = createService();
     const { key, text } = await keys.create(wanted);
     const all = store.all;
@@ -158,7 +158,7 @@ describe("create", () => {
     await expect(keys.create({ ...wanted, profileId: theirs.id })).rejects.toMatchObject({ status: 400 });
   });
 
-  test("a key that could not be stored is not in force", async () => {
+  test("a key that could not be stored is not valid", async () => {
     const { keys, state, directory } = createService();
     state.isDown = true;
     await expect(keys.create({ ...wanted, id: "key_x" })).rejects.toMatchObject({ kind: "unavailable" });
@@ -192,7 +192,7 @@ describe("last used", () => {
     expect(state.touches).toEqual([]);
   });
 
-  test("survives a failed writing, and a newer use wins", async () => {
+  test("survives a failed write, and a newer use wins", async () => {
     const { keys, state, clock, warnings } = createService();
     const first = await keys.create(wanted);
     const second = await keys.create(wanted);

@@ -1,4 +1,4 @@
-// Passwords: what is kept of them, which are refused, and how often one may be wrong.
+// Passwords: how they are stored, which are refused, and how many may be wrong.
 
 import { describe, expect, it } from "vitest";
 import { createSignInLimiter, SIGN_IN_WINDOW_MS } from "../../../src/accounts/limits/sign-ins.ts";
@@ -11,7 +11,7 @@ import { fc } from "../../support/property.ts";
 const passwords = createPasswords({ n: 16, r: 8, p: 1 });
 
 describe("a stored password", () => {
-  it("is right for itself alone, salted each time, with its parameters", async () => {
+  it("matches itself alone, with a new salt each time and its parameters", async () => {
     const [one, two] = [await passwords.hash("correct horse"), await passwords.hash("correct horse")];
     expect(one).toMatch(/^scrypt\$16\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
     expect(one).not.toBe(two);
@@ -25,7 +25,7 @@ describe("a stored password", () => {
     expect(await passwords.isRight("caf\u00e9 au lait!", await dear.hash("cafe\u0301 au lait!"))).toBe(true);
   });
 
-  it("many at once all get their turn", async () => {
+  it("many at once all complete", async () => {
     const stored = await passwords.hash("many at once");
     const answers = await Promise.all(Array.from({ length: 40 }, () => passwords.isRight("many at once", stored)));
     expect(answers.every(Boolean)).toBe(true);
@@ -64,7 +64,7 @@ describe("a new password", () => {
 });
 
 describe("sign-in limits", () => {
-  it("never let more through in a window than the limit, whatever comes", () => {
+  it("never admit more in a window than the limit", () => {
     const event = fc.record({ name: fc.constantFrom("a", "b"), pauseMs: fc.integer({ min: 0, max: 90_000 }) });
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {
@@ -113,7 +113,7 @@ const ADA: User = {
 };
 
 describe("signing in", () => {
-  it("works the password of nobody as hard as that of somebody", async () => {
+  it("works as hard on the password of an unknown user", async () => {
     const asked: (string | null)[] = [];
     const watching = {
       hash: passwords.hash,

@@ -1,4 +1,4 @@
-// /readyz?verbose when something is missing: what fails is named, what is only nice to have does not make it fail.
+// /readyz?verbose with failing checks: each is named, and an optional one does not make it fail.
 
 import { fastify } from "fastify";
 import { expect, test } from "vitest";
@@ -36,7 +36,7 @@ test.each([
   expect(await ask(checks)).toEqual({ statusCode: status, body: text });
 });
 
-test("providers that all rest are told, and no reason to be taken out", async () => {
+test("providers that all cool down are named, and the process stays ready", async () => {
   const { statusCode, body } = await ask([SHUTDOWN], "?verbose", "open");
   expect(statusCode).toBe(200);
   expect(body).toContain("[-]providers failed: all of them rest after failures (ready without it)\n");

@@ -5,7 +5,7 @@ import { fc } from "../../../support/property.ts";
 const START_MS = 1_700_000_000_000;
 
 describe("the per-minute limit", () => {
-  test("lets the limit through, refuses the next, and says when to come back", () => {
+  test("admits up to the limit, refuses the next call, and says when to retry", () => {
     const limiter = createLimiter();
     for (let count = 1; count <= 5; count += 1) {
       expect(limiter.admit("k", 5, START_MS)).toEqual({
@@ -105,7 +105,7 @@ describe("laws of the limit", () => {
     );
   });
 
-  test("who waits as long as told is let in, and not a whole second earlier", () => {
+  test("a client that waits as long as told is admitted, and not a whole second earlier", () => {
     fc.assert(
       fc.property(history, ({ limit, startMs, gapsMs }) => {
         const limiter = createLimiter();

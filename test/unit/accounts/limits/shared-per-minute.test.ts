@@ -7,7 +7,7 @@ import { type CallWindows, type SecondCount, takeFrom, type Wish } from "../../.
 import type { Log } from "../../../../src/core/log.ts";
 import { fc } from "../../../support/property.ts";
 
-/** A shared store in memory that can be slow, or gone. */
+/** A shared store in memory that can be slow, or fail. */
 function createStore() {
   const counts = new Map<string, readonly SecondCount[]>();
   const store = {
@@ -70,7 +70,7 @@ async function burst(processes: readonly SharedLimits[], count: number, limit: n
 
 const allowed = (admissions: readonly Admission[]): number => admissions.filter((each) => each.allowed).length;
 
-test("a burst over three processes: exactly the limit is let in, and the rest told when to come back", async () => {
+test("a burst over three processes: exactly the limit is admitted, and the rest told when to retry", async () => {
   const store = createStore();
   const processes = [openProcess(store, 3), openProcess(store, 3), openProcess(store, 3)];
   const admissions = await burst(processes, 1_000, 60);
@@ -83,7 +83,7 @@ test("a burst over three processes: exactly the limit is let in, and the rest to
   expect(allowed(await burst(processes, 1_000, 60))).toBe(60);
 });
 
-test("who is far over the limit costs the store one question a second", async () => {
+test("a key far over its limit costs the store one question a second", async () => {
   const store = createStore();
   const limits = openProcess(store, 1);
   await burst([limits], 10, 5);
@@ -95,7 +95,7 @@ test("who is far over the limit costs the store one question a second", async ()
   expect(store.takes.length).toBeLessThanOrEqual(1);
 });
 
-test("a busy key is let in without asking each time; what was not used goes back", async () => {
+test("a busy key is admitted without asking each time, and unused permits go back", async () => {
   const store = createStore();
   const [here, there] = [openProcess(store, 2), openProcess(store, 2)];
   for (let count = 0; count < 500; count += 1) {
@@ -105,7 +105,7 @@ test("a busy key is let in without asking each time; what was not used goes back
   }
   expect(store.takes.length).toBeLessThan(40);
   await vi.advanceTimersByTimeAsync(2_500);
-  // All that was leased and not used is free again for the other one.
+  // Every leased and unused permit is free again for the other process.
   expect(allowed(await burst([there], 2_000, 2_000))).toBe(1_500);
 });
 
@@ -117,7 +117,7 @@ test("a limit that was changed counts from the next call", async () => {
 });
 
 describe("without the store", () => {
-  test("each process keeps to its part, nobody waits, and it is told once", async () => {
+  test("each process enforces its part, no call waits, and it is logged once", async () => {
     const store = createStore();
     const processes = [openProcess(store, 2), openProcess(store, 2)];
     store.isAway = true;
@@ -128,7 +128,7 @@ describe("without the store", () => {
     expect(told).toHaveLength(2);
   });
 
-  test("a store that hangs makes those wait who asked first, no longer than the timeout", async () => {
+  test("a store that hangs delays only the first calls, and no longer than the timeout", async () => {
     const store = createStore();
     const limits = openProcess(store, 1);
     store.latencyMs = 3_600_000;
@@ -138,7 +138,7 @@ describe("without the store", () => {
     expect(limits.admit("k", 60, Date.now())).toMatchObject({ allowed: true });
   });
 
-  test("what was let in before counts, so that the two together stay below twice the limit", async () => {
+  test("calls admitted before count, so that both together stay below twice the limit", async () => {
     const store = createStore();
     const processes = [openProcess(store, 2), openProcess(store, 2)];
     expect(allowed(await burst([processes[0]!], 100, 60))).toBe(60);
@@ -148,7 +148,7 @@ describe("without the store", () => {
     expect(allowed(await burst([processes[1]!], 100, 60))).toBe(30);
   });
 
-  test("it is shared again by itself when the store is back", async () => {
+  test("limits are shared again when the store is back", async () => {
     const store = createStore();
     const processes = [openProcess(store, 2), openProcess(store, 2)];
     store.isAway = true;
@@ -161,7 +161,7 @@ describe("without the store", () => {
   });
 });
 
-test("whenever calls come and wherever, no 60 seconds have more than the limit", async () => {
+test("no 60 seconds have more calls than the limit, whenever and wherever they arrive", async () => {
   const call = fc.record({ afterMs: fc.nat(3_000), process: fc.nat(2), count: fc.integer({ min: 1, max: 12 }) });
   const history = fc.record({ limit: fc.integer({ min: 1, max: 40 }), calls: fc.array(call, { maxLength: 120 }) });
   await fc.assert(

@@ -1,10 +1,10 @@
-// How often an address may be wrong.
+// How many wrong keys one address may send.
 
 import { describe, expect, it } from "vitest";
 import { createWrongKeys, networkOf } from "../../../../src/accounts/limits/wrong-keys.ts";
 
 describe("an address", () => {
-  it("may be wrong so often in a minute, and again in the next", () => {
+  it("may send so many wrong keys in a minute, and again in the next", () => {
     let atMs = 0;
     const wrong = createWrongKeys(3, () => atMs);
     for (let count = 0; count < 3; count += 1) {

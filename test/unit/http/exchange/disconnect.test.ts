@@ -1,4 +1,4 @@
-// What is told when a client has gone, also to those who ask too late.
+// Client disconnects, also for listeners that come too late.
 
 import { ServerResponse } from "node:http";
 import { expect, test, vi } from "vitest";
@@ -8,7 +8,7 @@ function newResponse(): ServerResponse {
   return new ServerResponse({ method: "GET", httpVersionMajor: 1, httpVersionMinor: 1 } as never);
 }
 
-test("told when it closes", () => {
+test("runs when the response closes", () => {
   const response = newResponse();
   const end = vi.fn();
   whenOver(response, end);
@@ -17,7 +17,7 @@ test("told when it closes", () => {
   expect(end).toHaveBeenCalledTimes(1);
 });
 
-test("told at once when it has closed before, and only once", () => {
+test("runs at once if the response has closed before, and only once", () => {
   const response = newResponse();
   response.destroy();
   const end = vi.fn();

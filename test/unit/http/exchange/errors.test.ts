@@ -5,7 +5,7 @@ import { GatewayError } from "../../../../src/core/errors.ts";
 import { toGatewayError } from "../../../../src/http/exchange/errors.ts";
 
 describe("toGatewayError", () => {
-  it("leaves ours as they are", () => {
+  it("leaves our own errors as they are", () => {
     const error = new GatewayError("notFound", "There is none.");
     expect(toGatewayError(error)).toBe(error);
   });

@@ -5,7 +5,7 @@ import { createEventQueue } from "../../../../src/http/exchange/event-queue.ts";
 
 const text = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
-test("events come in their order, those that waited together", async () => {
+test("events arrive in order, those that waited in one piece", async () => {
   const queue = createEventQueue(10);
   const texts = queue.texts();
   queue.push("a", { n: 1 });
@@ -16,7 +16,7 @@ test("events come in their order, those that waited together", async () => {
   expect((await later).value).toBe(text("c", {}));
 });
 
-test("a slow reader loses the oldest and hears how many", async () => {
+test("a slow reader loses the oldest events and is told how many", async () => {
   const queue = createEventQueue(2);
   for (let n = 0; n < 5; n += 1) queue.push("x", { n });
   queue.end();
@@ -25,7 +25,7 @@ test("a slow reader loses the oldest and hears how many", async () => {
   expect(got).toEqual([text("missed", { count: 3 }), text("x", { n: 3 }) + text("x", { n: 4 })]);
 });
 
-test("the end wakes who waits, and nothing comes after it", async () => {
+test("the end wakes a waiting reader, and nothing follows it", async () => {
   const queue = createEventQueue(2);
   const texts = queue.texts();
   const waiting = texts.next();

@@ -72,7 +72,7 @@ test("waits for a full socket, and sends it no pings meanwhile", async () => {
   expect(response.timeouts).toEqual([STALL_MS, 0, STALL_MS]);
 });
 
-test("the time for taking nothing runs only while bytes wait", async () => {
+test("the stall timeout runs only while bytes wait", async () => {
   const { response, sent } = send(words(3));
   response.writableFinished = true;
   await sent;
@@ -126,7 +126,7 @@ test("a source that throws breaks the connection off instead of ending it", asyn
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a head that cannot be written is told to the source, which has begun or not", async () => {
+test("a head that cannot be written ends the source, begun or not", async () => {
   for (const hasBegun of [true, false]) {
     const told = vi.fn();
     async function* source(): AsyncGenerator<string> {

@@ -1,5 +1,5 @@
-// Every operation of the contract that asks for a key is admitted the same way: without one, or with the other kind, it is 401,
-// and the answer is the same at all of them.
+// Every operation of the contract that needs a key checks it in the same way: without one, or with the other kind, it is
+// 401, with the same response everywhere.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../../src/http/pages/openapi.ts";
@@ -28,12 +28,12 @@ async function messageOf(answer: Response): Promise<string> {
   return ((await answer.json()) as { error: { message: string } }).error.message;
 }
 
-describe("an operation that asks for a key", () => {
+describe("an operation that needs a key", () => {
   it("there are many of", () => {
     expect(guarded.length).toBeGreaterThan(30);
   });
 
-  it.each(["apiKey", "adminToken"] as const)("is closed to everybody else: %s", async (kind) => {
+  it.each(["apiKey", "adminToken"] as const)("rejects every other caller: %s", async (kind) => {
     const messages = new Set<string>();
     const others: Record<string, string>[] = [
       {},
@@ -54,7 +54,7 @@ describe("an operation that asks for a key", () => {
   });
 });
 
-describe("what is open to everybody", () => {
+describe("an operation without a key", () => {
   let configured: TestGateway;
   beforeAll(async () => {
     configured = await startGateway({ yaml: labYaml("http://127.0.0.1:9/v1").replaceAll("lab", "unheard-of") });

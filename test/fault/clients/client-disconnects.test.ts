@@ -1,4 +1,4 @@
-// The client goes away: the provider's connection is closed at once, nothing more is tried, and the log says so.
+// The client disconnects: the provider's connection is closed at once, nothing more is tried, and the log says so.
 
 import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
@@ -84,7 +84,7 @@ test.each(CASES)("$name", async ({ name, behaviour, stream, until }) => {
   expect(line.attempts).toHaveLength(1);
 });
 
-test("during the wait before a retry: there is none", async () => {
+test("during the wait before a retry: there is no retry", async () => {
   lab.provider.on("*", fails(429, {}, { "retry-after": "2" }));
   const received = lab.provider.nextRequest();
   const open = lab.open("leaves-in-retry-wait");
@@ -102,7 +102,7 @@ test("during the wait before a retry: there is none", async () => {
 test.each([
   { name: "before the headers", behaviour: hangs, stream: false },
   { name: "in the middle of a whole answer to a stream", behaviour: halfBody, stream: true },
-])("a client that leaves $name does not count against the model", async ({ name, behaviour, stream }) => {
+])("a client that disconnects $name does not count against the model", async ({ name, behaviour, stream }) => {
   const closedAfterMs: number[] = [];
   for (let round = 0; round < 6; round += 1) {
     lab.provider.once("alpha", behaviour);
@@ -122,7 +122,7 @@ test.each([
   expect(Math.min(...closedAfterMs), "the call at the provider is cancelled within a second").toBeLessThan(1_000);
 });
 
-test("the line of a client that stays says complete", async () => {
+test("the log line of a client that stays says complete", async () => {
   const response = await lab.ask({ stream: true });
   await response.text();
   expect((await lab.line(response.headers.get("x-request-id")!)).ending).toBe("complete");
