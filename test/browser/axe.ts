@@ -1,4 +1,4 @@
-// What axe finds wrong with a page as it is shown: serious and critical faults only.
+// Accessibility faults that axe finds on a page: serious and critical ones only.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,7 +12,7 @@ interface AxeFault {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** The themes differ in colours alone, so in the dark those are all that is looked at. */
+/** The themes differ in colours only, so the dark one is checked for contrast alone. */
 const RULES = {
   light: "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']",
   dark: "{ type: 'rule', values: ['color-contrast'] }",

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readArguments } from "../../src/cli/command/arguments.ts";
 import { demo } from "../../src/cli/demo.ts";
 import { recordTerminal } from "../support/gateway/terminal.ts";
-import { hasBrowser, setStage } from "./stage.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-demo-"));
 const database = `sqlite:${join(folder, "demo.db")}`;
@@ -19,7 +19,7 @@ describe.skipIf(!hasBrowser)("a demo", () => {
     expect(await demo(args, quiet)).toBe(0);
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const { visit } = setStage({ database, creditsUsd: null });
+  const { visit } = startDashboard({ database, creditsUsd: null });
 
   test("has a month in every tile and chart of the overview", async () => {
     const { page, troubles } = await visit("/?range=30d&live=off");

@@ -1,16 +1,16 @@
-// The dashboard when a provider is not well: which model rests, why, and when it is tried again.
+// The dashboard when a provider fails: which model is cooling down, why, and when it is tried again.
 
 import { afterAll, describe, expect, test } from "vitest";
 import { HELLO, labYaml } from "../support/gateway/gateway.ts";
 import { fails, startFakeProvider } from "../support/providers/fake-provider.ts";
-import { hasBrowser, setStage } from "./stage.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
 
 const provider = await startFakeProvider();
 afterAll(() => provider.close());
 
-describe.runIf(hasBrowser)("a key that the provider refuses", () => {
+describe.runIf(hasBrowser)("a key that the provider rejects", () => {
   const extra = "health: { openMs: 600000, openMsMax: 600000 }";
-  const { gateway, visit } = setStage({ yaml: labYaml(provider.url, ["alpha", "beta"], extra) });
+  const { gateway, visit } = startDashboard({ yaml: labYaml(provider.url, ["alpha", "beta"], extra) });
 
   test("shows on the models page: once for the provider's key, and at each of its models", async () => {
     provider.on("*", fails(401));
@@ -27,7 +27,7 @@ describe.runIf(hasBrowser)("a key that the provider refuses", () => {
     expect(troubles).toEqual([]);
   });
 
-  test("and is gone when the provider answers again", async () => {
+  test("is no longer shown once the provider answers again", async () => {
     provider.reset();
     const direct = { ...HELLO, model: "alpha", service_profile: "direct" };
     expect((await gateway().post("/v1/chat/completions", direct)).status).toBe(200);

@@ -1,13 +1,13 @@
-// The playground while one types: how soon the decision is there after the last key, what it says of models that were left
-// out, and that nothing is asked in between.
+// The playground while typing: how soon the decision appears after the last key, which models it leaves out and why, and
+// that nothing is asked in between.
 
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { hasBrowser, setStage } from "./stage.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
 
 /** From the last key to the decision on the page. */
 const LIMIT_MS = 250;
-/** What a bare answer takes at most on a machine that is quick enough for the limit; a slower one is given more. */
+/** The longest that a bare response takes on a machine quick enough for the limit; a slower one gets more time. */
 const QUICK_MS = 15;
 /** Other work on the machine may delay any of them; that one is in time shows what the page itself needs. */
 const TRIES_MAX = 40;
@@ -17,7 +17,7 @@ const HARD =
   "Design a multi-region, strongly consistent ledger service that survives the loss of a region. Discuss consensus, clock skew, schema migration and failure testing, and prove that no money can be lost.";
 
 describe.skipIf(!hasBrowser)("the playground", () => {
-  const { visit } = setStage();
+  const { visit } = startDashboard();
 
   test(`shows the decision within ${LIMIT_MS} ms of the last key`, async () => {
     const { page } = await visit("/playground");

@@ -2,12 +2,12 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { EMAIL, hasBrowser, setStage } from "./stage.ts";
+import { EMAIL, hasBrowser, startDashboard } from "./dashboard.ts";
 
 const HELLO_BODY = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
 
 describe.skipIf(!hasBrowser)("an operator", () => {
-  const { gateway, visit } = setStage();
+  const { gateway, visit } = startDashboard();
 
   const make = async (path: string, body: object): Promise<{ id: string; key: string; link: string }> =>
     (await (await gateway().api("POST", path, body)).json()) as { id: string; key: string; link: string };
@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     expect(data.find(({ name }) => name === "shop")).toMatchObject({ expiresAt: "2099-12-31T23:59:59.999Z" });
   });
 
-  test("limits what a key spends in a month, sees what is spent of it, and lets it start anew", async () => {
+  test("limits what a key spends in a month, sees how much is spent, and resets it", async () => {
     const { page, troubles } = await visit("/keys?new=1");
     const creation = page.getByRole("dialog");
     await creation.getByLabel("Name").fill("monthly");
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
       spendReset: "monthly",
       spentUsd: expect.stringMatching(/^0\.0+/),
     });
-    // The page above asks before it is left: the key was not copied.
+    // The page above asks before closing, because the key was not copied.
     const { page: list, troubles: later } = await visit("/keys");
     const row = list.getByRole("row", { name: /monthly/ });
     await row.getByText(/^spent \$0\.0\S+ of \$5\.00, resets in \d+ (?:d|h|min|s)/).waitFor();
@@ -262,7 +262,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     expect(troubles).toEqual([]);
   });
 
-  test("mends a key whose profile is gone", async () => {
+  test("fixes a key whose profile was deleted", async () => {
     const { id } = await make("/api/profiles", { name: "brief" });
     const { key } = await make("/api/keys", { name: "orphan", profile: id });
     await gateway().api("DELETE", `/api/profiles/${id}`);

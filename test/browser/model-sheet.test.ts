@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TIERS } from "../../src/core/tiers.ts";
 import { completion, sends, startFakeProvider } from "../support/providers/fake-provider.ts";
-import { hasBrowser, setStage } from "./stage.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
 
 const provider = await startFakeProvider();
 afterAll(() => provider.close());
@@ -29,7 +29,7 @@ const TOOL = {
 };
 
 describe.runIf(hasBrowser)("a model's sheet", () => {
-  const { gateway, visit } = setStage({ yaml });
+  const { gateway, visit } = startDashboard({ yaml });
   beforeAll(async () => {
     const call = { id: "c1", type: "function", function: { name: TOOL.name, arguments: '{"town":"Rome"}' } };
     const message = { role: "assistant", content: null, tool_calls: [call] };

@@ -1,4 +1,4 @@
-// Every page, as it must be whatever it shows: accessible in both themes, narrow, small, quiet, and without jumps.
+// Rules for every page: accessible in both themes, fits narrow screens, small, quiet, and without layout shifts.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { DASHBOARD_PAGES } from "../../src/http/pages/dashboard-pages.ts";
 import { UI_FOLDER } from "../../src/http/pages/ui.ts";
 import { faultsOf } from "./axe.ts";
-import { hasBrowser, pressInOneGo, sendTraffic, setStage } from "./stage.ts";
+import { hasBrowser, pressInOneGo, sendTraffic, startDashboard } from "./dashboard.ts";
 
 const SCRIPT_MAX_BYTES = 60 * 1024;
 const STYLE_MAX_BYTES = 12 * 1024;
@@ -17,7 +17,7 @@ const SHIFT_MAX = 0.1;
 const PAGE_PATHS = DASHBOARD_PAGES.map(({ path }) => (path === "/" ? "/?live=off" : path));
 
 describe.skipIf(!hasBrowser)("every page", () => {
-  const { gateway, visit } = setStage();
+  const { gateway, visit } = startDashboard();
   let paths: readonly string[] = [];
   beforeAll(async () => {
     await sendTraffic(gateway());
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)("every page", () => {
     }
   });
 
-  test("can be reached, opened and left by keyboard alone", async () => {
+  test("can be reached, opened and closed by keyboard alone", async () => {
     const { page } = await visit("/settings");
     await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
     await page.keyboard.press("Control+k");
@@ -149,7 +149,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab does not reach ${name}`);
 }
 
-/** Goes there without loading the page anew, as links do. */
+/** Goes there without loading the page again, as links do. */
 async function show(page: Page, path: string): Promise<void> {
   await page.evaluate(
     `history.pushState(null, "", ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent("popstate"))`,
@@ -157,13 +157,13 @@ async function show(page: Page, path: string): Promise<void> {
   await settled(page);
 }
 
-/** Nothing is loading any more, and whatever appears has appeared. */
+/** Waits until nothing is loading any more. */
 async function settled(page: Page): Promise<void> {
   await page.locator("h1, .empty h3").first().waitFor();
   await page.locator(".skeleton, .stale").first().waitFor({ state: "detached" });
 }
 
-/** What can be pressed or filled in but lies beside the page, where nobody can scroll to. */
+/** Controls that lie beside the page, where nobody can scroll to. */
 const UNREACHABLE = `[...document.querySelectorAll("a, button, input, select, textarea")].filter((element) => {
   const box = element.getBoundingClientRect();
   const isShown = box.width > 1 && element.checkVisibility({ visibilityProperty: true });

@@ -3,13 +3,13 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { HELLO, labYaml } from "../support/gateway/gateway.ts";
 import { type FakeProvider, fails, startFakeProvider } from "../support/providers/fake-provider.ts";
-import { hasBrowser, setStage } from "./stage.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
 
 const lab = hasBrowser ? await startFakeProvider() : null;
 afterAll(() => lab?.close());
 
 describe.skipIf(!hasBrowser)("a provider that fails", () => {
-  const { gateway, visit } = setStage({ yaml: labYaml((lab as FakeProvider)?.url ?? "http://127.0.0.1:1") });
+  const { gateway, visit } = startDashboard({ yaml: labYaml((lab as FakeProvider)?.url ?? "http://127.0.0.1:1") });
 
   test("shows as fallbacks on the overview, as attempts of a request, and in the health of the model", async () => {
     const ask = async (): Promise<string> => (await gateway().post("/v1/chat/completions", HELLO)).text();
@@ -26,10 +26,10 @@ describe.skipIf(!hasBrowser)("a provider that fails", () => {
       const answer = await gateway().api("GET", `/api/requests?${filter}`);
       return ((await answer.json()) as { data: unknown[] }).data.length;
     };
-    // How many of each there are depends on when the model is left alone for a while.
+    // How many of each there are depends on when the model starts cooling down.
     const names = { first: "first try", second: "second", later: "third or later", none: "none answered" };
-    const told = Object.entries(names).map(async ([at, name]) => `${name} · ${await countOf(`answered=${at}`)}`);
-    const expected = await Promise.all(told);
+    const entries = Object.entries(names).map(async ([at, name]) => `${name} · ${await countOf(`answered=${at}`)}`);
+    const expected = await Promise.all(entries);
     expect(await countOf("answered=second,later,none")).toBeGreaterThan(0);
     await expect.poll(() => legend.allTextContents()).toEqual(expected);
     await chart.getByText("by provider").click();
@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)("a provider that fails", () => {
     await panel.getByText("beta").first().waitFor();
     await page.goto(`${gateway().url}/models`);
     // Which of them depends on how long ago the last call failed.
-    const marks = page.getByRole("row", { name: /alpha/ }).getByText(/^(resting|probing|\d+ failed)$/);
-    await marks.first().waitFor();
+    const badges = page.getByRole("row", { name: /alpha/ }).getByText(/^(resting|probing|\d+ failed)$/);
+    await badges.first().waitFor();
   });
 });

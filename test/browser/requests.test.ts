@@ -1,17 +1,17 @@
-// The log in a real browser: every filter in the address and on a chip, the histogram under the same filters, lines that
-// come live, saved views, what can be copied, and numbers of the overview that open exactly what they count.
+// The request log in a real browser: filters in the address and on chips, the histogram under the same filters, live
+// requests, saved views, copying, and numbers of the overview that open exactly what they count.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page, Request } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { HELLO } from "../support/gateway/gateway.ts";
-import { hasBrowser, pressInOneGo, sendTraffic, setStage } from "./stage.ts";
+import { hasBrowser, pressInOneGo, sendTraffic, startDashboard } from "./dashboard.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-describe.skipIf(!hasBrowser)("the log", () => {
-  const { gateway, visit } = setStage();
+describe.skipIf(!hasBrowser)("the request log", () => {
+  const { gateway, visit } = startDashboard();
   const ask = async (id: string, body: object = HELLO): Promise<void> => {
     await (await gateway().post("/v1/chat/completions", body, { "x-request-id": id })).text();
   };
@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)("the log", () => {
   const rows = (page: Page) => page.locator(".requests tbody tr");
   const countedBy = (page: Page) => page.locator("figure.chart figcaption").first().innerText();
 
-  test("shows a range of days that was chosen, and refuses one that runs backwards", async () => {
+  test("shows a range of days that was chosen, and rejects one that runs backwards", async () => {
     const { page } = await visit("/requests?range=24h");
     await page.getByText("Custom", { exact: true }).click();
     await page.getByLabel("First day").fill("2026-03-09");
@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)("the log", () => {
     await page.waitForURL(/range=24h$/);
   });
 
-  test("narrows by every filter together, on chips that take each off again, and the histogram follows", async () => {
+  test("narrows by every filter together, with a chip that removes each, and the histogram follows", async () => {
     const { page, troubles } = await visit("/requests");
     await page.getByText("More filters").click();
     await page.getByLabel("adjusted only").check();
@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)("the log", () => {
     expect(troubles).toEqual([]);
   });
 
-  test("shows requests as they come, counts them while one reads, and goes on where no stream can be had", async () => {
+  test("shows live requests, counts them while one reads, and polls where no stream can be opened", async () => {
     // The list is read again when the stream is there; until that is over, it may bring what comes live as well.
     const reading = new Set<Request>();
     const prepare = async (page: Page): Promise<void> => {

@@ -1,5 +1,5 @@
-// The programs that the dashboard offers, run as they are pasted: in a folder with nothing in it but the packages, they
-// reach the gateway, ask for what was set, and satisfy the compiler.
+// The programs that the dashboard offers, run as pasted. In a folder with nothing but the packages they reach the gateway,
+// ask for what was set, and satisfy the compiler.
 
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasBrowser, setStage } from "./stage.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const runFile = promisify(execFile);
@@ -17,7 +17,7 @@ const hasCurl = canRun("curl", ["--version"]);
 const python = ["python3", "python"].find((name) => canRun(name, ["--version"]));
 
 describe.skipIf(!hasBrowser)("a program from the dashboard", () => {
-  const { gateway, visit } = setStage();
+  const { gateway, visit } = startDashboard();
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "switchyard-pasted-"));
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)("a program from the dashboard", () => {
     if (python !== undefined) expect(pythonSays(texts.Python ?? "")).toBe("");
   });
 
-  test("copied from the playground asks for what was set there, with the key of the surroundings", async () => {
+  test("copied from the playground asks for what was set there, with the key of the environment", async () => {
     const { page } = await visit("/playground");
     await page.getByLabel("Prompt", { exact: true }).fill('What\'s the "weather" in $ROME?\n`ls` \\ é');
     await page.getByText("System prompt and conversation").click();
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)("a program from the dashboard", () => {
     expect(await page.getByRole("tab", { name: "CLI" }).count()).toBe(1);
   });
 
-  test("satisfies the compiler, who would notice one that is wrong", async () => {
+  test("satisfies the compiler, which would notice a wrong one", async () => {
     expect(offered).toHaveLength(4);
     const wrong = 'import OpenAI from "openai";\nnew OpenAI({ apiKey: "k" }).chat.completions.create({ model: 1 });';
     const files = [...offered, wrong].map((text, index) => {

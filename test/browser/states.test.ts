@@ -1,13 +1,13 @@
-// What a page shows while it has nothing to show: loading, empty, filtered away, failed, out of date, not allowed.
+// Pages without data: loading, empty, filtered away, failed, out of date, not allowed.
 
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { faultsOf } from "./axe.ts";
-import { hasBrowser, setStage, type Visit } from "./stage.ts";
+import { hasBrowser, startDashboard, type Visit } from "./dashboard.ts";
 
 const PASSWORD = "an owner's long secret";
 
-/** Each page with the answer it cannot do without. */
+/** Each page with the response it cannot do without. */
 const PAGES = [
   ["/keys", "**/api/keys?*"],
   ["/profiles", "**/api/profiles?*"],
@@ -17,7 +17,7 @@ const PAGES = [
 ] as const;
 
 describe.skipIf(!hasBrowser)("every page", () => {
-  const { gateway, visit } = setStage();
+  const { gateway, visit } = startDashboard();
   let owner: Visit;
 
   beforeAll(async () => {
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)("every page", () => {
     expect(troubles).toEqual([]);
   });
 
-  test("an owner is told what is not theirs, and is offered nothing that would be refused", async () => {
+  test("an owner sees what is not theirs, and is offered nothing that would be rejected", async () => {
     const { page } = owner;
     await go(page, "/credits?new=1");
     await page.getByText("Ask an operator for a top-up").waitFor();
@@ -147,9 +147,9 @@ describe.skipIf(!hasBrowser)("every page", () => {
     await page.locator(".versus .ladder").nth(1).waitFor();
     await look(page, "compare");
     for (const path of ["/", "/#/reset?token=x"]) {
-      const { page: door } = await visit(path, { colorScheme, isSignedIn: false });
-      await door.getByLabel("Password").waitFor();
-      await look(door, path);
+      const { page: signedOut } = await visit(path, { colorScheme, isSignedIn: false });
+      await signedOut.getByLabel("Password").waitFor();
+      await look(signedOut, path);
     }
     expect(faults).toEqual([]);
   });

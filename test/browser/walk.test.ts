@@ -1,16 +1,16 @@
-// What a reviewer would try, in a real browser against a real gateway with the sandbox as its provider.
+// A walk through the dashboard in a real browser, against a real gateway with the sandbox as its provider.
 
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../support/errors.ts";
-import { EMAIL, hasBrowser, PASSWORD, sendTraffic, setStage } from "./stage.ts";
+import { EMAIL, hasBrowser, PASSWORD, sendTraffic, startDashboard } from "./dashboard.ts";
 
 const HELLO_BODY = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
 
 describe.skipIf(!hasBrowser)("the dashboard", () => {
-  const { gateway, visit } = setStage({ yaml: "logging: { content: true }" });
+  const { gateway, visit } = startDashboard({ yaml: "logging: { content: true }" });
 
-  test("is set up through the link, counts the first request by itself and shows why it went where", async () => {
+  test("is set up through the link, notices the first request by itself and shows why it went where", async () => {
     const { page, troubles } = await visit("/");
     await page.getByText("Waiting for the first request").waitFor();
     await gateway().post("/v1/chat/completions", HELLO_BODY);
@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
     expect((await gateway().post("/v1/chat/completions", HELLO_BODY, { authorization })).status).toBe(401);
   });
 
-  test("decides while one types, and a shared link brings it back", async () => {
+  test("decides while typing, and a shared link brings it back", async () => {
     const { page } = await visit("/playground");
     const final = page.locator(".ladder .final span");
     await page.getByLabel("Prompt", { exact: true }).fill("Hi!");
@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
       await page.getByText("Reconnecting…").first().waitFor({ state: "detached" });
     });
 
-    test("says on every page that the money is out, and a top-up mends it", async () => {
+    test("says on every page that credits are out, and a top-up fixes it", async () => {
       const balance = (await (await gateway().api("GET", "/api/credits")).json()) as { availableUsd: string };
       await gateway().api("POST", "/api/credits/adjustments", { amountUsd: `-${balance.availableUsd}` });
       const entries = async (): Promise<unknown> => (await gateway().api("GET", "/api/ledger?limit=500")).json();

@@ -15,7 +15,7 @@ interface SheetProps {
 /** Not a dialog: the page behind keeps working, so the focus is moved but not held. */
 export function Sheet({ label, header, children, footer, onClose }: SheetProps) {
   const panel = useRef<HTMLElement>(null);
-  // The row that opened the sheet may be gone when it closes.
+  // The row that opened the sheet may no longer be there when it closes.
   useEffect(() => {
     const opener = document.activeElement;
     panel.current?.focus();

@@ -1,8 +1,10 @@
-// What a program or a probe sees at /v1 itself; at / is the dashboard. It needs no key, so it names no provider.
+// GET /v1: a short card for programs and probes, since people get the dashboard at /. It needs no key, so it names no
+// provider.
 
 import type { FastifyInstance } from "fastify";
 import type { OperatorContext } from "../context.ts";
 
+/** The card is the same for every caller, so it is made once. */
 export function registerHome(server: FastifyInstance, { isSandbox }: Pick<OperatorContext, "isSandbox">): void {
   const card = {
     name: "switchyard",

@@ -1,21 +1,26 @@
-// GET /llms.txt: how to use the gateway, in short and as plain text, for agents that write programs against it.
+// GET /llms.txt: a short guide to the gateway as plain text, for agents that write programs against it.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { TIERS } from "../../core/tiers.ts";
 import type { OperatorContext } from "../context.ts";
 
+/** Adds the route. The guide names the address that it was asked under, so its examples work as they are. */
 export function registerGuide(server: FastifyInstance, { isSandbox }: Pick<OperatorContext, "isSandbox">): void {
   server.get("/llms.txt", (request, reply) =>
     reply.type("text/plain; charset=utf-8").send(guide(originOf(request), isSandbox)),
   );
 }
 
-/** The address it was asked under; behind a proxy, the one its caller sees where the proxy is trusted. */
+/**
+ * The address it was asked under; behind a trusted proxy, the one its caller sees. Empty where the host header holds
+ * anything but a host, since it would be written into the text.
+ */
 function originOf({ protocol, host }: FastifyRequest): string {
   const isPlain = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(host);
   return isPlain ? `${protocol}://${host}` : "";
 }
 
+/** The text itself. */
 export function guide(origin: string, isSandbox: boolean): string {
   return `# Switchyard
 

@@ -1,4 +1,4 @@
-// A gateway with the dashboard, a real browser, and somebody signed in through the set-up link.
+// The dashboard under test: a gateway that serves it, a real browser, and an operator signed in through the set-up link.
 
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
@@ -8,36 +8,35 @@ import { type GatewayOptions, HELLO, startGateway, type TestGateway } from "../s
 
 export const EMAIL = "ops@example.com";
 export const PASSWORD = "a long enough secret";
-/** Costs nothing where things work, and a slow machine needs it. */
-const PATIENCE_MS = 60_000;
+/** The longest wait for anything on a page. It costs nothing where things work, and a slow machine needs it. */
+const WAIT_MAX_MS = 60_000;
 
-export interface Stage {
+export interface TestDashboard {
   readonly gateway: () => TestGateway;
-  /** A page of a new visitor, who has the session of the last user who signed in when `isSignedIn`. */
+  /** Opens a path in a browser context of its own, signed in as the operator unless said otherwise. */
   visit(path: string, options?: VisitOptions): Promise<Visit>;
 }
 
 interface VisitOptions extends BrowserContextOptions {
   readonly isSignedIn?: boolean;
-  /** What is to be in place before the page asks for anything. */
+  /** Runs before the page loads anything. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Script errors, refused policies and requests to other hosts. */
+  /** Script errors, violations of the content policy, and requests to other hosts. */
   readonly troubles: readonly string[];
 }
 
 const started = await startBrowser();
-if (started.browser === null)
-  console.warn(`The browser tests are left out: no browser starts here (${started.reason})`);
+if (started.browser === null) console.warn(`The browser tests are skipped: no browser starts here (${started.reason})`);
 
 export const hasBrowser = started.browser !== null;
 
-/** Call at the top of a suite: everything is there before its first test and gone after its last. */
-export function setStage(options: GatewayOptions = {}): Stage {
+/** Call at the top of a suite: it starts everything before the first test and stops it after the last. */
+export function startDashboard(options: GatewayOptions = {}): TestDashboard {
   const browser = started.browser as Browser;
   const contexts: BrowserContext[] = [];
   let gateway: TestGateway;
@@ -62,7 +61,7 @@ export function setStage(options: GatewayOptions = {}): Stage {
       });
       contexts.push(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(PATIENCE_MS);
+      page.setDefaultTimeout(WAIT_MAX_MS);
       const troubles = watch(page, gateway.url);
       await prepare?.(page);
       await page.goto(gateway.url + path);
@@ -84,7 +83,7 @@ async function signInFirst(browser: Browser, gateway: TestGateway): Promise<Brow
   return state;
 }
 
-/** Two keys in one go: the second counts for about a second after the first, however slow the machine is. */
+/** Presses keys without waiting between them: a chord runs out after about a second, however slow the machine is. */
 export async function pressInOneGo(page: Page, ...keys: readonly string[]): Promise<void> {
   await Promise.all(keys.map((key) => page.keyboard.press(key)));
 }
@@ -102,7 +101,7 @@ function watch(page: Page, home: string): readonly string[] {
   return troubles;
 }
 
-/** Requests of several kinds: cheap, dear, streamed, with tools, refused. */
+/** Requests of several kinds: cheap, expensive, streamed and rejected. */
 export async function sendTraffic({ post }: TestGateway): Promise<void> {
   const ask = async (body: object): Promise<void> => {
     const response = await post("/v1/chat/completions", { ...HELLO, ...body });

@@ -1,26 +1,26 @@
-// A database that goes away while the dashboard is open: what was shown stays, and it comes back by itself.
+// A database that goes away while the dashboard is open: what was shown stays, and the page recovers by itself.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTcpProxy, type TcpProxy } from "../support/network/tcp-proxy.ts";
 import { createTestDatabase } from "../support/stores/postgres.ts";
-import { hasBrowser, setStage } from "./stage.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
 
 const database = hasBrowser ? await createTestDatabase() : null;
 
-describe.skipIf(database === null)("a database that is gone", () => {
+describe.skipIf(database === null)("a database that is down", () => {
   let proxy: TcpProxy;
   const options = { database: "", creditsUsd: "5" };
   beforeAll(async () => {
     proxy = await startTcpProxy((database as { url: string }).url);
     options.database = proxy.url;
   });
-  const { visit } = setStage(options);
+  const { visit } = startDashboard(options);
   afterAll(async () => {
     await proxy.close();
     await database?.drop();
   });
 
-  test("leaves what was shown with a notice, signs nobody out, and comes back by itself", async () => {
+  test("keeps what was shown with a notice, signs nobody out, and recovers by itself", async () => {
     const { page, troubles } = await visit("/credits");
     await page.locator(".ledger tbody tr").first().waitFor();
     await proxy.goAway();
