@@ -7,7 +7,7 @@ import { writeTimestamp } from "../clients/timestamps.ts";
 import { answerParent, SERVER_WORK, type ServerWork } from "../harness/child.ts";
 
 /** The form of every stream from now on. */
-export interface Pace {
+interface Pace {
   readonly chunks: number;
   readonly everyMs: number;
 }

@@ -7,7 +7,7 @@ import type { Expected } from "./charges.ts";
 import { type SoakOutcome, type SoakRequest, send } from "./request.ts";
 
 /** Where the traffic goes, how much of it, and when it ends. */
-export interface Traffic {
+interface Traffic {
   readonly url: string;
   readonly key: string;
   readonly adminToken: string;

@@ -13,7 +13,7 @@ import type { Flags } from "./command/arguments.ts";
 import type { Terminal } from "./command/terminal.ts";
 import { DEMO_DEFAULTS, progressOn } from "./demo.ts";
 
-export interface DemoStore {
+interface DemoStore {
   /** The configuration's flags with the store in them. */
   readonly config: Flags;
   readonly isTemporary: boolean;

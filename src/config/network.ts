@@ -3,7 +3,7 @@
 
 import { BlockList, isIP } from "node:net";
 
-export type AddressKind = "public" | "private" | "forbidden";
+type AddressKind = "public" | "private" | "forbidden";
 
 /** Kept apart by family: a list with both would take an IPv4 address for its IPv6 form. */
 interface Ranges {

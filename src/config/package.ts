@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 
-export interface Package {
+interface Package {
   readonly version: string;
   readonly engines: { readonly node: string };
 }

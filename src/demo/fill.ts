@@ -142,7 +142,7 @@ function addTo(older: Map<string, OlderTraffic>, { atMs, cost }: RequestRecord):
 }
 
 /** `demo`: filled already. `taken`: it holds real requests or money. */
-export type DemoState = "fresh" | "demo" | "taken";
+type DemoState = "fresh" | "demo" | "taken";
 
 /** The note on the credits of a first start on the sandbox, which are play money too. */
 const PLAY_MONEY = "demo credits";

@@ -96,7 +96,7 @@ describe("keys", () => {
     expect(JSON.parse(bound.out)).toMatchObject({ profile: made.profile });
   });
 
-  test("a running server takes a new key at once and refuses a revoked one within seconds", async () => {
+  test("a running server accepts a new key at once and rejects a revoked one within seconds", async () => {
     const terminal = recordTerminal();
     const url = await startServer(terminal);
     const made = JSON.parse((await run(keys, terminal, "keys create --name app --json")).out);

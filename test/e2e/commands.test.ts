@@ -1,5 +1,5 @@
-// Every command on both stores, beside a running server: data for programs is JSON and nothing else, words go elsewhere,
-// nobody is asked anything, and it ends with 0.
+// Every command on both stores, beside a running server: with --json, standard output is JSON and nothing else, no
+// question is asked, and the exit code is 0.
 
 import { expect, onTestFinished, test } from "vitest";
 import { type Arguments, readArguments } from "../../src/cli/command/arguments.ts";

@@ -1,5 +1,5 @@
-// What the playground copies for the command line, run by a shell as it was copied: every word arrives as it was typed,
-// and the command decides as the server does.
+// Commands that the playground copies, run by a shell: every word arrives as it was typed, and the command decides as
+// the server does.
 
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

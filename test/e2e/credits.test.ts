@@ -72,7 +72,7 @@ test("with one idempotency key once", async () => {
 });
 
 test.each(["0", "-5", "1e3", "1,5", "0.0000000001", "1000000.1", "five", "1.", "99999999999999"])(
-  "credits add %s is refused",
+  "credits add %s is rejected",
   async (amount) => {
     const terminal = recordTerminal();
     expect(await run(terminal, "credits", "add", amount)).toMatchObject({
@@ -111,7 +111,7 @@ test.each<readonly [string, readonly string[], RegExp]>([
   expect(ran.said).toContain(`See: switchyard help ${words[0]}`);
 });
 
-test("an account that is not there", async () => {
+test("an unknown account", async () => {
   const terminal = recordTerminal();
   expect(await run(terminal, "credits", "add", "5", "--account", "acc_none")).toMatchObject({
     code: 1,

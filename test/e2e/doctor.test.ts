@@ -20,8 +20,8 @@ async function run(terminal: RecordedTerminal, ...flags: string[]): Promise<{ co
 }
 
 /** The line of a fault with the one below it. */
-function fault(mark: "✗" | "!", what: string, fix: string): RegExp {
-  return new RegExp(`^${mark} ${what}[^\\n]*\\n {4}[^\\n]*${fix}`, "m");
+function fault(symbol: "✗" | "!", what: string, fix: string): RegExp {
+  return new RegExp(`^${symbol} ${what}[^\\n]*\\n {4}[^\\n]*${fix}`, "m");
 }
 
 test("a wrong key", async () => {

@@ -1,4 +1,4 @@
-// `switchyard serve --demo` as a newcomer runs it: one command, a living dashboard, and nothing left behind.
+// `switchyard serve --demo` as a newcomer runs it: one command, a dashboard full of data, and nothing left behind.
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -12,7 +12,7 @@ const TOKEN = "test-admin-token";
 
 beforeAll(() => ensureBuild());
 
-test("a made-up month is served at once, marked as made up, and is gone at the end", async () => {
+test("a generated month is served at once, labelled as such, and deleted at the end", async () => {
   const { cwd } = recordTerminal();
   // The provider named here would be called by any other server.
   const env = { PATH: process.env.PATH, HOME: cwd, SWITCHYARD_ADMIN_TOKEN: TOKEN, OPENAI_API_KEY: "sk-none" };

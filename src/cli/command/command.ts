@@ -82,7 +82,7 @@ export function printJson(value: object, terminal: Terminal): void {
 }
 
 /** Something that cannot be undone, and whether the caller has agreed to it already. */
-export interface Confirmation {
+interface Confirmation {
   readonly question: string;
   /** The command's words, for the message where nobody can be asked. */
   readonly command: string;

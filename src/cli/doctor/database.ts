@@ -10,7 +10,7 @@ import { reasonOf } from "../command/usage.ts";
 import { type ClockReading, databaseClock } from "./clock.ts";
 
 /** The result, and a by-product for the check of the clock. */
-export interface DatabaseChecked {
+interface DatabaseChecked {
   readonly check: Check;
   /** The clock of a server that was reached; null for SQLite. */
   readonly clock: ClockReading | null;

@@ -9,10 +9,10 @@ import { probe } from "../../gateway/operate/probe.ts";
 import { createRegistry, type Registry } from "../../providers/registry.ts";
 
 /** The list of each provider except the sandbox, all asked at once. */
-export function listProviders({ providers }: Catalog, patienceMs?: number): Promise<readonly Listing[]> {
-  const patience = patienceMs === undefined ? {} : { patienceMs };
+export function listProviders({ providers }: Catalog, timeoutMs?: number): Promise<readonly Listing[]> {
+  const timeout = timeoutMs === undefined ? {} : { patienceMs: timeoutMs };
   return withProviders(providers, (provider, registry) =>
-    listModels(provider, { registry, now: Date.now, ...patience }),
+    listModels(provider, { registry, now: Date.now, ...timeout }),
   );
 }
 

@@ -1,4 +1,4 @@
-// `models check`: the catalogue against what providers say that they offer.
+// `models check`: the catalogue compared with what providers offer.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -65,10 +65,10 @@ test("everything offered is fine, under whatever name vendors list it", async ()
 });
 
 test("what is missing breaks it where requests are routed to it", async () => {
-  const rows = [{ id: "alpha" }, { id: "gone" }, { id: "spare" }];
-  const { code, out, said } = await check(lists("alpha", "gone-pro"), rows, ["alpha", "gone"]);
+  const rows = [{ id: "alpha" }, { id: "retired" }, { id: "spare" }];
+  const { code, out, said } = await check(lists("alpha", "retired-pro"), rows, ["alpha", "retired"]);
   expect(code).toBe(1);
-  expect(out).toMatch(/^✗ gone .* missing$/m);
+  expect(out).toMatch(/^✗ retired .* missing$/m);
   expect(out).toMatch(/^! spare +lab +spare +- +missing$/m);
   expect(said).toContain("2 missing. Correct 'upstream'");
 });
@@ -112,8 +112,8 @@ test.each([
 test("programs get the same, with what the catalogue does not have", async () => {
   const { code, out, said } = await check(
     lists("alpha", "new"),
-    [{ id: "alpha" }, { id: "gone" }],
-    ["alpha", "gone"],
+    [{ id: "alpha" }, { id: "retired" }],
+    ["alpha", "retired"],
     "--json",
   );
   expect(code).toBe(1);
@@ -129,12 +129,12 @@ test("programs get the same, with what the catalogue does not have", async () =>
         price: { input: 1, output: 3 },
         listedPrice: null,
       }),
-      expect.objectContaining({ id: "gone", state: "fail", result: "missing", listedAs: null, tiers: [...TIERS] }),
+      expect.objectContaining({ id: "retired", state: "fail", result: "missing", listedAs: null, tiers: [...TIERS] }),
     ],
   });
 });
 
-test("the sandbox offers everything, and says that it only pretends", async () => {
+test("the sandbox offers everything, and says that it simulates", async () => {
   const terminal = recordTerminal();
   expect(await models(readArguments(["models", "check"]), terminal)).toBe(0);
   expect(terminal.takeOut()).toMatch(/^ {2}MODEL +PROVIDER[\s\S]*^✓ .* simulated$/m);

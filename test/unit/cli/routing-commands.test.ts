@@ -1,4 +1,4 @@
-// profiles, models and route: what they print, what they keep, and how they end.
+// profiles, models and route: output, stored data and exit codes.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -68,7 +68,7 @@ describe("profiles", () => {
     expect(await go("show", "cheap")).toMatchObject({ code: 1, said: expect.stringContaining("no profile 'cheap'") });
   });
 
-  it("say what they are for; other changes leave that, none takes it away", async () => {
+  it("have a description; other changes keep it, none removes it", async () => {
     const terminal = recordTerminal();
     const go = (...words: string[]): Promise<Ran> => run(profiles, words, terminal);
     const described = async (): Promise<unknown> =>
@@ -85,7 +85,7 @@ describe("profiles", () => {
     expect(await described()).toBeNull();
   });
 
-  it("are deleted only when somebody agrees, who is told what breaks", async () => {
+  it("are deleted only after a confirmation that names the keys they break", async () => {
     const questions: string[] = [];
     const ask = async (question: string): Promise<string> => {
       questions.push(question);
@@ -119,7 +119,7 @@ describe("profiles", () => {
     expect(ran).toMatchObject({ code: 2, out: "", said: expect.stringContaining(said) });
   });
 
-  it("of an account that is not there are a failure", async () => {
+  it("of an unknown account are a failure", async () => {
     const ran = await run(profiles, ["list", "--account", "nobody"], recordTerminal());
     expect(ran).toMatchObject({ code: 1, said: expect.stringContaining("no account 'nobody'") });
   });

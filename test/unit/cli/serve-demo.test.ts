@@ -1,4 +1,4 @@
-// What `serve --demo` serves from: never a store that holds something real, never a provider, and no store twice.
+// The store of `serve --demo`: never one with real data, never with a provider, never filled twice.
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ test("a store that was filled is served as it is", async () => {
   expect(await countRequests(settings.database)).toBe(20);
 });
 
-test("a store with a request in it is refused, and stays as it was", async () => {
+test("a store with a request in it is rejected and not changed", async () => {
   const terminal = recordTerminal();
   const settings = settingsIn(terminal);
   const gateway = await startGateway({ database: settings.database, creditsUsd: null });
@@ -70,13 +70,13 @@ test("a store with a request in it is refused, and stays as it was", async () =>
   expect(await countRequests(settings.database)).toBe(1);
 });
 
-test("a store with money in it is refused", async () => {
+test("a store with money in it is rejected", async () => {
   const terminal = recordTerminal();
   expect(await credits(readArguments(["credits", "add", "25", "--note", "January"]), terminal)).toBe(0);
   await expect(fillOnce(settingsIn(terminal), terminal)).rejects.toThrow("holds requests or money already");
 });
 
-test("a store that a server runs on is refused before anything is written", async () => {
+test("a store that a server uses is rejected before anything is written", async () => {
   const terminal = recordTerminal();
   const settings = settingsIn(terminal);
   const gateway = await startGateway({ database: settings.database, creditsUsd: null });

@@ -1,4 +1,4 @@
-// keys set and rotate, migrate, and version: what they print, what they change, and how they end.
+// keys set and rotate, migrate and version: output, changes and exit codes.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";

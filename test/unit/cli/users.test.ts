@@ -34,8 +34,8 @@ describe("users", () => {
     const json = JSON.parse((await run(users, ["list", "--json"], terminal)).out) as { data: object[] };
     expect(json.data).toMatchObject([{ email: "ops@example.com", role: "operator" }]);
     expect(JSON.stringify(json)).not.toContain("scrypt");
-    const told = JSON.parse((await run(users, ["reset", "ops@example.com", "--json"], terminal)).out) as object;
-    expect(told).toEqual({
+    const printed = JSON.parse((await run(users, ["reset", "ops@example.com", "--json"], terminal)).out) as object;
+    expect(printed).toEqual({
       email: "ops@example.com",
       link: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8787\/#\/reset\?token=/),
       expiresAt: expect.any(String),

@@ -1,4 +1,4 @@
-// What the doctor says of a configuration, and that it tells no secrets.
+// The doctor's checks of a configuration. They never show a secret.
 
 import { describe, expect, it } from "vitest";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
@@ -36,9 +36,9 @@ describe("diagnose", () => {
   it("names every built-in provider, those that are off in one line", () => {
     const env = { GROQ_API_KEY: "gsk-secret", ANTHROPIC_API_KEY: "sk-secret" };
     const list = checks({ env, supportedKinds: WITHOUT_ANTHROPIC });
-    const told = list.map(({ what }) => what).join("\n");
+    const text = list.map(({ what }) => what).join("\n");
     for (const row of readBuiltin().providers)
-      expect(told).toMatch(new RegExp(`^${row.name}: |${row.keyVariable}`, "m"));
+      expect(text).toMatch(new RegExp(`^${row.name}: |${row.keyVariable}`, "m"));
     expect(find(list, "Groq: ")).toEqual({ state: "ok", what: "Groq: configured, 5 models", fix: null });
     expect(find(list, "Providers that are off")?.what).toMatch(/not set: OPENAI_API_KEY, GEMINI_API_KEY, /);
     expect(find(list, "Anthropic: ")?.state).toBe("warn");

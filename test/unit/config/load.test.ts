@@ -1,4 +1,4 @@
-// What comes out when everything is right: defaults, the whole file, providers and references.
+// Loading a valid configuration: defaults, the whole file, providers and references.
 
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// Which addresses are public, private, or never called.
+// Addresses that are public, private, or forbidden.
 
 import { describe, expect, it } from "vitest";
 import { addressKind, hostKind } from "../../../src/config/network.ts";

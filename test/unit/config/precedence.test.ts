@@ -1,4 +1,4 @@
-// The law of the layers: flags over environment over file over defaults, whatever is set.
+// Precedence of the layers, as a property: flags over environment over file over defaults.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

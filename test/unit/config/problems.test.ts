@@ -1,4 +1,4 @@
-// Everything that can be wrong, each with its place and what may have been meant.
+// Problems of a configuration, each with its place and a suggestion.
 
 import { describe, expect, it } from "vitest";
 import { formatProblems, type Problem } from "../../../src/config/report.ts";
@@ -264,7 +264,7 @@ describe("the file", () => {
     expect(problemsOf({ yaml })).toEqual([expected]);
   });
 
-  it("that is not YAML is refused with its place", () => {
+  it("that is not YAML is rejected with its place", () => {
     const problems = problemsOf({ yaml: "server: { port: 1\nlimits: }\n" });
     expect(problems.length).toBeGreaterThan(0);
     for (const problem of problems) expect(problem.place).toMatch(/^switchyard\.yaml:\d+:\d+$/);

@@ -1,4 +1,4 @@
-// The settings of traces: what the usual OTEL_ variables come to, and what is wrong with them.
+// Options of traces: what the usual OTEL_ variables result in, and what can be wrong with them.
 
 import { describe, expect, it } from "vitest";
 import { goodLoad, problemsOf } from "./workspace.ts";

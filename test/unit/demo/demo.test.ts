@@ -1,4 +1,4 @@
-// The demo: money that adds up, totals that are the sum of their records, the same again for the same seed; and its command.
+// The demo: money that adds up, totals that match their records, the same data for the same seed; and its command.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

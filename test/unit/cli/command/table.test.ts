@@ -1,4 +1,4 @@
-// Columns for people.
+// Tables for people.
 
 import { expect, test } from "vitest";
 import { formatTable } from "../../../../src/cli/command/table.ts";

@@ -1,4 +1,4 @@
-// The doctor's checks that touch the world, each seen to pass and to fail.
+// The doctor's checks that touch the world: each passes once and fails once.
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
@@ -64,7 +64,7 @@ describe("the data folder", () => {
 });
 
 describe("the database", () => {
-  test("that is not there is not made", async () => {
+  test("that does not exist is not created", async () => {
     const file = join(recordTerminal().cwd, "x.db");
     expect(await databaseOf(`sqlite:${file}`)).toMatchObject({ state: "ok" });
     expect(existsSync(file)).toBe(false);
@@ -177,7 +177,7 @@ test("a disk is asked how much is free", () => {
   expect(diskCheck(recordTerminal().cwd).what).toMatch(/: \d+\.\d GB free$/);
 });
 
-test("the dashboard's files, there and not there", () => {
+test("the dashboard's files, present and missing", () => {
   const folder = recordTerminal().cwd;
   expect(uiCheck(folder)).toMatchObject({ state: "warn", fix: expect.stringContaining("npm run build") });
   writeFileSync(join(folder, "index.html"), "");
@@ -189,7 +189,7 @@ describe("Redis", () => {
     expect(await redisCheck(null)).toBeNull();
   });
 
-  test("that is not there", async () => {
+  test("that cannot be reached", async () => {
     expect(await redisCheck("redis://127.0.0.1:1")).toMatchObject({
       state: "fail",
       what: expect.stringContaining("ECONNREFUSED"),

@@ -1,4 +1,4 @@
-// What the doctor learns from providers: reached, key, list, and the time of day; and from the database its time.
+// The doctor's checks of providers (reached, key, list, clock), and of the database's clock.
 
 import { writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";

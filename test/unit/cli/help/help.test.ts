@@ -1,4 +1,4 @@
-// Help names what there is: every command and every flag.
+// Help pages name every command and every flag.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
