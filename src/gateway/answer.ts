@@ -7,9 +7,10 @@ import { serviceHeaders, writeService } from "../formats/service/service-object.
 import type { Answered, Attempted } from "./attempt/attempt.ts";
 import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
 import type { OpenStream } from "./attempt/try-model.ts";
-import { type Call, type LastEvent, reportOf } from "./call.ts";
+import type { Call, LastEvent } from "./call.ts";
 import { createCapture, type ResponseCapture } from "./capture.ts";
 import { relay } from "./relay.ts";
+import { reportOf } from "./report.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
 import { assess, book, chargeDisconnected, type Delivered, type Settlement } from "./settle.ts";

@@ -1,15 +1,11 @@
-// One call through the gateway: what the edge hands in, whom it wants told, and how the steps' facts become one report.
+// One call through the gateway: what the edge hands in, and whom it wants told as the call goes on.
 
-import type { CallEnding, CallReport, CapturedResponse, ResponseMetadata } from "../core/call-report.ts";
+import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
-import type { Decision } from "../core/decision.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import type { Profile } from "../core/profiles.ts";
 import type { ClientFormat, ClientRequest } from "../formats/format.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
-import type { Attempted } from "./attempt/attempt.ts";
-import type { Reservation } from "./reserve.ts";
-import type { Settlement } from "./settle.ts";
 
 export interface Caller {
   readonly key: KeyRecord;
@@ -48,56 +44,5 @@ export interface CallObserver {
   ended(report: CallReport): void;
 }
 
-/** What the steps have returned so far. */
-export interface CallFacts {
-  readonly decision: Decision | null;
-  readonly reservation: Reservation | null;
-  readonly attempted: Attempted | null;
-}
-
-export const NO_FACTS: CallFacts = { decision: null, reservation: null, attempted: null };
-
 /** What the last step saw. `error`: an error was sent in place of a response. */
 export type LastEvent = "finished" | "replayed" | "disconnected" | "stream-broken" | "our-fault" | "error";
-
-export interface CallEnd {
-  readonly event: LastEvent;
-  /** Whether the process is stopping and cuts its calls off, so that a broken call is our doing. */
-  readonly isCutting: boolean;
-  readonly settlement?: Settlement | null;
-  readonly capture?: CapturedResponse | null;
-  readonly metadata?: ResponseMetadata | null;
-}
-
-export function reportOf({ decision, reservation, attempted }: CallFacts, end: CallEnd): CallReport {
-  const { settlement = null, capture = null, metadata = null } = end;
-  return {
-    decision: reservation?.decision ?? decision,
-    hold: reservation?.amount ?? null,
-    attempts: attempted?.attempts ?? [],
-    answeredBy: attempted?.result.ok === true ? attempted.result.model.id : null,
-    usage: settlement?.usage ?? null,
-    cost: settlement?.cost ?? null,
-    ending: endingOf(end),
-    capture,
-    metadata,
-  };
-}
-
-/** The one place that decides how a call ended. */
-function endingOf({ event, isCutting }: CallEnd): CallEnding | null {
-  switch (event) {
-    case "finished":
-      return "complete";
-    case "replayed":
-      return "replayed";
-    case "disconnected":
-      return isCutting ? "gateway-broke" : "client-gone";
-    case "stream-broken":
-      return isCutting ? "gateway-broke" : "provider-broke";
-    case "our-fault":
-      return "gateway-broke";
-    case "error":
-      return null;
-  }
-}

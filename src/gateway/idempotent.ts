@@ -3,8 +3,9 @@
 import { createHash } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
-import { type Call, NO_FACTS, reportOf } from "./call.ts";
+import type { Call } from "./call.ts";
 import { complete } from "./complete.ts";
+import { NO_FACTS, reportOf } from "./report.ts";
 import type { Services } from "./services.ts";
 
 /** Printable ASCII without spaces. */

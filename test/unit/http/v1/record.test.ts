@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { expect, test, vi } from "vitest";
 import type { CallReport } from "../../../../src/core/call-report.ts";
 import type { ClientRequest } from "../../../../src/formats/format.ts";
-import { NO_FACTS, reportOf } from "../../../../src/gateway/call.ts";
+import { NO_FACTS, reportOf } from "../../../../src/gateway/report.ts";
 import { RequestRecording } from "../../../../src/http/v1/record.ts";
 import { SHIPPED_FORMATS } from "../../../support/gateway/formats.ts";
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { Decision } from "../../../src/core/decision.ts";
-import { type CallFacts, NO_FACTS, reportOf } from "../../../src/gateway/call.ts";
+import { type CallFacts, NO_FACTS, reportOf } from "../../../src/gateway/report.ts";
 import type { Reservation } from "../../../src/gateway/reserve.ts";
 
 test.each([
