@@ -5,9 +5,11 @@ import { AnyText, Name, named, page, type Shape, strict, Time } from "../openapi
 import { isoTime, listPage, pageOf, paging } from "./exchange.ts";
 import { type ApiRoute, get, post } from "./route.ts";
 
+/** An account owns keys, profiles, credits and requests. Users see one account, operators all of them. */
 export const AccountSchema = named("Account", { id: AnyText, name: AnyText, createdAt: Time });
 const NewAccountSchema = strict("NewAccount", { name: Name });
 
+/** For operators only: an owner cannot even learn which other accounts exist. */
 export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
   post("createAccount", "/api/accounts", {
     summary: "Make an account",
@@ -26,6 +28,7 @@ export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
+/** The account as it is shown, with its time in ISO 8601. */
 function writeAccount({ id, name, createdAtMs }: Account): Shape<typeof AccountSchema> {
   return { id, name, createdAt: isoTime(createdAtMs) };
 }

@@ -13,18 +13,24 @@ import { AnyText, listed, named, nullable, optional, plainText, type Shape, stri
 import { account, accountOf } from "./exchange.ts";
 import { type ApiCall, type ApiRoute, get, post } from "./route.ts";
 
+/** Posted money minus open reservations is what new requests may spend. */
 export const CreditsSchema = named("Credits", { postedUsd: AnyText, heldUsd: AnyText, availableUsd: AnyText });
 
+/** Room for a reason and an invoice number. */
 const NOTE_MAX = 500;
 const AmountSchema = strict("Amount", {
+  // JSON numbers lose digits above 2^53; text is exact, so it comes first.
   amountUsd: Type.Union([Type.String({ maxLength: 40 }), Type.Number()], { description: "Decimal text in USD." }),
   note: optional(plainText(NOTE_MAX)),
 });
 
+/** The fields of every ledger entry; /api/ledger adds what the entry was for. */
 export const transactionFields = {
   id: AnyText,
   kind: listed(TRANSACTION_KINDS),
+  // Signed: positive adds to the wallet.
   amountUsd: AnyText,
+  // Posted money after this entry, so that a list can be checked line by line.
   balanceAfterUsd: AnyText,
   note: nullable(AnyText),
   actor: nullable(
@@ -50,6 +56,7 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
     response: CreditsSchema,
     handle: async ({ request }, edge) => writeBalance(await edge.credits.balance(await accountOf(request, edge))),
   }),
+  // Only operators move money. A payment provider would call this with its own idempotency key.
   post("topUp", "/api/credits/topups", {
     summary: "Add credits; the same Idempotency-Key twice adds them once",
     access: "operator",
@@ -61,6 +68,7 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
     errors: [422],
     handle: async (call, edge) => writeTransaction(await edge.credits.topUp(await movementOf(call, edge))),
   }),
+  // A new entry, never an edit: entries are immutable.
   post("adjust", "/api/credits/adjustments", {
     summary: "Correct a balance by a new entry, up or down to what is available",
     access: "operator",
@@ -74,6 +82,7 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
+/** The body is checked before the account, so that its errors are reported first. */
 async function movementOf({ request, body }: ApiCall<typeof AmountSchema>, edge: OperatorContext): Promise<Movement> {
   const { amountUsd, note = null } = body();
   const accountId = await accountOf(request, edge);
@@ -81,6 +90,7 @@ async function movementOf({ request, body }: ApiCall<typeof AmountSchema>, edge:
   return { accountId, amountUsd: String(amountUsd), note, ...who };
 }
 
+/** Null when the header is absent; then the same call twice counts twice. */
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return null;
@@ -90,10 +100,12 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
   });
 }
 
+/** Also written by the command line, which prints the same JSON. */
 export function writeBalance({ posted, held }: Wallet): Shape<typeof CreditsSchema> {
   return { postedUsd: formatUsd(posted), heldUsd: formatUsd(held), availableUsd: formatUsd(posted - held) };
 }
 
+/** The amount is that of the wallet; the other side of the entry is in `entries` of the ledger. */
 export function writeTransaction(transaction: Transaction): Shape<typeof TransactionSchema> {
   const { id, kind, entries, balanceAfter, note, actor } = transaction;
   const amount = entries.find(({ book }) => book === "wallet")?.amount ?? 0n;

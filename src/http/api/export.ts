@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import type { Page } from "../../core/accounts.ts";
 
+/** Large enough that a page costs one query and no noticeable pause. */
 const PAGE_ROWS = 500;
 
 /** The next page is read when the client has taken the one before. */
@@ -33,6 +34,7 @@ export async function* textPages<Row>(
   } while (after !== null);
 }
 
+/** Lines end as RFC 4180 says. */
 export function csvRow(cells: readonly unknown[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }

@@ -27,30 +27,40 @@ import {
 import { accountOf, idOf, isoTime, listPage, missing, pageOf, paging } from "./exchange.ts";
 import { type ApiRoute, del, get, patch, post } from "./route.ts";
 
+/** One text for the request and the response. */
 const RESETS =
   "When the limit starts anew: never, or at 00:00 UTC of each day, of Monday, or of the first of the month.";
 
+/** A key as it is shown. Its text is not among the fields: only its hash is stored. */
 const keyFields = {
   id: AnyText,
   name: AnyText,
+  // The first characters, for people to recognise the key by.
   prefix: AnyText,
   status: listed(["active", "revoked", "expired"]),
+  // The id of the saved profile that is applied to its requests.
   profile: nullable(AnyText),
+  // Null: the limit of the server applies.
   requestsPerMinute: nullable(Integer),
   spendLimitUsd: nullable(AnyText),
   spendReset: listed(SPEND_RESETS, { description: RESETS }),
   spentUsd: nullable(Type.String({ description: "Of the limit, since it last started anew; null without one." })),
+  // Null: everything since the key has a limit.
   spentSince: nullable(Time),
   spendResetsAt: nullable(Time),
   expiresAt: nullable(Time),
   revokedAt: nullable(Time),
+  // Kept in memory first; another process sees it up to a minute later.
   lastUsedAt: nullable(Time),
   createdAt: Time,
 };
 export const KeySchema = named("Key", keyFields);
+/** The only response that contains the text of a key. */
 export const CreatedKeySchema = named("CreatedKey", { ...keyFields, key: Type.String({ pattern: "^sk-service-" }) });
 
+/** More than one process can serve; a larger number is a typing error. */
 const REQUESTS_PER_MINUTE_MAX = 1_000_000;
+/** Null removes a limit. Left out, it stays as it is or, for a new key, is not set. */
 const limits = {
   profile: optional(AnyText),
   requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: REQUESTS_PER_MINUTE_MAX })),
@@ -62,12 +72,16 @@ const limits = {
 const NewKeySchema = strict("NewKey", { name: Name, ...limits });
 const KeyChangeSchema = strict("KeyChange", { name: Type.Optional(Name), ...limits }, { minProperties: 1 });
 
+/** Thirty days: longer, and the old key is simply a second key. */
 const GRACE_HOURS_MAX = 30 * 24;
+/** How long the old key keeps working beside the new one. */
 const RotationSchema = strict("Rotation", {
   graceHours: Type.Optional(Type.Number({ minimum: 0, maximum: GRACE_HOURS_MAX, default: 0 })),
 });
 
+/** Keys are never deleted, only revoked: requests and the ledger refer to them. */
 export const KEY_ROUTES: readonly ApiRoute[] = [
+  // The body is checked before the account, so that its errors are reported first.
   post("createKey", "/api/keys", {
     summary: "Make an API key; its text is shown this once",
     body: NewKeySchema,
@@ -88,6 +102,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
       return { ...(await showKey(key, edge)), key: text };
     },
   }),
+  // Revoked and expired keys are listed too; `status` tells them apart.
   get("listKeys", "/api/keys", {
     summary: "The keys of an account",
     parameters: paging,
@@ -117,6 +132,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
       return showKey(changed, edge);
     },
   }),
+  // Takes effect at once in this process, and in the others within their next refresh.
   del("revokeKey", "/api/keys/:id", {
     summary: "Revoke a key",
     async handle({ request }, edge) {
@@ -124,6 +140,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
       if (!(await edge.keys.revoke(await accountOf(request, edge), id))) throw missing("key", id);
     },
   }),
+  // The new key has the profile and the limits of the old one.
   post("rotateKey", "/api/keys/:id/rotate", {
     summary: "Make a key in the place of another, which expires after the grace",
     body: RotationSchema,
@@ -167,6 +184,7 @@ function toChange(body: Static<typeof KeyChangeSchema>, nowMs: number): KeyChang
   };
 }
 
+/** `param` names the field in the error. */
 function readAmount(given: Static<typeof Usd> | null, param: string): NanoUsd | null {
   if (given === null) return null;
   const amount = parseUsd(String(given));
@@ -176,6 +194,7 @@ function readAmount(given: Static<typeof Usd> | null, param: string): NanoUsd | 
   });
 }
 
+/** An end in the past would create a key that never works. */
 function readFuture(text: string | null, nowMs: number): number | null {
   if (text === null) return null;
   const ms = Date.parse(text);
@@ -192,10 +211,12 @@ export async function showKeys(
   return keys.map((key) => writeKey(key, spents.get(key.id) ?? null, now()));
 }
 
+/** One key with what it has spent. */
 async function showKey(key: KeyRecord, { spending, now }: OperatorContext): Promise<Shape<typeof KeySchema>> {
   return writeKey(key, (await spending.of([key])).get(key.id) ?? null, now());
 }
 
+/** Also written by the command line, which prints the same JSON. */
 export function writeKey(key: KeyRecord, spent: Spent | null, nowMs: number): Shape<typeof KeySchema> {
   return {
     id: key.id,

@@ -13,14 +13,17 @@ import { accountOf, isoTime, listPage, oneOf, pageOf, paging, queryOf } from "./
 import { csvRow, sendFile, textPages } from "./export.ts";
 import { type ApiRoute, get, sentAs } from "./route.ts";
 
+/** One entry with both sides of the booking, and the request it charged. */
 export const LedgerLineSchema = named("LedgerLine", {
   ...transactionFields,
+  // The sides of the entry; their sum is zero.
   entries: Type.Array(Type.Object({ book: AnyText, amountUsd: AnyText })),
   requestId: nullable(AnyText),
   model: nullable(AnyText),
   createdAt: Time,
 });
 
+/** A month in UTC. Opening plus the three signed sums is closing. */
 export const LedgerMonthSchema = named("LedgerMonth", {
   month: Type.String({ pattern: "^\\d{4}-\\d{2}$" }),
   entries: Integer,
@@ -31,6 +34,7 @@ export const LedgerMonthSchema = named("LedgerMonth", {
   closingUsd: AnyText,
 });
 
+/** The result of recomputing every balance from the first entry on. */
 const LedgerVerdictSchema = named("LedgerVerdict", {
   ok: Flag,
   accounts: Integer,
@@ -49,6 +53,7 @@ const narrowing = [
 ];
 
 export const LEDGER_ROUTES: readonly ApiRoute[] = [
+  // `from` and `after` differ: the first includes the entry it names.
   get("listLedger", "/api/ledger", {
     summary: "What was booked, newest first",
     parameters: [...paging, query("from", AnyText, "The id of the entry to begin with."), ...narrowing],
@@ -63,6 +68,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
       return listPage(pageOf(request), read, ({ line }) => write(line));
     },
   }),
+  // Streamed, so that a ledger of any length can be exported.
   get("exportLedger", "/api/ledger/export", {
     summary: "All of it, or all of one kind or month, as CSV; cells that a spreadsheet would run are defused",
     parameters: [...narrowing, query("format", Type.Enum(["csv"]))],
@@ -81,6 +87,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
       return sendFile(reply, { name: "ledger.csv", type: "text/csv; charset=utf-8; header=present" }, pages);
     },
   }),
+  // Months are their own cursor: `after` is the last month of the page before.
   get("listLedgerMonths", "/api/ledger/months", {
     summary: "What each month did to the balance, newest first; opening plus the three signed sums is closing",
     parameters: paging,
@@ -93,6 +100,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
       return listPage(wanted, (each) => edge.credits.months(accountId, each), writeMonth);
     },
   }),
+  // Reads the whole ledger of all accounts, so it is for operators.
   get("verifyLedger", "/api/ledger/verify", {
     summary: "Compute every wallet and charge again and name what does not fit",
     access: "operator",
@@ -101,15 +109,16 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
-type WrittenLine = Shape<typeof LedgerLineSchema>;
+type WrittenEntry = Shape<typeof LedgerLineSchema>;
 
 /** Owners do not see which operator did something, just as they do not see `/api/users`. */
-function lineWriter(request: FastifyRequest): (line: LedgerLine) => WrittenLine {
+function lineWriter(request: FastifyRequest): (line: LedgerLine) => WrittenEntry {
   if (ownAccountOf(request) === null) return writeLine;
   return (line) =>
     writeLine({ ...line, transaction: { ...line.transaction, actor: line.transaction.actor && "operator" } });
 }
 
+/** Null does not narrow. */
 function narrowingOf(request: FastifyRequest): { kind: TransactionKind | null; month: string | null } {
   const [kind, month] = [queryOf(request, "kind"), queryOf(request, "month")];
   if (month !== null) checkMonth("month", month);
@@ -120,7 +129,8 @@ function checkMonth(name: string, text: string): void {
   if (!MONTH_PATTERN.test(text)) throw invalid(name, `'${name}' must be a month such as 2026-01.`);
 }
 
-export function writeLine({ transaction, createdAtMs, requestId, model }: LedgerLine): WrittenLine {
+/** Also written by the command line, which prints the same JSON. */
+export function writeLine({ transaction, createdAtMs, requestId, model }: LedgerLine): WrittenEntry {
   const entries = transaction.entries.map(({ book, amount }) => ({ book, amountUsd: formatUsd(amount) }));
   return { ...writeTransaction(transaction), entries, requestId, model, createdAt: isoTime(createdAtMs) };
 }
@@ -138,6 +148,7 @@ function writeMonth(given: LedgerMonth): Shape<typeof LedgerMonthSchema> {
   };
 }
 
+/** The order of the file; new columns go to the end, because spreadsheets count them. */
 const COLUMNS = [
   "createdAt",
   "kind",
@@ -148,8 +159,8 @@ const COLUMNS = [
   "note",
   "id",
   "actor",
-] as const satisfies readonly (keyof WrittenLine)[];
+] as const satisfies readonly (keyof WrittenEntry)[];
 
-function writeRow(line: WrittenLine): string {
+function writeRow(line: WrittenEntry): string {
   return csvRow(COLUMNS.map((name) => line[name]));
 }

@@ -15,6 +15,7 @@ import { accountOf, caughtUp } from "./exchange.ts";
 import { ModelHealthSchema, writeModelHealth } from "./providers.ts";
 import { type ApiRoute, get } from "./route.ts";
 
+/** A model may stand in the chains of several tiers. */
 const Chains = Type.Array(
   Type.Object({
     tier: listed(TIERS),
@@ -27,6 +28,7 @@ const Chains = Type.Array(
 /** How many tool calls there were, and how many of them could be used. */
 export const toolCallFields = { calls: Integer, parsed: Integer, known: Integer, valid: Integer };
 
+/** One row for each scenario that the account has calls in, or whose score others have lowered. */
 const ModelToolCalls = Type.Array(
   Type.Object({
     scenario: Type.Enum([...TOOL_SCENARIOS]),
@@ -40,19 +42,24 @@ const ModelToolCalls = Type.Array(
   }),
 );
 
+/** A model of /v1/models with everything that only the dashboard needs. */
 export const CatalogModelSchema = named("CatalogModel", {
   ...modelFields,
   provider: AnyText,
+  // The name that the provider knows it by.
   upstream: AnyText,
+  // The tier it counts as when it is asked for by name.
   tier: listed(TIERS),
   chains: Chains,
   capabilities: Type.Array(Type.Enum([...CAPABILITIES])),
   priceSource: AnyText,
+  // False without a price, or when its provider is not configured.
   isRoutable: Flag,
   health: ModelHealthSchema,
   toolCalls: ModelToolCalls,
 });
 
+/** Not paged: a catalogue has some hundred models at most. */
 export const MODEL_ROUTES: readonly ApiRoute[] = [
   get("listCatalogModels", "/api/models", {
     summary: "The whole catalogue with health",
@@ -73,6 +80,7 @@ export const MODEL_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
+/** Everything about the model that is the same for all accounts. */
 function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof CatalogModelSchema>, "toolCalls"> {
   return {
     // formats/ writes the fields of /v1, and knows no schema.
@@ -111,4 +119,5 @@ function writeToolCalls(
   });
 }
 
+/** A scenario in which the account has not called the model. */
 const NO_CALLS = { calls: 0, parsed: 0, known: 0, valid: 0 };

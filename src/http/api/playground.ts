@@ -48,6 +48,7 @@ const PlaygroundRequestSchema = named("PlaygroundRequest", {
   ),
 });
 
+/** A decision as /v1/routing/debug explains it, with the price of each candidate. */
 const PlaygroundDecisionSchema = named("PlaygroundDecision", {
   decision: RoutingDecisionSchema,
   classifiedTier: nullable(listed(TIERS)),
@@ -64,9 +65,12 @@ const PlaygroundDecisionSchema = named("PlaygroundDecision", {
   tookMs: Type.Number(),
 });
 
+/** The example of both operations. */
 const PROMPT = "Prove that the square root of 2 is irrational.";
 
+/** Both take the same body, so that "Run" sends exactly what was decided on. */
 export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
+  // Asked on every change of the form: no provider call, no charge, no record.
   post("decideInPlayground", "/api/playground/decide", {
     summary: "The decision a request would get under a saved or an unsaved profile; no provider call, no charge",
     body: PlaygroundRequestSchema,
@@ -79,6 +83,7 @@ export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
       return decideOnly(body, caller, edge);
     },
   }),
+  // Recorded and charged like any request, under a key name of its own.
   post("runInPlayground", "/api/playground/run", {
     summary: "The same request answered for real, whole or as a stream, and charged to the account",
     body: PlaygroundRequestSchema,
@@ -113,6 +118,7 @@ async function readQuestion(request: FastifyRequest, edge: OperatorContext): Pro
   return { body: question, caller: playgroundCaller(accountId, bound) };
 }
 
+/** Null asks for no profile. */
 async function savedProfile(id: string | null, accountId: string, edge: OperatorContext): Promise<Profile | null> {
   if (id === null) return null;
   const saved = await edge.profiles.get(accountId, id);
@@ -120,13 +126,16 @@ async function savedProfile(id: string | null, accountId: string, edge: Operator
   return saved;
 }
 
+/** Routing takes a profile, so the rules get one that exists for this request only. */
 function unsavedProfile(accountId: string, constraints: Constraints): Profile {
   const times = { createdAtMs: 0, updatedAtMs: 0 };
   return { id: "unsaved", accountId, name: "unsaved", description: null, constraints, ...times };
 }
 
+/** The key id in records, logs and metrics. */
 const PLAYGROUND = "playground";
 
+/** A caller without limits of its own; those of the server still apply. */
 function playgroundCaller(accountId: string, profile: Profile | null): Caller {
   const nothing = { requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null, revokedAtMs: null };
   const limit = { spendReset: "never" as const };

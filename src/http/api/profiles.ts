@@ -30,14 +30,18 @@ import { accountOf, idOf, isoTime, listPage, missing, pageOf, paging, queryOf } 
 import { KeySchema, showKeys } from "./keys.ts";
 import { type ApiRoute, del, get, post, put } from "./route.ts";
 
+/** Several times as many as the catalogue has. */
 const MODEL_IDS_MAX = 500;
 const ModelIds = Type.Array(AnyText, { maxItems: MODEL_IDS_MAX });
+/** One text for the request and the response. */
 const PURPOSE = "What it is for; no rule.";
 
+/** Every rule may be left out or null, which means that it does not constrain. */
 const rules = {
   tierFloor: optional(TierName),
   tierCeiling: optional(TierName),
   capabilities: optional(Type.Array(Type.Enum([...CAPABILITIES]))),
+  // Text keeps the digits that a JSON number would round.
   maxCostUsd: optional(
     Type.Union([
       Type.Number({ minimum: 0 }),
@@ -56,6 +60,7 @@ export const RulesSchema = Type.Object(rules, { additionalProperties: false });
 const description = optional(plainText(DESCRIPTION_MAX, { description: PURPOSE }));
 const NewProfileSchema = strict("NewProfile", { name: Name, description, ...rules });
 
+/** A saved profile. Unlike in a request, lists are always there, and the amount is text. */
 export const ProfileSchema = named("Profile", {
   id: AnyText,
   name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -67,6 +72,7 @@ export const ProfileSchema = named("Profile", {
   bfclMin: nullable(Type.Number({ minimum: 0, maximum: 100 })),
   codeQuality: nullable(Type.Integer({ minimum: 0, maximum: 2 })),
   chatQuality: nullable(Type.Integer({ minimum: 0, maximum: 2 })),
+  // Null allows every model; an empty list allows none.
   allowedModels: nullable(Texts),
   blockedModels: Texts,
   createdAt: Time,
@@ -109,6 +115,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
       return writeProfile(found(await edge.profiles.get(await accountOf(request, edge), id), id));
     },
   }),
+  // The whole profile: a rule that is left out is gone.
   put("replaceProfile", "/api/profiles/:id", {
     summary: "Replace a profile",
     body: NewProfileSchema,
@@ -119,6 +126,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
       return writeProfile(found(await edge.profiles.update(await accountOf(request, edge), id, content), id));
     },
   }),
+  // Shown before a profile is deleted. Not paged: the dashboard names all of them.
   get("listProfileKeys", "/api/profiles/:id/keys", {
     summary: "The keys that have this profile, and would be refused without it",
     response: page(KeySchema),
@@ -129,6 +137,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
       return { data: await showKeys(await edge.keys.ofProfile(accountId, id), edge), next: null };
     },
   }),
+  // Deleting and moving the keys is one transaction, so that no key is refused in between.
   del("deleteProfile", "/api/profiles/:id", {
     summary: "Delete a profile; its keys are refused from then on, unless they are moved in the same step",
     parameters: [keysTo],
@@ -145,6 +154,7 @@ function keysToOf(request: FastifyRequest): string | null | undefined {
   return wanted === "none" ? null : wanted;
 }
 
+/** Turns a missing profile into the error for it. */
 function found(profile: Profile | null, id: string): Profile {
   if (profile === null) throw missing("profile", id);
   return profile;
@@ -154,6 +164,7 @@ function toContent(body: Static<typeof NewProfileSchema>, catalog: Catalog): Pro
   return { name: body.name, description: body.description ?? null, constraints: readConstraints(body, catalog) };
 }
 
+/** Unknown model ids are an error here, because a misspelt one would never match. */
 export function readConstraints(body: Static<typeof RulesSchema>, { models }: Catalog): Constraints {
   for (const field of ["allowedModels", "blockedModels"] as const) {
     const stranger = body[field]?.find((id) => !models.has(id));
@@ -172,6 +183,7 @@ export function readConstraints(body: Static<typeof RulesSchema>, { models }: Ca
   };
 }
 
+/** Also written by the command line, which prints the same JSON. */
 export function writeProfile(profile: Profile): Shape<typeof ProfileSchema> {
   const { id, name, description, constraints, createdAtMs, updatedAtMs } = profile;
   return {

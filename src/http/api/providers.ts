@@ -14,7 +14,9 @@ import { AnyText, Flag, Integer, named, nullable, page, type Shape, strict, Time
 import { idOf, isoTime, missing } from "./exchange.ts";
 import { type ApiRoute, get, post } from "./route.ts";
 
+/** The state of one circuit breaker. */
 const healthFields = {
+  // `resting`: the provider asked for a pause. `half-open`: one probe at a time is let through.
   state: Type.Enum(["closed", "half-open", "open", "resting"]),
   since: Time,
   nextTryAt: nullable(Time),
@@ -30,26 +32,31 @@ const modelHealthFields = {
 };
 export const ModelHealthSchema = Type.Object(modelHealthFields);
 
+/** A provider with its breaker, that of its key, and those of its models. */
 export const ProviderSchema = named("Provider", {
   id: AnyText,
   kind: AnyText,
   baseUrl: AnyText,
   timeouts: Type.Unsafe<Timeouts>({ type: "object" }),
   health: nullable(HealthSchema),
+  // A rejected key stops all calls; a failing host does not say that the key is wrong.
   credential: nullable(HealthSchema),
   models: Type.Array(Type.Object({ id: AnyText, ...modelHealthFields })),
 });
 
+/** An empty body is as good as `{}`. */
 const ProviderTestSchema = strict("ProviderTest", {
   model: Type.Optional(Type.String({ maxLength: 200, description: "One of its models; left out, its cheapest." })),
 });
 
+/** A failure is a result here, not an error: the test itself worked. */
 export const ProviderTestedSchema = named("ProviderTested", {
   provider: AnyText,
   ok: Flag,
   model: nullable(AnyText),
   status: nullable(Integer),
   durationMs: Integer,
+  // What is wrong and what to do about it, in words.
   problem: nullable(AnyText),
   fix: nullable(AnyText),
 });
@@ -64,6 +71,7 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
     response: page(ProviderSchema),
     handle: (_call, { services }) => ({ data: writeProviders(services), next: null }),
   }),
+  // The order of checks matters: a test counts against the limit only when it will be made.
   post("testProvider", "/api/providers/:id/test", {
     summary: "Ask a provider for one tiny answer and say what is wrong; not charged, six a minute",
     access: "operator",
@@ -93,6 +101,7 @@ function isEmpty(request: FastifyRequest): boolean {
   return bodyOf(request).length === 0;
 }
 
+/** Only a model with a price can be asked, as in routing. */
 function ownModel(id: string, provider: string, { services: { catalog } }: OperatorContext): Model {
   const model = catalog.models.get(id);
   if (model?.provider === provider && isRoutable(catalog, model)) return model;
@@ -105,6 +114,7 @@ function tooManyTests(id: string, retryAfterSeconds: number): GatewayError {
   return new GatewayError("rateLimited", message, { code: "too_many_tests", retryAfterSeconds });
 }
 
+/** Providers that no model uses have no health. */
 function writeProviders({ catalog, health }: Services): readonly Shape<typeof ProviderSchema>[] {
   const seen = new Map(health.overview().map((each) => [each.id, each]));
   return [...catalog.providers.values()].map(({ id, kind, baseUrl, timeouts }) => {

@@ -25,11 +25,14 @@ import { accountOf, caughtUp, isoTime } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
 import { type ApiRoute, post } from "./route.ts";
 
+/** Enough to see a tendency, few enough to be computed while somebody waits. */
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;
+/** Four cuts make five tiers. */
 const BOUNDS = TIERS.length - 1;
 const closed = { additionalProperties: false };
 
+/** Each part left out stays as it is configured. */
 const PolicyBody = Type.Object(
   {
     bounds: Type.Optional(
@@ -65,13 +68,16 @@ const PolicyBody = Type.Object(
   },
 );
 
+/** Rules are required, though they may be empty: a replay without a question is a mistake. */
 const ReplayQuestionSchema = strict("ReplayQuestion", {
   profile: RulesSchema,
   policy: Type.Optional(PolicyBody),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT })),
 });
 
+/** Where a request went, and what it cost there. */
 const Side = Type.Object({ tier: listed(TIERS), model: AnyText, costUsd: nullable(AnyText) });
+/** Only requests that would move are listed. */
 const Change = Type.Object({
   requestId: AnyText,
   at: Time,
@@ -80,6 +86,7 @@ const Change = Type.Object({
   refusedBecause: nullable(AnyText),
   because: Type.Array(AnyText, { description: "What led there, in words and in order." }),
 });
+/** Counts cover all requests that were replayed; `changes` lists the ones that move. */
 export const ReplaySchema = named("Replay", {
   requests: Integer,
   changed: Integer,
@@ -110,6 +117,7 @@ export const REPLAY_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
+/** The catalogue of the policy: the real one with some chains exchanged. */
 function readPolicy(body: Static<typeof PolicyBody>, catalog: Catalog): Omit<Policy, "constraints"> {
   const { bounds, sureFrom, categoryFloors, unsureTier = catalog.unsureTier } = body;
   if (bounds?.some((bound, at) => at > 0 && bound < (bounds[at - 1] ?? 0))) {
@@ -127,6 +135,7 @@ function readPolicy(body: Static<typeof PolicyBody>, catalog: Catalog): Omit<Pol
   };
 }
 
+/** A chain of models without a price could not be compared. */
 function routable(id: string, tier: string, catalog: Catalog): Model {
   const model = catalog.models.get(id);
   if (model !== undefined && isRoutable(catalog, model)) return model;
@@ -151,6 +160,7 @@ function writeReplay(pairs: readonly Replayed[]): Shape<typeof ReplaySchema> {
   };
 }
 
+/** 1 for up, -1 for down, 0 for the same tier. */
 function moveOf(before: Tier, after: Tier): number {
   return Math.sign(tierRank(after) - tierRank(before));
 }

@@ -82,6 +82,7 @@ export type ApiRoute = RouteOf<TSchema, unknown> & {
   readonly path: string;
 };
 
+/** One for each method, so that a table of routes reads like one of Fastify. */
 const routeOf =
   (method: Method) =>
   <Body extends TSchema, Response = undefined>(
@@ -108,6 +109,7 @@ const OPEN_BODY_BYTES = 64 * 1024;
 /** Bodies of /api are short; a playground request is as large as any other. */
 const BODY_BYTES = 1024 * 1024;
 
+/** Adds a route to the server, with its guards, its body limit and the check of its body. */
 export function registerRoute(server: FastifyInstance, edge: OperatorContext, route: ApiRoute): void {
   const { method, path, body, access = "account", isLarge = false, hasHead = true } = route;
   const handle = "serve" in route ? route.serve(edge, server) : route.handle;
@@ -134,6 +136,7 @@ export function registerRoute(server: FastifyInstance, edge: OperatorContext, ro
   });
 }
 
+/** Runs before the body is read; throws to refuse. */
 type Guard = (request: FastifyRequest) => Promise<void>;
 
 function guardsOf(access: Access, edge: OperatorContext): Guard[] {
@@ -159,6 +162,7 @@ function statusOf({ status, response }: ApiRoute): number {
   return status ?? (response === undefined ? 204 : 200);
 }
 
+/** Only a mistake in a handler gets here. */
 function noBody(): never {
   throw new Error("a handler reads a body that its route does not have");
 }
@@ -209,6 +213,7 @@ export function valueReader<Schema extends TSchema>(schema: Schema): (value: unk
   };
 }
 
+/** The first problem that the validator found. */
 interface Violation {
   readonly keyword: string;
   readonly instancePath: string;
@@ -216,6 +221,7 @@ interface Violation {
   readonly message: string;
 }
 
+/** Names the field and says what is wrong with it. Behaviour 4. */
 function toError(first: Violation | undefined): Error {
   const place = (first?.instancePath ?? "").slice(1).replaceAll("/", ".");
   const { additionalProperties, requiredProperties } = (first?.params ?? {}) as FieldLists;

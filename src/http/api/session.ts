@@ -9,10 +9,14 @@ import { clearSessionCookie, sessionTokenOf, setSessionCookie, signedInOf } from
 import { AnyText, DOCUMENTED, Flag, listed, named, nullable, type Shape, strict } from "../openapi/schema.ts";
 import { type ApiCall, type ApiRoute, del, get, post } from "./route.ts";
 
+/** The signed-in user, as far as the dashboard needs it. */
 const SelfSchema = Type.Object({ id: AnyText, email: AnyText, role: listed(USER_ROLES), accountId: AnyText });
+/** The response also sets the session cookie. */
 const WelcomeSchema = named("Welcome", { user: SelfSchema });
+/** Read before anything else, signed in or not. */
 export const SessionSchema = named("Session", {
   user: nullable(SelfSchema),
+  // True until the first operator exists.
   setupNeeded: Flag,
   sandbox: Flag,
   version: AnyText,
@@ -26,15 +30,18 @@ const NewPassword = Type.String({
   maxLength: TEXT_MAX,
   [DOCUMENTED]: { minLength: 12, maxLength: 1024, format: "password" },
 });
+/** The rules for new passwords do not apply to old ones. */
 const CredentialsSchema = strict("Credentials", { email: BoundedText, password: BoundedText });
 const PasswordChangeSchema = strict("PasswordChange", { current: BoundedText, next: NewPassword });
 const SetUpSchema = strict("SetUp", { token: BoundedText, email: BoundedText, password: NewPassword });
 const AcceptanceSchema = strict("Acceptance", { token: BoundedText, password: NewPassword });
 
+/** Examples of the contract. */
 const EMAIL = "ada@example.com";
 const PASSWORD = "correct horse battery staple";
 const TOKEN = "x".repeat(43);
 
+/** Reached without a key, so each is limited: by body size here, by attempts in accounts/. */
 export const SESSION_ROUTES: readonly ApiRoute[] = [
   get("getSession", "/api/session", {
     summary: "Who is signed in, and whether the first operator is still to be made",
@@ -50,6 +57,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       };
     },
   }),
+  // A wrong e-mail and a wrong password get the same error, after the same time.
   post("signIn", "/api/session", {
     summary: "Sign in: sets the session cookie",
     access: "anyone",
@@ -61,6 +69,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       setSessionCookie(request, reply, await sessions.open(user));
     },
   }),
+  // Ends a session that may be over already, so it never fails.
   del("signOut", "/api/session", {
     summary: "Sign out: ends the session",
     access: "anyone",
@@ -71,6 +80,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       clearSessionCookie(request, reply);
     },
   }),
+  // The admin token is no user; it has nothing to change.
   post("changePassword", "/api/session/password", {
     summary: "Change one's own password; ends all other sessions of the user",
     access: "ownSession",
@@ -84,6 +94,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       await users.changePassword(identity, { ...body(), address: request.ip });
     },
   }),
+  // The link is printed at the first start, for those who can read it.
   post("setUp", "/api/setup", {
     summary: "Make the first operator with the token of the set-up link, and sign in",
     access: "anyone",
@@ -104,6 +115,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     errors: [403, 409],
     handle: async (call, edge) => welcome(await edge.invitations.accept(call.body()), call, edge),
   }),
+  // The link proves who it is, so no old password is asked for.
   post("resetPassword", "/api/password-reset", {
     summary: "Choose a new password with the token of a reset link: ends every session of the user, and signs in",
     access: "anyone",
@@ -126,6 +138,7 @@ async function welcome(
   return { user: writeSelf(user) };
 }
 
+/** Never the hash of the password. */
 function writeSelf({ id, email, role, accountId }: User): Shape<typeof SelfSchema> {
   return { id, email, role, accountId };
 }

@@ -6,6 +6,7 @@ import { AnyText, Flag, listed, named, nullable, Time } from "../openapi/schema.
 import { isoTime } from "./exchange.ts";
 import { type ApiRoute, get } from "./route.ts";
 
+/** One configuration option: its three names, its value and where that came from. */
 const OptionSchema = named("Option", {
   name: AnyText,
   path: nullable(AnyText),
@@ -15,10 +16,12 @@ const OptionSchema = named("Option", {
   isSecret: Flag,
   isSet: Flag,
   origin: listed(["default", "file", "environment", "flag"]),
+  // File, line and column, the variable, or the flag.
   place: nullable(AnyText),
   help: AnyText,
 });
 
+/** What the process runs with, for the page that answers "which setting is active?". */
 export const SettingsSchema = named("Settings", {
   version: AnyText,
   node: AnyText,
@@ -26,6 +29,7 @@ export const SettingsSchema = named("Settings", {
   startedAt: Time,
   sandbox: Flag,
   baselineModel: AnyText,
+  // A factor: 0.05 adds five per cent to the price of the provider.
   markup: Type.Number(),
   options: Type.Array(OptionSchema),
   providers: Type.Array(Type.Object({ id: AnyText, kind: AnyText, baseUrl: AnyText, hasKey: Flag })),
@@ -36,6 +40,7 @@ export const SETTINGS_ROUTES: readonly ApiRoute[] = [
     summary: "What the process runs with and where each value came from, without secrets",
     access: "operator",
     response: SettingsSchema,
+    // The start of the server counts, not that of the first call.
     serve({ now, settings, version, isSandbox }) {
       const startedAtMs = now();
       const { database, catalog, options } = settings;

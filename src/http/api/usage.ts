@@ -28,8 +28,10 @@ import {
 } from "./requests/filter.ts";
 import { type ApiRoute, get } from "./route.ts";
 
+/** Null when there were no requests, or when percentiles were not asked for. */
 const percentiles = { p50Ms: nullable(Integer), p95Ms: nullable(Integer) };
 
+/** Requests by the attempt that answered them. */
 const Answered = Type.Object({
   first: Integer,
   second: Integer,
@@ -38,14 +40,17 @@ const Answered = Type.Object({
   unknown: Type.Integer({ description: "Requests from before this was counted. `none`: every try failed." }),
 });
 
+/** The gateway's own share of the time to first content. */
 const Overhead = Type.Object({
   averageMs: nullable(Type.Number()),
   firstContentAverageMs: nullable(Type.Number()),
   ...percentiles,
 });
 
+/** One row of totals: a step of time, a group, or both. */
 export const UsageSchema = Type.Object({
   start: Time,
+  // Null when rows are not grouped, and for requests that have no such thing.
   group: nullable(AnyText),
   requests: Integer,
   errors: Integer,
@@ -60,16 +65,20 @@ export const UsageSchema = Type.Object({
   overhead: Overhead,
 });
 
+/** The range that was really covered: whole hours or days, so it may be wider than asked. */
 const covered = { next: Type.Null(), from: Time, to: Time, by: listed(USAGE_STEPS) };
 const UsagePageSchema = named("UsagePage", { data: Type.Array(UsageSchema), ...covered, group: nullable(AnyText) });
+/** A request that two providers failed counts for both. */
 export const FailurePageSchema = named("FailurePage", {
   data: Type.Array(Type.Object({ start: Time, provider: AnyText, requests: Integer })),
   ...covered,
 });
 
+/** `by` takes a step, a group, or one of each. */
 const BY = [...USAGE_STEPS, ...USAGE_GROUPS] as const;
 
 export const USAGE_ROUTES: readonly ApiRoute[] = [
+  // Totals come from rollups, not from the request log, which is kept for a shorter time.
   get("getUsage", "/api/usage", {
     summary: "Totals by hour, day or over the range; hours and days are whole and in UTC",
     parameters: [
@@ -148,10 +157,12 @@ function divisionOf(request: FastifyRequest): Division {
   };
 }
 
+/** Narrows the type of a word from the query. */
 function isIn<Word extends string>(words: readonly Word[], word: string): word is Word {
   return words.includes(word as Word);
 }
 
+/** Latencies are rounded to milliseconds; money stays exact. */
 function writeUsage(row: UsageRow): Shape<typeof UsageSchema> {
   const { requests, charge, baseline, latencies, firstContents } = row;
   return {

@@ -10,23 +10,29 @@ import { AnyText, listed, named, nullable, page, type Shape, strict, Time } from
 import { idOf, isoTime, listPage, missing, pageOf, paging } from "./exchange.ts";
 import { type ApiRoute, del, get, post } from "./route.ts";
 
+/** Users and invitations share these. */
 const personFields = { id: AnyText, email: AnyText, role: listed(USER_ROLES), accountId: AnyText, createdAt: Time };
 export const UserSchema = named("User", { ...personFields, lastSignInAt: nullable(Time) });
 
 const invitationFields = { ...personFields, expiresAt: Time };
 export const InvitationSchema = named("Invitation", invitationFields);
+/** The link is in this response only; the store keeps its hash. */
 export const CreatedInvitationSchema = named("CreatedInvitation", { ...invitationFields, link: AnyText });
+/** The same holds for the link of a reset. */
 export const ResetLinkSchema = named("ResetLink", { email: AnyText, link: AnyText, expiresAt: Time });
 
-/** The longest address that mail can be sent to (RFC 3696, errata). */
+/** 64 characters, `@` and 255 (RFC 3696). */
 const EMAIL_MAX = 320;
+/** Without a role, the new user owns the account; without an account, it is the default one. */
 const NewInvitationSchema = strict("NewInvitation", {
   email: Type.String({ maxLength: EMAIL_MAX }),
   role: Type.Optional(Type.Enum([...USER_ROLES])),
   accountId: Type.Optional(Type.String({ maxLength: 200 })),
 });
 
+/** There is no mail server: the operator passes links on. */
 export const USER_ROUTES: readonly ApiRoute[] = [
+  // The account is checked here, because the invitation refers to it much later.
   post("invite", "/api/invitations", {
     summary: "Make a link that lets one person in, good for seven days; it is shown this once, and ends an earlier one",
     access: "operator",
@@ -44,6 +50,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
       return { ...writeInvitation(invitation), link: `${originOf(request)}/#/invite?token=${token}` };
     },
   }),
+  // Expired ones are listed too, so that somebody notices.
   get("listInvitations", "/api/invitations", {
     summary: "Invitations that nobody has accepted yet",
     access: "operator",
@@ -80,6 +87,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
       return { email: made.user.email, link, expiresAt: isoTime(made.expiresAtMs) };
     },
   }),
+  // The last operator cannot be deleted: nobody could invite another.
   del("deleteUser", "/api/users/:id", {
     summary: "Delete a user and end their sessions; the last operator stays",
     access: "operator",
@@ -96,6 +104,7 @@ function originOf(request: FastifyRequest): string {
   return `${isHttps(request) ? "https" : "http"}://${request.host}`;
 }
 
+/** Also written by the command line, which prints the same JSON. */
 export function writeUser(user: User): Shape<typeof UserSchema> {
   const { id, email, role, accountId, createdAtMs, lastSignInAtMs } = user;
   return { id, email, role, accountId, createdAt: isoTime(createdAtMs), lastSignInAt: isoTime(lastSignInAtMs) };

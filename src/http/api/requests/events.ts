@@ -17,19 +17,23 @@ import { writeSummary } from "./record.ts";
 
 /** Events that may wait for one client. A slower client misses some, and is told. */
 const WAITING_MAX = 200;
+/** Each open stream holds a connection and a queue. */
 const STREAMS_MAX = 200;
 /** One account may not take them all. */
 const STREAMS_PER_ACCOUNT_MAX = 50;
 /** How soon a log-out on another page, or in another process, is noticed. */
 const CHECK_MS = 5_000;
+/** A comment, which clients skip; it keeps proxies from closing a quiet stream. */
 const PING = ": still here\n\n";
 
+/** Smaller numbers, for tests. */
 export interface EventsOptions {
   readonly checkMs?: number;
   readonly streamsMax?: number;
   readonly streamsPerAccountMax?: number;
 }
 
+/** The route keeps a list of its open streams, one for each server. */
 export function eventsRoute(options: EventsOptions = {}): ApiRoute {
   const { checkMs = CHECK_MS, streamsMax = STREAMS_MAX, streamsPerAccountMax = STREAMS_PER_ACCOUNT_MAX } = options;
   return get("watchRequests", "/api/events", {
@@ -69,6 +73,7 @@ export function eventsRoute(options: EventsOptions = {}): ApiRoute {
   });
 }
 
+/** Returns the function that stops watching. */
 function watch(queue: EventQueue, filter: RequestFilter, { records }: OperatorContext): () => void {
   return records.tail.watch({
     accountId: filter.accountId,
@@ -91,6 +96,7 @@ async function endWhenRefused(request: FastifyRequest, queue: EventQueue, edge: 
   }
 }
 
+/** A page that gets this falls back to polling. */
 function tooMany(): GatewayError {
   const message = "Too many live views are open. Close one, or read /api/requests now and then.";
   return new GatewayError("unavailable", message, { code: "too_many_streams", retryAfterSeconds: 30 });

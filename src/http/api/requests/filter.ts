@@ -27,6 +27,7 @@ export const range: readonly Parameter[] = [
   query("to", Time, "Requests that began before this time."),
 ];
 
+/** Totals of provider failures know no other filter. */
 export const keyFilter = query("key", Id, "The id of a key.");
 
 /** The parameters that `groupFilterOf` reads. */
@@ -66,7 +67,9 @@ export const filters: readonly Parameter[] = [
   query("q", Type.String({ pattern: REQUEST_ID_START }), "The beginning of a request id."),
 ];
 
+/** In milliseconds, as all times here. */
 const HOUR_MS = 60 * 60 * 1000;
+/** The range where a query names no beginning. */
 export const DEFAULT_RANGE_MS: Readonly<Record<UsageStep, number>> = {
   hour: 24 * HOUR_MS,
   day: 30 * 24 * HOUR_MS,
@@ -75,6 +78,7 @@ export const DEFAULT_RANGE_MS: Readonly<Record<UsageStep, number>> = {
 /** Keeps an hourly response below 1,500 rows a group. */
 const HOURLY_RANGE_MAX_MS = 62 * 24 * HOUR_MS;
 
+/** The account comes from the identity, not from the filter. */
 type Narrowing = Omit<RequestFilter, "accountId">;
 
 /** With the times of the range. */
@@ -87,6 +91,7 @@ export function filterOf(request: FastifyRequest): Narrowing {
   };
 }
 
+/** Without the times, which a histogram reads for itself. */
 export function narrowingOf(request: FastifyRequest): Omit<Narrowing, "fromMs" | "toMs"> {
   const status = queryOf(request, "status");
   const category = queryOf(request, "category");
@@ -120,6 +125,7 @@ export function groupFilterOf(request: FastifyRequest): Pick<Narrowing, "tier" |
   };
 }
 
+/** A year of four digits: Date.parse would take "1" for the year 2001. */
 export function timeOf(request: FastifyRequest, name: "from" | "to"): number | null {
   const text = queryOf(request, name);
   if (text === null) return null;
@@ -128,6 +134,7 @@ export function timeOf(request: FastifyRequest, name: "from" | "to"): number | n
   throw invalid(name, `'${name}' must be a time in ISO 8601, such as 2026-01-31T00:00:00Z.`);
 }
 
+/** Throws when the range is empty, or too long to be shown by the hour. */
 export function checkRange({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "step">): void {
   if (fromMs >= toMs) throw invalid("from", "'from' must be before 'to'.");
   if (step === "hour" && toMs - fromMs > HOURLY_RANGE_MAX_MS) {
@@ -135,6 +142,7 @@ export function checkRange({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "
   }
 }
 
+/** Null asks for requests that have no such thing. */
 function noneOr(text: string): string | null {
   return text === NONE ? null : text;
 }
@@ -148,6 +156,7 @@ function wordFilterOf<Field extends string>(
   return (text === null ? {} : { [field]: noneOr(storable(name, text)) }) as { [Name in Field]?: string | null };
 }
 
+/** Null when it is not given. Only the two words are taken, no 0 and 1. */
 export function flagOf(request: FastifyRequest, name: string): boolean | null {
   const text = queryOf(request, name);
   return text === null ? null : oneOf(name, text, ["true", "false"]) === "true";
@@ -160,6 +169,7 @@ function answeredOf(request: FastifyRequest): Pick<Narrowing, "answeredAt"> {
   return { answeredAt: [...new Set(text.split(",").map((word) => oneOf("answered", word, ANSWERED_AT)))] };
 }
 
+/** Only requests that were charged are in a range of costs. */
 function costOf(request: FastifyRequest): Pick<Narrowing, "cost"> {
   const [from, to] = [amountOf(request, "costFrom"), amountOf(request, "costTo")];
   if (from === null && to === null) return {};
@@ -180,6 +190,7 @@ function tierOf(text: string): string | null {
   throw invalid("tier", `'tier' must be one of ${TIERS.join(", ")} or ${NONE}.`);
 }
 
+/** At most twenty statuses, which is more than there are. */
 function statusOf(text: string): StatusFilter {
   if (text === "error" || text === "broken") return { kind: text };
   if (/^[1-5]xx$/i.test(text)) return { kind: "class", hundreds: Number(text[0]) };
@@ -190,6 +201,7 @@ function statusOf(text: string): StatusFilter {
   );
 }
 
+/** The characters that a request id can have, so that no wildcard reaches the store. */
 function requestIdStartOf(text: string): string {
   if (REQUEST_ID_START_PATTERN.test(text)) return text;
   throw invalid("q", "'q' must be the beginning of a request id.");

@@ -27,8 +27,10 @@ import { toolCallFields } from "../models.ts";
 const tier = listed(TIERS);
 const scenario = listed(TOOL_SCENARIOS);
 
+/** A line of the log: everything that a table row shows, and nothing that a prompt could be guessed from. */
 const lineFields = {
   id: AnyText,
+  // As in X-Request-Id. A caller may use one twice; `id` is ours.
   requestId: AnyText,
   createdAt: Time,
   route: AnyText,
@@ -38,13 +40,16 @@ const lineFields = {
   stream: Flag,
   key: AnyText,
   tier: nullable(tier),
+  // What the classifier said, before rules and history moved the tier.
   classifiedTier: nullable(tier),
   category: nullable(listed(CATEGORIES)),
   profile: nullable(listed(ROUTING_PROFILES)),
+  // The saved profile that the key had then.
   keyProfile: nullable(AnyText),
   toolScenario: nullable(scenario),
   model: nullable(AnyText),
   provider: nullable(AnyText),
+  // Whether another model than the one selected answered.
   fallback: Flag,
   adjusted: Flag,
   attempts: Integer,
@@ -52,9 +57,11 @@ const lineFields = {
     description: "Those that failed a request which the first try did not answer.",
   }),
   tokens: nullable(Tokens),
+  // Whether the provider sent no usage, so that tokens were estimated.
   usageEstimated: Flag,
   chargeUsd: nullable(AnyText),
   baselineUsd: nullable(AnyText),
+  // Baseline minus charge; negative when the baseline would have been cheaper.
   savedUsd: nullable(AnyText),
   latencyMs: Integer,
   firstContentMs: nullable(Integer),
@@ -63,6 +70,7 @@ const lineFields = {
 export const RequestLineSchema = named("RequestLine", lineFields);
 export type WrittenLine = Shape<typeof RequestLineSchema>;
 
+/** One call to one model. Times count from the beginning of the request. */
 const AttemptSchema = Type.Object({
   model: AnyText,
   provider: AnyText,
@@ -71,11 +79,13 @@ const AttemptSchema = Type.Object({
   outcome: Type.Enum(["answered", "failed", "client-gone"]),
   status: nullable(Integer),
   failure: nullable(AnyText),
+  // The provider's own words, which may quote the prompt: kept only with content.
   reason: nullable(AnyText),
   droppedFields: Texts,
   conversions: Texts,
 });
 
+/** The decision as it was made then; the last three fields are absent in old records. */
 export const RecordedDecisionSchema = Type.Object({
   tier,
   confidence: Type.Number(),
@@ -100,6 +110,7 @@ export const RecordedDecisionSchema = Type.Object({
   ),
 });
 
+/** Everything needed to compute the charge again. */
 const MoneySchema = Type.Object({
   holdUsd: nullable(AnyText),
   chargeUsd: nullable(AnyText),
@@ -114,8 +125,10 @@ const MoneySchema = Type.Object({
   ledgerId: nullable(AnyText),
 });
 
+/** The tier that somebody says the request belonged to. */
 const FeedbackSchema = Type.Object({ tier, note: nullable(AnyText), createdAt: Time });
 
+/** One request as a whole. In it, `attempts` is the list, and `attemptCount` the number. */
 export const RecordedRequestSchema = named("RecordedRequest", {
   ...lineFields,
   attemptCount: Integer,
@@ -123,12 +136,15 @@ export const RecordedRequestSchema = named("RecordedRequest", {
   decision: nullable(RecordedDecisionSchema),
   overheadMs: nullable(Integer),
   money: MoneySchema,
+  // Numbers that the router can learn from; no text.
   features: nullable(byName<number>(Type.Number())),
   toolCalls: nullable(Type.Object(toolCallFields)),
+  // Only where the operator keeps prompts and responses.
   content: nullable(Type.Object({ request: AnyText, isRequestCut: Flag, answer: AnyText, isAnswerCut: Flag })),
   feedback: nullable(FeedbackSchema),
 });
 
+/** The feedback beside the tier that was decided. */
 export const MarkedRequestSchema = named("MarkedRequest", {
   id: AnyText,
   requestId: AnyText,
@@ -136,6 +152,7 @@ export const MarkedRequestSchema = named("MarkedRequest", {
   ...FeedbackSchema.properties,
 });
 
+/** Used by the list, the exports and the live events alike. */
 export function writeSummary(request: RequestSummary): WrittenLine {
   const { charge, baseline } = request;
   return {
@@ -171,6 +188,7 @@ export function writeSummary(request: RequestSummary): WrittenLine {
   };
 }
 
+/** The line of the log, and what it does not say. */
 export function writeStored(stored: StoredRequest): Shape<typeof RecordedRequestSchema> {
   const { summary, detail, content, feedback } = stored;
   const { attempts: attemptCount, ...line } = writeSummary(summary);
@@ -217,6 +235,7 @@ function writePrice(price: Price): Readonly<Record<string, number | null>> {
   return Object.fromEntries(Object.entries(price).map(([name, micro]) => [name, micro === null ? null : micro / 1e6]));
 }
 
+/** Null for a request that was not charged. */
 function usd(amount: NanoUsd | null): string | null {
   return amount === null ? null : formatUsd(amount);
 }

@@ -22,6 +22,7 @@ import {
 
 const NDJSON = "application/x-ndjson";
 const FORMATS = ["ndjson", "csv"] as const;
+/** NDJSON for programs, CSV for spreadsheets. */
 const FILE_TYPES = {
   ndjson: `${NDJSON}; charset=utf-8`,
   csv: "text/csv; charset=utf-8; header=present",
@@ -36,6 +37,7 @@ export const HistogramSchema = named("RequestHistogram", {
   by: listed(STEPS),
 });
 
+/** A sentence or two; the note is for people. */
 const NOTE_MAX = 1000;
 const NewFeedbackSchema = strict("NewFeedback", {
   tier: TierName,
@@ -43,7 +45,9 @@ const NewFeedbackSchema = strict("NewFeedback", {
   note: optional(Type.String({ maxLength: NOTE_MAX, pattern: "^[^\\u0000]*$" })),
 });
 
+/** The live view is in events.ts. */
 export const REQUEST_ROUTES: readonly ApiRoute[] = [
+  // Reads wait a moment for pending writes: people look right after they have sent something.
   get("listRequests", "/api/requests", {
     summary: "Recorded requests, newest first",
     parameters: [...filters, ...paging],
@@ -74,6 +78,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
       return sendFile(reply, { name: `requests.${format}`, type: FILE_TYPES[format] }, pages);
     },
   }),
+  // The bars above the list, under the same filters.
   get("getRequestHistogram", "/api/requests/histogram", {
     summary: "How many requests the filter lets through, by hour or day; hours and days are whole and in UTC",
     parameters: [query("by", Type.Enum([...STEPS], { default: "hour" })), ...filters],
@@ -96,6 +101,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
     response: RecordedRequestSchema,
     handle: async ({ request }, edge) => writeStored(await storedOf(request, edge)),
   }),
+  // Feedback outlives the request, because the router learns from it later.
   post("markRequest", "/api/requests/:id/feedback", {
     summary: "Say which tier a request should have had; a second mark replaces the first",
     body: NewFeedbackSchema,
@@ -121,6 +127,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
+/** A caller chooses X-Request-Id, so more characters are allowed than in our own ids. */
 const ID = /^[\w.=-]{1,200}$/;
 
 /** A request of another account gets the error for one that does not exist. */
@@ -143,8 +150,10 @@ function writeMark({ atMs, ...mark }: MarkedRequest): string {
   return writeJsonLine({ ...mark, createdAt: isoTime(atMs) });
 }
 
+/** A column of the CSV file. */
 type Column = readonly [name: string, read: (line: WrittenLine) => unknown];
 
+/** The order of the file; new columns go to the end, because spreadsheets count them. */
 const COLUMNS: readonly Column[] = [
   ...plain("id", "requestId", "createdAt", "route", "status", "error", "errorCode", "stream", "key", "tier"),
   ...plain("classifiedTier", "category", "profile", "keyProfile", "toolScenario", "model", "provider"),
