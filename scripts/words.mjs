@@ -45,8 +45,21 @@ export const UNCHECKED_PAGES = [
 const SOURCE_FOLDERS = ["bench", "eval", "scripts"];
 const SOURCE = /\.(ts|tsx|mjs)$/;
 
-/** Files that need a banned word: the list itself, what users write, and texts that clients may compare. */
-export const UNCHECKED_SOURCES = ["scripts/words.mjs"];
+/** The list of banned words has to name them, and so has its test. */
+const UNCHECKED_SOURCES = ["scripts/words.mjs", "test/unit/project/words.test.ts"];
+
+/** Texts that stay for now: clients may compare them, users wrote them, or the dashboard's rewrite will replace them. */
+const KEPT_TEXTS = [
+  "starts anew",
+  "Starts the session anew.",
+  "no clear kind of task",
+  "eight per cent",
+  "the door is open",
+  "a door of iron",
+  '"second try"',
+  "Whoever failed",
+  "Whoever uses it",
+];
 
 const SENTENCE_WORDS_MAX = 30;
 const SUBJECT_CHARACTERS_MAX = 72;
@@ -90,7 +103,8 @@ export function pageProblems(/** @type {string} */ path, /** @type {string} */ m
 /** The lines of a source file with a banned word in a name, a comment or a text. */
 export function sourceProblems(/** @type {string} */ path, /** @type {string} */ text) {
   return text.split("\n").flatMap((line, index) => {
-    const found = BANNED.find(([pattern]) => pattern.test(line));
+    const checked = KEPT_TEXTS.reduce((rest, kept) => rest.replaceAll(kept, ""), line);
+    const found = BANNED.find(([pattern]) => pattern.test(checked));
     return found === undefined ? [] : [`${path}:${index + 1}: better "${found[1]}": ${line.trim()}`];
   });
 }

@@ -1,5 +1,5 @@
 // The part of app.ts that stops it: not ready at once, still serving for a while, then no new connections, then a deadline
-// for what still runs. Whoever is in a hurry skips the waiting, never the booking.
+// for what still runs. A hurried stop skips the waiting, never the booking.
 
 import type { FastifyInstance } from "fastify";
 import type { Settings } from "../config/settings.ts";

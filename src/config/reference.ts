@@ -55,7 +55,7 @@ Setting the key of a built-in provider switches it on. With no provider at all, 
 const MODELS = `## Models and tiers
 
 \`models\` adds to the catalogue or replaces the entry with the same id. \`id\` and \`provider\` are required. A model without \`price\` is never routed to; a free one needs zeros. Prices are USD per million tokens and count from \`priceAsOf\`, or from the day the file was changed.
-Left out, \`upstream\` is the id, \`context\` ${MODEL_DEFAULTS.context}, \`maxOutput\` ${MODEL_DEFAULTS.maxOutput} and \`capabilities\` none (of ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")}). \`bfcl\` holds function-calling scores in per cent. Further keys: \`name\`, \`vendor\`, \`tier\`, \`priceSource\`, \`dialect\`.
+Left out, \`upstream\` is the id, \`context\` ${MODEL_DEFAULTS.context}, \`maxOutput\` ${MODEL_DEFAULTS.maxOutput} and \`capabilities\` none (of ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")}). \`bfcl\` holds function-calling scores in percent. Further keys: \`name\`, \`vendor\`, \`tier\`, \`priceSource\`, \`dialect\`.
 
 \`tiers\` gives the chain of a tier, primary first. A tier that is not written keeps the chain that ships; where none of its models has a configured provider, the priced models that belong to that tier take their place, cheapest first.
 A model's own tier is the one it names, else the lowest whose chain lists it, else STANDARD.`;

@@ -57,7 +57,7 @@ export interface Usage {
   readonly reported?: Readonly<Record<string, unknown>>;
 }
 
-/** All that was read, from the cache or anew, or written to it. */
+/** All that was read, from the cache or not, or written to it. */
 export function promptTokens({ input, cacheRead, cacheWrite }: TokenBuckets): number {
   return input + cacheRead + cacheWrite;
 }

@@ -9,7 +9,7 @@ export type Capability = (typeof CAPABILITIES)[number];
 export const TOOL_SCENARIOS = ["single", "parallel", "multi_turn", "web_search", "memory", "optional"] as const;
 export type ToolScenario = (typeof TOOL_SCENARIOS)[number];
 
-/** Function-calling scores in per cent, overall and by scenario; a scenario never measured is absent. */
+/** Function-calling scores in percent, overall and by scenario; a scenario never measured is absent. */
 export type ToolScores = Readonly<{ overall: number } & Partial<Record<ToolScenario, number>>>;
 
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;

@@ -26,7 +26,7 @@ export interface UserStore {
   list(page: Page): Promise<readonly User[]>;
   /** Ends all sessions of the user but the one kept, and an open link for a new password, in the same transaction. */
   setPassword(id: string, passwordHash: string, keptSession: string): Promise<void>;
-  /** With the sessions. Never deletes the last operator, whoever else tries at the same moment. */
+  /** With the sessions. Never deletes the last operator, even when several try at the same moment. */
   delete(id: string): Promise<"deleted" | "missing" | "last-operator">;
 }
 
@@ -49,7 +49,7 @@ export interface Invitation {
   readonly id: string;
   readonly hash: string;
   readonly kind: "setup" | "invitation";
-  /** Empty for the kind `setup`: whoever holds that link says who they are. */
+  /** Empty for the kind `setup`: the holder of that link says who they are. */
   readonly email: string;
   readonly role: UserRole;
   readonly accountId: string;

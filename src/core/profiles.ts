@@ -7,7 +7,7 @@ export interface Profile {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
-  /** What it is for, in the words of whoever made it. */
+  /** What it is for, in the words of the user who made it. */
   readonly description: string | null;
   readonly constraints: Constraints;
   readonly createdAtMs: number;

@@ -24,7 +24,7 @@ export class StoreDamaged extends StoreUnavailable {
     this.name = "StoreDamaged";
     this.advice =
       `${path} is damaged (${cause.message}). Nothing was changed. Restore a backup of it and run ` +
-      "`switchyard ledger verify`, or move it and its -wal away to begin anew.";
+      "`switchyard ledger verify`, or move it and its -wal away to start over.";
   }
 }
 

@@ -46,7 +46,7 @@ export interface Health {
   /** When nothing else is left: a ticket though the model rests; 0 when enough others are trying that. */
   admitResting(modelId: string): number;
   report(modelId: string, ticket: number, outcome: Outcome): void;
-  /** Whether the provider's share of second tries allows one more; it is then counted. */
+  /** Whether the provider's retry budget allows one more; it is then counted. */
   mayRetry(modelId: string): boolean;
   stateOf(modelId: string): ModelHealth;
   overview(): readonly ProviderHealth[];
@@ -58,7 +58,7 @@ export interface HealthInput {
   readonly now: () => number;
   readonly random: () => number;
   readonly log: Log;
-  /** Told of each opening and of each second try that was asked for. */
+  /** Told of each opening and of each retry that was asked for. */
   readonly onOpened?: (opened: { scope: Scope; provider: string; model: string }) => void;
   readonly onRetry?: (retry: { provider: string; isAllowed: boolean }) => void;
 }
@@ -223,7 +223,7 @@ class Watch implements Health {
     this.#input.onOpened?.({ scope, provider: host.id, model });
   }
 
-  /** Works out anew which models rest, and when that changes by the clock alone. */
+  /** Works out which models are cooling down, and when that changes by the clock alone. */
   #lookAround(): void {
     const resting = new Map<string, string>();
     const nowMs = this.#pulse.now();

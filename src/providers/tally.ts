@@ -57,7 +57,7 @@ export class Tally {
   }
 }
 
-// How many second tries a provider gets: a share of its calls, and a few more, so that a failing provider is not called
+// How many retries a provider gets: a share of its calls, and a few more, so that a failing provider is not called
 // twice as often because it fails.
 
 const WINDOW_MS = 10_000;

@@ -151,7 +151,7 @@ function providerMetrics(named: MetricNamer): ProviderMetrics {
     labelNames: BREAKER_LABELS,
   });
   const retries = new Counter({
-    ...named("retries_total", "Second tries on the same model; refused ones were over the provider's share."),
+    ...named("retries_total", "Retries on the same model; refused ones were over the provider's share."),
     labelNames: ["provider", "outcome"],
   });
   return {

@@ -1,5 +1,5 @@
-// The log as it grows: whoever watches an account is told of each request that this process has written, and that others
-// have written some. Keeps nothing, and asks the store only while somebody watches.
+// The request log as it grows: each watcher of an account gets every request that this process has written, and a note
+// when other processes have written some. Keeps nothing, and asks the store only while somebody watches.
 
 import type { Log } from "../core/log.ts";
 import type { RequestLog, RequestSummary } from "../core/requests/log.ts";

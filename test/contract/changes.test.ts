@@ -99,7 +99,7 @@ describe.skipIf(database === null)("changes by other processes", () => {
     await expect.poll(() => heard).toBe(2);
   });
 
-  test("a connection that is cut is made anew, and whoever listens looks once more", async () => {
+  test("a connection that is cut is made again, and every listener looks once more", async () => {
     let heard = 0;
     const lost: Error[] = [];
     await listen(() => {

@@ -205,7 +205,7 @@ await describeStores("ledger", ({ url, isShared }) => {
       const known = async () =>
         (await db.query("SELECT id FROM processes WHERE id LIKE $1 ORDER BY id", [`%${world}`])).map(({ id }) => id);
       const names = ["alive", "mine", "silent"].map((name) => `${name}${world}`);
-      // Whoever holds something stays, or nobody would know that it is dead.
+      // A process with open holds stays listed, or nobody would know that it is dead.
       await mine.forgetSilent(30_000);
       await mine.leave();
       expect(await known()).toEqual(names);

@@ -1,4 +1,4 @@
-// Reading back what was recorded: the log of requests, its totals by hour and day, and marks of wrong tiers.
+// Reading back what was recorded: the log of requests, its totals by hour and day, and feedback on tiers.
 
 import type { Page } from "../accounts.ts";
 import type { Decision } from "../decision.ts";

@@ -114,7 +114,7 @@ export function isFallenBack({ answeredBy, decision }: Pick<RequestRecord, "answ
 
 /**
  * Whether more than the prompt decided: a floor or a ceiling, an ability that a tier lacks, money, an open tool call, a
- * model at rest, or that the first choice failed.
+ * model cooling down, or that the first choice failed.
  */
 export function isAdjusted(record: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
   return isFallenBack(record) || (record.decision?.adjustments?.length ?? 0) > 0;

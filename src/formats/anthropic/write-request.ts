@@ -42,7 +42,7 @@ function written(write: Write, outgoing: Outgoing, headers: ProviderRequest["hea
 type Written = Pick<ProviderRequest, "body" | "droppedFields">;
 type Write = (outgoing: Outgoing, conversion: Conversion) => Written;
 
-/** The original bytes; a field is written anew only when this model would refuse it as it is. */
+/** The original bytes; a field is rewritten only when this model would refuse it as it is. */
 function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   const { request, model } = outgoing;
   const { body } = request;

@@ -1,4 +1,4 @@
-// Does a provider answer? One tiny real request through the same code as any other, with a short patience. Nothing is
+// Does a provider answer? One tiny real request through the same code as any other, with a short timeout. Nothing is
 // charged, recorded or held against the provider, and its key never leaves: it is cut from whatever the provider says.
 
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
@@ -27,7 +27,7 @@ export interface Probe {
   readonly provider: Provider;
   /** Null for the provider's cheapest. */
   readonly model: Model | null;
-  /** Aborted when whoever asked has gone. */
+  /** Aborted when the caller has disconnected. */
   readonly signal?: AbortSignal;
   readonly patienceMs?: number;
 }
@@ -44,13 +44,13 @@ export async function probe(wanted: Probe, services: ProbeServices): Promise<Pro
   const { provider, patienceMs = PATIENCE_MS } = wanted;
   const model = wanted.model ?? cheapestOf(services.catalog, provider);
   if (model === null) return { ...NOTHING, model: null, ...withoutModel(provider) };
-  const patience = AbortSignal.timeout(patienceMs);
-  const signal = wanted.signal === undefined ? patience : AbortSignal.any([patience, wanted.signal]);
+  const timeout = AbortSignal.timeout(patienceMs);
+  const signal = wanted.signal === undefined ? timeout : AbortSignal.any([timeout, wanted.signal]);
   const startedAtMs = services.now();
   const tried = await ask(model, signal, services);
   const durationMs = services.now() - startedAtMs;
   if (tried.ok) return { ...NOTHING, ok: true, model: model.id, durationMs };
-  const failure = patience.aborted ? outOfPatience(tried.failure, patienceMs) : tried.failure;
+  const failure = timeout.aborted ? outOfPatience(tried.failure, patienceMs) : tried.failure;
   const advice = adviseOn(failure, { provider, model });
   return { ok: false, model: model.id, status: failure.status, durationMs, ...advice };
 }

@@ -25,7 +25,7 @@ export interface RequestFormats {
   named(name: FormatName): ClientFormat;
   /** The format a request speaks, and in which it is answered. */
   of(request: RequestLine): ClientFormat;
-  /** The format of whoever sends these headers, whatever the path. */
+  /** The format of the client that sends these headers, whatever the path. */
   sentBy(headers: IncomingHttpHeaders): ClientFormat;
   /** Whether completions are asked for at this route. */
   isCompletion(route: string): boolean;

@@ -1,4 +1,4 @@
-// The counter that tells other processes to read keys and profiles anew. Every write of those bumps it in its own batch.
+// The counter that tells other processes to read keys and profiles again. Every write of those bumps it in its own batch.
 
 import type { Db, Statement } from "../../core/db.ts";
 

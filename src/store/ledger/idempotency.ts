@@ -31,7 +31,7 @@ export function createIdempotencyStore(db: Db, owner: string): IdempotencyStore 
     const [row] = await db.query("SELECT body_hash, content_type, answer_text FROM idempotent_requests WHERE id = $1", [
       id,
     ]);
-    // Forgotten in between: whoever had it failed just now.
+    // Forgotten in between: the request that had it failed just now.
     if (row === undefined) return begin(id, bodyHash);
     if (row.body_hash !== bodyHash) return { state: "other-body" };
     if (row.answer_text === null) return { state: "in-flight" };

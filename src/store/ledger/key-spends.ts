@@ -19,7 +19,7 @@ export function createKeySpendStore(db: Db): KeySpendStore {
       return new Map(rows.map((row) => [String(row.key_id), toKeySpend(row)]));
     },
     /**
-     * Without the wallet's lock: a process that remembers less forgiven is only stricter, and reads anew before it refuses or
+     * Without the wallet's lock: a process that remembers less forgiven is only stricter, and reads again before it refuses or
      * grants less than was asked for.
      * What it writes leaves these two columns alone, unless a new period has begun, which forgives the same.
      */

@@ -202,7 +202,7 @@ function createPriceTexts(): (price: Price) => string {
 }
 
 /**
- * Only into the request that this hold was taken for: after a late settlement the key may have been used anew, by another
+ * Only into the request that this hold was taken for: after a late settlement the key may have been used again, by another
  * process. PostgreSQL cannot store the character zero, and no settlement may fail because of it.
  */
 function answerStatements({ answers }: LedgerChanges): readonly Statement[] {

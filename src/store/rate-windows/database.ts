@@ -17,7 +17,7 @@ import {
 const FORGET_AFTER_MS = 3_600_000;
 const SWEEP_MS = 600_000;
 
-/** The handle is closed with it: it has connections of its own, so that whoever waits for a lock keeps no hold waiting. */
+/** The handle is closed with it: it has connections of its own, so that waiting for a lock keeps no hold waiting. */
 export function createCallWindows(db: Db): CallWindows {
   const clock = clockSql(db.kind);
   const newWindows = bulkInsert(db.kind, NEW_WINDOWS);

@@ -13,7 +13,7 @@ export interface RedisOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Whoever asks gives up sooner; this is for finding a connection that is dead. */
+/** Callers give up sooner; this is for finding a connection that is dead. */
 const SILENCE_MS_MAX = 5_000;
 const CONNECT_MS_MAX = 1_000;
 const RECONNECT_MS_MAX = 2_000;

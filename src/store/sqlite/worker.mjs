@@ -68,7 +68,7 @@ function takeNext() {
 function takeStep() {
   const index = queue.findIndex((message) => message.transaction === openTransaction);
   if (index === -1) {
-    // Nothing is sent after a close, so whoever opened it cannot end it any more.
+    // Nothing is sent after a close, so the thread that opened it cannot end it any more.
     if (queue.at(-1)?.kind !== "close") return false;
     openTransaction = null;
     abandon();

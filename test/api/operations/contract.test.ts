@@ -56,7 +56,7 @@ const newKey = async (): Promise<string> => {
   return ((await made.json()) as { id: string }).id;
 };
 
-/** Each body of /api: where it goes, and one that is good. Called anew for each case, since some use a thing up. */
+/** Each body of /api: where it goes, and one that is good. Called again for each case, since some use a thing up. */
 const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, path: string, good: object]>>> = {
   NewAccount: async () => ["POST", "/api/accounts", { name: "a" }],
   NewKey: async () => ["POST", "/api/keys", { name: "k", spendLimitUsd: "5" }],

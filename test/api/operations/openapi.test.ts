@@ -246,7 +246,7 @@ async function registeredRoutes(): Promise<string[]> {
 /** Real settings and, for the rest, something that can be taken apart without end while routes are registered. */
 function edgeOf(settings: Edge["settings"]): Edge {
   const anything: unknown = new Proxy(() => anything, { get: () => anything });
-  // What the door takes over by spreading it has to be there by name.
+  // What is taken over by spreading has to be there by name.
   const formats = SHIPPED_FORMATS;
   const named = { settings, formats, pressure: anything, metrics: anything, log: anything, now: anything } as Edge;
   return new Proxy(named, { get: (target, name) => (name in target ? Reflect.get(target, name) : anything) });

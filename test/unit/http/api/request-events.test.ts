@@ -76,7 +76,7 @@ test("one more than there may be is sent away", async () => {
   expect(refused.answer.headers.get("retry-after")).toBe("30");
 });
 
-test("whoever may not see it any more is cut off", async () => {
+test("a user who may not see it any more is cut off", async () => {
   const { tail, open, state } = await startServer();
   const stream = await open();
   await stream.until("ready");
