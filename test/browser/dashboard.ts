@@ -11,7 +11,7 @@ export const PASSWORD = "a long enough secret";
 /** The longest wait for anything on a page. It costs nothing where things work, and a slow machine needs it. */
 const WAIT_MAX_MS = 60_000;
 
-export interface TestDashboard {
+interface TestDashboard {
   readonly gateway: () => TestGateway;
   /** Opens a path in a browser context of its own, signed in as the operator unless said otherwise. */
   visit(path: string, options?: VisitOptions): Promise<Visit>;

@@ -21,7 +21,7 @@ function originOf({ protocol, host }: FastifyRequest): string {
 }
 
 /** The text itself. */
-export function guide(origin: string, isSandbox: boolean): string {
+function guide(origin: string, isSandbox: boolean): string {
   return `# Switchyard
 
 > A gateway for language models with one address for all of them. It reads how hard each request is, sends it to the
