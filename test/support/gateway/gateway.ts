@@ -3,9 +3,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { start } from "../../../src/app/app.ts";
+import { start, type WireExtension } from "../../../src/app/app.ts";
+import { PROVIDER_KINDS } from "../../../src/catalog/provider-kinds.ts";
 import { load } from "../../../src/config/load.ts";
 import type { Log, LogFields } from "../../../src/core/log.ts";
+import type { ProviderKind } from "../../../src/core/model.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 import { keepingContract } from "./contract.ts";
 
@@ -44,6 +46,9 @@ export interface GatewayOptions {
   readonly database?: string;
   /** USD put into the account at the start; null for none beyond what the gateway itself gives. */
   readonly creditsUsd?: string | null;
+  /** Wire formats and kinds of providers beside those that ship. */
+  readonly wire?: WireExtension;
+  readonly kinds?: readonly ProviderKind[];
 }
 
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
@@ -57,10 +62,14 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     ...(options.database === undefined ? {} : { DATABASE_URL: options.database }),
     ...options.env,
   };
-  const loaded = load({ flags: {}, env, cwd: folder });
+  const kinds = [...PROVIDER_KINDS, ...(options.kinds ?? [])];
+  const loaded = load({ flags: {}, env, cwd: folder, kinds });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems, null, 2));
   const { log, logged } = recordingLog();
-  const app = await start(loaded.settings, log, { passwordCost: { n: 2 ** 10, r: 8, p: 1 } });
+  const app = await start(loaded.settings, log, {
+    passwordCost: { n: 2 ** 10, r: 8, p: 1 },
+    ...(options.wire && { wire: options.wire }),
+  });
   const key = app.firstKey ?? "";
   const send = async (
     method: string,
