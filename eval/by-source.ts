@@ -23,6 +23,7 @@ export function writeBySource(judged: readonly Judged[]): string {
   ].join("\n");
 }
 
+/** A way to rank the prompts of one source. */
 type Measure = (judged: Judged) => number;
 
 const byScore: Measure = ({ scaled }) => scaled.score;
@@ -30,6 +31,7 @@ const byTier: Measure = ({ scaled }) => Math.floor(scaled.score * 5);
 const byLength: Measure = ({ example }) => example.row.prompt.length;
 const byFailures: Measure = ({ example }) => failuresOf(example.row.label);
 
+/** APGR needs a weak and a strong model in every row; sources without them get a dash. */
 function cellsOf(list: readonly Judged[]): readonly string[] {
   const ranks = [byScore, byLength].map((measure) => rankOf(list, measure).toFixed(3));
   const isSolved = list.every(({ example }) => example.row.label.strong_correct !== undefined);

@@ -27,11 +27,13 @@ function mean(examples: readonly Example[], measure: (example: Example) => numbe
   return examples.reduce((sum, example) => sum + example.weight * measure(example), 0) / total;
 }
 
+/** An example with what some weights say of it. */
 export interface Judged {
   readonly example: Example;
   readonly scaled: Scaled;
 }
 
+/** Judges by network and rules, without history and floors. */
 export function judge(weights: Weights, examples: readonly Example[]): readonly Judged[] {
   const run = createNetwork(weights);
   return examples.map((example) => ({
@@ -40,6 +42,7 @@ export function judge(weights: Weights, examples: readonly Example[]): readonly 
   }));
 }
 
+/** The weights with the coefficients of the tool scenarios filled in. */
 export function withScenarios(weights: Weights, coefficients: Float32Array): Weights {
   const calibration = Float32Array.from(weights.calibration);
   calibration.set(coefficients, CALIBRATION.scenarios);
@@ -53,13 +56,14 @@ export function withConfidence(weights: Weights, judged: readonly Judged[]): Wei
   return { ...weights, calibration };
 }
 
-interface Trial {
+/** One row whose tier is known: what the confidence is fitted on. */
+interface TierTrial {
   readonly inputs: readonly [number, number, number];
   readonly isRight: boolean;
   readonly weight: number;
 }
 
-function trialOf({ example, scaled }: Judged): readonly Trial[] {
+function trialOf({ example, scaled }: Judged): readonly TierTrial[] {
   const { ladder } = example.row.label;
   if (ladder === undefined) return [];
   const distance = distanceOf(scaled.place);
@@ -67,10 +71,12 @@ function trialOf({ example, scaled }: Judged): readonly Trial[] {
   return [{ inputs: [1, distance, scaled.share], isRight: tier === ladder, weight: example.weight }];
 }
 
+/** Set by hand, no experiment recorded. */
 const ROUNDS = 400;
 const RATE = 1;
 
-function fitLogistic(trials: readonly Trial[]): readonly number[] {
+/** Plain gradient descent: three coefficients and a convex loss need nothing better. */
+function fitLogistic(trials: readonly TierTrial[]): readonly number[] {
   const fitted = [0, 0, 0];
   const total = trials.reduce((sum, { weight }) => sum + weight, 0) || 1;
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,4 +1,4 @@
-// Reads the options of the commands in this folder.
+// Command-line options of the programs in this folder.
 
 /** The value after `--name`; null when it is not given. */
 export function readOption(name: string): string | null {

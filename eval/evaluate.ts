@@ -1,4 +1,4 @@
-// Runs a router over labelled rows and computes everything that can be computed from their labels.
+// Evaluation: a router runs over labelled rows, and every figure that their labels allow is computed.
 
 import { TIERS, tierRank } from "../src/core/tiers.ts";
 import { CODING } from "../src/routing/classifier/rules.ts";
@@ -6,12 +6,14 @@ import { type Classes, f1Of, gapRecovered, mean, rankCorrelation, scoreClasses }
 import type { Answer, Router } from "./routers.ts";
 import { categoryOf, type Row } from "./rows.ts";
 
+/** One row with the router's answer to it. */
 export interface Judgement {
   readonly row: Row;
   readonly answer: Answer;
   readonly tookMs: number;
 }
 
+/** Null where no row has the label that a figure needs. */
 export interface Evaluation {
   readonly judgements: readonly Judgement[];
   readonly category: Classes | null;
@@ -27,6 +29,7 @@ export interface Evaluation {
   readonly p99Ms: number;
 }
 
+/** Runs the rows one by one, so that the times are those of single requests. */
 export function evaluate(router: Router, rows: readonly Row[]): Evaluation {
   // The first rows are run twice: what is timed is a warm router.
   for (const row of rows.slice(0, 500)) router(row);
@@ -45,6 +48,7 @@ export function evaluate(router: Router, rows: readonly Row[]): Evaluation {
   };
 }
 
+/** Requests with tools are judged by their scenario, all others by their category. */
 function judgeClasses(judgements: readonly Judgement[]) {
   const plain = judgements.filter(({ row }) => row.label.category !== undefined && row.tools === undefined);
   const tooled = judgements.filter(({ row }) => row.label.scenario !== undefined);
@@ -65,6 +69,7 @@ function nameOf({ label }: Row): string {
   return categoryOf(label.category ?? "") ?? "general";
 }
 
+/** Difficulty and gap are computed within each source and then averaged: scales differ between sources. */
 function judgeTiers(judgements: readonly Judgement[]) {
   const placed = judgements.filter(({ row }) => row.label.ladder !== undefined);
   const steps = placed.map(({ row, answer }) => Math.abs(tierRank(answer.tier) - (row.label.ladder ?? 0)));

@@ -6,7 +6,7 @@ import type { Example } from "./examples.ts";
 import { type LearnSettings, learn } from "./learn.ts";
 import { sourceOf } from "./sources.ts";
 
-/** Families that are left out together to save time; none of them covers for another. */
+/** Families that are left out together to save time. None of them holds prompts like another's. */
 const TOGETHER: readonly (readonly string[])[] = [
   ["p3", "mmlu-pro"],
   ["gsm8k", "xquad"],
@@ -16,6 +16,7 @@ const TOGETHER: readonly (readonly string[])[] = [
   ["clinc", "crux"],
 ];
 
+/** Sources of one family share prompts. */
 function familyOf({ row }: Example): string {
   return sourceOf(row.source).family;
 }
@@ -49,6 +50,7 @@ export function judgeUnseen({ examples, settings, progress }: FoldsInput): reado
   return judged;
 }
 
+/** Trained weights with their means; confidence and scenarios are fitted afterwards. */
 export function learnAll(examples: readonly Example[], settings: LearnSettings): Weights {
   return withMeans(learn(examples, settings), examples);
 }

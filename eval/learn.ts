@@ -27,6 +27,7 @@ export interface LearnSettings {
   readonly codingWeight: number;
 }
 
+/** Set by hand on the left-out figures; a search over them is not recorded. */
 export const DEFAULT_SETTINGS: LearnSettings = {
   seed: 1,
   epochs: 5,
@@ -54,12 +55,14 @@ export function learn(examples: readonly Example[], settings: LearnSettings = DE
   return quantise(net);
 }
 
+/** One example during training. */
 interface Step {
   readonly net: Net;
   readonly pass: Pass;
   readonly example: Example;
   readonly settings: LearnSettings;
   readonly random: Random;
+  /** Falls from 1 to a fifth over the passes: late steps are small. */
   readonly slowing: number;
 }
 
@@ -70,6 +73,7 @@ function step(now: Step): void {
   backward(now);
 }
 
+/** Keeps a random part of the words, or none at all. */
 function chooseWords({ pass, example, settings, random }: Step): void {
   pass.keptCount = 0;
   if (random() < settings.blindShare) return;
@@ -78,6 +82,7 @@ function chooseWords({ pass, example, settings, random }: Step): void {
   }
 }
 
+/** The same computation as routing/classifier/network.ts, on floating-point words and over the kept ones only. */
 function forward({ net, pass, example }: Step): void {
   const { sums, units, outputs } = pass;
   sums.fill(0);
@@ -104,6 +109,7 @@ function forward({ net, pass, example }: Step): void {
   }
 }
 
+/** Each label that an example has adds its part; what is unknown teaches nothing. */
 function lossGradient({ net, pass, example, settings, slowing }: Step): void {
   const { outputs, gradient } = pass;
   gradient.fill(0);
@@ -118,6 +124,7 @@ function lossGradient({ net, pass, example, settings, slowing }: Step): void {
     gradient[OUTPUT.difficulty] = error * weight * settings.difficultyWeight;
   }
   if (example.ladder === null) return;
+  // Ordinal regression: one logistic question "above this cut?" for each cut, and the cuts are learned too.
   const strength = weight * settings.ladderWeight * example.ladderWeight;
   for (let cut = 0; cut < TIER_CUTS; cut++) {
     const above = sigmoid((outputs[OUTPUT.ladder] as number) - (net.cuts.values[cut] as number));
@@ -139,6 +146,7 @@ function addCategoryGradient({ outputs, gradient }: Pass, example: Example): voi
   }
 }
 
+/** Back through the hidden units to the sums of the words. */
 function backward({ net, pass, example, settings, slowing }: Step): void {
   const { gradient, unitGradient, sumGradient, units, sums } = pass;
   const rate = settings.netRate * slowing;
@@ -164,6 +172,7 @@ function backward({ net, pass, example, settings, slowing }: Step): void {
   updateWords(net, pass, settings, slowing);
 }
 
+/** Words have a rate of their own and decay: a word seen once must not decide. */
 function updateWords(net: Net, { kept, keptCount, sumGradient }: Pass, settings: LearnSettings, slowing: number): void {
   if (keptCount === 0) return;
   const { values, squares } = net.words;

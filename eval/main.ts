@@ -8,6 +8,7 @@ import { writeConfusion, writeMistakes, writeTable } from "./report.ts";
 import { makeRouters } from "./routers.ts";
 import { readRows } from "./rows.ts";
 
+// Without --data our own corpus is generated, so that a fresh clone can run this.
 const folder = readOption("data");
 const rows = folder === null ? generateCorpus(process.cwd()) : readRows(folder);
 const { catalog } = buildCatalog();

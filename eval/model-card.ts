@@ -26,6 +26,7 @@ export interface ModelCardInput {
   readonly settings: LearnSettings;
 }
 
+/** Without public rows there are no left-out figures, and their tables are left out. */
 export function writeModelCard({ root, examples, unseen, weights, settings }: ModelCardInput): void {
   const evaluations: Record<string, Evaluation> = {};
   if (unseen.length > 0) {
@@ -51,6 +52,7 @@ export function writeModelCard({ root, examples, unseen, weights, settings }: Mo
   writeFileSync(join(root, "docs/model-card.md"), `${card.join("\n\n")}\n`);
 }
 
+/** The figures of rows that are judged already. */
 function rate(judged: readonly Judged[], weights: Weights): Evaluation {
   const answers = new Map<Row, Answer>(judged.map((each) => [each.example.row, answerOf(each, weights)]));
   // What is timed here is a look-up, which says nothing.
@@ -77,6 +79,7 @@ function describeForm(weights: Weights, settings: LearnSettings): string {
   ].join("\n");
 }
 
+/** Every source with its licence, and whether the weights learned from it. */
 function listSources(examples: readonly Example[]): string {
   const counts = new Map<string, number>();
   for (const { row } of examples) counts.set(row.source, (counts.get(row.source) ?? 0) + 1);

@@ -14,6 +14,7 @@ export interface Block {
   readonly squares: Float32Array;
 }
 
+/** All blocks that are learned. */
 export interface Net {
   readonly words: Block;
   readonly inner: Block;
@@ -24,6 +25,7 @@ export interface Net {
   readonly hidden: number;
 }
 
+/** Working space of one step, made once and used for all. */
 export interface Pass {
   readonly kept: Int32Array;
   keptCount: number;
@@ -35,6 +37,7 @@ export interface Pass {
   readonly sumGradient: Float32Array;
 }
 
+/** Words start at zero, so that a word never seen says nothing. */
 export function makeNet(hidden: number, random: Random): Net {
   const block = (length: number, spread: number): Block => ({
     values: Float32Array.from({ length }, () => (random() * 2 - 1) * spread),
@@ -70,6 +73,7 @@ export function makePass(hidden: number): Pass {
   };
 }
 
+/** One step of AdaGrad: numbers that moved much before move less now. */
 export function update({ values, squares }: Block, at: number, slope: number, rate: number): void {
   const square = (squares[at] as number) + slope * slope;
   squares[at] = square;

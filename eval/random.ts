@@ -1,5 +1,6 @@
 // Random numbers from a seed, so that a corpus and a training run can be made again.
 
+/** A source of numbers from 0 up to, not including, 1. */
 export type Random = () => number;
 
 /** Mulberry32: numbers from 0 up to, not including, 1. */

@@ -1,9 +1,10 @@
-// Writes an evaluation as text: the table of metrics, the confusion of categories, the worst mistakes with reasons.
+// An evaluation as text: the table of metrics, the confusion of categories, the worst mistakes with reasons.
 
 import { tierRank } from "../src/core/tiers.ts";
 import type { Evaluation, Judgement } from "./evaluate.ts";
 import type { Classes } from "./metrics.ts";
 
+/** The rows of the table, in the order of docs/model-card.md. */
 const METRICS: readonly (readonly [string, (evaluation: Evaluation) => string])[] = [
   ["category accuracy / macro-F1", ({ category }) => pair(category?.accuracy, category?.macroF1)],
   ["coding F1", ({ codingF1 }) => number(codingF1)],
@@ -26,6 +27,7 @@ export function writeTable(evaluations: Readonly<Record<string, Evaluation>>): s
   return lines.join("\n");
 }
 
+/** By truth and answer; names are cut to fit a terminal. */
 export function writeConfusion({ confusion }: Classes): string {
   const names = Object.keys(confusion).sort();
   const head = ["truth \\ answer", ...names.map((name) => name.slice(0, 8))];

@@ -7,6 +7,7 @@ import { decide } from "../src/routing/decide.ts";
 import { makeRandom } from "./random.ts";
 import { chatOf, type Row } from "./rows.ts";
 
+/** What a router says of a row, in the terms that are measured. */
 export interface Answer {
   readonly tier: Tier;
   readonly score: number;
@@ -18,6 +19,7 @@ export interface Answer {
 
 export type Router = (row: Row) => Answer;
 
+/** By the name they have in the table. A useful router must beat the length of the prompt. */
 export function makeRouters(catalog: Catalog): Readonly<Record<string, Router>> {
   return {
     ours: (row) => askOurs(row, catalog),
@@ -39,6 +41,7 @@ function makeRandomRouter(): Router {
   return () => plain(random(), "random");
 }
 
+/** A router that knows a score only; everything else is the commonest answer. */
 function plain(score: number, reasoning: string): Answer {
   const tier = TIERS[Math.floor(score * TIERS.length)] as Tier;
   return { tier, score, confidence: 0.5, category: "general", scenario: "single", reasoning };

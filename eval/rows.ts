@@ -6,6 +6,7 @@ import type { ChatMessage, ChatRequest, Tool } from "../src/core/chat.ts";
 import { CATEGORIES, type Category } from "../src/core/decision.ts";
 import type { ToolScenario } from "../src/core/model.ts";
 
+/** What is known of a row; every part may be missing. */
 export interface Label {
   readonly category?: string;
   readonly category_alt?: readonly string[];
@@ -23,6 +24,7 @@ export interface Label {
   readonly language?: string;
 }
 
+/** A tool as clients send it. */
 export interface WireTool {
   readonly function?: Partial<Tool>;
 }
@@ -58,6 +60,7 @@ export function categoryOf(name: string): Category | null {
   return (CATEGORIES as readonly string[]).includes(full) ? (full as Category) : null;
 }
 
+/** The request that a client would send for this row. */
 export function chatOf({ prompt, messages, tools }: Row): ChatRequest {
   return {
     messages: messages ?? [{ role: "user", content: prompt }],

@@ -7,11 +7,13 @@ import { measureTools } from "../src/routing/tools/fit.ts";
 import { chatOf, type Row } from "./rows.ts";
 
 const MEASURES = TOOL_MEASURES.length;
+// Set by hand, no experiment recorded.
 const ROUNDS = 600;
 const RATE = 2;
 const DECAY = 1e-3;
 
-interface Trial {
+/** One tool request whose scenario is known. */
+interface ScenarioTrial {
   readonly measures: Float32Array;
   readonly scenario: number;
   weight: number;
@@ -33,21 +35,22 @@ export function fitScenarios(rows: readonly Row[]): Float32Array {
   return fitted;
 }
 
-function trialOf(row: Row): readonly Trial[] {
+function trialOf(row: Row): readonly ScenarioTrial[] {
   const scenario = (FITTED_SCENARIOS as readonly (string | undefined)[]).indexOf(row.label.scenario);
   if (scenario < 0) return [];
   const measures = measureTools(chatOf(row).tools, readPrompt(row.prompt));
   return [{ measures, scenario, weight: 1 }];
 }
 
-function balance(trials: readonly Trial[]): void {
+/** Rare scenarios count more, by the root of their rarity. */
+function balance(trials: readonly ScenarioTrial[]): void {
   const counts = FITTED_SCENARIOS.map((_, at) => trials.filter(({ scenario }) => scenario === at).length);
   for (const trial of trials) {
     trial.weight = Math.sqrt(trials.length / FITTED_SCENARIOS.length / (counts[trial.scenario] as number));
   }
 }
 
-function addSlopes(slopes: Float64Array, fitted: Float32Array, { measures, scenario, weight }: Trial): void {
+function addSlopes(slopes: Float64Array, fitted: Float32Array, { measures, scenario, weight }: ScenarioTrial): void {
   const points = FITTED_SCENARIOS.map((_, at) => {
     let sum = 0;
     for (let m = 0; m < MEASURES; m++) sum += (fitted[at * MEASURES + m] as number) * (measures[m] as number);

@@ -1,6 +1,7 @@
 // The public sets that training and evaluation know: their licences, whether the shipped weights may learn from them
 // (`isShippable`), and which of them share prompts (`family`), so that a family is always left out as a whole.
 
+/** A set of rows, its licence and its use. */
 export interface Source {
   readonly name: string;
   readonly family: string;

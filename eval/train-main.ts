@@ -32,12 +32,14 @@ writeFileSync(join(root, WEIGHTS), encodeWeights(weights));
 writeModelCard({ root, examples, unseen, weights, settings });
 progress(`wrote ${WEIGHTS} and docs/model-card.md`);
 
+/** Our own corpus first: its place in the order is part of what the seed gives. */
 function loadRows(): readonly Row[] {
   const own = generateCorpus(root);
   const folder = readOption("data");
   return folder === null ? own : [...own, ...readRows(folder)];
 }
 
+/** The confidence is fitted on rows judged without their source, or it would promise too much. */
 function train(): Weights {
   progress("learning from everything that may be learned from");
   const learned = learnAll(examples.filter(isLearnable), settings);

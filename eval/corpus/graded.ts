@@ -1,5 +1,5 @@
-// Makes the graded prompts of our own corpus: tasks of one kind from the easiest to the hardest, level by level, so that
-// the difficulty output learns which words tell a hard request from an easy one of the same kind.
+// The graded prompts of our own corpus: tasks of one category from the easiest to the hardest, level by level, so that the
+// difficulty output learns which words tell a hard request from an easy one of the same category.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,10 +9,11 @@ import type { WordLists } from "./grammar.ts";
 
 /** How many wordings each task is asked in. */
 const WORDINGS = 6;
+/** From a beginner's task to a specialist's. */
 const LEVELS = 5;
 
 interface Sheet {
-  /** Null where tasks of several kinds stand side by side. */
+  /** Null where tasks of several categories stand side by side. */
   readonly category: string | null;
   /** The tier of each level; empty where nothing is said of it. */
   readonly ladder: readonly number[];
@@ -70,6 +71,7 @@ function makeRows(sheet: Sheet, source: string, lists: WordLists, random: Random
   return [...rows.values()].map((row, at) => ({ ...row, id: `${source}-${at}` }));
 }
 
+/** Choices that fit any question and say nothing of its difficulty. */
 const CHOICES = [
   "it grows with time",
   "it stays the same",

@@ -1,4 +1,4 @@
-// Makes the plain prompts of our own corpus from the templates beside this file: English by category and difficulty,
+// The plain prompts of our own corpus, from the templates beside this file: English by category and difficulty,
 // other languages by category.
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -7,6 +7,7 @@ import { pick, type Random } from "../random.ts";
 import type { Row } from "../rows.ts";
 import { expand, parseLists, type WordLists } from "./grammar.ts";
 
+/** Prompts per template, at most. Set by hand, no experiment recorded. */
 const SAMPLES_ENGLISH = 17;
 const SAMPLES_OTHER = 9;
 
@@ -30,6 +31,7 @@ function withoutDoubles(rows: readonly Row[]): readonly Row[] {
   return [...byPrompt.values()].map((row, at) => ({ ...row, id: `${row.source}-${at}` }));
 }
 
+/** What a block of templates is labelled with. */
 interface Heading {
   readonly category: string;
   readonly ladder: number;
@@ -37,6 +39,7 @@ interface Heading {
   readonly language: string;
 }
 
+/** `## category ladder difficulty` opens a block; every other line is a template. */
 function makeEnglish(text: string, lists: WordLists, random: Random): readonly Row[] {
   const rows: Row[] = [];
   let heading: Heading = { category: "general", ladder: 2, difficulty: 0, language: "en" };
@@ -53,6 +56,7 @@ function makeEnglish(text: string, lists: WordLists, random: Random): readonly R
   return rows;
 }
 
+/** `# language` opens a block of lines `category ladder: template`. */
 function makeOthers(text: string, lists: WordLists, random: Random): readonly Row[] {
   const rows: Row[] = [];
   let language = "";

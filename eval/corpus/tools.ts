@@ -1,4 +1,4 @@
-// Makes the tool requests of our own corpus: sets of tools, a request, and the scenario it belongs to.
+// The tool requests of our own corpus: sets of tools, a request, and the scenario it belongs to.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,14 +7,17 @@ import { pick, type Random } from "../random.ts";
 import type { Row, WireTool } from "../rows.ts";
 import { expand, type WordLists } from "./grammar.ts";
 
+/** A tool, requests for one call of it and requests for several. */
 interface ToolTemplate {
   readonly tool: WireTool;
   readonly singles: readonly string[];
   readonly severals: readonly string[];
 }
 
+/** Prefixes of requests that belong to another scenario than `single`. */
 const WEB = "WEB ";
 const MEMORY = "MEM ";
+/** Rounds per tool, each with one more tool beside it. */
 const SAMPLES = 4;
 
 export function makeToolRows(folder: string, lists: WordLists, random: Random): readonly Row[] {
@@ -55,6 +58,7 @@ function scenarioOf(text: string): ToolScenario {
   return text.startsWith(MEMORY) ? "memory" : "single";
 }
 
+/** `name | description | fields | single requests | requests for several calls`, requests divided by `~`. */
 function parseTool(line: string): ToolTemplate {
   const [name = "", description = "", fields = "", singles = "", severals = ""] = line
     .split("|")

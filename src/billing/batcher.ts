@@ -5,7 +5,7 @@
 import type { LedgerOp, LedgerOutcome } from "../core/ledger.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
 
-/** Bounds one transaction: a longer one would hold the locks of all wallets in it for too long. */
+/** Bounds one transaction, so that the first request of a batch does not wait for a very long commit. */
 const BATCH_MAX = 256;
 /** Far above any commit that works, below the time clients wait. */
 const COMMIT_TIMEOUT_MS = 10_000;

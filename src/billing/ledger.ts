@@ -46,7 +46,7 @@ export interface LedgerOptions {
 
 /** How often open settlements and releases are retried. */
 const RETRY_MS = 1_000;
-/** How often this process says that it is alive: well within any `ownerSilentMs`. */
+/** How often this process says that it is alive, and looks for the holds of others that are not. */
 const BEAT_MS = 5_000;
 
 export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: LedgerOptions): Ledger {

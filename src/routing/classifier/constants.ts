@@ -126,7 +126,7 @@ export const VERDICT = {
   sureFrom: 0.5,
   /** The coding output, a logit, from which a request is coding whatever its category. First version: by hand, 82% in the net's own terms. */
   codingFrom: 1.5,
-  /** Tiers a move must have to be named among the reasons. By hand: smaller moves hardly ever change a tier. */
+  /** Tiers a move must have to be named among the reasons. By hand, no experiment recorded. */
   worthNaming: 0.12,
 } as const;
 
@@ -290,7 +290,7 @@ export const RULES = {
 
 /**
  * Scaling of the measures the net reads: the value at which a measure is 1. First version: by hand, to bring common texts
- * between 0 and 1. The net learns the rest, so that the exact values matter little; but it was trained with these.
+ * between 0 and 1. The net was trained with these values.
  */
 export const SHAPE = {
   /** ln(words + 1) and ln(lines + 1). */
