@@ -60,7 +60,7 @@ export function holdAmounts(quotes: readonly Quote[]): readonly NanoUsd[] {
   return amounts;
 }
 
-/** The least that would buy any answer from any model, when the client left the length open. */
+/** The least that would buy a useful response from any model, when the client left the length open. */
 export function leastUseful(quotes: readonly Quote[], input: QuoteInput): NanoUsd | null {
   if (input.chat.maxOutputTokens !== null) return null;
   const amounts = quotes.map(({ model, inputTokens }) =>

@@ -6,7 +6,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 /**
- * Of this start of this machine, in this space of process numbers; null where that cannot be told. With the machine's name,
+ * Of this start of this machine, in this space of process numbers; null where that cannot be found out. With the machine's name,
  * as copies of one machine that was stopped in the middle have all else in common.
  */
 const PLACE = placeOf();

@@ -84,7 +84,7 @@ function inPeriod(spend: KeySpend, periodStartMs: number): KeySpend {
   return periodStartMs > spend.periodStartMs ? { ...spend, periodStartMs, spentBefore: spend.spent } : spend;
 }
 
-/** Nothing is granted on an empty wallet, not even for a model that costs nothing. Behaviour 7. */
+/** Nothing is granted on an empty wallet, not even for a model that costs nothing. Behaviour 7.4. */
 function grantable({ amounts, atLeast }: HoldOp, usable: bigint): bigint | null {
   if (usable <= 0n) return null;
   const fitting = amounts.find((amount) => amount <= usable);

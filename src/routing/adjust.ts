@@ -1,4 +1,4 @@
-// Moves a tier by the rules that are not about the prompt's words: history floor, floors, sliders, ceilings.
+// Adjustments of a tier by rules that are not about the prompt's words: history floor, floors, sliders, ceilings.
 // Where floor and ceiling disagree the ceiling wins. Behaviour 5.1, 5.2.
 
 import type { Constraints, Controls, Quality } from "../core/decision.ts";
@@ -24,8 +24,10 @@ export interface AutoPlacementInput {
   readonly constraints: Constraints;
 }
 
+/** A tier and the name of what asks for it. */
 type Bound = readonly [Tier | null, string];
 
+/** The steps in their order: unsure, history floor, highest floor, lowest ceiling. */
 export function placeAuto(input: AutoPlacementInput): Placement {
   const { controls, constraints, isCoding, historyFloor } = input;
   const floors: readonly Bound[] = [
@@ -57,6 +59,7 @@ export function isTierAllowed(tier: Tier, constraints: Constraints): boolean {
   return placeForced(tier, constraints).tier === tier;
 }
 
+/** By the value of the slider. Behaviour 5.10. */
 const CODE_FLOORS = [null, "STANDARD", "COMPLEX"] as const;
 const CHAT_FLOORS = [null, "LIGHT", "STANDARD"] as const;
 

@@ -1,5 +1,5 @@
-// Finds what the human asks for: the newest message of theirs with real text, without the notes that
-// client programs wrap around it. Linear in the length of the messages; long texts are read at their ends.
+// The ask: the newest human message with real text, without the notes that client programs wrap around it. Linear in the
+// length of the messages; long texts are read at their ends.
 
 import { type ChatMessage, contentText } from "../core/chat.ts";
 
@@ -26,9 +26,11 @@ const NOTE_TAGS = [
   "file_contents",
   "attached_files",
 ] as const;
+/** Characters read of a long text, from its beginning and from its end. By hand, to bound the time of a decision. */
 const HEAD_CHARS = 8192;
 const TAIL_CHARS = 4096;
 
+/** Falls back to the system message where no user message has text. */
 export function newestAsk(messages: readonly ChatMessage[]): Ask {
   return askBefore(messages, messages.length) ?? lastInstruction(messages);
 }

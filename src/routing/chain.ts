@@ -30,6 +30,7 @@ export interface ChainInput {
   readonly inputTokens: number;
 }
 
+/** Throws a 400 that names what is missing when no model of any tier will do. */
 export function buildChain(input: ChainInput): Chain {
   const { question, catalog, placement } = input;
   const capable = findCapableTier(input);
@@ -105,7 +106,7 @@ interface SoftFilter {
   passes(model: Model): boolean;
 }
 
-// Behaviour 5: when no model passes, the chain is what it was before both filters.
+// Behaviour 5.4: when no model passes, the chain is what it was before both filters.
 function applySoftFilters(input: ChainInput, { tier, models, removed: before }: Step & { readonly tier: Tier }): Step {
   const filters = softFilters(input, tier);
   if (filters.length === 0) return { models, removed: before, notes: [] };
@@ -134,7 +135,7 @@ function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, t
   }
   const minScore = pick(Math.max, controls.toolScoreMin, constraints.toolScoreMin);
   if (minScore !== null && scenario !== null) {
-    // Behaviour 5 means the benchmark: what was seen of the calls changes the order, not which models are in the chain.
+    // Behaviour 5.4 means the benchmark: what was seen of the calls changes the order, not which models are in the chain.
     filters.push({
       name: `minimum function-calling score ${minScore}`,
       reason: `function-calling score is below ${minScore} or unknown`,
@@ -151,15 +152,16 @@ function pick(choose: (a: number, b: number) => number, a: number | null, b: num
 
 const NOTHING_SEEN: ToolCallsSeen = new Map();
 
+/** With tools by function-calling score; models that are cooling down go to the end, unless all are. Behaviour 5.5. */
 function orderChain(models: readonly Model[], { question, scenario }: ChainInput): Ordered {
-  const { restingModels: resting, toolCallsSeen = NOTHING_SEEN } = question;
+  const { restingModels: coolingDown, toolCallsSeen = NOTHING_SEEN } = question;
   const byScore = scenario === null ? { models, notes: [] } : rankByToolScore(models, scenario, toolCallsSeen);
   const { models: ranked, notes } = byScore;
-  const awake = ranked.filter((model) => !resting.has(model.id));
-  if (awake.length === ranked.length || awake.length === 0) return { models: ranked, notes, adjustments: [] };
-  const asleep = ranked.filter((model) => resting.has(model.id));
-  const note = `resting after failures, tried last: ${asleep.map((model) => model.id).join(", ")}`;
-  return { models: [...awake, ...asleep], notes: [...notes, note], adjustments: [note] };
+  const healthy = ranked.filter((model) => !coolingDown.has(model.id));
+  if (healthy.length === ranked.length || healthy.length === 0) return { models: ranked, notes, adjustments: [] };
+  const last = ranked.filter((model) => coolingDown.has(model.id));
+  const note = `resting after failures, tried last: ${last.map((model) => model.id).join(", ")}`;
+  return { models: [...healthy, ...last], notes: [...notes, note], adjustments: [note] };
 }
 
 /** Within a tool loop the model that made the call goes on, as far as floor, ceiling, filters, needs and health allow. */
@@ -186,13 +188,13 @@ function isWithin(tier: Tier, { floor, ceiling }: Placement): boolean {
   return (floor === null || rank >= tierRank(floor)) && (ceiling === null || rank <= tierRank(ceiling));
 }
 
-/** `restingBecause` is there only when there is a reason: decisions are kept by the million. */
+/** `restingBecause` is there only while the model is cooling down: decisions are kept by the million. */
 export function candidateOf(
   model: string,
   removedBecause: string | null,
-  resting: RoutingQuestion["restingModels"],
+  coolingDown: RoutingQuestion["restingModels"],
 ): Candidate {
-  const restingBecause = resting.get(model);
+  const restingBecause = coolingDown.get(model);
   return restingBecause === undefined ? { model, removedBecause } : { model, removedBecause, restingBecause };
 }
 

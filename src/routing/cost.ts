@@ -7,7 +7,7 @@ import type { Model } from "../core/model.ts";
 import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
 import type { Tier } from "../core/tiers.ts";
 
-/** The output length assumed when the client names none. */
+/** The output length assumed when the client names none. By hand, no experiment recorded. */
 export const EXPECTED_OUTPUT_TOKENS: Readonly<Record<Tier, number>> = {
   NANO: 60,
   SIMPLE: 150,
@@ -56,13 +56,16 @@ function compare({ buckets, model, catalog }: { buckets: TokenBuckets; model: Mo
   return { cost, baselineCost, savings };
 }
 
+/** Longer texts are measured in so many slices of so many characters altogether. By hand: a decision must stay cheap. */
 const SAMPLE_CHARS = 2048;
 const SLICES = 8;
+/** What hosts add around each message and tool. Rules of thumb. */
 const MESSAGE_TOKENS = 4;
 const TOOL_TOKENS = 8;
 /** Images, sounds and files: their real size depends on the host; this is about one screenshot. */
 const ATTACHMENT_TOKENS = 1000;
 
+/** Messages, tool calls, tools and attachments. */
 export function estimateInputTokens({ messages, tools }: Pick<ChatRequest, "messages" | "tools">): number {
   const texts: string[] = [];
   let fixed = 0;
@@ -95,6 +98,7 @@ function collect(message: ChatMessage, texts: string[]): number {
   return fixed;
 }
 
+/** Deeper schemas are not real ones; the bound keeps a hostile one from overflowing the stack. */
 const SCHEMA_DEPTH_MAX = 32;
 
 function schemaChars(value: unknown, depth: number): number {

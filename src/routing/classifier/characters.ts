@@ -1,5 +1,5 @@
 // Character codes and a table of what each one is: a letter, a digit, a character of a script without spaces, a sign.
-// One table answers for every character, since each text is read by it.
+// It has an entry for every character, so that reading a text is one look-up each.
 
 export const OTHER = 0;
 export const LETTER = 1;

@@ -85,9 +85,9 @@ function isTestQuestion({ options, questionAt }: Signals): boolean {
 
 /** 0 to 1: how far a sum is told in words of everyday life, without formulas or the objects of mathematics. */
 function storyOf({ cues, mathMarks, words }: Signals): number {
-  const told = (1 + cues.everyday - cues.abstract - STORY.perMathMark * mathMarks) / 2;
+  const everyday = (1 + cues.everyday - cues.abstract - STORY.perMathMark * mathMarks) / 2;
   const long = (words - STORY.wordsMin) / (STORY.wordsFull - STORY.wordsMin);
-  return Math.max(0, Math.min(1, told)) * Math.max(0, Math.min(1, long));
+  return Math.max(0, Math.min(1, everyday)) * Math.max(0, Math.min(1, long));
 }
 
 /** A fifth per tier; beyond the middle of the outer tiers ever slower, so that the hardest are still told apart. */

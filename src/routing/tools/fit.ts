@@ -186,9 +186,9 @@ function fitOf({ name, description, parameters }: Tool, stems: ReadonlySet<strin
       .slice(0, DESCRIPTION_CHARS)
       .toLowerCase()
       .match(/[a-z]{3,24}/g) ?? [];
-  const heard = new Set([...described, ...names].filter((word) => !COMMON.has(word) && !GENERIC.has(word)).map(stemOf));
+  const known = new Set([...described, ...names].filter((word) => !COMMON.has(word) && !GENERIC.has(word)).map(stemOf));
   let hits = 0;
-  for (const stem of heard) if (stems.has(stem)) hits++;
+  for (const stem of known) if (stems.has(stem)) hits++;
   const required = Array.isArray(parameters?.required) ? parameters.required.length : 0;
   const hasList = fields
     .slice(0, FIELDS_MAX)

@@ -17,7 +17,7 @@ export interface ScenarioInput {
   readonly weights: Weights | null;
 }
 
-/** Null when no tools are offered. Behaviour 5. */
+/** Null when no tools are offered. Behaviour 5.13. */
 export function detectScenario(input: ScenarioInput): ToolScenario | null {
   const { chat, prompt, category } = input;
   const { tools, toolChoice } = chat;
