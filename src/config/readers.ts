@@ -82,13 +82,13 @@ export function listOf<T>(reader: Reader<T>): Reader<readonly T[]> {
   };
 }
 
-type Shape<S> = { readonly [K in keyof S]?: S[K] extends Reader<infer T> ? T : never };
+type ShapeValues<S> = { readonly [K in keyof S]?: S[K] extends Reader<infer T> ? T : never };
 
 /** A mapping with exactly these keys. Keys that could not be read are absent from the outcome. */
 export function shape<S extends Readonly<Record<string, Reader<unknown>>>>(
   readers: S,
   required: readonly (keyof S & string)[] = [],
-): Reader<Shape<S>> {
+): Reader<ShapeValues<S>> {
   return (node, report) => {
     if (node.kind !== "mapping") return reject(node, report, "a mapping");
     checkKeys(node, Object.keys(readers), report);
@@ -102,7 +102,7 @@ export function shape<S extends Readonly<Record<string, Reader<unknown>>>>(
         report.problems.push({ place: node.place, message: `${key} is missing`, suggestion: null });
       }
     }
-    return outcome as Shape<S>;
+    return outcome as ShapeValues<S>;
   };
 }
 
