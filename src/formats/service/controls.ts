@@ -1,4 +1,4 @@
-// The `service_*` fields on the wire: read into Controls, and known by their prefix so that none ever leaves. SPEC 2.2.
+// The `service_*` fields on the wire: read into Controls, and known by their prefix so that none ever leaves. Behaviour 2.2.
 
 import { type Controls, type Quality, ROUTING_PROFILES } from "../../core/decision.ts";
 import { TIERS } from "../../core/tiers.ts";

@@ -1,4 +1,4 @@
-// The `service` object and its header twins: the routing decision as a client sees it. SPEC 2.3, 2.4.
+// The `service` object and its header twins: the routing decision as a client sees it. Behaviour 6.1, 6.3.
 
 import type { Decision } from "../../core/decision.ts";
 import type { ServiceObject } from "../format.ts";

@@ -37,7 +37,7 @@ export function createKeyAdmission(context: KeyAdmissionContext): AdmitRequest {
  * Verifies the key and counts the call against its rate limit. Synchronous where the key is in memory and its limit is
  * counted in this process, which is nearly always the case.
  */
-export function createCallCounter(context: KeyAdmissionContext): AdmitRequest {
+function createCallCounter(context: KeyAdmissionContext): AdmitRequest {
   const { keys, limiter, wrongKeys, settings, now } = context;
   const services: AdmissionServices = {
     keys,

@@ -25,7 +25,7 @@ export function checkedOperations(): ReadonlySet<string> {
 }
 
 /** Where a value breaks a schema whose references point into the document. */
-export function problemsOf(schema: object, value: unknown): readonly unknown[] {
+function problemsOf(schema: object, value: unknown): readonly unknown[] {
   const validator = validators.get(schema) ?? Compile({ components, allOf: [schema] });
   validators.set(schema, validator);
   return validator.Check(value) ? [] : validator.Errors(value)[1];

@@ -28,6 +28,15 @@ describe("docs/behaviour.md", () => {
     expect(cited.length).toBeGreaterThan(20);
     expect(cited.filter(({ number }) => !known.has(number))).toEqual([]);
   });
+
+  test("is the only list of rules that is cited", () => {
+    const files = ["src", "ui", "test", "bench", "eval", "docs"].flatMap((folder) => listFiles(ROOT, folder));
+    const texts = files.filter(
+      (path) => /\.(tsx?|mjs|md|sql)$/.test(path) && path !== "test/unit/project/behaviour.test.ts",
+    );
+    const elsewhere = texts.filter((path) => /\b(SPEC|CONTRACT) ?\d/.test(readFileSync(join(ROOT, path), "utf8")));
+    expect(elsewhere).toEqual([]);
+  });
 });
 
 function citations(): { path: string; number: string }[] {
