@@ -36,7 +36,11 @@ export interface Probe {
 const PATIENCE_MS = 15_000;
 /** The least that every provider takes; some refuse less. */
 const OUTPUT_TOKENS = 16;
-const QUESTION = { model: "auto", messages: [{ role: "user", content: "Say ok." }], max_tokens: OUTPUT_TOKENS };
+const QUESTION = {
+  model: "auto",
+  messages: [{ role: "user", content: "Say ok." }],
+  [openaiChat.outputCapField]: OUTPUT_TOKENS,
+};
 
 export type ProbeServices = Pick<Services, "catalog" | "registry" | "now">;
 

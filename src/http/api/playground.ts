@@ -186,7 +186,7 @@ function toChatBody(body: JsonObject): JsonObject {
     model: "auto",
     ...rest,
     messages: chat.messages,
-    ...(cap === undefined || cap === null ? {} : { max_tokens: cap }),
+    ...(cap === undefined || cap === null ? {} : { [openaiChat.outputCapField]: cap }),
     ...(control === undefined || control === null ? {} : { service_profile: control }),
   };
 }
