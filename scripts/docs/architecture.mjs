@@ -41,7 +41,7 @@ const FOLDERS = {
   "src/http/api": "The dashboard API, one file per resource.",
   "src/http/api/requests": "The request log: list, export, histogram, live events.",
   "src/http/exchange": "One HTTP exchange: ids, bodies, errors, disconnects, streams, sessions.",
-  "src/http/openapi": "The OpenAPI document.",
+  "src/http/openapi": "Schema words and operations of the HTTP contract.",
   "src/http/overload": "Admission, queue and flood detection. Excess requests are rejected here, early.",
   "src/http/pages": "The dashboard's files, `/docs` and `/llms.txt`.",
   "src/http/v1": "The public endpoints, and the record of each call.",

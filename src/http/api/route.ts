@@ -65,6 +65,7 @@ interface RouteContract<Body extends TSchema, Response> {
   readonly response?: Response;
   /** Beside those that every route of its kind has. */
   readonly errors?: readonly number[];
+  /** False for a stream without end, which has no HEAD. */
   readonly hasHead?: boolean;
 }
 
@@ -82,22 +83,24 @@ export type ApiRoute = RouteOf<TSchema, unknown> & {
   readonly path: string;
 };
 
+type RouteMaker = <Body extends TSchema, Response = undefined>(
+  id: string,
+  path: string,
+  rest: RouteOf<Body, Response>,
+) => ApiRoute;
+
 /** One for each method, so that a table of routes reads like one of Fastify. */
-const routeOf =
-  (method: Method) =>
-  <Body extends TSchema, Response = undefined>(
-    id: string,
-    path: string,
-    rest: RouteOf<Body, Response>,
-  ): ApiRoute => // The types of body and response matter to the handler only.
-  ({ id, method, path, ...(rest as unknown as RouteOf<TSchema, unknown>) });
+function routeMaker(method: Method): RouteMaker {
+  // The types of body and response matter to the handler only.
+  return (id, path, rest) => ({ id, method, path, ...(rest as unknown as RouteOf<TSchema, unknown>) });
+}
 
 /** A route: the id of its operation, its path with `:id` for a parameter, and the rest of its contract. */
-export const get = routeOf("get");
-export const post = routeOf("post");
-export const put = routeOf("put");
-export const patch = routeOf("patch");
-export const del = routeOf("delete");
+export const get = routeMaker("get");
+export const post = routeMaker("post");
+export const put = routeMaker("put");
+export const patch = routeMaker("patch");
+export const del = routeMaker("delete");
 
 /** A response that the handler sends itself. */
 export function sentAs(...contents: readonly Content[]): SentByHandler {

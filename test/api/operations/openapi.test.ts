@@ -1,4 +1,4 @@
-// The contract as OpenAPI 3.1: it lists exactly the routes there are, its references resolve, and live answers keep to it.
+// The contract as OpenAPI 3.1: it lists exactly the routes there are, its references resolve, and live responses keep to it.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -103,7 +103,7 @@ describe("the document", () => {
   });
 });
 
-describe("live answers keep to the document", () => {
+describe("live responses keep to the document", () => {
   async function check(method: string, path: string, answer: Response): Promise<unknown> {
     const operation = document.paths[path]?.[method.toLowerCase()];
     const media = operation?.responses[String(answer.status)]?.content?.["application/json"];
@@ -216,7 +216,7 @@ describe("live answers keep to the document", () => {
     await check("DELETE", "/api/keys/{id}", await gateway.api("DELETE", "/api/keys/nothing"));
   });
 
-  it("and a wrong answer would be noticed", () => {
+  it("and a wrong response would be noticed", () => {
     expect(problemsOf({ $ref: "#/components/schemas/Service" }, { tier: "HUGE" })).not.toEqual([]);
   });
 });
