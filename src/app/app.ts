@@ -35,6 +35,7 @@ import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
 import { openTraces } from "./traces.ts";
 
+/** A process that serves. */
 export interface App {
   /** `http://host:port`, with the port really in use. */
   readonly url: string;
@@ -53,6 +54,7 @@ export interface WireExtension {
   readonly routes: readonly CompletionRoute[];
 }
 
+/** For tests and benchmarks. */
 export interface StartOptions {
   /** For tests, which make many users and have no time. */
   readonly passwordCost?: PasswordCost;
@@ -78,6 +80,7 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
   }
 }
 
+/** With the database open: everything else, then the port. */
 async function startOn(db: Db, settings: Settings, log: Log, options: StartOptions): Promise<App> {
   const parts = await openParts(db, { settings, log, passwordCost: options.passwordCost, wire: options.wire });
   const { people, money, drain } = parts;
@@ -146,10 +149,10 @@ async function openParts(db: Db, { settings, log, passwordCost, wire }: PartsCon
   };
 }
 
-type Parts = Awaited<ReturnType<typeof openParts>>;
+type AppParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Records and money first: what they still write needs the rest. */
-async function closeParts({ registry, records, money, people, limits, traces, metrics, ownReader }: Parts) {
+async function closeParts({ registry, records, money, people, limits, traces, metrics, ownReader }: AppParts) {
   await registry.close();
   for (const part of [records, money, people, limits]) await part.close();
   await traces?.close();
@@ -158,7 +161,7 @@ async function closeParts({ registry, records, money, people, limits, traces, me
 }
 
 /** Everything by name, so that a reader sees what the edge can reach. */
-function edgeOf(parts: Parts, books: StartOptions["books"]): Edge {
+function edgeOf(parts: AppParts, books: StartOptions["books"]): Edge {
   const { settings, log, now, version, metrics, traces, limits, people, money, openCalls, drain, records } = parts;
   return {
     settings,
@@ -201,7 +204,7 @@ function edgeOf(parts: Parts, books: StartOptions["books"]): Edge {
 }
 
 /** What the gateway needs for one call. */
-function servicesOf(parts: Parts, ledger: Ledger): Services {
+function servicesOf(parts: AppParts, ledger: Ledger): Services {
   const { settings, log, now, metrics, registry, money, openCalls, records } = parts;
   const { health, answerWithinMs } = openHealth(settings, { registry, log, metrics });
   return {
@@ -228,10 +231,12 @@ function openReader(db: Db, database: string): Promise<Db> {
   return isFile ? openDb(database) : Promise.resolve(db);
 }
 
+/** Whether no real provider is configured, so that every response is simulated. */
 function isSandboxed({ catalog }: Settings): boolean {
   return [...catalog.providers.values()].every(({ transport }) => transport === "sandbox");
 }
 
+/** What a first start needs to welcome its operator. */
 interface Greeting {
   readonly people: Pick<OperatorContext, "keys" | "invitations"> & { readonly accountStore: AccountStore };
   readonly credits: Credits;
@@ -259,6 +264,7 @@ async function giveDemoCredits(credits: Credits): Promise<void> {
   await credits.topUp({ accountId, amountUsd: "5", note: "demo credits", actor: null, idempotencyKey: "demo credits" });
 }
 
+/** An address people can open: the wildcard hosts are shown as this machine. */
 function addressOf(server: FastifyInstance, host: string): string {
   const { port } = server.server.address() as AddressInfo;
   const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;

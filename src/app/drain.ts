@@ -1,5 +1,5 @@
-// The part of app.ts that stops it: not ready at once, still serving for a while, then no new connections, then a deadline
-// for what still runs. A hurried stop skips the waiting, never the booking.
+// Shutdown: not ready at once, still serving for a while, then no new connections, then a deadline for open requests.
+// A hurry skips the waiting, never the charging.
 
 import type { FastifyInstance } from "fastify";
 import type { Settings } from "../config/settings.ts";
@@ -13,10 +13,11 @@ export interface StopOptions {
   readonly isLameDuck?: boolean;
 }
 
+/** The end of a process, and what the edge must know of it. */
 export interface Drain extends LifecycleContext {
   /** Resolves when every connection is closed and every call is booked. */
   run(server: FastifyInstance, options: StopOptions): Promise<void>;
-  /** No more waiting: what still runs is told and cut now. */
+  /** No more waiting: open requests are cut now. */
   hurry(): void;
 }
 
@@ -28,12 +29,14 @@ interface DrainContext {
   readonly log: Log;
 }
 
+/** How often connections that have become idle are closed meanwhile. */
 const IDLE_SWEEP_MS = 50;
 /** For the last error event of each stream to reach clients that read. */
 const GOODBYE_MS = 2_000;
-/** Longer than a statement may take, so that a settlement that waits for a database in vain gets into the outbox. */
+/** Longer than a statement may take, so that a settlement without a database still reaches the outbox. */
 const BOOKING_MS_MAX = 35_000;
 
+/** Phases: serving, lame duck (not ready, still serving), closing (new requests get 503). */
 export function createDrain({ settings, db, limits, openCalls, log }: DrainContext): Drain {
   const { lameDuckSeconds, drainSeconds } = settings.server;
   let phase: "serving" | "lame-duck" | "closing" = "serving";
@@ -57,7 +60,7 @@ export function createDrain({ settings, db, limits, openCalls, log }: DrainConte
       phase = "lame-duck";
       if (isLameDuck) await within(lameDuckSeconds * 1000, hurried);
       phase = "closing";
-      // Where no other process could take over, who comes while streams run on is told 503, not turned away at the port.
+      // Where no other process could take over, new requests get a 503 while streams go on, not a closed port.
       const isAlone = isLameDuck && lameDuckSeconds === 0;
       const drainMs = drainSeconds * 1000;
       const lingered = isAlone ? within(drainMs, openCalls.idle(), hurried) : Promise.resolve(true);

@@ -8,6 +8,7 @@ import { createHealth } from "../providers/health.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { BreakerReading, Metrics } from "../telemetry/metrics.ts";
 
+/** The part of the services that this file makes. */
 type Watching = Pick<Services, "health" | "answerWithinMs">;
 
 interface HealthContext {
@@ -16,6 +17,7 @@ interface HealthContext {
   readonly metrics: Metrics;
 }
 
+/** Breakers for every model, provider and credential, shown in the metrics. */
 export function openHealth(settings: Settings, { registry, log, metrics }: HealthContext): Watching {
   const { catalog, routing } = settings;
   const health = createHealth({
@@ -32,19 +34,21 @@ export function openHealth(settings: Settings, { registry, log, metrics }: Healt
     breakers: () => present().flatMap(breakersOf),
     models() {
       const models = present().flatMap((host) => host.models);
-      const resting = models.filter(({ isResting }) => isResting).length;
-      return { usable: models.length - resting, resting };
+      const coolingDown = models.filter(({ isResting }) => isResting).length;
+      return { usable: models.length - coolingDown, resting: coolingDown };
     },
     calls: registry.calls,
   });
   return { health, answerWithinMs: routing.answerWithinMs };
 }
 
+/** The settings in the words of the breaker. */
 function breakerRules({ failuresInRow, failureShare, ...health }: Settings["health"]): BreakerRules {
   const { failureCallsMin: callsMin, healthWindowMs: windowMs, healthOpenMs: openMs, healthOpenMsMax } = health;
   return { failuresInRow, failureShare, callsMin, windowMs, openMs, openMsMax: Math.max(openMs, healthOpenMsMax) };
 }
 
+/** A provider has a breaker for its host, one for its credential and one for each model. */
 function breakersOf({ id, provider, credential, models }: ProviderHealth): readonly BreakerReading[] {
   return [
     { scope: "provider", provider: id, model: "", state: provider.state },
@@ -53,7 +57,7 @@ function breakersOf({ id, provider, credential, models }: ProviderHealth): reado
   ];
 }
 
-/** The time of day as it was at the start, running on evenly: a clock that is set back must not prolong a rest. */
+/** The time of day as it was at the start, running on evenly: a clock that is set back must not prolong a cooldown. */
 function steadyNow(): number {
   return performance.timeOrigin + performance.now();
 }

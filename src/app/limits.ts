@@ -1,4 +1,4 @@
-// The part of app.ts that constructs the per-minute limits: in memory where one process serves, shared over Redis or over
+// Wiring of the rate limits: in memory where one process serves, shared over Redis or over
 // PostgreSQL where several do.
 
 import { type CallLimits, createLimiter } from "../accounts/limits/per-minute.ts";
@@ -16,6 +16,7 @@ import { createCallWindows } from "../store/rate-windows/database.ts";
 import { openRedisWindows } from "../store/rate-windows/redis.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
+/** Rate limits of keys and sign-ins. */
 export interface Limits {
   readonly limiter: CallLimits;
   readonly signIns: SignInLimiter;
@@ -31,11 +32,13 @@ interface LimitsContext {
   readonly now: () => number;
 }
 
+/** How often the processes on this database are counted. */
 const COUNT_MS = 2_000;
 /** Redis answers in less than a millisecond or has trouble. A question of PostgreSQL waits for locks and may take longer. */
 const REDIS_MS_MAX = 100;
 const POSTGRES_MS_MAX = 900;
 
+/** One process counts in memory. Several share their counts, in Redis where it is configured. */
 export async function openLimits(db: Db, { settings, log, metrics, now }: LimitsContext): Promise<Limits> {
   if (db.kind === "sqlite") {
     if (settings.redis !== null)
@@ -71,6 +74,7 @@ function redisCheck(counter: SharedCounter): ReadyCheck {
   return { name: "redis", problem, isOptional: true };
 }
 
+/** PostgreSQL gets connections of its own: a wait for a lock must not hold up a hold. */
 async function openWindows({ redis, database }: LimitsContext["settings"], log: Log): Promise<CallWindows> {
   if (redis !== null)
     return openRedisWindows(redis, { onError: (err) => log.debug({ event: "redis.error", err }, "redis error") });

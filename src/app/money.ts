@@ -1,4 +1,4 @@
-// The part of app.ts that constructs what keeps money: ledger, credits, repeated requests, and their upkeep.
+// Wiring of money: ledger, credits, idempotent requests, and their upkeep.
 
 import { type Credits, createCredits } from "../billing/credits.ts";
 import { createLedger, type Ledger } from "../billing/ledger.ts";
@@ -7,9 +7,9 @@ import { newOwner } from "../billing/owner.ts";
 import { createUpkeep } from "../billing/upkeep.ts";
 import { verifyLedger } from "../billing/verify.ts";
 import type { Settings } from "../config/settings.ts";
-import type { LedgerVerdict } from "../core/audit.ts";
 import type { Db } from "../core/db.ts";
 import type { IdempotencyStore } from "../core/idempotency.ts";
+import type { LedgerVerdict } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
 import { createLedgerAudit } from "../store/ledger/audit.ts";
 import { createIdempotencyStore } from "../store/ledger/idempotency.ts";
@@ -20,6 +20,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 /** Only one process serves from a SQLite file, so there every other owner is dead. */
 const OWNER_SILENT_MS = 60_000;
 
+/** Everything that charges and credits. */
 export interface Money {
   readonly ledger: Ledger;
   readonly idempotency: IdempotencyStore;
@@ -28,6 +29,7 @@ export interface Money {
   close(): Promise<void>;
 }
 
+/** `reader` is for audits and lists over many rows. */
 interface MoneyContext {
   readonly settings: Pick<Settings, "dataDir">;
   readonly reader: Db;

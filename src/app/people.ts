@@ -1,4 +1,4 @@
-// The part of app.ts that constructs who may do what: accounts, keys and profiles, users, sessions and invitations.
+// Wiring of who may do what: accounts, keys and profiles, users, sessions and invitations.
 
 import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
@@ -26,6 +26,7 @@ import { createUserStore } from "../store/accounts/users.ts";
 import { createKeySpendStore } from "../store/ledger/key-spends.ts";
 import { listenForChanges } from "../store/postgres/changes.ts";
 
+/** Accounts and everybody who acts for them. */
 export interface People {
   readonly accountStore: AccountStore;
   readonly accounts: Accounts;

@@ -1,4 +1,4 @@
-// The part of app.ts that constructs what keeps and reads records of requests.
+// Wiring of request records: how they are written, kept and read.
 
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";

@@ -1,4 +1,4 @@
-// The part of app.ts that constructs traces, where an endpoint for them is configured. OpenTelemetry's packages are loaded
+// Wiring of traces, where an endpoint for them is configured. OpenTelemetry's packages are loaded
 // then and only then.
 
 import type { Settings } from "../config/settings.ts";

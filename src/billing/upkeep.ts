@@ -1,7 +1,7 @@
 // Background upkeep: the audit of the ledger, and the removal of responses kept for repeated requests.
 
-import type { LedgerVerdict } from "../core/audit.ts";
 import type { IdempotencyStore } from "../core/idempotency.ts";
+import type { LedgerVerdict } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
 
 /** The audit reads every transaction, so it runs seldom. */

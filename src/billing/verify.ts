@@ -1,8 +1,7 @@
 // The audit: every wallet computed again from its transactions, every charge from its tokens and prices. It names the
 // first rows that do not fit. Nothing is locked while it runs.
 
-import type { AuditedTransaction, LedgerAudit, LedgerVerdict, WalletCheck } from "../core/audit.ts";
-import type { Charge, Wallet } from "../core/ledger.ts";
+import type { AuditedTransaction, Charge, LedgerAudit, LedgerVerdict, Wallet, WalletCheck } from "../core/ledger.ts";
 import { costNano, type NanoUsd } from "../core/money.ts";
 import { transactionHash } from "./draft.ts";
 

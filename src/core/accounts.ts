@@ -1,5 +1,6 @@
 // Accounts, and the pages in which their keys and profiles are listed.
 
+/** Whose keys, profiles and credits are whose. */
 export interface Account {
   readonly id: string;
   readonly name: string;

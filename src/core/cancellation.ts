@@ -1,5 +1,5 @@
-// Whether a call is still wanted: the few members of AbortSignal that we need. Every request makes one, and a real
-// AbortSignal costs some fifty times as much to make; where one is at hand it does as well.
+// Cancellation of a call: the few members of AbortSignal that we need. Every request makes one, and a real AbortSignal
+// costs some fifty times as much. Where one is at hand it works as well.
 
 export interface CancelSignal {
   readonly aborted: boolean;
@@ -7,7 +7,7 @@ export interface CancelSignal {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** Controller and signal in one. Listeners are told once, in the order in which they came. */
+/** Controller and signal in one. Listeners are called once, in the order in which they were added. */
 export class Cancellation implements CancelSignal {
   readonly #listeners: (() => void)[] = [];
   #isAborted = false;
@@ -19,7 +19,7 @@ export class Cancellation implements CancelSignal {
   abort(): void {
     if (this.#isAborted) return;
     this.#isAborted = true;
-    // One that is told may end another.
+    // A listener may remove another one.
     for (let listener = this.#listeners.shift(); listener !== undefined; listener = this.#listeners.shift()) listener();
   }
 

@@ -1,4 +1,4 @@
-// What routing is asked and what it answers.
+// Routing decisions: what routing is asked and what it decides.
 
 import type { ChatRequest } from "./chat.ts";
 import type { Capability, FormatName, ToolScenario } from "./model.ts";

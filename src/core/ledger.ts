@@ -1,5 +1,5 @@
-// The words of the ledger. A wallet has money posted and part of it on hold; what is available is the difference and is
-// never below zero. Money moves only in transactions whose entries sum to zero.
+// Types of the ledger. A wallet has posted money, part of it on hold. The difference is available and never below zero.
+// Money moves only in transactions whose entries sum to zero.
 
 import type { NanoUsd, Price, TokenBuckets } from "./money.ts";
 
@@ -183,7 +183,7 @@ export interface LedgerStore {
   beat(): Promise<void>;
   /** Forgets other processes that have been silent for so long and hold nothing any more. */
   forgetSilent(silentMs: number): Promise<void>;
-  /** Forgets other processes that are surely gone: whatever they hold is at once that of nobody. */
+  /** Forgets other processes that are certainly gone. Their holds are orphans at once. */
   forgetGone(isGone: (owner: string) => boolean): Promise<void>;
   /** This process ends: it is forgotten, unless it still holds something that others must release. */
   leave(): Promise<void>;
@@ -216,7 +216,7 @@ export interface LedgerMonth {
 
 export interface LedgerList {
   /**
-   * Newest first; `after` is the id of the last line of the page before, `from` that of the line to begin with; of one
+   * Newest first; `after` is the id of the last transaction of the page before, `from` that of the first to show; of one
    * kind and of one month when they are given.
    */
   list(
@@ -234,4 +234,35 @@ export interface LedgerList {
     accountId: string,
     page: { readonly limit: number; readonly after: string | null },
   ): Promise<readonly LedgerMonth[]>;
+}
+
+/** A transaction as the audit reads it. Transactions never change, so a wallet in use can be checked. */
+export interface AuditedTransaction {
+  readonly transaction: Transaction;
+  readonly charge: Charge | null;
+  readonly holdState: string | null;
+}
+
+export interface WalletCheck {
+  readonly wallet: Wallet;
+  /** The sum of its open holds, read in the same statement as the wallet. */
+  readonly openHolds: bigint;
+  readonly openHoldCount: number;
+}
+
+export interface LedgerAudit {
+  wallets(): Promise<readonly WalletCheck[]>;
+  /** In order, from the one after `afterSequence` up to and including `upToSequence`. */
+  transactions(accountId: string, afterSequence: number, upToSequence: number): Promise<readonly AuditedTransaction[]>;
+  /** Rows that refer to nothing, or that nothing refers to; each as a sentence. */
+  strays(): Promise<readonly string[]>;
+}
+
+export interface LedgerVerdict {
+  readonly ok: boolean;
+  readonly accounts: number;
+  readonly transactions: number;
+  readonly openHolds: number;
+  /** The first rows that do not fit, each as a sentence. */
+  readonly problems: readonly string[];
 }

@@ -1,5 +1,4 @@
-// Who signs in to the dashboard: users, their sessions, and the one-time links that make users. Tokens are known here by
-// their hashes only.
+// People of the dashboard: users, sessions, and one-time links. Tokens are known here by their hashes only.
 
 import type { Page } from "./accounts.ts";
 
@@ -26,7 +25,7 @@ export interface UserStore {
   list(page: Page): Promise<readonly User[]>;
   /** Ends all sessions of the user but the one kept, and an open link for a new password, in the same transaction. */
   setPassword(id: string, passwordHash: string, keptSession: string): Promise<void>;
-  /** With the sessions. Never deletes the last operator, even when several try at the same moment. */
+  /** With the sessions. Never deletes the last operator, even if two try at the same moment. */
   delete(id: string): Promise<"deleted" | "missing" | "last-operator">;
 }
 

@@ -7,7 +7,7 @@ export interface Profile {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
-  /** What it is for, in the words of the user who made it. */
+  /** What it is for, in the words of its author. */
   readonly description: string | null;
   readonly constraints: Constraints;
   readonly createdAtMs: number;
@@ -20,7 +20,7 @@ export interface ProfileStore {
   update(profile: Profile): Promise<boolean>;
   /**
    * With `keysTo`, its keys have that profile of the account from then on (or none, for null): both or neither, so that
-   * no key is refused in between. `heir-missing` when the account has no such profile.
+   * no key is rejected in between. `heir-missing` when the account has no such profile.
    */
   delete(accountId: string, id: string, keysTo?: string | null): Promise<"deleted" | "missing" | "heir-missing">;
   all(): Promise<readonly Profile[]>;

@@ -1,4 +1,4 @@
-// What a store throws, so that services can tell the cases apart without knowing which store it is.
+// Errors of the store. Services tell the cases apart without knowing which database it is.
 
 import { GatewayError } from "./errors.ts";
 
@@ -14,7 +14,7 @@ export class StoreUnavailable extends GatewayError {
   }
 }
 
-/** The file holds what its database cannot have written. Callers are told no more than that it is not available. */
+/** The file holds what its database cannot have written. Callers learn no more than that it is not available. */
 export class StoreDamaged extends StoreUnavailable {
   /** For the operator. */
   readonly advice: string;
@@ -24,7 +24,7 @@ export class StoreDamaged extends StoreUnavailable {
     this.name = "StoreDamaged";
     this.advice =
       `${path} is damaged (${cause.message}). Nothing was changed. Restore a backup of it and run ` +
-      "`switchyard ledger verify`, or move it and its -wal away to start over.";
+      "`switchyard ledger verify`, or move it and its -wal away to start with an empty one.";
   }
 }
 
@@ -46,8 +46,8 @@ export class BatchRejected extends Error {
   readonly expectedRows: number;
   readonly affectedRows: number;
 
-  constructor(refusal: { statementIndex: number; expectedRows: number; affectedRows: number }) {
-    const { statementIndex, expectedRows, affectedRows } = refusal;
+  constructor(rejection: { statementIndex: number; expectedRows: number; affectedRows: number }) {
+    const { statementIndex, expectedRows, affectedRows } = rejection;
     super(`Statement ${statementIndex} of the batch affected ${affectedRows} rows, expected ${expectedRows}.`);
     this.name = "BatchRejected";
     this.statementIndex = statementIndex;

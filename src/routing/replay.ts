@@ -14,7 +14,7 @@ import {
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import { costNano, type NanoUsd } from "../core/money.ts";
-import type { PastRequest } from "../core/requests/decision-log.ts";
+import type { PastRequest } from "../core/requests/log.ts";
 import { higherTier, TIERS, type Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { buildChain, type Chain } from "./chain.ts";

@@ -3,8 +3,9 @@
 import type { Db } from "../core/db.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
 
+/** Each has a default that suits commands; the serving process sets its own. */
 export interface OpenOptions {
-  /** For the process that serves: refuse (`StoreInUse`) when another one serves from the same SQLite file. */
+  /** For the process that serves: fail with `StoreInUse` when another one serves from the same SQLite file. */
   readonly exclusive?: boolean;
   /** How long SQLite waits for another process's write. */
   readonly busyTimeoutMs?: number;

@@ -28,15 +28,17 @@ export interface InsertColumn<Item> {
   readonly of: (item: Item) => SqlValue;
 }
 
+/** For text of our own making: ids, names, JSON. */
 export function text<Item>(of: (item: Item) => string | null): InsertColumn<Item> {
   return { type: "TEXT", of };
 }
 
-/** For what people wrote: PostgreSQL refuses half of a surrogate pair, so it becomes U+FFFD on both databases. */
+/** For what people wrote: PostgreSQL rejects half of a surrogate pair, so it becomes U+FFFD on both databases. */
 export function freeText<Item>(of: (item: Item) => string | null): InsertColumn<Item> {
   return { type: "TEXT", of: (item) => of(item)?.replace(/\p{Surrogate}/gu, "\ufffd") ?? null };
 }
 
+/** Counts, times in milliseconds and money in nano-USD. */
 export function integer<Item>(of: (item: Item) => number | bigint | null): InsertColumn<Item> {
   return { type: "BIGINT", of };
 }
@@ -119,6 +121,7 @@ function plainValue(value: SqlValue): string | number | null {
   return typeof value === "bigint" ? value.toString() : value;
 }
 
+/** The parts in order, with a turn of the event loop between two slices. */
 async function inSlices<Item, Part>(
   items: readonly Item[],
   write: (slice: readonly Item[]) => Part,
@@ -143,6 +146,7 @@ export function listValue(kind: Db["kind"], values: readonly SqlValue[]): string
   return kind === "sqlite" ? JSON.stringify(values) : `{${values.map(writeElement).join(",")}}`;
 }
 
+/** Always quoted, so that the text NULL and the empty text survive. */
 function writeElement(value: SqlValue): string {
   if (value === null) return "NULL";
   return typeof value === "string" ? `"${value.replace(/[\\"]/g, "\\$&")}"` : String(value);

@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Db, Queryable } from "../core/db.ts";
 
+/** One file of migrations/, in the dialect of the database. */
 export interface Migration {
   readonly name: string;
   readonly sql: string;
@@ -67,6 +68,7 @@ function uncommentFor(kind: Db["kind"], sql: string): string {
   return sql.replace(/\/\*(\w+) (.*?)\*\//g, (_, store: string, words: string) => (store === kind ? words : ""));
 }
 
+/** Any number will do, as long as it is always the same: processes that start at once take turns. */
 const ADVISORY_LOCK = 7_316_548_201;
 
 /** The one place with SQL of one store: SQLite's BEGIN IMMEDIATE keeps others out, PostgreSQL has to be asked. */

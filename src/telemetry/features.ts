@@ -1,4 +1,5 @@
-// The shape of a request in numbers, for learning later which tier was right. No text and nothing text could be told from.
+// Features of a request: numbers from which it can be learnt later which tier was right. No text, and nothing that reveals
+// text.
 
 import type { ChatMessage, ChatRequest, ContentPart } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
@@ -21,6 +22,7 @@ export function featuresOf(chat: ChatRequest, decision: Decision | null): object
   };
 }
 
+/** How the conversation is made up, by role. */
 function countRoles(messages: readonly ChatMessage[]): object {
   let userTurns = 0;
   let toolResults = 0;
@@ -44,6 +46,7 @@ function countRoles(messages: readonly ChatMessage[]): object {
   return { userTurns, toolResults, toolCalls, systemChars, userChars, otherChars, attachments };
 }
 
+/** Characters of text, and how many parts are something else. */
 function sizeOf(content: ChatMessage["content"]): { readonly chars: number; readonly others: number } {
   if (typeof content === "string") return { chars: content.length, others: 0 };
   let chars = 0;

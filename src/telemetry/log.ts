@@ -4,6 +4,7 @@
 import { pino } from "pino";
 import type { Log } from "../core/log.ts";
 
+/** Fields that are never written, whatever is in them. */
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "apiKey", "key", "token", "password"]);
 const DEPTH_MAX = 1;
 const STANDARD_OUTPUT = 1;
@@ -11,11 +12,13 @@ const STANDARD_OUTPUT = 1;
 const GATHERED_LENGTH_MAX = 32 * 1024;
 const FLUSH_MS = 100;
 
+/** The log of a serving process, which gathers lines before it writes them. */
 export interface ProcessLog extends Log {
   /** Resolves when everything logged before is written, or cannot be. */
   flush(): Promise<void>;
 }
 
+/** One JSON object per line; `level` is the lowest that is written. */
 export function createLog(level: string, fd = STANDARD_OUTPUT): ProcessLog {
   const out = gather(pino.destination({ fd, sync: false, minLength: 1, maxWrite: 2 * GATHERED_LENGTH_MAX }));
   // Not pino's own redaction: measured here it costs more than writing the line.
@@ -82,6 +85,7 @@ export function withoutSecrets(fields: LoggedFields, depth: number): Record<stri
   return clean;
 }
 
+/** Errors become plain objects first, because their fields may hold a header. */
 function withoutInnerSecrets(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return withoutSecrets((value instanceof Error ? pino.stdSerializers.err(value) : value) as LoggedFields, depth + 1);

@@ -3,6 +3,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { type MetricNamer, type RequestMetrics, requestMetrics } from "./request-metrics.ts";
 
+/** A breaker at one moment. */
 export interface BreakerReading {
   readonly scope: string;
   readonly provider: string;
@@ -14,12 +15,13 @@ export interface BreakerReading {
 /** What is seen of providers at one moment. */
 export interface ProviderReadings {
   breakers(): readonly BreakerReading[];
-  /** Models of the catalogue that have a provider: those that may be called now, and those that rest. */
+  /** Models of the catalogue that have a provider: those that may be called now, and those that are cooling down. */
   models(): { readonly usable: number; readonly resting: number };
   /** Calls under way, by provider. */
   calls(): readonly { readonly provider: string; readonly count: number }[];
 }
 
+/** Told by the health of providers. */
 export interface ProviderMetrics {
   breakerOpened(opened: Omit<BreakerReading, "state">): void;
   retried(retry: { readonly provider: string; readonly isAllowed: boolean }): void;
@@ -29,6 +31,7 @@ export interface ProviderMetrics {
 /** Whose work the database could not do. */
 export type StoreWork = "request" | "settlement" | "records";
 
+/** Everything that /metrics shows. */
 export interface Metrics extends ProviderMetrics, RequestMetrics {
   /** A request was rejected because of overload. */
   shed(reason: string): void;
@@ -56,6 +59,7 @@ const DROP_REASONS = ["queue-full", "content-full", "refused", "stopped"];
 const SPAN_DROP_REASONS = ["queue-full", "export-failed", "stopped"];
 const STORE_WORKS: readonly StoreWork[] = ["request", "settlement", "records"];
 
+/** A registry of its own, so that tests can run several gateways in one process. */
 export function createMetrics(version = "unknown"): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -67,7 +71,7 @@ export function createMetrics(version = "unknown"): Metrics {
   );
   const store = storeMetrics(named);
   const shed = new Counter({
-    ...named("shed_requests_total", "Requests refused because there was too much to do."),
+    ...named("shed_requests_total", "Requests rejected because of overload."),
     labelNames: ["reason"],
   });
   for (const reason of SHED_REASONS) shed.inc({ reason }, 0);
@@ -87,7 +91,7 @@ export function createMetrics(version = "unknown"): Metrics {
     connectionDropped: () => connectionsDropped.inc(),
     watchWaiting(read) {
       new Gauge({
-        ...named("requests_waiting", "Requests in line for the gateway itself."),
+        ...named("requests_waiting", "Requests in the admission queue."),
         collect() {
           this.set(read());
         },
@@ -131,6 +135,7 @@ function storeMetrics(named: MetricNamer): StoreMetrics {
   };
 }
 
+/** Of the trace export. */
 function spanMetrics(named: MetricNamer): Pick<Metrics, "spansDropped" | "spansSent"> {
   const dropped = new Counter({
     ...named("spans_dropped_total", "Spans of traces that the collector did not get."),
@@ -141,6 +146,7 @@ function spanMetrics(named: MetricNamer): Pick<Metrics, "spansDropped" | "spansS
   return { spansDropped: (reason, count) => dropped.inc({ reason }, count), spansSent: (count) => sent.inc(count) };
 }
 
+/** The numbers that alerts compare with. */
 const BREAKER_VALUES = { closed: 0, "half-open": 1, open: 2, resting: 3 } as const;
 const BREAKER_LABELS = ["scope", "provider", "model"] as const;
 
@@ -151,7 +157,7 @@ function providerMetrics(named: MetricNamer): ProviderMetrics {
     labelNames: BREAKER_LABELS,
   });
   const retries = new Counter({
-    ...named("retries_total", "Retries on the same model; refused ones were over the provider's share."),
+    ...named("retries_total", "Retries on the same model; refused ones were over the provider's retry budget."),
     labelNames: ["provider", "outcome"],
   });
   return {
@@ -161,19 +167,17 @@ function providerMetrics(named: MetricNamer): ProviderMetrics {
   };
 }
 
+/** Gauges that are computed when the metrics are read. */
 function watchProviders({ breakers, models, calls }: ProviderReadings, named: MetricNamer): void {
   new Gauge({
-    ...named("breaker_state", "0 closed, 1 half-open, 2 open, 3 resting as the provider asked."),
+    ...named("breaker_state", "0 closed, 1 half-open, 2 open, 3 cooling down as the provider asked."),
     labelNames: BREAKER_LABELS,
     collect() {
       for (const { state, ...labels } of breakers()) this.set(labels, BREAKER_VALUES[state]);
     },
   });
   new Gauge({
-    ...named(
-      "models",
-      "Models with a provider: usable now, or resting because a breaker before them lets no call through.",
-    ),
+    ...named("models", "Models with a provider: usable now, or resting while a breaker lets no call through."),
     labelNames: ["state"],
     collect() {
       for (const [state, count] of Object.entries(models())) this.set({ state }, count);

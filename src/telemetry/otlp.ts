@@ -74,6 +74,7 @@ export function openOtlp(tracing: Tracing, version: string): Otlp {
   };
 }
 
+/** The sampler by OpenTelemetry's own name for it. */
 function samplerOf({ sampler, samplerRatio }: Tracing): Sampler {
   const root = sampler.endsWith("traceidratio")
     ? new TraceIdRatioBasedSampler(samplerRatio)
@@ -119,10 +120,12 @@ function quietAgent(protocol: string): HttpAgent {
   })({ keepAlive: true });
 }
 
+/** The caller's place in its trace, in OpenTelemetry's words. */
 function remoteContext({ traceId, spanId, isSampled }: CallerContext): SpanContext {
   return { traceId, spanId, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
 }
 
+/** What all spans of this process have in common. */
 interface Origin {
   readonly resource: Resource;
   readonly instrumentationScope: ReadableSpan["instrumentationScope"];
@@ -130,6 +133,7 @@ interface Origin {
 
 const KINDS = { server: SpanKind.SERVER, internal: SpanKind.INTERNAL, client: SpanKind.CLIENT } as const;
 
+/** Our span as the exporters want it. */
 function readable({ span, context, clockOffsetMs }: OutgoingSpan, origin: Origin): ReadableSpan {
   const { traceId, parentSpanId: callerSpanId } = context;
   const own = (spanId: string, isRemote: boolean): SpanContext => ({
@@ -160,6 +164,7 @@ function readable({ span, context, clockOffsetMs }: OutgoingSpan, origin: Origin
   };
 }
 
+/** Seconds and nanoseconds. */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];

@@ -1,5 +1,5 @@
 // Request records on their way to the store: gathered in a bounded queue, written in batches off the request's path. What
-// cannot be kept is counted with its reason, never lost in silence.
+// cannot be kept is counted with its reason and never lost silently.
 
 import { randomBytes } from "node:crypto";
 import type { Log } from "../core/log.ts";
@@ -9,6 +9,7 @@ import { StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
 /** `content-full`: the record was kept, its prompt and answer were not. */
 type DropReason = "queue-full" | "content-full" | "refused" | "stopped";
 
+/** Limits have defaults; the callbacks feed metrics and the live log. */
 export interface RecorderOptions {
   readonly store: RecordStore;
   readonly log: Log;
@@ -26,6 +27,7 @@ export interface RecorderOptions {
   readonly contentMax?: number;
 }
 
+/** Never waits and never fails: a request must not depend on its record. */
 export interface Recorder {
   newId(atMs: number): string;
   /** Takes a moment, whatever the store does. */
@@ -48,7 +50,7 @@ class BatchingRecorder implements Recorder {
   /** Batches that were begun; a batch that may have been written already is only ever tried again as it is. */
   #begun: (readonly RequestRecord[])[] = [];
   #contentLength = 0;
-  /** How many were ever taken, and how many of those are written or refused by the store. */
+  /** How many were ever taken, and how many of those are written or rejected by the store. */
   #taken = 0;
   #settled = 0;
   #waiters: { readonly until: number; readonly resolve: () => void }[] = [];
@@ -190,7 +192,7 @@ class BatchingRecorder implements Recorder {
     this.#settled += batch.length;
   }
 
-  /** One record that the store refuses must not take the others with it. */
+  /** One record that the store rejects must not take the others with it. */
   #split(batch: readonly RequestRecord[], error: unknown): void {
     if (batch.length > 1) {
       const middle = Math.ceil(batch.length / 2);
@@ -206,10 +208,12 @@ class BatchingRecorder implements Recorder {
   }
 }
 
+/** Only what the operator chose to keep takes room. */
 function contentLength({ content }: RequestRecord): number {
   return content === null ? 0 : content.request.length + content.answer.length;
 }
 
+/** Four digits of base 36: more than a process records in one millisecond. */
 const COUNTER_MAX = 36 ** 4;
 
 /** Unique over processes and restarts: the time, a name of this recorder, and a counter. */

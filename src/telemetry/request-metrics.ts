@@ -4,6 +4,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { NanoUsd, TokenBuckets } from "../core/money.ts";
 
+/** One request that is over, as the metrics count it. */
 export interface RequestMetric {
   readonly route: string;
   readonly status: number;
@@ -25,13 +26,16 @@ export interface RequestMetric {
 /** The name with our prefix, the help text, and the registry that a metric belongs to. */
 export type MetricNamer = (name: string, help: string) => { name: string; help: string; registers: Registry[] };
 
+/** Told once when a request begins and once when it ends. */
 export interface RequestMetrics {
   begin(): void;
   end(metric: RequestMetric): void;
 }
 
+/** From a cached reply to a long stream. */
 const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const OVERHEAD_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+/** A decision takes well below a millisecond. */
 const DECISION_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05];
 
 export function requestMetrics(named: MetricNamer, storeError: () => void): RequestMetrics {
@@ -74,6 +78,7 @@ export function failureReason({ failure, status }: { failure: string | null; sta
   return status >= 500 ? "status_5xx" : "status_4xx";
 }
 
+/** Durations, each with the buckets of its scale. */
 function timeMetrics(named: MetricNamer): (metric: RequestMetric) => void {
   const duration = new Histogram({
     ...named("request_duration_seconds", "From the first byte in to the last byte out."),
@@ -111,6 +116,7 @@ interface ModelSpend {
   baseline: NanoUsd;
 }
 
+/** Token buckets and the label they have on the wire. */
 const KINDS = [
   ["input", "input"],
   ["cacheRead", "cache_read"],
@@ -155,6 +161,7 @@ function newModelSpend(): ModelSpend {
 
 const NANO_PER_USD = 1e9;
 
+/** Floating point is fine for graphs; the ledger is what counts. */
 function usdCounter(
   named: ReturnType<MetricNamer>,
   byModel: ReadonlyMap<string, ModelSpend>,

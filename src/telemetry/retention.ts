@@ -4,8 +4,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Log } from "../core/log.ts";
 import type { RecordStore } from "../core/requests/records.ts";
 
+/** Old records may stay a few minutes longer; deleting them must not be noticed. */
 const EVERY_MS = 10 * 60 * 1000;
 const FIRST_MS = 5_000;
+/** Few rows at a time with a pause between, so that writes get their turn. */
 const STEP_ROWS = 500;
 const STEP_PAUSE_MS = 50;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -17,6 +19,7 @@ export interface RetentionOptions {
   readonly log: Log;
 }
 
+/** Runs by itself once it is started. */
 export interface Retention {
   /** One round: until nothing is too old, or until stopped. */
   sweep(): Promise<number>;

@@ -1,5 +1,5 @@
-// The request log as it grows: each watcher of an account gets every request that this process has written, and a note
-// when other processes have written some. Keeps nothing, and asks the store only while somebody watches.
+// The live request log: watchers of an account learn of each request that this process has written, and that other
+// processes have written some. Keeps nothing, and asks the store only while somebody watches.
 
 import type { Log } from "../core/log.ts";
 import type { RequestLog, RequestSummary } from "../core/requests/log.ts";
@@ -13,6 +13,7 @@ interface Watcher {
   onOthers(): void;
 }
 
+/** The live log: the recorder tells it, watchers receive it. */
 export interface Tail {
   tell(records: readonly RequestRecord[]): void;
   /** Returns what ends it. */
@@ -31,6 +32,7 @@ export interface TailOptions {
   readonly everyMs?: number;
 }
 
+/** How often other processes are asked about, while somebody watches. */
 const EVERY_MS = 2_000;
 const HOUR_MS = 3_600_000;
 
@@ -42,10 +44,7 @@ export function createTail({ requests, isShared, now, log, everyMs = EVERY_MS }:
   let isAsking = false;
 
   async function ask(accountId: string): Promise<void> {
-    const nowMs = now();
-    const span = { fromMs: nowMs - HOUR_MS, toMs: nowMs + HOUR_MS, step: "hour" as const };
-    const { bars } = await requests.histogram({ accountId }, span);
-    const counted = bars.reduce((sum, { requests: some }) => sum + some, 0);
+    const counted = await countLately(requests, accountId, now());
     const before = known.get(accountId);
     known.set(accountId, counted);
     if (before === undefined || counted <= before) return;
@@ -98,7 +97,14 @@ export function createTail({ requests, isShared, now, log, everyMs = EVERY_MS }:
   };
 }
 
-/** The line of the log that the record becomes. */
+/** Requests of this hour and the two around it. The counters know them by hour. */
+async function countLately(log: TailOptions["requests"], accountId: string, nowMs: number): Promise<number> {
+  const span = { fromMs: nowMs - HOUR_MS, toMs: nowMs + HOUR_MS, step: "hour" as const };
+  const { bars } = await log.histogram({ accountId }, span);
+  return bars.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+/** The row of the log that the record becomes. */
 export function summaryOf(record: RequestRecord): RequestSummary {
   const { decision, answeredBy, cost } = record;
   return {

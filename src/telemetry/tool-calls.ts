@@ -8,6 +8,7 @@ import type { ToolCallLog } from "../core/requests/log.ts";
 import type { ToolCallCheck } from "../core/requests/records.ts";
 import { shortToolName } from "../formats/wire/tool-calls.ts";
 
+/** A tool call as the model wrote it. */
 interface MadeCall {
   readonly name: string;
   readonly arguments: string;
@@ -31,8 +32,10 @@ export function checkToolCalls(calls: readonly MadeCall[], tools: readonly Tool[
   return { calls: calls.length, parsed, known, valid };
 }
 
+/** Parsed arguments. */
 type ToolArguments = Readonly<Record<string, unknown>>;
 
+/** Null where the text is not a JSON object. No text at all means no arguments. */
 function parseObject(text: string): ToolArguments | null {
   try {
     const value: unknown = JSON.parse(text === "" ? "{}" : text);
@@ -42,11 +45,13 @@ function parseObject(text: string): ToolArguments | null {
   }
 }
 
+/** Whether every required argument is there; their types are the client's concern. */
 function hasRequired(given: ToolArguments, { parameters }: Tool): boolean {
   const required = parameters?.required;
   return !Array.isArray(required) || required.every((name) => Object.hasOwn(given, String(name)));
 }
 
+/** How old the counts may be. */
 const EVERY_MS = 60_000;
 /** How many calls of one account count among those of all. */
 const CALLS_PER_ACCOUNT = 10;
@@ -120,6 +125,7 @@ function withCounts(seen: ToolCallsSeen, counts: readonly ModelCount[]): Seen {
   return all;
 }
 
+/** In the order in which accounts first come. */
 function groupByAccount<Owned extends { readonly accountId: string }>(all: readonly Owned[]): Map<string, Owned[]> {
   const groups = new Map<string, Owned[]>();
   for (const each of all) {

@@ -13,6 +13,7 @@ export interface TraceContext {
   readonly isSampled: boolean;
 }
 
+/** The caller's span, from its `traceparent` header. */
 export interface CallerContext {
   readonly traceId: string;
   readonly spanId: string;
@@ -20,6 +21,7 @@ export interface CallerContext {
 }
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+/** Longer headers are not worth parsing. */
 const LENGTH_MAX = 256;
 const NO_TRACE = "0".repeat(32);
 const NO_SPAN = "0".repeat(16);
@@ -35,6 +37,7 @@ export function readTraceparent(header: unknown): CallerContext | null {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
+/** For providers that take part in our traces. */
 export function writeTraceparent({ traceId, isSampled }: TraceContext, spanId: string): string {
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }

@@ -1,10 +1,10 @@
-// Reading back what was recorded: the log of requests, its totals by hour and day, and feedback on tiers.
+// The request log for reading: single requests, totals by hour and day, and feedback about wrong tiers.
 
 import type { Page } from "../accounts.ts";
 import type { Decision } from "../decision.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
 import type { Tier } from "../tiers.ts";
-import type { CostRange } from "./cost-steps.ts";
+import type { CostRange } from "./buckets.ts";
 import type {
   AnsweredAt,
   AttemptRecord,
@@ -54,7 +54,7 @@ export type StatusFilter =
   /** Answers that began well and broke off on a provider's or our side. */
   | { readonly kind: "broken" };
 
-/** One line of the log. */
+/** One row of the request log. */
 export interface RequestSummary {
   readonly id: string;
   readonly requestId: string;
@@ -96,7 +96,7 @@ export interface StoredRequest {
   readonly feedback: Feedback | null;
 }
 
-/** What the log's line does not say. */
+/** What the row of the log does not say. */
 export interface RequestDetail {
   readonly decision: Decision | null;
   readonly attempts: readonly AttemptRecord[];
@@ -106,14 +106,14 @@ export interface RequestDetail {
   readonly toolCalls: ToolCallCheck | null;
 }
 
-/** Somebody's word that a request belonged to another tier. */
+/** A person's word that a request belonged to another tier. */
 export interface Feedback {
   readonly tier: Tier;
   readonly note: string | null;
   readonly atMs: number;
 }
 
-/** A mark with what is learnt from it; it outlives the request. */
+/** Feedback with the features of its request. It is kept longer than the request. */
 export interface MarkedRequest {
   /** That of the request. */
   readonly id: string;
@@ -126,7 +126,7 @@ export interface MarkedRequest {
 }
 
 export interface RequestLog {
-  /** Newest first; `after` is the id of the last line of the page before. */
+  /** Newest first; `after` is the id of the last request of the page before. */
   list(filter: RequestFilter, page: Page): Promise<readonly RequestSummary[]>;
   /** By its own id or by its request id, then the newest; null when the account has no such request. */
   find(accountId: string, id: string): Promise<StoredRequest | null>;
@@ -228,4 +228,20 @@ export interface ToolCallLog {
    * has the most unusable ones are all taken as usable, so that it takes a second to say the same.
    */
   shared(mostPerAccount: number): Promise<readonly Omit<ToolCallTally, "accountId" | "parsed" | "known">[]>;
+}
+
+/** A past decision with what came of it, for replay under other rules. */
+export interface PastRequest {
+  readonly requestId: string;
+  readonly atMs: number;
+  readonly decision: Decision;
+  /** Numbers that were measured of the request, by name. */
+  readonly features: Readonly<Record<string, number>> | null;
+  /** Who answered, what was used and what it came to; null when nobody did. */
+  readonly answer: { readonly model: string; readonly buckets: TokenBuckets; readonly charge: NanoUsd } | null;
+}
+
+export interface DecisionLog {
+  /** The newest requests of the account that were routed. */
+  recent(accountId: string, limit: number): Promise<readonly PastRequest[]>;
 }

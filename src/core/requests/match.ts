@@ -1,8 +1,8 @@
-// A filter of the log applied to one line of it, for lines that are told as they come. The stores do the same in SQL, and a
+// A filter of the request log applied to one request, for the live log. The stores do the same in SQL, and a
 // test holds the two together.
 
 import type { NanoUsd } from "../money.ts";
-import type { CostRange } from "./cost-steps.ts";
+import type { CostRange } from "./buckets.ts";
 import type { RequestFilter, RequestSummary, StatusFilter } from "./log.ts";
 import { answeredAtOf } from "./records.ts";
 

@@ -1,4 +1,4 @@
-// What is kept of a request when it is over, and who keeps it. No prompt and no answer, but for `content`, which is there
+// Request records: what is kept of a request that is over. No prompt and no answer, but for `content`, which is there
 // only when the operator asked for it.
 
 import type { Decision } from "../decision.ts";
@@ -103,7 +103,7 @@ export function recordTimeOf(id: string): number | null {
   return /^r[0-9a-z]{9}/.test(id) ? Number.parseInt(digits, 36) : null;
 }
 
-/** Whether the request counts as failed: refused, unanswered, or broken off by a provider or by us. */
+/** Whether the request counts as failed: rejected, unanswered, or broken off by a provider or by us. */
 export function isFailed({ status, ending }: Pick<RequestRecord, "status" | "ending">): boolean {
   return status >= 400 || ending === "provider-broke" || ending === "gateway-broke";
 }
@@ -114,13 +114,13 @@ export function isFallenBack({ answeredBy, decision }: Pick<RequestRecord, "answ
 
 /**
  * Whether more than the prompt decided: a floor or a ceiling, an ability that a tier lacks, money, an open tool call, a
- * model cooling down, or that the first choice failed.
+ * model that is cooling down, or that the first choice failed.
  */
 export function isAdjusted(record: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
   return isFallenBack(record) || (record.decision?.adjustments?.length ?? 0) > 0;
 }
 
-/** Which try brought the answer; `none`: every one failed. */
+/** Which attempt brought the response; `none`: every one failed. */
 export const ANSWERED_AT = ["first", "second", "later", "none"] as const;
 export type AnsweredAt = (typeof ANSWERED_AT)[number];
 
@@ -131,7 +131,7 @@ interface AttemptSummary {
   readonly status: number;
 }
 
-/** Null for requests that no provider was asked for, that it refused as wrong, or whose client left before an answer. */
+/** Null where no provider was asked, it rejected the request as wrong, or the client disconnected before a response. */
 export function answeredAtOf({ attempts, model, status }: AttemptSummary): AnsweredAt | null {
   if (model === null) return attempts > 0 && status >= 500 ? "none" : null;
   if (attempts <= 1) return "first";
@@ -146,7 +146,7 @@ export function triedOf({
   return { attempts: attempts.length, model: answeredBy?.model ?? null, status };
 }
 
-/** The providers that failed a request which the first try did not answer, each once, in the order they failed. */
+/** The providers that failed a request which the first attempt did not answer, each once, in the order they failed. */
 export function failedProvidersOf(
   record: Pick<RequestRecord, "attempts" | "answeredBy" | "status">,
 ): readonly string[] {

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { formatUsd } from "../../core/money.ts";
-import { OVERHEAD_BOUNDS_MS, percentileMs } from "../../core/requests/latency-buckets.ts";
+import { OVERHEAD_BOUNDS_MS, percentileMs } from "../../core/requests/buckets.ts";
 import {
   USAGE_GROUPS,
   USAGE_STEPS,

@@ -48,7 +48,7 @@ export function createProfileStore(db: Db): ProfileStore {
 
 const HEIR = "SELECT id FROM profiles WHERE account_id = $1 AND id = $2";
 
-/** Not for a profile that is gone already: nothing may happen then. */
+/** Not for a profile that is deleted already: nothing may happen then. */
 const MOVE_KEYS = `UPDATE api_keys SET profile_id = $1 WHERE account_id = $2 AND profile_id = $3
   AND EXISTS (SELECT 1 FROM profiles WHERE profiles.account_id = $2 AND profiles.id = $3)`;
 

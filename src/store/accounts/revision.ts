@@ -1,4 +1,5 @@
-// The counter that tells other processes to read keys and profiles again. Every write of those bumps it in its own batch.
+// The revision of keys and profiles: a counter that tells other processes to read them again. Every write of those bumps it
+// in the same batch.
 
 import type { Db, Statement } from "../../core/db.ts";
 

@@ -1,12 +1,13 @@
 // Reads the ledger for an audit, page by page, without locking anything.
 
-import type { AuditedTransaction, LedgerAudit } from "../../core/audit.ts";
 import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
-import type { Charge } from "../../core/ledger.ts";
+import type { AuditedTransaction, Charge, LedgerAudit } from "../../core/ledger.ts";
 import type { Price } from "../../core/money.ts";
 import { toTransaction, toWallet } from "./ledger.ts";
 
+/** Transactions per query: an audit of millions of rows must not fill the memory. */
 const PAGE = 1_000;
+/** Enough examples to find the cause. */
 const STRAYS_MAX = 20;
 
 /** Each finds rows that should not be; the first column names them. */
@@ -53,6 +54,7 @@ const STRAYS: readonly (readonly [string, string])[] = [
   ],
 ];
 
+/** Nothing is locked: requests go on while the audit runs. */
 export function createLedgerAudit(db: Db): LedgerAudit {
   return {
     async wallets() {
@@ -95,6 +97,7 @@ export function createLedgerAudit(db: Db): LedgerAudit {
   };
 }
 
+/** Transactions with their entries, and with the charge that their hold was settled by. */
 function join(
   rows: readonly SqlRow[],
   entries: readonly SqlRow[],

@@ -1,5 +1,5 @@
-// The answers kept for Idempotency-Key. Writing the answer is part of the ledger's batch (ledger-write.ts), so an answer is
-// kept exactly when its charge is.
+// Responses kept for Idempotency-Key. They are written in the batch of the ledger (write.ts), so a response is kept exactly
+// when its charge is.
 
 import { randomBytes } from "node:crypto";
 import type { Db } from "../../core/db.ts";
@@ -9,6 +9,7 @@ import { clockSql } from "../dialect.ts";
 /** A request that is over knows that the row is its own. */
 const ANY_TOKEN = "";
 
+/** `owner` is this process: a request of a process that died is not in flight any more. */
 export function createIdempotencyStore(db: Db, owner: string): IdempotencyStore {
   const clock = clockSql(db.kind);
   /** Ids with the token of a row that may be left over because the store was away; the next request takes its place. */

@@ -1,4 +1,4 @@
-// What keys with a spend limit have spent, for reading, and the start of a new period by hand.
+// Spending of keys with a limit: read for display, and reset by hand.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { KeySpendStore } from "../../core/keys.ts";
@@ -8,6 +8,7 @@ import { inListSql, listValue } from "../dialect.ts";
 /** By name: a prepared statement that says `*` fails as soon as a newer version adds a column. */
 export const KEY_SPEND = "k.spent, k.held, k.period_start, k.spent_before";
 
+/** The ledger writes these rows; only the start of a period is written here. */
 export function createKeySpendStore(db: Db): KeySpendStore {
   return {
     async of(keyIds) {
@@ -19,7 +20,7 @@ export function createKeySpendStore(db: Db): KeySpendStore {
       return new Map(rows.map((row) => [String(row.key_id), toKeySpend(row)]));
     },
     /**
-     * Without the wallet's lock: a process that remembers less forgiven is only stricter, and reads again before it refuses or
+     * Without the wallet's lock: a process with an older memory is only stricter, and reads again before it rejects or
      * grants less than was asked for.
      * What it writes leaves these two columns alone, unless a new period has begun, which forgives the same.
      */

@@ -72,6 +72,7 @@ export async function countProcesses(db: Db): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
+/** From memory where that suffices; else under lock. A batch that lost a race is read and posted again. */
 function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore["commit"] {
   const write = createLedgerWriter(db.kind, owner);
 
@@ -114,6 +115,7 @@ function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore[
   };
 }
 
+/** Whether the operation changed something, so that a wrong memory would have been noticed. */
 function isDone({ state }: LedgerOutcome): boolean {
   return state !== "refused" && state !== "already-resolved";
 }
@@ -124,9 +126,12 @@ function isUncurbed(op: LedgerOp, outcome: LedgerOutcome | undefined): boolean {
   return outcome.amount >= (op.amounts[0] ?? 0n);
 }
 
+/** A process row must stay as long as its holds are open: recovery finds them by it. */
 const HOLDS_NOTHING = "NOT EXISTS (SELECT 1 FROM holds WHERE holds.owner = processes.id AND holds.state = 'open')";
 
+/** Released in portions, so that recovery after a crash does not block the database. */
 const ORPHANS_MAX = 500;
+/** The columns of a wallet, as `toWallet` reads them. */
 const WALLET = "account_id, posted, held, sequence, hash";
 // By name: a prepared statement that says `*` fails as soon as a newer version adds a column.
 const MOVE = "t.id, t.kind, t.account_id, t.sequence, t.balance_after, t.hold_id, t.note, t.hash";
@@ -134,6 +139,7 @@ const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited";
 
 /** After another process changed a wallet more changes are likely: for so many batches it is cheaper to read first. */
 const READS_AFTER_CONFLICT = 100;
+/** Wallets and key spends together; beyond it the memory starts from nothing. */
 const REMEMBERED_MAX = 10_000;
 
 /**
@@ -193,12 +199,14 @@ export class LedgerMemory {
   }
 }
 
+/** Moves are never remembered: each happens once, and its id must be looked up. */
 const NO_MOVES: ReadonlyMap<string, Transaction> = new Map();
 
 function copy<Value>(from: ReadonlyMap<string, Value>, to: Map<string, Value>): void {
   for (const [name, value] of from) to.set(name, value);
 }
 
+/** The reads of a batch, by what they find. */
 type ReadName = "newWallets" | "wallets" | "holds" | "keySpends" | "moves";
 
 /** What has to be read for these operations, in the order in which it must be. */
@@ -243,6 +251,7 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
   };
 }
 
+/** The rows as the state that operations are posted to. */
 function toState(found: Readonly<Partial<Record<ReadName, readonly SqlRow[]>>>): LedgerState {
   const { wallets = [], holds = [], keySpends = [], moves = [] } = found;
   const limited = [...holds.filter(({ spent }) => spent !== null), ...keySpends];
@@ -256,6 +265,7 @@ function toState(found: Readonly<Partial<Record<ReadName, readonly SqlRow[]>>>):
   };
 }
 
+/** Sorted as well, so that the same wishes make the same text and lock in one order. */
 function unique(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort();
 }

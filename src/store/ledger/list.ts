@@ -5,6 +5,7 @@ import type { LedgerLine, LedgerList, LedgerMonth } from "../../core/ledger.ts";
 import { indexedBySql, inListSql, listValue } from "../dialect.ts";
 import { toTransaction } from "./ledger.ts";
 
+/** For the dashboard, the API and exports. */
 export function createLedgerList(db: Db): LedgerList {
   return {
     async list(accountId, { limit, after, from = null, kind = null, month = null }) {
@@ -28,6 +29,7 @@ export function createLedgerList(db: Db): LedgerList {
   };
 }
 
+/** The range without a month. */
 const EVERYTHING: SequenceRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 /** Said in these words, the index of what is not a charge can be used. */
@@ -97,6 +99,7 @@ async function listMonths(
   return months;
 }
 
+/** The transactions of one month. */
 async function rangeOf(db: Db, accountId: string, month: string): Promise<SequenceRange> {
   const last = await lastOf(db, accountId);
   const timesMs = [startMs(parse(month)), startMs(parse(month) + 1)];
@@ -104,6 +107,7 @@ async function rangeOf(db: Db, accountId: string, month: string): Promise<Sequen
   return { from, to };
 }
 
+/** The number of the newest transaction; 0 when there is none. */
 async function lastOf(db: Db, accountId: string): Promise<number> {
   const [row] = await db.query("SELECT sequence FROM wallets WHERE account_id = $1", [accountId]);
   return Number(row?.sequence ?? 0);
@@ -128,6 +132,7 @@ async function countsBefore(
   }
 }
 
+/** Rounded up, so that a range of two is halved as well. */
 function middleOf({ low, high }: { readonly low: number; readonly high: number }): number {
   return Math.ceil((low + high) / 2);
 }
@@ -141,6 +146,7 @@ async function timesOf(db: Db, accountId: string, places: readonly number[]): Pr
   return new Map(rows.map(({ sequence, created_at }) => [Number(sequence), Number(created_at)]));
 }
 
+/** Balances after these transactions. */
 async function balancesOf(db: Db, accountId: string, places: readonly number[]): Promise<ReadonlyMap<number, bigint>> {
   const rows = await db.query(
     `SELECT sequence, balance_after FROM ledger_transactions
@@ -169,6 +175,7 @@ function numberOf(timeMs: number): number {
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
+/** `2026-11` as the number of the month. */
 function parse(month: string): number {
   const [year = 0, ofYear = 1] = month.split("-").map(Number);
   return year * 12 + ofYear - 1;
@@ -178,6 +185,7 @@ function write(number: number): string {
   return `${String(Math.floor(number / 12)).padStart(4, "0")}-${String((number % 12) + 1).padStart(2, "0")}`;
 }
 
+/** Its first moment, in UTC. */
 function startMs(number: number): number {
   return Date.UTC(Math.floor(number / 12), number % 12, 1);
 }

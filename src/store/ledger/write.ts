@@ -22,6 +22,7 @@ interface Posted {
   readonly changes: LedgerChanges;
 }
 
+/** The statements that apply the changes, all in one transaction. */
 export type LedgerWriter = (posted: Posted) => readonly Statement[];
 
 /** `owner` is the process that takes the holds. */
@@ -44,6 +45,7 @@ export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWrite
   ];
 }
 
+/** No statement for no rows. */
 function insertAll<Item>(insert: BulkInsert<Item>, items: readonly Item[]): readonly Statement[] {
   return items.length === 0 ? [] : [insert.statement(items)];
 }
@@ -79,6 +81,7 @@ function resolveStatements(kind: Db["kind"], holds: readonly Hold[]): readonly S
   });
 }
 
+/** New holds. The owner is this process, so that recovery can tell whose they are. */
 function holdShape(owner: string): InsertShape<Hold> {
   return {
     table: "holds",
@@ -95,6 +98,7 @@ function holdShape(owner: string): InsertShape<Hold> {
   };
 }
 
+/** One row per key with a spend limit. */
 function spendStatements({ keySpends }: LedgerChanges, state: LedgerState): readonly Statement[] {
   return keySpends.map(({ keyId, spent, held, periodStartMs, spentBefore }) => {
     // Only where a period began: one that was begun by hand meanwhile, which no wallet tells of, must stay.
@@ -110,6 +114,7 @@ const SPEND = `INSERT INTO key_spends (key_id, spent, held, period_start, spent_
   period_start = COALESCE(CAST($4 AS BIGINT), key_spends.period_start),
   spent_before = COALESCE(CAST($5 AS BIGINT), key_spends.spent_before)`;
 
+/** Append-only: triggers of the database reject every change of these rows. */
 const TRANSACTIONS: InsertShape<Transaction> = {
   table: "ledger_transactions",
   columns: {
@@ -131,6 +136,7 @@ interface OwnEntry {
   readonly entry: Transaction["entries"][number];
 }
 
+/** The sides of transactions: append-only as well, and summing to zero for each. */
 const ENTRIES: InsertShape<OwnEntry> = {
   table: "ledger_entries",
   columns: {
@@ -141,6 +147,7 @@ const ENTRIES: InsertShape<OwnEntry> = {
   },
 };
 
+/** Without sides of zero, which say nothing. */
 function entriesOf(transactions: readonly Transaction[]): readonly OwnEntry[] {
   const found: OwnEntry[] = [];
   for (const transaction of transactions) {
@@ -149,6 +156,7 @@ function entriesOf(transactions: readonly Transaction[]): readonly OwnEntry[] {
   return found;
 }
 
+/** Who made a top-up or an adjustment. */
 const ACTORS: InsertShape<Transaction> = {
   table: "ledger_actors",
   columns: {
@@ -162,6 +170,7 @@ function isByHand({ actor }: Transaction): boolean {
   return actor !== null;
 }
 
+/** Charges with everything needed to compute them again. */
 function chargeShape(): InsertShape<Charge> {
   const priceText = createPriceTexts();
   return {

@@ -4,6 +4,7 @@
 import type { SqlValue, Statement } from "../../core/db.ts";
 import { BatchRejected } from "../../core/store-errors.ts";
 
+/** One statement for the server. */
 export interface AtOnce {
   /** The same for the same statements, so that the server prepares it once. */
   readonly name: string;
@@ -40,16 +41,21 @@ type Combined = Pick<AtOnce, "name" | "text">;
 const TEXTS_MAX = 200;
 
 /** What the failure of such a statement says about too few rows; null when it is about something else. */
-export function refusalOf(error: { readonly message: string }, statements: readonly Statement[]): BatchRejected | null {
-  const match = REFUSED.exec(error.message);
+export function rejectionOf(
+  error: { readonly message: string },
+  statements: readonly Statement[],
+): BatchRejected | null {
+  const match = REJECTED.exec(error.message);
   if (match === null) return null;
   const statementIndex = Number(match[1]);
   const expectedRows = statements[statementIndex]?.expectRows ?? 0;
   return new BatchRejected({ statementIndex, expectedRows, affectedRows: Number(match[2]) });
 }
 
-const REFUSED = /refused (\d+) (\d+)/;
+/** What the statement below fails with: which part, and how many rows it affected. */
+const REJECTED = /rejected (\d+) (\d+)/;
 
+/** Each write becomes a CTE. Their row counts are compared with what was expected. */
 function combine(statements: readonly Statement[]): string {
   let place = 0;
   const parts = statements.map(({ sql, params = [] }, index) => {
@@ -61,7 +67,7 @@ function combine(statements: readonly Statement[]): string {
   // PostgreSQL has no function that fails; text that is no number does, and brings along which statement it was.
   const checks = statements.map(
     (_, index) =>
-      `WHEN c${index} < CAST($${place + index + 1} AS BIGINT) THEN CAST('refused ${index} ' || c${index} AS BIGINT)`,
+      `WHEN c${index} < CAST($${place + index + 1} AS BIGINT) THEN CAST('rejected ${index} ' || c${index} AS BIGINT)`,
   );
-  return `WITH ${parts.join(", ")} SELECT CASE ${checks.join(" ")} ELSE 0 END AS refused FROM (SELECT ${counts.join(", ")}) AS counts`;
+  return `WITH ${parts.join(", ")} SELECT CASE ${checks.join(" ")} ELSE 0 END AS rejected FROM (SELECT ${counts.join(", ")}) AS counts`;
 }

@@ -3,6 +3,7 @@
 
 import type pg from "pg";
 
+/** A subscription that reconnects until it is closed. */
 export interface ChangeListener {
   close(): Promise<void>;
 }
@@ -26,6 +27,7 @@ export async function listenForChanges(database: string, options: ChangesOptions
 
 /** The triggers of the key and profile tables notify this channel. */
 const CHANNEL = "switchyard_access";
+/** A server that does not answer in this time counts as away. */
 const CONNECT_MS_MAX = 5_000;
 const RETRY_MS = 1_000;
 

@@ -5,8 +5,9 @@ import type { Answers, Db, Decided, Queryable, SqlRow, SqlValue, Statement } fro
 import { BatchRejected, StoreUnavailable, UniqueViolation } from "../../core/store-errors.ts";
 import { migrate } from "../migrate.ts";
 import { runTransaction } from "../transaction.ts";
-import { type AtOnce, createAtOnce, refusalOf } from "./at-once.ts";
+import { type AtOnce, createAtOnce, rejectionOf } from "./at-once.ts";
 
+/** Pool and timeouts. */
 export interface PostgresOptions {
   readonly poolMax: number;
   readonly queryTimeoutMs: number;
@@ -14,9 +15,10 @@ export interface PostgresOptions {
   readonly onConnectionLost: (error: Error) => void;
 }
 
-/** Of their own, so that a page that reads much never delays a hold. */
+/** Connections of their own, so that a page that reads much never delays a hold. */
 const AT_ONCE_CONNECTIONS = 2;
 
+/** Fails at once when the server cannot be reached: a wrong address should show at the start. */
 export async function openPostgres(url: string, options: PostgresOptions): Promise<Db> {
   const pool = openPool(url, options);
   const writers = openPool(url, { ...options, poolMax: AT_ONCE_CONNECTIONS });
@@ -72,10 +74,11 @@ async function runAtOnce({ client }: Loan, combined: AtOnce, statements: readonl
   try {
     await client.query(combined);
   } catch (error) {
-    throw refusalOf(error as Error, statements) ?? toError(error, 0);
+    throw rejectionOf(error as Error, statements) ?? toError(error, 0);
   }
 }
 
+/** A deadlock or a serialization failure undid everything, so trying again is safe. */
 const TRIES = 4;
 
 const runBatch = (pool: pg.Pool, statements: readonly NamedStatement[]): Promise<Answers> =>
@@ -100,8 +103,8 @@ async function retried<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Prom
   }
 }
 
-// What is run all the time goes by keys. The server keeps the plan it made when the tables were small, and would read all
-// of them, row by row, for as long as the connection lives.
+// Frequent statements go by keys. The server keeps the plan it made when the tables were small: without this it would
+// scan whole tables for as long as the connection lives.
 const NO_SCANS = "SET enable_seqscan = off";
 const BEGIN = "BEGIN; SET LOCAL enable_seqscan = off";
 const COMMIT: Statement = { sql: "COMMIT" };
@@ -135,6 +138,7 @@ function exchange<T>(loan: Loan, { reads, decide, named }: NamedExchange<T>): Pr
   });
 }
 
+/** Rolls back when the work fails; the first error is the one that is thrown. */
 async function undoneOnFailure<T>(loan: Loan, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -166,6 +170,7 @@ async function send({ client }: Loan, statements: readonly NamedStatement[]): Pr
   });
 }
 
+/** Without a name a statement is parsed and planned every time. */
 interface NamedStatement extends Statement {
   readonly name?: string;
 }
@@ -193,6 +198,7 @@ async function inTransaction<T>(loan: Loan, work: (query: Query) => Promise<T>):
   );
 }
 
+/** A connection whose rollback fails is broken and leaves the pool. */
 async function rollback(loan: Loan): Promise<void> {
   loan.isBroken = true;
   await guarded(() => loan.client.query("ROLLBACK"));
@@ -223,6 +229,7 @@ async function withConnection<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>
   }
 }
 
+/** Errors of the driver as those of the Db port. */
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -234,6 +241,7 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
 /** Classes: connection (08P01 is a mistake of ours), resources (also disk full), operator intervention, system error, authorisation; and read-only. */
 const UNAVAILABLE_STATES = /^(08(?!P01)|53|57|58|28|3D|25006)/;
 
+/** What an error means to the caller: a duplicate, a database that is away, or a mistake of ours. */
 function toError(error: unknown, statementIndex: number): unknown {
   if (error instanceof pg.DatabaseError) {
     const state = error.code ?? "";
@@ -244,6 +252,7 @@ function toError(error: unknown, statementIndex: number): unknown {
   return error instanceof TypeError || error instanceof RangeError ? error : new StoreUnavailable(error);
 }
 
+/** Type ids of PostgreSQL. */
 const BOOL = 16;
 const INTEGERS = new Set([20, 21, 23]);
 /** What SUM over BIGINT gives. */
@@ -258,6 +267,7 @@ function getTypeParser(oid: number): (text: string) => SqlValue {
   return (text) => text;
 }
 
+/** A safe integer as number, a larger one as bigint, as SQLite gives them. */
 function readNumber(text: string): SqlValue {
   if (!/^-?\d+$/.test(text)) return Number(text);
   const value = Number(text);

@@ -15,9 +15,10 @@ import {
 
 /** Rows that nobody has touched for so long count nothing any more. */
 const FORGET_AFTER_MS = 3_600_000;
+/** How often they are deleted. */
 const SWEEP_MS = 600_000;
 
-/** The handle is closed with it: it has connections of its own, so that waiting for a lock keeps no hold waiting. */
+/** The handle is closed with it: it has connections of its own, so that a wait for a lock delays no hold. */
 export function createCallWindows(db: Db): CallWindows {
   const clock = clockSql(db.kind);
   const newWindows = bulkInsert(db.kind, NEW_WINDOWS);
@@ -60,6 +61,7 @@ const NEW_WINDOWS: InsertShape<string> = {
   onConflict: "ON CONFLICT (id) DO NOTHING",
 };
 
+/** The window of each wish, counted by the clock of the database. */
 function takeEach(wishes: readonly Wish[], rows: readonly SqlRow[]): readonly Taken[] {
   const byId = new Map(rows.map((row) => [String(row.id), row]));
   return wishes.map((wish) => {

@@ -13,8 +13,9 @@ export interface RedisOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Callers give up sooner; this is for finding a connection that is dead. */
+/** Callers give up sooner; this finds a connection that is dead. */
 const SILENCE_MS_MAX = 5_000;
+/** Redis is near; what takes longer is trouble. */
 const CONNECT_MS_MAX = 1_000;
 const RECONNECT_MS_MAX = 2_000;
 
@@ -33,7 +34,7 @@ export async function openRedisWindows(url: string, options: RedisOptions): Prom
     retryStrategy: (times) => Math.min(times * 100, RECONNECT_MS_MAX),
   });
   redis.on("error", options.onError);
-  // What is wrong is told as an error; it is tried again by itself.
+  // Failures arrive as errors; the client reconnects by itself.
   await redis.connect().catch(() => undefined);
   return {
     take: (wishes) => Promise.all(wishes.map((wish) => run(redis, wish))),

@@ -1,11 +1,12 @@
-// What a filter of the log means in SQL: on the requests themselves, and on the counters of request_counts, whose columns
-// have the same names.
+// Filters of the request log as SQL: on the requests themselves, and on the counters of request_counts, whose columns have
+// the same names.
 
 import type { SqlValue } from "../../core/db.ts";
-import type { CostRange } from "../../core/requests/cost-steps.ts";
+import type { CostRange } from "../../core/requests/buckets.ts";
 import type { RequestFilter, StatusFilter } from "../../core/requests/log.ts";
 import { type AnsweredAt, recordIdAt } from "../../core/requests/records.ts";
 
+/** A WHERE clause that grows, with its numbered parameters. */
 export interface Conditions {
   readonly params: SqlValue[];
   /** A condition with one `?` for each value. */
@@ -47,9 +48,10 @@ export function addFilter(where: Conditions, filter: RequestFilter): void {
   if (filter.status !== undefined) addStatus(where, filter.status);
 }
 
+/** The filters that only the requests themselves can answer. */
 type AttemptFilter = Pick<RequestFilter, "answeredAt" | "failedProvider">;
 
-/** Whether the filter asks for requests that the first try did not answer: few, and with an index of their own. */
+/** Whether the filter asks for requests that the first attempt did not answer: few, and with an index of their own. */
 export function isTriedAgain({ answeredAt, failedProvider }: AttemptFilter): boolean {
   return failedProvider !== undefined || (answeredAt !== undefined && !answeredAt.includes("first"));
 }
@@ -57,6 +59,7 @@ export function isTriedAgain({ answeredAt, failedProvider }: AttemptFilter): boo
 /** In the words of the index. */
 const TRIED_AGAIN = "(attempts > 1 OR (attempts = 1 AND is_error = 1))";
 
+/** Which attempt brought the response, in terms of the columns. */
 const ANSWERED_SQL: Readonly<Record<AnsweredAt, string>> = {
   first: "attempts <= 1 AND model <> ''",
   second: "attempts = 2 AND model <> ''",
@@ -111,6 +114,7 @@ export function isNarrow({ accountId: _accountId, fromMs: _fromMs, toMs: _toMs, 
   return Object.keys(rest).length > 0;
 }
 
+/** Statuses from here on are errors. */
 const ERROR_STATUS = 400;
 
 /** Errors are few and have an index of their own, which is used where the words `is_error = 1` stand. */

@@ -2,7 +2,7 @@
 // where they know enough, else from the requests themselves.
 
 import type { Db, SqlRow } from "../../core/db.ts";
-import { stepsOf } from "../../core/requests/cost-steps.ts";
+import { stepsOf } from "../../core/requests/buckets.ts";
 import type { Histogram, HistogramBar, HistogramSpan, RequestFilter } from "../../core/requests/log.ts";
 import { recordIdAt } from "../../core/requests/records.ts";
 import {
@@ -33,6 +33,7 @@ export async function readHistogram(db: Db, filter: RequestFilter, span: Histogr
   return { bars: mergeBars(rows), fromMs, toMs };
 }
 
+/** Whole cost steps from the counters, and the two edges of the range from the requests. */
 async function countRows(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly SqlRow[]> {
   if (filter.requestIdStart !== undefined || isTriedAgain(filter)) return countRequests(db, filter, span);
   if (filter.cost === undefined) return sumCounts(db, filter, { ...span, steps: null });
@@ -56,6 +57,7 @@ async function countFirstTries(db: Db, filter: RequestFilter, span: HistogramSpa
   return [...answered, ...taken, ...failed];
 }
 
+/** With the cost steps, where the filter has a cost. */
 export interface CountSpan extends HistogramSpan {
   readonly steps: readonly [number, number] | null;
 }
@@ -73,6 +75,7 @@ export async function sumCounts(db: Db, filter: RequestFilter, span: CountSpan):
   return db.query(`SELECT ${SUM_COUNTS} WHERE ${where.sql()} GROUP BY start_at ORDER BY start_at`, where.params);
 }
 
+/** Counts the requests themselves: exact for every filter, and slower. */
 export async function countRequests(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly SqlRow[]> {
   const where = newConditions();
   const unitMs = SPAN_MS[span.step];
@@ -85,6 +88,7 @@ export async function countRequests(db: Db, filter: RequestFilter, span: Histogr
   return db.query(`SELECT ${columns} FROM requests WHERE ${where.sql()} GROUP BY 1 ORDER BY 1`, where.params);
 }
 
+/** Parts that fall into the same hour or day are added up. */
 function mergeBars(rows: readonly SqlRow[]): readonly HistogramBar[] {
   const bars = new Map<number, HistogramBar>();
   for (const row of rows) {

@@ -1,5 +1,5 @@
-// What only the page of one request shows, as JSON: written in few words, because every request pays for them, and read
-// back whole with the line of the log it belongs to.
+// Details of a request as JSON, for the page of that request. The JSON is short, because every request pays for it. Reading
+// needs the row of the log as well.
 
 import type { Candidate, Controls, Decision } from "../../core/decision.ts";
 import type { RequestDetail, RequestSummary } from "../../core/requests/log.ts";
@@ -17,6 +17,7 @@ export function toDetail({ decision, attempts, hold, cost, features, toolCalls }
   };
 }
 
+/** Needs the row of the log, because the JSON does not repeat what it says. */
 export function readDetail(text: string, summary: RequestSummary): RequestDetail {
   const { decision, attempts, hold, cost, features, toolCalls } = JSON.parse(text) as StoredDetail;
   return {
@@ -29,6 +30,7 @@ export function readDetail(text: string, summary: RequestSummary): RequestDetail
   };
 }
 
+/** The JSON as it is stored. Old rows stay readable: fields may be added, never renamed. */
 interface StoredDetail {
   readonly decision: StoredDecision | null;
   readonly attempts: readonly AttemptRecord[];
@@ -38,7 +40,7 @@ interface StoredDetail {
   readonly toolCalls: ToolCallCheck | null;
 }
 
-/** Without what the log's line has; of the candidates only those that are not in the chain. */
+/** Without what the row of the log has; of the candidates only those that are not in the chain. */
 interface StoredDecision {
   readonly model: string;
   readonly confidence: number;
@@ -51,7 +53,7 @@ interface StoredDecision {
   readonly historyFloor: Decision["historyFloor"];
   readonly toolScore: number | null;
   readonly removed: readonly (readonly [string, string | null])[];
-  /** Models that were not well, with the reason; absent when all were. */
+  /** Models that were cooling down, with the reason; absent when none was. */
   readonly resting?: Readonly<Record<string, string>>;
   readonly tokens: Decision["estimatedTokens"];
   readonly score: number | null;
@@ -91,6 +93,7 @@ function restingOf({ candidates }: Decision): Pick<StoredDecision, "resting"> {
   return { resting: Object.fromEntries(resting.map(({ model, restingBecause = "" }) => [model, restingBecause])) };
 }
 
+/** Whether the request set any routing control; most set none. */
 function asksForSomething(controls: Controls): boolean {
   const { profile, tierFloor, tierCeiling, maxCostUsd, toolScoreMin, codeQuality, chatQuality } = controls;
   const isBound = tierFloor !== null || tierCeiling !== null || maxCostUsd !== null || toolScoreMin !== null;
@@ -121,6 +124,7 @@ function readDecision(stored: StoredDecision, summary: RequestSummary): Decision
   };
 }
 
+/** Without the tokens and amounts, which the row of the log has. */
 function toCost({ price, markupPpm, baselineModel, holdId }: CostRecord): NonNullable<RequestDetail["cost"]> {
   return { price, markupPpm, baselineModel, holdId };
 }

@@ -1,15 +1,22 @@
-// The log of requests for reading: pages, one request as a whole, marks, and how many there were over time.
+// Reads the request log: pages, one request as a whole, its histogram, feedback, and recent decisions.
 
 import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
 import type { TokenBuckets } from "../../core/money.ts";
-import type { DecisionLog, PastRequest } from "../../core/requests/decision-log.ts";
-import type { Feedback, MarkedRequest, RequestLog, RequestSummary } from "../../core/requests/log.ts";
+import type {
+  DecisionLog,
+  Feedback,
+  MarkedRequest,
+  PastRequest,
+  RequestLog,
+  RequestSummary,
+} from "../../core/requests/log.ts";
 import type { ContentRecord, Features } from "../../core/requests/records.ts";
 import type { Tier } from "../../core/tiers.ts";
 import { readHistogram } from "./counts.ts";
 import { readDetail } from "./detail.ts";
 import { searchPage } from "./search.ts";
 
+/** Reads through `db`, which need not be the connection that writes. */
 export function createRequestLog(db: Db): RequestLog {
   return {
     list: async (filter, page) => (await searchPage(db, filter, page)).map(toSummary),
@@ -49,6 +56,7 @@ export function createRequestLog(db: Db): RequestLog {
   };
 }
 
+/** For replay: what was decided lately, and what it came to. */
 export function createDecisionLog(db: Db): DecisionLog {
   return {
     recent: async (accountId, limit) => (await db.query(RECENT, [accountId, limit])).flatMap(toPast),
@@ -67,11 +75,13 @@ function toPast(row: SqlRow): readonly PastRequest[] {
   return [{ requestId, atMs, decision, features, answer: isAnswered ? { model, buckets, charge } : null }];
 }
 
+/** Everything of one request that its row of the log does not have. */
 const REST = `SELECT d.detail_json, c.request_text, c.is_request_cut, c.answer_text, c.is_answer_cut,
     f.tier AS feedback_tier, f.note, f.created_at AS feedback_at
   FROM request_details d LEFT JOIN request_contents c ON c.id = d.id LEFT JOIN request_feedback f ON f.id = d.id
   WHERE d.id = $1`;
 
+/** A second mark of the same request replaces the first. */
 const MARK = `INSERT INTO request_feedback
     (id, account_id, tier, note, decided_tier, category, features_json, created_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -132,6 +142,7 @@ function toBuckets(row: SqlRow): TokenBuckets | null {
   };
 }
 
+/** Missing text is stored as the empty text. */
 function textOrNull(value: SqlValue | undefined): string | null {
   return value == null || value === "" ? null : String(value);
 }

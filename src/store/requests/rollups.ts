@@ -8,6 +8,7 @@ import { COUNTS, FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, OVERHEAD_COLUMNS, SPAN_
 /** A total over more than this is taken from days, so that a year costs no more than a week. */
 const HOURLY_TOTAL_MAX_MS = 8 * SPAN_MS.day;
 
+/** The column of each grouping the API offers. */
 const GROUP_COLUMNS: Readonly<Record<UsageGroup, string>> = {
   model: "model",
   tier: "tier",
@@ -20,6 +21,7 @@ const sumsSql = (names: readonly string[]): string =>
 const ALL_SQL = sumsSql(SUMS);
 const COUNTS_SQL = sumsSql(COUNTS);
 
+/** A chart of any length reads hours or days, never single requests. */
 export function createUsageLog(db: Db): UsageLog {
   return {
     async read(query) {
@@ -66,6 +68,7 @@ function coverage({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "
   };
 }
 
+/** Sums with names; the group is null where the column is empty. */
 function toUsage(row: SqlRow, { step, group, hasSpread }: UsageQuery, fromMs: number): UsageRow {
   const spread = (columns: readonly string[]): readonly number[] =>
     hasSpread === false ? [] : columns.map((column) => Number(row[column]));

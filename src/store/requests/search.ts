@@ -1,9 +1,9 @@
-// A page of the log, newest first, whatever it is filtered by. The last day is simply looked through; where that is not
-// enough, the counters name the hours that have the rest, so that a rare combination costs no walk through everything.
+// A page of the request log, newest first, by any filter. The last day is simply scanned. Where that is not enough, the
+// counters name the hours that have more, so that a rare combination needs no full scan.
 
 import type { Page } from "../../core/accounts.ts";
 import type { Db, SqlRow } from "../../core/db.ts";
-import { stepsOf, touchedSteps } from "../../core/requests/cost-steps.ts";
+import { stepsOf, touchedSteps } from "../../core/requests/buckets.ts";
 import type { RequestFilter } from "../../core/requests/log.ts";
 import { recordIdAt, recordTimeOf } from "../../core/requests/records.ts";
 import {
@@ -21,6 +21,7 @@ import { SPAN_MS } from "./totals.ts";
 
 const { hour: HOUR_MS, day: DAY_MS } = SPAN_MS;
 
+/** The rows of one page. */
 export async function searchPage(db: Db, filter: RequestFilter, { limit, after }: Page): Promise<readonly SqlRow[]> {
   const end = firstOf(filter.toMs === undefined ? null : recordIdAt(filter.toMs), after);
   const search = { db, filter, limit };
@@ -34,6 +35,7 @@ export async function searchPage(db: Db, filter: RequestFilter, { limit, after }
   return [...near, ...(await searchOlder({ ...search, limit: limit - near.length }, nearMs))];
 }
 
+/** What stays the same while ranges are read. */
 interface Search {
   readonly db: Db;
   readonly filter: RequestFilter;
@@ -46,6 +48,7 @@ interface Range {
   readonly end: string | null;
 }
 
+/** Newest first, by the primary key. */
 async function readRange({ db, filter, limit }: Search, { fromMs, end }: Range): Promise<readonly SqlRow[]> {
   const where = newConditions();
   addFilter(where, filter);
@@ -105,6 +108,7 @@ interface TimeRange {
   readonly toMs: number;
 }
 
+/** An hour or a day, and how many matching requests it has. */
 interface CountedSpan {
   readonly startMs: number;
   readonly requests: number;
@@ -126,6 +130,7 @@ async function spansOf(
   return rows.map((row) => ({ startMs: Number(row.start_at), requests: isExact ? Number(row.requests) : 1 })).reverse();
 }
 
+/** As many spans as it takes to have the wanted number of requests. */
 function takeUntil(spans: readonly CountedSpan[], wanted: number): readonly CountedSpan[] {
   let sum = 0;
   const enough = spans.findIndex(({ requests }) => {
@@ -149,6 +154,7 @@ function joined(hours: readonly CountedSpan[]): readonly TimeRange[] {
 /** More ids than this are found sooner in the order of the log than by their index and sorted. */
 const FEW = 1_000;
 
+/** By the index of request ids where that finds few; else in the order of the log. */
 async function byRequestId(search: Search, end: string | null, start: string): Promise<readonly SqlRow[]> {
   const { db, filter, limit } = search;
   const ids = newConditions();

@@ -7,6 +7,7 @@ import type { ToolCallTally } from "../../core/requests/records.ts";
 
 const TABLE = "request_tool_calls";
 
+/** Written with the records (totals.ts); read for routing and for the dashboard. */
 export function createToolCallLog(db: Db): ToolCallLog {
   return {
     async ofAccount(accountId) {

@@ -1,9 +1,8 @@
-// What a batch of request records adds to the totals: usage by hour and day, counters for the histogram, provider failures
+// Totals that a batch of request records adds to: usage by hour and day, counters for the histogram, provider failures
 // and tool calls. Each has one row per group. Rows are written in one order, so that processes lock them alike.
 
 import type { Db, Statement } from "../../core/db.ts";
-import { costStep } from "../../core/requests/cost-steps.ts";
-import { bucketOf, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../../core/requests/latency-buckets.ts";
+import { bucketOf, costStep, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../../core/requests/buckets.ts";
 import {
   type AnsweredAt,
   answeredAtOf,
@@ -28,6 +27,7 @@ type SpanName = keyof typeof SPAN_MS;
 /** The statements for a batch; none where it adds nothing. */
 export type TotalsWriter = (records: readonly RequestRecord[]) => readonly Statement[];
 
+/** In this order on every process, so that none waits for another in a circle. */
 export function createTotalsWriter(kind: Db["kind"]): TotalsWriter {
   const rollups = bulkInsert(kind, ROLLUPS);
   const counts = bulkInsert(kind, COUNTERS);
@@ -55,6 +55,7 @@ interface Group {
   readonly startMs: number;
 }
 
+/** The beginning of the hour or day, in UTC. */
 function startOf(atMs: number, span: SpanName): number {
   return Math.floor(atMs / SPAN_MS[span]) * SPAN_MS[span];
 }
@@ -70,6 +71,7 @@ const GROUP_COLUMNS = {
   status: integer(({ record }: Group) => record.status),
 } as const;
 
+/** The plain sums of a rollup; the names are columns. */
 const NO_COUNTS = {
   requests: 0,
   errors: 0,
@@ -121,6 +123,7 @@ interface Rollup extends Group {
   baseline: bigint;
 }
 
+/** Rows that are there already are added to. */
 const ROLLUPS: InsertShape<Rollup> = {
   table: "request_rollups",
   columns: {
@@ -138,6 +141,7 @@ const ROLLUPS: InsertShape<Rollup> = {
     ${SUMS.map((name) => `${name} = request_rollups.${name} + excluded.${name}`).join(", ")}`,
 };
 
+/** Many columns of the same kind. */
 function columnsOf<Name extends string, Item>(
   names: readonly Name[],
   columnOf: (name: Name, index: number) => InsertColumn<Item>,
@@ -145,6 +149,7 @@ function columnsOf<Name extends string, Item>(
   return Object.fromEntries(names.map((name, index) => [name, columnOf(name, index)]));
 }
 
+/** Days are summed from the hours of the batch, which are fewer than its records. */
 function rollupsOf(records: readonly RequestRecord[]): ReadonlyMap<string, Rollup> {
   const rollups = new Map<string, Rollup>();
   for (const record of records) addRecord(rollupAt(rollups, record, "hour"), record);

@@ -92,7 +92,7 @@ interface ThreadFailure {
   readonly message: string;
   readonly errcode: number | null;
   readonly statementIndex: number;
-  readonly refusal: { statementIndex: number; expectedRows: number; affectedRows: number } | null;
+  readonly rejection: { statementIndex: number; expectedRows: number; affectedRows: number } | null;
   readonly isInUse: boolean;
   readonly isDamaged: boolean;
 }
@@ -174,7 +174,7 @@ const UNIQUE_CODES = new Set([1555, 2067, 2579]);
 const UNAVAILABLE_CODES = new Set([5, 6, 8, 10, 11, 13, 14, 26]);
 
 function toError(failure: ThreadFailure, path: string): Error {
-  if (failure.refusal !== null) return new BatchRejected(failure.refusal);
+  if (failure.rejection !== null) return new BatchRejected(failure.rejection);
   if (failure.isInUse) return new StoreInUse(path);
   const cause = Object.assign(new Error(failure.message), { errcode: failure.errcode });
   if (failure.isDamaged) return new StoreDamaged(path, cause);

@@ -34,8 +34,8 @@ export function createStatements(db) {
       }
       const expectedRows = statement.expectRows ?? 0;
       if (result.affectedRows < expectedRows) {
-        const refusal = { statementIndex, expectedRows, affectedRows: result.affectedRows };
-        throw Object.assign(new Error("refused"), { statementIndex, refusal });
+        const rejection = { statementIndex, expectedRows, affectedRows: result.affectedRows };
+        throw Object.assign(new Error("rejected"), { statementIndex, rejection });
       }
       return result.rows;
     });

@@ -68,7 +68,7 @@ function takeNext() {
 function takeStep() {
   const index = queue.findIndex((message) => message.transaction === openTransaction);
   if (index === -1) {
-    // Nothing is sent after a close, so the thread that opened it cannot end it any more.
+    // Nothing is sent after a close, so its opener cannot end it any more.
     if (queue.at(-1)?.kind !== "close") return false;
     openTransaction = null;
     abandon();
@@ -138,7 +138,7 @@ function commitTogether(writes) {
   } catch (error) {
     // Without a statement to blame, the store itself failed (disk full, lock not given).
     if (writes.length > 1 && error.statementIndex !== undefined) commitOneByOne(writes);
-    else refuseAll(writes, error);
+    else rejectAll(writes, error);
   }
 }
 
@@ -147,7 +147,7 @@ function commitOneByOne(writes) {
   try {
     answers.push(...inTransaction(() => writes.map(runInSavepoint)));
   } catch (error) {
-    refuseAll(writes, error);
+    rejectAll(writes, error);
   }
 }
 
@@ -163,7 +163,7 @@ function inTransaction(work) {
   }
 }
 
-function refuseAll(writes, error) {
+function rejectAll(writes, error) {
   for (const message of writes) answers.push({ id: message.id, error: describe(error) });
 }
 
@@ -206,6 +206,6 @@ function abandon() {
 }
 
 function describe(error) {
-  const { message, errcode = null, statementIndex = 0, refusal = null, isInUse = false } = error;
-  return { message, errcode, statementIndex, refusal, isInUse, isDamaged: error.isDamaged ?? isDamage(error) };
+  const { message, errcode = null, statementIndex = 0, rejection = null, isInUse = false } = error;
+  return { message, errcode, statementIndex, rejection, isInUse, isDamaged: error.isDamaged ?? isDamage(error) };
 }

@@ -3,13 +3,14 @@
 
 import { post } from "../../../src/billing/post.ts";
 import { verifyLedger } from "../../../src/billing/verify.ts";
-import type { AuditedTransaction, LedgerAudit } from "../../../src/core/audit.ts";
 import type {
+  AuditedTransaction,
   Charge,
   ChargedUsage,
   Hold,
   HoldOp,
   KeySpend,
+  LedgerAudit,
   LedgerOp,
   LedgerOutcome,
   LedgerStore,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { type Constraints, NO_CONSTRAINTS, NO_CONTROLS, type RoutingQuestion } from "../../../src/core/decision.ts";
-import type { PastRequest } from "../../../src/core/requests/decision-log.ts";
+import type { PastRequest } from "../../../src/core/requests/log.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 import { decide } from "../../../src/routing/decide.ts";
 import { type Policy, replay } from "../../../src/routing/replay.ts";

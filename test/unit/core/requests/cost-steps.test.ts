@@ -1,7 +1,7 @@
 // Steps of cost: whatever the range, the whole steps and the edges together are exactly the range.
 
 import { describe, expect, test } from "vitest";
-import { COST_BOUNDS, costStep, NOT_CHARGED, stepsOf, touchedSteps } from "../../../../src/core/requests/cost-steps.ts";
+import { COST_BOUNDS, costStep, NOT_CHARGED, stepsOf, touchedSteps } from "../../../../src/core/requests/buckets.ts";
 import { fc } from "../../../support/property.ts";
 
 const amount = fc.oneof(fc.constantFrom(0n, ...COST_BOUNDS), fc.bigInt({ min: 0n, max: 20_000_000_000n }));

@@ -1,7 +1,7 @@
 // Percentiles from counted buckets, and ids that carry their time.
 
 import { describe, expect, it } from "vitest";
-import { bucketOf, LATENCY_BOUNDS_MS, percentileMs } from "../../../../src/core/requests/latency-buckets.ts";
+import { bucketOf, LATENCY_BOUNDS_MS, percentileMs } from "../../../../src/core/requests/buckets.ts";
 import { recordIdAt } from "../../../../src/core/requests/records.ts";
 import { fc } from "../../../support/property.ts";
 

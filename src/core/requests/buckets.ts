@@ -1,7 +1,42 @@
-// The steps by which requests are counted by cost: powers of ten of a USD. A range that begins and ends on steps is counted
-// without looking at requests.
+// Buckets by which requests are counted: times, from which percentiles come, and costs in powers of ten of a USD. Counts per
+// bucket can be added up over hours. A range of costs that begins and ends on steps is counted without reading requests.
 
 import type { NanoUsd } from "../money.ts";
+
+/** From a cached reply to a long stream; what takes longer falls behind the last bound. */
+export const LATENCY_BOUNDS_MS: readonly number[] = [
+  10, 20, 35, 50, 75, 100, 150, 250, 400, 600, 1_000, 1_500, 2_500, 4_000, 6_000, 10_000, 20_000, 60_000,
+];
+
+/** Finer, because what the gateway itself takes is a few milliseconds. */
+export const OVERHEAD_BOUNDS_MS: readonly number[] = [1, 2, 3, 5, 10, 25, 50, 100];
+
+/** Which of the bounds a time falls under; beyond the last, their number. */
+export function bucketOf(ms: number, bounds: readonly number[] = LATENCY_BOUNDS_MS): number {
+  const found = bounds.findIndex((bound) => ms <= bound);
+  return found < 0 ? bounds.length : found;
+}
+
+/** The value below which that share of the counted lies, within its bucket by proportion; null when nothing was counted. */
+export function percentileMs(
+  counts: readonly number[],
+  share: number,
+  bounds: readonly number[] = LATENCY_BOUNDS_MS,
+): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  const wanted = total * share;
+  let passed = 0;
+  for (const [index, count] of counts.entries()) {
+    if (count > 0 && passed + count >= wanted) {
+      const low = bounds[index - 1] ?? 0;
+      const high = bounds[index] ?? low * 2;
+      return Math.round(low + ((wanted - passed) / count) * (high - low));
+    }
+    passed += count;
+  }
+  return bounds.at(-1) ?? null;
+}
 
 /** In nano-USD, lowest first: from a millionth of a USD to ten. */
 export const COST_BOUNDS: readonly NanoUsd[] = Array.from({ length: 8 }, (_, power) => 10n ** BigInt(power + 3));
@@ -14,6 +49,7 @@ export function costStep(charge: NanoUsd | null): number {
   return charge === null ? NOT_CHARGED : COST_BOUNDS.filter((bound) => charge >= bound).length;
 }
 
+/** An open end is no bound. */
 export interface CostRange {
   readonly from?: NanoUsd;
   /** Not included itself. */
@@ -27,6 +63,7 @@ export interface StepRange {
   readonly edges: readonly CostRange[];
 }
 
+/** Splits a range into whole steps, which counters know, and its edges, which only requests know. */
 export function stepsOf({ from = 0n, to }: CostRange): StepRange {
   const isOnStep = (amount: NanoUsd): boolean => amount === 0n || COST_BOUNDS.includes(amount);
   const first = costStep(from) + (isOnStep(from) ? 0 : 1);
