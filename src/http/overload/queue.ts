@@ -1,11 +1,10 @@
 // The queue in front of the gateway's own work (key, body, decision, hold). A few requests start in each turn of the event
 // loop and the others wait here, so that turns stay short. A burst drains; a flood is cut to what starts soon.
 
-import { type ConcurrencyLimit, createConcurrencyLimit } from "./concurrency.ts";
 import { createFloodDetector } from "./flood.ts";
 import { type LoadState, OVERLOAD_POLICY } from "./policy.ts";
 
-const policy = OVERLOAD_POLICY.queue;
+const { queue: queuePolicy, concurrency: concurrencyPolicy } = OVERLOAD_POLICY;
 
 export interface RequestQueue {
   /** True when a request may start at once; it then counts as started. */
@@ -52,8 +51,8 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
   function rejectOverdue(atMs: number): void {
     for (let oldest = waiting[0]; oldest !== undefined; oldest = waiting[0]) {
       const waitedMs = atMs - oldest.sinceMs;
-      const isTooMany = waitedMs > policy.rejectAfterMs && waiting.length > limit(atMs);
-      if (!isTooMany && waitedMs <= policy.waitMaxMs) return;
+      const isTooMany = waitedMs > queuePolicy.rejectAfterMs && waiting.length > limit(atMs);
+      if (!isTooMany && waitedMs <= queuePolicy.waitMaxMs) return;
       waiting.shift();
       if (oldest.request.isDisconnected()) continue;
       flood.rejected(atMs);
@@ -67,7 +66,7 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
     flood.sample(waiting.length, atMs);
     concurrency.update(flood.state(atMs));
     rejectOverdue(atMs);
-  }, policy.tickMs).unref();
+  }, queuePolicy.tickMs).unref();
 
   return {
     tryStart() {
@@ -98,9 +97,9 @@ function takeNext(waiting: QueueEntry[]): QueueEntry {
 
 /** How many requests may wait. */
 function lengthLimit(state: LoadState, nonEmptyMs: number, startsPerMs: number): number {
-  const isRecentlyEmpty = nonEmptyMs <= policy.recentlyEmptyMs;
-  if (state === "overloaded" && isRecentlyEmpty) return policy.recentlyEmptyMaxRequests;
-  return Math.max(policy.lengthMinRequests[state], startsPerMs * policy.drainMs[state]);
+  const isRecentlyEmpty = nonEmptyMs <= queuePolicy.recentlyEmptyMs;
+  if (state === "overloaded" && isRecentlyEmpty) return queuePolicy.recentlyEmptyMaxRequests;
+  return Math.max(queuePolicy.lengthMinRequests[state], startsPerMs * queuePolicy.drainMs[state]);
 }
 
 /** How many requests leave the queue in a millisecond, measured while some wait. */
@@ -114,9 +113,110 @@ function createStartRate(startedAtMs: number) {
       started += 1;
     },
     tick(atMs: number, isWaiting: boolean): void {
-      if (isWaiting) perMs += policy.newestTickRatio * (started / Math.max(1, atMs - tickedAtMs) - perMs);
+      if (isWaiting) perMs += queuePolicy.newestTickRatio * (started / Math.max(1, atMs - tickedAtMs) - perMs);
       started = 0;
       tickedAtMs = atMs;
+    },
+  };
+}
+
+/**
+ * Limits how many requests start in one turn, and how many work at once. A database that is slow by itself may have many
+ * requests waiting for it; one that is slow because of them may not.
+ */
+export interface ConcurrencyLimit {
+  hasRoom(): boolean;
+  /** Counts a request as started in this turn. `onTurn` runs in the next one. */
+  start(): void;
+  /** Counts a request as working until the returned function is called. Calling that twice does no harm. */
+  beginWork(): () => void;
+  /** Sets the limits from the state and from what was measured since the last call. Must be called regularly. */
+  update(state: LoadState): void;
+}
+
+/** `onTurn` runs when requests may start again. */
+export function createConcurrencyLimit(onTurn: () => void, nowMs: () => number): ConcurrencyLimit {
+  const throughput = createThroughput(nowMs());
+  let state: LoadState = "normal";
+  let started = 0;
+  let working = 0;
+  let workingMax: number = concurrencyPolicy.workingMinRequests.normal;
+  let isTurnScheduled = false;
+  const turn = (): void => {
+    isTurnScheduled = false;
+    started = 0;
+    onTurn();
+  };
+  const scheduleTurn = (): void => {
+    if (isTurnScheduled) return;
+    isTurnScheduled = true;
+    setImmediate(turn);
+  };
+  return {
+    hasRoom: () => started < concurrencyPolicy.startsPerTurn[state] && working < workingMax,
+    start() {
+      started += 1;
+      scheduleTurn();
+    },
+    beginWork() {
+      const sinceMs = nowMs();
+      working += 1;
+      throughput.began(working);
+      let isWorking = true;
+      return () => {
+        if (!isWorking) return;
+        isWorking = false;
+        working -= 1;
+        // A queued request may be waiting for exactly this place.
+        if (working === workingMax - 1) scheduleTurn();
+        throughput.finished(nowMs() - sinceMs);
+      };
+    },
+    update(newState) {
+      const sustainable = throughput.sustainable(nowMs());
+      const hadRoom = working < workingMax;
+      state = newState;
+      workingMax = Math.min(
+        Math.max(sustainable, concurrencyPolicy.workingMinRequests[state]),
+        concurrencyPolicy.workingMaxRequests,
+      );
+      if (!hadRoom && working < workingMax) scheduleTurn();
+    },
+  };
+}
+
+/** Measures how many requests may work at once without slowing each other down. */
+function createThroughput(startedAtMs: number) {
+  let finishedPerMs = 0;
+  /** What the work takes when there is little of it. */
+  let unloadedMs = 0;
+  // Since the last tick:
+  let finished = 0;
+  let finishedSumMs = 0;
+  let workingPeak = 0;
+  let tickedAtMs = startedAtMs;
+  return {
+    began(working: number): void {
+      if (working > workingPeak) workingPeak = working;
+    },
+    finished(tookMs: number): void {
+      finished += 1;
+      finishedSumMs += tookMs;
+    },
+    /** Ends a tick. */
+    sustainable(atMs: number): number {
+      if (finished > 0) {
+        finishedPerMs +=
+          concurrencyPolicy.newestTickRatio * (finished / Math.max(1, atMs - tickedAtMs) - finishedPerMs);
+        if (workingPeak <= concurrencyPolicy.lightLoadMaxRequests) {
+          unloadedMs += concurrencyPolicy.newestTickRatio * (finishedSumMs / finished - unloadedMs);
+        }
+      }
+      tickedAtMs = atMs;
+      finished = finishedSumMs = workingPeak = 0;
+      return Math.ceil(
+        finishedPerMs * Math.max(concurrencyPolicy.workTargetMs, concurrencyPolicy.workSlowdownRatio * unloadedMs),
+      );
     },
   };
 }

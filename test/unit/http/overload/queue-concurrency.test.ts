@@ -1,8 +1,8 @@
 // How many requests work at once: few when they slow each other down, many when the database is slow by itself.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type ConcurrencyLimit, createConcurrencyLimit } from "../../../../src/http/overload/concurrency.ts";
 import type { LoadState } from "../../../../src/http/overload/policy.ts";
+import { type ConcurrencyLimit, createConcurrencyLimit } from "../../../../src/http/overload/queue.ts";
 
 const TICK_MS = 50;
 
