@@ -42,7 +42,7 @@ export const UNCHECKED_PAGES = [
 ];
 
 /** Folders whose files are checked for banned words: names, comments and texts alike. */
-const SOURCE_FOLDERS = ["bench", "eval", "scripts"];
+const SOURCE_FOLDERS = ["bench", "eval", "scripts", "src", "test", "ui"];
 const SOURCE = /\.(ts|tsx|mjs)$/;
 
 /** The list of banned words has to name them, and so has its test. */

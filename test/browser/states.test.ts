@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)("every page", () => {
       .waitFor({ state: "detached" });
   });
 
-  test.each(["light", "dark"] as const)("dialogs and doors have no serious fault for axe, %s", async (colorScheme) => {
+  test.each(["light", "dark"] as const)("dialogs and forms have no serious fault for axe, %s", async (colorScheme) => {
     const faults: string[] = [];
     const look = async (page: Page, name: string): Promise<void> => {
       for (const fault of await faultsOf(page, colorScheme)) faults.push(`${name}: ${fault}`);

@@ -44,7 +44,7 @@ const keyFields = {
   requestsPerMinute: nullable(Integer),
   spendLimitUsd: nullable(AnyText),
   spendReset: listed(SPEND_RESETS, { description: RESETS }),
-  spentUsd: nullable(Type.String({ description: "Of the limit, since it last started anew; null without one." })),
+  spentUsd: nullable(Type.String({ description: "Of the limit, since it was last reset; null without one." })),
   // Null: everything since the key has a limit.
   spentSince: nullable(Time),
   spendResetsAt: nullable(Time),

@@ -29,7 +29,7 @@ export const SettingsSchema = named("Settings", {
   startedAt: Time,
   sandbox: Flag,
   baselineModel: AnyText,
-  // A factor: 0.05 adds five per cent to the price of the provider.
+  // A factor: 0.05 adds 5% to the price of the provider.
   markup: Type.Number(),
   options: Type.Array(OptionSchema),
   providers: Type.Array(Type.Object({ id: AnyText, kind: AnyText, baseUrl: AnyText, hasKey: Flag })),

@@ -1,4 +1,4 @@
-// A whole gateway on a free port with a store of its own, for tests that go through the front door.
+// A whole gateway on a free port with a store of its own, for tests over HTTP.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

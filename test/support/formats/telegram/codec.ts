@@ -16,7 +16,7 @@ import {
 } from "./responses.ts";
 import { createTelegramReader, createTelegramWriter, passTelegramStream } from "./streams.ts";
 
-export const telegram: Format = {
+const telegram: Format = {
   name: TELEGRAM,
   idempotencyScope: TELEGRAM,
   outputCapField: "word_limit",

@@ -4,7 +4,7 @@ import { type Behaviour, sends } from "../../providers/fake-provider.ts";
 import type { Order } from "./requests.ts";
 import { writeEvent } from "./streams.ts";
 
-export const BILL = { sent: 12, kept: 4, received: 5 };
+const BILL = { sent: 12, kept: 4, received: 5 };
 
 export interface Reply {
   readonly words?: string;
