@@ -9,7 +9,7 @@ import { DOCUMENTED } from "../openapi/schema.ts";
 import { SERVICE_OPERATIONS } from "../openapi/service.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
 
-export interface OpenapiDocument {
+interface OpenapiDocument {
   readonly openapi: string;
   readonly info: object;
   readonly paths: Readonly<Record<string, Readonly<Record<string, WrittenOperation>>>>;

@@ -27,7 +27,7 @@ const CHECK_MS = 5_000;
 const PING = ": still here\n\n";
 
 /** Smaller numbers, for tests. */
-export interface EventsOptions {
+interface EventsOptions {
   readonly checkMs?: number;
   readonly streamsMax?: number;
   readonly streamsPerAccountMax?: number;
