@@ -71,10 +71,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
   };
 }
 
-type Write = (records: readonly OutboxRecord[]) => Promise<void>;
+type WriteRecords = (records: readonly OutboxRecord[]) => Promise<void>;
 
 /** Writes one batch after the other. The file goes when nothing is pending: an empty outbox leaves nothing behind. */
-function createWriter(path: string, isEmpty: () => boolean): Write {
+function createWriter(path: string, isEmpty: () => boolean): WriteRecords {
   let unwritten: readonly OutboxRecord[] = [];
   let writing: Promise<void> = Promise.resolve();
 
