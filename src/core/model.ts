@@ -1,4 +1,4 @@
-// What the catalogue knows of a model and of a provider.
+// Models and providers, as the catalogue describes them.
 
 import type { Price } from "./money.ts";
 import type { Tier } from "./tiers.ts";

@@ -4,6 +4,7 @@
 import type { ChatChunk, WholeResponse } from "./format.ts";
 import { isObject, type JsonObject } from "./wire/fields.ts";
 
+/** Told piece by piece what a response says. A call-back instead of a list, so that a chunk costs nothing to read. */
 export interface ContentListener {
   /** A whole choice begins; streams do not tell. */
   onChoice(position: number): void;
@@ -14,6 +15,7 @@ export interface ContentListener {
   onCutShort(choice: unknown): void;
 }
 
+/** Which call of which choice. */
 export interface ToolCallPlace {
   readonly choice: unknown;
   readonly position: unknown;
@@ -24,8 +26,10 @@ export interface ToolCallPiece {
   readonly arguments: unknown;
 }
 
+/** Finish reasons of an answer that is not whole. */
 const CUT_FINISHES: ReadonlySet<unknown> = new Set(["length", "content_filter"]);
 
+/** All choices of a whole response. */
 export function readResponseContent({ completion }: WholeResponse, listener: ContentListener): void {
   for (const [position, choice] of objectsIn(completion.choices).entries()) {
     listener.onChoice(position);
@@ -34,6 +38,7 @@ export function readResponseContent({ completion }: WholeResponse, listener: Con
   }
 }
 
+/** What one chunk adds. */
 export function readChunkContent({ json }: ChatChunk, listener: ContentListener): void {
   for (const choice of objectsIn(json.choices)) {
     if (isObject(choice.delta)) readSaid(choice.delta, choice.index, listener);

@@ -12,6 +12,7 @@ import type { JsonSource } from "./wire/json-source.ts";
 import type { RateLimitHeaders } from "./wire/retry-after.ts";
 import type { SseReader } from "./wire/sse.ts";
 
+/** A codec for both edges. One edge alone would serve only half of the pairs. */
 export interface Format extends ClientFormat, ProviderFormat {
   readonly name: FormatName;
 }
@@ -46,6 +47,7 @@ export interface ChatBody extends RequestBody {
 /** The routing metadata as it appears in a response. Behaviour 6. */
 export type ServiceObject = JsonObject;
 
+/** What a response needs to know of the request it answers. */
 export interface ResponseContext {
   readonly requestId: string;
   readonly modelId: string;
@@ -68,6 +70,7 @@ export interface StreamOptions {
   readonly wantsUsage: boolean;
 }
 
+/** The client's edge of a codec. */
 export interface ClientFormat {
   readonly name: FormatName;
   /** Keeps idempotency keys of different formats apart. It goes into stored ids, so it never changes. */
@@ -105,11 +108,13 @@ interface ClientHabits {
   isSentBy(headers: ClientHeaders): boolean;
 }
 
+/** GET /v1/models in the client's own shape. */
 interface ModelListWriter {
   list(models: readonly Model[], catalog: Catalog, query: Readonly<Record<string, string>>): JsonObject;
   one(model: Model, catalog: Catalog): JsonObject;
 }
 
+/** The endpoint that counts without answering. */
 interface TokenCounting {
   readRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools">;
   writeCount(inputTokens: number): JsonObject;
@@ -133,6 +138,7 @@ export interface StreamWriter {
 
 // --- The provider's edge
 
+/** What a provider is to be sent, and by which model's rules. */
 export interface Outgoing {
   /** In the provider's own format for `passRequest`, in the internal shape for `writeRequest`. */
   readonly request: RequestBody;
@@ -143,6 +149,7 @@ export interface Outgoing {
   readonly refusedFields: readonly string[];
 }
 
+/** A request as it goes over the wire. */
 export interface ProviderRequest {
   readonly path: string;
   readonly body: Buffer;
@@ -154,6 +161,7 @@ export interface ProviderRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The provider's edge of a codec. */
 export interface ProviderFormat {
   readonly name: FormatName;
   /** The client's own request: its bytes with only those fields changed that this model cannot take. */
@@ -190,6 +198,7 @@ export interface ListRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** A model as its provider lists it. */
 export interface ListedModel {
   readonly id: string;
   readonly aliases: readonly string[];
@@ -217,6 +226,7 @@ export interface ProviderFault {
   readonly mentionsBilling: boolean;
 }
 
+/** A response that did not stream. Codecs convert it only when `completion` is read. */
 export interface WholeResponse {
   /** In the internal shape. */
   readonly completion: JsonObject;
@@ -228,6 +238,7 @@ export interface WholeResponse {
   toolCallIds(): readonly string[];
 }
 
+/** A failure is a value: the next model is tried. */
 export type ResponseReading =
   | { readonly ok: true; readonly response: WholeResponse }
   | { readonly ok: false; readonly fault: ProviderFault };
@@ -241,12 +252,14 @@ export interface ChatChunk {
   readonly native?: NativeEvent;
 }
 
+/** An event as it came, to be passed on. */
 export interface NativeEvent {
   readonly format: FormatName;
   readonly event: string;
   readonly data: string;
 }
 
+/** Reads one stream, however its bytes are cut. */
 export interface StreamReader {
   push(bytes: Uint8Array): readonly ChatChunk[];
   /** To be called once at the end of the body. */
@@ -256,6 +269,7 @@ export interface StreamReader {
   toolCallIds(): readonly string[];
 }
 
+/** What has been seen so far. It never claims an end that did not come. */
 export interface StreamProgress {
   readonly hasContent: boolean;
   /** Every choice that was begun has said how it ended. */

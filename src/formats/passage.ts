@@ -26,6 +26,7 @@ function isSame(client: ClientFormat, provider: FormatName | undefined): boolean
   return client.name === provider;
 }
 
+/** Throws `unconvertible` when the request cannot be said in the provider's format. */
 export function writeProviderRequest(
   { format, request }: Spoken,
   provider: ProviderFormat,
@@ -50,6 +51,7 @@ export function mayLeaveOut(
   return provider.mayLeaveOut(field, { body, chat, isNative });
 }
 
+/** A whole response for the client. */
 export function writeClientResponse(
   format: ClientFormat,
   response: WholeResponse,

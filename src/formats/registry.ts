@@ -8,6 +8,7 @@ import { openaiChat } from "./openai-chat/codec.ts";
 /** The first is spoken where a request does not tell its own. */
 const FORMATS: readonly [Format, ...Format[]] = [openaiChat, anthropicMessages];
 
+/** The registered formats by name. */
 export interface Formats {
   readonly all: readonly Format[];
   /** Spoken on paths that belong to no format. */

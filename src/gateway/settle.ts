@@ -8,7 +8,7 @@ import type { StoredAnswer, ChargedUsage as UsageRecord } from "../core/ledger.t
 import type { Model } from "../core/model.ts";
 import { costNano, type NanoUsd, type Price } from "../core/money.ts";
 import type { CostRecord } from "../core/requests/records.ts";
-import type { Outcome } from "../formats/service/service-object.ts";
+import type { ServiceOutcome } from "../formats/service/service-object.ts";
 import { savingsFromUsage } from "../routing/cost.ts";
 import type { Call } from "./call.ts";
 import { type Reservation, spendPeriodStartMs } from "./reserve.ts";
@@ -30,7 +30,7 @@ export interface Delivered {
 }
 
 /** What a response comes to, before it is booked. */
-export interface Assessment extends Outcome {
+export interface Assessment extends ServiceOutcome {
   /** Token counts as the client sees them. */
   readonly usage: Usage;
   readonly charge: NanoUsd;

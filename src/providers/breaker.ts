@@ -3,6 +3,7 @@
 
 import { RetryBudget, Tally } from "./tally.ts";
 
+/** When a breaker opens, and for how long. */
 export interface BreakerRules {
   readonly failuresInRow: number;
   /** From this share of failed calls on it opens, when the window has seen enough of them. */
@@ -27,6 +28,7 @@ export type BreakerState = "closed" | "open" | "half-open" | "resting";
 /** Open times vary by this share of themselves, so that processes do not probe in step. */
 const JITTER = 0.2;
 
+/** Closed, open or half-open. It has no timers: it is asked. */
 export class Breaker {
   readonly #rules: BreakerRules;
   readonly #pulse: Pulse;
@@ -112,7 +114,7 @@ export class Breaker {
     if (this.#isOpen || this.#failuresInRow >= opensAt || (isRated && this.#isShareReached())) this.#open();
   }
 
-  /** Says nothing about health: the client's own fault, or gone. */
+  /** Says nothing about health: the client's own fault, or it disconnected. */
   dropped(ticket: number): void {
     if (this.#probe === ticket) this.#probe = 0;
   }
@@ -157,8 +159,10 @@ export class Breaker {
 // The three breakers that stand before a model: its own, its provider's, and that of the provider's key. What is read of
 // them: whether they let a call through, since when, until when, and why.
 
+/** What a breaker stands before. */
 export type Scope = "provider" | "model" | "credential";
 
+/** A breaker with its name and the last thing that went wrong. */
 export interface Watched {
   readonly scope: Scope;
   readonly name: string;
@@ -167,24 +171,27 @@ export interface Watched {
   lastErrorAtMs: number | null;
 }
 
+/** A provider as health sees it. */
 export interface Host {
   readonly id: string;
   readonly provider: Watched;
   readonly credential: Watched;
   readonly retries: RetryBudget;
-  readonly models: Entry[];
+  readonly models: WatchedModel[];
   /** Whether its last call failed, and of which model these failures in a row are; null when of several. */
   hasFailed: boolean;
-  failing: Entry | null;
+  failing: WatchedModel | null;
 }
 
-export interface Entry {
+/** A model with its own breaker and those of its provider. */
+export interface WatchedModel {
   readonly id: string;
   readonly host: Host;
   readonly model: Watched;
   readonly lastTries: Set<number>;
 }
 
+/** What the dashboard and the API show of a breaker. */
 export interface HealthState {
   readonly state: BreakerState;
   readonly sinceMs: number;
@@ -200,6 +207,7 @@ export interface ModelHealth extends HealthState {
   readonly isResting: boolean;
 }
 
+/** A provider with everything that depends on it. */
 export interface ProviderHealth {
   readonly id: string;
   readonly provider: HealthState;
@@ -229,20 +237,22 @@ export function newHost(id: string, rules: BreakerRules, pulse: Pulse): Host {
 }
 
 /** The first of the three that lets no call through now. */
-export function blockerOf({ host, model }: Entry): Watched | null {
+export function blockerOf({ host, model }: WatchedModel): Watched | null {
   if (!host.credential.breaker.admits()) return host.credential;
   if (!host.provider.breaker.admits()) return host.provider;
   return model.breaker.admits() ? null : model;
 }
 
-export function isTroubled({ host, model }: Entry): boolean {
+/** Any of the three breakers is not closed. */
+export function isTroubled({ host, model }: WatchedModel): boolean {
   const { credential, provider } = host;
   return (
     model.breaker.state !== "closed" || provider.breaker.state !== "closed" || credential.breaker.state !== "closed"
   );
 }
 
-export function admitsAtMs({ host, model }: Entry): number {
+/** When all three let a call through again. */
+export function admitsAtMs({ host, model }: WatchedModel): number {
   return Math.max(model.breaker.admitsAtMs, host.provider.breaker.admitsAtMs, host.credential.breaker.admitsAtMs);
 }
 

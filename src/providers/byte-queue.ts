@@ -3,10 +3,11 @@
 
 import type { ReplyBody, TransportFailure } from "./transport.ts";
 
+/** So much may wait for a slow reader before the connection is paused. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
 /** Where the bytes come from. */
-export interface Connection {
+export interface ByteSource {
   pause(): void;
   resume(): void;
   cancel(): void;
@@ -14,8 +15,9 @@ export interface Connection {
   eventSeen(): void;
 }
 
+/** The body of one reply. */
 export class ByteQueue implements ReplyBody {
-  readonly #connection: Connection;
+  readonly #connection: ByteSource;
   #chunks: Buffer[] = [];
   #length = 0;
   #isPaused = false;
@@ -24,7 +26,7 @@ export class ByteQueue implements ReplyBody {
   #failure: TransportFailure | null = null;
   #waiting: ((chunk: Buffer | null) => void) | null = null;
 
-  constructor(connection: Connection) {
+  constructor(connection: ByteSource) {
     this.#connection = connection;
   }
 

@@ -6,7 +6,6 @@ import type { BreakerRules, Pulse } from "./breaker.ts";
 import {
   admitsAtMs,
   blockerOf,
-  type Entry,
   type Host,
   isTroubled,
   type ModelHealth,
@@ -16,20 +15,23 @@ import {
   type Scope,
   stateOf,
   type Watched,
+  type WatchedModel,
   watch,
 } from "./breaker.ts";
 
 /** A wrong key or an unknown model shows itself sooner than an outage. */
 const REFUSALS_IN_ROW = 3;
+/** No provider keeps a model away for longer, whatever it asks for. */
 const REST_MS_MAX = 300_000;
 /** When all are open, so many requests at once may still try a model; a provider that hangs holds up no more than these. */
 const LAST_TRIES_AT_ONCE = 10;
 const NEVER = Number.POSITIVE_INFINITY;
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** `dropped`: it says nothing about the model, since the fault was the client's or the client has gone. */
+/** `dropped`: it says nothing about the model, since the fault was the client's or the client has disconnected. */
 export type Outcome = "answered" | "began" | "dropped" | Trouble;
 
+/** A failure that counts against somebody. */
 export interface Trouble {
   readonly kind: "unreachable" | "failing" | "limited" | "refused-key" | "refused-model";
   /** How long the provider asked us to stay away. */
@@ -38,12 +40,13 @@ export interface Trouble {
   readonly error: string;
 }
 
+/** Asked before an attempt, told after it. */
 export interface Health {
   /** The models to try last, each with the reason. */
   resting(): ReadonlyMap<string, string>;
   /** The ticket of an attempt on the model; 0 when it must not be called now. Each ticket is reported on. */
   admit(modelId: string): number;
-  /** When nothing else is left: a ticket though the model rests; 0 when enough others are trying that. */
+  /** When nothing else is left: a ticket though the model is cooling down; 0 when enough others are trying that. */
   admitResting(modelId: string): number;
   report(modelId: string, ticket: number, outcome: Outcome): void;
   /** Whether the provider's retry budget allows one more; it is then counted. */
@@ -71,7 +74,7 @@ class Watch implements Health {
   readonly #input: HealthInput;
   readonly #pulse: Pulse;
   readonly #hosts = new Map<string, Host>();
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, WatchedModel>();
   #resting = NONE;
   /** Whether every breaker is closed, so that nothing changes until a failure. */
   #isWell = true;
@@ -144,7 +147,7 @@ class Watch implements Health {
 
   overview(): readonly ProviderHealth[] {
     const nowMs = this.#pulse.now();
-    const describe = (entry: Entry) => ({
+    const describe = (entry: WatchedModel) => ({
       id: entry.id,
       isResting: blockerOf(entry) !== null,
       ...stateOf(entry.model, nowMs),
@@ -157,7 +160,7 @@ class Watch implements Health {
     }));
   }
 
-  #enter(entry: Entry): number {
+  #enter(entry: WatchedModel): number {
     const { host, model } = entry;
     this.#pulse.lastTicket += 1;
     const ticket = this.#pulse.lastTicket;
@@ -170,7 +173,7 @@ class Watch implements Health {
     return ticket;
   }
 
-  #count(entry: Entry, ticket: number, trouble: Trouble): void {
+  #count(entry: WatchedModel, ticket: number, trouble: Trouble): void {
     const { host, model } = entry;
     const { failuresInRow } = this.#input.rules;
     const { kind, waitMs } = trouble;
@@ -199,7 +202,7 @@ class Watch implements Health {
 
   // A host that cannot be reached is away for all its models. When it answers but fails, that may be the one model's
   // trouble, so it takes the failures of two, with no success of any between, to suspect the host.
-  #countForProvider(entry: Entry, ticket: number, kind: "unreachable" | "failing"): void {
+  #countForProvider(entry: WatchedModel, ticket: number, kind: "unreachable" | "failing"): void {
     const { host } = entry;
     host.failing = !host.hasFailed || host.failing === entry ? entry : null;
     host.hasFailed = true;
@@ -208,7 +211,7 @@ class Watch implements Health {
     host.provider.breaker.failed(ticket, opensAt, kind === "unreachable");
   }
 
-  #note({ host, id }: Entry, watched: Watched, { error }: Trouble, count: () => void): void {
+  #note({ host, id }: WatchedModel, watched: Watched, { error }: Trouble, count: () => void): void {
     const { scope, name, breaker } = watched;
     const openUntilMs = breaker.admitsAtMs;
     watched.lastError = error;
@@ -241,7 +244,7 @@ class Watch implements Health {
     this.#resting = resting.size === 0 ? NONE : resting;
   }
 
-  #entry(modelId: string): Entry {
+  #entry(modelId: string): WatchedModel {
     const entry = this.#entries.get(modelId);
     if (entry === undefined) throw new Error(`model ${modelId} is not in the catalogue`);
     return entry;

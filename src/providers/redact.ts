@@ -19,6 +19,7 @@ const KEY_LIKE = [
   /(?<=:\/\/)[^\s/@"']+(?=@)/g,
 ] as const;
 
+/** For one provider: its own key and headers are cut out first. */
 export function createRedact({ apiKey, headers }: Pick<Provider, "apiKey" | "headers">): Redact {
   const values = [...(apiKey === null ? [] : [apiKey]), ...Object.values(headers)];
   const secrets = values.filter((value) => value.length >= SECRET_LENGTH_MIN).sort((a, b) => b.length - a.length);

@@ -18,6 +18,7 @@ interface Connection {
   readonly redact: Redact;
 }
 
+/** The connections of this process, opened at the start. */
 export interface Registry {
   /** The connection to a configured provider. Asking for any other is a fault of ours. */
   connection(providerId: string): Connection;
@@ -26,6 +27,7 @@ export interface Registry {
   close(): Promise<void>;
 }
 
+/** `formats`: those that ship where left out. */
 export function createRegistry(providers: ReadonlyMap<string, Provider>, formats: Formats = createFormats()): Registry {
   const connections = new Map<string, Connection>();
   for (const provider of providers.values()) {

@@ -9,8 +9,10 @@ import { newestAsk } from "../routing/ask.ts";
 import { estimateTokens } from "../routing/cost.ts";
 import type { Reply, ReplyBody, Transport, TransportRequest } from "./transport.ts";
 
+/** Small, so that a simulated stream has several reads. */
 const PIECES_PER_READ = 4;
 
+/** Needs no provider's key and no address. */
 export function createSandbox(): Transport {
   return {
     send: (request) => Promise.resolve(answer(request)),
@@ -147,18 +149,13 @@ function replay(pieces: readonly string[], signal: CancelSignal): ReplyBody {
   };
 }
 
-// What the sandbox says: a tool call when tools are offered and no result is in yet, JSON when JSON is asked for,
+// The sandbox's answer: a tool call when tools are offered and no result is in yet, JSON when JSON is asked for,
 // otherwise a short text that names the model it stands in for.
 
+/** Of a prompt that the answer repeats. */
 const QUOTE_LENGTH = 120;
 const SCHEMA_DEPTH_MAX = 12;
 const ID_LENGTH = 24;
-
-interface SandboxMessage {
-  readonly content: string | null;
-  readonly toolCall: JsonObject | null;
-  readonly finish: string;
-}
 
 function sandboxMessage(body: JsonObject): SandboxMessage {
   const messages = body.messages as readonly ChatMessage[];

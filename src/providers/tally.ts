@@ -1,6 +1,7 @@
 // Calls of the last seconds and how many of them were marked (failed, or repeated), in a ring of slots. Counting is
 // constant work and allocates nothing.
 
+/** Old calls are forgotten a tenth of the window at a time. */
 const SLOTS = 10;
 
 export class Tally {
@@ -60,10 +61,12 @@ export class Tally {
 // How many retries a provider gets: a share of its calls, and a few more, so that a failing provider is not called
 // twice as often because it fails.
 
+/** Retries are counted over this time. Behaviour 5. */
 const WINDOW_MS = 10_000;
 const SHARE = 0.2;
 const FLOOR = 20;
 
+/** One for each provider. */
 export class RetryBudget {
   readonly #now: () => number;
   readonly #calls = new Tally(WINDOW_MS);

@@ -3,6 +3,7 @@
 
 import type { Timeouts } from "../core/model.ts";
 
+/** A body that ends within this time leaves its connection for the next call. */
 const RELEASE_MS = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
 /** Timers may fire so much early. */

@@ -1,8 +1,9 @@
-// What a provider looks like to the gateway: a request goes out, a reply with a body that can be read piece by piece comes
-// back. The network and the sandbox both implement it.
+// The port to a provider: a request goes out, a reply comes back whose body is read piece by piece. The network and the
+// sandbox both implement it.
 
 import type { CancelSignal } from "../core/cancellation.ts";
 
+/** A request without the provider's address and key, which the transport adds. */
 export interface TransportRequest {
   /** POST when left out; a GET has no body. */
   readonly method?: "GET";
@@ -17,6 +18,7 @@ export interface TransportRequest {
   readonly signal: CancelSignal;
 }
 
+/** No reply, or one that broke; statuses are no failures here. */
 export interface TransportFailure {
   readonly kind: "connect" | "timeout" | "broken" | "client-gone";
   readonly message: string;
@@ -28,6 +30,7 @@ export type Reply =
 
 export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
+/** Read piece by piece, at the reader's pace. */
 export interface ReplyBody {
   /** The next bytes, at once when they are here; null at the end. Check `failure` then: a body can also end because it broke. */
   read(): Buffer | null | Promise<Buffer | null>;
@@ -40,6 +43,7 @@ export interface ReplyBody {
   release(): void;
 }
 
+/** One connection pool, or the sandbox. */
 export interface Transport {
   send(request: TransportRequest): Promise<Reply>;
   /** How many calls are under way, streams until their end. */

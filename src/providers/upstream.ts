@@ -7,12 +7,14 @@ import { hostKind } from "../config/network.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Framing, Provider } from "../core/model.ts";
 import { credentials } from "./auth.ts";
-import { ByteQueue, type Connection } from "./byte-queue.ts";
+import { ByteQueue, type ByteSource } from "./byte-queue.ts";
 import { guardedLookup } from "./lookup.ts";
 import { AttemptTimer } from "./timer.ts";
 import type { Reply, Transport, TransportRequest } from "./transport.ts";
 
+/** Shorter than providers keep idle connections, so that we close first. */
 const KEEP_ALIVE_MS = 30_000;
+/** No provider sends more; a hostile one could. */
 const RESPONSE_HEADERS_MAX_BYTES = 16 * 1024;
 /** Many times the longest answer of any model, in its wordiest form. */
 const RESPONSE_BODY_MAX_BYTES = 256 * 1024 * 1024;
@@ -96,7 +98,7 @@ function headerList(provider: Provider, request: Pick<TransportRequest, "headers
 }
 
 /** One request to a provider from dispatch to the last byte. */
-class Exchange implements Dispatcher.DispatchHandler, Connection {
+class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   readonly #connection: ProviderConnection;
   readonly #resolve: (reply: Reply) => void;
   readonly #signal: CancelSignal;

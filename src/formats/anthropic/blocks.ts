@@ -3,17 +3,21 @@
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 
+/** The name in the registry; passage and native events compare it. */
 export const ANTHROPIC = "anthropic";
 
+/** One piece of a turn: text, an image, a tool call, a result, a thought. */
 export interface Block extends JsonObject {
   readonly type: string;
 }
 
+/** A message of the conversation. `system` stands among the messages only where the model takes it there. */
 export interface Turn {
   readonly role: "user" | "assistant" | "system";
   readonly content: string | readonly Block[];
 }
 
+/** A text stands for one block of text. */
 export function blocksOf(content: Turn["content"]): readonly Block[] {
   return typeof content === "string" ? [textBlock(content)] : content;
 }
@@ -27,6 +31,15 @@ export function reminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
 }
 
+/** What stands for the result of a call that has none. */
+export const NO_RESULT = "[no result]";
+
+/** The result of a call that is no longer in the history: hosts refuse it as a result. */
+export function orphanedResult(text: string): string {
+  return reminder(`Result of an earlier tool call:\n${text}`);
+}
+
+/** Also thoughts that the provider shows only encrypted. */
 export function isThinking({ type }: Block): boolean {
   return type === "thinking" || type === "redacted_thinking";
 }
@@ -38,6 +51,7 @@ export function cacheMark({ cache_control: mark }: JsonObject): JsonObject {
 
 // Why an answer ended, in the words of both formats.
 
+/** From chat-completions to the Messages format. */
 const STOP_REASONS: Readonly<Record<string, string>> = {
   stop: "end_turn",
   length: "max_tokens",
@@ -46,6 +60,7 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: "refusal",
 };
 
+/** From the Messages format to chat-completions, which has fewer words. */
 const FINISH_REASONS: Readonly<Record<string, string>> = {
   end_turn: "stop",
   stop_sequence: "stop",
@@ -56,6 +71,7 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
   refusal: "content_filter",
 };
 
+/** What is known of how an answer ended, when it is written in this format. */
 export interface Ending {
   readonly finish: unknown;
   readonly hasToolCalls: boolean;
@@ -69,6 +85,7 @@ export function stopReasonFor({ finish, hasToolCalls, hasRefusal }: Ending): str
   return STOP_REASONS[String(named)] ?? (hasToolCalls ? "tool_use" : "end_turn");
 }
 
+/** Reasons this table does not know yet count as a usual end. */
 export function finishReasonFor(stopReason: unknown): string {
   return FINISH_REASONS[String(stopReason)] ?? "stop";
 }

@@ -12,6 +12,7 @@ const TYPES: Readonly<Partial<Record<ErrorKind, string>>> = {
   unavailable: "overloaded_error",
 };
 
+/** An error sent instead of a response. */
 export function writeAnthropicError(error: GatewayError, requestId: string): JsonObject {
   return errorBody(TYPES[error.kind] ?? error.type, error, requestId);
 }
@@ -35,11 +36,13 @@ export const THINKING_HISTORY = "messages.thinking";
 export const PREFILL = "messages.prefill";
 export const BETA_HEADER = "anthropic-beta";
 
+/** The body of a response whose status says that it failed. */
 export function readAnthropicError(bytes: Buffer): ProviderFault {
   const body = parseObject(bytes);
   return body === null ? plainFault(bytes) : readAnthropicFault(body);
 }
 
+/** The same error in a body or in an event of a stream. */
 export function readAnthropicFault(body: JsonObject): ProviderFault {
   const error = isObject(body.error) ? body.error : body;
   const message = typeof body.error === "string" ? body.error : String(error.message ?? "");

@@ -9,6 +9,7 @@ import { toolIdFor } from "../wire/tool-calls.ts";
 import { type Block, blocksOf, isThinking, reminder, type Turn, textBlock } from "./blocks.ts";
 import { PREFILL, THINKING_HISTORY } from "./errors.ts";
 
+/** Stands in for a begun answer where the model does not go on with one. */
 const CONTINUE = "Continue exactly where your last message ends.";
 
 export interface OutgoingTurns extends Outgoing {
@@ -51,6 +52,7 @@ function trimmed(turn: Turn): Turn {
   return { ...turn, content: [...blocks.slice(0, -1), { ...last, text: String(last.text).trimEnd() }] };
 }
 
+/** What the model, and its last rejection, ask of earlier turns. */
 interface Rules {
   readonly dialect: Dialect;
   readonly stripsThinking: boolean;

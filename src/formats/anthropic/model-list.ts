@@ -5,9 +5,11 @@ import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
 import type { JsonObject } from "../wire/fields.ts";
 
+/** The page sizes of the vendor's own API. */
 const PAGE_DEFAULT = 20;
 const PAGE_MAX = 1000;
 
+/** One model. Fields the catalogue knows nothing of are null. */
 export function writeAnthropicModel(model: Model): JsonObject {
   return {
     type: "model",
@@ -24,6 +26,7 @@ export function writeAnthropicModel(model: Model): JsonObject {
   };
 }
 
+/** One page of them, by the cursors of the query. */
 export function writeAnthropicModels(
   models: readonly Model[],
   _catalog: Catalog,

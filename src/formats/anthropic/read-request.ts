@@ -22,9 +22,11 @@ import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
 import { convertTurns } from "./to-chat/messages.ts";
 import { readServerNeeds } from "./to-chat/tools.ts";
 
+/** Far above any model; keeps arithmetic with it exact. */
 const OUTPUT_TOKENS_MAX = 1e9;
 const ROLES: ReadonlySet<unknown> = new Set(["user", "assistant", "system"]);
 
+/** Throws what is wrong with the body, by field; Behaviour 4. */
 export function readAnthropicRequest(source: JsonSource, body: JsonObject, headers?: ClientHeaders): ClientRequest {
   checkSampling(body);
   const { messages, tools, refusals } = readPrompt(body);
@@ -116,6 +118,7 @@ function checkMessage(message: unknown, index: number): void {
   for (const [position, block] of content.entries()) checkBlock(block, `${place}.content[${position}]`);
 }
 
+/** What a block must have for the gateway to read it. Other blocks pass unread. */
 const BLOCK_FIELDS: Readonly<Record<string, readonly string[]>> = {
   text: ["text"],
   tool_use: ["id", "name"],

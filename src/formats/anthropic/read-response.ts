@@ -9,6 +9,7 @@ import { ANTHROPIC, finishReasonFor } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
 import { readAnthropicUsage } from "./usage.ts";
 
+/** A success without an answer in it counts as a failed attempt. */
 export function readAnthropicResponse(bytes: Buffer): ResponseReading {
   const parsed = parseResponse(bytes);
   if (parsed === null) return unreadable("the answer is not a JSON object");

@@ -15,6 +15,7 @@ export function createAnthropicStreamReader(events: SseReader = createSseReader(
   return new AnthropicStreamReader(events);
 }
 
+/** A tool call that has begun, numbered as chat-completions numbers calls. */
 interface ToolBlock {
   readonly index: number;
   readonly id: string;

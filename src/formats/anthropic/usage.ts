@@ -4,6 +4,7 @@ import type { Usage } from "../../core/chat.ts";
 import type { TokenBuckets } from "../../core/money.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 
+/** A count above this cannot be true. */
 const TOKENS_MAX = 1e9;
 const COUNTERS = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"] as const;
 
@@ -48,6 +49,7 @@ export function mergeAnthropicUsage(earlier: JsonObject, later: unknown): JsonOb
   return { ...earlier, ...Object.fromEntries(said) };
 }
 
+/** From whichever provider the counts came. */
 export function writeAnthropicUsage({ buckets, reasoning }: Usage): JsonObject {
   return {
     input_tokens: buckets.input,

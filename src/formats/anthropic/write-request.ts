@@ -25,7 +25,11 @@ export function writeAnthropicRequest(outgoing: Outgoing): ProviderRequest {
   return written(writeConverted, outgoing, { "anthropic-version": USUAL_VERSION });
 }
 
-function written(write: Write, outgoing: Outgoing, headers: ProviderRequest["headers"] & object): ProviderRequest {
+function written(
+  write: RequestWriter,
+  outgoing: Outgoing,
+  headers: ProviderRequest["headers"] & object,
+): ProviderRequest {
   const conversion = new Conversion();
   const { body, droppedFields } = write(outgoing, conversion);
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
@@ -40,7 +44,7 @@ function written(write: Write, outgoing: Outgoing, headers: ProviderRequest["hea
 }
 
 type Written = Pick<ProviderRequest, "body" | "droppedFields">;
-type Write = (outgoing: Outgoing, conversion: Conversion) => Written;
+type RequestWriter = (outgoing: Outgoing, conversion: Conversion) => Written;
 
 /** The original bytes; a field is rewritten only when this model would refuse it as it is. */
 function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
@@ -85,9 +89,11 @@ function writeConverted(outgoing: Outgoing, conversion: Conversion): Written {
 
 // The headers of the Messages format that go to a provider: the version, and the betas a client asked for.
 
+/** A client may choose among these; another version could change the response's shape. */
 const VERSIONS: ReadonlySet<unknown> = new Set(["2023-06-01", "2026-10-21"]);
 /** The one that knows every field conversion may write. */
 const USUAL_VERSION = "2023-06-01";
+/** What a header may hold: a client must not smuggle a second header in. */
 const BETA = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 /** Goes with the client's own sign-in, which is not what the provider sees. */
 const SIGN_IN_BETA = /^oauth-/;
@@ -115,6 +121,7 @@ const SEPARABLE: ReadonlySet<string> = new Set([THINKING_HISTORY, PREFILL, BETA_
 /** What conversion writes for a wish that can go unfulfilled: thinking, effort, the name of a user. */
 const WRITTEN_BY_US: ReadonlySet<string> = new Set(["thinking", "output_config", "metadata"]);
 
+/** Native requests lose only what the client sent; converted ones also what conversion added. */
 export function mayLeaveOut(field: string, { body, isNative }: SentRequest): boolean {
   if (SEPARABLE.has(field)) return true;
   if (field === "output_config" && hasAnswerForm(body)) return false;
@@ -130,6 +137,7 @@ function hasAnswerForm({ output_config: output, response_format: format }: JsonO
 /** One page holds them all: no vendor has a thousand. */
 const MODELS_PAGE = 1_000;
 
+/** An address with a query of its own gets no second one. */
 export function listRequest({ hasQuery }: { readonly hasQuery: boolean }): ListRequest {
   const page = hasQuery ? "" : `?limit=${MODELS_PAGE}`;
   return { path: `/v1/models${page}`, headers: { "anthropic-version": USUAL_VERSION } };

@@ -23,6 +23,7 @@ export function passAnthropicResponse(
   return spliceFields(native.source, changes);
 }
 
+/** From a provider of another format. */
 export function writeAnthropicResponse(
   { completion, usage: counted }: WholeResponse,
   context: ResponseContext,
@@ -60,6 +61,7 @@ export function messageHead({ requestId, modelId }: ResponseContext): JsonObject
   return { id: id.startsWith("msg_") ? id : `msg_${id}`, type: "message", role: "assistant", model: modelId };
 }
 
+/** Tool names that were shortened for a chat provider, as the client wrote them. */
 export function nameRestorer({ request }: ResponseContext): (name: string) => string {
   return toolNameRestorer((request?.chat.tools ?? []).map((tool) => tool.name));
 }

@@ -12,8 +12,10 @@ import { writeAnthropicStreamError } from "./errors.ts";
 import { writeAnthropicUsage } from "./usage.ts";
 import { messageHead, nameRestorer, splitContent } from "./write-response.ts";
 
+/** The vendor's own event for silence; clients skip it. */
 const PING = writeAnthropicEvent({ type: "ping" });
 
+/** From chat chunks. Blocks are opened and closed in order, whatever order the deltas have. */
 export function createAnthropicStreamWriter(context: ResponseContext, { service }: StreamOptions): StreamWriter {
   const restoreName = nameRestorer(context);
   const blocks = new BlockWriter({ idOf: (id, index) => clientToolId(id, index, context), nameOf: restoreName });
@@ -105,6 +107,7 @@ function failure(error: GatewayError, { requestId }: ResponseContext): string {
 // A provider's Messages stream passed on to a client of the same format, event by event as it came; only the first gets
 // the gateway's model name and the `service` object. The end waits for settlement.
 
+/** From events of a provider of this format. */
 export function passAnthropicStream(context: ResponseContext, { service }: StreamOptions): StreamWriter {
   let held = "";
   let isEnding = false;
@@ -153,6 +156,7 @@ export function passAnthropicStream(context: ResponseContext, { service }: Strea
 // Chat deltas as content blocks, one after another: whatever order text, reasoning and the arguments of several tool calls
 // come in, blocks never overlap and their indexes have no holes. Only the foremost block streams; the others wait.
 
+/** A piece of a tool call, as chat-completions streams it. */
 interface ToolDelta {
   readonly index: number;
   readonly id: string;
@@ -160,6 +164,7 @@ interface ToolDelta {
   readonly text: string;
 }
 
+/** A block on its way: what has come of it and is not sent yet. */
 interface Segment {
   readonly kind: "thinking" | "text" | "tool";
   readonly toolIndex: number;
@@ -170,6 +175,7 @@ interface Segment {
   readonly scanner: ObjectScanner | null;
 }
 
+/** How ids and names of calls appear to the client. */
 interface ToolNaming {
   idOf(id: string, index: number): string;
   nameOf(name: string): string;

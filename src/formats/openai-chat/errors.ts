@@ -6,6 +6,7 @@ import { faultOf, plainFault } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { parseObject } from "../wire/json-source.ts";
 
+/** An error sent instead of a response, or as an event of a stream. */
 export function writeOpenaiError(error: GatewayError, requestId: string): JsonObject {
   return {
     error: {
@@ -24,6 +25,7 @@ export function readOpenaiError(bytes: Buffer): ProviderFault {
   return body === null ? plainFault(bytes) : readFault(body);
 }
 
+/** The same error in a body or in an event of a stream. */
 export function readFault(body: JsonObject): ProviderFault {
   const error = isObject(body.error) ? body.error : body;
   const message = typeof body.error === "string" ? body.error : error.message;

@@ -1,14 +1,17 @@
-// What earlier models of other vendors left in a conversation, made fit for this host: reasoning text and thought signatures.
+// Earlier turns of a conversation, made fit for this host: models of other vendors leave reasoning text and thought
+// signatures in them.
 
 import type { ChatMessage, ToolCall } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
 import { isObject } from "../wire/fields.ts";
 
+/** Names under which hosts leave a model's thoughts in a message. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"] as const;
 
 // Gemini refuses a call without the signature it gave; this value it accepts for calls that it did not make.
 const FOREIGN_SIGNATURE = { google: { thought_signature: "skip_thought_signature_validator" } };
 
+/** Most hosts have none, and their messages are not looked at. */
 export function hasHistoryRules(dialect: Dialect): boolean {
   const { reasoningHistory = "keep", needsThoughtSignatures = false } = dialect;
   return reasoningHistory !== "keep" || needsThoughtSignatures;

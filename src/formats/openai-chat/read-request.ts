@@ -15,11 +15,14 @@ import {
   readObject,
 } from "../wire/fields.ts";
 
+/** Far above any model; keeps arithmetic with it exact. */
 const OUTPUT_TOKENS_MAX = 1e9;
+/** As the vendor documents it; more would multiply the hold. */
 const CHOICES_MAX = 128;
 const NULL_CONTENT_ROLES: ReadonlySet<Role> = new Set<Role>(["assistant", "function"]);
 const KNOWN_ROLES: ReadonlySet<string> = new Set(ROLES);
 
+/** Throws what is wrong with the body, by field; Behaviour 4. */
 export function readChatRequest(body: JsonObject): ChatRequest {
   checkSampling(body);
   const isStream = readBoolean(body, "stream");

@@ -7,8 +7,10 @@ import { parseResponse } from "../wire/json-source.ts";
 import { readFault } from "./errors.ts";
 import { readUsage } from "./usage.ts";
 
+/** The name in the registry; passage and native responses compare it. */
 export const OPENAI_CHAT = "openai-chat";
 
+/** A success without an answer in it counts as a failed attempt. */
 export function readOpenaiResponse(bytes: Buffer): ResponseReading {
   const parsed = parseResponse(bytes);
   if (parsed === null) return unreadable("the answer is not a JSON object");
@@ -51,6 +53,7 @@ function callIds(choices: readonly Choice[]): readonly string[] {
   );
 }
 
+/** Hosts behind this format use the words of their own APIs. */
 const FINISH_REASONS: Readonly<Record<string, string>> = {
   eos: "stop",
   end_turn: "stop",

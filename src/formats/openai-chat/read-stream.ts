@@ -117,12 +117,14 @@ class OpenaiStreamReader implements StreamReader {
 // The choices of stream chunks, with what hosts leave out filled in: role on the first delta, and index, id and type
 // of tool calls. Keeps count of which choices have content and which have finished.
 
+/** What one choice has begun with, and whether it has ended. */
 interface ChoiceState {
   readonly toolCallIds: string[];
   hasRole: boolean;
   isFinished: boolean;
 }
 
+/** What one chunk brought. */
 interface ChoicesRead {
   readonly choices: readonly JsonObject[];
   readonly hasContent: boolean;
@@ -138,6 +140,7 @@ interface ChoiceNormaliser {
   readonly toolCallIds: readonly string[];
 }
 
+/** Text of any kind: it is output, and it is billed. */
 const CONTENT_FIELDS = ["content", "refusal", "reasoning_content", "reasoning"] as const;
 
 function createChoiceNormaliser(): ChoiceNormaliser {
@@ -253,6 +256,7 @@ function functionLength(call: JsonObject): number {
 
 const WHOLE = "stop";
 const OPENING_BRACE = 0x7b;
+/** As long as a whole response may be. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Events never begin like this. Spaces before it are skipped; null when there is nothing else yet. */

@@ -4,8 +4,10 @@
 import type { Usage } from "../../core/chat.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 
+/** A count above this cannot be true. */
 const TOKENS_MAX = 1e9;
 
+/** From a response or a chunk. Null when there are no counts, or such that cannot be true. */
 export function readUsage(carrier: JsonObject): Usage | null {
   const groq = isObject(carrier.x_groq) ? carrier.x_groq.usage : null;
   const usage = carrier.usage ?? groq;

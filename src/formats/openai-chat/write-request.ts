@@ -39,6 +39,7 @@ function avoidingRefused(outgoing: Outgoing): Outgoing {
   return { ...outgoing, model: { ...model, dialect: { ...model.dialect, ...changes } } };
 }
 
+/** A field the client did not send cannot be what the provider refused, unless conversion wrote it. */
 export function mayLeaveOut(field: string, { body, chat, isNative }: SentRequest): boolean {
   // In a stream we ask for usage ourselves, so this one can be refused although the client never sent it.
   if (field === "stream_options") return chat.isStream;

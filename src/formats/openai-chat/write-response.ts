@@ -57,6 +57,7 @@ function correctedUsage({ completion: { usage: given }, usage }: WholeResponse):
   return isObject(given) && COUNTS.every((name) => given[name] === counted[name]) ? null : counted;
 }
 
+/** The counters clients read. */
 const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
 
 /** Choices with what some hosts leave out or name otherwise, or null when they are fine as they are. */

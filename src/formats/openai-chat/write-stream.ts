@@ -9,6 +9,7 @@ import { writeUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
+/** Chunks keep the provider's fields; ids, model and usage are ours. */
 export function createOpenaiStreamWriter(context: ResponseContext, options: StreamOptions): StreamWriter {
   let id: unknown = null;
   let created: unknown = null;

@@ -7,12 +7,15 @@ import { invalid, type JsonObject, readChoice, readInteger, readNumber, readStri
 const CONTROL_PREFIX = "service_";
 /** Above 100 no model qualifies, and the filter is set aside like any other that leaves none. */
 const SCORE_MAX = 1_000_000;
+/** No request costs more; a larger number is a mistake. */
 const COST_USD_MAX = 1e9;
 
+/** Such fields are for the gateway and never leave it. */
 export function isControlField(name: string): boolean {
   return name.startsWith(CONTROL_PREFIX);
 }
 
+/** Throws what is wrong, by field. */
 export function readControls(body: JsonObject): Controls {
   const profile = readChoice(body, "service_profile", ROUTING_PROFILES) ?? "auto";
   const model = readString(body, "model");

@@ -7,6 +7,7 @@ import { cacheWritePrice } from "../../core/money.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { JsonObject } from "../wire/fields.ts";
 
+/** Enough for any price with any markup to be exact. */
 const DECIMALS = 18;
 const PPM = 1_000_000;
 const MODALITIES: readonly (readonly [Capability, string])[] = [
@@ -14,6 +15,7 @@ const MODALITIES: readonly (readonly [Capability, string])[] = [
   ["audio", "audio"],
   ["files", "file"],
 ];
+/** What every model takes unless its host refuses it. */
 const PARAMETERS = ["max_tokens", "temperature", "top_p", "stop", "seed", "stream", "n"] as const;
 
 export function writeModels(models: readonly Model[], catalog: Catalog): JsonObject {

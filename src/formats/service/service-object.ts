@@ -3,7 +3,8 @@
 import type { Decision } from "../../core/decision.ts";
 import type { ServiceObject } from "../format.ts";
 
-export interface Outcome {
+/** What became of a decision. */
+export interface ServiceOutcome {
   readonly isFallback: boolean;
   /** Fraction saved against the baseline, from the estimate or from real usage. */
   readonly savings: number;
@@ -11,7 +12,8 @@ export interface Outcome {
   readonly isUsageEstimated: boolean;
 }
 
-export function writeService(decision: Decision, outcome: Outcome): ServiceObject {
+/** In every response, as `service`. */
+export function writeService(decision: Decision, outcome: ServiceOutcome): ServiceObject {
   const service: Record<string, unknown> = {
     model: decision.model,
     tier: decision.tier,
@@ -25,7 +27,8 @@ export function writeService(decision: Decision, outcome: Outcome): ServiceObjec
   return service;
 }
 
-export function serviceHeaders(decision: Decision, outcome: Outcome): Readonly<Record<string, string>> {
+/** The same for clients that read no unknown fields. */
+export function serviceHeaders(decision: Decision, outcome: ServiceOutcome): Readonly<Record<string, string>> {
   return {
     "x-service-model": decision.model,
     "x-service-tier": decision.tier,

@@ -2,6 +2,7 @@
 
 import { GatewayError } from "../../core/errors.ts";
 
+/** Collects notes and refusals on the way; each is said once. */
 export class Conversion {
   readonly #notes = new Set<string>();
   readonly #refusals = new Set<string>();

@@ -2,9 +2,12 @@
 
 import { type Dialect, EFFORTS, type Effort } from "../../core/model.ts";
 
+/** What a model takes whose dialect does not say. */
 const USUAL: readonly Effort[] = ["low", "medium", "high"];
+/** Thresholds in tokens between the three usual efforts. */
 const LOW_BUDGET_MAX = 4_000;
 const MEDIUM_BUDGET_MAX = 16_000;
+/** Tokens of thinking an effort stands for, where a model takes budgets only. */
 const BUDGETS: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1024,

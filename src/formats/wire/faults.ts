@@ -1,5 +1,5 @@
-// What a provider's error means, in the gateway's own words. Hosts copy one another's codes and phrases, so one table
-// of them serves every format.
+// Provider errors in the gateway's own words. Hosts copy one another's codes and phrases, so one table of them serves
+// every format.
 
 import type { ProviderFault, ResponseReading } from "../format.ts";
 

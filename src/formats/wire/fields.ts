@@ -3,12 +3,14 @@
 
 import { GatewayError } from "../../core/errors.ts";
 
+/** Anything that came from outside is unknown until it is read. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A 400 that names the field. */
 export function invalid(param: string, message: string): GatewayError {
   return new GatewayError("badRequest", message, { code: "invalid_value", param });
 }
@@ -40,6 +42,7 @@ export function readNumber(body: JsonObject, name: string, range: { min: number;
   throw invalid(name, `'${name}' must be a number from ${range.min} to ${range.max}.`);
 }
 
+/** One of the given words. */
 export function readChoice<T extends string>(body: JsonObject, name: string, choices: readonly T[]): T | null {
   const value = body[name] ?? null;
   if (value === null) return null;

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from "./fields.ts";
 const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"] as const;
 const MAPS = ["properties", "$defs", "definitions"] as const;
 const SINGLES = ["items"] as const;
+/** Deeper schemas are passed on as they are. */
 const DEPTH_MAX = 64;
 
 // Anthropic refuses these; said in the description the model still heeds them.

@@ -4,6 +4,7 @@
 import { GatewayError } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 
+/** Where a field stands in the bytes: its name, its value, its end. */
 interface JsonField {
   readonly name: string;
   readonly start: number;
@@ -11,6 +12,7 @@ interface JsonField {
   readonly end: number;
 }
 
+/** The bytes as they came, and the places of the top-level fields. */
 export interface JsonSource {
   readonly bytes: Buffer;
   readonly fields: readonly JsonField[];
@@ -221,10 +223,12 @@ export function sourceOf(object: JsonObject): JsonSource {
 
 // A request body as bytes to a JSON object: UTF-8, depth, size and shape are checked before anything reads a field.
 
+/** Deeper bodies could exhaust the stack of a parser behind us. */
 const DEPTH_MAX = 100;
 /** The longest conversations have a quarter of the values. Parsing, or looking through, so much takes a tenth of a second. */
 const LIMITS = { values: 100_000, bareBytes: 8 * 1024 * 1024 };
 
+/** A body to read and to splice. */
 export interface ParsedBody {
   readonly source: JsonSource;
   readonly body: JsonObject;

@@ -1,5 +1,6 @@
 // Tells when the text of one JSON object that arrives in pieces is complete. Each character is looked at once.
 
+/** Fed with pieces of text in order. */
 export interface ObjectScanner {
   push(text: string): void;
   readonly isComplete: boolean;

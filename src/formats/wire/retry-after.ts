@@ -1,7 +1,7 @@
 // Retry-After parsing, in all the forms in use: milliseconds, seconds, a date. Where none of these is sent, the time
 // counts at which the limit that was used up is full again.
 
-type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
+type RetryHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The two headers that describe one limit. */
 export interface RateLimitHeaders {
@@ -14,7 +14,7 @@ const WAIT_MS_MAX = 300_000;
 
 /** `further`: limits that only one format knows. */
 export function readRetryAfterMs(
-  headers: ReplyHeaders,
+  headers: RetryHeaders,
   nowMs: number,
   further: readonly RateLimitHeaders[] = [],
 ): number | null {
@@ -44,7 +44,7 @@ const LIMITS: readonly RateLimitHeaders[] = [
 ];
 
 /** A limit of which something is left is not why we were rejected. */
-function resetOfUsedUp(headers: ReplyHeaders, { remaining, reset }: RateLimitHeaders, nowMs: number): number | null {
+function resetOfUsedUp(headers: RetryHeaders, { remaining, reset }: RateLimitHeaders, nowMs: number): number | null {
   if (number(headers[remaining]) !== 0) return null;
   const text = single(headers[reset]);
   const value = number(headers[reset]);

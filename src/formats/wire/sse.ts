@@ -6,6 +6,7 @@ export interface SseEvent {
   readonly data: string;
 }
 
+/** Cuts bytes into events. Framings other than SSE give the same events. */
 export interface SseReader {
   /** The events completed by these bytes. Throws SseOverflow when a line or event is too long. */
   push(bytes: Uint8Array): readonly SseEvent[];
@@ -20,6 +21,7 @@ export class SseOverflow extends Error {
   }
 }
 
+/** Above any real event: long tool arguments come in pieces. */
 const LINE_LENGTH_MAX = 1 << 20;
 const EVENT_LENGTH_MAX = 4 << 20;
 const LINE_FEED = 10;

@@ -5,16 +5,19 @@ import type { Dialect } from "../../core/model.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+/** What a host takes, and how long a replacement is made. */
 const RULES: Readonly<Record<Exclude<Dialect["toolIds"], "any">, { pattern: RegExp; length: number }>> = {
   "alphanumeric-9": { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
   "safe-40": { pattern: /^[A-Za-z0-9_-]{1,40}$/, length: 24 },
 };
 
+/** The same id where the host takes it. */
 export function toolIdFor(id: string, rule: Dialect["toolIds"]): string {
   if (rule === "any" || RULES[rule].pattern.test(id)) return id;
   return hashText(id, RULES[rule].length);
 }
 
+/** Ids our stream reader gives to calls that came without one. */
 const MADE_UP_ID = /^(call_\d+)?$/;
 
 /** An id every format takes. One made up for a host that gave none must not come back in a later turn for another call. */
@@ -44,9 +47,11 @@ export function hashText(text: string, length: number): string {
 // Tool names made short enough for chat-completions hosts, and found again in the answer. As with ids, the new name
 // depends on the old one alone.
 
+/** Chat-completions takes no longer names. */
 const NAME_LENGTH_MAX = 64;
 const HASH_LENGTH = 8;
 
+/** The same name where it is short and plain. */
 export function shortToolName(name: string): string {
   const safe = name.replace(/[^A-Za-z0-9_-]/g, "_");
   if (safe === name && name.length <= NAME_LENGTH_MAX) return name;

@@ -1,4 +1,4 @@
-// What the client is told when every model of the chain has failed.
+// The error for the client when every model of the chain has failed.
 
 import { GatewayError } from "../../core/errors.ts";
 import { type Failure, judge } from "./verdict.ts";

@@ -1,5 +1,5 @@
-// What a failed attempt means: whether the same model is tried again, which models may be tried next, and whose
-// fault it is. One row per kind of failure.
+// The verdict on a failed attempt: whether the same model is tried again, which models may be tried next, and whose
+// fault it is. One row per kind of failure; the codecs have put the provider's words into ours.
 
 import type { Usage } from "../../core/chat.ts";
 import type { ProviderFault } from "../../formats/format.ts";

@@ -56,14 +56,14 @@ export async function listModels(provider: Provider, services: ListServices): Pr
 
 const NO_BODY = Buffer.alloc(0);
 
-interface Heard {
+interface ListReply {
   readonly hasList: boolean;
   readonly isOutOfPatience: boolean;
   readonly patienceMs: number;
 }
 
 /** Null also where the provider only has no list. */
-function failureOf(reply: Reply, { hasList, isOutOfPatience, patienceMs }: Heard): Failure | null {
+function failureOf(reply: Reply, { hasList, isOutOfPatience, patienceMs }: ListReply): Failure | null {
   const nothing = { status: null, fault: null, retryAfterMs: null };
   const broken = reply.ok ? reply.body.failure : reply.failure;
   if (isOutOfPatience) return { ...nothing, kind: "timeout", message: `no answer within ${patienceMs / 1000} s` };
@@ -76,13 +76,13 @@ function failureOf(reply: Reply, { hasList, isOutOfPatience, patienceMs }: Heard
   return status > 299 || hasList ? null : { ...nothing, kind: "unreadable", message: "no list of models" };
 }
 
-interface Span {
+interface Roundtrip {
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
 }
 
 /** The header tells whole seconds; a cache in between tells how old it is. */
-function readClock({ date, age }: ReplyHeaders, { sentAtMs, receivedAtMs }: Span): Listing["clock"] {
+function readClock({ date, age }: ReplyHeaders, { sentAtMs, receivedAtMs }: Roundtrip): Listing["clock"] {
   const toldMs = Date.parse(String(date));
   if (Number.isNaN(toldMs)) return null;
   const remoteMs = toldMs + 500 + (Number(age ?? 0) || 0) * 1000;

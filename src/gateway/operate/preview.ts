@@ -1,4 +1,4 @@
-// What would be changed or left out of a request for the model it is routed to; nothing is sent.
+// A preview of a request: what would be changed or left out for the model it is routed to. Nothing is sent.
 
 import type { Decision } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";

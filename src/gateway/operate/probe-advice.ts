@@ -1,4 +1,4 @@
-// What a failed test of a provider means to the person who runs the gateway: what is wrong, and what to do about it.
+// Advice on a failed test of a provider, for the person who runs the gateway: what is wrong, and how to fix it.
 
 import { readBuiltin } from "../../catalog/builtin.ts";
 import type { Model, Provider } from "../../core/model.ts";

@@ -12,10 +12,13 @@ import { hashText } from "../../wire/tool-calls.ts";
 import { type Block, blocksOf, type Turn, textBlock } from "../blocks.ts";
 import { thinkingForEffort } from "./thinking.ts";
 
+/** The format refuses longer ids; a hash still tells users apart. */
 const USER_LENGTH_MAX = 256;
 const USER_HASH_LENGTH = 40;
+/** Said in words where the model knows no output format. */
 const JSON_ONLY = "Answer with one valid JSON object and nothing else: no other text, no code fence.";
 
+/** Fields this file or the turns take care of; every other one is left out with a note. */
 const CONVERTED: ReadonlySet<string> = new Set([
   ...["model", "messages", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens"],
   ...["temperature", "top_p", "top_k", "stop", "tools", "functions", "tool_choice", "function_call"],
@@ -26,6 +29,7 @@ export interface FieldsInput extends Pick<Outgoing, "request" | "model" | "outpu
   readonly turns: readonly Turn[];
 }
 
+/** The request without its messages. */
 export interface WrittenFields {
   readonly fields: JsonObject;
   /** What has to be said in words, after the client's own instructions. */
@@ -33,6 +37,7 @@ export interface WrittenFields {
   readonly dropped: readonly string[];
 }
 
+/** Everything but the messages, for this model. */
 export function writeFields(input: FieldsInput, conversion: Conversion): WrittenFields {
   const { request, model } = input;
   const { body, chat } = request;
@@ -70,6 +75,7 @@ function isForced({ tool_choice: choice }: JsonObject): boolean {
   return isObject(choice) && (choice.type === "any" || choice.type === "tool");
 }
 
+/** What decides whether thinking can be asked for. */
 interface ThinkingWish extends FieldsInput {
   readonly maxTokens: number;
   readonly isForced: boolean;
@@ -145,6 +151,7 @@ function noteDropped(body: JsonObject, conversion: Conversion): readonly string[
 
 // Tools and tool choice of a chat-completions request in the Messages format.
 
+/** A tool needs a schema, also when it takes nothing. */
 const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 
 interface ToolsInput {

@@ -6,8 +6,10 @@ import { budgetForEffort, effortForBudget, isEffort, nearestEffort } from "../..
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { blocksOf, isThinking, type Turn } from "../blocks.ts";
 
+/** The least budget the API accepts. */
 const BUDGET_MIN = 1024;
 
+/** What decides in which form a model can be asked to think. */
 export interface ThinkingInput {
   readonly body: JsonObject;
   readonly turns: readonly Turn[];

@@ -6,9 +6,9 @@ import type { Model } from "../../../core/model.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { toolIdFor } from "../../wire/tool-calls.ts";
-import { type Block, cacheMark, reminder, type Turn, textBlock } from "../blocks.ts";
+import { type Block, cacheMark, NO_RESULT, orphanedResult, reminder, type Turn, textBlock } from "../blocks.ts";
 
-const NO_RESULT = "[no result]";
+/** The first turn must be a user's; this one says nothing that a model could answer. */
 const OPENING = "(The conversation begins with the next message.)";
 
 export interface TurnsOptions {
@@ -16,21 +16,23 @@ export interface TurnsOptions {
   readonly conversion: Conversion;
 }
 
+/** Instructions stand apart from the conversation in this format. */
 export interface WrittenTurns {
   readonly system: readonly Block[];
   readonly turns: readonly Turn[];
 }
 
+/** The whole conversation, with every rule of alternation and pairing kept. */
 export function writeTurns(messages: readonly ChatMessage[], options: TurnsOptions): WrittenTurns {
   const firstOther = messages.findIndex((message) => !isInstruction(message));
   const leading = firstOther < 0 ? messages : messages.slice(0, firstOther);
   const system = leading.flatMap(instructionBlocks);
   const turns: Turn[] = [];
   const takenIds = new Set<string>();
-  for (const { assistant, stretch } of exchanges(messages.slice(leading.length))) {
+  for (const { assistant, replies } of groupsOf(messages.slice(leading.length))) {
     const written = writeAssistant(assistant, { ...options, turnIndex: turns.length, takenIds });
     if (written.blocks.length > 0) turns.push({ role: "assistant", content: written.blocks });
-    turns.push(...writeStretch(stretch, written.callIds, options));
+    turns.push(...writeReplies(replies, written.callIds, options));
   }
   // The format needs a user turn to begin with, also when all was said in the instructions.
   if (turns.length === 0) return { system: system.slice(0, -1), turns: [{ role: "user", content: system.slice(-1) }] };
@@ -38,21 +40,21 @@ export function writeTurns(messages: readonly ChatMessage[], options: TurnsOptio
   return { system, turns };
 }
 
-interface Exchange {
+interface MessageGroup {
   readonly assistant: ChatMessage[];
-  readonly stretch: ChatMessage[];
+  readonly replies: ChatMessage[];
 }
 
 /** Assistant messages in a row, and all that follows until the next one. */
-function exchanges(messages: readonly ChatMessage[]): readonly Exchange[] {
-  const found: Exchange[] = [];
+function groupsOf(messages: readonly ChatMessage[]): readonly MessageGroup[] {
+  const found: MessageGroup[] = [];
   for (const message of messages) {
     const last = found.at(-1);
     const isAssistant = message.role === "assistant";
-    const belongs = last !== undefined && (!isAssistant || last.stretch.length === 0);
-    const exchange = belongs ? last : { assistant: [], stretch: [] };
-    if (!belongs) found.push(exchange);
-    (isAssistant ? exchange.assistant : exchange.stretch).push(message);
+    const belongs = last !== undefined && (!isAssistant || last.replies.length === 0);
+    const group = belongs ? last : { assistant: [], replies: [] };
+    if (!belongs) found.push(group);
+    (isAssistant ? group.assistant : group.replies).push(message);
   }
   return found;
 }
@@ -69,15 +71,15 @@ function instructionBlocks({ content }: ChatMessage): readonly Block[] {
     .map((part) => ({ ...textBlock(part.text ?? ""), ...cacheMark(part) }));
 }
 
-/** The user turn of a stretch, and a system turn after it when the last message is an instruction the model takes there. */
-function writeStretch(
-  stretch: readonly ChatMessage[],
+/** The user turn of the replies, and a system turn after it when the last message is an instruction the model takes there. */
+function writeReplies(
+  replies: readonly ChatMessage[],
   callIds: ReadonlyMap<string, string>,
   options: TurnsOptions,
 ): readonly Turn[] {
-  const last = stretch.at(-1);
+  const last = replies.at(-1);
   const hasSystemTurn = last !== undefined && isInstruction(last) && options.model.dialect.takesSystemInMiddle === true;
-  const rest = hasSystemTurn ? stretch.slice(0, -1) : stretch;
+  const rest = hasSystemTurn ? replies.slice(0, -1) : replies;
   const blocks = [
     ...writeResults(rest, callIds, options),
     ...rest.flatMap((message) => writeOther(message, callIds, options)),
@@ -92,13 +94,13 @@ function writeStretch(
 
 /** One result for each call, in the order of the calls: what was repeated counts once, what is missing is said. */
 function writeResults(
-  stretch: readonly ChatMessage[],
+  replies: readonly ChatMessage[],
   callIds: ReadonlyMap<string, string>,
   options: TurnsOptions,
 ): readonly Block[] {
   if (callIds.size === 0) return [];
   const results = new Map<string, ChatMessage>();
-  for (const message of stretch) {
+  for (const message of replies) {
     const key = resultKey(message);
     if (key !== null) results.set(key, message);
   }
@@ -143,17 +145,16 @@ function orphan(message: ChatMessage, options: TurnsOptions): readonly Block[] {
   options.conversion.note("turned a tool result without its call into text");
   const content = resultContent(message, options);
   const blocks = typeof content === "string" ? [textBlock(content)] : content;
-  return blocks.map((block) =>
-    block.type === "text" ? textBlock(reminder(`Result of an earlier tool call:\n${String(block.text)}`)) : block,
-  );
+  return blocks.map((block) => (block.type === "text" ? textBlock(orphanedResult(String(block.text))) : block));
 }
 
 function asReminder(block: Block): Block {
   return { ...block, text: reminder(String(block.text)) };
 }
 
-// What an assistant said and called, from chat-completions messages into the blocks of one turn.
+// Assistant messages as the blocks of one turn: first what was said, then the tool calls.
 
+/** Ids the API takes; others are replaced by a hash of themselves. */
 const SAFE_ID = /^[A-Za-z0-9_-]+$/;
 
 interface AssistantOptions {
@@ -207,14 +208,14 @@ function writeText(part: ContentPart): Block {
   return { ...textBlock(text), ...cacheMark(part) };
 }
 
-interface Call {
+interface AssistantCall {
   readonly key: string;
   readonly id: string;
   readonly name: string;
   readonly text: string;
 }
 
-function readCalls(message: ChatMessage): readonly Call[] {
+function readCalls(message: ChatMessage): readonly AssistantCall[] {
   const calls = (message.tool_calls ?? []).map((call) => {
     const id = call.id ?? "";
     const custom = (call as JsonObject).custom;
@@ -242,7 +243,9 @@ function parseInput(text: string, conversion: Conversion): JsonObject {
 
 // Parts of chat-completions content as content blocks.
 
+/** The media type is the first group. */
 const DATA_URL = /^data:([^;,]*)[^,]*;base64,/;
+/** Other images cannot be sent, whatever they are called. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
 function writePart(part: ContentPart, conversion: Conversion): readonly Block[] {

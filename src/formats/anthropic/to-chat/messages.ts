@@ -4,8 +4,18 @@ import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
-import { type Block, blocksOf, cacheMark, isThinking, reminder, type Turn } from "../blocks.ts";
+import {
+  type Block,
+  blocksOf,
+  cacheMark,
+  isThinking,
+  NO_RESULT,
+  orphanedResult,
+  reminder,
+  type Turn,
+} from "../blocks.ts";
 
+/** The instructions, and the conversation after them. */
 export interface Prompt {
   readonly system: Turn["content"] | null | undefined;
   readonly turns: readonly Turn[];
@@ -19,34 +29,35 @@ export interface TurnOptions extends PartOptions {
 // Differs from conversation to conversation and so would spoil every cached prefix.
 const BILLING_HEADER = "x-anthropic-billing-header:";
 
+/** Also what routing reads: the same conversion, with nothing kept that only a provider needs. */
 export function convertTurns({ system, turns }: Prompt, options: TurnOptions): readonly ChatMessage[] {
   const messages: ChatMessage[] = [...convertSystem(system ?? "", options)];
-  for (const { assistant, stretch } of exchanges(turns)) {
+  for (const { assistant, replies } of groupsOf(turns)) {
     const message = assistant === null ? null : convertAssistant(assistant, options);
     if (message !== null) messages.push(message);
     const callIds = (message?.tool_calls ?? []).map((call) => call.id ?? "");
-    messages.push(...convertStretch(stretch, callIds, options));
+    messages.push(...convertReplies(replies, callIds, options));
   }
   return messages;
 }
 
-interface Exchange {
+interface TurnGroup {
   readonly assistant: readonly Block[] | null;
-  readonly stretch: readonly Turn[];
+  readonly replies: readonly Turn[];
 }
 
 /** An assistant turn and all that follows until the next one. Assistant turns in a row are one, as for the API. */
-function exchanges(turns: readonly Turn[]): readonly Exchange[] {
-  const found: { assistant: Block[] | null; stretch: Turn[] }[] = [];
+function groupsOf(turns: readonly Turn[]): readonly TurnGroup[] {
+  const found: { assistant: Block[] | null; replies: Turn[] }[] = [];
   for (const turn of turns) {
     const last = found.at(-1);
     if (turn.role !== "assistant") {
-      if (last === undefined) found.push({ assistant: null, stretch: [turn] });
-      else last.stretch.push(turn);
-    } else if (last !== undefined && last.assistant !== null && last.stretch.length === 0) {
+      if (last === undefined) found.push({ assistant: null, replies: [turn] });
+      else last.replies.push(turn);
+    } else if (last !== undefined && last.assistant !== null && last.replies.length === 0) {
       last.assistant.push(...blocksOf(turn.content));
     } else {
-      found.push({ assistant: [...blocksOf(turn.content)], stretch: [] });
+      found.push({ assistant: [...blocksOf(turn.content)], replies: [] });
     }
   }
   return found;
@@ -110,31 +121,29 @@ function noteDropped(blocks: readonly Block[], { conversion, keepsReasoning }: T
   }
 }
 
-// What stands between two assistant turns, in the order chat-completions wants: first one tool message for each call,
-// then what the results showed besides text, then everything else as it came.
+// The replies between two assistant turns, in the order chat-completions wants: one tool message for each call, then
+// attachments of the results, then the rest as it came.
 
-const NO_RESULT = "[no result]";
-
-function convertStretch(
-  stretch: readonly Turn[],
+function convertReplies(
+  replies: readonly Turn[],
   callIds: readonly string[],
   options: PartOptions,
 ): readonly ChatMessage[] {
-  const results = latestResults(stretch);
+  const results = latestResults(replies);
   const answered = callIds.map((id) => convertResult(id, results.get(id), options));
   const attachments = answered.flatMap((result) => result.attachments);
   const known = new Set(callIds);
   return [
     ...answered.map((result) => result.message),
     ...(attachments.length === 0 ? [] : [{ role: "user", content: attachments } as const]),
-    ...stretch.flatMap((turn) => convertTurn(turn, known, options)),
+    ...replies.flatMap((turn) => convertTurn(turn, known, options)),
   ];
 }
 
 /** Clients that repeat a result mean the later one. */
-function latestResults(stretch: readonly Turn[]): ReadonlyMap<string, Block> {
+function latestResults(replies: readonly Turn[]): ReadonlyMap<string, Block> {
   const results = new Map<string, Block>();
-  for (const turn of stretch) {
+  for (const turn of replies) {
     for (const block of blocksOf(turn.content)) {
       if (block.type === "tool_result") results.set(String(block.tool_use_id), block);
     }
@@ -142,12 +151,12 @@ function latestResults(stretch: readonly Turn[]): ReadonlyMap<string, Block> {
   return results;
 }
 
-interface Result {
+interface ConvertedResult {
   readonly message: ChatMessage;
   readonly attachments: readonly ContentPart[];
 }
 
-function convertResult(id: string, block: Block | undefined, options: PartOptions): Result {
+function convertResult(id: string, block: Block | undefined, options: PartOptions): ConvertedResult {
   if (block === undefined) {
     options.conversion.note("added an empty result for a tool call that had none");
     return { message: { role: "tool", tool_call_id: id, content: NO_RESULT }, attachments: [] };
@@ -210,7 +219,7 @@ function convertTurn(turn: Turn, known: ReadonlySet<string>, options: PartOption
 function orphan(block: Block, options: PartOptions): readonly ContentPart[] {
   options.conversion.note("turned a tool result without its call into text");
   const { text, attachments } = readResult(block, options);
-  return [{ type: "text", text: reminder(`Result of an earlier tool call:\n${text}`) }, ...attachments];
+  return [{ type: "text", text: orphanedResult(text) }, ...attachments];
 }
 
 /** Plain text as a string, which every host takes; anything else as parts. */
@@ -222,6 +231,7 @@ function joinParts(parts: readonly ContentPart[], separator: string): string | r
 // Content blocks of a user or of a tool as chat-completions parts. What only Anthropic can open is refused, so that
 // another model is tried or the client is told.
 
+/** What becomes of content that chat-completions has no field for. */
 interface PartOptions {
   readonly conversion: Conversion;
   readonly keepsCacheControl: boolean;

@@ -14,15 +14,19 @@ import type { Turn } from "../blocks.ts";
 import { convertTurns } from "./messages.ts";
 import { convertTools } from "./tools.ts";
 
+/** Hosts of chat-completions take no more stop sequences. */
 const STOPS_MAX = 4;
+/** Hosts refuse longer names of users; a hash still tells them apart. */
 const USER_LENGTH_MAX = 64;
 const USER_HASH_LENGTH = 40;
 
+/** Fields this file takes care of; every other one is left out with a note. */
 const CONVERTED: ReadonlySet<string> = new Set([
   ...["model", "max_tokens", "messages", "system", "stream", "temperature", "top_p", "top_k", "stop_sequences"],
   ...["tools", "tool_choice", "thinking", "output_config", "output_format", "metadata"],
 ]);
 
+/** Throws `unconvertible` when the request needs what only Anthropic has. */
 export function writeChatBody({ body, chat }: ClientRequest, model: Model): ChatBody {
   const conversion = new Conversion();
   const keepsCacheControl = model.dialect.takesCacheControl === true;
@@ -105,6 +109,7 @@ function noteCacheControl(body: JsonObject, conversion: Conversion): void {
   if (hasMark) conversion.note("dropped 'cache_control': the host caches in its own way");
 }
 
+/** Cache marks stand on blocks and on content inside results, never deeper. */
 const MARK_DEPTH_MAX = 4;
 
 function hasField(value: unknown, name: string, depth: number): boolean {

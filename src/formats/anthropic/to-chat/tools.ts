@@ -36,6 +36,7 @@ function noteServerTool(tool: JsonObject, conversion: Conversion): void {
   );
 }
 
+/** Fields of tools that change how they are offered, not what they do. */
 const LEFT_OUT = ["defer_loading", "eager_input_streaming", "input_examples", "allowed_callers"] as const;
 
 function convertTool(tool: JsonObject, conversion: Conversion): JsonObject {
@@ -82,6 +83,7 @@ function convertChoice(choice: unknown): JsonObject {
 // Tools that Anthropic has given a type: those the client runs get a schema of their own, so that any model can call them;
 // those Anthropic runs cannot be had elsewhere. Types end in a date, so they are known by what precedes it.
 
+/** A tool of the vendor's that the client runs itself. */
 interface ClientTool {
   readonly prefix: string;
   readonly description: string;
