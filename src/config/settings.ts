@@ -2,6 +2,7 @@
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { OptionValues } from "./options/table.ts";
+import type { Tracing } from "./options/traces.ts";
 import type { Problem } from "./report.ts";
 
 /**
@@ -23,22 +24,6 @@ export interface Settings extends Pick<OptionValues, "routing" | "limits" | "hea
   readonly catalog: Catalog;
   /** Every option of the table as it came out, for people. */
   readonly options: readonly ShownOption[];
-}
-
-/** Where traces go, which, and how. */
-export interface Tracing {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly protocol: "http/protobuf" | "http/json";
-  readonly compression: "none" | "gzip";
-  readonly timeoutMs: number;
-  /** Attributes of this process, its service's name among them. */
-  readonly resource: Readonly<Record<string, string>>;
-  readonly sampler: string;
-  /** For samplers with a ratio. */
-  readonly samplerRatio: number;
-  readonly queueMax: number;
-  readonly delayMs: number;
 }
 
 /** One option: its value in words, and where that came from. */

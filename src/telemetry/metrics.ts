@@ -13,7 +13,7 @@ export interface BreakerReading {
 }
 
 /** What is seen of providers at one moment. */
-export interface ProviderReadings {
+interface ProviderReadings {
   breakers(): readonly BreakerReading[];
   /** Models of the catalogue that have a provider: those that may be called now, and those that are cooling down. */
   models(): { readonly usable: number; readonly resting: number };
@@ -22,14 +22,14 @@ export interface ProviderReadings {
 }
 
 /** Told by the health of providers. */
-export interface ProviderMetrics {
+interface ProviderMetrics {
   breakerOpened(opened: Omit<BreakerReading, "state">): void;
   retried(retry: { readonly provider: string; readonly isAllowed: boolean }): void;
   watchProviders(readings: ProviderReadings): void;
 }
 
 /** Whose work the database could not do. */
-export type StoreWork = "request" | "settlement" | "records";
+type StoreWork = "request" | "settlement" | "records";
 
 /** Everything that /metrics shows. */
 export interface Metrics extends ProviderMetrics, RequestMetrics {

@@ -27,7 +27,7 @@ import {
   type SpanExporter,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace";
-import type { Tracing } from "../config/settings.ts";
+import type { Tracing } from "../config/options/traces.ts";
 import type { Span } from "./spans.ts";
 import type { CallerContext, TraceContext } from "./trace-context.ts";
 

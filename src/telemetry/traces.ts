@@ -1,7 +1,7 @@
 // Traces of requests: where each stands in its caller's trace, and its spans when it is over. Everything that takes time
 // happens afterwards, in batches.
 
-import type { Tracing } from "../config/settings.ts";
+import type { Tracing } from "../config/options/traces.ts";
 import type { Log } from "../core/log.ts";
 import type { Otlp, OutgoingSpan } from "./otlp.ts";
 import { createSpanQueue, type SpanDropReason } from "./span-queue.ts";

@@ -3,8 +3,23 @@
 import type { Located } from "../located.ts";
 import { number, oneOf, type Reader, reject, text, truth } from "../readers.ts";
 import type { Problem, Report } from "../report.ts";
-import type { Tracing } from "../settings.ts";
 import { option, type ValuesOf } from "./option.ts";
+
+/** Where traces go, which, and how. */
+export interface Tracing {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly protocol: "http/protobuf" | "http/json";
+  readonly compression: "none" | "gzip";
+  readonly timeoutMs: number;
+  /** Attributes of this process, its service's name among them. */
+  readonly resource: Readonly<Record<string, string>>;
+  readonly sampler: string;
+  /** For samplers with a ratio. */
+  readonly samplerRatio: number;
+  readonly queueMax: number;
+  readonly delayMs: number;
+}
 
 const SAMPLERS = [
   "parentbased_always_on",

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Tracing } from "../../../src/config/settings.ts";
+import type { Tracing } from "../../../src/config/options/traces.ts";
 import { openOtlp } from "../../../src/telemetry/otlp.ts";
 
 const SRC = join(import.meta.dirname, "../../../src");
