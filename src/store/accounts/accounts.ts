@@ -3,6 +3,7 @@
 import type { Account, AccountStore } from "../../core/accounts.ts";
 import type { Db, SqlRow } from "../../core/db.ts";
 
+/** Accounts are never deleted: the ledger refers to them. */
 export function createAccountStore(db: Db): AccountStore {
   return {
     insert: async ({ id, name, createdAtMs }) => {

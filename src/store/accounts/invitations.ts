@@ -5,6 +5,7 @@ import type { Invitation, InvitationStore, UserRole } from "../../core/people.ts
 import { BatchRejected } from "../../core/store-errors.ts";
 import { INSERT_USER, userParams } from "./users.ts";
 
+/** A link is used up in the batch that makes its user, so it works once. */
 export function createInvitationStore(db: Db): InvitationStore {
   return {
     insert: async ({ id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs }) => {
@@ -60,6 +61,7 @@ const PAGE_AFTER = `SELECT ${COLUMNS} FROM invitations WHERE kind = 'invitation'
   AND (created_at, id) < (SELECT created_at, id FROM invitations WHERE id = $2)
   ORDER BY created_at DESC, id DESC LIMIT $1`;
 
+/** A set-up link has no expiry. */
 function toInvitation(row: SqlRow): Invitation {
   return {
     id: String(row.id),

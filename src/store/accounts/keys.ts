@@ -5,6 +5,7 @@ import type { KeyRecord, KeyStore } from "../../core/keys.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
 import { BUMP_REVISION, readRevision } from "./revision.ts";
 
+/** Every change of a key bumps the revision in the same batch, except the time it was last used. */
 export function createKeyStore(db: Db): KeyStore {
   return {
     insert: async (key, replaced) => {
@@ -64,6 +65,7 @@ const PAGE_AFTER = `SELECT ${COLUMNS} FROM api_keys
 const REVOKE = `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE account_id = $2 AND id = $3
   RETURNING id`;
 
+/** What may be changed after a key was made, with its column. */
 const CHANGEABLE = [
   ["name", "name"],
   ["profileId", "profile_id"],

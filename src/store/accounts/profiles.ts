@@ -7,6 +7,7 @@ import { BatchRejected } from "../../core/store-errors.ts";
 import { forUpdateSql } from "../dialect.ts";
 import { BUMP_REVISION } from "./revision.ts";
 
+/** Every change bumps the revision in the same batch, so that other processes read it again. */
 export function createProfileStore(db: Db): ProfileStore {
   return {
     insert: async (profile) => {

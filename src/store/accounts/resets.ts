@@ -5,6 +5,7 @@ import type { PasswordResetStore } from "../../core/people.ts";
 import { BatchRejected } from "../../core/store-errors.ts";
 import { END_RESETS, SET_PASSWORD, toUser, USER_COLUMNS } from "./users.ts";
 
+/** One open link per user: a new one replaces the last. */
 export function createPasswordResetStore(db: Db): PasswordResetStore {
   return {
     insert: async ({ userId, hash, createdAtMs, expiresAtMs }) => {

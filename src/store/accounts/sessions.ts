@@ -4,6 +4,7 @@ import type { Db } from "../../core/db.ts";
 import type { SessionStore } from "../../core/people.ts";
 import { toUser, USER_COLUMNS } from "./users.ts";
 
+/** Only the hash of a token is stored, so a copy of the database opens no session. */
 export function createSessionStore(db: Db): SessionStore {
   return {
     insert: async ({ hash, userId, createdAtMs, seenAtMs }, staleBeforeMs) => {

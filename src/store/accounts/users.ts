@@ -4,6 +4,7 @@ import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
 import type { User, UserRole, UserStore } from "../../core/people.ts";
 import { forUpdateSql } from "../dialect.ts";
 
+/** E-mail addresses arrive in lower case; the table keeps them unique. */
 export function createUserStore(db: Db): UserStore {
   return {
     hasOperator: async () => (await db.query("SELECT id FROM users WHERE role = 'operator' LIMIT 1")).length > 0,
@@ -45,6 +46,7 @@ export const SET_PASSWORD = "UPDATE users SET password_hash = $1 WHERE id = $2";
 
 export const END_RESETS = "DELETE FROM password_resets WHERE user_id = $1";
 
+/** By name: a prepared statement with `*` fails as soon as a newer version adds a column. */
 export const USER_COLUMNS = "id, email, role, account_id, password_hash, created_at, last_sign_in_at";
 
 export const INSERT_USER = `INSERT INTO users (${USER_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`;

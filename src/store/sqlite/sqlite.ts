@@ -88,6 +88,7 @@ interface ThreadCall {
   readonly statements?: readonly Statement[];
 }
 
+/** An error as it crosses the thread; classes do not survive a message. */
 interface ThreadFailure {
   readonly message: string;
   readonly errcode: number | null;
@@ -103,6 +104,7 @@ interface ThreadAnswer {
   readonly error?: ThreadFailure;
 }
 
+/** A caller that waits for the thread. */
 interface Waiter {
   readonly resolve: (rows: Answers) => void;
   readonly reject: (error: Error) => void;
@@ -162,6 +164,7 @@ function startThread(workerData: { path: string; lockPath: string | null; busyTi
   return { opened, call, close };
 }
 
+/** Hands an answer to its waiter. */
 function settle(waiters: Map<number, Waiter>, answer: ThreadAnswer, path: string): void {
   const waiter = waiters.get(answer.id);
   waiters.delete(answer.id);
