@@ -34,6 +34,15 @@ describe("docs/ARCHITECTURE.md", () => {
   });
 });
 
+test("a request is readable on one screen: complete() runs the steps in the order the page tells", () => {
+  const text = readFileSync(join(ROOT, "src/gateway/complete.ts"), "utf8");
+  const body = /export async function complete\(.*?\n}\n/s.exec(text)?.[0] ?? "";
+  expect(body.split("\n").length).toBeLessThan(45);
+  const steps = ["route(", "reserve(", "attempt(", "answer(", "reportOf("].map((step) => body.indexOf(step));
+  expect(steps).not.toContain(-1);
+  expect(steps).toEqual([...steps].sort((a, b) => a - b));
+});
+
 function filesNamed(text: string): string[] {
   return [...text.matchAll(/`((?:src|ui|scripts|test)\/[\w./-]+\.\w+)`/g)].map(([, path]) => path ?? "");
 }
