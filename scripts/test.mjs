@@ -21,6 +21,7 @@ const TSC = "node_modules/typescript/bin/tsc";
 const SOURCE_CHECKS = [
   { name: "lint", program: BIOME, args: ["check", "--error-on-warnings", "."] },
   { name: "unused code", program: "node_modules/knip/bin/knip.js", args: [] },
+  { name: "structure", program: "scripts/structure/measure.mjs", args: ["--check"] },
   { name: "words", program: "scripts/words.mjs", args: [] },
   { name: "types", program: TSC, args: ["--noEmit", "-p", "tsconfig.json"] },
   { name: "dashboard types", program: TSC, args: ["--noEmit", "-p", "ui/tsconfig.json"] },
