@@ -72,7 +72,7 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 };
 
 /** What is known of how an answer ended, when it is written in this format. */
-export interface Ending {
+interface Ending {
   readonly finish: unknown;
   readonly hasToolCalls: boolean;
   readonly hasRefusal: boolean;

@@ -12,7 +12,7 @@ import { PREFILL, THINKING_HISTORY } from "./errors.ts";
 /** Stands in for a begun answer where the model does not go on with one. */
 const CONTINUE = "Continue exactly where your last message ends.";
 
-export interface OutgoingTurns extends Outgoing {
+interface OutgoingTurns extends Outgoing {
   /** Whether the client wrote the turns, rather than conversion. */
   readonly isNative: boolean;
 }

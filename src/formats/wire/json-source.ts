@@ -33,7 +33,7 @@ export interface ScanLimits {
 const NO_LIMITS: ScanLimits = { values: Number.POSITIVE_INFINITY, bareBytes: Number.POSITIVE_INFINITY };
 
 /** A field's new JSON text, or null to leave the field out. */
-export type FieldChanges = ReadonlyMap<string, string | Buffer | null>;
+type FieldChanges = ReadonlyMap<string, string | Buffer | null>;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

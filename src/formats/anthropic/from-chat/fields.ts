@@ -25,12 +25,12 @@ const CONVERTED: ReadonlySet<string> = new Set([
   ...["parallel_tool_calls", "response_format", "reasoning_effort", "reasoning", "user", "safety_identifier"],
 ]);
 
-export interface FieldsInput extends Pick<Outgoing, "request" | "model" | "outputCap"> {
+interface FieldsInput extends Pick<Outgoing, "request" | "model" | "outputCap"> {
   readonly turns: readonly Turn[];
 }
 
 /** The request without its messages. */
-export interface WrittenFields {
+interface WrittenFields {
   readonly fields: JsonObject;
   /** What has to be said in words, after the client's own instructions. */
   readonly instructions: readonly Block[];

@@ -10,7 +10,7 @@ import { blocksOf, isThinking, type Turn } from "../blocks.ts";
 const BUDGET_MIN = 1024;
 
 /** What decides in which form a model can be asked to think. */
-export interface ThinkingInput {
+interface ThinkingInput {
   readonly body: JsonObject;
   readonly turns: readonly Turn[];
   readonly model: Model;

@@ -11,13 +11,13 @@ import { type Block, cacheMark, NO_RESULT, orphanedResult, reminder, type Turn, 
 /** The first turn must be a user's; this one says nothing that a model could answer. */
 const OPENING = "(The conversation begins with the next message.)";
 
-export interface TurnsOptions {
+interface TurnsOptions {
   readonly model: Model;
   readonly conversion: Conversion;
 }
 
 /** Instructions stand apart from the conversation in this format. */
-export interface WrittenTurns {
+interface WrittenTurns {
   readonly system: readonly Block[];
   readonly turns: readonly Turn[];
 }

@@ -21,7 +21,7 @@ export interface Prompt {
   readonly turns: readonly Turn[];
 }
 
-export interface TurnOptions extends PartOptions {
+interface TurnOptions extends PartOptions {
   /** Whether readable thinking of earlier turns goes along as `reasoning_content`. */
   readonly keepsReasoning: boolean;
 }
