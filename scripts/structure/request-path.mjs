@@ -63,7 +63,7 @@ async function functionsRun(/** @type {Session} */ session, /** @type {() => Pro
   const { result } = await session.post("Profiler.takePreciseCoverage");
   await session.post("Profiler.stopPreciseCoverage");
   return result.flatMap(({ url, functions }) => {
-    const at = url.indexOf("/dist/");
+    const at = url.includes("/node_modules/") ? -1 : url.indexOf("/dist/");
     const ran = at < 0 ? [] : functions.filter(({ functionName, ranges }) => functionName !== "" && ranges[0]?.count);
     const path = url.slice(at + "/dist/".length).replace(/\.js$/, ".ts");
     return ran.map(({ functionName, ranges }) => ({ path, id: `${path} ${functionName} ${ranges[0]?.startOffset}` }));
