@@ -1,5 +1,5 @@
-// Reads what a response or a chunk says, in the internal shape: texts, tool calls, finish reasons and the model it names.
-// The gateway learns it here and needs to know no field of any format.
+// Reads the content of a response or a chunk in the internal shape: texts, tool calls, finish reasons and the model it
+// names. The gateway therefore needs no field names of any format.
 
 import type { ChatChunk, WholeResponse } from "./format.ts";
 import { isObject, type JsonObject } from "./wire/fields.ts";

@@ -1,6 +1,6 @@
-// The contract of a wire format. A format is a codec with two edges: clients (read a request, write a response) and
-// providers (write a request, read a response). Between them stands one internal shape: chat-completions.
-// `passage.ts` joins the edges, `registry.ts` lists the formats.
+// The contract of a wire format. A format is a codec with two ends: clients (read a request, write a response) and
+// providers (write a request, read a response). Between them is one internal shape, chat-completions. `passage.ts`
+// joins the ends, and `registry.ts` lists the formats.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ChatRequest, Usage } from "../core/chat.ts";
@@ -12,12 +12,12 @@ import type { JsonSource } from "./wire/json-source.ts";
 import type { RateLimitHeaders } from "./wire/retry-after.ts";
 import type { SseReader } from "./wire/sse.ts";
 
-/** A codec for both edges. One edge alone would serve only half of the pairs. */
+/** A codec for both ends. One end alone would serve only half of the pairs. */
 export interface Format extends ClientFormat, ProviderFormat {
   readonly name: FormatName;
 }
 
-// --- The client's edge
+// --- The client's end
 
 /** A request as a client sent it: the parsed body with the bytes it came in, and what routing reads of it. */
 export interface ClientRequest extends RequestBody {
@@ -70,7 +70,7 @@ export interface StreamOptions {
   readonly wantsUsage: boolean;
 }
 
-/** The client's edge of a codec. */
+/** The client's end of a codec. */
 export interface ClientFormat {
   readonly name: FormatName;
   /** Keeps idempotency keys of different formats apart. It goes into stored ids, so it never changes. */
@@ -136,7 +136,7 @@ export interface StreamWriter {
   readonly ping: string;
 }
 
-// --- The provider's edge
+// --- The provider's end
 
 /** What a provider is to be sent, and by which model's rules. */
 export interface Outgoing {
@@ -161,7 +161,7 @@ export interface ProviderRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The provider's edge of a codec. */
+/** The provider's end of a codec. */
 export interface ProviderFormat {
   readonly name: FormatName;
   /** The client's own request: its bytes with only those fields changed that this model cannot take. */

@@ -1,5 +1,5 @@
-// Where a client's format meets a provider's. Whether the original travels is decided here and nowhere else: it does
-// when both speak the same format. Else the internal shape stands between them.
+// Joins a client's format with a provider's. When both are the same, the original bytes are sent; otherwise the request
+// is converted through the internal shape. Only this file decides which.
 
 import type { FormatName, Model } from "../core/model.ts";
 import type {
@@ -21,7 +21,7 @@ export interface Spoken {
   readonly request: ClientRequest;
 }
 
-/** The same edge on both sides: bytes and events are passed on instead of converted. */
+/** The same format at both ends: bytes and events are passed on instead of converted. */
 function isSame(client: ClientFormat, provider: FormatName | undefined): boolean {
   return client.name === provider;
 }

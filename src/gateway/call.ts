@@ -1,4 +1,4 @@
-// One call through the gateway: what the edge hands in, and whom it wants told as the call goes on.
+// One call through the gateway: its input from http/, and the observer of its progress.
 
 import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";

@@ -1,5 +1,5 @@
-// Captures what passes to the client, for the call report: text where content is kept, tool calls to be checked, and for
-// spans what the provider says of its response. Everything is bounded; what nobody asked for is not captured.
+// Captures what the client is sent, for the call report: text where content is stored, tool calls to be checked, and
+// the provider's response metadata for spans. Everything is bounded, and nothing is captured unless it is asked for.
 
 import type { CapturedResponse, CapturedToolCall, ResponseMetadata } from "../core/call-report.ts";
 import {

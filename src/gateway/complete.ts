@@ -1,4 +1,4 @@
-// One request from decision to response, on one screen. `admit` settled who is calling before the body was read.
+// One request from decision to response, on one screen. `admit` has verified the key before the body was read.
 
 import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";

@@ -1,4 +1,4 @@
-// Idempotent requests: the same Idempotency-Key and body twice get one response and one charge. Behaviour 7.
+// Idempotent requests: the same Idempotency-Key and body sent twice get one response and one charge. Behaviour 7.10.
 
 import { createHash } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";

@@ -1,4 +1,4 @@
-// Calls that are not settled yet. A stopping process waits for them, and cuts off those whose time is over.
+// Calls that are not settled yet. A stopping process waits for them, and cancels those still running at the deadline.
 
 import type { Cancellation } from "../core/cancellation.ts";
 import { GatewayError } from "../core/errors.ts";

@@ -1,4 +1,4 @@
-// Relay of a provider's stream to the client, piece by piece at the client's pace. It ends with the finish when the
+// Relays a provider's stream to the client, piece by piece at the client's pace. It ends with the finish when the
 // provider finished, and with an error event when the stream broke. Behaviour 6.
 
 import type { Usage } from "../core/chat.ts";

@@ -1,4 +1,4 @@
-// Reservation of credits before the first byte goes to a provider: one hold for the whole chain. A balance that does not
+// Reserves credits before the first byte goes to a provider: one hold for the whole chain. A balance that does not
 // cover the chain may cover part of it, or a shorter response. Behaviour 7.
 
 import { randomUUID } from "node:crypto";

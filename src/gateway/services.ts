@@ -1,4 +1,4 @@
-// The services a call needs; built once by app/app.ts.
+// The services that a call needs. `app/app.ts` builds them once.
 
 import type { Ledger } from "../billing/ledger.ts";
 import type { Catalog } from "../catalog/catalog.ts";

@@ -1,5 +1,5 @@
-// Settlement of a response: the tokens it used (or an estimate), what they cost, what was saved against the baseline, and
-// the one booking of it. Behaviour 7.
+// Settles a response: the tokens it used (or an estimate), their cost, the savings against the baseline, and the one
+// charge in the ledger. Behaviour 7.
 
 import { inputTokensPossible } from "../billing/estimate.ts";
 import { estimatedUsage, exceeds, type Metered, meter, priceFor, type TokenCounts } from "../billing/meter.ts";

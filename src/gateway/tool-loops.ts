@@ -1,6 +1,6 @@
-// Which model made which tool call, so that the result can go back to it: a conversation stays with one model while its
-// tool loop is open. In memory and bounded; what is forgotten, or was made by another process, can be decided again from
-// the messages the loop was opened with.
+// Remembers which model made which tool call, so that a conversation stays with one model while its tool loop is open.
+// Bounded, and in memory only. For calls that it does not know, the model is decided again from the messages before the
+// loop.
 
 import { type ChatMessage, toolCallIds } from "../core/chat.ts";
 import { clientToolId, toolIdFor } from "../formats/wire/tool-calls.ts";

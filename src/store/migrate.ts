@@ -1,6 +1,6 @@
 // Numbered SQL files, each applied once in a transaction of its own and recorded by name.
-// The files hold portable SQL; where the stores share no words for a thing, a file stands twice (NAME.sqlite.sql,
-// NAME.postgres.sql) or a comment is marked (/*sqlite …*/). A statement ends with a semicolon at the end of a line.
+// The files hold portable SQL. Where the databases differ, a file exists twice (NAME.sqlite.sql, NAME.postgres.sql) or
+// a comment is marked (/*sqlite …*/). A statement ends with a semicolon at the end of a line.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Db, Queryable } from "../core/db.ts";

@@ -1,4 +1,4 @@
-// The words of the Messages format: turns made of content blocks, as both directions of the codec handle them.
+// Types of the Messages format: turns that consist of content blocks. Both directions of the codec use them.
 
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";

@@ -1,4 +1,4 @@
-// The Messages format, both edges.
+// The Messages format, for clients and providers.
 
 import type { Format } from "../format.ts";
 import { readListedModels } from "../service/provider-models.ts";

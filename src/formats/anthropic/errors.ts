@@ -1,4 +1,4 @@
-// Errors in the Messages format: ours written for a client, a provider's read into our own words.
+// Errors in the Messages format: writes ours for a client, and reads a provider's as a ProviderFault.
 
 import type { ErrorKind, GatewayError } from "../../core/errors.ts";
 import type { ProviderFault } from "../format.ts";

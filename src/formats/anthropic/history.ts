@@ -1,5 +1,5 @@
-// Turns of a conversation as this Claude model takes them. A conversation that crossed vendors brings thinking nobody
-// signed and ids of other shapes; a model may also know fewer forms of turns than the client does.
+// Adapts earlier turns to one Claude model. A conversation that used several vendors contains unsigned thinking and ids
+// of other shapes. A model may also support fewer forms of turns than the client does.
 
 import type { Dialect } from "../../core/model.ts";
 import type { Outgoing } from "../format.ts";

@@ -1,4 +1,4 @@
-// A whole response in the Messages format, read from a provider's bytes; as a chat completion where another format asks.
+// Reads a whole response in the Messages format from a provider's bytes, and converts it for clients of other formats.
 
 import type { Usage } from "../../core/chat.ts";
 import type { ResponseReading, WholeResponse } from "../format.ts";

@@ -1,5 +1,5 @@
-// A Messages stream read from a provider: each event as a chat chunk, with the event itself for clients of the same format,
-// and what has been seen so far kept as progress. It never invents an end.
+// Reads a Messages stream from a provider: each event becomes a chat chunk, and clients of the same format get the
+// event itself. What was seen so far is kept as progress. It never invents an end.
 
 import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";

@@ -1,4 +1,4 @@
-// A Messages request for a provider that speaks the format: a client's own request as it came but for what must change,
+// A Messages request for a provider that speaks the format. It is the client's own request with the necessary changes,
 // or one converted from chat-completions.
 
 import type { ListRequest, Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";

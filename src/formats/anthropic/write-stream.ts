@@ -1,5 +1,5 @@
-// A Messages stream written for a client: from chat chunks, or from the events of a provider of the same format. The end
-// waits until usage is known and settled. Behaviour 6.
+// Writes a Messages stream for a client, from chat chunks or from the events of a provider of the same format. The end
+// is sent only when usage is known and settled. Behaviour 6.
 
 import type { GatewayError } from "../../core/errors.ts";
 import type { ChatChunk, NativeEvent, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";

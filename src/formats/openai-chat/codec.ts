@@ -1,4 +1,4 @@
-// The chat-completions format, both edges. Its body is the internal shape itself, so `toChat` changes nothing.
+// The chat-completions format, for clients and providers. Its body is the internal shape, so `toChat` changes nothing.
 
 import type { Format } from "../format.ts";
 import { readControls } from "../service/controls.ts";

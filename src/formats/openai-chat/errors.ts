@@ -1,4 +1,4 @@
-// Errors in chat-completions: ours written for a client, a provider's read into our own words. Behaviour 4.
+// Errors in chat-completions: writes ours for a client, and reads a provider's as a ProviderFault. Behaviour 4.
 
 import type { GatewayError } from "../../core/errors.ts";
 import type { ProviderFault } from "../format.ts";

@@ -1,4 +1,4 @@
-// Earlier turns of a conversation, made fit for this host: models of other vendors leave reasoning text and thought
+// Adapts earlier turns of a conversation to one host. Models of other vendors leave reasoning text and thought
 // signatures in them.
 
 import type { ChatMessage, ToolCall } from "../../core/chat.ts";

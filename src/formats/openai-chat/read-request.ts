@@ -1,5 +1,5 @@
-// Reads what the gateway needs of a chat-completions body. Validates the fields it knows and nothing else;
-// the others stay in the original bytes. Behaviour 4, 5.
+// Reads what the gateway needs of a chat-completions body. It validates the fields that it reads. All others stay in
+// the original bytes. Behaviour 4, 5.
 
 import { type ChatMessage, type ChatRequest, ROLES, type Role, type Tool } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";

@@ -1,4 +1,4 @@
-// A whole chat-completions response read from a provider's bytes, and the finish reasons of all hosts in one wording.
+// Reads a whole chat-completions response from a provider's bytes, and maps the finish reasons of all hosts to one set.
 
 import type { ResponseReading } from "../format.ts";
 import { unreadable } from "../wire/faults.ts";

@@ -1,5 +1,5 @@
-// A chat-completions stream read from a provider: events to normalised chunks, with what has been seen so far
-// (content, finish, usage, fault) kept as progress. It never invents a finish.
+// Reads a chat-completions stream from a provider: events become normalised chunks. What was seen so far (content,
+// finish, usage, fault) is kept as progress. It never invents a finish.
 
 import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";

@@ -1,5 +1,5 @@
-// A chat-completions request for a provider that speaks chat-completions: the client's own bytes with only those
-// top-level fields changed that must be, by the dialect of the model's host.
+// A chat-completions request for a provider of the same format: the client's own bytes. Only those top-level fields
+// change that must, for instance because of the dialect of the model's host.
 
 import type { ChatMessage, ToolCall } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";

@@ -1,5 +1,5 @@
-// A whole chat-completions response written for a client: the same bytes apart from the model name, the usage where it
-// was missing, what hosts leave out, and the added `service` object.
+// Writes a whole chat-completions response for a client. The bytes stay the same apart from the model name, missing
+// usage, fields that hosts leave out, and the added `service` object.
 
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject } from "../wire/fields.ts";

@@ -1,4 +1,4 @@
-// A chat-completions stream written for a client. The finishing chunk waits until usage is known, because the last
+// Writes a chat-completions stream for a client. The finishing chunk is sent only when usage is known, because the last
 // chunk carries the `service` object with the savings recomputed. Behaviour 6.
 
 import type { Usage } from "../../core/chat.ts";

@@ -1,4 +1,5 @@
-// The `service_*` fields on the wire: read into Controls, and known by their prefix so that none ever leaves. Behaviour 2.2.
+// Reads the `service_*` fields of a request into Controls. Their prefix marks them, so that no provider receives one.
+// Behaviour 2.2.
 
 import { type Controls, type Quality, ROUTING_PROFILES } from "../../core/decision.ts";
 import { TIERS } from "../../core/tiers.ts";

@@ -1,5 +1,5 @@
-// A model as the models list shows it. Prices are exact decimal text in USD per token, markup included, as they are
-// charged: where none is listed for the cache, what stands in for it. Behaviour 9.
+// A model as the models list shows it. Prices are exact decimal text in USD per token, with the markup. A missing cache
+// price is shown as the price that is charged instead. Behaviour 9.
 
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Capability, Model } from "../../core/model.ts";

@@ -1,4 +1,4 @@
-// A provider's own list of models, as it is read. Vendors agree on `id` and on little else, so one reader serves all.
+// Reads a provider's own list of models. Vendors agree on `id` and on little else, so one reader serves all.
 
 import type { ListedModel, ListedPrice } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";

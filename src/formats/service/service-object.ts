@@ -1,4 +1,4 @@
-// The `service` object and its header twins: the routing decision as a client sees it. Behaviour 6.1, 6.3.
+// The `service` object and the `X-Service-*` headers: the routing decision as a client sees it. Behaviour 6.1, 6.3.
 
 import type { Decision } from "../../core/decision.ts";
 import type { ServiceObject } from "../format.ts";

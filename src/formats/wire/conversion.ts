@@ -1,4 +1,5 @@
-// Notes of a conversion: what was changed or left out while a request was rewritten, and what could not be said at all.
+// Notes of a conversion: what was changed or dropped while a request was rewritten, and what could not be expressed at
+// all.
 
 import { GatewayError } from "../../core/errors.ts";
 

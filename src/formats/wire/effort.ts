@@ -1,4 +1,4 @@
-// How hard a model is to think, from the words of one format into those a model takes.
+// Reasoning effort: the values of one format, mapped to those that a model accepts.
 
 import { type Dialect, EFFORTS, type Effort } from "../../core/model.ts";
 

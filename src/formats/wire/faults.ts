@@ -1,5 +1,4 @@
-// Provider errors in the gateway's own words. Hosts copy one another's codes and phrases, so one table of them serves
-// every format.
+// Provider errors as a ProviderFault. Hosts copy each other's codes and phrases, so one table serves every format.
 
 import type { ProviderFault, ResponseReading } from "../format.ts";
 

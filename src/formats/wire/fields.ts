@@ -1,5 +1,5 @@
-// Reading single fields of a client's JSON body with the errors of the contract: null counts as absent,
-// a wrong type or range is a 400 that names the field.
+// Reads single fields of a client's JSON body, with the errors of the contract. Null counts as absent. A wrong type or
+// range is a 400 that names the field.
 
 import { GatewayError } from "../../core/errors.ts";
 

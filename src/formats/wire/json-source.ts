@@ -1,5 +1,5 @@
-// JSON objects as bytes: where the top-level fields stand in them, so that a few can be changed without parsing and
-// writing the rest again. Also the guards of depth and size, which must run before JSON.parse.
+// JSON objects as bytes: finds the top-level fields, so that a few can be changed without parsing and writing the rest.
+// It also limits depth and size, which must happen before JSON.parse.
 
 import { GatewayError } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "./fields.ts";

@@ -1,4 +1,4 @@
-// Tells when the text of one JSON object that arrives in pieces is complete. Each character is looked at once.
+// Tells when the text of a JSON object that arrives in pieces is complete. Each character is read once.
 
 /** Fed with pieces of text in order. */
 export interface ObjectScanner {

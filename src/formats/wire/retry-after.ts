@@ -1,5 +1,5 @@
-// Retry-After parsing, in all the forms in use: milliseconds, seconds, a date. Where none of these is sent, the time
-// counts at which the limit that was used up is full again.
+// Reads Retry-After in all the forms in use: milliseconds, seconds, a date. Without one, the reset time of the
+// exhausted rate limit counts.
 
 type RetryHeaders = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -1,5 +1,5 @@
-// Server-sent events as they come in the wild: any split, CR, LF or CRLF, comments, several data lines,
-// no blank line at the end. Lines and events are bounded, so a provider cannot fill our memory.
+// Server-sent events in every form that providers send: any split, CR, LF or CRLF, comments, several data lines, no
+// blank line at the end. Lines and events have a maximum size, so that a provider cannot fill our memory.
 
 export interface SseEvent {
   readonly event: string | null;

@@ -1,5 +1,5 @@
-// Tool-call ids made valid for a host. The new id depends on the old one alone, so a call and its result,
-// which come back in a later request, still match.
+// Makes tool-call ids valid for a host. The new id depends only on the old one, so a call and its result in a later
+// request still match.
 
 import type { Dialect } from "../../core/model.ts";
 import { isObject, type JsonObject } from "./fields.ts";

@@ -1,5 +1,5 @@
-// The walk along the chain of the decision, model by model, until one answers. Models that are cooling down are skipped
-// and tried last. Failures are values; when no model is left the result carries one error for the client.
+// Walks the chain of the decision, model by model, until one answers. Models that are cooling down are skipped and
+// tried last. Failures are values: when no model is left, the result carries one error for the client.
 
 import type { AttemptReport } from "../../core/call-report.ts";
 import { pause } from "../../core/cancellation.ts";

@@ -1,5 +1,5 @@
-// A failed attempt as news for health: of the model, its provider or the key. The client's own faults and its
-// disconnecting say nothing.
+// What a failed attempt says about the health of the model, its provider or the key. Errors of the client and
+// disconnects say nothing.
 
 import type { Outcome } from "../../providers/health.ts";
 import type { Failure, Verdict } from "./verdict.ts";

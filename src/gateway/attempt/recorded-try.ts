@@ -1,4 +1,4 @@
-// One try of one model with its bookkeeping: clocks, span, the report of the attempt, the log line and the model's health.
+// One try of one model, with its measurements: times, span, attempt report, log line and the model's health.
 
 import type { AttemptReport } from "../../core/call-report.ts";
 import type { Outcome } from "../../providers/health.ts";

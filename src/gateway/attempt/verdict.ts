@@ -1,5 +1,5 @@
-// The verdict on a failed attempt: whether the same model is tried again, which models may be tried next, and whose
-// fault it is. One row per kind of failure; the codecs have put the provider's words into ours.
+// The verdict on a failed attempt: whether to retry the same model, which models may be tried next, and whose fault it
+// is. One row per kind of failure. The codecs have already mapped the provider's error.
 
 import type { Usage } from "../../core/chat.ts";
 import type { ProviderFault } from "../../formats/format.ts";

@@ -1,5 +1,5 @@
-// Asks a provider for its own list of models: free of charge, and enough to see whether it can be reached, takes the key
-// and has the same time of day.
+// Asks a provider for its own list of models. The call is free, and shows whether the provider can be reached, accepts
+// the key and agrees with our clock.
 
 import type { Provider } from "../../core/model.ts";
 import type { ListedModel } from "../../formats/format.ts";

@@ -1,4 +1,4 @@
-// A preview of a request: what would be changed or left out for the model it is routed to. Nothing is sent.
+// A preview of a request: what would be changed or dropped for the model that it is routed to. Nothing is sent.
 
 import type { Decision } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";

@@ -1,4 +1,4 @@
-// Advice on a failed test of a provider, for the person who runs the gateway: what is wrong, and how to fix it.
+// Advice for the operator on a failed provider test: what is wrong, and how to fix it.
 
 import { readBuiltin } from "../../catalog/builtin.ts";
 import type { Model, Provider } from "../../core/model.ts";

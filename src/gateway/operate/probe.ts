@@ -1,5 +1,6 @@
-// Does a provider answer? One tiny real request through the same code as any other, with a short timeout. Nothing is
-// charged, recorded or held against the provider, and its key never leaves: it is cut from whatever the provider says.
+// Tests a provider with one tiny real request, through the same code as any other and with a short timeout. Nothing is
+// charged or recorded, and health does not change. The provider's key is removed from everything that the provider
+// says.
 
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { Model, Provider } from "../../core/model.ts";

@@ -1,4 +1,4 @@
-// The completion endpoints: one row a format. Adding a format to the registry and a row here opens it to clients.
+// The completion endpoints, one row per format. A format in the registry and a row here are open to clients.
 
 import type { FastifyInstance } from "fastify";
 import { estimateInputTokens } from "../../routing/cost.ts";

@@ -1,4 +1,4 @@
-// Admission of a /v1 request by its key: who is calling, the rate-limit headers, and how many requests of one key may run
+// Admission of a /v1 request by its key: the caller, the rate-limit headers, and how many requests of one key may run
 // at once. Everything here happens before the body is read.
 
 import type { FastifyReply, FastifyRequest } from "fastify";

@@ -1,5 +1,6 @@
-// The record of one /v1 request: it observes the call, and when the request is over, however it ended, it writes one log
-// line, the metrics, the spans and, for completions, a row of the request log. No prompt, no response and no key in them.
+// The record of one /v1 request. It observes the call. When the request is over, it writes one log line, the metrics,
+// the spans and, for completions, a row of the request log. No key is in them, and no prompt or response unless content
+// is stored.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AttemptReport, CallReport } from "../../core/call-report.ts";

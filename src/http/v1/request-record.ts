@@ -1,4 +1,4 @@
-// A finished request as the request log stores it. Only what is small is taken along: the body itself is let go.
+// A finished request as the request log stores it. It copies only small values, so that the body can be freed.
 
 import type { AttemptReport, CallReport, CapturedResponse } from "../../core/call-report.ts";
 import type { AttemptRecord, ContentRecord, RequestRecord } from "../../core/requests/records.ts";

@@ -1,4 +1,4 @@
-// Links for a new password in the database, by the hash of their token.
+// Password-reset links in the database, by the hash of their token.
 
 import type { Db } from "../../core/db.ts";
 import type { PasswordResetStore } from "../../core/people.ts";

@@ -1,5 +1,5 @@
-// The revision of keys and profiles: a counter that tells other processes to read them again. Every write of those bumps it
-// in the same batch.
+// The revision of keys and profiles: a counter that tells other processes to read them again. Every write to them
+// increments it in the same batch.
 
 import type { Db, Statement } from "../../core/db.ts";
 

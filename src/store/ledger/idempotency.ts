@@ -1,5 +1,5 @@
-// Responses kept for Idempotency-Key. They are written in the batch of the ledger (write.ts), so a response is kept exactly
-// when its charge is.
+// Responses stored for Idempotency-Key. They are written in the batch of the ledger (write.ts), so a response is stored
+// exactly when its charge is.
 
 import { randomBytes } from "node:crypto";
 import type { Db } from "../../core/db.ts";

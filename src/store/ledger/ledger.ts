@@ -1,5 +1,5 @@
-// The ledger's tables. A batch of operations is posted to what is remembered or, under lock, read; its changes are written
-// in one transaction.
+// The ledger's tables. A batch of operations is posted to balances in memory, or to balances read under lock. Its
+// changes are written in one transaction.
 
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import type {

@@ -1,4 +1,5 @@
-// The statements that a ledger batch writes: a few with many rows each, their texts the same however many rows there are.
+// The statements that a ledger batch writes. There are few, with many rows each, and their SQL does not depend on the
+// number of rows.
 
 import type { Db, Statement } from "../../core/db.ts";
 import type { Charge, Hold, LedgerChanges, LedgerState, Transaction, Wallet } from "../../core/ledger.ts";

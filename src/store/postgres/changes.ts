@@ -1,5 +1,5 @@
-// Listens to PostgreSQL for changes of keys and profiles by other processes. Only a hint: what is missed while the
-// connection is away is found by polling, and every reconnect counts as a change.
+// Listens to PostgreSQL for changes of keys and profiles by other processes. This is only a hint: polling finds what is
+// missed while the connection is down, and every reconnect counts as a change.
 
 import type pg from "pg";
 

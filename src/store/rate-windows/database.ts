@@ -1,4 +1,5 @@
-// The shared windows in the database: a row for each name, changed under its lock and timed by the database's clock.
+// Shared rate-limit windows in the database: one row per name, changed under its lock and timed by the database's
+// clock.
 
 import { type CallWindows, type SecondCount, type Taken, takeFrom, type Wish } from "../../core/call-window.ts";
 import type { Db, SqlRow, Statement } from "../../core/db.ts";

@@ -1,4 +1,5 @@
-// The shared windows in Redis: a hash of counts by second for each name, changed by one script and timed by Redis's clock.
+// Shared rate-limit windows in Redis: one hash of counts by second per name, changed by one script and timed by Redis's
+// clock.
 
 import type { Redis } from "ioredis";
 import {

@@ -1,5 +1,5 @@
-// The histogram over the request log, and how many requests an hour or a day has. Read from the counters of request_counts
-// where they know enough, else from the requests themselves.
+// The histogram over the request log, and how many requests an hour or a day has. Read from the counters of
+// request_counts where they have the details, otherwise from the requests themselves.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import { stepsOf } from "../../core/requests/buckets.ts";

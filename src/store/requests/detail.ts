@@ -1,5 +1,5 @@
-// Details of a request as JSON, for the page of that request. The JSON is short, because every request pays for it. Reading
-// needs the row of the log as well.
+// Details of a request as JSON, for the page of that request. The JSON is short, because every request stores it.
+// Reading it needs the row of the log as well.
 
 import type { Candidate, Controls, Decision } from "../../core/decision.ts";
 import type { RequestDetail, RequestSummary } from "../../core/requests/log.ts";

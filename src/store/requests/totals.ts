@@ -1,5 +1,5 @@
 // Totals that a batch of request records adds to: usage by hour and day, counters for the histogram, provider failures
-// and tool calls. Each has one row per group. Rows are written in one order, so that processes lock them alike.
+// and tool calls. Each has one row per group. Rows are written in a fixed order, so that processes do not deadlock.
 
 import type { Db, Statement } from "../../core/db.ts";
 import { bucketOf, costStep, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../../core/requests/buckets.ts";

@@ -1,4 +1,5 @@
-// Which SQLite is used, the lock of the process that serves, and whether the file is sound. Plain JavaScript for the same reason as sqlite-worker.mjs.
+// Chooses the SQLite library, locks the file for the process that serves, and checks that the file is sound. Plain
+// JavaScript for the same reason as worker.mjs.
 
 const BUSY = 5;
 

@@ -1,5 +1,5 @@
-// SQLite behind the Db port: every call is a message to the thread that owns the connection (worker.mjs),
-// which commits everything that waits in one fsync.
+// SQLite behind the Db port. Every call is a message to the thread that owns the connection (worker.mjs), which commits
+// all waiting writes with one fsync.
 
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";

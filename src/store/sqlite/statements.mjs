@@ -1,5 +1,5 @@
-// Statements on one SQLite connection: prepared once, bound by place, with whole numbers kept whole. For sqlite-worker.mjs,
-// and plain JavaScript for its reason.
+// Statements on one SQLite connection: prepared once, bound by position, with integers kept exact. Used by worker.mjs,
+// and plain JavaScript for the same reason.
 
 const STATEMENTS_MAX = 500;
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);

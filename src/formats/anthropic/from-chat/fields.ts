@@ -1,5 +1,5 @@
-// The fields of a chat-completions request, apart from its messages, in the Messages format. What it has no word for is
-// left out with a reason, or refused where the answer would be another.
+// The fields of a chat-completions request, apart from its messages, in the Messages format. A field without an
+// equivalent is dropped with a reason. The request is refused where dropping the field would change the response.
 
 import type { Model } from "../../../core/model.ts";
 import type { Outgoing, RequestBody } from "../../format.ts";

@@ -1,4 +1,4 @@
-// Thinking and effort of a Messages request in the form this model takes.
+// Thinking and effort of a Messages request, in the form that the model accepts.
 
 import type { Effort, Model } from "../../../core/model.ts";
 import type { Conversion } from "../../wire/conversion.ts";

@@ -1,5 +1,5 @@
-// Chat-completions messages as turns of the Messages format: instructions first and apart, tool results first in the turn
-// that answers the calls, user and assistant in alternation.
+// Chat-completions messages as turns of the Messages format. Instructions come first and apart from the turns, tool
+// results come first in the turn that answers the calls, and user and assistant alternate.
 
 import type { ChatMessage, ContentPart } from "../../../core/chat.ts";
 import type { Model } from "../../../core/model.ts";

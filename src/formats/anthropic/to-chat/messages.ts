@@ -1,4 +1,4 @@
-// The turns of a Messages request as chat-completions messages, with nothing lost that both formats can say.
+// The turns of a Messages request as chat-completions messages. Everything that both formats can express is kept.
 
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";

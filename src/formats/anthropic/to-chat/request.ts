@@ -1,5 +1,5 @@
-// A Messages request as a chat-completions body for one model: what both formats have is converted, the rest is left out
-// with a reason.
+// A Messages request as a chat-completions body for one model. What both formats have is converted, and the rest is
+// dropped with a reason.
 
 import type { Effort, Model } from "../../../core/model.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
