@@ -23,7 +23,7 @@ export const LAYERS = [
   },
   {
     name: "wiring",
-    about: "constructs things and connects them; nothing else constructs",
+    about: "constructs services and connects them; nothing else does",
     folders: [
       { folder: "app", mayImport: BELOW_WIRING },
       { folder: "demo", mayImport: BELOW_GATEWAY },
@@ -31,17 +31,17 @@ export const LAYERS = [
   },
   {
     name: "edge",
-    about: "turns sockets into calls and responses into bytes; decides nothing",
+    about: "turns sockets into calls and responses into bytes, and rejects requests under overload",
     folders: [{ folder: "http", mayImport: BELOW_EDGE }],
   },
   {
-    name: "story",
+    name: "request",
     about: "what happens to one request, step by step",
     folders: [{ folder: "gateway", mayImport: BELOW_GATEWAY }],
   },
   {
     name: "services",
-    about: "do I/O, each of one kind; they know each other only through the ports in core",
+    about: "do I/O, one kind each; they reach each other only through the ports in core",
     folders: ["accounts", "billing", "providers", "store", "telemetry"].map((folder) => ({
       folder,
       mayImport: BELOW_SERVICES,
@@ -54,15 +54,15 @@ export const LAYERS = [
   },
   {
     name: "data",
-    about: "which models exist, and what the process runs with",
+    about: "the models that exist, and the settings of the process",
     folders: [
       { folder: "config", mayImport: ["catalog", "core"] },
       { folder: "catalog", mayImport: ["core"] },
     ],
   },
   {
-    name: "words",
-    about: "types, tiers, money, errors and ports; imports nothing",
+    name: "types",
+    about: "shared types, tiers, money, errors and ports; imports nothing",
     folders: [{ folder: "core", mayImport: [], isPure: true }],
   },
 ];

@@ -1,4 +1,4 @@
-// The promise that a wire format is one folder and two rows: an invented one, registered from here, runs the whole path
+// The promise that a wire format is one folder and a few rows: an invented one, registered from here, runs the whole path
 // at both edges, over real HTTP, with streams, tools, errors, usage and exact money.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";

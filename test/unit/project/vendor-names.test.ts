@@ -1,5 +1,5 @@
-// The story knows no wire format: fields, events and codes of vendors stand in formats/ and the catalogue only, and no
-// provider's kind or format is compared with a name outside of the rooms that own them.
+// gateway/ knows no wire format: fields, events and codes of vendors are in formats/ and the catalogue only. Outside of the
+// folders that own them, no provider's kind or format is compared with a name.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
