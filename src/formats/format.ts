@@ -171,8 +171,8 @@ export interface ProviderFormat {
   /** Whether a request still asks for the same without a field that the provider has refused by name. */
   mayLeaveOut(field: string, sent: SentRequest): boolean;
   readResponse(bytes: Buffer): ResponseReading;
-  /** `events` cuts the stream by the provider's framing; SSE where left out. */
-  streamReader(events?: SseReader): StreamReader;
+  /** `events` cuts the stream into events, by the provider's framing. */
+  streamReader(events: SseReader): StreamReader;
   readError(bytes: Buffer): ProviderFault;
   /** Headers that say when a limit is full again, beside those every provider may send. */
   readonly rateLimitHeaders?: readonly RateLimitHeaders[];

@@ -4,6 +4,8 @@
 import type { Provider } from "../core/model.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import { createFormats, type Formats } from "../formats/registry.ts";
+import type { SseReader } from "../formats/wire/sse.ts";
+import { FRAMINGS } from "./framing.ts";
 import { createRedact, type Redact } from "./redact.ts";
 import { createSandbox } from "./sandbox.ts";
 import type { Transport } from "./transport.ts";
@@ -14,6 +16,8 @@ interface Connection {
   readonly provider: Provider;
   readonly transport: Transport;
   readonly format: ProviderFormat;
+  /** A reader for one stream of this provider, by its framing. */
+  readonly newEvents: () => SseReader;
   /** Takes the provider's secrets, and what looks like any, out of what it says. */
   readonly redact: Redact;
 }
@@ -33,7 +37,8 @@ export function createRegistry(providers: ReadonlyMap<string, Provider>, formats
   for (const provider of providers.values()) {
     const format = formats.named(provider.format);
     const transport = TRANSPORTS[provider.transport](provider);
-    connections.set(provider.id, { provider, transport, format, redact: createRedact(provider) });
+    const { newEvents } = FRAMINGS[provider.framing];
+    connections.set(provider.id, { provider, transport, format, newEvents, redact: createRedact(provider) });
   }
   return {
     connection(providerId) {

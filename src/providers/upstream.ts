@@ -5,9 +5,10 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type Dispatcher, errors, Pool } from "undici";
 import { hostKind } from "../config/network.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
-import type { Framing, Provider } from "../core/model.ts";
+import type { Provider } from "../core/model.ts";
 import { credentials } from "./auth.ts";
 import { ByteQueue, type ByteSource } from "./byte-queue.ts";
+import { FRAMINGS } from "./framing.ts";
 import { guardedLookup } from "./lookup.ts";
 import { AttemptTimer } from "./timer.ts";
 import type { Reply, Transport, TransportRequest } from "./transport.ts";
@@ -81,14 +82,11 @@ function headersOf(connection: ProviderConnection, request: TransportRequest): s
   return request.isStream ? connection.streamHeaders : connection.wholeHeaders;
 }
 
-/** The content type of a stream, by how the provider frames it. */
-const ACCEPTED: Readonly<Record<Framing, string>> = { sse: "text/event-stream" };
-
 /** Names and values in turn. */
 function headerList(provider: Provider, request: Pick<TransportRequest, "headers" | "isStream">): string[] {
   return Object.entries({
     "content-type": "application/json",
-    accept: request.isStream ? ACCEPTED[provider.framing] : "application/json",
+    accept: request.isStream ? FRAMINGS[provider.framing].contentType : "application/json",
     "accept-encoding": "identity",
     "user-agent": "switchyard",
     ...request.headers,

@@ -5,13 +5,13 @@ import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { unreadableStream } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { createSseReader, readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
+import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { ANTHROPIC, finishReasonFor } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
 import { refusalText } from "./read-response.ts";
 import { mergeAnthropicUsage, readAnthropicUsage } from "./usage.ts";
 
-export function createAnthropicStreamReader(events: SseReader = createSseReader()): StreamReader {
+export function createAnthropicStreamReader(events: SseReader): StreamReader {
   return new AnthropicStreamReader(events);
 }
 

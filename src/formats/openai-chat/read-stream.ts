@@ -5,7 +5,7 @@ import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { faultOf, unreadableStream } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { createSseReader, readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
+import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { withTextArguments } from "../wire/tool-calls.ts";
 import { readFault } from "./errors.ts";
 import { normalFinish, readOpenaiResponse } from "./read-response.ts";
@@ -13,7 +13,7 @@ import { readUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
 
-export function createOpenaiStreamReader(events: SseReader = createSseReader()): StreamReader {
+export function createOpenaiStreamReader(events: SseReader): StreamReader {
   return new OpenaiStreamReader(events);
 }
 

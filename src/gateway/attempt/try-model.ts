@@ -14,6 +14,7 @@ import type {
 import { writeProviderRequest } from "../../formats/passage.ts";
 import { faultOf } from "../../formats/wire/faults.ts";
 import { readRetryAfterMs } from "../../formats/wire/retry-after.ts";
+import type { SseReader } from "../../formats/wire/sse.ts";
 import { type Redact, withoutControls } from "../../providers/redact.ts";
 import type { Reply, ReplyBody } from "../../providers/transport.ts";
 import { writeTraceparent } from "../../telemetry/trace-context.ts";
@@ -62,7 +63,7 @@ export interface Sending {
 
 export async function tryModel(attempted: Sending, services: Pick<Services, "registry" | "now">): Promise<TriedModel> {
   const { call, model } = attempted;
-  const { provider, transport, format, redact } = services.registry.connection(model.provider);
+  const { provider, transport, format, newEvents, redact } = services.registry.connection(model.provider);
   const written = writeRequest(attempted, format);
   if (written instanceof GatewayError) return tried(failed(asUnconvertible(written)), NONE, redact);
   const { path, body, headers } = written;
@@ -70,7 +71,7 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const beginsWithinMs = attempted.beginsByMs - services.now();
   const placed = provider.takesTraceparent === true ? { ...headers, ...placeOf(attempted) } : headers;
   const reply = await transport.send({ path, body, headers: placed, isStream, beginsWithinMs, signal: call.signal });
-  const result = await readReply(reply, format, { isStream, nowMs: services.now() });
+  const result = await readReply(reply, format, { newEvents: isStream ? newEvents : null, nowMs: services.now() });
   return tried(result, written, redact);
 }
 
@@ -122,14 +123,20 @@ function asUnconvertible({ message, details }: GatewayError): Failure {
   return { kind: "unconvertible", status: null, message, fault, retryAfterMs: null };
 }
 
+interface ReplyTerms {
+  /** Cuts a stream into events; null where a whole response was asked for. */
+  readonly newEvents: (() => SseReader) | null;
+  readonly nowMs: number;
+}
+
 function readReply(
   reply: Reply,
   format: ProviderFormat,
-  { isStream, nowMs }: { isStream: boolean; nowMs: number },
+  { newEvents, nowMs }: ReplyTerms,
 ): ReplyResult | Promise<ReplyResult> {
   if (!reply.ok) return failed({ kind: reply.failure.kind, message: reply.failure.message });
   if (reply.status < 200 || reply.status > 299) return readRefusal(reply, format, nowMs);
-  return isStream ? openStream(reply.body, format) : readWhole(reply.body, format);
+  return newEvents === null ? readWhole(reply.body, format) : openStream(reply.body, format.streamReader(newEvents()));
 }
 
 async function readRefusal(
@@ -180,8 +187,7 @@ export async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer
 }
 
 /** Reads up to the first content or tool-call delta; nothing reaches the client before that. */
-async function openStream(body: ReplyBody, format: ProviderFormat): Promise<ReplyResult> {
-  const reader = format.streamReader();
+async function openStream(body: ReplyBody, reader: StreamReader): Promise<ReplyResult> {
   const head: ChatChunk[] = [];
   let isAtEnd = false;
   while (!isAtEnd && !reader.progress.hasContent) {

@@ -2,6 +2,7 @@
 
 import { expect, test, vi } from "vitest";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
+import { createSseReader } from "../../../src/formats/wire/sse.ts";
 import { relay } from "../../../src/gateway/relay.ts";
 import type { ReplyBody } from "../../../src/providers/transport.ts";
 import { chunk, event } from "../../support/providers/fake-provider.ts";
@@ -31,7 +32,7 @@ function begin(texts: readonly string[], finish: () => Promise<string> | string)
     { requestId: "req_1", modelId: "alpha", createdAtSeconds: 1 },
     { service: SERVICE, wantsUsage: false },
   );
-  const stream = { reader: openaiChat.streamReader(), head: [], body, isAtEnd: false };
+  const stream = { reader: openaiChat.streamReader(createSseReader()), head: [], body, isAtEnd: false };
   const onDisconnect = vi.fn();
   const task = {
     stream,

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { WholeResponse } from "../../../src/formats/format.ts";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
+import { createSseReader } from "../../../src/formats/wire/sse.ts";
 import { createSandbox } from "../../../src/providers/sandbox.ts";
 import type { ReplyBody } from "../../../src/providers/transport.ts";
 
@@ -144,7 +145,7 @@ test.each([
   ["two choices", { ...ASK, n: 2 }],
 ])("a stream says the same as the whole answer: %s", async (_name, body) => {
   const { answer, choices } = await wholeOf(body);
-  const reader = openaiChat.streamReader();
+  const reader = openaiChat.streamReader(createSseReader());
   const chunks = reader.push(await bytesOf({ ...body, stream: true, stream_options: { include_usage: true } }));
   expect(reader.progress).toMatchObject({ isDone: true, isFinished: true, fault: null });
   expect(reader.progress.usage).toEqual(answer.usage);

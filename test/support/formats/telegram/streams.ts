@@ -14,11 +14,11 @@ import type {
 import { unreadableStream } from "../../../../src/formats/wire/faults.ts";
 import { isObject, type JsonObject } from "../../../../src/formats/wire/fields.ts";
 import { scanText, spliceFields } from "../../../../src/formats/wire/json-source.ts";
-import { createSseReader, readEvents, type SseEvent, type SseReader } from "../../../../src/formats/wire/sse.ts";
+import { readEvents, type SseEvent, type SseReader } from "../../../../src/formats/wire/sse.ts";
 import { TELEGRAM } from "./requests.ts";
 import { finishOf, readBill, readTrouble, stopOf, writeBill, writeTrouble } from "./responses.ts";
 
-export function createTelegramReader(events: SseReader = createSseReader()): StreamReader {
+export function createTelegramReader(events: SseReader): StreamReader {
   return new TelegramReader(events);
 }
 

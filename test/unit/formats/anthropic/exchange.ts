@@ -16,6 +16,7 @@ import type {
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { createClientStream, writeClientResponse, writeProviderRequest } from "../../../../src/formats/passage.ts";
 import { parseBody } from "../../../../src/formats/wire/json-source.ts";
+import { createSseReader } from "../../../../src/formats/wire/sse.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
 
 export type Json = Record<string, unknown>;
@@ -87,14 +88,14 @@ export function readStream(
   format: Format,
   pieces: readonly Buffer[],
 ): { reader: StreamReader; chunks: readonly ChatChunk[] } {
-  const reader = format.streamReader();
+  const reader = format.streamReader(createSseReader());
   const chunks = pieces.flatMap((piece) => [...reader.push(piece)]);
   return { reader, chunks: [...chunks, ...reader.end()] };
 }
 
 /** The whole text a client sees of a stream that ends well. */
 export function relay(path: readonly [provider: Format, client: Format], text: string, pieceLength = 1 << 20): string {
-  const reader = path[0].streamReader();
+  const reader = path[0].streamReader(createSseReader());
   const writer = createClientStream(path[1], contextFor(), { service: SERVICE, wantsUsage: true });
   const bytes = Buffer.from(text);
   let written = "";

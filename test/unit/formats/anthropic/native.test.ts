@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { createClientStream } from "../../../../src/formats/passage.ts";
+import { createSseReader } from "../../../../src/formats/wire/sse.ts";
 import { toolIdFor } from "../../../../src/formats/wire/tool-calls.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { contextFor, eventsIn, FORMATS, type Json, read, relay, SERVICE, send, toSse, usageOf } from "./exchange.ts";
@@ -284,7 +285,7 @@ describe("a stream", () => {
   );
 
   it("keeps the end back until it is told to end", () => {
-    const reader = anthropic.streamReader();
+    const reader = anthropic.streamReader(createSseReader());
     const writer = createClientStream(anthropic, contextFor(), { service: SERVICE, wantsUsage: true });
     const text = writer.write(reader.push(Buffer.from(`event: message_start\ndata: ${start}\n\n${rest}`)));
     expect(text).not.toContain("message_delta");

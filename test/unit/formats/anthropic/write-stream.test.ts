@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/core/errors.ts";
 import { BlockWriter } from "../../../../src/formats/anthropic/write-stream.ts";
+import { createSseReader } from "../../../../src/formats/wire/sse.ts";
 import { fc } from "../../../support/property.ts";
 import { contextFor, eventsIn, FORMATS, type Json, SERVICE, usageOf } from "./exchange.ts";
 
@@ -49,7 +50,7 @@ function chunksOf(given: readonly Step[]): { chunks: readonly Json[]; tools: rea
 }
 
 function write(chunks: readonly Json[]): readonly Json[] {
-  const reader = openai.streamReader();
+  const reader = openai.streamReader(createSseReader());
   const writer = anthropic.streamWriter(contextFor(), { service: SERVICE, wantsUsage: true });
   const text = chunks
     .map((chunk) => writer.write(reader.push(Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`))))

@@ -7,6 +7,7 @@ import type { ChatChunk } from "../../../../src/formats/format.ts";
 import { createOpenaiStreamReader } from "../../../../src/formats/openai-chat/read-stream.ts";
 import { readUsage } from "../../../../src/formats/openai-chat/usage.ts";
 import { createOpenaiStreamWriter } from "../../../../src/formats/openai-chat/write-stream.ts";
+import { createSseReader } from "../../../../src/formats/wire/sse.ts";
 import { fc } from "../../../support/property.ts";
 import { chunk, event } from "../../../support/providers/fake-provider.ts";
 
@@ -16,7 +17,7 @@ const usage: Usage = readUsage({ usage: counts })!;
 const DONE = "data: [DONE]\n\n";
 
 function read(text: string, size = text.length) {
-  const reader = createOpenaiStreamReader();
+  const reader = createOpenaiStreamReader(createSseReader());
   const bytes = Buffer.from(text);
   const chunks: ChatChunk[] = [];
   for (let at = 0; at < bytes.length; at += Math.max(1, size)) {
