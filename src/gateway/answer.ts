@@ -10,7 +10,7 @@ import type { OpenStream } from "./attempt/try-model.ts";
 import type { Call, LastEvent } from "./call.ts";
 import { createCapture, type ResponseCapture } from "./capture.ts";
 import { relay } from "./relay.ts";
-import { reportOf } from "./report.ts";
+import { type CallEnd, reportOf } from "./report.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
 import { assess, book, chargeDisconnected, type Delivered, type Settlement } from "./settle.ts";
@@ -66,7 +66,7 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
   const stored = storedAnswer(call, JSON_TYPE, () => bytes.toString("utf8"));
   const settlement = await book(delivered, assessment, stored, services);
   noteToolCalls(call, whole.toolCallIds(), answered.model, services);
-  reporter(ready, capture, services)("finished", settlement);
+  reporter(ready, capture)({ event: "finished", isCutting: false, settlement });
   return { kind: "whole", headers: serviceHeaders(reservation.decision, assessment), contentType: JSON_TYPE, bytes };
 }
 
@@ -80,7 +80,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     service: writeService(decision, expected),
     wantsUsage: call.request.chat.wantsUsage,
   });
-  const end = reporter(ready, capture, services);
+  const end = reporter(ready, capture);
   const text = relay({
     stream,
     writer: capture.watching(writer),
@@ -95,7 +95,8 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const assessment = assess(delivered, services);
       const closing = writer.end(writeService(decision, assessment), assessment.usage);
       const stored = storedAnswer(call, STREAM_TYPE, () => textSoFar + closing);
-      end("finished", await book(delivered, assessment, stored, services));
+      const settlement = await book(delivered, assessment, stored, services);
+      end({ event: "finished", isCutting: false, settlement });
       return closing;
     },
   });
@@ -107,17 +108,13 @@ function captureFor({ request, captures }: Call): ResponseCapture {
   return createCapture({ toolCalls: request.chat.tools.length > 0, ...captures });
 }
 
-type EndCall = (event: LastEvent, settlement: Settlement | null) => void;
+/** `isCutting` is what the settlement was decided by, not what holds once it is booked. */
+type EndCall = (end: Pick<CallEnd, "event" | "isCutting"> & { readonly settlement: Settlement | null }) => void;
 
 /** Hands the finished report to the edge. */
-function reporter(ready: Ready, capture: ResponseCapture, services: Services): EndCall {
-  const { call, reservation, attempted } = ready;
+function reporter({ call, reservation, attempted }: Ready, { content, metadata }: ResponseCapture): EndCall {
   const facts = { decision: reservation.decision, reservation, attempted };
-  return (event, settlement) => {
-    const { content, metadata } = capture;
-    const end = { event, settlement, isCutting: services.isCutting(), capture: content, metadata };
-    call.observer.ended(reportOf(facts, end));
-  };
+  return (end) => call.observer.ended(reportOf(facts, { ...end, capture: content, metadata }));
 }
 
 /** Who broke the stream pays: a client that leaves pays for what came so far, a provider or we ourselves cost it nothing. */
@@ -130,33 +127,35 @@ function endsWithoutFinish(
   const { model } = answered;
   const { health, log, ledger, registry } = services;
   const subject = { requestId: call.requestId, model: model.id, provider: model.provider };
-  const releaseAll = async (event: LastEvent): Promise<void> => {
+  const releaseAll = async (event: LastEvent, isCutting: boolean): Promise<void> => {
     await ledger.release(reservation);
-    end(event, null);
+    end({ event, isCutting, settlement: null });
     await forget(call, services);
   };
   return {
     async onDisconnect({ usage, outputLength }) {
       call.observer.streamEnded();
       // When it was we who cut the connection at the end, it costs nothing.
-      if (services.isCutting()) return releaseAll("disconnected");
-      end("disconnected", await chargeDisconnected({ call, reservation, model, usage, outputLength }, services));
+      if (services.isCutting()) return releaseAll("disconnected", true);
+      const settlement = await chargeDisconnected({ call, reservation, model, usage, outputLength }, services);
+      end({ event: "disconnected", isCutting: false, settlement });
       await forget(call, services);
     },
     /** A model whose streams keep breaking cools down like one that does not answer. */
     async onBreak(reason) {
       call.observer.streamEnded();
-      if (!services.isCutting()) health.report(model.id, answered.ticket, BROKEN_STREAM);
+      const isCutting = services.isCutting();
+      if (!isCutting) health.report(model.id, answered.ticket, BROKEN_STREAM);
       log.warn(
         { event: "stream.broken", ...subject, reason: registry.connection(model.provider).redact(reason) },
         "provider broke off the stream",
       );
-      await releaseAll("stream-broken");
+      await releaseAll("stream-broken", isCutting);
     },
     async onFault(error) {
       call.observer.streamEnded();
       log.error({ event: "stream.failed", ...subject, err: error }, "gateway broke off the stream");
-      await releaseAll("our-fault");
+      await releaseAll("our-fault", false);
     },
   };
 }

@@ -36,7 +36,8 @@ export interface Answered {
 
 interface Unanswered {
   readonly ok: false;
-  readonly error: GatewayError;
+  /** What the client is told; a fault of ours where it is no GatewayError. */
+  readonly error: unknown;
   readonly event: Extract<LastEvent, "error" | "disconnected" | "our-fault">;
   /** What a provider had sent when the client disconnected; null when none had accepted the request. */
   readonly accepted: Accepted | null;
@@ -46,7 +47,12 @@ type Accepted = { readonly model: Model } & Received;
 
 export async function attempt(call: Call, reservation: Reservation, services: Services): Promise<Attempted> {
   const walk = startWalk(call, reservation, services);
-  return { attempts: walk.attempts, result: await walkChain(walk, services) };
+  try {
+    return { attempts: walk.attempts, result: await walkChain(walk, services) };
+  } catch (error) {
+    // A fault of ours in the middle of the walk: the attempts before it still belong in the report.
+    return { attempts: walk.attempts, result: { ok: false, error, event: "error", accepted: null } };
+  }
 }
 
 /** Where the walk stands: its limits, and what it has met so far. */

@@ -228,9 +228,8 @@ interface RequestCounter extends Group {
   requests: number;
 }
 
-/** What counters are kept apart by, besides the time. */
-const COUNTER_KEYS = {
-  account_id: GROUP_COLUMNS.account_id,
+/** What counters are kept apart by, besides account and time. */
+const COUNTER_TEXTS = {
   key_id: GROUP_COLUMNS.key_id,
   model: GROUP_COLUMNS.model,
   category: text(({ record }: Group) => record.decision?.category ?? ""),
@@ -238,6 +237,9 @@ const COUNTER_KEYS = {
   profile: text(({ record }: Group) => record.decision?.profile ?? ""),
   provider: text(({ record }: Group) => record.answeredBy?.provider ?? ""),
   profile_id: text(({ record }: Group) => record.profileId ?? ""),
+} as const;
+
+const COUNTER_NUMBERS = {
   status: GROUP_COLUMNS.status,
   cost_step: integer(({ record }: Group) => costStep(record.cost?.charge ?? null)),
   is_adjusted: flag(({ record }: Group) => isAdjusted(record)),
@@ -248,25 +250,30 @@ const COUNTER_KEYS = {
 const COUNTERS: InsertShape<RequestCounter> = {
   table: "request_counts",
   columns: {
-    ...COUNTER_KEYS,
+    account_id: GROUP_COLUMNS.account_id,
     span: GROUP_COLUMNS.span,
+    ...COUNTER_TEXTS,
     start_at: GROUP_COLUMNS.start_at,
+    ...COUNTER_NUMBERS,
     requests: integer(({ requests }) => requests),
   },
-  onConflict: `ON CONFLICT (${Object.keys(COUNTER_KEYS).join(", ")}, span, start_at)
+  onConflict: `ON CONFLICT (account_id, span, start_at, ${Object.keys({ ...COUNTER_TEXTS, ...COUNTER_NUMBERS }).join(", ")})
     DO UPDATE SET requests = request_counts.requests + excluded.requests`,
 };
 
-const COUNTER_KEY_VALUES = Object.values(COUNTER_KEYS).map(({ of }) => of);
+const TEXT_VALUES = Object.values(COUNTER_TEXTS).map(({ of }) => of);
+const NUMBER_VALUES = Object.values(COUNTER_NUMBERS).map(({ of }) => of);
 
+/** Named in the order of earlier versions, so that processes of both lock rows alike during a rolling update. */
 function countersOf(records: readonly RequestRecord[]): ReadonlyMap<string, RequestCounter> {
   const counters = new Map<string, RequestCounter>();
   for (const record of records) {
     const hour: RequestCounter = { record, span: "hour", startMs: startOf(record.atMs, "hour"), requests: 1 };
     const day: RequestCounter = { record, span: "day", startMs: startOf(record.atMs, "day"), requests: 1 };
-    const keys = COUNTER_KEY_VALUES.map((of) => of(hour)).join("\n");
+    const texts = TEXT_VALUES.map((of) => of(hour)).join("\n");
+    const numbers = NUMBER_VALUES.map((of) => of(hour)).join("\n");
     for (const counter of [hour, day]) {
-      const name = `${keys}\n${counter.span}\n${counter.startMs}`;
+      const name = `${record.accountId}\n${counter.span}\n${texts}\n${counter.startMs}\n${numbers}`;
       const known = counters.get(name);
       if (known === undefined) counters.set(name, counter);
       else known.requests += 1;
