@@ -32,9 +32,10 @@ export function writeProviderRequest(
   provider: ProviderFormat,
   terms: Omit<Outgoing, "request">,
 ): ProviderRequest {
-  if (isSame(format, provider.name)) return provider.passRequest({ ...terms, request });
-  const chat = format.toChat(request, terms.model);
-  const written = provider.writeRequest({ ...terms, request: chat });
+  const { model, outputCap = null, refusedFields } = terms;
+  if (isSame(format, provider.name)) return provider.passRequest({ request, model, outputCap, refusedFields });
+  const chat = format.toChat(request, model);
+  const written = provider.writeRequest({ request: chat, model, outputCap, refusedFields });
   return chat.conversions.length === 0
     ? written
     : { ...written, conversions: [...chat.conversions, ...(written.conversions ?? [])] };

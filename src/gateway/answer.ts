@@ -114,7 +114,8 @@ type EndCall = (end: Pick<CallEnd, "event" | "isCutting"> & { readonly settlemen
 /** Hands the finished report to the edge. */
 function reporter({ call, reservation, attempted }: Ready, { content, metadata }: ResponseCapture): EndCall {
   const facts = { decision: reservation.decision, reservation, attempted };
-  return (end) => call.observer.ended(reportOf(facts, { ...end, capture: content, metadata }));
+  return ({ event, isCutting, settlement }) =>
+    call.observer.ended(reportOf(facts, { event, isCutting, settlement, capture: content, metadata }));
 }
 
 /** Who broke the stream pays: a client that leaves pays for what came so far, a provider or we ourselves cost it nothing. */

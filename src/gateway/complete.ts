@@ -21,12 +21,12 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     observer.routing();
     const decision = route(call.request, call.caller, services);
     observer.routed();
-    facts = { ...facts, decision };
+    facts = { decision, reservation: null, attempted: null };
     const reservation = await reserve(call, decision, services);
     observer.reserved();
-    facts = { ...facts, reservation };
+    facts = { decision, reservation, attempted: null };
     const attempted = await attempt(call, reservation, services);
-    facts = { ...facts, attempted };
+    facts = { decision, reservation, attempted };
     if (!attempted.result.ok) throw attempted.result.error;
     observer.answered();
     const response = await answer({ call, reservation, attempted, answered: attempted.result }, services);
