@@ -49,7 +49,7 @@ interface Plan {
   readonly overload: OverloadPlan;
 }
 
-/** A few minutes in all; the figures in docs/performance.md come from it. */
+/** A few minutes in all; the figures in docs/operate/performance.md come from it. */
 const FULL: Plan = {
   requests: { rounds: 5, warmUpMs: 6_000, roundMs: 1_000 },
   latency: { rounds: 3, warmUpMs: 300, roundMs: 900 },

@@ -1,4 +1,4 @@
-// The writer of docs/model-card.md, run after training: what the weights are, what they learned from and how well they do,
+// The writer of docs/contribute/model-card.md, run after training: what the weights are, what they learned from and how well they do,
 // on sources they have seen and on sources they have not.
 
 import { writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ export function writeModelCard({ root, examples, unseen, weights, settings }: Mo
   evaluations["our own corpus (seen)"] = rate(judge(weights, own), weights);
   const card = [
     "# Model card: the router's weights",
-    "Written by `npm run train`. [routing.md](routing.md) explains how a decision is made with them. [The lab notebook](research/routing-experiments.md) has the experiments.",
+    "Written by `npm run train`. [Routing](../concepts/routing.md) explains how a decision is made with them. [The lab notebook](routing-experiments.md) has the experiments.",
     describeForm(weights, settings),
     "## What it learned from",
     listSources(examples),
@@ -49,7 +49,7 @@ export function writeModelCard({ root, examples, unseen, weights, settings }: Mo
     "## Known weaknesses",
     WEAKNESSES,
   ];
-  writeFileSync(join(root, "docs/model-card.md"), `${card.join("\n\n")}\n`);
+  writeFileSync(join(root, "docs/contribute/model-card.md"), `${card.join("\n\n")}\n`);
 }
 
 /** The figures of rows that are judged already. */

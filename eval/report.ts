@@ -4,7 +4,7 @@ import { tierRank } from "../src/core/tiers.ts";
 import type { Evaluation, Judgement } from "./evaluate.ts";
 import type { Classes } from "./metrics.ts";
 
-/** The rows of the table, in the order of docs/model-card.md. */
+/** The rows of the table, in the order of docs/contribute/model-card.md. */
 const METRICS: readonly (readonly [string, (evaluation: Evaluation) => string])[] = [
   ["category accuracy / macro-F1", ({ category }) => pair(category?.accuracy, category?.macroF1)],
   ["coding F1", ({ codingF1 }) => number(codingF1)],

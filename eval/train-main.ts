@@ -30,7 +30,7 @@ const unseen = judgeUnseen({ examples, settings, progress });
 const weights = train();
 writeFileSync(join(root, WEIGHTS), encodeWeights(weights));
 writeModelCard({ root, examples, unseen, weights, settings });
-progress(`wrote ${WEIGHTS} and docs/model-card.md`);
+progress(`wrote ${WEIGHTS} and docs/contribute/model-card.md`);
 
 /** Our own corpus first: its place in the order is part of what the seed gives. */
 function loadRows(): readonly Row[] {

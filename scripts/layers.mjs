@@ -1,5 +1,5 @@
 // @ts-check
-// The layers of src/, top to bottom: the one table behind the import rules of biome.json and docs/ARCHITECTURE.md.
+// The layers of src/, top to bottom: the one table behind the import rules of biome.json and docs/contribute/architecture.md.
 
 /**
  * One folder of src/. `mayImport` names every other folder it may use; all others are refused by the linter.
@@ -106,8 +106,11 @@ function patternsFor(/** @type {LayerFolder} */ { folder, mayImport, isPure = fa
   const allowed = mayImport.length === 0 ? "nothing" : `only ${[...mayImport].sort().join(", ")}`;
   const upward = {
     group: [...refused.map((name) => `**/${name}/**`), "**/main.ts"],
-    message: `${folder}/ may import ${allowed} (docs/ARCHITECTURE.md)`,
+    message: `${folder}/ may import ${allowed} (docs/contribute/architecture.md)`,
   };
-  const impure = { group: IMPURE_MODULES, message: `${folder}/ is pure: it does no I/O (docs/ARCHITECTURE.md)` };
+  const impure = {
+    group: IMPURE_MODULES,
+    message: `${folder}/ is pure: it does no I/O (docs/contribute/architecture.md)`,
+  };
   return isPure ? [upward, impure] : [upward];
 }

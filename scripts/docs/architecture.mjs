@@ -1,12 +1,12 @@
 // @ts-check
-// Renders the layers and the folders of docs/ARCHITECTURE.md.
+// Renders the layers and the folders of docs/contribute/architecture.md.
 // The words about a folder stand here and not in the folders, so that all of them are read and edited together.
 
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { LAYERS } from "../layers.mjs";
 
-const PATH = "docs/ARCHITECTURE.md";
+const PATH = "docs/contribute/architecture.md";
 
 /**
  * Every folder of src/ and ui/, in two short sentences at most.
@@ -21,7 +21,7 @@ const FOLDERS = {
   "src/cli": "The commands of `switchyard`, one file each.",
   "src/cli/command": "Arguments, terminal, tables and usage errors: what all commands share.",
   "src/cli/doctor": "`switchyard doctor`: checks of database, machine, port, clock and providers.",
-  "src/cli/help": "Help pages. `docs/cli.md` is generated from them.",
+  "src/cli/help": "Help pages. `docs/reference/cli.md` is generated from them.",
   "src/config": "File, environment and options become checked settings, with every problem reported at once.",
   "src/config/options": "One table row per setting. Parsing, help and docs come from it.",
   "src/core": "Shared types: chat, models, tiers, money, errors. Its ports connect the services.",

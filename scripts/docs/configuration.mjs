@@ -1,5 +1,5 @@
 // @ts-check
-// Renders docs/configuration.md and .env.example from the table of options.
+// Renders docs/reference/configuration.md and .env.example from the table of options.
 
 /** @param {string} _root @param {import("../docs.mjs").Load} load */
 export async function render(_root, load) {
@@ -7,7 +7,7 @@ export async function render(_root, load) {
   const { readBuiltin } = await load("catalog/builtin.ts");
   const builtin = readBuiltin();
   return [
-    { path: "docs/configuration.md", text: configurationPage(builtin) },
+    { path: "docs/reference/configuration.md", text: configurationPage(builtin) },
     { path: ".env.example", text: environmentExample(builtin) },
   ];
 }

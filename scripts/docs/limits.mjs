@@ -1,10 +1,10 @@
 // @ts-check
-// Renders the tables of docs/limits.md from the overload policy: its values, and its comments as the reasons.
+// Renders the tables of docs/operate/limits.md from the overload policy: its values, and its comments as the reasons.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const PAGE = "docs/limits.md";
+const PAGE = "docs/operate/limits.md";
 const POLICY = "http/overload/policy.ts";
 
 /** @typedef {number | { normal: number, overloaded: number }} Value */

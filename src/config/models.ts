@@ -10,7 +10,7 @@ import { type Located, nodeAt } from "./located.ts";
 import { listOf, number, oneOf, type Reader, reject, shape, text } from "./readers.ts";
 import type { Report } from "./report.ts";
 
-/** For models that do not say; docs/configuration.md names them. */
+/** For models that do not say; docs/reference/configuration.md names them. */
 export const MODEL_DEFAULTS = { context: 128_000, maxOutput: 16_384 } as const;
 
 /** Bounds that catch slips of the keyboard, far above real values. */

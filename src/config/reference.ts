@@ -1,4 +1,4 @@
-// The texts of docs/configuration.md and .env.example, rendered from the table of options by `npm run docs`. A test holds
+// The texts of docs/reference/configuration.md and .env.example, rendered from the table of options by `npm run docs`. A test holds
 // the files equal to this.
 
 import { DEFAULT_TIMEOUTS, SUPPORTED_KINDS } from "../catalog/build.ts";
@@ -9,7 +9,7 @@ import { MODEL_DEFAULTS } from "./models.ts";
 import type { Option } from "./options/option.ts";
 import { optionRows } from "./options/table.ts";
 
-/** The text of docs/configuration.md. */
+/** The text of docs/reference/configuration.md. */
 export function configurationPage(builtin: Builtin): string {
   const providers = [SECRETS, providerTable(builtin), entriesText(), ...uncallableText()];
   const sections = [INTRODUCTION, optionTable(), ...providers, MODELS, FILE_EXAMPLE];

@@ -63,7 +63,10 @@ function mainPage(): string {
     ["Examples", formatTable(examples)],
     ["Commands", formatTable(Object.entries(SUMMARIES))],
     ["Configuration, for every command", formatTable(configurationRows())],
-    ["", "A flag wins over its variable, and that over switchyard.yaml. docs/configuration.md has every setting."],
+    [
+      "",
+      "A flag wins over its variable, and that over switchyard.yaml. docs/reference/configuration.md has every setting.",
+    ],
     exitCodes(),
   ]);
 }

@@ -1,4 +1,4 @@
-// Layout of help pages, on a screen and as Markdown in docs/cli.md.
+// Layout of help pages, on a screen and as Markdown in docs/reference/cli.md.
 
 import { formatTable } from "../command/table.ts";
 
@@ -77,7 +77,7 @@ function indent(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }
 
-/** A page as a section of docs/cli.md. */
+/** A page as a section of docs/reference/cli.md. */
 export function pageInMarkdown(name: string, { about, examples, tables, notes = [] }: HelpPage): string {
   const written = tables.map(([title, rows]) =>
     [`| ${title.toLowerCase()} | |`, "|---|---|", ...rows.map(rowInMarkdown)].join("\n"),

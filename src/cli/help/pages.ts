@@ -1,4 +1,4 @@
-// The help pages of all commands. `switchyard help`, `COMMAND --help` and docs/cli.md show the same text.
+// The help pages of all commands. `switchyard help`, `COMMAND --help` and docs/reference/cli.md show the same text.
 
 import { flags, flagsOfAll, type HelpPage } from "./layout.ts";
 

@@ -1,10 +1,10 @@
-// docs/cli.md, rendered from the help pages (npm run docs).
+// docs/reference/cli.md, rendered from the help pages (npm run docs).
 
 import { SUMMARIES } from "./help.ts";
 import { pageInMarkdown } from "./layout.ts";
 import { PAGES } from "./pages.ts";
 
-/** The text of docs/cli.md. */
+/** The text of docs/reference/cli.md. */
 export function commandLinePage(): string {
   const commands = Object.entries(SUMMARIES).map(([name, summary]) => `| \`${name}\` | ${summary} |`);
   return [

@@ -14,7 +14,7 @@ export interface Option<T> {
   /** A secret also has a NAME_FILE variable, and its value is never shown. */
   readonly isSecret: boolean;
   readonly read: Reader<T>;
-  /** One sentence for `switchyard help`, docs/configuration.md and the dashboard. */
+  /** One sentence for `switchyard help`, docs/reference/configuration.md and the dashboard. */
   readonly help: string;
 }
 

@@ -1,5 +1,5 @@
 // The one table of options: where each can be given, what it means and how it is checked.
-// Loading, `switchyard doctor`, docs/configuration.md and .env.example all come from it.
+// Loading, `switchyard doctor`, docs/reference/configuration.md and .env.example all come from it.
 
 import { databaseUrl, number, oneOf, redisUrl, text, truth } from "../readers.ts";
 import { LIMIT_OPTIONS } from "./limits.ts";

@@ -1,5 +1,5 @@
 // Overload policy. Every constant that decides which requests start, wait or are rejected, each with its reason.
-// The tables in docs/limits.md are written from this file, comments included.
+// The tables in docs/operate/limits.md are written from this file, comments included.
 
 /** `overloaded` while a flood lasts and for some seconds afterwards, else `normal`. */
 export type LoadState = "normal" | "overloaded";

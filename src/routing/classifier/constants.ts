@@ -1,7 +1,7 @@
 // Every number of the classifier that a person chose. Learned numbers are in the weights file (layout.ts names them).
 //
 // Where a number comes from is said above it. "E5" and the like are numbered experiments in
-// docs/research/routing-experiments.md. "By hand" means that somebody judged single prompts and no experiment is recorded.
+// docs/contribute/routing-experiments.md. "By hand" means that somebody judged single prompts and no experiment is recorded.
 // The weights were learned with these values: changing SHAPE, EVIDENCE, CUE_HITS, LOAD or TOKENS asks for new training.
 
 import type { Category } from "../../core/decision.ts";

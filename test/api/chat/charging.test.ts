@@ -1,4 +1,4 @@
-// What an answer costs, row by row as docs/charging.md has it, to the nano-USD; and after each, nothing is left on hold.
+// What an answer costs, row by row as docs/concepts/charging.md has it, to the nano-USD; and after each, nothing is left on hold.
 
 import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

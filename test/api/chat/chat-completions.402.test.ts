@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterAll(() => bank.close());
 
-/** As docs/charging.md says: half of the bytes, and a little that every request has. */
+/** As docs/concepts/charging.md says: half of the bytes, and a little that every request has. */
 const inputBound = (body: object): number =>
   Math.ceil(Buffer.byteLength(JSON.stringify({ ...HELLO, ...body })) / 2) + 32;
 

@@ -1,4 +1,4 @@
-// What /metrics says after traffic with a fallback, and that the dashboard, the alerts and docs/observability.md name
+// What /metrics says after traffic with a fallback, and that the dashboard, the alerts and docs/operate/observability.md name
 // nothing that is not there.
 
 import { readFileSync } from "node:fs";
@@ -125,7 +125,7 @@ interface Rule {
 const dashboard = JSON.parse(read("deploy/grafana/switchyard.json")) as { panels: readonly Panel[] };
 const { groups } = parse(read("deploy/prometheus/switchyard.rules.yaml")) as { groups: { rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
-const page = read("docs/observability.md");
+const page = read("docs/operate/observability.md");
 
 const QUERIES: readonly Query[] = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ where: title, expr }))),
@@ -159,7 +159,7 @@ describe.each(QUERIES)("$where: $expr", ({ expr }) => {
   });
 });
 
-describe("docs/observability.md", () => {
+describe("docs/operate/observability.md", () => {
   const rows = [...page.matchAll(/^\| `(switchyard_\w+)` \| ([^|]*)\|/gm)].map(([, name, labels]) => ({
     name: name as string,
     labels: (labels as string).split(",").flatMap((label) => (label.trim() === "" ? [] : [label.trim()])),

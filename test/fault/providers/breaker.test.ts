@@ -1,5 +1,5 @@
 // A provider that keeps failing is left alone, probed, and used again when it is back; clients notice nothing as long as
-// there is another. Numbers are those of docs/testing.md.
+// there is another. Numbers are those of docs/contribute/testing.md.
 
 import { describe, expect, test, vi } from "vitest";
 import { answers, type Behaviour, chunk, fails, hangs, sends, streams } from "../../support/providers/fake-provider.ts";

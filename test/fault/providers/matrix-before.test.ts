@@ -1,6 +1,6 @@
 // The fault matrix, first part: what happens before the first content. Every row is played plain and streamed, with a
 // healthy second provider and with a second one just as ill, and judged from three sides: what the client saw, what the
-// providers saw, what was booked. Numbers are those of docs/testing.md.
+// providers saw, what was booked. Numbers are those of docs/contribute/testing.md.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

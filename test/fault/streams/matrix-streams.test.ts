@@ -1,5 +1,5 @@
 // The fault matrix, second part: streams that break, clients that leave. Judged from three sides: what the client saw,
-// what the provider saw, what was booked. Numbers are those of docs/testing.md.
+// what the provider saw, what was booked. Numbers are those of docs/contribute/testing.md.
 
 import { describe, expect, test } from "vitest";
 import {

@@ -1,4 +1,4 @@
-// docs/configuration.md and .env.example say what the table says. `npm run docs` writes them.
+// docs/reference/configuration.md and .env.example say what the table says. `npm run docs` writes them.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { configurationPage, environmentExample } from "../../../src/config/refer
 import { goodLoad } from "./workspace.ts";
 
 const builtin = readBuiltin();
-const PAGE = "../../../docs/configuration.md";
+const PAGE = "../../../docs/reference/configuration.md";
 const EXAMPLE = "../../../.env.example";
 
 function fileText(path: string): string {

@@ -1,12 +1,12 @@
-// docs/errors.md says what the table of errors says.
+// docs/reference/errors.md says what the table of errors says.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ERROR_KINDS, type ErrorKind, GatewayError } from "../../../src/core/errors.ts";
 
-const PAGE = new URL("../../../docs/errors.md", import.meta.url);
+const PAGE = new URL("../../../docs/reference/errors.md", import.meta.url);
 
-describe("docs/errors.md", () => {
+describe("docs/reference/errors.md", () => {
   const rows = [...readFileSync(PAGE, "utf8").matchAll(/^\| (\d{3}) \| `(\w+)` \| `(\w+)` \| (.+) \|$/gm)];
 
   it("has every kind of error with its status and type, and no other", () => {

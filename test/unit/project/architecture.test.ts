@@ -1,4 +1,4 @@
-// docs/ARCHITECTURE.md is a true and short map: every folder is on it, every file it names exists.
+// docs/contribute/architecture.md is a true and short map: every folder is on it, every file it names exists.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import { describe, expect, test } from "vitest";
 import { LAYER_FOLDERS } from "../../../scripts/layers.mjs";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const page = readFileSync(join(ROOT, "docs/ARCHITECTURE.md"), "utf8");
+const page = readFileSync(join(ROOT, "docs/contribute/architecture.md"), "utf8");
 const WORDS_MAX = 1_500;
 
-describe("docs/ARCHITECTURE.md", () => {
+describe("docs/contribute/architecture.md", () => {
   test("describes every folder of src/ and ui/, and no other", () => {
     const described = [...page.matchAll(/^\| `((?:src|ui)[^`]*)\/` \| (.+) \|$/gm)];
     expect(described.map(([, folder]) => folder).sort()).toEqual(["src", "ui"].flatMap(foldersBelow).sort());

@@ -1,4 +1,4 @@
-// Every rule that code or a test cites as `Behaviour n.m` stands on docs/behaviour.md.
+// Every rule that code or a test cites as `Behaviour n.m` stands on docs/contribute/behaviour.md.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,12 +6,12 @@ import { describe, expect, test } from "vitest";
 import { listFiles } from "../../../scripts/setup/fingerprint.mjs";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const page = readFileSync(join(ROOT, "docs/behaviour.md"), "utf8");
+const page = readFileSync(join(ROOT, "docs/contribute/behaviour.md"), "utf8");
 const sections = [...page.matchAll(/^## (\d+)\. /gm)].map(([, number]) => Number(number));
 const rules = [...page.matchAll(/^\*\*(\d+)\.(\d+)\*\* /gm)].map(([, section, rule]) => `${section}.${rule}`);
 const CITATION = /\bBehaviour (\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*)/g;
 
-describe("docs/behaviour.md", () => {
+describe("docs/contribute/behaviour.md", () => {
   test("numbers its sections and rules without a gap", () => {
     expect(sections).toEqual(sections.map((_, index) => index + 1));
     for (const section of sections) {

@@ -1,4 +1,4 @@
-// The recipes of docs/extending.md are followed here: every file they list exists, and on a copy of the source each
+// The recipes of docs/contribute/extending.md are followed here: every file they list exists, and on a copy of the source each
 // change has the effect that the recipe promises.
 
 import { spawnSync } from "node:child_process";
@@ -11,7 +11,7 @@ import { recordTerminal } from "../../support/gateway/terminal.ts";
 import { startFakeProvider } from "../../support/providers/fake-provider.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const page = readFileSync(join(ROOT, "docs/extending.md"), "utf8");
+const page = readFileSync(join(ROOT, "docs/contribute/extending.md"), "utf8");
 const recipes = page.split(/^## /m).slice(1);
 let copy: string;
 

@@ -1,11 +1,11 @@
-// docs/testing.md says which test stands for which fault. Every test it names exists, and every case a test names is there.
+// docs/contribute/testing.md says which test stands for which fault. Every test it names exists, and every case a test names is there.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const page = readFileSync(join(ROOT, "docs/testing.md"), "utf8");
+const page = readFileSync(join(ROOT, "docs/contribute/testing.md"), "utf8");
 const rows = [...page.matchAll(/^\| (\d+)(?:–(\d+))? \| .* \| (.*) \|$/gm)].map(([, first, last, tests]) => ({
   first: Number(first),
   last: Number(last ?? first),

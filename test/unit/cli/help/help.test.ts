@@ -62,11 +62,11 @@ test("the version is the package's", async () => {
   expect(VERSION).toBe(written);
 });
 
-test("docs/cli.md is what the help pages say (npm run docs writes it)", () => {
-  expect(readFileSync(join(import.meta.dirname, "../../../../docs/cli.md"), "utf8")).toBe(commandLinePage());
+test("docs/reference/cli.md is what the help pages say (npm run docs writes it)", () => {
+  expect(readFileSync(join(import.meta.dirname, "../../../../docs/reference/cli.md"), "utf8")).toBe(commandLinePage());
 });
 
-test("docs/cli.md names every command and every flag of its page", () => {
+test("docs/reference/cli.md names every command and every flag of its page", () => {
   const written = commandLinePage();
   for (const [name, { tables }] of Object.entries(PAGES)) {
     expect(written).toContain(`## \`switchyard ${name}\``);

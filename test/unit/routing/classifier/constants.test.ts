@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { HISTORY, PLACE, STEEPNESS, STORY, TOKENS, USUAL_TIER } from "../../../../src/routing/classifier/constants.ts";
 
-const NOTEBOOK = readFileSync("docs/research/routing-experiments.md", "utf8");
-const GUIDE = readFileSync("docs/routing.md", "utf8");
+const NOTEBOOK = readFileSync("docs/contribute/routing-experiments.md", "utf8");
+const GUIDE = readFileSync("docs/concepts/routing.md", "utf8");
 const SOURCES = ["constants.ts", "signals.ts"].map((name) => readFileSync(`src/routing/classifier/${name}`, "utf8"));
 
 describe("the provenance of the constants", () => {
