@@ -15,7 +15,7 @@ import { type JudgedTry, recordedTry } from "./recorded-try.ts";
 import type { Reached, Sending } from "./try-model.ts";
 import type { Failure, Received } from "./verdict.ts";
 
-/** Every model of a chain gets its turn, however long the chain is. Retries share what that leaves of this number. */
+/** Every model of a chain is tried once, however long the chain is. Retries share what that leaves of this number. */
 const ATTEMPTS_MAX = 4;
 const RETRY_WAIT_MS_MAX = 200;
 /** Timers may fire a moment early. */
@@ -61,7 +61,6 @@ interface ChainWalk {
   readonly reservation: Reservation;
   readonly models: readonly Model[];
   readonly beginsByMs: number;
-  readonly callsMax: number;
   readonly attempts: AttemptReport[];
   readonly failures: Failure[];
   /** Only models with a larger window than this may be tried; none, when it is infinite. */
@@ -71,20 +70,18 @@ interface ChainWalk {
 function startWalk(call: Call, reservation: Reservation, { catalog, now, answerWithinMs }: Services): ChainWalk {
   const models = reservation.decision.chain.map((id) => catalog.models.get(id) as Model);
   const beginsByMs = now() + answerWithinMs;
-  const callsMax = Math.max(ATTEMPTS_MAX, models.length);
-  return { call, reservation, models, beginsByMs, callsMax, attempts: [], failures: [], windowAbove: 0 };
+  return { call, reservation, models, beginsByMs, attempts: [], failures: [], windowAbove: 0 };
 }
 
 async function walkChain(walk: ChainWalk, services: Services): Promise<Answered | Unanswered> {
-  const { models } = walk;
   const skipped: Model[] = [];
-  for (const [position, model] of models.entries()) {
-    if (isSpent(walk, services)) break;
+  for (const model of walk.models) {
+    if (isLate(walk, services)) break;
     if (!fits(model, walk)) continue;
     const ticket = services.health.admit(model.id);
     if (ticket === 0) skipped.push(model);
     else {
-      const result = await takeTurn(walk, { model, ticket, modelsLeft: models.length - position - 1 }, services);
+      const result = await takeTurn(walk, { model, ticket, mayRetry: true }, services);
       if (result !== null) return result;
     }
   }
@@ -99,9 +96,9 @@ async function trySkipped(
 ): Promise<Answered | Unanswered> {
   const { health, now } = services;
   for (const model of skipped) {
-    if (isSpent(walk, services)) break;
+    if (isLate(walk, services)) break;
     const ticket = fits(model, walk) ? health.admitResting(model.id) : 0;
-    const result = ticket === 0 ? null : await takeTurn(walk, { model, ticket, modelsLeft: ATTEMPTS_MAX }, services);
+    const result = ticket === 0 ? null : await takeTurn(walk, { model, ticket, mayRetry: false }, services);
     if (result !== null) return result;
   }
   const dueAtMs = skipped
@@ -112,13 +109,17 @@ async function trySkipped(
   return { ok: false, error, event: "error", accepted: null };
 }
 
-function isSpent(walk: ChainWalk, { now }: Services): boolean {
-  return callsMade(walk) >= walk.callsMax || now() >= walk.beginsByMs;
+function isLate({ beginsByMs }: ChainWalk, { now }: Services): boolean {
+  return now() >= beginsByMs;
 }
 
-/** A request that could not be converted for a model was never sent. */
-function callsMade({ attempts }: ChainWalk): number {
-  return attempts.reduce((count, { failure }) => (failure === "unconvertible" ? count : count + 1), 0);
+/** Whether a retry leaves every untried model its turn. Models that were skipped are untried too. */
+function hasRoomForRetry(walk: ChainWalk): boolean {
+  const { models, attempts } = walk;
+  const untried = models.filter((model) => fits(model, walk) && attempts.every(({ model: id }) => id !== model.id));
+  // A request that could not be converted for a model was never sent.
+  const calls = attempts.filter(({ failure }) => failure !== "unconvertible").length;
+  return calls + 1 + untried.length <= ATTEMPTS_MAX;
 }
 
 function fits({ context }: Model, { windowAbove }: ChainWalk): boolean {
@@ -128,8 +129,7 @@ function fits({ context }: Model, { windowAbove }: ChainWalk): boolean {
 interface ModelTurn {
   readonly model: Model;
   readonly ticket: number;
-  /** How many models of the chain come after this one; they go before retries. */
-  readonly modelsLeft: number;
+  readonly mayRetry: boolean;
 }
 
 /** Null when the model failed and the walk goes on; what its failure means for the next models is noted. */
@@ -148,7 +148,7 @@ async function takeTurn(walk: ChainWalk, turn: ModelTurn, services: Services): P
 
 async function tryWithRetry(
   walk: ChainWalk,
-  { model, ticket, modelsLeft }: ModelTurn,
+  { model, ticket, mayRetry }: ModelTurn,
   services: Services,
 ): Promise<JudgedTry> {
   const { call, beginsByMs } = walk;
@@ -161,11 +161,11 @@ async function tryWithRetry(
   if (again === "without-refused-field") {
     const refused = failure.fault?.param ?? "";
     const { format: provider } = services.registry.connection(model.provider);
-    if (!mayLeaveOut(refused, call, { provider, model }) || callsMade(walk) >= walk.callsMax) return first;
+    if (!mayLeaveOut(refused, call, { provider, model })) return first;
     return retry(walk, first, { ...sending, refusedFields: [refused] }, services);
   }
   const waitMs = (failure.retryAfterMs ?? Math.random() * RETRY_WAIT_MS_MAX) + WAIT_SLACK_MS;
-  const hasRoom = callsMade(walk) + 1 + modelsLeft <= ATTEMPTS_MAX && services.now() + waitMs < beginsByMs;
+  const hasRoom = mayRetry && hasRoomForRetry(walk) && services.now() + waitMs < beginsByMs;
   if (again !== "once" || !hasRoom || !services.health.mayRetry(model.id)) return first;
   await pause(waitMs, call.signal);
   return call.signal.aborted ? first : retry(walk, first, sending, services);

@@ -3,7 +3,13 @@
 
 import { createServer } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { fails } from "../../support/providers/fake-provider.ts";
+import {
+  answers,
+  type Behaviour,
+  type FakeProvider,
+  fails,
+  startFakeProvider,
+} from "../../support/providers/fake-provider.ts";
 import { errorOf, type Lab, openLab } from "../lab.ts";
 
 function useLab(open: () => Promise<Lab>): () => Lab {
@@ -36,6 +42,43 @@ describe("each model of the chain has its turn, and retries only what is left of
       expect((await lab().ask()).status).toBe(503);
       expect(calledModels(lab())).toEqual(calls);
     });
+  });
+});
+
+describe("models a and b of a provider whose breaker opens during the request, c of another", () => {
+  let other: FakeProvider;
+  const lab = useLab(async () => {
+    other = await startFakeProvider();
+    return openLab({ models: { a: 1e5, b: 1e5, c: 1e5 }, elsewhere: { c: other.url } });
+  });
+  afterAll(() => other.close());
+
+  async function attemptsOf(response: Response): Promise<readonly string[]> {
+    const { attempts } = await lab().line(response.headers.get("x-request-id")!);
+    return attempts.map(({ model }) => model);
+  }
+
+  test("b is tried before the 503, and no retry takes its turn", async () => {
+    for (const model of ["a", "b"]) lab().provider.on(model, fails(500));
+    other.on("c", fails(500));
+    expect(await attemptsOf(await lab().ask())).toEqual(["a", "a", "b", "c"]);
+    lab().provider.on("b", answers("ok"));
+    const response = await lab().ask();
+    expect(await response.json()).toMatchObject({ model: "b", service: { model: "a", fallback: true } });
+    expect(await attemptsOf(response), "a opens the breaker that b shares").toEqual(["a", "a", "c", "b"]);
+  });
+});
+
+describe("a field that every model refuses", () => {
+  const lab = useLab(() => openLab({ models: { a: 1e5, b: 1e5, c: 1e5, d: 1e5, e: 1e5 } }));
+
+  test("leaves the last model its turn", async () => {
+    const refuses: Behaviour = fails(400, { code: "unsupported_parameter", param: "top_p" });
+    lab().provider.on("*", refuses);
+    lab().provider.on("e", answers("ok"));
+    const response = await lab().ask({ top_p: 0.5 });
+    expect(await response.json()).toMatchObject({ model: "e" });
+    expect(calledModels(lab())).toEqual(["a", "a", "b", "b", "c", "c", "d", "d", "e"]);
   });
 });
 
