@@ -104,7 +104,7 @@ async function takeOver(
   ownPath: string,
   keep: (ops: readonly SettleOp[]) => Promise<void>,
 ): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const left = (await readdir(folder)).filter((file) => FILE.test(file) && join(folder, file) !== ownPath);
   for (const [index, file] of left.entries()) {
     const claimed = join(folder, `outbox-${name}-${index}.ndjson`);

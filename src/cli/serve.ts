@@ -5,7 +5,7 @@ import { performance } from "node:perf_hooks";
 import { type App, start } from "../app/app.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
 import type { Settings } from "../config/settings.ts";
-import { StoreDamaged, StoreInUse } from "../core/store-errors.ts";
+import { StoreInUse, StoreUnusable } from "../core/store-errors.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { loadSettings, printProblems } from "./command/command.ts";
@@ -93,7 +93,7 @@ function explain(error: NodeJS.ErrnoException, { server }: Settings): string {
   if (error.code === "EACCES" && error.syscall === "listen")
     return `port ${server.port} may not be opened by this user. Set PORT to one above 1023.`;
   if (error instanceof StoreInUse) return error.message;
-  if (error instanceof StoreDamaged) return error.advice;
+  if (error instanceof StoreUnusable) return error.advice;
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return `${error.message}${cause}. Look for the reason: switchyard doctor`;
 }

@@ -14,17 +14,27 @@ export class StoreUnavailable extends GatewayError {
   }
 }
 
-/** The file holds what its database cannot have written. Callers learn no more than that it is not available. */
-export class StoreDamaged extends StoreUnavailable {
-  /** For the operator. */
+/** The file may not be used as it is. Callers learn no more than that it is not available. */
+export class StoreUnusable extends StoreUnavailable {
+  /** For the operator: what is wrong, and what to do. */
   readonly advice: string;
 
-  constructor(path: string, cause: Error) {
+  constructor(advice: string, cause: unknown = undefined) {
     super(cause);
-    this.name = "StoreDamaged";
-    this.advice =
+    this.name = "StoreUnusable";
+    this.advice = advice;
+  }
+}
+
+/** The file holds what its database cannot have written. */
+export class StoreDamaged extends StoreUnusable {
+  constructor(path: string, cause: Error) {
+    super(
       `${path} is damaged (${cause.message}). Nothing was changed. Restore a backup of it and run ` +
-      "`switchyard ledger verify`, or move it and its -wal away to start with an empty one.";
+        "`switchyard ledger verify`, or move it and its -wal away to start with an empty one.",
+      cause,
+    );
+    this.name = "StoreDamaged";
   }
 }
 

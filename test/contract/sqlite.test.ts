@@ -1,12 +1,12 @@
 // What is particular to SQLite: one serving process per file, group commit, durability settings, unusable files.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { StoreInUse, StoreUnavailable } from "../../src/core/store-errors.ts";
+import { StoreInUse, StoreUnavailable, StoreUnusable } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-sqlite-"));
@@ -33,18 +33,26 @@ function end(child: ChildProcess): Promise<unknown> {
   return ended;
 }
 
+test("a lock file that an earlier version left readable is closed to others", async () => {
+  const path = join(folder, "readable.db");
+  writeFileSync(`${path}.lock`, "", { mode: 0o644 });
+  const db = await openDb(`sqlite:${path}`, { exclusive: true });
+  expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
+  await db.close();
+});
+
 test("a new file and those beside it are for nobody else's eyes, in a folder that others may read", async () => {
   const open = join(folder, "open");
   mkdirSync(open, { mode: 0o755 });
   const db = await openDb(`sqlite:${join(open, "own.db")}`, { exclusive: true });
   await db.migrate();
-  const modes = readdirSync(open)
-    .filter((name) => !name.includes(".lock"))
-    .map((name) => [name, statSync(join(open, name)).mode & 0o077]);
+  const modes = readdirSync(open).map((name) => [name, statSync(join(open, name)).mode & 0o777]);
   expect(modes).toEqual([
-    ["own.db", 0],
-    ["own.db-shm", 0],
-    ["own.db-wal", 0],
+    ["own.db", 0o600],
+    ["own.db-shm", 0o600],
+    ["own.db-wal", 0o600],
+    ["own.db.lock", 0o600],
+    ["own.db.lock-journal", 0o600],
   ]);
   await db.close();
 });
@@ -75,6 +83,44 @@ describe("one serving process per file", () => {
     await end(child);
     const db = await openDb(`sqlite:${path}`, { exclusive: true });
     await db.close();
+  });
+
+  test("a symbolic link leads to the same lock and the same log", async () => {
+    const path = join(folder, "real.db");
+    const link = join(folder, "links", "elsewhere.db");
+    mkdirSync(join(folder, "links"));
+    symlinkSync(path, link);
+    const { child, answer } = await openElsewhere(path);
+    expect(JSON.parse(answer)).toEqual({ id: 0 });
+    await expect(openDb(`sqlite:${link}`, { exclusive: true })).rejects.toBeInstanceOf(StoreInUse);
+    const command = await openDb(`sqlite:${link}`);
+    await command.migrate();
+    await command.close();
+    await end(child);
+    const db = await openDb(`sqlite:${link}`, { exclusive: true });
+    expect(await db.query("SELECT value FROM revisions")).toHaveLength(1);
+    await db.close();
+    expect(readdirSync(join(folder, "links"))).toEqual(["elsewhere.db"]);
+  });
+
+  test("a file with a second name is refused under both, by servers and commands", async () => {
+    const path = join(folder, "one-name.db");
+    const other = join(folder, "other-name.db");
+    const serving = await openDb(`sqlite:${path}`, { exclusive: true });
+    linkSync(path, other);
+    for (const [name, exclusive] of [
+      [other, true],
+      [other, false],
+      [path, false],
+    ] as const) {
+      const refused = await openDb(`sqlite:${name}`, { exclusive }).catch((error: Error) => error);
+      expect(refused).toBeInstanceOf(StoreUnusable);
+      expect((refused as StoreUnusable).advice).toContain(`${name} has 2 names (hard links)`);
+    }
+    rmSync(other);
+    const command = await openDb(`sqlite:${path}`);
+    await Promise.all([command.close(), serving.close()]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("other-name"))).toEqual([]);
   });
 
   test("the lock holds within one process too", async () => {

@@ -2,6 +2,7 @@
 
 import { nearest } from "../../catalog/nearest.ts";
 import { GatewayError } from "../../core/errors.ts";
+import { StoreUnusable } from "../../core/store-errors.ts";
 import type { Terminal } from "./terminal.ts";
 
 export const FAILED = 1;
@@ -51,6 +52,7 @@ const MALFORMED: ReadonlySet<string> = new Set(["invalid_amount", "invalid_value
 /** The message with its cause. A command runs for the operator, from whom nothing is kept back. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof StoreUnusable) return error.advice;
   const { code } = error as NodeJS.ErrnoException;
   // Connecting to several addresses of one name fails with an error that has a code and no message.
   const message = error.message || code || error.name;

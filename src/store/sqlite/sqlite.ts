@@ -1,11 +1,18 @@
 // SQLite behind the Db port. Every call is a message to the thread that owns the connection (worker.mjs), which commits
 // all waiting writes with one fsync.
 
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../../core/db.ts";
-import { BatchRejected, StoreDamaged, StoreInUse, StoreUnavailable, UniqueViolation } from "../../core/store-errors.ts";
+import {
+  BatchRejected,
+  StoreDamaged,
+  StoreInUse,
+  StoreUnavailable,
+  StoreUnusable,
+  UniqueViolation,
+} from "../../core/store-errors.ts";
 import { migrate } from "../migrate.ts";
 import { runTransaction } from "../transaction.ts";
 
@@ -16,10 +23,10 @@ export interface SqliteOptions {
 }
 
 /** Opens a file (an absolute path; its folder is made where it is missing) or `:memory:`. */
-export async function openSqlite(path: string, options: SqliteOptions): Promise<Db> {
-  const isFile = path !== ":memory:";
-  if (isFile) makePlace(path);
-  const lockPath = options.exclusive && isFile ? `${path}.lock` : null;
+export async function openSqlite(address: string, options: SqliteOptions): Promise<Db> {
+  const isFile = address !== ":memory:";
+  const path = isFile ? makePlace(address) : address;
+  const lockPath = options.exclusive && isFile ? makeLockFile(path) : null;
   const thread = startThread({ path, lockPath, busyTimeoutMs: options.busyTimeoutMs });
   await thread.opened;
   let transactionCount = 0;
@@ -186,12 +193,41 @@ function toError(failure: ThreadFailure, path: string): Error {
   return UNAVAILABLE_CODES.has(failure.errcode & 0xff) ? new StoreUnavailable(cause) : cause;
 }
 
-/** A folder and a file for nobody else's eyes; SQLite gives the files beside it the same rights. What is there stays as it is. */
-function makePlace(path: string): void {
+/**
+ * A folder and a file for this user alone; SQLite gives the files beside it the same rights. What exists stays as it is.
+ * Returns the real path: the lock and SQLite's log belong to the file, whichever symbolic link led to it.
+ */
+function makePlace(address: string): string {
+  let path: string;
+  let names: number;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    closeSync(openSync(path, "a", 0o600));
+    mkdirSync(dirname(address), { recursive: true, mode: 0o700 });
+    closeSync(openSync(address, "a", 0o600));
+    path = realpathSync(address);
+    names = statSync(path).nlink;
   } catch (error) {
     throw new StoreUnavailable(error);
   }
+  if (names > 1) throw new StoreUnusable(severalNames(path, names));
+  return path;
+}
+
+/** SQLite names its log after the file, so each hard link would get a log and a lock of its own. */
+function severalNames(path: string, names: number): string {
+  return (
+    `${path} has ${names} names (hard links). SQLite would keep a separate log for each and damage the file. ` +
+    `Nothing was changed. Find them with \`find -samefile\`, and remove all but one.`
+  );
+}
+
+/** Earlier versions left the rights of this file to the umask. */
+function makeLockFile(path: string): string {
+  const lockPath = `${path}.lock`;
+  try {
+    closeSync(openSync(lockPath, "a", 0o600));
+    chmodSync(lockPath, 0o600);
+  } catch (error) {
+    throw new StoreUnavailable(error);
+  }
+  return lockPath;
 }
