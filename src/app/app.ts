@@ -7,6 +7,7 @@ import { ensureFirstAccount } from "../accounts/bootstrap.ts";
 import type { PasswordCost } from "../accounts/passwords.ts";
 import type { Credits } from "../billing/credits.ts";
 import type { Ledger } from "../billing/ledger.ts";
+import { openableUrl } from "../config/network.ts";
 import { readPackage } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { AccountStore } from "../core/accounts.ts";
@@ -39,6 +40,8 @@ import { openTraces } from "./traces.ts";
 export interface App {
   /** `http://host:port`, with the port really in use. */
   readonly url: string;
+  /** Where people reach it: the configured address, else `url`. */
+  readonly publicUrl: string;
   /** The first key's text, when this start made it. */
   readonly firstKey: string | null;
   /** Where the first operator chooses a password, as long as there is none. */
@@ -89,11 +92,13 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   const server = await createServer(edge);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
   const { firstKey, setupToken } = await greet(server, { people, credits: money.credits, settings });
-  const url = addressOf(server, settings.server.host);
+  const url = openableUrl({ host: settings.server.host, port: (server.server.address() as AddressInfo).port });
+  const publicUrl = settings.server.publicUrl ?? url;
   return {
     url,
+    publicUrl,
     firstKey,
-    setupLink: setupToken === null ? null : `${url}/#/setup?token=${setupToken}`,
+    setupLink: setupToken === null ? null : `${publicUrl}/#/setup?token=${setupToken}`,
     hurry: drain.hurry,
     async stop(stopOptions = {}) {
       await drain.run(server, stopOptions);
@@ -262,11 +267,4 @@ async function greet(
 async function giveDemoCredits(credits: Credits): Promise<void> {
   const accountId = DEFAULT_ACCOUNT;
   await credits.topUp({ accountId, amountUsd: "5", note: "demo credits", actor: null, idempotencyKey: "demo credits" });
-}
-
-/** An address people can open: the wildcard hosts are shown as this machine. */
-function addressOf(server: FastifyInstance, host: string): string {
-  const { port } = server.server.address() as AddressInfo;
-  const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
 }

@@ -61,8 +61,8 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const started = await startOrExplain(settings, log, variant);
   if (started === null) return FAILED;
   const { app, madeKey } = started;
-  const { url, setupLink, firstKey } = app;
-  const shown = { url, setupLink, firstKey: firstKey ?? madeKey };
+  const { url, publicUrl, setupLink, firstKey } = app;
+  const shown = { url, publicUrl, setupLink, firstKey: firstKey ?? madeKey };
   const readyMs = performance.now() - startedAtMs;
   process.stdout.write(banner({ app: shown, settings, readyMs, notes: variant.notes }));
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
@@ -127,7 +127,7 @@ function untilStopped(app: App, log: ProcessLog): Promise<void> {
 }
 
 interface BannerInput {
-  readonly app: Pick<App, "url" | "firstKey" | "setupLink">;
+  readonly app: Pick<App, "url" | "publicUrl" | "firstKey" | "setupLink">;
   readonly settings: Settings;
   readonly readyMs: number;
   /** Lines under the providers. */
@@ -142,9 +142,10 @@ function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
     "",
     `  switchyard ${VERSION}   node ${process.versions.node}   store ${store}   ready in ${Math.round(readyMs)} ms`,
     "",
-    `  Base URL    ${app.url}/v1`,
+    `  Base URL    ${app.publicUrl}/v1`,
+    ...(app.publicUrl === app.url ? [] : [`  Listening   ${app.url}`]),
     app.setupLink === null
-      ? `  Dashboard   ${app.url}`
+      ? `  Dashboard   ${app.publicUrl}`
       : `  Dashboard   ${app.setupLink}   (one-time link: choose your password)`,
     `  Providers   ${providersLine(settings)}`,
     ...notes,
@@ -154,7 +155,7 @@ function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
     "",
     "  Try it:",
     "",
-    `  curl -s ${app.url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
+    `  curl -s ${app.publicUrl}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
     `    -d '{"model":"auto","messages":[{"role":"user","content":"What is the capital of France?"}]}'`,
     "",
     "",

@@ -3,6 +3,7 @@
 
 import { createPasswords } from "../accounts/passwords.ts";
 import { createResets } from "../accounts/resets.ts";
+import { openableUrl } from "../config/network.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { User } from "../core/people.ts";
@@ -25,7 +26,7 @@ const USERS_MAX = 10_000;
 interface UserOptions {
   readonly kind: keyof typeof SUBCOMMANDS;
   readonly email: string | null;
-  /** Where people reach the gateway; null for where it listens. */
+  /** Where people reach the gateway; null for the configured address, or where it listens. */
   readonly url: string | null;
   readonly isJson: boolean;
 }
@@ -86,7 +87,7 @@ async function reset({ email, url, isJson }: UserOptions, { db, settings, termin
     terminal.say(`There is no user '${email}'. See: switchyard users list\n`);
     return FAILED;
   }
-  const link = `${(url ?? addressOf(settings)).replace(/\/+$/, "")}/#/reset?token=${made.token}`;
+  const link = `${(url ?? settings.server.publicUrl ?? openableUrl(settings.server)).replace(/\/+$/, "")}/#/reset?token=${made.token}`;
   const expiresAt = new Date(made.expiresAtMs).toISOString();
   if (isJson) {
     printJson({ email: made.user.email, link, expiresAt }, terminal);
@@ -95,10 +96,4 @@ async function reset({ email, url, isJson }: UserOptions, { db, settings, termin
   terminal.say(`A new password for ${made.user.email}: open this link within a day. It works once.\n`);
   terminal.out(`${link}\n`);
   return 0;
-}
-
-/** Where the gateway listens, as a browser on this machine reaches it. */
-function addressOf({ server: { host, port } }: Settings): string {
-  const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
 }

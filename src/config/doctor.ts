@@ -32,6 +32,7 @@ export function diagnose(loaded: Loaded, env: Variables, nowMs: number): readonl
     ...tierChecks(settings.catalog),
     { state: "ok", what: `Savings are counted against ${settings.catalog.baseline.id}`, fix: null },
     ...priceChecks(settings.catalog, nowMs),
+    ...addressChecks(settings.server),
     databaseCheck(settings),
   ];
 }
@@ -106,6 +107,14 @@ function priceChecks(catalog: Catalog, nowMs: number): readonly Check[] {
 /** Whole days since a date such as 2026-08-08. */
 export function ageInDays(date: string, nowMs: number): number {
   return Math.floor((nowMs - Date.parse(date)) / DAY_MS);
+}
+
+/** Nothing needs saying of a gateway that only this machine can reach. */
+function addressChecks({ host, publicUrl }: Settings["server"]): readonly Check[] {
+  if (publicUrl !== null) return [{ state: "ok", what: `Links begin with ${publicUrl}`, fix: null }];
+  if (host === "localhost" || host.startsWith("127.") || host === "::1") return [];
+  const what = "The dashboard is served as localhost and under IP addresses";
+  return [{ state: "ok", what, fix: "Set SWITCHYARD_PUBLIC_URL to the address that people open" }];
 }
 
 /** Names the kind only: an address may hold a password. */

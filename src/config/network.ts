@@ -1,5 +1,5 @@
 // Kinds of network addresses: public, private, or forbidden. Forbidden ones are never called, such as the metadata
-// service that gives a cloud machine its credentials.
+// service that gives a cloud machine its credentials. Also the address at which people on this machine open the gateway.
 
 import { BlockList, isIP } from "node:net";
 
@@ -55,6 +55,12 @@ export function hostKind(hostname: string): AddressKind | "name" {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0) return addressKind(host);
   return FORBIDDEN_NAMES.has(host.toLowerCase().replace(/\.$/, "")) ? "forbidden" : "name";
+}
+
+/** Where a browser on this machine opens a server: wildcard hosts are shown as this machine. */
+export function openableUrl({ host, port }: { readonly host: string; readonly port: number }): string {
+  const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
 }
 
 /** The IPv4 address inside an IPv6 one: mapped, translated (NAT64) or tunnelled (6to4). Otherwise it would pass as public. */

@@ -170,6 +170,23 @@ export const corsOrigin: Reader<string> = text({
   expected: "an origin such as https://app.example.com, without a path",
 });
 
+/** The origin of an http address, as links begin with it. The dashboard is served at the root, so there is no path. */
+export function publicUrl(node: Located, report: Report): string | undefined {
+  const expected = "an http or https address without a path, such as https://llm.example.com";
+  const value = text({ test: URL.canParse, expected })(node, report);
+  if (value === undefined) return undefined;
+  const { origin, protocol, href } = new URL(value);
+  const isOrigin = /^https?:$/.test(protocol) && href === `${origin}/`;
+  return isOrigin ? origin : reject(node, report, expected);
+}
+
+/** A name without a port, in lower case, or `*`. */
+export function hostName(node: Located, report: Report): string | undefined {
+  const expected = "a host name without a port, such as llm.example.com, or *";
+  const isName = (value: string): boolean => value === "*" || /^[\w-]+(\.[\w-]+)*$/.test(value);
+  return text({ test: isName, expected })(node, report)?.toLowerCase();
+}
+
 /**
  * A provider's address, without the slash at its end. Credentials in it would end up in logs, and the path of
  * an endpoint would be appended twice. Both are rejected with what to write instead.

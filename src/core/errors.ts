@@ -12,6 +12,7 @@ export const ERROR_KINDS = {
   conflict: { status: 409, type: "invalid_request_error" },
   tooLarge: { status: 413, type: "invalid_request_error" },
   wrongMediaType: { status: 415, type: "invalid_request_error" },
+  misdirected: { status: 421, type: "invalid_request_error" },
   unprocessable: { status: 422, type: "invalid_request_error" },
   rateLimited: { status: 429, type: "rate_limit_error" },
   internal: { status: 500, type: "api_error" },

@@ -10,6 +10,7 @@ import type { Edge, LifecycleContext } from "./context.ts";
 import { limitSlowBodies, readBodiesAsBytes } from "./exchange/body.ts";
 import { endWaitingResponses } from "./exchange/disconnect.ts";
 import { sendError, toGatewayError } from "./exchange/errors.ts";
+import { createHostGuard } from "./exchange/hosts.ts";
 import { createMethodTable } from "./exchange/methods.ts";
 import { isV1 } from "./exchange/request-format.ts";
 import { headError, requestIdHeaders, requestIdOf } from "./exchange/request-head.ts";
@@ -84,8 +85,19 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   });
   server.addHook("onClose", async () => queue.close());
   await registerRoutes(server, edge, queue);
-  await registerUi(server, options.uiFolder);
+  await server.register((pages) => registerGuarded(pages, edge, options.uiFolder));
   return server;
+}
+
+/**
+ * What a browser opens, and what its pages call. Clients of /v1, health checks and metrics bring a key or learn nothing,
+ * and reach containers under names that nobody configured.
+ */
+async function registerGuarded(server: FastifyInstance, edge: Edge, uiFolder: string | undefined): Promise<void> {
+  server.addHook("onRequest", createHostGuard(edge.settings.server));
+  registerDocs(server);
+  registerApi(server, edge);
+  await registerUi(server, uiFolder);
 }
 
 async function registerRoutes(server: FastifyInstance, edge: Edge, queue: RequestQueue): Promise<void> {
@@ -93,10 +105,8 @@ async function registerRoutes(server: FastifyInstance, edge: Edge, queue: Reques
   registerHome(server, edge);
   registerOps(server, edge);
   registerOpenapi(server);
-  registerDocs(server);
   registerGuide(server, edge);
   registerV1(server, edge, queue);
-  registerApi(server, edge);
 }
 
 /** For browsers, on everything but /v1: run only our scripts, load nothing from elsewhere, no frames, no guessed types. */

@@ -1,7 +1,7 @@
 // Options of the HTTP server: where it listens, how it stops, and how long clients may take.
 
 import { isIP } from "node:net";
-import { corsOrigin, listOf, number, text } from "../readers.ts";
+import { corsOrigin, hostName, listOf, number, publicUrl, text } from "../readers.ts";
 import { option } from "./option.ts";
 
 /** The lame-duck time where several processes share a database, and one can take over from another. */
@@ -31,6 +31,22 @@ export const SERVER_OPTIONS = {
     default: 8787,
     read: number({ min: 0, max: 65_535, isWhole: true }),
     help: "The port to listen on; 0 takes any free one.",
+  }),
+  publicUrl: option<string | null>({
+    path: "server.publicUrl",
+    env: "SWITCHYARD_PUBLIC_URL",
+    default: null,
+    shownDefault: "none: links begin with the address of the request",
+    read: publicUrl,
+    help: "The address at which people open the dashboard, such as https://llm.example.com. Links begin with it, and its host is allowed.",
+  }),
+  allowedHosts: option<readonly string[]>({
+    path: "server.allowedHosts",
+    env: "SWITCHYARD_ALLOWED_HOSTS",
+    default: [],
+    shownDefault: "none besides localhost, IP addresses, server.host and the host of server.publicUrl",
+    read: listOf(hostName),
+    help: "Further host names under which the dashboard, /api and /docs are served; * allows every name. The variable takes commas between them.",
   }),
   adminToken: option<string | null>({
     path: "server.adminToken",

@@ -189,8 +189,8 @@ export function toOperation(route: ApiRoute): Operation {
     status: statusOf(route),
     response: contentOf(route.response),
     errors: isOpen
-      ? statuses(errors, [500], body === undefined ? [] : [400, 413, 415])
-      : statuses(errors, [401, 403, 404, 429, 500], body === undefined ? [] : BODY_ERRORS),
+      ? statuses(errors, [421, 500], body === undefined ? [] : [400, 413, 415])
+      : statuses(errors, [401, 403, 404, 421, 429, 500], body === undefined ? [] : BODY_ERRORS),
     errorSchema: ErrorSchema,
   };
 }

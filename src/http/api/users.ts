@@ -1,11 +1,10 @@
 // /api/users and /api/invitations: who may sign in. For operators.
 
-import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { type Invitation, USER_ROLES, type User } from "../../core/people.ts";
-import { isHttps } from "../exchange/session-guard.ts";
+import { publicOrigin } from "../exchange/hosts.ts";
 import { AnyText, listed, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
 import { idOf, isoTime, listPage, missing, pageOf, paging } from "./exchange.ts";
 import { type ApiRoute, del, get, post } from "./route.ts";
@@ -41,13 +40,16 @@ export const USER_ROUTES: readonly ApiRoute[] = [
     status: 201,
     response: CreatedInvitationSchema,
     errors: [409],
-    async handle({ request, body }, { accounts, invitations }) {
+    async handle({ request, body }, { accounts, invitations, settings }) {
       const { email, role = "owner", accountId = DEFAULT_ACCOUNT } = body();
       if ((await accounts.get(accountId)) === null) {
         throw new GatewayError("badRequest", `There is no account '${accountId}'.`, { param: "accountId" });
       }
       const { invitation, token } = await invitations.invite({ email, role, accountId });
-      return { ...writeInvitation(invitation), link: `${originOf(request)}/#/invite?token=${token}` };
+      return {
+        ...writeInvitation(invitation),
+        link: `${publicOrigin(request, settings.server)}/#/invite?token=${token}`,
+      };
     },
   }),
   // Expired ones are listed too, so that somebody notices.
@@ -79,11 +81,11 @@ export const USER_ROUTES: readonly ApiRoute[] = [
     access: "operator",
     status: 201,
     response: ResetLinkSchema,
-    async handle({ request }, { resets }) {
+    async handle({ request }, { resets, settings }) {
       const id = idOf(request, "user");
       const made = await resets.makeFor({ id });
       if (made === null) throw missing("user", id);
-      const link = `${originOf(request)}/#/reset?token=${made.token}`;
+      const link = `${publicOrigin(request, settings.server)}/#/reset?token=${made.token}`;
       return { email: made.user.email, link, expiresAt: isoTime(made.expiresAtMs) };
     },
   }),
@@ -98,11 +100,6 @@ export const USER_ROUTES: readonly ApiRoute[] = [
     },
   }),
 ];
-
-/** The gateway's address as the operator sees it, because the link is for them to pass on. */
-function originOf(request: FastifyRequest): string {
-  return `${isHttps(request) ? "https" : "http"}://${request.host}`;
-}
 
 /** Also written by the command line, which prints the same JSON. */
 export function writeUser(user: User): Shape<typeof UserSchema> {

@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorKind, GatewayError } from "../../core/errors.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
+import { errorPage, wantsPage } from "./error-page.ts";
 import { newRequestId, requestIdHeaders } from "./request-head.ts";
 
 const FRAMEWORK_ERRORS: Readonly<Record<string, { kind: ErrorKind; message: string }>> = {
@@ -36,10 +37,9 @@ export function sendError(error: GatewayError, request: FastifyRequest, reply: F
   reply.headers(requestIdHeaders(request.id, format));
   if (retryAfterSeconds !== undefined) reply.header("retry-after", String(retryAfterSeconds));
   if (headers !== undefined) reply.headers(headers);
-  return reply
-    .code(error.status)
-    .type("application/json; charset=utf-8")
-    .send(JSON.stringify(format.writeError(error, request.id)));
+  reply.code(error.status);
+  if (wantsPage(request)) return reply.type("text/html; charset=utf-8").send(errorPage(error, request.id));
+  return reply.type("application/json; charset=utf-8").send(JSON.stringify(format.writeError(error, request.id)));
 }
 
 const MALFORMED: Readonly<Record<string, { status: number; message: string }>> = {

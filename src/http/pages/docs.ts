@@ -1,6 +1,7 @@
 // GET /docs: the contract as a page for people, made once from the OpenAPI document. No script.
 
 import type { FastifyInstance } from "fastify";
+import { asText } from "../exchange/error-page.ts";
 import { openapiDocument, type WrittenOperation } from "./openapi.ts";
 
 export function registerDocs(server: FastifyInstance): void {
@@ -66,10 +67,6 @@ function part(title: string, value: unknown): string {
 
 function schemaSection([name, schema]: [string, object]): string {
   return part(name, schema).replace("<details>", `<details id="schema-${asText(name)}">`);
-}
-
-function asText(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 const STYLE = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --accent: light-dark(#0b6b6b, #58c4bf); }

@@ -4,10 +4,14 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { TIERS } from "../../core/tiers.ts";
 import type { OperatorContext } from "../context.ts";
 
-/** Adds the route. The guide names the address that it was asked under, so its examples work as they are. */
-export function registerGuide(server: FastifyInstance, { isSandbox }: Pick<OperatorContext, "isSandbox">): void {
+/** Adds the route. The guide names the public address, or the one that it was asked under, so its examples work as they are. */
+export function registerGuide(
+  server: FastifyInstance,
+  { settings, isSandbox }: Pick<OperatorContext, "settings" | "isSandbox">,
+): void {
+  const { publicUrl } = settings.server;
   server.get("/llms.txt", (request, reply) =>
-    reply.type("text/plain; charset=utf-8").send(guide(originOf(request), isSandbox)),
+    reply.type("text/plain; charset=utf-8").send(guide(publicUrl ?? originOf(request), isSandbox)),
   );
 }
 

@@ -46,6 +46,15 @@ describe("diagnose", () => {
     expect(JSON.stringify(list)).not.toContain("secret");
   });
 
+  it("says under which address a gateway on the network is opened", () => {
+    expect(find(checks({}), "The dashboard is served")).toBeUndefined();
+    expect(find(checks({ env: { HOST: "0.0.0.0" } }), "The dashboard is served")?.fix).toContain(
+      "SWITCHYARD_PUBLIC_URL",
+    );
+    const env = { HOST: "0.0.0.0", SWITCHYARD_PUBLIC_URL: "https://llm.example.com/" };
+    expect(find(checks({ env }), "Links begin with https://llm.example.com")?.state).toBe("ok");
+  });
+
   it("warns of old prices", () => {
     expect(find(checks({}), "Prices in use")?.state).toBe("ok");
     const later = find(checks({}, Date.parse("2027-03-01")), "Prices in use");

@@ -47,6 +47,8 @@ describe("without any configuration", () => {
       server: {
         host: "127.0.0.1",
         port: 8787,
+        publicUrl: null,
+        allowedHosts: [],
         bodyLimitBytes: 33_554_432,
         corsOrigins: [],
         lameDuckSeconds: 0,

@@ -38,6 +38,7 @@ describe("values", () => {
     ["a database of another kind", { database: "mysql" }],
     ["a secret that is no variable", { secrets: { existingSecret: "", values: { "database-url": "x" } } }],
     ["a secret that is no text", { secrets: { existingSecret: "", values: { PORT: 1 } } }],
+    ["a public address with a path", { publicUrl: "https://llm.example.com/path" }],
     ["a port out of range", { service: { type: "ClusterIP", port: 70_000, annotations: {} } }],
   ])("%s is refused", (_name, change) => {
     expect(check.Check({ ...values, ...change })).toBe(false);
@@ -150,6 +151,17 @@ describe.runIf(hasHelm)("rendered by helm", () => {
     });
     expect(strategy).toMatchObject({ type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } });
     expect(render(...sqlite).Deployment!.spec.strategy).toEqual({ type: "Recreate" });
+  });
+
+  test("the dashboard may be opened under the names of the service and the ingress", () => {
+    const { containers } = render(...everything, "--set", "publicUrl=https://llm.example.com").Deployment!.spec.template
+      .spec;
+    const env = (containers[0] as { env: { name: string; value: string }[] }).env;
+    expect(env).toContainEqual({ name: "SWITCHYARD_PUBLIC_URL", value: "https://llm.example.com" });
+    const hosts = env.find(({ name }) => name === "SWITCHYARD_ALLOWED_HOSTS")?.value.split(",");
+    expect(hosts?.[0]).toBe("release-switchyard");
+    expect(hosts).toContain("release-switchyard.default.svc.cluster.local");
+    expect(hosts).toContain("gateway.example");
   });
 
   test("the pod that tests a release runs words, not objects", () => {

@@ -40,6 +40,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
 {{- end -}}
 
+{{/* The names under which the dashboard and /api are reached: the service, the ingress, and those that were given. */}}
+{{- define "switchyard.hosts" -}}
+{{- $name := include "switchyard.fullname" . -}}
+{{- $inNamespace := printf "%s.%s" $name .Release.Namespace -}}
+{{- $service := list $name $inNamespace (printf "%s.svc" $inNamespace) (printf "%s.svc.cluster.local" $inNamespace) -}}
+{{- $ingress := ternary .Values.ingress.hosts (list) .Values.ingress.enabled -}}
+{{- concat $service $ingress .Values.allowedHosts | join "," -}}
+{{- end -}}
+
 {{/* "true" when there can be more than one pod. */}}
 {{- define "switchyard.isScaled" -}}
 {{- if or .Values.autoscaling.enabled (gt (int .Values.replicaCount) 1) -}}true{{- end -}}
