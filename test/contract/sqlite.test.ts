@@ -1,7 +1,18 @@
 // What is particular to SQLite: one serving process per file, group commit, durability settings, unusable files.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -131,7 +142,28 @@ describe("one serving process per file", () => {
   });
 });
 
+/** The locks that the kernel knows of a file. */
+function locksOn(path: string): readonly string[] {
+  const inode = new RegExp(`:${statSync(path).ino} `);
+  return readFileSync("/proc/locks", "utf8")
+    .split("\n")
+    .filter((line) => inode.test(line));
+}
+
 describe("durability", () => {
+  // Without it another program that closes the file would take itself for the last one, and delete the log.
+  test.skipIf(!existsSync("/proc/locks"))("SQLite's own lock survives a second connection", async () => {
+    const path = join(folder, "beside.db");
+    const db = await openDb(`sqlite:${path}`, { exclusive: true });
+    await db.query("CREATE TABLE kept (id BIGINT)");
+    expect(locksOn(path)).toHaveLength(1);
+    const reader = await openDb(`sqlite:${path}`);
+    expect(locksOn(path)).toHaveLength(1);
+    await expect(openDb(`sqlite:${path}`, { exclusive: true })).rejects.toBeInstanceOf(StoreInUse);
+    expect([locksOn(path).length, locksOn(`${path}.lock`).length]).toEqual([1, 1]);
+    await Promise.all([reader.close(), db.close()]);
+  });
+
   test("the file is in WAL mode, fully synchronous, with foreign keys enforced", async () => {
     const db = await openDb(`sqlite:${join(folder, "settings.db")}`);
     const read = async (name: string) => Object.values((await db.query(`PRAGMA ${name}`))[0]!)[0];

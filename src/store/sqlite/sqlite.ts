@@ -202,7 +202,7 @@ function makePlace(address: string): string {
   let names: number;
   try {
     mkdirSync(dirname(address), { recursive: true, mode: 0o700 });
-    closeSync(openSync(address, "a", 0o600));
+    makeFile(address);
     path = realpathSync(address);
     names = statSync(path).nlink;
   } catch (error) {
@@ -220,11 +220,23 @@ function severalNames(path: string, names: number): string {
   );
 }
 
+/**
+ * Never opens a file that exists: closing any handle of a file drops every lock that this process has on it (POSIX). Another
+ * program that closes the database would then believe to be the last one, and delete the log under us.
+ */
+function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
 /** Earlier versions left the rights of this file to the umask. */
 function makeLockFile(path: string): string {
   const lockPath = `${path}.lock`;
   try {
-    closeSync(openSync(lockPath, "a", 0o600));
+    makeFile(lockPath);
     chmodSync(lockPath, 0o600);
   } catch (error) {
     throw new StoreUnavailable(error);
