@@ -1,5 +1,5 @@
-// Walks the chain of the decision, model by model, until one answers. Models that are cooling down are skipped and
-// tried last. Failures are values: when no model is left, the result carries one error for the client.
+// Walks the chain of the decision, model by model, until one answers. Then come models that asked for a short pause,
+// and last those that are cooling down. Failures are values: when no model is left, the result carries one error.
 
 import type { AttemptReport } from "../../core/call-report.ts";
 import { pause } from "../../core/cancellation.ts";
@@ -63,14 +63,21 @@ interface ChainWalk {
   readonly beginsByMs: number;
   readonly attempts: AttemptReport[];
   readonly failures: Failure[];
+  readonly paused: PausedModel[];
   /** Only models with a larger window than this may be tried; none, when it is infinite. */
   windowAbove: number;
+}
+
+/** Its provider asked for a short pause, so it is tried again when no healthy model is left. */
+interface PausedModel {
+  readonly model: Model;
+  readonly dueAtMs: number;
 }
 
 function startWalk(call: Call, reservation: Reservation, { catalog, now, answerWithinMs }: Services): ChainWalk {
   const models = reservation.decision.chain.map((id) => catalog.models.get(id) as Model);
   const beginsByMs = now() + answerWithinMs;
-  return { call, reservation, models, beginsByMs, attempts: [], failures: [], windowAbove: 0 };
+  return { call, reservation, models, beginsByMs, attempts: [], failures: [], paused: [], windowAbove: 0 };
 }
 
 async function walkChain(walk: ChainWalk, services: Services): Promise<Answered | Unanswered> {
@@ -85,7 +92,27 @@ async function walkChain(walk: ChainWalk, services: Services): Promise<Answered 
       if (result !== null) return result;
     }
   }
-  return trySkipped(walk, skipped, services);
+  const result = (await tryPaused(walk, services)) ?? (await trySkipped(walk, skipped, services));
+  return result ?? allFailed(walk, skipped, services);
+}
+
+/** Waits for models that asked for a short pause, the shortest first. */
+async function tryPaused(walk: ChainWalk, services: Services): Promise<Answered | Unanswered | null> {
+  const { call, paused, beginsByMs } = walk;
+  const { health, now } = services;
+  for (const { model, dueAtMs } of paused.sort((one, other) => one.dueAtMs - other.dueAtMs)) {
+    const waitMs = Math.max(0, dueAtMs - now()) + WAIT_SLACK_MS;
+    const hasRoom = fits(model, walk) && retriesLeft(walk) > 0 && now() + waitMs < beginsByMs;
+    if (!hasRoom || !health.mayRetry(model.id)) continue;
+    await pause(waitMs, call.signal);
+    const ticket = call.signal.aborted ? 0 : health.admit(model.id);
+    const result =
+      ticket === 0
+        ? interruption(walk, null, services)
+        : await takeTurn(walk, { model, ticket, mayRetry: false }, services);
+    if (result !== null) return result;
+  }
+  return null;
 }
 
 /** A 503 says that the whole chain failed, so models that are cooling down are tried as well, once each. */
@@ -93,14 +120,17 @@ async function trySkipped(
   walk: ChainWalk,
   skipped: readonly Model[],
   services: Services,
-): Promise<Answered | Unanswered> {
-  const { health, now } = services;
+): Promise<Answered | Unanswered | null> {
   for (const model of skipped) {
     if (isLate(walk, services)) break;
-    const ticket = fits(model, walk) ? health.admitResting(model.id) : 0;
+    const ticket = fits(model, walk) ? services.health.admitResting(model.id) : 0;
     const result = ticket === 0 ? null : await takeTurn(walk, { model, ticket, mayRetry: false }, services);
     if (result !== null) return result;
   }
+  return null;
+}
+
+function allFailed(walk: ChainWalk, skipped: readonly Model[], { health, now }: Services): Unanswered {
   const dueAtMs = skipped
     .filter((model) => fits(model, walk))
     .map(({ id }) => health.stateOf(id).nextTryAtMs ?? Number.POSITIVE_INFINITY);
@@ -113,13 +143,13 @@ function isLate({ beginsByMs }: ChainWalk, { now }: Services): boolean {
   return now() >= beginsByMs;
 }
 
-/** Whether a retry leaves every untried model its turn. Models that were skipped are untried too. */
-function hasRoomForRetry(walk: ChainWalk): boolean {
+/** What is left for retries when every untried model gets its turn. Models that were skipped are untried too. */
+function retriesLeft(walk: ChainWalk): number {
   const { models, attempts } = walk;
   const untried = models.filter((model) => fits(model, walk) && attempts.every(({ model: id }) => id !== model.id));
   // A request that could not be converted for a model was never sent.
   const calls = attempts.filter(({ failure }) => failure !== "unconvertible").length;
-  return calls + 1 + untried.length <= ATTEMPTS_MAX;
+  return ATTEMPTS_MAX - calls - untried.length;
 }
 
 function fits({ context }: Model, { windowAbove }: ChainWalk): boolean {
@@ -134,13 +164,15 @@ interface ModelTurn {
 
 /** Null when the model failed and the walk goes on; what its failure means for the next models is noted. */
 async function takeTurn(walk: ChainWalk, turn: ModelTurn, services: Services): Promise<Answered | Unanswered | null> {
-  const { call, failures } = walk;
   const { model } = turn;
   const { tried, verdict, ticket } = await tryWithRetry(walk, turn, services);
   if (verdict === null) return { ok: true, model, ticket, response: tried.answer };
-  if (services.isCutting()) return { ok: false, error: shuttingDown(), event: "our-fault", accepted: null };
-  if (call.signal.aborted) return disconnected(acceptedOf(model, tried.failure));
-  failures.push(tried.failure);
+  const interrupted = interruption(walk, acceptedOf(model, tried.failure), services);
+  if (interrupted !== null) return interrupted;
+  walk.failures.push(tried.failure);
+  if (verdict.again === "later" && turn.mayRetry) {
+    walk.paused.push({ model, dueAtMs: services.now() + (tried.failure.retryAfterMs ?? 0) });
+  }
   if (verdict.next === "none") walk.windowAbove = Number.POSITIVE_INFINITY;
   if (verdict.next === "larger-window") walk.windowAbove = model.context;
   return null;
@@ -164,8 +196,9 @@ async function tryWithRetry(
     if (!mayLeaveOut(refused, call, { provider, model })) return first;
     return retry(walk, first, { ...sending, refusedFields: [refused] }, services);
   }
-  const waitMs = (failure.retryAfterMs ?? Math.random() * RETRY_WAIT_MS_MAX) + WAIT_SLACK_MS;
-  const hasRoom = mayRetry && hasRoomForRetry(walk) && services.now() + waitMs < beginsByMs;
+  const waitMs = Math.random() * RETRY_WAIT_MS_MAX;
+  // A model that asked for a pause is more likely to answer, so its retry is kept free.
+  const hasRoom = mayRetry && retriesLeft(walk) > walk.paused.length && services.now() + waitMs < beginsByMs;
   if (again !== "once" || !hasRoom || !services.health.mayRetry(model.id)) return first;
   await pause(waitMs, call.signal);
   return call.signal.aborted ? first : retry(walk, first, sending, services);
@@ -183,8 +216,10 @@ async function tryAndNote(walk: ChainWalk, sending: Sending, ticket: number, ser
   return judged;
 }
 
-function disconnected(accepted: Accepted | null): Unanswered {
-  return { ok: false, error: clientDisconnected(), event: "disconnected", accepted };
+/** Null unless the client disconnected or the process is stopping. */
+function interruption({ call }: ChainWalk, accepted: Accepted | null, { isCutting }: Services): Unanswered | null {
+  if (isCutting()) return { ok: false, error: shuttingDown(), event: "our-fault", accepted: null };
+  return call.signal.aborted ? { ok: false, error: clientDisconnected(), event: "disconnected", accepted } : null;
 }
 
 /** Nobody receives this error; it stands in the log. */

@@ -20,8 +20,8 @@ export interface Received {
 }
 
 export interface Verdict {
-  /** The same model once more, after a short wait. */
-  readonly again: "no" | "once" | "without-refused-field";
+  /** The same model once more: `once` after a short wait, `later` when no other model is left to try. */
+  readonly again: "no" | "once" | "later" | "without-refused-field";
   readonly next: "any" | "larger-window" | "none";
   readonly blame: "provider" | "operator" | "client";
 }
@@ -37,13 +37,14 @@ export function loggedReason(
 
 const PROVIDER_FAULT: Verdict = { again: "no", next: "any", blame: "provider" };
 const PASSING_FAULT: Verdict = { again: "once", next: "any", blame: "provider" };
+const WANTS_PAUSE: Verdict = { again: "later", next: "any", blame: "provider" };
 const OPERATOR_FAULT: Verdict = { again: "no", next: "any", blame: "operator" };
 const CLIENT_FAULT: Verdict = { again: "no", next: "none", blame: "client" };
 const TOO_LONG: Verdict = { again: "no", next: "larger-window", blame: "client" };
 const NOT_EXPRESSIBLE: Verdict = { again: "no", next: "any", blame: "client" };
 const REFUSED_FIELD: Verdict = { again: "without-refused-field", next: "any", blame: "client" };
 
-/** A provider that wants a longer pause than this is not waited for while there are other models. */
+/** A provider that wants a longer pause than this is not waited for. */
 const SHORT_WAIT_MS = 2_000;
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 409, 425, 500, 502, 503, 504]);
 const OPERATOR_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404]);
@@ -59,9 +60,11 @@ export function judge(failure: Failure): Verdict {
 function judgeStatus(failure: Failure): Verdict {
   const status = failure.status ?? 0;
   const isPassing = PASSING_STATUSES.has(status) || (status >= 520 && status <= 529);
-  if (isPassing) return (failure.retryAfterMs ?? 0) <= SHORT_WAIT_MS ? PASSING_FAULT : PROVIDER_FAULT;
   if (status === 429 && failure.fault?.isUnpaid === true) return OPERATOR_FAULT;
-  if (status === 429) return (failure.retryAfterMs ?? Infinity) <= SHORT_WAIT_MS ? PASSING_FAULT : PROVIDER_FAULT;
+  if (isPassing && failure.retryAfterMs === null) return PASSING_FAULT;
+  if (isPassing || status === 429) {
+    return (failure.retryAfterMs ?? Infinity) <= SHORT_WAIT_MS ? WANTS_PAUSE : PROVIDER_FAULT;
+  }
   if (OPERATOR_STATUSES.has(status)) return OPERATOR_FAULT;
   if (status === 413 || failure.fault?.isTooLong === true) return TOO_LONG;
   if (status === 400 || status === 422) return judgeRejection(failure.fault);

@@ -87,7 +87,7 @@ test.each(CASES)("$name", async ({ name, behaviour, stream, until }) => {
 test("during the wait before a retry: there is no retry", async () => {
   lab.provider.on("*", fails(429, {}, { "retry-after": "2" }));
   const received = lab.provider.nextRequest();
-  const open = lab.open("leaves-in-retry-wait");
+  const open = lab.open("leaves-in-retry-wait", { model: "alpha", service_profile: "direct" });
   await (await received).closed;
   await aMoment();
   const leftAtMs = performance.now();

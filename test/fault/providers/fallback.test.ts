@@ -8,7 +8,8 @@ import { errorOf, type Lab, openLab } from "../lab.ts";
 interface Row {
   readonly name: string;
   readonly behaviour: Behaviour;
-  readonly again: boolean;
+  /** Whether the same model is tried once more: at once, or when no other is left. */
+  readonly again: boolean | "later";
   readonly next: boolean;
   /** The status when every model does this. */
   readonly status: 503 | 400;
@@ -16,6 +17,7 @@ interface Row {
 }
 
 const PASSING = { again: true, next: true, status: 503 } as const;
+const LATER = { again: "later", next: true, status: 503 } as const;
 const NEXT_ONLY = { again: false, next: true, status: 503 } as const;
 const FINAL = { again: false, next: false, status: 400 } as const;
 
@@ -42,10 +44,11 @@ const TABLE: readonly Row[] = [
     reason: new RegExp(`^status ${status}: scripted`),
   })),
   { name: "503, wait 1 h", behaviour: fails(503, {}, { "retry-after": "3600" }), ...NEXT_ONLY, reason: /status 503/ },
+  { name: "503, wait 20 ms", behaviour: fails(503, {}, { "retry-after-ms": "20" }), ...LATER, reason: /status 503/ },
   { name: "429 without a wait", behaviour: fails(429), ...NEXT_ONLY, reason: /status 429/ },
-  { name: "429, wait 0 s", behaviour: fails(429, {}, { "retry-after": "0" }), ...PASSING, reason: /status 429/ },
-  { name: "429, wait 20 ms", behaviour: fails(429, {}, { "retry-after-ms": "20" }), ...PASSING, reason: /status 429/ },
-  { name: "429, Azure's ms", behaviour: fails(429, {}, { "x-ms-retry-after-ms": "9" }), ...PASSING, reason: /429/ },
+  { name: "429, wait 0 s", behaviour: fails(429, {}, { "retry-after": "0" }), ...LATER, reason: /status 429/ },
+  { name: "429, wait 20 ms", behaviour: fails(429, {}, { "retry-after-ms": "20" }), ...LATER, reason: /status 429/ },
+  { name: "429, Azure's ms", behaviour: fails(429, {}, { "x-ms-retry-after-ms": "9" }), ...LATER, reason: /429/ },
   { name: "429, wait 30 s", behaviour: fails(429, {}, { "retry-after": "30" }), ...NEXT_ONLY, reason: /status 429/ },
   {
     name: "429, wait until a date",
@@ -96,10 +99,11 @@ beforeEach(() => lab.reset());
 afterAll(() => lab.close());
 
 describe.each(TABLE)("$name", ({ behaviour, again, next, status, reason }) => {
-  test(`the same model ${again ? "once more" : "not again"}, the next one ${next ? "then" : "not"}`, async () => {
+  const word = again === true ? "once more" : "not again";
+  test(`the same model ${word}, the next one ${next ? "then" : "not"}`, async () => {
     lab.provider.on("alpha", behaviour);
     const response = await lab.ask();
-    expect(lab.provider.callsTo("alpha")).toBe(again ? 2 : 1);
+    expect(lab.provider.callsTo("alpha")).toBe(again === true ? 2 : 1);
     expect(lab.provider.callsTo("beta")).toBe(next ? 1 : 0);
     expect(response.status).toBe(next ? 200 : 400);
     const fallback = { model: "beta", service: { model: "alpha", fallback: true } };
@@ -127,11 +131,41 @@ describe.each(TABLE)("$name", ({ behaviour, again, next, status, reason }) => {
   });
 });
 
-test.each(TABLE.filter(({ again }) => again))("$name, then an answer: no fallback", async ({ behaviour }) => {
+test.each(TABLE.filter(({ again }) => again === true))("$name, then an answer: no fallback", async ({ behaviour }) => {
   lab.provider.once("alpha", behaviour);
   const body = await (await lab.ask()).json();
   expect(body).toMatchObject({ model: "alpha", service: { model: "alpha", fallback: false } });
   expect(lab.provider.requests.map((request) => request.body.model)).toEqual(["alpha", "alpha"]);
+});
+
+describe.each(TABLE.filter(({ again }) => again === "later"))("$name, then an answer", ({ behaviour }) => {
+  test("is waited for when there is no other model", async () => {
+    lab.provider.once("alpha", behaviour);
+    const body = await (await lab.ask({ model: "alpha", service_profile: "direct" })).json();
+    expect(body).toMatchObject({ model: "alpha", service: { fallback: false } });
+    expect(lab.provider.callsTo("alpha")).toBe(2);
+  });
+
+  test("is waited for when every other model failed", async () => {
+    lab.provider.once("alpha", behaviour);
+    lab.provider.on("beta", fails(401));
+    expect(await (await lab.ask()).json()).toMatchObject({ model: "alpha", service: { fallback: false } });
+    expect(lab.provider.requests.map((request) => request.body.model)).toEqual(["alpha", "beta", "alpha"]);
+  });
+});
+
+test("the model with the shortest pause is waited for first", async () => {
+  lab.provider.once("alpha", fails(429, {}, { "retry-after": "2" }));
+  lab.provider.once("beta", fails(429, {}, { "retry-after-ms": "20" }));
+  expect(await (await lab.ask()).json()).toMatchObject({ model: "beta" });
+  expect(lab.provider.requests.map((request) => request.body.model)).toEqual(["alpha", "beta", "beta"]);
+});
+
+test("a retry without a pause leaves room for a model that asked for one", async () => {
+  lab.provider.once("alpha", fails(429, {}, { "retry-after-ms": "20" }));
+  lab.provider.on("beta", fails(500));
+  expect(await (await lab.ask()).json()).toMatchObject({ model: "alpha" });
+  expect(lab.provider.requests.map((request) => request.body.model)).toEqual(["alpha", "beta", "beta", "alpha"]);
 });
 
 test("the operator hears of a key the provider refuses", async () => {

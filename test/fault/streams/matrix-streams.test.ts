@@ -138,7 +138,8 @@ describe.concurrent("case 69: the client closes before anything came", () => {
       const received = world.a.nextRequest();
       const leaveAt = received.then(() => world.gateway.get("/healthz"));
       const spent = await world.bank.spentBy(async () => {
-        expect(await world.exchange({ stream }, { leaveAt })).toMatchObject({ status: null, text: "" });
+        const direct = { stream, model: "alpha", service_profile: "direct" };
+        expect(await world.exchange(direct, { leaveAt })).toMatchObject({ status: null, text: "" });
         await (await received).closed;
       });
       expect(spent).toBe(0n);

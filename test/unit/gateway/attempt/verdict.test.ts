@@ -13,6 +13,7 @@ function fault(code: string, message = ""): Failure["fault"] {
 }
 
 const PASSING = { again: "once", next: "any", blame: "provider" };
+const LATER = { again: "later", next: "any", blame: "provider" };
 const PROVIDER = { again: "no", next: "any", blame: "provider" };
 const OPERATOR = { again: "no", next: "any", blame: "operator" };
 const CLIENT = { again: "no", next: "none", blame: "client" };
@@ -42,10 +43,11 @@ describe("by status", () => {
 });
 
 test.each([
-  [429, 0, PASSING],
-  [429, 2_000, PASSING],
+  [429, 0, LATER],
+  [429, 2_000, LATER],
   [429, 2_001, PROVIDER],
-  [503, 2_000, PASSING],
+  [503, 0, LATER],
+  [503, 2_000, LATER],
   [503, 2_001, PROVIDER],
 ])("%i with a wait of %i ms", (status, retryAfterMs, verdict) => {
   expect(judge(failure({ status, retryAfterMs }))).toEqual(verdict);
