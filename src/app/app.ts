@@ -12,7 +12,7 @@ import { readPackage } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { AccountStore } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
-import type { Log } from "../core/log.ts";
+import type { Log, LogOutput } from "../core/log.ts";
 import type { Format } from "../formats/format.ts";
 import { createFormats } from "../formats/registry.ts";
 import { createOpenCalls } from "../gateway/open-calls.ts";
@@ -57,13 +57,14 @@ export interface WireExtension {
   readonly routes: readonly CompletionRoute[];
 }
 
-/** For tests and benchmarks. */
 export interface StartOptions {
+  /** How the log's lines are getting out, for metrics and readiness. */
+  readonly logOutput?: LogOutput;
   /** For tests, which make many users and have no time. */
   readonly passwordCost?: PasswordCost;
-  /** Wire formats beside those that ship, and where their clients ask. */
+  /** For tests: wire formats beside those that ship, and where their clients ask. */
   readonly wire?: WireExtension;
-  /** Replace the real ones, to measure what a request costs without them. */
+  /** For benchmarks: replace the real ones, to measure what a request costs without them. */
   readonly books?: { readonly ledger: Ledger; readonly recorder: Recorder };
 }
 
@@ -85,7 +86,8 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
 
 /** With the database open: everything else, then the port. */
 async function startOn(db: Db, settings: Settings, log: Log, options: StartOptions): Promise<App> {
-  const parts = await openParts(db, { settings, log, passwordCost: options.passwordCost, wire: options.wire });
+  const { passwordCost, wire, logOutput = UNWATCHED_OUTPUT } = options;
+  const parts = await openParts(db, { settings, log, logOutput, passwordCost, wire });
   const { people, money, drain } = parts;
   const edge = edgeOf(parts, options.books);
   warmRouter(settings.catalog);
@@ -109,20 +111,25 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   };
 }
 
+/** For a log whose lines go nowhere. */
+const UNWATCHED_OUTPUT: LogOutput = { droppedLines: () => 0, problem: () => null };
+
 interface PartsContext {
   readonly settings: Settings;
   readonly log: Log;
+  readonly logOutput: LogOutput;
   readonly passwordCost: PasswordCost | undefined;
   readonly wire: WireExtension | undefined;
 }
 
 /** What the edge is made from, opened and started in the order in which one needs the other. */
-async function openParts(db: Db, { settings, log, passwordCost, wire }: PartsContext) {
+async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire }: PartsContext) {
   const now = Date.now;
   await db.migrate();
   const reader = await openReader(db, settings.database);
   const { version } = readPackage();
   const metrics = createMetrics(version);
+  metrics.watchLog(logOutput.droppedLines);
   const traces = await openTraces(settings, { metrics, version, log });
   const limits = await openLimits(db, { settings, log, metrics, now });
   const people = await openPeople(db, { settings, log, signIns: limits.signIns, passwordCost });
@@ -131,7 +138,7 @@ async function openParts(db: Db, { settings, log, passwordCost, wire }: PartsCon
   const formats = createRequestFormats(wireFormats, [...COMPLETION_ROUTES, ...(wire?.routes ?? [])]);
   const registry = createRegistry(settings.catalog.providers, wireFormats);
   const openCalls = createOpenCalls();
-  const drain = createDrain({ settings, db, limits, openCalls, log });
+  const drain = createDrain({ settings, db, limits, openCalls, log, logOutput });
   const records = await openRecords(db, { settings, reader, log, metrics, now });
   /** SQLite has a connection for reading besides `db`; it is closed with the parts. */
   const ownReader = reader === db ? null : reader;

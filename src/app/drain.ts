@@ -4,7 +4,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
-import type { Log } from "../core/log.ts";
+import type { Log, LogOutput } from "../core/log.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { LifecycleContext, ReadyCheck } from "../http/context.ts";
 
@@ -27,6 +27,7 @@ interface DrainContext {
   readonly limits: { readiness(): readonly ReadyCheck[] };
   readonly openCalls: OpenCalls;
   readonly log: Log;
+  readonly logOutput: LogOutput;
 }
 
 /** How often connections that have become idle are closed meanwhile. */
@@ -37,7 +38,7 @@ const GOODBYE_MS = 2_000;
 const BOOKING_MS_MAX = 35_000;
 
 /** Phases: serving, lame duck (not ready, still serving), closing (new requests get 503). */
-export function createDrain({ settings, db, limits, openCalls, log }: DrainContext): Drain {
+export function createDrain({ settings, db, limits, openCalls, log, logOutput }: DrainContext): Drain {
   const { lameDuckSeconds, drainSeconds } = settings.server;
   let phase: "serving" | "lame-duck" | "closing" = "serving";
   let hurry = (): void => undefined;
@@ -54,7 +55,12 @@ export function createDrain({ settings, db, limits, openCalls, log }: DrainConte
         () => null,
         () => "the database does not answer",
       );
-      return [{ name: "shutdown", problem: null }, { name: "database", problem }, ...limits.readiness()];
+      return [
+        { name: "shutdown", problem: null },
+        { name: "database", problem },
+        ...limits.readiness(),
+        logCheck(logOutput),
+      ];
     },
     async run(server, { isLameDuck = false }) {
       phase = "lame-duck";
@@ -78,6 +84,14 @@ export function createDrain({ settings, db, limits, openCalls, log }: DrainConte
         log.error({ event: "shutdown.charges_pending" }, "some requests could not be charged in time");
     },
   };
+}
+
+/** Optional: requests are served and charged without a log, and another process on the same disk would do no better. */
+function logCheck(output: LogOutput): ReadyCheck {
+  const reason = output.problem();
+  const problem =
+    reason === null ? null : `lines cannot be written (${reason}); ${output.droppedLines()} are lost so far`;
+  return { name: "log", problem, isOptional: true };
 }
 
 /** Node closes the connections that are idle now; those of streams that end later would be kept alive. */

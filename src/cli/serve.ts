@@ -64,7 +64,7 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const { url, publicUrl, setupLink, firstKey } = app;
   const shown = { url, publicUrl, setupLink, firstKey: firstKey ?? madeKey };
   const readyMs = performance.now() - startedAtMs;
-  process.stdout.write(banner({ app: shown, settings, readyMs, notes: variant.notes }));
+  log.print(banner({ app: shown, settings, readyMs, notes: variant.notes }));
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
   await untilStopped(app, log);
   log.info({ event: "process.stopped" }, "stopped");
@@ -80,7 +80,7 @@ async function startOrExplain(
 ): Promise<{ readonly app: App; readonly madeKey: string | null } | null> {
   try {
     const madeKey = await prepare(settings);
-    return { app: await start(settings, log), madeKey };
+    return { app: await start(settings, log, { logOutput: log }), madeKey };
   } catch (error) {
     process.stderr.write(`switchyard cannot start: ${explain(error as NodeJS.ErrnoException, settings)}\n`);
     return null;

@@ -117,6 +117,10 @@ export const LOG_EVENTS = {
   },
   "traces.export_recovered": { level: "info", meaning: "The trace collector accepts spans again." },
   // Process
+  "log.lines_dropped": {
+    level: "error",
+    meaning: "Log lines could not be written and are lost. `droppedLines` says how many.",
+  },
   "config.warning": {
     level: "warn",
     meaning: "The configuration has a setting that is probably wrong. `place` says where.",

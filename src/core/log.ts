@@ -15,3 +15,11 @@ export interface Log {
   warn(fields: LogFields<LogEvent<"warn">>, message: string): void;
   error(fields: LogFields<LogEvent<"error">>, message: string): void;
 }
+
+/** How the writing of log lines goes. */
+export interface LogOutput {
+  /** Lines that could not be written, since the start. */
+  droppedLines(): number;
+  /** What keeps lines from being written now, as an error code or in two words. Null while they are written. */
+  problem(): string | null;
+}

@@ -29,7 +29,7 @@ export function registerOps(server: FastifyInstance, context: OpsContext): void 
         .type("text/plain; charset=utf-8")
         .send(writeChecks(checks, missing === undefined));
     }
-    if (missing === undefined) return { status: "ready" };
+    if (missing === undefined) return { status: "ready", ...warningsOf(checks) };
     throw new GatewayError("unavailable", `Not ready: ${missing.problem}.`, {
       code: "not_ready",
       retryAfterSeconds: 1,
@@ -41,6 +41,12 @@ export function registerOps(server: FastifyInstance, context: OpsContext): void 
     }
     return reply.type(context.metrics.contentType).send(await context.metrics.text());
   });
+}
+
+/** What the process is ready without. Absent while there is nothing to warn of. */
+function warningsOf(checks: readonly ReadyCheck[]): { readonly warnings?: readonly string[] } {
+  const warnings = checks.flatMap(({ name, problem }) => (problem === null ? [] : [`${name}: ${problem}`]));
+  return warnings.length === 0 ? {} : { warnings };
 }
 
 /** `?verbose`, alone or with a value. */

@@ -2,25 +2,26 @@
 // the redaction is a second net, not the first.
 
 import { pino } from "pino";
+import type { LogEvent } from "../core/events.ts";
 import type { Log } from "../core/log.ts";
+import { createLineOutput, type LineOutput } from "./line-output.ts";
 
 /** Fields that are never written, whatever is in them. */
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "apiKey", "key", "token", "password"]);
 const DEPTH_MAX = 1;
 const STANDARD_OUTPUT = 1;
-/** Every write costs a hand-over to another thread, so lines go out many at a time, at the latest after FLUSH_MS. */
-const GATHERED_LENGTH_MAX = 32 * 1024;
-const FLUSH_MS = 100;
 
 /** The log of a serving process, which gathers lines before it writes them. */
-export interface ProcessLog extends Log {
-  /** Resolves when everything logged before is written, or cannot be. */
-  flush(): Promise<void>;
+export interface ProcessLog extends Log, Pick<LineOutput, "flush" | "droppedLines" | "problem"> {
+  /** Words for the person who started the process, among the log lines. */
+  print(text: string): void;
 }
 
 /** One JSON object per line; `level` is the lowest that is written. */
 export function createLog(level: string, fd = STANDARD_OUTPUT): ProcessLog {
-  const out = gather(pino.destination({ fd, sync: false, minLength: 1, maxWrite: 2 * GATHERED_LENGTH_MAX }));
+  // Node makes a pipe non-blocking when it opens this stream. Otherwise a write that nobody reads could never be given up.
+  if (fd === STANDARD_OUTPUT) process.stdout.on("error", () => undefined);
+  const out = createLineOutput({ fd, reportLoss });
   // Not pino's own redaction: measured here it costs more than writing the line.
   const formatters = { log: (fields: LoggedFields) => withoutSecrets(fields, 0) };
   // Errors are made plain there; pino would take them for plain objects of its own making and lose their type.
@@ -32,42 +33,18 @@ export function createLog(level: string, fd = STANDARD_OUTPUT): ProcessLog {
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
+    print: out.write,
     flush: out.flush,
+    droppedLines: out.droppedLines,
+    problem: out.problem,
   };
 }
 
-/** In front of the destination, which measures all of its own buffer again with every line. */
-function gather(destination: ReturnType<typeof pino.destination>): {
-  write(line: string): void;
-  flush(): Promise<void>;
-} {
-  let lines: string[] = [];
-  let length = 0;
-  const handOver = (): void => {
-    if (length === 0) return;
-    destination.write(lines.join(""));
-    lines = [];
-    length = 0;
-  };
-  setInterval(handOver, FLUSH_MS).unref();
-  // After a crash too.
-  process.once("exit", () => {
-    if (length === 0) return;
-    handOver();
-    destination.flushSync();
-  });
-  return {
-    write(line) {
-      lines.push(line);
-      length += line.length;
-      if (length >= GATHERED_LENGTH_MAX) handOver();
-    },
-    flush: () =>
-      new Promise((resolve) => {
-        handOver();
-        destination.flush(() => resolve());
-      }),
-  };
+/** Not through the logger: its lines could be lost themselves, and a report is written at every level. */
+function reportLoss(droppedLines: number): string {
+  const event: LogEvent<"error"> = "log.lines_dropped";
+  const msg = `${droppedLines} log lines could not be written and are lost`;
+  return `${JSON.stringify({ level: pino.levels.values.error, time: new Date().toISOString(), event, droppedLines, msg })}\n`;
 }
 
 type LoggedFields = Readonly<Record<string, unknown>>;

@@ -38,6 +38,8 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
   connectionDropped(): void;
   /** The length of the admission queue is read each time the metrics are. */
   watchWaiting(read: () => number): void;
+  /** The number of log lines that could not be written, also read then. */
+  watchLog(readDropped: () => number): void;
   ledgerProblems(count: number): void;
   /** Something could not be read or written because the database was away. */
   storeError(work: StoreWork): void;
@@ -94,6 +96,15 @@ export function createMetrics(version = "unknown"): Metrics {
         ...named("requests_waiting", "Requests in the admission queue."),
         collect() {
           this.set(read());
+        },
+      });
+    },
+    watchLog(readDropped) {
+      new Counter({
+        ...named("log_lines_dropped_total", "Log lines that could not be written."),
+        collect() {
+          this.reset();
+          this.inc(readDropped());
         },
       });
     },

@@ -23,7 +23,9 @@ export interface Terminal {
 /** The terminal of this process. Tests pass one of their own. */
 export function thisTerminal(): Terminal {
   const { stdin, stdout, stderr } = process;
-  for (const stream of [stdout, stderr]) stream.on("error", ignoreClosedPipe);
+  stdout.on("error", ignoreClosedPipe);
+  // What cannot be said has nobody left to say it to.
+  stderr.on("error", () => undefined);
   return {
     env: process.env,
     cwd: process.cwd(),

@@ -3,7 +3,7 @@
 import { json, type Operation, openOperation, query, textContent } from "./operation.ts";
 import { AnyObject, AnyText } from "./schema.ts";
 
-const CHECKS = "[+]shutdown ok\n[+]database ok\n[+]providers ok\nreadyz check passed\n";
+const CHECKS = "[+]shutdown ok\n[+]database ok\n[+]log ok\n[+]providers ok\nreadyz check passed\n";
 
 export const SERVICE_OPERATIONS: readonly Operation[] = [
   openOperation("describeV1", "/v1", "What is served here"),

@@ -26,7 +26,9 @@ describe("/healthz and /readyz", () => {
     const answer = await fetch(`${gateway.url}/readyz${query}`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    expect(await answer.text()).toBe("[+]shutdown ok\n[+]database ok\n[+]providers ok\nreadyz check passed\n");
+    expect(await answer.text()).toBe(
+      "[+]shutdown ok\n[+]database ok\n[+]log ok\n[+]providers ok\nreadyz check passed\n",
+    );
   });
 });
 

@@ -1,0 +1,152 @@
+// The way of log lines to a file descriptor. Lines are gathered and written off the request path. A disk or reader that
+// takes none never stops the process: such lines are dropped and counted, and the next batch reports how many were lost.
+
+import { write, writeSync } from "node:fs";
+import { performance } from "node:perf_hooks";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { LogOutput } from "../core/log.ts";
+
+export interface LineOutput extends LogOutput {
+  /** Text that ends with a line break. */
+  write(text: string): void;
+  /** Resolves when everything handed in before is written or dropped, or when it takes too long. */
+  flush(): Promise<void>;
+}
+
+interface LineOutputOptions {
+  readonly fd: number;
+  /** The line that reports lost lines once writing works again. */
+  readonly reportLoss: (droppedLines: number) => string;
+}
+
+/** Bytes on their way. */
+interface Batch {
+  readonly bytes: Buffer;
+  /** Where lines begin, after a report of lost ones. */
+  readonly linesAt: number;
+  /** How many dropped lines are reported once the report is written. */
+  readonly reported: number;
+  /** How much is written. */
+  offset: number;
+  isInKernel: boolean;
+}
+
+/** Every write costs a hand-over to another thread, so lines go out many at a time, at the latest after FLUSH_MS. */
+const GATHERED_LENGTH_MAX = 32 * 1024;
+const FLUSH_MS = 100;
+/** What may wait for a slow disk or reader. Further lines are dropped. */
+const WAITING_LENGTH_MAX = 4 * 1024 * 1024;
+/** When a full pipe is tried again. */
+const PIPE_RETRY_MS = 10;
+const FLUSH_MS_MAX = 1_000;
+const EXIT_FLUSH_MS_MAX = 500;
+const TOO_SLOW = "too slow";
+const LINE_BREAK = "\n".charCodeAt(0);
+
+export function createLineOutput({ fd, reportLoss }: LineOutputOptions): LineOutput {
+  let gathered: string[] = [];
+  let length = 0;
+  let batch: Batch | null = null;
+  let sending: Promise<void> | null = null;
+  let dropped = 0;
+  let reported = 0;
+  let problem: string | null = null;
+  /** The last line on disk was cut off, so the next one needs a line break before it. */
+  let isCut = false;
+  const takeBatch = (): Batch => {
+    const report = `${isCut ? "\n" : ""}${dropped > reported ? reportLoss(dropped - reported) : ""}`;
+    const bytes = Buffer.from(report + gathered.join(""));
+    gathered = [];
+    length = 0;
+    return { bytes, linesAt: Buffer.byteLength(report), reported: dropped, offset: 0, isInKernel: false };
+  };
+  const sendBatch = async (current: Batch): Promise<void> => {
+    const failure = await writeBatch(fd, current);
+    if (current.offset >= current.linesAt) reported = current.reported;
+    problem = failure ?? (dropped > reported ? TOO_SLOW : null);
+    if (current.offset > 0) isCut = current.bytes[current.offset - 1] !== LINE_BREAK;
+    dropped += linesLeft(current);
+    sending = null;
+    if (length >= GATHERED_LENGTH_MAX) void send();
+  };
+  const send = (): Promise<void> | null => {
+    if (sending !== null || (length === 0 && dropped === reported)) return sending;
+    batch = takeBatch();
+    sending = sendBatch(batch);
+    return sending;
+  };
+  setInterval(send, FLUSH_MS).unref();
+  // After a crash too.
+  process.once("exit", () => {
+    if (sending !== null && batch?.isInKernel === false) writeAtExit(fd, batch.bytes.subarray(batch.offset));
+    if (length > 0) writeAtExit(fd, takeBatch().bytes);
+  });
+  return {
+    write(text) {
+      if (length + text.length > WAITING_LENGTH_MAX) {
+        dropped += 1;
+        problem ??= TOO_SLOW;
+        return;
+      }
+      gathered.push(text);
+      length += text.length;
+      if (length >= GATHERED_LENGTH_MAX) void send();
+    },
+    flush: () =>
+      within(FLUSH_MS_MAX, async () => {
+        while (length > 0 || sending !== null) await send();
+      }),
+    droppedLines: () => dropped,
+    problem: () => problem,
+  };
+}
+
+const writeSome = promisify(write);
+
+/** Null when all of it is written, otherwise the code of the error. A full pipe is waited for. */
+async function writeBatch(fd: number, batch: Batch): Promise<string | null> {
+  while (batch.offset < batch.bytes.length) {
+    batch.isInKernel = true;
+    try {
+      batch.offset += (await writeSome(fd, batch.bytes, batch.offset)).bytesWritten;
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code !== "EAGAIN") return code ?? message;
+      batch.isInKernel = false;
+      await delay(PIPE_RETRY_MS, undefined, { ref: false });
+    }
+  }
+  return null;
+}
+
+function linesLeft({ bytes, linesAt, offset }: Batch): number {
+  let count = 0;
+  for (const byte of bytes.subarray(Math.max(linesAt, offset))) if (byte === LINE_BREAK) count += 1;
+  return count;
+}
+
+/** The process cannot wait for events any more, so this blocks, for a bounded time. */
+function writeAtExit(fd: number, bytes: Buffer): void {
+  const endMs = performance.now() + EXIT_FLUSH_MS_MAX;
+  let offset = 0;
+  while (offset < bytes.length && performance.now() < endMs) {
+    try {
+      offset += writeSync(fd, bytes, offset);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PIPE_RETRY_MS);
+    }
+  }
+}
+
+/** The timer keeps the process alive, since nothing else may: a pipe that is full wakes nobody. */
+function within(ms: number, work: () => Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void work().then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
