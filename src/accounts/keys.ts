@@ -43,7 +43,7 @@ export interface Keys {
   change(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;
   /** False when the account has no such key. */
   revoke(accountId: string, id: string): Promise<boolean>;
-  /** Makes a new key like the old one, which expires after the grace period. Null when the account has no such key. */
+  /** Makes a new key like the old one, which expires after the grace period, or is revoked without one. Null when the account has no such key. */
   rotate(accountId: string, id: string, graceMs: number): Promise<MadeKey | null>;
   /** The keys of the account that have this profile. */
   ofProfile(accountId: string, profileId: string): Promise<readonly KeyRecord[]>;
@@ -168,9 +168,11 @@ async function rotateKey(writer: KeyWriter, { accountId, id, graceMs }: WantedRo
   const text = makeKeyText();
   const key = await toKeyRecord({ ...old, id: newKeyId() }, text, writer);
   const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, atMs + graceMs);
-  await store.insert(key, { id, expiresAtMs });
+  // Without grace it ends whatever the clock says: one that is set back, or behind in another process, revives no key.
+  const revokedAtMs = graceMs === 0 ? atMs : null;
+  await store.insert(key, { id, expiresAtMs, revokedAtMs });
   directory.putKey(key);
-  directory.putKey({ ...old, expiresAtMs });
+  directory.putKey({ ...old, expiresAtMs, revokedAtMs });
   return { key, text };
 }
 

@@ -28,9 +28,16 @@ export type KeyChange = Partial<
   Pick<KeyRecord, "name" | "profileId" | "requestsPerMinute" | "spendLimitNano" | "spendReset" | "expiresAtMs">
 >;
 
+/** The end of a key that another one replaces: it expires, or sooner when it was to, or is revoked at once. */
+interface ReplacedKey {
+  readonly id: string;
+  readonly expiresAtMs: number;
+  readonly revokedAtMs: number | null;
+}
+
 export interface KeyStore {
-  /** The key that it takes the place of expires then, or sooner when it was to; both or neither. */
-  insert(key: KeyRecord, replaced?: { readonly id: string; readonly expiresAtMs: number }): Promise<void>;
+  /** Both the key and the end of the one that it replaces are written, or neither. */
+  insert(key: KeyRecord, replaced?: ReplacedKey): Promise<void>;
   all(): Promise<readonly KeyRecord[]>;
   list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;
   /** The key as it is then; null when the account has none such that is not revoked. */

@@ -153,6 +153,14 @@ await describeStores("accounts", ({ url, isShared }) => {
     expect(await here.stores.keys.revoke(account, "missing", 300)).toBe(false);
   });
 
+  test("a key that another one replaces expires or is revoked with it", async () => {
+    for (const id of ["graced", "ended"]) await here.stores.keys.insert({ ...record(id, 1), expiresAtMs: 50 });
+    await here.stores.keys.insert(record("after-graced", 2), { id: "graced", expiresAtMs: 40, revokedAtMs: null });
+    await here.stores.keys.insert(record("after-ended", 2), { id: "ended", expiresAtMs: 60, revokedAtMs: 7 });
+    expect(await stored("graced")).toMatchObject({ expiresAtMs: 40, revokedAtMs: null });
+    expect(await stored("ended")).toMatchObject({ expiresAtMs: 50, revokedAtMs: 7 });
+  });
+
   test("a change writes what it names and nothing else; a stranger's or revoked key is not changed", async () => {
     const old = { ...record("changed", 1), profileId: "old", requestsPerMinute: 5, spendLimitNano: 7n, expiresAtMs: 9 };
     await here.stores.keys.insert(old);

@@ -9,10 +9,10 @@ import { BUMP_REVISION, readRevision } from "./revision.ts";
 export function createKeyStore(db: Db): KeyStore {
   return {
     insert: async (key, replaced) => {
-      const expire = replaced === undefined ? [] : [replaced.expiresAtMs, key.accountId, replaced.id];
+      const ending = replaced && [replaced.expiresAtMs, key.accountId, replaced.id, replaced.revokedAtMs];
       await db.batch([
         { sql: INSERT, params: toParams(key) },
-        ...(expire.length === 0 ? [] : [{ sql: EXPIRE, params: expire, expectRows: 1 }]),
+        ...(ending === undefined ? [] : [{ sql: REPLACE, params: ending, expectRows: 1 }]),
         BUMP_REVISION,
       ]);
     },
@@ -80,8 +80,8 @@ function updateSql(columns: readonly string[]): string {
   return `UPDATE api_keys SET ${changes} WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL RETURNING ${COLUMNS}`;
 }
 
-const EXPIRE = `UPDATE api_keys SET expires_at = CASE WHEN expires_at < $1 THEN expires_at ELSE $1 END
-  WHERE account_id = $2 AND id = $3 RETURNING id`;
+const REPLACE = `UPDATE api_keys SET expires_at = CASE WHEN expires_at < $1 THEN expires_at ELSE $1 END,
+  revoked_at = COALESCE(revoked_at, $4) WHERE account_id = $2 AND id = $3 RETURNING id`;
 
 const TOUCH = "UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND COALESCE(last_used_at, 0) < $1";
 

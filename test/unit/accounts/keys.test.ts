@@ -75,6 +75,14 @@ describe("verify", () => {
     expect(keyStatus(second.key, clock.ms)).toBe("expired");
   });
 
+  test("a key rotated without grace ends for good, also where a clock is set back", async () => {
+    const { keys, clock } = createService();
+    const old = await keys.create(wanted);
+    await keys.rotate("default", old.key.id, 0);
+    clock.ms -= 60_000;
+    expect(keys.verify(old.text)).toEqual({ state: "unknown" });
+  });
+
   test("returns the key's profile, and says when it was deleted", async () => {
     const { keys, profiles } = createService();
     const profile = await profiles.create("default", { name: "p", constraints: NO_CONSTRAINTS });
