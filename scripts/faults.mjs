@@ -1,12 +1,13 @@
 // @ts-check
 // npm run test:faults: the fault suite at length. The same tests as in `npm test`, with every variant of the matrix, more
 // kills, more random exchanges and longer outages. `--seed S` repeats a run, `--scale N` makes it longer; other words
-// choose files.
+// choose files. `--simulate MINUTES` plays random histories instead, on the store that `--store` names.
 
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { compile } from "./setup/build.mjs";
 import { run } from "./setup/run.mjs";
-import { ROOT } from "./setup/surroundings.mjs";
+import { here, ROOT } from "./setup/surroundings.mjs";
 import { runScript, setUp } from "./setup.mjs";
 
 const DEFAULT_SCALE = "4";
@@ -25,11 +26,20 @@ const TIMED = [
 
 await runScript(async () => {
   const { values, positionals } = parseArgs({
-    options: { seed: { type: "string" }, scale: { type: "string", default: DEFAULT_SCALE } },
+    options: {
+      seed: { type: "string" },
+      scale: { type: "string", default: DEFAULT_SCALE },
+      simulate: { type: "string" },
+      store: { type: "string", default: "sqlite" },
+    },
     allowPositionals: true,
   });
   await setUp({ dev: true });
   const seed = values.seed ?? String(Date.now() % 2_147_483_647);
+  if (values.simulate !== undefined) {
+    process.exitCode = await simulate(["--simulate", values.simulate, "--store", values.store, "--seed", seed]);
+    return;
+  }
   console.log(`faults: scale ${values.scale}, seed ${seed} (npm run test:faults -- --seed ${seed} repeats it)`);
   const files = positionals.length > 0 ? positionals : [...BREAKING, ...TIMED];
   // One file after the other: they measure and wait, and would disturb each other.
@@ -38,3 +48,15 @@ await runScript(async () => {
   const { code } = await run(process.execPath, args, { cwd: ROOT, show: true, env });
   process.exitCode = code;
 });
+
+/** Compiles the simulator beside the build and runs it. */
+async function simulate(/** @type {readonly string[]} */ args) {
+  const surroundings = here();
+  const outDir = join(ROOT, ".cache", "simulate-dist");
+  await surroundings.progress.step("compiling the simulator", () =>
+    compile(surroundings, { project: "test/simulate/tsconfig.json", outDir }),
+  );
+  const program = join(outDir, "test", "simulate", "main.js");
+  const { code } = await run(process.execPath, [program, ...args], { cwd: ROOT, show: true });
+  return code;
+}
