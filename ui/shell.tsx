@@ -172,6 +172,12 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
           {isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>Add credits</a> : "Ask an operator for a top-up."}
         </p>
       )}
+      {session.value?.untrustedProxy != null && (
+        <p class="banner" role="status">
+          The proxy at {session.value.untrustedProxy} is not trusted, so all its clients share one address and its
+          limits. Add it to <code>server.trustedProxies</code>.
+        </p>
+      )}
     </>
   );
 }

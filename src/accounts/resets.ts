@@ -52,8 +52,9 @@ export function createResets({ store, users, passwords, now = Date.now }: Resets
       const found = hash === null ? null : await store.find(hash);
       if (found === null || found.reset.expiresAtMs <= now()) throw invalidLink();
       checkPassword(password, found.user.email, "password");
-      if (!(await store.redeem(found.reset, await passwords.hash(password)))) throw invalidLink();
-      return found.user;
+      const passwordHash = await passwords.hash(password);
+      if (!(await store.redeem(found.reset, passwordHash))) throw invalidLink();
+      return { ...found.user, passwordHash };
     },
   };
 }

@@ -3,7 +3,9 @@
 import type { Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { User, UserStore } from "../core/people.ts";
+import { knownDevice } from "./devices.ts";
 import { createSignInLimiter, type SignInLimit, type SignInLimiter } from "./limits/sign-ins.ts";
+import { networkOf } from "./limits/wrong-keys.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
 import type { SignedIn } from "./sessions.ts";
 
@@ -12,13 +14,15 @@ interface SignInCredentials {
   readonly password: string;
   /** The network address the attempt comes from. */
   readonly address: string;
+  /** The token of the device, where it has one. */
+  readonly device?: string | undefined;
 }
 
 export interface Users {
   /** Throws the same error for a wrong password and for an unknown e-mail address. */
   signIn(credentials: SignInCredentials): Promise<User>;
-  /** Ends the user's other sessions. */
-  changePassword(signedIn: SignedIn, change: PasswordChange): Promise<void>;
+  /** Ends the user's other sessions. Returns the user with the new password. */
+  changePassword(signedIn: SignedIn, change: PasswordChange): Promise<User>;
   list(page: Page): Promise<readonly User[]>;
   /** False when there is no such user. */
   delete(id: string): Promise<boolean>;
@@ -28,7 +32,6 @@ export interface Users {
 interface PasswordChange {
   readonly current: string;
   readonly next: string;
-  readonly address: string;
 }
 
 export interface UsersOptions {
@@ -39,9 +42,11 @@ export interface UsersOptions {
   readonly now?: () => number;
 }
 
-/** A forgotten password takes a few attempts; a guessed one takes thousands. */
-const FAILURES_BY_EMAIL = 10;
-/** Higher, because many people may share one network address. */
+/** For one person at one place. A forgotten password takes a few attempts; a guessed one takes thousands. */
+const FAILURES = 10;
+/** For one account, from all places together. Known devices do not count, so that an outsider cannot lock them out. */
+const FAILURES_BY_ACCOUNT = 30;
+/** For one network address. Higher, because many people may share it. */
 const FAILURES_BY_ADDRESS = 50;
 
 export function createUsers(options: UsersOptions): Users {
@@ -50,36 +55,38 @@ export function createUsers(options: UsersOptions): Users {
   /** The user if the password is right, else null. Throws after too many failures. */
   const authenticate = async (
     user: User | null,
-    email: string,
-    given: Omit<SignInCredentials, "email">,
+    password: string,
+    limits: readonly SignInLimit[],
   ): Promise<User | null> => {
-    const attempt = await signIns.begin(limitsOf(email, given.address));
+    const attempt = await signIns.begin(limits);
     if (attempt.waitSeconds > 0) throw tooManyAttempts(attempt.waitSeconds);
-    const isRight = await passwords.isRight(given.password, user?.passwordHash ?? null);
+    const isRight = await passwords.isRight(password, user?.passwordHash ?? null);
     if (!isRight) return null;
     attempt.succeeded();
     return user;
   };
   return {
-    signIn: async ({ email, password, address }) => {
+    signIn: async ({ email, password, address, device }) => {
       const known = normalisedEmail(email);
-      const user = await authenticate(known === null ? null : await store.byEmail(known), known ?? email, {
-        password,
-        address,
-      });
+      const found = known === null ? null : await store.byEmail(known);
+      const knownAs = found === null || device === undefined ? null : knownDevice(device, found, now());
+      const limits = knownAs === null ? limitsOf(known ?? email, address) : [limitOf(`device ${knownAs}`)];
+      const user = await authenticate(found, password, limits);
       if (user !== null) return user;
       const message = "The e-mail address or the password is wrong.";
       throw new GatewayError("unauthenticated", message, { code: "wrong_credentials" });
     },
-    changePassword: async ({ user, session }, { current, next, address }) => {
-      if ((await authenticate(user, user.email, { password: current, address })) === null) {
+    changePassword: async ({ user, session }, { current, next }) => {
+      if ((await authenticate(user, current, [limitOf(`session ${session.hash}`)])) === null) {
         throw new GatewayError("badRequest", "The current password is wrong.", {
           code: "wrong_password",
           param: "current",
         });
       }
       checkPassword(next, user.email, "next");
-      await store.setPassword(user.id, await passwords.hash(next), session.hash);
+      const passwordHash = await passwords.hash(next);
+      await store.setPassword(user.id, passwordHash, session.hash);
+      return { ...user, passwordHash };
     },
     list: (page) => store.list(page),
     delete: async (id) => {
@@ -105,11 +112,19 @@ export function normalisedEmail(text: string): string | null {
   return EMAIL.test(email) ? email : null;
 }
 
+/** For a device that is not known. Alone, one address cannot use up what the account allows. */
 function limitsOf(email: string, address: string): readonly SignInLimit[] {
+  const network = networkOf(address);
+  const account = email.slice(0, 256);
   return [
-    { name: `email ${email.slice(0, 256)}`, most: FAILURES_BY_EMAIL },
-    { name: `address ${address}`, most: FAILURES_BY_ADDRESS },
+    limitOf(`account ${account} from ${network}`),
+    { name: `account ${account}`, most: FAILURES_BY_ACCOUNT },
+    { name: `address ${network}`, most: FAILURES_BY_ADDRESS },
   ];
+}
+
+function limitOf(name: string): SignInLimit {
+  return { name, most: FAILURES };
 }
 
 function tooManyAttempts(retryAfterSeconds: number): GatewayError {

@@ -109,9 +109,14 @@ export function ageInDays(date: string, nowMs: number): number {
   return Math.floor((nowMs - Date.parse(date)) / DAY_MS);
 }
 
-/** Nothing needs saying of a gateway that only this machine can reach. */
-function addressChecks({ host, publicUrl }: Settings["server"]): readonly Check[] {
-  if (publicUrl !== null) return [{ state: "ok", what: `Links begin with ${publicUrl}`, fix: null }];
+/** Nothing needs saying of a gateway that only this machine can reach. It speaks no TLS itself, so https means a proxy. */
+function addressChecks({ host, publicUrl, trustedProxies }: Settings["server"]): readonly Check[] {
+  if (publicUrl !== null) {
+    const links: Check = { state: "ok", what: `Links begin with ${publicUrl}`, fix: null };
+    if (trustedProxies.length > 0 || !publicUrl.startsWith("https:")) return [links];
+    const what = "No proxy is trusted, although https needs one: all its clients share one address and its limits";
+    return [links, { state: "warn", what, fix: "Set SWITCHYARD_TRUSTED_PROXIES to the address of the proxy" }];
+  }
   if (host === "localhost" || host.startsWith("127.") || host === "::1") return [];
   const what = "The dashboard is served as localhost and under IP addresses";
   return [{ state: "ok", what, fix: "Set SWITCHYARD_PUBLIC_URL to the address that people open" }];

@@ -170,6 +170,18 @@ export const corsOrigin: Reader<string> = text({
   expected: "an origin such as https://app.example.com, without a path",
 });
 
+/** Below this many characters, a token can be guessed at the rate at which a server answers. */
+const TOKEN_MIN_LENGTH = 16;
+
+export function adminToken(node: Located, report: Report): string | undefined {
+  const value = text({ test: (token) => !/\s/.test(token), expected: "text without spaces" })(node, report);
+  if (value !== undefined && value.length < TOKEN_MIN_LENGTH) {
+    const message = `the admin token has fewer than ${TOKEN_MIN_LENGTH} characters and can be guessed; make one with: openssl rand -hex 32`;
+    report.warnings.push({ place: node.place, message, suggestion: null });
+  }
+  return value;
+}
+
 /** The origin of an http address, as links begin with it. The dashboard is served at the root, so there is no path. */
 export function publicUrl(node: Located, report: Report): string | undefined {
   const expected = "an http or https address without a path, such as https://llm.example.com";

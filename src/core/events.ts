@@ -94,6 +94,11 @@ export const LOG_EVENTS = {
   "rate_limits.sharing_recovered": { level: "info", meaning: "Rate limits are shared between processes again." },
   "redis.unused": { level: "warn", meaning: "Redis is configured, but a SQLite file serves only one process." },
   "redis.error": { level: "debug", meaning: "The Redis connection reported an error." },
+  "proxy.untrusted": {
+    level: "warn",
+    meaning:
+      "A proxy at `address` is not in `server.trustedProxies`, so all its clients share one address and its limits. Logged once an hour.",
+  },
   // Records and traces
   "records.delayed": { level: "warn", meaning: "Request records wait because the database does not answer." },
   "records.rejected": { level: "error", meaning: "The database rejected a request record. It is lost." },

@@ -12,6 +12,7 @@ import { endWaitingResponses } from "./exchange/disconnect.ts";
 import { sendError, toGatewayError } from "./exchange/errors.ts";
 import { createHostGuard } from "./exchange/hosts.ts";
 import { createMethodTable } from "./exchange/methods.ts";
+import { createProxyWatch } from "./exchange/proxies.ts";
 import { isV1 } from "./exchange/request-format.ts";
 import { headError, requestIdHeaders, requestIdOf } from "./exchange/request-head.ts";
 import { registerOps } from "./ops.ts";
@@ -95,6 +96,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
  */
 async function registerGuarded(server: FastifyInstance, edge: Edge, uiFolder: string | undefined): Promise<void> {
   server.addHook("onRequest", createHostGuard(edge.settings.server));
+  server.addHook("onRequest", createProxyWatch(edge.log, edge.now));
   registerDocs(server);
   registerApi(server, edge);
   await registerUi(server, uiFolder);

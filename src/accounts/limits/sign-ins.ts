@@ -19,7 +19,7 @@ export interface SignInAttempt {
 }
 
 export interface SignInLimit {
-  /** The e-mail or network address the attempts come from. */
+  /** What the attempts have in common, such as an account or a network address. */
   readonly name: string;
   readonly most: number;
 }

@@ -33,7 +33,7 @@ export function networkOf(address: string): string {
 }
 
 /** Memory stays bounded: beyond this many names the oldest is forgotten. */
-const NAMES_MAX = 20_000;
+const NAMES_MAX = 30_000;
 
 interface FailureCount {
   count: number;

@@ -1,7 +1,7 @@
 // Options of the HTTP server: where it listens, how it stops, and how long clients may take.
 
 import { isIP } from "node:net";
-import { corsOrigin, hostName, listOf, number, publicUrl, text } from "../readers.ts";
+import { adminToken, corsOrigin, hostName, listOf, number, publicUrl, text } from "../readers.ts";
 import { option } from "./option.ts";
 
 /** The lame-duck time where several processes share a database, and one can take over from another. */
@@ -54,7 +54,7 @@ export const SERVER_OPTIONS = {
     default: null,
     shownDefault: "none: the admin API takes dashboard sessions only",
     isSecret: true,
-    read: text({ test: (value) => !/\s/.test(value), expected: "text without spaces" }),
+    read: adminToken,
     help: "The bearer token for /api and /metrics.",
   }),
   corsOrigins: option<readonly string[]>({

@@ -2,10 +2,19 @@
 // password with a link.
 
 import { Type } from "typebox";
+import { makeDeviceToken } from "../../accounts/devices.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { USER_ROLES, type User } from "../../core/people.ts";
 import type { OperatorContext } from "../context.ts";
-import { clearSessionCookie, sessionTokenOf, setSessionCookie, signedInOf } from "../exchange/session-guard.ts";
+import { untrustedProxyOf } from "../exchange/proxies.ts";
+import {
+  clearSessionCookie,
+  deviceTokenOf,
+  sessionTokenOf,
+  setDeviceCookie,
+  setSessionCookie,
+  signedInOf,
+} from "../exchange/session-guard.ts";
 import { AnyText, DOCUMENTED, Flag, listed, named, nullable, type Shape, strict } from "../openapi/schema.ts";
 import { type ApiCall, type ApiRoute, del, get, post } from "./route.ts";
 
@@ -20,6 +29,8 @@ export const SessionSchema = named("Session", {
   setupNeeded: Flag,
   sandbox: Flag,
   version: AnyText,
+  // For operators: the address of a proxy that is not in `server.trustedProxies`.
+  untrustedProxy: nullable(AnyText),
 });
 
 /** More than any e-mail, password or token has, and little enough to look at. */
@@ -54,6 +65,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
         setupNeeded: !(await edge.users.hasOperator()),
         sandbox: edge.isSandbox,
         version: edge.version,
+        untrustedProxy: signedIn?.user.role === "operator" ? untrustedProxyOf(request) : null,
       };
     },
   }),
@@ -64,9 +76,10 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     body: CredentialsSchema,
     example: { email: EMAIL, password: PASSWORD },
     errors: [401, 403, 429],
-    async handle({ request, reply, body }, { users, sessions }) {
-      const user = await users.signIn({ ...body(), address: request.ip });
-      setSessionCookie(request, reply, await sessions.open(user));
+    async handle(call, edge) {
+      const { request } = call;
+      const given = { address: request.ip, device: deviceTokenOf(request) };
+      await openSession(await edge.users.signIn({ ...call.body(), ...given }), call, edge);
     },
   }),
   // Ends a session that may be over already, so it never fails.
@@ -86,12 +99,12 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     access: "ownSession",
     body: PasswordChangeSchema,
     example: { current: PASSWORD, next: `${PASSWORD} 2` },
-    async handle({ request, body }, { users }) {
+    async handle({ request, reply, body }, { users, now }) {
       const { identity } = request;
       if (identity?.kind !== "user") {
         throw new GatewayError("forbidden", "The admin token has no password. Sign in.", { code: "no_session" });
       }
-      await users.changePassword(identity, { ...body(), address: request.ip });
+      setDeviceCookie(request, reply, makeDeviceToken(await users.changePassword(identity, body()), now()));
     },
   }),
   // The link is printed at the first start, for those who can read it.
@@ -129,13 +142,17 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
 ];
 
 /** Signs a new user in. */
-async function welcome(
-  user: User,
-  { request, reply }: Pick<ApiCall, "request" | "reply">,
-  { sessions }: OperatorContext,
-): Promise<Shape<typeof WelcomeSchema>> {
-  setSessionCookie(request, reply, await sessions.open(user));
+async function welcome(user: User, call: Exchange, edge: OperatorContext): Promise<Shape<typeof WelcomeSchema>> {
+  await openSession(user, call, edge);
   return { user: writeSelf(user) };
+}
+
+type Exchange = Pick<ApiCall, "request" | "reply">;
+
+/** From now on the browser is a known device of the user, also after the session. */
+async function openSession(user: User, { request, reply }: Exchange, { sessions, now }: OperatorContext) {
+  setSessionCookie(request, reply, await sessions.open(user));
+  setDeviceCookie(request, reply, makeDeviceToken(user, now()));
 }
 
 /** Never the hash of the password. */

@@ -3,6 +3,7 @@
 // Its types are those of cookies on requests and replies.
 import type {} from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { DEVICE_MAX_MS } from "../../accounts/devices.ts";
 import { SESSION_MAX_MS, type SignedIn } from "../../accounts/sessions.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { OperatorContext } from "../context.ts";
@@ -20,14 +21,19 @@ declare module "fastify" {
 }
 
 export const SESSION_COOKIE = "switchyard_session";
+const DEVICE_COOKIE = "switchyard_device";
 
 export function sessionTokenOf(request: FastifyRequest): string | undefined {
-  return request.cookies[cookieNameOf(request)];
+  return request.cookies[cookieNameOf(request, SESSION_COOKIE)];
+}
+
+export function deviceTokenOf(request: FastifyRequest): string | undefined {
+  return request.cookies[cookieNameOf(request, DEVICE_COOKIE)];
 }
 
 /** Over HTTPS, browsers accept a cookie with this prefix from this host only. No neighbouring host can plant a session. */
-function cookieNameOf(request: FastifyRequest): string {
-  return isHttps(request) ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;
+function cookieNameOf(request: FastifyRequest, name: string): string {
+  return isHttps(request) ? `__Host-${name}` : name;
 }
 
 /** Sets `request.identity`, or throws. A request with a bearer token is judged by the token alone. */
@@ -93,11 +99,17 @@ function isOrigin(origin: string | undefined, host: string | undefined): boolean
 }
 
 export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string): void {
-  reply.setCookie(cookieNameOf(request), token, { ...cookieFlags(request), maxAge: SESSION_MAX_MS / 1000 });
+  const maxAge = SESSION_MAX_MS / 1000;
+  reply.setCookie(cookieNameOf(request, SESSION_COOKIE), token, { ...cookieFlags(request), maxAge });
+}
+
+export function setDeviceCookie(request: FastifyRequest, reply: FastifyReply, token: string): void {
+  const maxAge = DEVICE_MAX_MS / 1000;
+  reply.setCookie(cookieNameOf(request, DEVICE_COOKIE), token, { ...cookieFlags(request), maxAge });
 }
 
 export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
-  reply.clearCookie(cookieNameOf(request), cookieFlags(request));
+  reply.clearCookie(cookieNameOf(request, SESSION_COOKIE), cookieFlags(request));
 }
 
 function cookieFlags(request: FastifyRequest) {

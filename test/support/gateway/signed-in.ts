@@ -1,4 +1,4 @@
-// What a browser does for the dashboard, without one: it keeps the session cookie and says which page asks.
+// What a browser does for the dashboard, without one: it keeps its cookies and says which page asks.
 
 import { keepingContract } from "./contract.ts";
 import type { TestGateway } from "./gateway.ts";
@@ -13,6 +13,11 @@ export interface Person {
 
 export function visit({ url }: Pick<TestGateway, "url">, cookie: string | null = null): Person {
   let kept = cookie;
+  let device: string | null = null;
+  const cookies = (): string =>
+    [kept === null ? [] : [`switchyard_session=${kept}`], device === null ? [] : [`switchyard_device=${device}`]]
+      .flat()
+      .join("; ");
   return {
     get cookie() {
       return kept;
@@ -22,14 +27,17 @@ export function visit({ url }: Pick<TestGateway, "url">, cookie: string | null =
         method,
         headers: {
           "sec-fetch-site": "same-origin",
-          ...(kept === null ? {} : { cookie: `switchyard_session=${kept}` }),
+          ...(cookies() === "" ? {} : { cookie: cookies() }),
           ...(body === undefined ? {} : { "content-type": "application/json" }),
           ...headers,
         },
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
-      const set = /^switchyard_session=([^;]*)/.exec(answer.headers.get("set-cookie") ?? "")?.[1];
-      if (set !== undefined) kept = set === "" ? null : set;
+      for (const set of answer.headers.getSetCookie()) {
+        const [, name, value = ""] = /^(\w+)=([^;]*)/.exec(set) ?? [];
+        if (name === "switchyard_session") kept = value === "" ? null : value;
+        if (name === "switchyard_device") device = value;
+      }
       return keepingContract(method, path, answer);
     },
   };

@@ -53,6 +53,12 @@ describe("diagnose", () => {
     );
     const env = { HOST: "0.0.0.0", SWITCHYARD_PUBLIC_URL: "https://llm.example.com/" };
     expect(find(checks({ env }), "Links begin with https://llm.example.com")?.state).toBe("ok");
+    expect(find(checks({ env }), "No proxy is trusted")).toMatchObject({
+      state: "warn",
+      fix: expect.stringContaining("SWITCHYARD_TRUSTED_PROXIES"),
+    });
+    const behind = { ...env, SWITCHYARD_TRUSTED_PROXIES: "10.0.0.0/8" };
+    expect(find(checks({ env: behind }), "No proxy is trusted")).toBeUndefined();
   });
 
   it("warns of old prices", () => {

@@ -331,6 +331,19 @@ describe("variables and flags", () => {
     expect(problemsOf(workspace)).toEqual([{ place, message: expect.stringMatching(message), suggestion }]);
   });
 
+  it("that hold a short admin token are a warning, once and without the token", () => {
+    const { warnings } = goodLoad({ env: { SWITCHYARD_ADMIN_TOKEN: "hunter2" } });
+    expect(warnings).toEqual([
+      {
+        place: "environment SWITCHYARD_ADMIN_TOKEN",
+        message: expect.stringContaining("openssl rand -hex 32"),
+        suggestion: null,
+      },
+    ]);
+    expect(JSON.stringify(warnings)).not.toContain("hunter2");
+    expect(goodLoad({ env: { SWITCHYARD_ADMIN_TOKEN: "0123456789abcdef" } }).warnings).toEqual([]);
+  });
+
   it("of ours that nothing reads are a warning", () => {
     const { warnings } = goodLoad({ env: { SWITCHYARD_ADMIN_TOKN: "x" } });
     expect(warnings).toEqual([

@@ -22,7 +22,7 @@ describe("an address", () => {
   it("is forgotten when there are too many others: memory stays bounded", () => {
     const wrong = createWrongKeys(1, () => 0);
     wrong.note("first");
-    for (let index = 0; index < 19_999; index += 1) wrong.note(`address ${index}`);
+    for (let index = 0; index < 29_999; index += 1) wrong.note(`address ${index}`);
     expect(wrong.waitSeconds("first")).toBe(60);
     wrong.note("one more");
     expect(wrong.waitSeconds("first")).toBe(0);
