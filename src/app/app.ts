@@ -136,7 +136,10 @@ async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire 
   const money = await openMoney(db, { settings, reader, log, metrics });
   const wireFormats = createFormats(wire?.formats);
   const formats = createRequestFormats(wireFormats, [...COMPLETION_ROUTES, ...(wire?.routes ?? [])]);
-  const registry = createRegistry(settings.catalog.providers, wireFormats);
+  const registry = createRegistry(settings.catalog.providers, {
+    formats: wireFormats,
+    onStale: metrics.connectionStale,
+  });
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, limits, openCalls, log, logOutput });
   const records = await openRecords(db, { settings, reader, log, metrics, now });

@@ -31,12 +31,21 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** `formats`: those that ship where left out. */
-export function createRegistry(providers: ReadonlyMap<string, Provider>, formats: Formats = createFormats()): Registry {
+interface RegistryOptions {
+  /** Those that ship where left out. */
+  readonly formats?: Formats;
+  /** Told when a provider had closed an idle connection as a request was sent on it. */
+  readonly onStale?: (providerId: string) => void;
+}
+
+export function createRegistry(
+  providers: ReadonlyMap<string, Provider>,
+  { formats = createFormats(), onStale }: RegistryOptions = {},
+): Registry {
   const connections = new Map<string, Connection>();
   for (const provider of providers.values()) {
     const format = formats.named(provider.format);
-    const transport = TRANSPORTS[provider.transport](provider);
+    const transport = TRANSPORTS[provider.transport](provider, () => onStale?.(provider.id));
     const { newEvents } = FRAMINGS[provider.framing];
     connections.set(provider.id, { provider, transport, format, newEvents, redact: createRedact(provider) });
   }
@@ -53,7 +62,7 @@ export function createRegistry(providers: ReadonlyMap<string, Provider>, formats
   };
 }
 
-const TRANSPORTS: Readonly<Record<Provider["transport"], (provider: Provider) => Transport>> = {
+const TRANSPORTS: Readonly<Record<Provider["transport"], (provider: Provider, onStale: () => void) => Transport>> = {
   network: createUpstream,
   sandbox: createSandbox,
 };

@@ -2,12 +2,14 @@
 // (no client header passes), redirects are not followed, and a failure is a value.
 
 import type { IncomingHttpHeaders } from "node:http";
-import { type Dispatcher, errors, Pool } from "undici";
+import type { Socket } from "node:net";
+import { type Dispatcher, errors } from "undici";
 import { hostKind } from "../config/network.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Provider } from "../core/model.ts";
 import { credentials } from "./auth.ts";
 import { ByteQueue, type ByteSource } from "./byte-queue.ts";
+import { type Connections, openConnections, type Sent } from "./connections.ts";
 import { FRAMINGS } from "./framing.ts";
 import { guardedLookup } from "./lookup.ts";
 import { AttemptTimer } from "./timer.ts";
@@ -20,11 +22,14 @@ const RESPONSE_HEADERS_MAX_BYTES = 16 * 1024;
 /** Many times the longest answer of any model, in its wordiest form. */
 const RESPONSE_BODY_MAX_BYTES = 256 * 1024 * 1024;
 
-/** One connection pool for one provider. */
-export function createUpstream(provider: Provider): Transport {
+/** A reused connection that the provider closed while it was idle breaks within a round trip. */
+const STALE_WITHIN_MS = 1_000;
+
+/** The connections to one provider. `onStale`: a reused one was closed, and its request is sent again on a new one. */
+export function createUpstream(provider: Provider, onStale: () => void): Transport {
   const base = new URL(provider.baseUrl);
   if (hostKind(base.hostname) === "forbidden") throw new Error(`${base.hostname} is never called`);
-  const pool = new Pool(base.origin, {
+  const connections = openConnections(base.origin, {
     connect: { timeout: provider.timeouts.connectMs, lookup: guardedLookup(provider.allowsPrivate !== false) },
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: 0,
@@ -34,7 +39,8 @@ export function createUpstream(provider: Provider): Transport {
   const basePath = base.pathname.replace(/\/+$/, "");
   const connection: ProviderConnection = {
     provider,
-    pool,
+    connections,
+    onStale,
     inFlight: 0,
     pathOf: (path) => `${basePath}${path}${base.search}`,
     wholeHeaders: headerList(provider, { isStream: false }),
@@ -43,13 +49,16 @@ export function createUpstream(provider: Provider): Transport {
   return {
     send: (request) => send(connection, request),
     inFlight: () => connection.inFlight,
-    close: () => pool.destroy(),
+    async close() {
+      await Promise.all([connections.reused.destroy(), connections.fresh.destroy()]);
+    },
   };
 }
 
 interface ProviderConnection {
   readonly provider: Provider;
-  readonly pool: Pool;
+  readonly connections: Connections;
+  readonly onStale: () => void;
   inFlight: number;
   pathOf(path: string): string;
   /** Of requests that bring no headers of their own: written once. */
@@ -63,18 +72,20 @@ function send(connection: ProviderConnection, request: TransportRequest): Promis
       resolve({ ok: false, failure: { kind: "client-gone", message: "the client has gone" } });
       return;
     }
-    const exchange = new Exchange(connection, request, resolve);
-    try {
-      const { method = "POST" } = request;
-      const body = method === "GET" ? null : request.body;
-      connection.pool.dispatch(
-        { path: connection.pathOf(request.path), method, headers: headersOf(connection, request), body },
-        exchange,
-      );
-    } catch (error) {
-      exchange.fail(error as Error);
-    }
+    const { method = "POST" } = request;
+    const body = method === "GET" ? null : request.body;
+    const headers = headersOf(connection, request);
+    const sent: Sent = { path: connection.pathOf(request.path), method, headers, body, carrier: null };
+    dispatch(connection.connections.reused, sent, new Exchange(connection, request, { sent, resolve }));
   });
+}
+
+function dispatch(pool: Dispatcher, sent: Sent, exchange: Exchange): void {
+  try {
+    pool.dispatch(sent, exchange);
+  } catch (error) {
+    exchange.fail(error as Error);
+  }
 }
 
 function headersOf(connection: ProviderConnection, request: TransportRequest): string[] {
@@ -95,22 +106,33 @@ function headerList(provider: Provider, request: Pick<TransportRequest, "headers
   }).flat();
 }
 
+interface Dispatched {
+  readonly sent: Sent;
+  readonly resolve: (reply: Reply) => void;
+}
+
 /** One request to a provider from dispatch to the last byte. */
 class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   readonly #connection: ProviderConnection;
+  readonly #sent: Sent;
   readonly #resolve: (reply: Reply) => void;
   readonly #signal: CancelSignal;
   readonly #timer: AttemptTimer;
   readonly #body: ByteQueue;
   readonly #onClientGone = (): void => this.cancel();
   #controller: Dispatcher.DispatchController | null = null;
+  /** The socket that carries the request, what it had read before, and when the request went out. */
+  #socket: Socket | null = null;
+  #bytesReadBefore = 0;
+  #sentAtMs = 0;
   #length = 0;
   #hasStarted = false;
   #isOver = false;
 
-  constructor(connection: ProviderConnection, request: TransportRequest, resolve: (reply: Reply) => void) {
+  constructor(connection: ProviderConnection, request: TransportRequest, { sent, resolve }: Dispatched) {
     this.#connection = connection;
     connection.inFlight += 1;
+    this.#sent = sent;
     this.#resolve = resolve;
     this.#signal = request.signal;
     this.#timer = new AttemptTimer(connection.provider.timeouts, request, (error) => this.#abort(error));
@@ -120,6 +142,9 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#socket = this.#sent.carrier?.socket ?? null;
+    this.#bytesReadBefore = this.#socket?.bytesRead ?? 0;
+    this.#sentAtMs = performance.now();
     if (this.#isOver) controller.abort(new ClientGone());
   }
 
@@ -177,10 +202,31 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
 
   fail(error: Error): void {
     if (this.#isOver) return;
-    this.#finish();
     const failure = { kind: failureKind(error), message: error.message };
+    if (failure.kind === "broken" && this.#isStale()) {
+      this.#sendAgain();
+      return;
+    }
+    this.#finish();
     if (this.#hasStarted) this.#body.end(failure);
     else this.#resolve({ ok: false, failure });
+  }
+
+  /** Whether a connection that had been idle ended without a byte of an answer: then nobody has failed. */
+  #isStale(): boolean {
+    if (this.#socket === null || this.#hasStarted) return false;
+    const hasIdled = this.#bytesReadBefore > 0;
+    const isSilent = this.#socket.bytesRead === this.#bytesReadBefore;
+    return hasIdled && isSilent && performance.now() - this.#sentAtMs < STALE_WITHIN_MS;
+  }
+
+  // The provider may have begun with the request, as before any retry. Its first answer is lost, and never charged.
+  #sendAgain(): void {
+    this.#sent.carrier = null;
+    this.#socket = null;
+    this.#controller = null;
+    this.#connection.onStale();
+    dispatch(this.#connection.connections.fresh, this.#sent, this);
   }
 
   #finish(): void {

@@ -25,6 +25,8 @@ interface ProviderReadings {
 interface ProviderMetrics {
   breakerOpened(opened: Omit<BreakerReading, "state">): void;
   retried(retry: { readonly provider: string; readonly isAllowed: boolean }): void;
+  /** A request met the end of an idle connection and was sent again on a new one. */
+  connectionStale(provider: string): void;
   watchProviders(readings: ProviderReadings): void;
 }
 
@@ -171,10 +173,18 @@ function providerMetrics(named: MetricNamer): ProviderMetrics {
     ...named("retries_total", "Retries on the same model; refused ones were over the provider's retry budget."),
     labelNames: ["provider", "outcome"],
   });
+  const stale = new Counter({
+    ...named("stale_connections_total", "Idle connections that a provider closed as a request was sent on them."),
+    labelNames: ["provider"],
+  });
   return {
     breakerOpened: ({ scope, provider, model }) => opened.inc({ scope, provider, model }),
     retried: ({ provider, isAllowed }) => retries.inc({ provider, outcome: isAllowed ? "made" : "refused" }),
-    watchProviders: (readings) => watchProviders(readings, named),
+    connectionStale: (provider) => stale.inc({ provider }),
+    watchProviders(readings) {
+      for (const { provider } of readings.calls()) stale.inc({ provider }, 0);
+      watchProviders(readings, named);
+    },
   };
 }
 
