@@ -134,7 +134,7 @@ async function runPair(ledger: Ledger, holdId: string): Promise<void> {
 /** With a fallback amount, as a chain of two models has it. */
 export async function holdOne(ledger: Ledger, holdId: string): Promise<void> {
   const amounts = [2_000_000n, 500_000n];
-  const limit = { spendLimit: null, periodStartMs: 0 };
+  const limit = { spendLimit: null, isMetered: false, periodStartMs: 0 };
   const terms = { accountId: ACCOUNT, keyId: "key_bench", amounts, atLeast: null };
   const { state } = await ledger.hold({ id: holdId, ...terms, ...limit });
   if (state !== "held") throw new Error(`a hold ended as ${state}`);

@@ -131,7 +131,8 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
   const credits = useLoad<Credits>("/api/credits", { everyMs: BALANCE_EVERY_MS });
   const days = useRunway(credits.data)?.days;
   // Held credits are not available: requests fail before the posted balance reaches zero.
-  const isBroke = credits.data !== null && Number(credits.data.availableUsd) <= 0;
+  const isMetered = credits.data?.billingMode === "metered";
+  const isBroke = credits.data !== null && !isMetered && Number(credits.data.availableUsd) <= 0;
   return (
     <>
       <header class="top">
@@ -151,8 +152,8 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
           title={balanceTitle(credits.data, days)}
         >
           <span class="hidden">Balance </span>
-          {usd(credits.data?.availableUsd)}
-          {days != null && days > 0 && (
+          {isMetered ? "metered" : usd(credits.data?.availableUsd)}
+          {!isMetered && days != null && days > 0 && (
             <span class={`runway ${days < LOW_DAYS ? "caution" : ""}`}>{runwayText(days, true)}</span>
           )}
         </a>
@@ -168,8 +169,8 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
       </header>
       {isBroke && (
         <p class="banner" role="alert">
-          The balance is used up. Requests answer 402 until you add credits; nothing was charged in part.{" "}
-          {isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>Add credits</a> : "Ask an operator for a top-up."}
+          You're out of credits. Requests fail with 402 until you add more.{" "}
+          {isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>Add credits</a> : "Ask an admin to add credits."}
         </p>
       )}
       {session.value?.untrustedProxy != null && (
@@ -184,6 +185,7 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
 
 /** The exact balance and how long it lasts, as a tooltip. */
 function balanceTitle(credits: Credits | null, days: number | null | undefined): string {
+  if (credits?.billingMode === "metered") return "Metered: spending is recorded, nothing is refused.";
   const lasts = days != null && days > 0 ? `, about ${runwayText(days)} at the last 7 days' rate` : "";
   return `${exact(credits?.availableUsd)}${lasts}`;
 }

@@ -18,7 +18,9 @@ export interface FirstAccountOptions {
 export async function ensureFirstAccount(options: FirstAccountOptions): Promise<string | null> {
   const { accounts, keys, now = Date.now } = options;
   if ((await accounts.get(DEFAULT_ACCOUNT)) === null) {
-    await unlessExisting(() => accounts.insert({ id: DEFAULT_ACCOUNT, name: DEFAULT_ACCOUNT, createdAtMs: now() }));
+    await unlessExisting(() =>
+      accounts.insert({ id: DEFAULT_ACCOUNT, name: DEFAULT_ACCOUNT, billingMode: null, createdAtMs: now() }),
+    );
   }
   const known = await keys.list(DEFAULT_ACCOUNT, { limit: 1, after: null });
   if (known.length > 0) return null;

@@ -1,6 +1,7 @@
-// Keys and profiles in memory, so that a request is admitted without touching the database. One revision number tells
+// Keys, profiles and billing modes in memory, so that a request is admitted without touching the database. One revision number tells
 // whether they are current. It is polled, and read when a change is announced; if it moved, everything is read again.
 
+import type { AccountStore, BillingMode } from "../core/accounts.ts";
 import type { KeyRecord, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
 import type { Profile, ProfileStore } from "../core/profiles.ts";
@@ -9,6 +10,8 @@ export interface Directory {
   keyByHash(hash: string): KeyRecord | undefined;
   keyById(id: string): KeyRecord | undefined;
   profile(id: string): Profile | undefined;
+  /** Undefined where the account has no mode of its own. */
+  billingMode(accountId: string): BillingMode | undefined;
   putKey(key: KeyRecord): void;
   putProfile(profile: Profile): void;
   dropProfile(id: string): void;
@@ -22,6 +25,7 @@ export interface Directory {
 }
 
 export interface DirectoryOptions {
+  readonly accounts: Pick<AccountStore, "billingModes">;
   readonly keys: KeyStore;
   readonly profiles: ProfileStore;
   readonly log: Log;
@@ -31,7 +35,8 @@ export interface DirectoryOptions {
 /** Revocations by other processes must be seen within five seconds. Behaviour 3. */
 const POLL_MS = 2_000;
 
-export function createDirectory({ keys, profiles, log, pollMs = POLL_MS }: DirectoryOptions): Directory {
+export function createDirectory(options: DirectoryOptions): Directory {
+  const { accounts, keys, profiles, log, pollMs = POLL_MS } = options;
   const memory = createMemory();
   let seenRevision: number | null = null;
   let isReachable = true;
@@ -40,7 +45,7 @@ export function createDirectory({ keys, profiles, log, pollMs = POLL_MS }: Direc
   const check = async (): Promise<void> => {
     const revision = await keys.revision();
     if (revision === seenRevision) return;
-    seenRevision = await readEverything(memory, { keys, profiles, revision });
+    seenRevision = await readEverything(memory, { accounts, keys, profiles, revision });
   };
   const catchUp = oneAtATime(check);
   const poll = async (): Promise<void> => {
@@ -62,6 +67,7 @@ export function createDirectory({ keys, profiles, log, pollMs = POLL_MS }: Direc
     keyByHash: (hash) => memory.keysByHash.get(hash),
     keyById: (id) => memory.keysById.get(id),
     profile: (id) => memory.profiles.get(id),
+    billingMode: (accountId) => memory.billingModes.get(accountId),
     putKey: memory.putKey,
     putProfile: memory.putProfile,
     dropProfile: memory.dropProfile,
@@ -84,6 +90,7 @@ interface Memory {
   keysByHash: Map<string, KeyRecord>;
   keysById: Map<string, KeyRecord>;
   profiles: Map<string, Profile>;
+  billingModes: ReadonlyMap<string, BillingMode>;
   /** Counts changes made here, so that a read begun before a change does not undo it. */
   changes: number;
   putKey(key: KeyRecord): void;
@@ -96,6 +103,7 @@ function createMemory(): Memory {
     keysByHash: new Map(),
     keysById: new Map(),
     profiles: new Map(),
+    billingModes: new Map(),
     changes: 0,
     putKey: (key) => {
       memory.changes += 1;
@@ -114,15 +122,16 @@ function createMemory(): Memory {
   return memory;
 }
 
-interface ReadContext extends Pick<DirectoryOptions, "keys" | "profiles"> {
+interface ReadContext extends Pick<DirectoryOptions, "accounts" | "keys" | "profiles"> {
   /** As it was before the read began. */
   readonly revision: number;
 }
 
 /** Returns the revision that memory now corresponds to. */
-async function readEverything(memory: Memory, { keys, profiles, revision }: ReadContext): Promise<number> {
+async function readEverything(memory: Memory, { accounts, keys, profiles, revision }: ReadContext): Promise<number> {
   for (let seen = revision; ; ) {
     const changesBefore = memory.changes;
+    const billingModes = await accounts.billingModes();
     // Keys first: the profile of a key was made before it, so the second read contains it.
     const keyRows = await keys.all();
     const profileRows = await profiles.all();
@@ -136,6 +145,7 @@ async function readEverything(memory: Memory, { keys, profiles, revision }: Read
     memory.keysByHash = new Map(keyRows.map((key) => [key.hash, key]));
     memory.keysById = new Map(keyRows.map((key) => [key.id, key]));
     memory.profiles = profilesById;
+    memory.billingModes = billingModes;
     return seen;
   }
 }

@@ -10,9 +10,10 @@ import type { Ledger } from "../billing/ledger.ts";
 import { openableUrl } from "../config/network.ts";
 import { readPackage } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import type { AccountStore } from "../core/accounts.ts";
+import type { AccountStore, BillingMode } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
 import type { Log, LogOutput } from "../core/log.ts";
+import type { NanoUsd } from "../core/money.ts";
 import type { Format } from "../formats/format.ts";
 import { createFormats } from "../formats/registry.ts";
 import { createOpenCalls } from "../gateway/open-calls.ts";
@@ -44,6 +45,8 @@ export interface App {
   readonly publicUrl: string;
   /** The first key's text, when this start made it. */
   readonly firstKey: string | null;
+  /** What the account `default` may spend. */
+  readonly credit: { readonly available: NanoUsd; readonly mode: BillingMode };
   /** Where the first operator chooses a password, as long as there is none. */
   readonly setupLink: string | null;
   /** Takes no new work, lets what runs finish within the drain time, then closes everything. */
@@ -94,12 +97,14 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   const server = await createServer(edge);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
   const { firstKey, setupToken } = await greet(server, { people, credits: money.credits, settings });
+  const { posted, held } = await money.credits.balance(DEFAULT_ACCOUNT);
   const url = openableUrl({ host: settings.server.host, port: (server.server.address() as AddressInfo).port });
   const publicUrl = settings.server.publicUrl ?? url;
   return {
     url,
     publicUrl,
     firstKey,
+    credit: { available: posted - held, mode: people.billingModeOf(DEFAULT_ACCOUNT) },
     setupLink: setupToken === null ? null : `${publicUrl}/#/setup?token=${setupToken}`,
     hurry: drain.hurry,
     async stop(stopOptions = {}) {
@@ -220,7 +225,7 @@ function edgeOf(parts: AppParts, books: StartOptions["books"]): Edge {
 
 /** What the gateway needs for one call. */
 function servicesOf(parts: AppParts, ledger: Ledger): Services {
-  const { settings, log, now, metrics, registry, money, openCalls, records } = parts;
+  const { settings, log, now, metrics, registry, people, money, openCalls, records } = parts;
   const { health, answerWithinMs } = openHealth(settings, { registry, log, metrics });
   return {
     catalog: settings.catalog,
@@ -228,6 +233,7 @@ function servicesOf(parts: AppParts, ledger: Ledger): Services {
     health,
     answerWithinMs,
     ledger,
+    billingModeOf: people.billingModeOf,
     idempotency: money.idempotency,
     toolLoops: createToolLoops(),
     toolCallsSeen: records.toolCallsSeen.current,
@@ -265,7 +271,7 @@ async function greet(
 ): Promise<{ readonly firstKey: string | null; readonly setupToken: string | null }> {
   try {
     const firstKey = await ensureFirstAccount({ accounts: people.accountStore, keys: people.keys });
-    if (firstKey !== null && isSandboxed(settings)) await giveDemoCredits(credits);
+    await giveStarterCredits(credits, settings.billing.starterCredits);
     return { firstKey, setupToken: await people.invitations.prepareSetup() };
   } catch (error) {
     await server.close();
@@ -273,8 +279,17 @@ async function greet(
   }
 }
 
-/** Play money for the first steps. With a real provider the operator adds credits. */
-async function giveDemoCredits(credits: Credits): Promise<void> {
+/**
+ * Lets the first request through, and caps what it may spend. Given to a wallet that never had an entry, so a start that
+ * was killed before this line is completed by the next one.
+ */
+async function giveStarterCredits(credits: Credits, usd: number): Promise<void> {
   const accountId = DEFAULT_ACCOUNT;
-  await credits.topUp({ accountId, amountUsd: "5", note: "demo credits", actor: null, idempotencyKey: "demo credits" });
+  if (usd === 0 || (await credits.balance(accountId)).sequence > 0) return;
+  const amountUsd = usd.toFixed(STARTER_DIGITS);
+  await credits.topUp({ accountId, amountUsd, note: STARTER_NOTE, actor: null, idempotencyKey: STARTER_NOTE });
 }
+
+const STARTER_NOTE = "starter credit";
+/** Of a number of dollars: all that the ledger counts. */
+const STARTER_DIGITS = 9;

@@ -13,7 +13,7 @@ import { createSessions, type Sessions } from "../accounts/sessions.ts";
 import { createSpending, type Spending } from "../accounts/spending.ts";
 import { createUsers, type Users } from "../accounts/users.ts";
 import type { Settings } from "../config/settings.ts";
-import type { AccountStore } from "../core/accounts.ts";
+import type { AccountStore, BillingMode } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import { createAccountStore } from "../store/accounts/accounts.ts";
@@ -30,6 +30,7 @@ import { listenForChanges } from "../store/postgres/changes.ts";
 export interface People {
   readonly accountStore: AccountStore;
   readonly accounts: Accounts;
+  readonly billingModeOf: (accountId: string) => BillingMode;
   readonly keys: Keys;
   readonly spending: Spending;
   readonly profiles: Profiles;
@@ -47,7 +48,7 @@ const WRONG_TOKENS_PER_MINUTE = 300;
 
 export interface PeopleContext {
   /** The database's address is for hearing of changes by other processes. */
-  readonly settings: Pick<Settings, "database" | "limits">;
+  readonly settings: Pick<Settings, "billing" | "database" | "limits">;
   readonly log: Log;
   readonly signIns: SignInLimiter;
   readonly passwordCost?: PasswordCost | undefined;
@@ -61,7 +62,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
   const userStore = createUserStore(db);
   const accountStore = createAccountStore(db);
   const passwords = createPasswords(passwordCost);
-  const directory = createDirectory({ keys: keyStore, profiles: profileStore, log });
+  const directory = createDirectory({ accounts: accountStore, keys: keyStore, profiles: profileStore, log });
   await directory.start();
   const changes = await listenForChanges(settings.database, {
     onChange: directory.nudge,
@@ -72,7 +73,8 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
   keys.start();
   return {
     accountStore,
-    accounts: createAccounts({ store: accountStore }),
+    accounts: createAccounts({ store: accountStore, directory }),
+    billingModeOf: (accountId) => directory.billingMode(accountId) ?? settings.billing.billingMode,
     keys,
     spending: createSpending({ store: createKeySpendStore(db) }),
     profiles: createProfiles({ store: profileStore, directory }),

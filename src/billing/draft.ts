@@ -64,8 +64,8 @@ export class Draft {
 
   /** Ends a hold; one that was taken in the same batch is written once, in its last state. */
   resolveHold(hold: Hold, state: HoldState): void {
-    const { id, accountId, keyId, amount, isLimited } = hold;
-    this.#resolvedHolds.set(id, { id, accountId, keyId, amount, state, isLimited });
+    const { id, accountId, keyId, amount, isLimited, isMetered } = hold;
+    this.#resolvedHolds.set(id, { id, accountId, keyId, amount, state, isLimited, isMetered });
   }
 
   keySpend(keyId: string): KeySpend {

@@ -58,9 +58,19 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
   return {
     async hold(op) {
       try {
-        const { id, accountId, keyId, amounts, atLeast, spendLimit, periodStartMs } = op;
-        const kind = "hold" as const;
-        return await submit<HoldOutcome>({ kind, id, accountId, keyId, amounts, atLeast, spendLimit, periodStartMs });
+        const { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs } = op;
+        const held: HoldOp = {
+          kind: "hold",
+          id,
+          accountId,
+          keyId,
+          amounts,
+          atLeast,
+          spendLimit,
+          isMetered,
+          periodStartMs,
+        };
+        return await submit<HoldOutcome>(held);
       } catch (error) {
         // The commit may have gone through although its outcome was lost.
         if (error instanceof StoreUnavailable) recovery.releaseLater({ holdId: op.id, accountId: op.accountId });

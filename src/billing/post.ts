@@ -56,10 +56,10 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
   const available = wallet.posted - wallet.held;
   const spend = inPeriod(draft.keySpend(op.keyId), op.periodStartMs);
   const spendable = op.spendLimit === null ? null : op.spendLimit - (spend.spent - spend.spentBefore) - spend.held;
-  const usable = spendable !== null && spendable < available ? spendable : available;
-  const amount = grantable(op, usable);
+  const isMetered = op.isMetered && draft.hasWallet(op.accountId);
+  const amount = isMetered ? meteredAmount(op, spendable) : grantable(op, lower(available, spendable));
   if (amount === null) return refuse(op, { wallet, available, spendable });
-  draft.putWallet(holding(wallet, wallet.held + amount));
+  if (!op.isMetered) draft.putWallet(holding(wallet, wallet.held + amount));
   draft.addHold({
     id: op.id,
     accountId: op.accountId,
@@ -67,6 +67,7 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
     amount,
     state: "open",
     isLimited: op.spendLimit !== null,
+    isMetered: op.isMetered,
   });
   if (op.spendLimit !== null) draft.putKeySpend({ ...spend, held: spend.held + amount });
   return { state: "held", amount };
@@ -84,6 +85,15 @@ function inPeriod(spend: KeySpend, periodStartMs: number): KeySpend {
   return periodStartMs > spend.periodStartMs ? { ...spend, periodStartMs, spentBefore: spend.spent } : spend;
 }
 
+function lower(available: bigint, spendable: bigint | null): bigint {
+  return spendable !== null && spendable < available ? spendable : available;
+}
+
+/** The balance does not count, but the key's own limit still does. */
+function meteredAmount(op: HoldOp, spendable: bigint | null): bigint | null {
+  return spendable === null ? (op.amounts[0] ?? 0n) : grantable(op, spendable);
+}
+
 /** Nothing is granted on an empty wallet, not even for a model that costs nothing. Behaviour 7.4. */
 function grantable({ amounts, atLeast }: HoldOp, usable: bigint): bigint | null {
   if (usable <= 0n) return null;
@@ -98,7 +108,7 @@ function refuse(
   { wallet, available, spendable }: { wallet: Wallet; available: bigint; spendable: bigint | null },
 ): HoldOutcome {
   const enough = op.atLeast ?? op.amounts.at(-1) ?? 0n;
-  const wouldFit = grantable(op, available) !== null;
+  const wouldFit = op.isMetered || grantable(op, available) !== null;
   if (spendable !== null && wouldFit) return { state: "refused", reason: "spend-limit", available: spendable };
   const isOnHold = wallet.held > 0n && wallet.posted > 0n && wallet.posted >= enough;
   return { state: "refused", reason: isOnHold ? "on-hold" : "insufficient", available };
@@ -112,14 +122,16 @@ function settle(draft: Draft, op: SettleOp): SettleOutcome {
   assert(op.charge >= 0n && op.charge <= BALANCE_MAX, "a charge is neither negative nor larger than any balance");
   const wallet = draft.wallet(held.accountId);
   const freed = held.state === "open" ? held.amount : 0n;
-  const available = wallet.posted - wallet.held + freed;
-  const paid = op.charge < available ? op.charge : available;
+  const reserved = held.isMetered ? 0n : freed;
+  const available = wallet.posted - wallet.held + reserved;
+  const paid = held.isMetered || op.charge < available ? op.charge : available;
   const absorbed = op.charge - paid;
-  draft.putWallet(holding(wallet, wallet.held - freed));
+  draft.putWallet(holding(wallet, wallet.held - reserved));
   draft.resolveHold(held, "settled");
   countSpend(draft, held, { freed, paid, periodStartMs: op.periodStartMs });
   const { accountId, keyId } = held;
   const charge = { holdId: op.holdId, accountId, keyId, usage: op.usage, charge: op.charge, paid, absorbed };
+  if (held.isMetered && paid > 0n) draft.addTransaction(grantTransaction(charge));
   draft.addTransaction(chargeTransaction(charge), charge);
   if (op.answer !== null) draft.addAnswer(op.answer, op.holdId);
   return { state: "settled", paid, absorbed };
@@ -142,13 +154,29 @@ function chargeTransaction({ holdId, accountId, charge, paid, absorbed }: Charge
   };
 }
 
+/** Adds what the charge takes, in the same batch: a metered wallet is afterwards what it was before. */
+function grantTransaction({ holdId, accountId, paid }: Charge) {
+  return {
+    id: `grant:${holdId}`,
+    kind: "grant" as const,
+    accountId,
+    entries: [
+      { book: "wallet" as const, amount: paid },
+      { book: "clearing" as const, amount: -paid },
+    ],
+    holdId: null,
+    note: null,
+    actor: null,
+  };
+}
+
 /** Releasing twice does no harm: the second finds the hold resolved. */
 function release(draft: Draft, op: VoidOp): VoidOutcome {
   const held = draft.hold(op.holdId);
   if (held?.state !== "open") return { state: "already-resolved" };
   assert(held.accountId === op.accountId, "a hold is resolved under the account it was taken for");
   const wallet = draft.wallet(held.accountId);
-  draft.putWallet(holding(wallet, wallet.held - held.amount));
+  if (!held.isMetered) draft.putWallet(holding(wallet, wallet.held - held.amount));
   draft.resolveHold(held, op.isExpiry ? "expired" : "voided");
   countSpend(draft, held, { freed: held.amount, paid: 0n, periodStartMs: 0 });
   return { state: "voided" };

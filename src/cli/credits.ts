@@ -5,11 +5,13 @@ import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { type Credits, createCredits } from "../billing/credits.ts";
 import { createLedger } from "../billing/ledger.ts";
 import { NO_OUTBOX } from "../billing/outbox.ts";
+import { type AccountStore, BILLING_MODES, type BillingMode } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
 import type { LedgerLine } from "../core/ledger.ts";
 import { formatUsd } from "../core/money.ts";
 import { writeBalance, writeTransaction } from "../http/api/credits.ts";
 import { writeLine } from "../http/api/ledger.ts";
+import { createAccountStore } from "../store/accounts/accounts.ts";
 import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { createLedgerList } from "../store/ledger/list.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
@@ -22,15 +24,15 @@ import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { UsageError } from "./command/usage.ts";
 
 /** How many words follow each subcommand. */
-const SUBCOMMANDS = { add: 1, adjust: 1, balance: 0, ledger: 0 };
+const SUBCOMMANDS = { add: 1, adjust: 1, balance: 0, ledger: 0, mode: 1 };
 
 /** As many as a screen or two can show. */
 const LEDGER_LINES = 50;
 
 interface CreditOptions {
   readonly kind: keyof typeof SUBCOMMANDS;
-  /** Decimal text; null for subcommands that move nothing. */
-  readonly amountUsd: string | null;
+  /** The amount to move, or the billing mode to set; null where none was given. */
+  readonly word: string | null;
   readonly accountId: string;
   readonly note: string | null;
   /** Two movements with one key are made once. */
@@ -42,21 +44,25 @@ interface CreditOptions {
 export function credits(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "credits", terminal, parse: () => parseCredits(args) },
-    run: (options, { database }) =>
+    run: (options, { database, billing }) =>
       withStore(database, async (store) => {
         await store.requireAccount(options.accountId, terminal.now());
-        return run(options, creditsOf(store.db), terminal);
+        const accounts = createAccountStore(store.db);
+        if (options.kind === "mode") return changeMode(options, { accounts, usual: billing.billingMode, terminal });
+        const own = (await accounts.get(options.accountId))?.billingMode ?? null;
+        return run(options, { service: creditsOf(store.db), mode: own ?? billing.billingMode, terminal });
       }),
   });
 }
 
 function parseCredits({ words, flags }: Arguments): Parsed<CreditOptions> {
-  const [kind, amount] = parseSubcommand(words, "credits", SUBCOMMANDS);
+  const [kind, word] = parseSubcommand(words, "credits", SUBCOMMANDS);
   const { own, config } = splitFlags(flags, ["account", "note", "idempotency-key", "json", "no-color"]);
-  if (SUBCOMMANDS[kind] === 1 && amount === undefined) throw new UsageError(`credits ${kind} needs an amount in USD.`);
+  if ((kind === "add" || kind === "adjust") && word === undefined)
+    throw new UsageError(`credits ${kind} needs an amount in USD.`);
   const options = {
     kind,
-    amountUsd: amount ?? null,
+    word: word ?? null,
     accountId: textOf(own, "account") ?? DEFAULT_ACCOUNT,
     note: textOf(own, "note"),
     idempotencyKey: textOf(own, "idempotency-key"),
@@ -72,11 +78,17 @@ function creditsOf(db: Db): Credits {
   return createCredits(ledger, createLedgerList(db));
 }
 
-async function run(options: CreditOptions, service: Credits, terminal: Terminal): Promise<number> {
+interface CreditContext {
+  readonly service: Credits;
+  readonly mode: BillingMode;
+  readonly terminal: Terminal;
+}
+
+async function run(options: CreditOptions, { service, mode, terminal }: CreditContext): Promise<number> {
   if (options.kind === "ledger") return showLedger(options, service, terminal);
-  if (options.kind === "balance") return showBalance(options, service, terminal);
+  if (options.kind === "balance") return showBalance(options, { service, mode, terminal });
   // parseCredits has made sure of the amount.
-  const movement = { ...options, amountUsd: options.amountUsd as string, actor: COMMAND_LINE };
+  const movement = { ...options, amountUsd: options.word as string, actor: COMMAND_LINE };
   const transaction = await (options.kind === "add" ? service.topUp(movement) : service.adjust(movement));
   if (options.isJson) printJson(writeTransaction(transaction), terminal);
   else {
@@ -88,17 +100,45 @@ async function run(options: CreditOptions, service: Credits, terminal: Terminal)
   return 0;
 }
 
+interface ModeContext {
+  readonly accounts: AccountStore;
+  /** Of accounts without a mode of their own. */
+  readonly usual: BillingMode;
+  readonly terminal: Terminal;
+}
+
+/** Shows the billing mode of the account, or sets it. A running server follows within seconds. */
+async function changeMode(options: CreditOptions, { accounts, usual, terminal }: ModeContext): Promise<number> {
+  const { accountId, word, isJson } = options;
+  const wanted = BILLING_MODES.find((mode) => mode === word) ?? null;
+  if (word !== null && word !== DEFAULT_MODE && wanted === null) {
+    throw new UsageError(`The billing mode is one of ${[...BILLING_MODES, DEFAULT_MODE].join(", ")}, not '${word}'.`);
+  }
+  const account = word === null ? await accounts.get(accountId) : await accounts.setBillingMode(accountId, wanted);
+  const own = account?.billingMode ?? null;
+  if (isJson) printJson({ billingMode: own ?? usual, isOwn: own !== null }, terminal);
+  else terminal.say(`Account '${accountId}' is ${own ?? usual}${own === null ? ", as billing.mode says" : ""}.\n`);
+  return 0;
+}
+
+/** The account has no mode of its own. */
+const DEFAULT_MODE = "default";
+
 /** Posted, on hold and available. */
 async function showBalance(
   { accountId, isJson }: CreditOptions,
-  service: Credits,
-  terminal: Terminal,
+  { service, mode, terminal }: CreditContext,
 ): Promise<number> {
-  const balance = writeBalance(await service.balance(accountId));
+  const balance = writeBalance(await service.balance(accountId), mode);
   if (isJson) printJson(balance, terminal);
   else
     terminal.out(
-      formatTable(Object.entries(balance).map(([name, amount]) => [name.replace("Usd", ""), `${amount} USD`])),
+      formatTable([
+        ["posted", `${balance.postedUsd} USD`],
+        ["held", `${balance.heldUsd} USD`],
+        ["available", `${balance.availableUsd} USD`],
+        ["billing mode", balance.billingMode],
+      ]),
     );
   return 0;
 }

@@ -11,6 +11,7 @@ import { CAPABILITIES } from "../core/model.ts";
 import type { Profile } from "../core/profiles.ts";
 import { TIERS } from "../core/tiers.ts";
 import { writeProfile } from "../http/api/profiles.ts";
+import { createAccountStore } from "../store/accounts/accounts.ts";
 import { createKeyStore } from "../store/accounts/keys.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
@@ -37,7 +38,8 @@ export function profiles(args: Arguments, terminal: Terminal = thisTerminal()): 
 /** No background work is started: a command asks the database each time. */
 export function profilesOf(db: Db): Profiles {
   const store = createProfileStore(db);
-  const directory = createDirectory({ keys: createKeyStore(db), profiles: store, log: SILENT_LOG });
+  const accounts = createAccountStore(db);
+  const directory = createDirectory({ accounts, keys: createKeyStore(db), profiles: store, log: SILENT_LOG });
   return createProfiles({ store, directory });
 }
 

@@ -61,8 +61,7 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const started = await startOrExplain(settings, log, variant);
   if (started === null) return FAILED;
   const { app, madeKey } = started;
-  const { url, publicUrl, setupLink, firstKey } = app;
-  const shown = { url, publicUrl, setupLink, firstKey: firstKey ?? madeKey };
+  const shown = { ...app, firstKey: app.firstKey ?? madeKey, isFirstStart: app.firstKey !== null };
   const readyMs = performance.now() - startedAtMs;
   log.print(banner({ app: shown, settings, readyMs, notes: variant.notes }));
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
@@ -127,7 +126,10 @@ function untilStopped(app: App, log: ProcessLog): Promise<void> {
 }
 
 interface BannerInput {
-  readonly app: Pick<App, "url" | "publicUrl" | "firstKey" | "setupLink">;
+  readonly app: Pick<App, "url" | "publicUrl" | "firstKey" | "setupLink" | "credit"> & {
+    /** Whether this start created the account. */
+    readonly isFirstStart: boolean;
+  };
   readonly settings: Settings;
   readonly readyMs: number;
   /** Lines under the providers. */
@@ -149,6 +151,7 @@ function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
       : `  Dashboard   ${app.setupLink}   (one-time link: choose your password)`,
     `  Providers   ${providersLine(settings)}`,
     ...notes,
+    `  Credits     ${creditsLine(app)}`,
     app.firstKey === null
       ? "  API key     made at the first start; make another with: npx switchyard keys create --name NAME"
       : `  API key     ${app.firstKey}   (shown this once)`,
@@ -161,6 +164,14 @@ function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
     "",
   ];
   return lines.join("\n");
+}
+
+/** A first start says that its credit is a cap, because nobody asked for it. */
+function creditsLine({ credit, isFirstStart }: BannerInput["app"]): string {
+  if (credit.mode === "metered") return "metered (all spending is recorded, nothing is refused)";
+  const amount = `$${(Number(credit.available / 10_000n) / 100_000).toFixed(2)}`;
+  if (credit.available <= 0n) return `${amount}   (requests fail with 402; add some with: switchyard credits add 10)`;
+  return isFirstStart ? `${amount} starter credit   (a spending cap; add more in the dashboard)` : amount;
 }
 
 /** A file is shown relative to the working folder. A network address may hold a password and is not shown. */

@@ -166,7 +166,7 @@ function findPlace(root: Located | null, path: string): string | null {
 
 /** Whole sections go over as they are; only what depends on something else is worked out here. */
 function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options"> {
-  const { server, store, routing, limits, health, logging, tracing } = values;
+  const { server, store, routing, billing, limits, health, logging, tracing } = values;
   const dataDir = resolve(cwd, store.data);
   const database =
     store.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(store.database, cwd);
@@ -174,7 +174,7 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
   return {
     server: { ...server, lameDuckSeconds },
     ...{ database, dataDir, redis: store.redis },
-    ...{ routing, limits, health, logging },
+    ...{ routing, billing, limits, health, logging },
     tracing: tracingOf(tracing),
     catalog,
   };

@@ -66,6 +66,7 @@ const FILE_EXAMPLE = `## A file with everything
 server:   { host: 127.0.0.1, port: 8787 }
 database: sqlite:./data/switchyard.db
 routing:  { baseline: claude-opus-4-8, markup: 0.05 }
+billing:  { mode: prepaid, starterCredits: 5 }
 limits:   { requestsPerMinute: 600 }
 logging:  { level: info, content: false, retentionDays: 30 }
 providers:

@@ -9,7 +9,7 @@ import type { Problem } from "./report.ts";
  * Sections of the option table as they are, and values that had to be worked out. A new option in one of these sections
  * appears here without another line.
  */
-export interface Settings extends Pick<OptionValues, "routing" | "limits" | "health" | "logging"> {
+export interface Settings extends Pick<OptionValues, "routing" | "billing" | "limits" | "health" | "logging"> {
   readonly server: Omit<OptionValues["server"], "lameDuckSeconds"> & {
     /** Settled: the default depends on the database. */
     readonly lameDuckSeconds: number;

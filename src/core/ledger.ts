@@ -23,6 +23,8 @@ export interface Hold {
   readonly state: HoldState;
   /** Whether the key has a spend limit, so that its spending is counted. */
   readonly isLimited: boolean;
+  /** Nothing of the wallet is reserved: the charge is covered by an automatic grant. */
+  readonly isMetered: boolean;
 }
 
 /** What a key with a spend limit has spent and has on hold, ever; and how much of it before the period under way. */
@@ -42,7 +44,8 @@ export interface LedgerEntry {
   readonly amount: NanoUsd;
 }
 
-export const TRANSACTION_KINDS = ["topup", "adjustment", "charge"] as const;
+/** `grant`: covers one charge of a metered account, and is booked with it. */
+export const TRANSACTION_KINDS = ["topup", "adjustment", "charge", "grant"] as const;
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
 
 export interface Transaction {
@@ -82,6 +85,8 @@ export interface HoldOp {
   /** When none of them is: whatever is available, if it is at least this. Null when less will not do. */
   readonly atLeast: NanoUsd | null;
   readonly spendLimit: NanoUsd | null;
+  /** Whether the account is metered: then the balance refuses nothing. */
+  readonly isMetered: boolean;
   /** Where the period of the limit began: what was spent before it no longer counts. 0: everything counts. */
   readonly periodStartMs: number;
 }
@@ -211,6 +216,8 @@ export interface LedgerMonth {
   readonly topUps: NanoUsd;
   readonly charges: NanoUsd;
   readonly adjustments: NanoUsd;
+  /** Automatic grants, which cover the charges of metered accounts. */
+  readonly grants: NanoUsd;
   readonly closing: NanoUsd;
 }
 

@@ -66,7 +66,7 @@ export async function fillWithDemo(db: Db, plan: DemoPlan): Promise<DemoFilled> 
 async function createOwners(db: Db, { nowMs, days }: DemoPlan): Promise<string | null> {
   const createdAtMs = nowMs - days * DAY_MS;
   const accountId = DEFAULT_ACCOUNT;
-  const [store, profiles] = [createKeyStore(db), createProfileStore(db)];
+  const [accounts, store, profiles] = [createAccountStore(db), createKeyStore(db), createProfileStore(db)];
   const profile = {
     id: BUDGET_ID,
     accountId,
@@ -74,9 +74,9 @@ async function createOwners(db: Db, { nowMs, days }: DemoPlan): Promise<string |
     description: "Batch jobs that may wait",
     constraints: BUDGET,
   };
-  await unlessExists(() => createAccountStore(db).insert({ id: accountId, name: accountId, createdAtMs }));
+  await unlessExists(() => accounts.insert({ id: accountId, name: accountId, billingMode: null, createdAtMs }));
   await unlessExists(() => profiles.insert({ ...profile, createdAtMs, updatedAtMs: createdAtMs }));
-  const directory = createDirectory({ keys: store, profiles, log: SILENT_LOG });
+  const directory = createDirectory({ accounts, keys: store, profiles, log: SILENT_LOG });
   const keys = createKeys({ store, directory, log: SILENT_LOG, now: () => createdAtMs });
   const make = (name: string, profileId: string | null) =>
     unlessExists(() => keys.create({ id: `key_demo_${name}`, accountId, name, profileId }));

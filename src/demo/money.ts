@@ -113,7 +113,7 @@ async function bookAll(ledger: Ledger, records: readonly RequestRecord[]): Promi
       const amounts = [record.hold ?? 0n];
       return ledger.hold({
         ...{ id: holdIdOf(record), accountId, keyId: record.keyId, amounts },
-        ...{ atLeast: null, spendLimit: null, periodStartMs: 0 },
+        ...{ atLeast: null, spendLimit: null, isMetered: false, periodStartMs: 0 },
       });
     }),
   );

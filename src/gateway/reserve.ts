@@ -51,7 +51,8 @@ export async function reserve(call: Call, decision: Decision, services: Services
   const { id: keyId, accountId, spendLimitNano: spendLimit } = key;
   const atLeast = leastUseful(quotes, input);
   const periodStartMs = spendPeriodStartMs(key, services.now());
-  const terms = { id: holdId, accountId, keyId, amounts, atLeast, spendLimit, periodStartMs };
+  const isMetered = services.billingModeOf(accountId) === "metered";
+  const terms = { id: holdId, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs };
   const outcome = await services.ledger.hold(terms);
   if (outcome.state === "refused") {
     const needed = atLeast ?? (amounts.at(-1) as NanoUsd);
@@ -138,15 +139,15 @@ interface Shortfall {
 function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs, outputCapField }: Shortfall): GatewayError {
   const amounts = `${formatUsd(needed)} USD needed, ${formatUsd(available > 0n ? available : 0n)} USD available`;
   if (reason === "on-hold") {
-    const message = `The credits are reserved by requests still running (${amounts}). Try again when they are done.`;
+    const message = `The credits are reserved by requests that are still running (${amounts}). Retry when they are done.`;
     return new GatewayError("noCredit", message, { code: "credits_on_hold", retryAfterSeconds: ON_HOLD_RETRY_SECONDS });
   }
   if (reason === "spend-limit") {
     const next =
-      resetsAtMs === null ? "" : ` It starts anew on ${new Date(resetsAtMs).toISOString().slice(0, 10)} (00:00 UTC).`;
-    const message = `The spend limit of this key is reached (${amounts}).${next}`;
+      resetsAtMs === null ? "" : ` It resets on ${new Date(resetsAtMs).toISOString().slice(0, 10)} (00:00 UTC).`;
+    const message = `This key has reached its spend limit (${amounts}).${next}`;
     return new GatewayError("noCredit", message, { code: "spend_limit_reached" });
   }
-  const message = `Not enough credits (${amounts}). Top up, or send a smaller '${outputCapField}'.`;
+  const message = `Not enough credits (${amounts}). Add credits in the dashboard under Credits or with 'switchyard credits add 10', or send a smaller '${outputCapField}'.`;
   return new GatewayError("noCredit", message, { code: "insufficient_credits" });
 }

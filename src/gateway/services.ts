@@ -2,6 +2,7 @@
 
 import type { Ledger } from "../billing/ledger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { BillingMode } from "../core/accounts.ts";
 import type { ToolCallsSeen } from "../core/decision.ts";
 import type { IdempotencyStore } from "../core/idempotency.ts";
 import type { Log } from "../core/log.ts";
@@ -14,6 +15,7 @@ export interface Services {
   readonly registry: Registry;
   readonly health: Health;
   readonly ledger: Ledger;
+  readonly billingModeOf: (accountId: string) => BillingMode;
   readonly idempotency: IdempotencyStore;
   readonly toolLoops: ToolLoops;
   /** How often each model's tool calls were valid, as observed up to a minute ago; one account's calls may count more. */

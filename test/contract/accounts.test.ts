@@ -22,10 +22,17 @@ const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () 
 /** What one process has of keys and profiles. */
 function createProcess(db: Db) {
   const stores = { accounts: createAccountStore(db), keys: createKeyStore(db), profiles: createProfileStore(db) };
-  const directory = createDirectory({ keys: stores.keys, profiles: stores.profiles, log: quiet, pollMs: 20 });
+  const directory = createDirectory({ ...stores, log: quiet, pollMs: 20 });
   const keys = createKeys({ store: stores.keys, directory, log: quiet });
   const profiles = createProfiles({ store: stores.profiles, directory });
-  return { ...stores, stores, directory, keys, profiles, accounts: createAccounts({ store: stores.accounts }) };
+  return {
+    ...stores,
+    stores,
+    directory,
+    keys,
+    profiles,
+    accounts: createAccounts({ store: stores.accounts, directory }),
+  };
 }
 
 await describeStores("accounts", ({ url, isShared }) => {

@@ -23,8 +23,8 @@ const database = await createTestDatabase();
 
 /** What one process knows of keys and profiles. */
 async function openProcess(db: Db, pollMs: number) {
-  const [keyStore, profileStore] = [createKeyStore(db), createProfileStore(db)];
-  const directory = createDirectory({ keys: keyStore, profiles: profileStore, log: QUIET, pollMs });
+  const [accounts, keyStore, profileStore] = [createAccountStore(db), createKeyStore(db), createProfileStore(db)];
+  const directory = createDirectory({ accounts, keys: keyStore, profiles: profileStore, log: QUIET, pollMs });
   await directory.start();
   const keys = createKeys({ store: keyStore, directory, log: QUIET });
   return { directory, keys, profiles: createProfiles({ store: profileStore, directory }) };
@@ -38,7 +38,7 @@ describe.skipIf(database === null)("changes by other processes", () => {
   beforeAll(async () => {
     db = await openDb(database!.url);
     await db.migrate();
-    await createAccountStore(db).insert({ id: "acme", name: "acme", createdAtMs: 1 });
+    await createAccountStore(db).insert({ id: "acme", name: "acme", billingMode: null, createdAtMs: 1 });
     proxy = await startTcpProxy(database!.url);
   });
   afterEach(async () => {

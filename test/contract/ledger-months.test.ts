@@ -118,7 +118,7 @@ function expectedOf(history: readonly Booked[]): readonly LedgerMonth[] {
   const months: LedgerMonth[] = [];
   let [balance, timeMs] = [0n, START_MS];
   const open = (id: string): LedgerMonth => {
-    return { id, entries: 0, opening: balance, topUps: 0n, charges: 0n, adjustments: 0n, closing: balance };
+    return { id, entries: 0, opening: balance, topUps: 0n, charges: 0n, adjustments: 0n, grants: 0n, closing: balance };
   };
   for (const { kind, amount, waitMs } of history) {
     timeMs += waitMs;
@@ -127,7 +127,7 @@ function expectedOf(history: readonly Booked[]): readonly LedgerMonth[] {
       months.push(open(monthOf(Date.parse(`${last}-01T00:00:00Z`) + 32 * DAY_MS)));
     balance += amount;
     const month = months.pop() as LedgerMonth;
-    const sum = { topup: "topUps", charge: "charges", adjustment: "adjustments" } as const;
+    const sum = { topup: "topUps", charge: "charges", adjustment: "adjustments", grant: "grants" } as const;
     months.push({ ...month, entries: month.entries + 1, [sum[kind]]: month[sum[kind]] + amount, closing: balance });
   }
   return months.reverse();

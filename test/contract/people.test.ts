@@ -27,7 +27,7 @@ await describeStores("people", ({ url }) => {
   beforeAll(async () => {
     db = await openDb(url);
     await db.migrate();
-    await createAccountStore(db).insert({ id: "a", name: "a", createdAtMs: 1 });
+    await createAccountStore(db).insert({ id: "a", name: "a", billingMode: null, createdAtMs: 1 });
   });
   afterAll(() => db.close());
   const users = () => createUserStore(db);

@@ -45,9 +45,10 @@ test("added, adjusted and shown before any server has run", async () => {
     postedUsd: "22.5",
     heldUsd: "0",
     availableUsd: "22.5",
+    billingMode: "prepaid",
   });
   expect((await run(terminal, "credits", "balance")).out).toMatch(
-    /^posted +22\.5 USD\nheld +0 USD\navailable +22\.5 USD\n$/,
+    /^posted +22\.5 USD\nheld +0 USD\navailable +22\.5 USD\nbilling mode +prepaid\n$/,
   );
   expect(await json(terminal, "credits", "ledger")).toMatchObject({
     data: [
@@ -58,6 +59,18 @@ test("added, adjusted and shown before any server has run", async () => {
   const table = (await run(terminal, "credits", "ledger")).out.split("\n");
   expect(table[0]).toMatch(/^TIME +KIND +AMOUNT USD +BALANCE USD +BY +FOR/);
   expect(table[2]).toMatch(/topup +25 +25 +command line +January/);
+});
+
+test("the billing mode of an account is shown, set and given back to the gateway's", async () => {
+  const terminal = recordTerminal();
+  expect((await run(terminal, "credits", "mode")).said).toBe("Account 'default' is prepaid, as billing.mode says.\n");
+  expect((await run(terminal, "credits", "mode", "metered")).said).toBe("Account 'default' is metered.\n");
+  expect(await json(terminal, "credits", "balance")).toMatchObject({ billingMode: "metered" });
+  expect(await json(terminal, "credits", "mode", "default")).toEqual({ billingMode: "prepaid", isOwn: false });
+  expect(await run(terminal, "credits", "mode", "free")).toMatchObject({
+    code: 2,
+    said: expect.stringMatching(/one of prepaid, metered, default, not 'free'/),
+  });
 });
 
 test("with one idempotency key once", async () => {

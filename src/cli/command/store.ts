@@ -42,7 +42,7 @@ export async function withStore<T>(database: string, work: (store: CommandStore)
 function storeOf(db: Db): CommandStore {
   const store = createKeyStore(db);
   const accounts = createAccountStore(db);
-  const directory = createDirectory({ keys: store, profiles: createProfileStore(db), log: SILENT_LOG });
+  const directory = createDirectory({ accounts, keys: store, profiles: createProfileStore(db), log: SILENT_LOG });
   return {
     db,
     keys: createKeys({ store, directory, log: SILENT_LOG }),
@@ -57,7 +57,7 @@ async function requireAccount(accounts: AccountStore, id: string, nowMs: number)
   if ((await accounts.get(id)) !== null) return;
   if (id !== DEFAULT_ACCOUNT) throw new GatewayError("notFound", `There is no account '${id}'.`);
   try {
-    await accounts.insert({ id: DEFAULT_ACCOUNT, name: DEFAULT_ACCOUNT, createdAtMs: nowMs });
+    await accounts.insert({ id: DEFAULT_ACCOUNT, name: DEFAULT_ACCOUNT, billingMode: null, createdAtMs: nowMs });
   } catch (error) {
     // A server that starts at this moment has just created it.
     if (!(error instanceof UniqueViolation)) throw error;

@@ -174,6 +174,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       'switchyard credits adjust -2.50 --note "paid twice"',
       "switchyard credits balance --json",
       "switchyard credits ledger --account acc_0123",
+      "switchyard credits mode metered",
     ],
     tables: [
       [
@@ -185,6 +186,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
           ["  --idempotency-key KEY", "Twice with one key is done once"],
           ["balance", "What is posted, on hold and available"],
           ["ledger", "What was booked last, newest first"],
+          ["mode [MODE]", "Show the billing mode, or set it: prepaid, metered, or default (billing.mode)"],
         ],
       ],
       flagsOfAll(["--account ID", "Whose credits: default when left out"]),

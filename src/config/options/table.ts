@@ -2,6 +2,7 @@
 // Loading, `switchyard doctor`, docs/reference/configuration.md and .env.example all come from it.
 
 import { databaseUrl, number, oneOf, redisUrl, text, truth } from "../readers.ts";
+import { BILLING_OPTIONS } from "./billing.ts";
 import { LIMIT_OPTIONS } from "./limits.ts";
 import { type Option, option, type ValuesOf } from "./option.ts";
 import { CATALOG_OPTIONS, HEALTH_OPTIONS, ROUTING_OPTIONS } from "./routing.ts";
@@ -89,6 +90,7 @@ export const OPTIONS = {
   store: STORE_OPTIONS,
   catalog: CATALOG_OPTIONS,
   routing: ROUTING_OPTIONS,
+  billing: BILLING_OPTIONS,
   limits: LIMIT_OPTIONS,
   health: HEALTH_OPTIONS,
   logging: LOGGING_OPTIONS,

@@ -1,13 +1,21 @@
 // /api/accounts: the accounts that keys, credits and requests belong to. For operators.
 
-import type { Account } from "../../core/accounts.ts";
-import { AnyText, Name, named, page, type Shape, strict, Time } from "../openapi/schema.ts";
-import { isoTime, listPage, pageOf, paging } from "./exchange.ts";
-import { type ApiRoute, get, post } from "./route.ts";
+import { Type } from "typebox";
+import { type Account, BILLING_MODES } from "../../core/accounts.ts";
+import { AnyText, listed, Name, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
+import { idOf, isoTime, listPage, pageOf, paging } from "./exchange.ts";
+import { type ApiRoute, get, patch, post } from "./route.ts";
 
 /** An account owns keys, profiles, credits and requests. Users see one account, operators all of them. */
-export const AccountSchema = named("Account", { id: AnyText, name: AnyText, createdAt: Time });
+export const AccountSchema = named("Account", {
+  id: AnyText,
+  name: AnyText,
+  // Null: the account follows the gateway's setting.
+  billingMode: nullable(listed(BILLING_MODES)),
+  createdAt: Time,
+});
 const NewAccountSchema = strict("NewAccount", { name: Name });
+const AccountChangeSchema = strict("AccountChange", { billingMode: nullable(Type.Enum([...BILLING_MODES])) });
 
 /** For operators only: an owner cannot even learn which other accounts exist. */
 export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
@@ -19,6 +27,17 @@ export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
     response: AccountSchema,
     handle: async ({ body }, { accounts }) => writeAccount(await accounts.create(body().name)),
   }),
+  // Requests that run keep the mode they began with.
+  patch("changeAccount", "/api/accounts/:id", {
+    summary: "Choose prepaid or metered billing for an account; null follows the gateway's setting",
+    access: "operator",
+    body: AccountChangeSchema,
+    example: { billingMode: "metered" },
+    response: AccountSchema,
+    errors: [404],
+    handle: async ({ request, body }, { accounts }) =>
+      writeAccount(await accounts.setBillingMode(idOf(request, "account"), body().billingMode)),
+  }),
   get("listAccounts", "/api/accounts", {
     summary: "The accounts",
     access: "operator",
@@ -29,6 +48,6 @@ export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
 ];
 
 /** The account as it is shown, with its time in ISO 8601. */
-function writeAccount({ id, name, createdAtMs }: Account): Shape<typeof AccountSchema> {
-  return { id, name, createdAt: isoTime(createdAtMs) };
+function writeAccount({ id, name, billingMode, createdAtMs }: Account): Shape<typeof AccountSchema> {
+  return { id, name, billingMode, createdAt: isoTime(createdAtMs) };
 }

@@ -3,6 +3,7 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Movement } from "../../billing/credits.ts";
+import { BILLING_MODES, type BillingMode } from "../../core/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { TRANSACTION_KINDS, type Transaction, type Wallet } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
@@ -13,8 +14,13 @@ import { AnyText, listed, named, nullable, optional, plainText, type Shape, stri
 import { account, accountOf } from "./exchange.ts";
 import { type ApiCall, type ApiRoute, get, post } from "./route.ts";
 
-/** Posted money minus open reservations is what new requests may spend. */
-export const CreditsSchema = named("Credits", { postedUsd: AnyText, heldUsd: AnyText, availableUsd: AnyText });
+/** Posted money minus open reservations is what new requests may spend, unless the account is metered. */
+export const CreditsSchema = named("Credits", {
+  postedUsd: AnyText,
+  heldUsd: AnyText,
+  availableUsd: AnyText,
+  billingMode: listed(BILLING_MODES),
+});
 
 /** Room for a reason and an invoice number. */
 const NOTE_MAX = 500;
@@ -54,7 +60,10 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
   get("getCredits", "/api/credits", {
     summary: "What an account has, what of it is on hold, and what is available",
     response: CreditsSchema,
-    handle: async ({ request }, edge) => writeBalance(await edge.credits.balance(await accountOf(request, edge))),
+    async handle({ request }, edge) {
+      const accountId = await accountOf(request, edge);
+      return writeBalance(await edge.credits.balance(accountId), edge.services.billingModeOf(accountId));
+    },
   }),
   // Only operators move money. A payment provider would call this with its own idempotency key.
   post("topUp", "/api/credits/topups", {
@@ -101,8 +110,9 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
 }
 
 /** Also written by the command line, which prints the same JSON. */
-export function writeBalance({ posted, held }: Wallet): Shape<typeof CreditsSchema> {
-  return { postedUsd: formatUsd(posted), heldUsd: formatUsd(held), availableUsd: formatUsd(posted - held) };
+export function writeBalance({ posted, held }: Wallet, billingMode: BillingMode): Shape<typeof CreditsSchema> {
+  const availableUsd = formatUsd(posted - held);
+  return { postedUsd: formatUsd(posted), heldUsd: formatUsd(held), availableUsd, billingMode };
 }
 
 /** The amount is that of the wallet; the other side of the entry is in `entries` of the ledger. */

@@ -23,7 +23,7 @@ export const LedgerLineSchema = named("LedgerLine", {
   createdAt: Time,
 });
 
-/** A month in UTC. Opening plus the three signed sums is closing. */
+/** A month in UTC. Opening plus the four signed sums is closing. */
 export const LedgerMonthSchema = named("LedgerMonth", {
   month: Type.String({ pattern: "^\\d{4}-\\d{2}$" }),
   entries: Integer,
@@ -31,6 +31,8 @@ export const LedgerMonthSchema = named("LedgerMonth", {
   topUpsUsd: AnyText,
   chargesUsd: AnyText,
   adjustmentsUsd: AnyText,
+  // Zero unless the account was metered: then a grant covers each charge.
+  grantsUsd: AnyText,
   closingUsd: AnyText,
 });
 
@@ -89,7 +91,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   }),
   // Months are their own cursor: `after` is the last month of the page before.
   get("listLedgerMonths", "/api/ledger/months", {
-    summary: "What each month did to the balance, newest first; opening plus the three signed sums is closing",
+    summary: "What each month did to the balance, newest first; opening plus the four signed sums is closing",
     parameters: paging,
     response: page(LedgerMonthSchema),
     errors: [400],
@@ -136,7 +138,7 @@ export function writeLine({ transaction, createdAtMs, requestId, model }: Ledger
 }
 
 function writeMonth(given: LedgerMonth): Shape<typeof LedgerMonthSchema> {
-  const { id, entries, opening, topUps, charges, adjustments, closing } = given;
+  const { id, entries, opening, topUps, charges, adjustments, grants, closing } = given;
   return {
     month: id,
     entries,
@@ -144,6 +146,7 @@ function writeMonth(given: LedgerMonth): Shape<typeof LedgerMonthSchema> {
     topUpsUsd: formatUsd(topUps),
     chargesUsd: formatUsd(charges),
     adjustmentsUsd: formatUsd(adjustments),
+    grantsUsd: formatUsd(grants),
     closingUsd: formatUsd(closing),
   };
 }

@@ -60,7 +60,7 @@ export function createLedgerAudit(db: Db): LedgerAudit {
     async wallets() {
       const rows = await db.query(
         `SELECT w.*, COALESCE(h.total, 0) AS open_holds, COALESCE(h.number, 0) AS open_hold_count FROM wallets w
-         LEFT JOIN (SELECT account_id, CAST(SUM(amount) AS BIGINT) AS total, COUNT(*) AS number FROM holds
+         LEFT JOIN (SELECT account_id, CAST(SUM(CASE WHEN is_metered = 1 THEN 0 ELSE amount END) AS BIGINT) AS total, COUNT(*) AS number FROM holds
                     WHERE state = 'open' GROUP BY account_id) h ON h.account_id = w.account_id
          ORDER BY w.account_id`,
       );

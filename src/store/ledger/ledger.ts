@@ -85,7 +85,7 @@ function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore[
     if (!outcomes.every(isDone) || !ops.every((op, index) => isUncurbed(op, outcomes[index]))) return null;
     const statements = write({ state, changes });
     // A batch locks wallets in one order. At once, two processes could lock several of them crosswise.
-    if (changes.wallets.length === 1) await db.batchAtOnce(statements);
+    if (changes.wallets.length <= 1) await db.batchAtOnce(statements);
     else await db.batch(statements);
     memory.learn(state, changes);
     return outcomes;
@@ -135,7 +135,7 @@ const ORPHANS_MAX = 500;
 const WALLET = "account_id, posted, held, sequence, hash";
 // By name: a prepared statement that says `*` fails as soon as a newer version adds a column.
 const MOVE = "t.id, t.kind, t.account_id, t.sequence, t.balance_after, t.hold_id, t.note, t.hash";
-const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited";
+const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited, h.is_metered";
 
 /** After another process changed a wallet more changes are likely: for so many batches it is cheaper to read first. */
 const READS_AFTER_CONFLICT = 100;
@@ -193,9 +193,14 @@ export class LedgerMemory {
 
   #knows(op: LedgerOp): boolean {
     if (op.kind === "move" || !this.#wallets.has(op.accountId)) return false;
-    if (op.kind === "hold") return op.spendLimit === null || this.#keySpends.has(op.keyId);
+    if (op.kind === "hold") return op.spendLimit === null || this.#knowsSpend(op);
     const hold = this.#holds.get(op.holdId);
-    return hold !== undefined && (!hold.isLimited || this.#keySpends.has(hold.keyId));
+    return hold !== undefined && (!hold.isLimited || this.#knowsSpend(hold));
+  }
+
+  /** Metered holds leave the wallet alone, so the wallet would not tell that another process counted on the same key. */
+  #knowsSpend({ keyId, isMetered }: Pick<Hold, "keyId" | "isMetered">): boolean {
+    return !isMetered && this.#keySpends.has(keyId);
   }
 }
 
@@ -216,12 +221,13 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
   const limitedKeys = ops.flatMap((op) => (op.kind === "hold" && op.spendLimit !== null ? [op.keyId] : []));
   const read = (name: ReadName, values: readonly string[], sql: string) =>
     values.length === 0 ? {} : { [name]: { sql, params: [listValue(kind, unique(values))] } };
-  const movedAccounts = moves.map(({ accountId }) => accountId);
+  const walletsNeeded = ops.filter((op) => op.kind === "move" || (op.kind === "hold" && op.isMetered));
   return {
-    // A wallet is made with its first money, for accounts that exist. First, since a row that is not there cannot be locked.
+    // A wallet is made with its first money or its first metered call, for accounts that exist. First, since a row that
+    // is not there cannot be locked.
     ...read(
       "newWallets",
-      movedAccounts,
+      walletsNeeded.map(({ accountId }) => accountId),
       `INSERT INTO wallets (${WALLET}) SELECT id, 0, 0, 0, '' FROM accounts WHERE ${inListSql(kind, "id", "$1")}
        ORDER BY id ON CONFLICT (account_id) DO NOTHING`,
     ),
@@ -288,6 +294,7 @@ function toHold(row: SqlRow): Hold {
     amount: BigInt(row.amount as number),
     state: row.state as HoldState,
     isLimited: Number(row.is_limited) === 1,
+    isMetered: Number(row.is_metered) === 1,
   };
 }
 

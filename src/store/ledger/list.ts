@@ -9,7 +9,7 @@ import { toTransaction } from "./ledger.ts";
 export function createLedgerList(db: Db): LedgerList {
   return {
     async list(accountId, { limit, after, from = null, kind = null, month = null }) {
-      const isMoves = kind !== null && kind !== "charge";
+      const isMoves = kind === "topup" || kind === "adjustment";
       const index = isMoves ? indexedBySql(db.kind, "ledger_moves") : "";
       const within = month === null ? EVERYTHING : await rangeOf(db, accountId, month);
       const rows = await db.query(
@@ -32,8 +32,8 @@ export function createLedgerList(db: Db): LedgerList {
 /** The range without a month. */
 const EVERYTHING: SequenceRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
-/** Said in these words, the index of what is not a charge can be used. */
-const MOVES_ONLY = " AND t.kind <> 'charge'";
+/** Said in these words, the index of top-ups and adjustments can be used. */
+const MOVES_ONLY = " AND t.kind IN ('topup', 'adjustment')";
 
 /** By the transaction's place. Asked for one by one: between two top-ups there may be a million charges. */
 async function entriesOf(db: Db, accountId: string, rows: readonly SqlRow[]): Promise<ReadonlyMap<number, SqlRow[]>> {
@@ -92,9 +92,10 @@ async function listMonths(
     const range = { from: ends[index + 1] ?? 0, to: ends[index] ?? 0 };
     const [opening, closing] = [balances.get(range.from) ?? 0n, balances.get(range.to) ?? 0n];
     const { topUps, adjustments } = await movesIn(db, accountId, range);
-    const charges = closing - opening - topUps - adjustments;
+    const grants = await grantsIn(db, accountId, range);
+    const charges = closing - opening - topUps - adjustments - grants;
     const entries = range.to - range.from;
-    months.push({ id: write(number), entries, opening, topUps, charges, adjustments, closing });
+    months.push({ id: write(number), entries, opening, topUps, charges, adjustments, grants, closing });
   }
   return months;
 }
@@ -156,17 +157,29 @@ async function balancesOf(db: Db, accountId: string, places: readonly number[]):
   return new Map(rows.map(({ sequence, balance_after }) => [Number(sequence), BigInt(balance_after as number)]));
 }
 
-/** What is not a charge; those few have an index of their own. */
+/** Top-ups and adjustments; those few have an index of their own. */
 async function movesIn(db: Db, accountId: string, { from, to }: SequenceRange) {
   const rows = await db.query(
     `SELECT t.kind, CAST(SUM((SELECT amount FROM ledger_entries e
        WHERE e.account_id = t.account_id AND e.sequence = t.sequence AND e.book = 'wallet')) AS BIGINT) AS amount
      FROM ledger_transactions t${indexedBySql(db.kind, "ledger_moves")}
-     WHERE t.account_id = $1 AND t.sequence > $2 AND t.sequence <= $3 AND t.kind <> 'charge' GROUP BY t.kind`,
+     WHERE t.account_id = $1 AND t.sequence > $2 AND t.sequence <= $3 ${MOVES_ONLY} GROUP BY t.kind`,
     [accountId, from, to],
   );
   const sumOf = (kind: string): bigint => BigInt((rows.find((row) => row.kind === kind)?.amount as number) ?? 0);
   return { topUps: sumOf("topup"), adjustments: sumOf("adjustment") };
+}
+
+/** Automatic grants of metered accounts: one for each charge, so this reads as many rows as the month had. */
+async function grantsIn(db: Db, accountId: string, { from, to }: SequenceRange): Promise<bigint> {
+  const [row] = await db.query(
+    `SELECT CAST(COALESCE(SUM(e.amount), 0) AS BIGINT) AS amount
+     FROM ledger_transactions t${indexedBySql(db.kind, "ledger_grants")}
+     JOIN ledger_entries e ON e.account_id = t.account_id AND e.sequence = t.sequence AND e.book = 'wallet'
+     WHERE t.account_id = $1 AND t.sequence > $2 AND t.sequence <= $3 AND t.kind = 'grant'`,
+    [accountId, from, to],
+  );
+  return BigInt((row?.amount as number) ?? 0);
 }
 
 /** Months are counted through from year 0, so that the one before is one less. */

@@ -93,6 +93,7 @@ function holdShape(owner: string): InsertShape<Hold> {
       amount: integer((hold) => hold.amount),
       state: text((hold) => hold.state),
       is_limited: flag((hold) => hold.isLimited),
+      is_metered: flag((hold) => hold.isMetered),
       owner: text(() => owner),
     },
     clockColumn: "created_at",

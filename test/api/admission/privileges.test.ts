@@ -72,6 +72,7 @@ describe("an owner", () => {
   it("cannot call what is for operators, whatever they add", async () => {
     for (const [method, path, body] of [
       ["POST", "/api/accounts", { name: "more" }],
+      ["PATCH", "/api/accounts/default", { billingMode: "metered" }],
       ["POST", "/api/credits/topups", { amountUsd: "5", account: ids.account }],
       ["POST", "/api/invitations", { email: "x@example.com", role: "operator" }],
       ["GET", "/api/users", undefined],

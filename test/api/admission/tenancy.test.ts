@@ -123,6 +123,7 @@ describe("an owner", () => {
   const operators: readonly (readonly [string, string, object?])[] = [
     ["GET", "/api/accounts"],
     ["POST", "/api/accounts", { name: "x" }],
+    ["PATCH", "/api/accounts/default", { billingMode: "metered" }],
     ["GET", "/api/users"],
     ["DELETE", "/api/users/user_0"],
     ["POST", "/api/users/user_0/reset"],

@@ -58,6 +58,7 @@ const newKey = async (): Promise<string> => {
 
 /** Each body of /api: where it goes, and one that is good. Called again for each case, since some use a thing up. */
 const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, path: string, good: object]>>> = {
+  AccountChange: async () => ["PATCH", "/api/accounts/default", { billingMode: null }],
   NewAccount: async () => ["POST", "/api/accounts", { name: "a" }],
   NewKey: async () => ["POST", "/api/keys", { name: "k", spendLimitUsd: "5" }],
   KeyChange: async () => ["PATCH", `/api/keys/${await newKey()}`, { name: "k" }],

@@ -125,6 +125,8 @@ describe("live responses keep to the document", () => {
 
   it("of /api", async () => {
     await check("POST", "/api/accounts", await gateway.api("POST", "/api/accounts", { name: "a" }));
+    const changed = await gateway.api("PATCH", "/api/accounts/default", { billingMode: null });
+    await check("PATCH", "/api/accounts/{id}", changed);
     const profileBody = {
       name: "p",
       tierFloor: "LIGHT",

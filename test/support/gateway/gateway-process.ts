@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ADMIN_TOKEN, NEVER_SHEDS } from "./gateway.ts";
 
@@ -65,6 +66,8 @@ function launch({ folder, env = {} }: ProcessOptions, words: readonly string[]):
       SWITCHYARD_DRAIN_SECONDS: "2",
       SWITCHYARD_LAME_DUCK_SECONDS: "0",
       ...NEVER_SHEDS,
+      // A real provider's tests count from what they top up.
+      ...(existsSync(join(folder, "switchyard.yaml")) ? { SWITCHYARD_STARTER_CREDITS: "0" } : {}),
       ...env,
     },
   });

@@ -59,6 +59,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     SWITCHYARD_DRAIN_SECONDS: "1",
     SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
     ...NEVER_SHEDS,
+    // A real provider's tests count from what they top up.
+    ...(options.yaml === undefined ? {} : { SWITCHYARD_STARTER_CREDITS: "0" }),
     ...(options.database === undefined ? {} : { DATABASE_URL: options.database }),
     ...options.env,
   };

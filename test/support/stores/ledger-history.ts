@@ -26,14 +26,16 @@ const holding = fc
     atLeast: fc.option(nano),
     limit: fc.option(nano),
     periodStartMs: period,
+    isMetered: fc.nat({ max: 3 }).map((number) => number === 0),
   })
-  .map(({ id, accountId: account, amounts, atLeast, limit, periodStartMs }) =>
+  .map(({ id, accountId: account, amounts, atLeast, limit, periodStartMs, isMetered }) =>
     hold(id, 0n, {
       accountId: account,
       keyId: `key-${account}-${limit === null ? "free" : "limited"}`,
       amounts: amounts.sort((a, b) => b - a).map(BigInt),
       atLeast: atLeast === null ? null : BigInt(atLeast),
       spendLimit: limit === null ? null : BigInt(limit),
+      isMetered,
       periodStartMs,
     }),
   );

@@ -52,6 +52,7 @@ export function hold(id: string, amount: bigint, changes: Partial<HoldOp> = {}):
     amounts: [amount],
     atLeast: null,
     spendLimit: null,
+    isMetered: false,
     periodStartMs: 0,
     ...changes,
   };
@@ -91,7 +92,8 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
   const as = (owner: string): LedgerStore => ({
     async commit(ops, posting) {
       for (const op of ops) {
-        if (op.kind === "move" && accountIds.includes(op.accountId) && !wallets.has(op.accountId))
+        const isFirst = op.kind === "move" || (op.kind === "hold" && op.isMetered);
+        if (isFirst && accountIds.includes(op.accountId) && !wallets.has(op.accountId))
           wallets.set(op.accountId, { accountId: op.accountId, posted: 0n, held: 0n, sequence: 0, hash: "" });
       }
       const { outcomes, changes } = posting({ wallets, holds, keySpends, moves: transactions }, ops);
@@ -137,7 +139,8 @@ function auditOf(ledger: MemoryLedger): LedgerAudit {
         const open = [...ledger.holds.values()].filter(
           ({ accountId, state }) => accountId === wallet.accountId && state === "open",
         );
-        return { wallet, openHolds: open.reduce((sum, { amount }) => sum + amount, 0n), openHoldCount: open.length };
+        const openHolds = open.reduce((sum, { amount, isMetered }) => sum + (isMetered ? 0n : amount), 0n);
+        return { wallet, openHolds, openHoldCount: open.length };
       }),
     transactions: async (accountId, after, upTo) =>
       all

@@ -55,6 +55,7 @@ export function createMemoryStores() {
       return state.revision;
     },
   };
+  const accounts = { billingModes: async () => new Map<string, never>() };
   const profiles: ProfileStore = {
     insert: async (profile) => {
       await reach();
@@ -88,5 +89,5 @@ export function createMemoryStores() {
     warn: (_fields, message) => void warnings.push(message ?? ""),
     error: () => {},
   };
-  return { keys, profiles, log, state, warnings };
+  return { accounts, keys, profiles, log, state, warnings };
 }

@@ -157,6 +157,57 @@ describe("spend limits", () => {
   });
 });
 
+describe("metered", () => {
+  const metered = { isMetered: true };
+
+  test("a hold reserves nothing, and the charge is covered by a grant before it", async () => {
+    const { ledger, last } = await play(hold("h", 50n, metered), settle("h", 70));
+    expect(last).toEqual({ state: "settled", paid: 70n, absorbed: 0n });
+    expect(ledger.wallets.get("a")).toMatchObject({ posted: 0n, held: 0n, sequence: 2 });
+    const booked = [...ledger.transactions.values()];
+    expect(booked.map(({ id, kind, balanceAfter }) => [id, kind, balanceAfter])).toEqual([
+      ["grant:h", "grant", 70n],
+      ["charge:h", "charge", 0n],
+    ]);
+    expect(await problemsOf(ledger)).toEqual([]);
+  });
+
+  test("a balance and what prepaid requests hold of it stay as they are", async () => {
+    const { ledger } = await play(topUp("t", 10n), hold("p", 10n), hold("h", 50n, metered), settle("h", 70));
+    expect(ledger.wallets.get("a")).toMatchObject({ posted: 10n, held: 10n });
+    expect(await problemsOf(ledger)).toEqual([]);
+  });
+
+  test("a request keeps the mode it began with", async () => {
+    const { ledger, last } = await play(topUp("t", 10n), hold("h", 4n), hold("m", 90n, metered), settle("h", 6));
+    expect(last).toMatchObject({ paid: 6n });
+    expect(ledger.wallets.get("a")).toMatchObject({ posted: 4n, held: 0n });
+  });
+
+  test("the key's own spend limit still counts what is held and spent", async () => {
+    const limited = { isMetered: true, spendLimit: 10n };
+    const start = [hold("h", 6n, limited)];
+    expect((await play(...start, hold("i", 5n, limited))).last).toMatchObject({ reason: "spend-limit", available: 4n });
+    const { ledger, last } = await play(...start, settle("h", 3), hold("i", 7n, limited));
+    expect(last).toMatchObject({ state: "held" });
+    expect(await problemsOf(ledger)).toEqual([]);
+  });
+
+  test("a released or expired hold grants nothing; a late charge is still covered once", async () => {
+    expect((await play(hold("h", 6n, metered), release("h"))).ledger.transactions.size).toBe(0);
+    const late = [hold("h", 6n, metered), release("h", { isExpiry: true }), settle("h", 5), settle("h", 5)];
+    const { ledger, last } = await play(...late);
+    expect(last).toEqual({ state: "already-resolved" });
+    expect(ledger.wallets.get("a")).toMatchObject({ posted: 0n, held: 0n, sequence: 2 });
+  });
+
+  test("a charge of nothing needs no grant, and an unknown account gets no hold", async () => {
+    expect((await play(hold("h", 6n, metered), settle("h", 0))).ledger.transactions.size).toBe(1);
+    const { last } = await play(hold("h", 6n, { ...metered, accountId: "nobody" }));
+    expect(last).toMatchObject({ state: "refused" });
+  });
+});
+
 describe("settling", () => {
   test.each([
     ["less than the hold: the rest returns", 50n, 20, { paid: 20n, absorbed: 0n }, 80n],

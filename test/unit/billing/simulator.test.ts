@@ -106,7 +106,8 @@ async function serve(world: World, process: Process, id: string): Promise<void> 
   const { ledger } = process;
   fates.set(id, "unknown");
   const limited = random(3) === 0 ? { spendLimit: BigInt(random(600)), keyId: "limited" } : {};
-  const held = await ledger.hold(hold(id, BigInt(1 + random(60)), limited)).catch(() => null);
+  const terms = { ...limited, isMetered: random(5) === 0 };
+  const held = await ledger.hold(hold(id, BigInt(1 + random(60)), terms)).catch(() => null);
   if (process.isDead) return;
   if (held === null || held.state === "refused") return void fates.set(id, "free");
   await Promise.resolve();

@@ -62,6 +62,7 @@ describe("without any configuration", () => {
       dataDir: resolve(cwd, "data"),
       redis: null,
       routing: { isRoutingDebugged: false, answerWithinMs: 120_000 },
+      billing: { billingMode: "prepaid", starterCredits: 5 },
       health: {
         failuresInRow: 5,
         failureShare: 0.5,

@@ -28,7 +28,7 @@ export function Credits() {
   useShortcuts({ n: add });
   return (
     <>
-      <PageHead title="Credits" purpose="Money in, money out. Entries are only ever added, never changed.">
+      <PageHead title="Credits" purpose="Balance and full transaction history.">
         {isOperator() && (
           <Button kind="primary" onClick={add}>
             Add credits
@@ -36,7 +36,7 @@ export function Credits() {
         )}
       </PageHead>
       <Shown load={credits} rows={3}>
-        {(data) => <Balances credits={data} />}
+        {(data) => (data.billingMode === "metered" ? <Metered credits={data} /> : <Balances credits={data} />)}
       </Shown>
       <Months chosen={query.get("month")} />
       <Ledger />
@@ -107,7 +107,8 @@ const KINDS = [
   { value: "", label: "All" },
   { value: "topup", label: "Top-ups" },
   { value: "charge", label: "Charges" },
-  { value: "adjustment", label: "Corrections" },
+  { value: "adjustment", label: "Adjustments" },
+  { value: "grant", label: "Grants" },
 ];
 
 /** An empty ledger, or filters that nothing passes. */
@@ -120,6 +121,32 @@ function NoEntry({ isNarrowed, month }: { readonly isNarrowed: boolean; readonly
   return <Empty title={month === null ? "No entry of this kind" : "No such entry in this month"} action={all} />;
 }
 
+/** The balance refuses nothing here, so what counts is what was spent. */
+function Metered({ credits }: { readonly credits: Balance }) {
+  const runway = useRunway(credits);
+  return (
+    <section class="tiles three" aria-label="Balance">
+      <article class="card tile">
+        <h2>Billing mode</h2>
+        <p class="big">Metered</p>
+        <p class="faint">Every request is charged and recorded. A grant covers each charge, so none fails with 402.</p>
+      </article>
+      <article class="card tile">
+        <h2>Spending</h2>
+        <p class="big">{runway === null ? "–" : usd(runway.perDayUsd)}</p>
+        <p class="faint">a day, over the last 7 days</p>
+      </article>
+      <article class="card tile">
+        <h2>Balance</h2>
+        <p class="big" title={exact(credits.availableUsd)}>
+          {usd(credits.availableUsd)}
+        </p>
+        <p class="faint">used only when the account is prepaid</p>
+      </article>
+    </section>
+  );
+}
+
 /** Three tiles. A low balance is said before it is used up. */
 function Balances({ credits }: { readonly credits: Balance }) {
   // Null while unknown; days are null where nothing was spent.
@@ -129,7 +156,7 @@ function Balances({ credits }: { readonly credits: Balance }) {
     <section class="tiles three" aria-label="Balance">
       {isLow && (
         <p class="notice warn all" role="status">
-          The balance is low: it lasts about {runwayText(runway.days ?? 0)}. At zero, requests answer 402.
+          Your balance lasts about {runwayText(runway.days ?? 0)}. At zero, requests fail with 402.
         </p>
       )}
       <article class="card tile">
@@ -137,14 +164,14 @@ function Balances({ credits }: { readonly credits: Balance }) {
         <p class={`big ${Number(credits.availableUsd) <= 0 ? "bad" : ""}`} title={exact(credits.availableUsd)}>
           {usd(credits.availableUsd)}
         </p>
-        <p class="faint">of {usd(credits.postedUsd)} posted</p>
+        <p class="faint">{usd(credits.postedUsd)} total, a cap on spending</p>
       </article>
       <article class="card tile">
-        <h2>On hold</h2>
+        <h2>Reserved</h2>
         <p class="big" title={exact(credits.heldUsd)}>
           {usd(credits.heldUsd)}
         </p>
-        <p class="faint">for requests that are running; what is not used comes back</p>
+        <p class="faint">for running requests</p>
       </article>
       <article class="card tile">
         <h2>Runway</h2>
@@ -166,7 +193,7 @@ function Balances({ credits }: { readonly credits: Balance }) {
 }
 
 /** Names of the API that are shown differently. */
-const KIND_NAMES: Readonly<Record<string, string>> = { topup: "top-up", adjustment: "correction" };
+const KIND_NAMES: Readonly<Record<string, string>> = { topup: "top-up", adjustment: "adjustment", grant: "grant" };
 
 /** An entry that a link points to is marked and scrolled to. */
 function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] }) {
@@ -215,7 +242,7 @@ function LedgerRow({ entry, isLinked }: { readonly entry: LedgerEntry; readonly 
       <td data-cell="kind">{KIND_NAMES[entry.kind] ?? entry.kind}</td>
       <td data-cell="about" class="cut">
         {entry.requestId === null ? (
-          (entry.note ?? "")
+          (entry.note ?? (entry.kind === "grant" ? "covers the metered charge after it" : ""))
         ) : (
           <a href={hrefTo(`/requests/${encodeURIComponent(entry.requestId)}`, { tab: "cost" })}>
             {entry.model ?? entry.requestId}

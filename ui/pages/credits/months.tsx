@@ -46,11 +46,13 @@ function MonthTable({ months, chosen }: { readonly months: readonly LedgerMonth[
         <thead>
           <tr>
             <th scope="col">Month</th>
-            {["Entries", "Opening balance", "Top-ups", "Charges", "Corrections", "Closing balance"].map((name) => (
-              <th key={name} scope="col" class="number">
-                {name}
-              </th>
-            ))}
+            {["Entries", "Opening balance", "Top-ups", "Charges", "Adjustments", "Grants", "Closing balance"].map(
+              (name) => (
+                <th key={name} scope="col" class="number">
+                  {name}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>
@@ -81,6 +83,7 @@ function MonthRow({ month, isChosen }: { readonly month: LedgerMonth; readonly i
       <SumCell cell="top-ups" amount={month.topUpsUsd} href={of("topup")} />
       <SumCell cell="charges" amount={month.chargesUsd} href={of("charge")} />
       <SumCell cell="corrections" amount={month.adjustmentsUsd} href={of("adjustment")} />
+      <SumCell cell="grants" amount={month.grantsUsd} href={of("grant")} />
       <td data-cell="closing" class="number" title={exact(month.closingUsd)}>
         {balance(month.closingUsd)}
       </td>
