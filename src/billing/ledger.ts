@@ -58,19 +58,7 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
   return {
     async hold(op) {
       try {
-        const { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs } = op;
-        const held: HoldOp = {
-          kind: "hold",
-          id,
-          accountId,
-          keyId,
-          amounts,
-          atLeast,
-          spendLimit,
-          isMetered,
-          periodStartMs,
-        };
-        return await submit<HoldOutcome>(held);
+        return await submit<HoldOutcome>(toHoldOp(op));
       } catch (error) {
         // The commit may have gone through although its outcome was lost.
         if (error instanceof StoreUnavailable) recovery.releaseLater({ holdId: op.id, accountId: op.accountId });
@@ -114,6 +102,12 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
       await store.leave().catch(() => undefined);
     },
   };
+}
+
+/** Field by field: copying with a spread costs a microsecond on every request. */
+function toHoldOp(wanted: Omit<HoldOp, "kind">): HoldOp {
+  const { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs } = wanted;
+  return { kind: "hold", id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs };
 }
 
 /** Runs again and again, never twice at once, and survives failures. */

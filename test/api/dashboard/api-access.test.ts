@@ -49,7 +49,12 @@ describe("accounts", () => {
     const made = await gateway.api("POST", "/api/accounts", { name: "  Acme  " });
     expect(made.status).toBe(201);
     const account = (await made.json()) as { id: string };
-    expect(account).toEqual({ id: expect.stringMatching(/^account_/), name: "Acme", billingMode: null, createdAt: expect.any(String) });
+    expect(account).toEqual({
+      id: expect.stringMatching(/^account_/),
+      name: "Acme",
+      billingMode: null,
+      createdAt: expect.any(String),
+    });
     const { data } = (await (await gateway.api("GET", "/api/accounts")).json()) as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining(["default", account.id]));
   });

@@ -274,7 +274,12 @@ describe("the ledger", () => {
     await post(`/api/credits/adjustments?account=${account}`, { amountUsd: "-0.25" });
     const { data, next } = await read("/api/ledger/months?");
     const month = { month: expect.stringMatching(/^\d{4}-\d\d$/), entries: 3, openingUsd: "0", chargesUsd: "0" };
-    const sums = { topUpsUsd: "1000000.000000001", adjustmentsUsd: "-0.25", grantsUsd: "0", closingUsd: "999999.750000001" };
+    const sums = {
+      topUpsUsd: "1000000.000000001",
+      adjustmentsUsd: "-0.25",
+      grantsUsd: "0",
+      closingUsd: "999999.750000001",
+    };
     expect({ data, next }).toEqual({ data: [{ ...month, ...sums }], next: null });
     const { month: name } = data[0] as { month: string };
     expect((await read(`/api/ledger?month=${name}&`)).data).toHaveLength(3);
