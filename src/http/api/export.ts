@@ -39,11 +39,20 @@ export function csvRow(cells: readonly unknown[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }
 
-/** Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers stay numbers. */
+/**
+ * Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers stay numbers. Some spreadsheets
+ * split rows at semicolons or tabs, so cells with those are quoted too.
+ */
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return "";
   const text = String(value);
   const isNumber = /^-?\d+(\.\d+)?$/.test(text);
-  const safe = !isNumber && /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = !isNumber && opensFormula(text) ? `'${text}` : text;
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Spreadsheets skip spaces and invisible characters before a formula, and take full-width signs for plain ones. */
+function opensFormula(text: string): boolean {
+  const [first = ""] = text.replace(/^[\s\p{Cc}\p{Cf}]+/u, "");
+  return /^[\t\r\n]/.test(text) || /^[=+\-@]/.test(first.normalize("NFKC"));
 }
