@@ -11,24 +11,22 @@ interface Ranges {
   readonly v6: BlockList;
 }
 
-/** Link-local, multicast and reserved ranges, and the metadata services that stand outside of them. */
+/**
+ * Link-local, multicast, unspecified and reserved ranges, and the metadata services that stand outside of them. To
+ * connect to 0.0.0.0 or [::] reaches this machine, past a check for loopback.
+ */
 const FORBIDDEN = ranges(
-  ["169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32"],
-  ["fe80::/10", "ff00::/8", "fd00:ec2::254/128", "fd20:ce::254/128"],
+  [
+    ...["0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"],
+    ...["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"],
+    ...["100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32"],
+  ],
+  ["::/128", "100::/64", "2001:db8::/32", "fe80::/10", "ff00::/8", "fd00:ec2::254/128", "fd20:ce::254/128"],
 );
 /** Loopback, private and carrier-grade ranges, and those reserved for tests of networks. */
 const PRIVATE = ranges(
-  [
-    "0.0.0.0/8",
-    "10.0.0.0/8",
-    "100.64.0.0/10",
-    "127.0.0.0/8",
-    "172.16.0.0/12",
-    "192.0.0.0/24",
-    "192.168.0.0/16",
-    "198.18.0.0/15",
-  ],
-  ["::/128", "::1/128", "fc00::/7", "fec0::/10"],
+  ["10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15"],
+  ["::1/128", "fc00::/7", "fec0::/10"],
 );
 /** Names under which clouds serve metadata. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
@@ -63,12 +61,15 @@ export function openableUrl({ host, port }: { readonly host: string; readonly po
   return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
 }
 
-/** The IPv4 address inside an IPv6 one: mapped, translated (NAT64) or tunnelled (6to4). Otherwise it would pass as public. */
+/** The first six groups of IPv6 addresses that end in an IPv4 one: compatible, mapped, translated (SIIT, NAT64). */
+const V4_HEADS: ReadonlySet<string> = new Set(["0:0:0:0:0:0", "0:0:0:0:0:ffff", "0:0:0:0:ffff:0", "64:ff9b:0:0:0:0"]);
+
+/** The IPv4 address inside an IPv6 one, also where it is tunnelled (6to4). Otherwise it would pass as public. */
 function embeddedV4(address: string): string | null {
   const groups = groupsOf(address);
-  const head = groups.slice(0, 6).join(":");
-  const isLast =
-    head === "0:0:0:0:0:ffff" || head === "64:ff9b:0:0:0:0" || groups.slice(0, 3).join(":") === "64:ff9b:1";
+  // These two are addresses of their own.
+  if (groups.slice(0, 7).every((group) => group === "0") && /^[01]$/.test(groups[7] as string)) return null;
+  const isLast = V4_HEADS.has(groups.slice(0, 6).join(":")) || groups.slice(0, 3).join(":") === "64:ff9b:1";
   if (isLast) return dotted(groups[6] as string, groups[7] as string);
   return groups[0] === "2002" ? dotted(groups[1] as string, groups[2] as string) : null;
 }

@@ -214,8 +214,8 @@ export function baseUrl(node: Located, report: Report): string | undefined {
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") return reject(node, report, "an http or https address");
   if (hostKind(url.hostname) === "forbidden") {
-    const message = `${url.hostname} is an address the gateway never calls (link-local, metadata or reserved)`;
-    report.problems.push({ place: node.place, message, suggestion: null });
+    const message = `${url.hostname} is an address the gateway never calls (unspecified, link-local, metadata or reserved)`;
+    report.problems.push({ place: node.place, message, suggestion: loopbackOf(url) });
     return undefined;
   }
   if (url.search !== "" || url.hash !== "") return reject(node, report, "an address without ? and #");
@@ -223,6 +223,14 @@ export function baseUrl(node: Located, report: Report): string | undefined {
   const endpoint = /\/(chat\/completions|messages)$/.exec(trimmed);
   if (endpoint === null) return trimmed;
   return reject(node, report, "the address before the endpoint's path", trimmed.slice(0, endpoint.index));
+}
+
+/** Servers print 0.0.0.0 as the address they listen on. What is meant is this machine. */
+function loopbackOf(url: URL): string | null {
+  if (url.hostname !== "0.0.0.0" && url.hostname !== "[::]") return null;
+  const meant = new URL(url);
+  meant.hostname = "127.0.0.1";
+  return meant.href.replace(/\/+$/, "");
 }
 
 /** Parts per million in one. */

@@ -94,6 +94,20 @@ const FILE_CASES: readonly Case[] = [
     null,
   ],
   [
+    "an address to listen on",
+    'providers: { lab: { kind: openai, baseUrl: "http://0.0.0.0:8000/v1" } }',
+    "1:44 providers.lab.baseUrl",
+    /never calls/,
+    "http://127.0.0.1:8000/v1",
+  ],
+  [
+    "the same for IPv6",
+    'providers: { lab: { kind: openai, baseUrl: "http://[::]:8000/v1/" } }',
+    "1:44 providers.lab.baseUrl",
+    /never calls/,
+    "http://127.0.0.1:8000/v1",
+  ],
+  [
     "address that is none",
     "providers: { lab: { kind: openai, baseUrl: h } }",
     "1:44 providers.lab.baseUrl",

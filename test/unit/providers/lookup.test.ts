@@ -39,6 +39,8 @@ describe("a name", () => {
     async (allowsPrivate) => {
       await expect(look(["1.1.1.1", "169.254.169.254"], allowsPrivate)).rejects.toThrow(/never called/);
       await expect(look(["::ffff:169.254.169.254"], allowsPrivate)).rejects.toThrow(/never called/);
+      await expect(look(["0.0.0.0"], allowsPrivate)).rejects.toThrow(/never called/);
+      await expect(look(["::"], allowsPrivate)).rejects.toThrow(/never called/);
     },
   );
 
