@@ -11,6 +11,7 @@ COPY tsconfig.json ./
 COPY scripts scripts
 COPY src src
 COPY ui ui
+COPY docs docs
 RUN node scripts/build.mjs
 
 FROM ${NODE} AS dependencies

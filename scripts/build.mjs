@@ -1,6 +1,9 @@
 // @ts-check
 // npm run build: installs what is missing and builds what is stale.
 
-import { runScript, setUp } from "./setup.mjs";
+import { ensureSite, runScript, setUp } from "./setup.mjs";
 
-await runScript(() => setUp({ dev: true }));
+await runScript(async () => {
+  await setUp({ dev: true });
+  await ensureSite();
+});

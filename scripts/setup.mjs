@@ -8,6 +8,7 @@ import { isBuilt, ensureBuild as makeBuild } from "./setup/build.mjs";
 import { ensureDependencies as makeDependencies } from "./setup/dependencies.mjs";
 import { readJson } from "./setup/fingerprint.mjs";
 import { Interrupted } from "./setup/run.mjs";
+import { ensureSite as makeSite } from "./setup/site.mjs";
 import { here, SetupError } from "./setup/surroundings.mjs";
 
 /** @typedef {import("./setup/surroundings.mjs").Surroundings} Surroundings */
@@ -28,6 +29,11 @@ export function ensureDependencies({ dev = true } = {}, surroundings = here()) {
 
 export function ensureBuild(surroundings = here()) {
   return makeBuild(surroundings);
+}
+
+/** The documentation, which serving does not wait for. */
+export function ensureSite(surroundings = here()) {
+  return makeSite(surroundings);
 }
 
 /** Throws unless `version` is at least what `wanted` (">=major.minor") asks for. */

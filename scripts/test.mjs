@@ -24,6 +24,7 @@ const SOURCE_CHECKS = [
   { name: "structure", program: "scripts/structure/measure.mjs", args: ["--check"] },
   { name: "words", program: "scripts/words.mjs", args: [] },
   { name: "types", program: TSC, args: ["--noEmit", "-p", "tsconfig.json"] },
+  { name: "documentation", program: "scripts/docs-build.mjs", args: [] },
   { name: "dashboard types", program: TSC, args: ["--noEmit", "-p", "ui/tsconfig.json"] },
 ];
 

@@ -103,7 +103,7 @@ function Rail({ onMore }: { readonly onMore: () => void }) {
         More
       </button>
       <p class="rail-foot faint">
-        <a href="/docs">API reference</a>
+        <a href="/docs">Documentation</a>
         <span>{session.value?.version}</span>
       </p>
     </nav>

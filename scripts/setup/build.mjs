@@ -3,7 +3,8 @@
 
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { contentPrint, listFiles, quickPrint, readJson } from "./fingerprint.mjs";
+import { isFresh, listFiles, printsOf } from "./fingerprint.mjs";
+import { carrySite } from "./site.mjs";
 import { SetupError, tail, withSetupLock } from "./surroundings.mjs";
 import { buildUi, uiInputsOf } from "./ui.mjs";
 
@@ -25,19 +26,7 @@ export async function ensureBuild(/** @type {Surroundings} */ surroundings) {
 
 /** Is dist/ the build of these sources? */
 export function isBuilt(/** @type {string} */ root) {
-  const file = join(root, "dist", STAMP);
-  const stamp = readJson(file);
-  if (stamp === null) return false;
-  const inputs = inputsOf(root);
-  const quick = quickPrint(root, inputs);
-  if (stamp.quick === quick) return true;
-  if (stamp.content !== contentPrint(root, inputs)) return false;
-  try {
-    writeFileSync(file, JSON.stringify({ ...stamp, quick }));
-  } catch {
-    // A read-only build is compared by content each time.
-  }
-  return true;
+  return isFresh({ root, stamp: join(root, "dist", STAMP), inputs: inputsOf(root) });
 }
 
 function inputsOf(/** @type {string} */ root) {
@@ -48,13 +37,13 @@ async function build(/** @type {Surroundings} */ surroundings) {
   const { root } = surroundings;
   removeLeftovers(root);
   // Taken before compiling: a source saved meanwhile makes the build stale, as it should.
-  const inputs = inputsOf(root);
-  const stamp = { quick: quickPrint(root, inputs), content: contentPrint(root, inputs) };
+  const stamp = printsOf(root, inputsOf(root));
   const next = join(root, `${TEMPORARY}${process.pid}`);
   try {
     await compile(surroundings, { project: "src/tsconfig.json", outDir: next });
     copyAssets(root, next);
     await buildUi(surroundings, next);
+    carrySite(root, next);
     writeFileSync(join(next, STAMP), JSON.stringify(stamp));
     swapIn(root, next);
   } finally {

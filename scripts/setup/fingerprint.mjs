@@ -2,7 +2,7 @@
 // Tells whether files changed since a stamp was written: by time and size in a millisecond or two, by content when those differ.
 
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 
 /** Every file below `folder`, as sorted paths relative to `root` with forward slashes. */
@@ -20,8 +20,31 @@ export function listFiles(/** @type {string} */ root, /** @type {string} */ fold
   return files.sort();
 }
 
+/** What a build writes as its stamp. */
+export function printsOf(/** @type {string} */ root, /** @type {readonly string[]} */ paths) {
+  return { quick: quickPrint(root, paths), content: contentPrint(root, paths) };
+}
+
+/**
+ * Was the build that wrote this stamp made from these inputs?
+ * @param {{ root: string, stamp: string, inputs: readonly string[] }} build
+ */
+export function isFresh({ root, stamp: file, inputs }) {
+  const stamp = readJson(file);
+  if (stamp === null) return false;
+  const quick = quickPrint(root, inputs);
+  if (stamp.quick === quick) return true;
+  if (stamp.content !== contentPrint(root, inputs)) return false;
+  try {
+    writeFileSync(file, JSON.stringify({ ...stamp, quick }));
+  } catch {
+    // A read-only build is compared by content each time.
+  }
+  return true;
+}
+
 /** Times and sizes: equal means unchanged, different means "read them". */
-export function quickPrint(/** @type {string} */ root, /** @type {readonly string[]} */ paths) {
+function quickPrint(/** @type {string} */ root, /** @type {readonly string[]} */ paths) {
   const hash = createHash("sha256");
   for (const path of paths) {
     const stat = statSync(join(root, path), { throwIfNoEntry: false });

@@ -3,6 +3,7 @@
 
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { buildSiteInBackground } from "./site.mjs";
 import { ROOT } from "./surroundings.mjs";
 
 const LOOK_FOR_PARENT_EVERY_MS = 200;
@@ -11,6 +12,8 @@ const LOOK_FOR_PARENT_EVERY_MS = 200;
 export async function launch() {
   hushJsonImports();
   if (process.env.npm_lifecycle_event !== undefined) endWithParent();
+  const [command = "serve"] = process.argv.slice(2);
+  if (command === "serve" || command.startsWith("-")) buildSiteInBackground(ROOT);
   const program = await import(pathToFileURL(join(ROOT, "dist", "main.js")).href);
   await program.main(process.argv.slice(2));
 }

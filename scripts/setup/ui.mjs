@@ -1,16 +1,15 @@
 // @ts-check
 // Builds the dashboard from ui/ into the new build's folder, or takes it over from the old build when nothing of it changed.
 
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { compress } from "./compress.mjs";
 import { contentPrint, listFiles, readJson } from "./fingerprint.mjs";
 import { SetupError, tail } from "./surroundings.mjs";
 
 /** @typedef {import("./surroundings.mjs").Surroundings} Surroundings */
 
 const STAMP = "ui/.stamp.json";
-const COMPRESSED = /\.(?:js|css|html|svg)$/;
 
 /** What the dashboard is made from; it also takes types and constants from core, and the list of its pages. */
 export function uiInputsOf(/** @type {string} */ root) {
@@ -36,16 +35,6 @@ export async function buildUi({ root, run }, outDir) {
   const args = [vite, "build", "--config", join("ui", "vite.config.mjs"), "--outDir", join(outDir, "ui")];
   const { code, output } = await run(process.execPath, args, { cwd: root });
   if (code !== 0) throw new SetupError(`The dashboard could not be built:\n${tail(output, 40)}`);
-  compress(join(outDir, "ui"));
+  compress(join(outDir, "ui"), ["gz", "br"]);
   writeFileSync(join(outDir, STAMP), JSON.stringify({ content }));
-}
-
-/** Once, here, and as small as it gets, instead of on every answer. */
-function compress(/** @type {string} */ folder) {
-  if (!existsSync(folder)) return;
-  for (const path of listFiles(folder, ".").filter((name) => COMPRESSED.test(name))) {
-    const content = readFileSync(join(folder, path));
-    writeFileSync(join(folder, `${path}.gz`), gzipSync(content, { level: constants.Z_BEST_COMPRESSION }));
-    writeFileSync(join(folder, `${path}.br`), brotliCompressSync(content));
-  }
 }

@@ -97,9 +97,9 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
 async function registerGuarded(server: FastifyInstance, edge: Edge, uiFolder: string | undefined): Promise<void> {
   server.addHook("onRequest", createHostGuard(edge.settings.server));
   server.addHook("onRequest", createProxyWatch(edge.log, edge.now));
-  registerDocs(server);
   registerApi(server, edge);
   await registerUi(server, uiFolder);
+  registerDocs(server);
 }
 
 async function registerRoutes(server: FastifyInstance, edge: Edge, queue: RequestQueue): Promise<void> {

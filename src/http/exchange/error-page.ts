@@ -28,6 +28,6 @@ export function errorPage({ status, message }: GatewayError, requestId: string):
 }
 
 /** Text as HTML shows it. */
-export function asText(text: string): string {
+function asText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -19,7 +19,9 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     errors: [401],
   }),
   openOperation("getContract", "/openapi.json", "This document"),
-  openOperation("readDocs", "/docs", "This contract as a page", { response: textContent("text/html") }),
+  openOperation("readDocs", "/docs", "The documentation, with this contract as a page", {
+    response: textContent("text/html"),
+  }),
   openOperation("readGuide", "/llms.txt", "How to use this gateway, in short, for agents", {
     response: textContent("text/plain"),
   }),

@@ -1,8 +1,10 @@
 // GET /llms.txt: a short guide to the gateway as plain text, for agents that write programs against it.
 
+import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { TIERS } from "../../core/tiers.ts";
 import type { OperatorContext } from "../context.ts";
+import { DOCS_FOLDER } from "./docs.ts";
 
 /** Adds the route. The guide names the public address, or the one that it was asked under, so its examples work as they are. */
 export function registerGuide(
@@ -10,9 +12,31 @@ export function registerGuide(
   { settings, isSandbox }: Pick<OperatorContext, "settings" | "isSandbox">,
 ): void {
   const { publicUrl } = settings.server;
-  server.get("/llms.txt", (request, reply) =>
-    reply.type("text/plain; charset=utf-8").send(guide(publicUrl ?? originOf(request), isSandbox)),
-  );
+  server.get("/llms.txt", (request, reply) => {
+    const origin = publicUrl ?? originOf(request);
+    return reply.type("text/plain; charset=utf-8").send(guide(origin, isSandbox) + pageList(origin));
+  });
+}
+
+interface PageRow {
+  readonly text: string;
+  /** Below /docs. Agents read Markdown better than HTML, so this is the page's source. */
+  readonly path: string;
+  readonly about: string;
+}
+
+/** Every page of the documentation, as its build listed them. Empty while it is not built. */
+function pageList(origin: string): string {
+  const rows = builtPages().map(({ text, path, about }) => `- [${text}](${origin}/docs/${path}): ${about}`);
+  return rows.length === 0 ? "" : `\n## Documentation as Markdown\n\n${rows.join("\n")}\n`;
+}
+
+function builtPages(): readonly PageRow[] {
+  try {
+    return JSON.parse(readFileSync(`${DOCS_FOLDER}/pages.json`, "utf8"));
+  } catch {
+    return [];
+  }
 }
 
 /**
@@ -62,7 +86,7 @@ They stand beside the usual fields of a request and never reach a provider.
 ## More
 
 - [OpenAPI 3.1](${origin}/openapi.json): every call with examples and errors
-- [Reference](${origin}/docs): the same as a page
+- [Documentation](${origin}/docs): guides, concepts and reference; [in one file](${origin}/docs/llms-full.txt)
 - [Models](${origin}/v1/models): what this key can reach, with prices
 `;
 }

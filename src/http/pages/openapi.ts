@@ -19,6 +19,7 @@ interface OpenapiDocument {
 /** An operation as OpenAPI writes it. */
 export interface WrittenOperation {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly summary: string;
   readonly security: readonly object[];
   readonly parameters?: readonly object[];
@@ -92,7 +93,7 @@ export function openapiDocument(): OpenapiDocument {
 type Schemas = Map<string, object>;
 
 function writeOperation(operation: Operation, schemas: Schemas): WrittenOperation {
-  const { id, summary, security, parameters, body, status, response, errors, errorSchema } = operation;
+  const { id, path, summary, security, parameters, body, status, response, errors, errorSchema } = operation;
   const content = (given: Content): object => writeContent(given, schemas);
   const failures = errors.map((each) => [
     each,
@@ -105,6 +106,7 @@ function writeOperation(operation: Operation, schemas: Schemas): WrittenOperatio
   const success = response === null ? {} : { content: content(response) };
   return {
     operationId: id,
+    tags: [tagOf(path)],
     summary,
     security: SECURITY[security ?? "none"],
     ...(parameters.length > 0
@@ -116,6 +118,13 @@ function writeOperation(operation: Operation, schemas: Schemas): WrittenOperatio
       ...Object.fromEntries(failures),
     },
   };
+}
+
+/** The group of an operation in the reference: the endpoints for clients, each resource of the dashboard, the rest. */
+function tagOf(path: string): string {
+  const [top, resource] = path.slice(1).split("/");
+  if (top === "v1") return "Client API";
+  return top === "api" ? `Dashboard API: ${resource}` : "Service";
 }
 
 const REQUEST_ID_HEADER = {

@@ -2,6 +2,7 @@
 
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ensureSite } from "../../../scripts/setup.mjs";
 import { expectError } from "../../support/errors.ts";
 import { ADMIN_TOKEN, HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 
@@ -33,15 +34,18 @@ describe("/healthz and /readyz", () => {
 });
 
 describe("/llms.txt", () => {
+  beforeAll(() => ensureSite());
+
   it("tells an agent where to send what, under the address it was asked at", async () => {
     const answer = await fetch(`${gateway.url}/llms.txt`);
     expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     const text = await answer.text();
     expect(text).toContain(`OpenAI clients: ${gateway.url}/v1 `);
-    for (const path of ["/openapi.json", "/docs"]) {
-      expect(text).toContain(`(${gateway.url}${path})`);
-      expect((await fetch(`${gateway.url}${path}`)).status).toBe(200);
-    }
+    const linked = [...text.matchAll(/\]\((http[^)]+)\)/g)].map(([, url]) => url as string);
+    expect(linked).toEqual(expect.arrayContaining(["/openapi.json", "/docs"].map((path) => gateway.url + path)));
+    for (const url of linked.filter((each) => !each.endsWith("/v1/models")))
+      expect((await fetch(url)).status).toBe(200);
+    expect(text).toContain(`(${gateway.url}/docs/concepts/routing.md): `);
     expect(text).toContain("answers are simulated");
     expect(text).not.toContain(gateway.key);
   });

@@ -20,7 +20,8 @@ import { isInstalled, npmCommand } from "../../../scripts/setup/dependencies.mjs
 import { withLock } from "../../../scripts/setup/lock.mjs";
 import { createProgress } from "../../../scripts/setup/progress.mjs";
 import { run } from "../../../scripts/setup/run.mjs";
-import { checkNode, ensureBuild, ensureDependencies, setUp } from "../../../scripts/setup.mjs";
+import { isSiteBuilt } from "../../../scripts/setup/site.mjs";
+import { checkNode, ensureBuild, ensureDependencies, ensureSite, setUp } from "../../../scripts/setup.mjs";
 
 let root: string;
 let ran: string[];
@@ -197,6 +198,47 @@ describe("the dashboard", () => {
     const failing = surroundings({ vite: async () => ({ code: 1, output: "main.tsx: no such thing" }) });
     await expect(ensureBuild(failing)).rejects.toThrow("main.tsx: no such thing");
     expect(existsSync(join(root, "dist/ui/index.html"))).toBe(true);
+  });
+});
+
+describe("the documentation", () => {
+  const built = () => ran.filter((command) => command.includes("vitepress"));
+  beforeEach(() => write("docs/index.md", "# Page\n"));
+
+  test("is built once, compressed, and again when a page changed", async () => {
+    await ensureSite(surroundings());
+    await ensureSite(surroundings());
+    expect(built()).toHaveLength(1);
+    expect(readdirSync(join(root, "dist/docs")).sort()).toEqual([".stamp.json", "index.html", "index.html.gz"]);
+    write("docs/index.md", "# Other page\n");
+    expect(isSiteBuilt(root)).toBe(false);
+    await ensureSite(surroundings());
+    expect(built()).toHaveLength(2);
+  });
+
+  test("is no part of the build that serving waits for, and outlives it", async () => {
+    await setUp({}, surroundings());
+    expect(built()).toEqual([]);
+    await ensureSite(surroundings());
+    write("src/main.ts", "// Other.\n");
+    await setUp({}, surroundings());
+    expect(read("dist/main.js")).toBe("// Other.\n");
+    expect(isSiteBuilt(root)).toBe(true);
+  });
+
+  test("that cannot be built leaves the old one and says why", async () => {
+    await ensureSite(surroundings());
+    write("docs/index.md", "[dead](nowhere.md)\n");
+    const failing = surroundings({ vite: async () => ({ code: 1, output: "1 dead link" }) });
+    await expect(ensureSite(failing)).rejects.toThrow("1 dead link");
+    expect(existsSync(join(root, "dist/docs/index.html"))).toBe(true);
+    expect(readdirSync(root).filter((name) => name.startsWith(".dist-"))).toEqual([]);
+  });
+
+  test("is nothing to build where there are no pages, as in a package", async () => {
+    rmSync(join(root, "docs"), { recursive: true });
+    await ensureSite(surroundings());
+    expect(ran).toEqual([]);
   });
 });
 

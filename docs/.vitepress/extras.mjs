@@ -1,0 +1,38 @@
+// @ts-check
+// What the site holds beside its pages: their Markdown for agents, llms-full.txt, a list of pages for /llms.txt, and the
+// renderer of the API reference.
+
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { SECTIONS } from "./navigation.mjs";
+
+const swagger = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+
+/** @param {{ outDir: string, srcDir: string, pages: readonly string[] }} site */
+export function writeExtras({ outDir, srcDir, pages }) {
+  cpSync(join(swagger, "swagger-ui-bundle.js"), join(outDir, "swagger-ui-bundle.js"));
+  const style = readFileSync(join(swagger, "swagger-ui.css"), "utf8");
+  writeFileSync(join(outDir, "swagger-ui.css"), style.replaceAll("html.dark-mode", "html.dark"));
+  for (const page of pages) {
+    mkdirSync(dirname(join(outDir, page)), { recursive: true });
+    cpSync(join(srcDir, page), join(outDir, page));
+  }
+  const entries = SECTIONS.flatMap(({ items }) => items).map(({ text, link }) => {
+    const path = `${link.slice(1)}${link.endsWith("/") ? "index" : ""}.md`;
+    return { text, path, markdown: readFileSync(join(srcDir, path), "utf8") };
+  });
+  writeFileSync(
+    join(outDir, "pages.json"),
+    JSON.stringify(entries.map(({ text, path, markdown }) => ({ text, path, about: firstSentence(markdown) }))),
+  );
+  const whole = entries.map(({ path, markdown }) => `<!-- docs/${path} -->\n\n${markdown.trim()}\n`);
+  writeFileSync(join(outDir, "llms-full.txt"), whole.join("\n"));
+}
+
+/** The first sentence below the title, without its markup. */
+function firstSentence(/** @type {string} */ markdown) {
+  const paragraph = /^# .*\n+(?:<!--.*-->\s*)*([^\n#|<]+)/m.exec(markdown)?.[1] ?? "";
+  const plain = paragraph.replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "");
+  return /^.*?[.:](?=\s|$)/.exec(plain)?.[0] ?? plain.trim();
+}

@@ -1,0 +1,9 @@
+// @ts-check
+// npm run docs:build: builds the documentation site into dist/docs. A dead link or a missing picture fails it.
+
+import { ensureDependencies, ensureSite, runScript } from "./setup.mjs";
+
+await runScript(async () => {
+  await ensureDependencies();
+  await ensureSite();
+});

@@ -1,0 +1,44 @@
+// The documentation in a browser: it obeys the content policy, its search finds a page, and a request tried in the API
+// reference reaches this gateway.
+
+import { beforeAll, describe, expect, test } from "vitest";
+import { ensureSite } from "../../scripts/setup.mjs";
+import { faultsOf } from "./axe.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
+
+describe.skipIf(!hasBrowser)("the documentation", () => {
+  const { gateway, visit } = startDashboard();
+  beforeAll(() => ensureSite());
+
+  test("opens from /docs, and its search leads to a page", async () => {
+    const { page, troubles } = await visit("/docs", { isSignedIn: false });
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByRole("searchbox").fill("insufficient_credits");
+    await page.locator(".VPLocalSearchBox a.result").first().click();
+    await page.waitForURL(/\/docs\/\w+\/[\w-]+/);
+    expect(await page.locator("main").innerText()).toContain("insufficient_credits");
+    expect(troubles).toEqual([]);
+  });
+
+  test.each(["light", "dark"] as const)("has no serious fault for axe, %s", async (colorScheme) => {
+    const { page, troubles } = await visit("/docs/concepts/routing", { isSignedIn: false, colorScheme });
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    expect(await faultsOf(page, colorScheme)).toEqual([]);
+    expect(troubles).toEqual([]);
+  });
+
+  test("shows the fields of an operation and tries it on this gateway", async () => {
+    const { page, troubles } = await visit("/docs/reference/api", { isSignedIn: false });
+    await page.getByRole("button", { name: "Authorize" }).first().click();
+    await page.getByLabel("apiKey").or(page.locator("#auth-bearer-value")).first().fill(gateway().key);
+    await page.getByRole("button", { name: "Apply credentials" }).first().click();
+    await page.getByRole("button", { name: "Close" }).last().click();
+    const operation = page.locator(".opblock").filter({ hasText: "/v1/chat/completions" });
+    await operation.locator(".opblock-summary-control").click();
+    await operation.getByRole("button", { name: "Try it out" }).click();
+    await operation.getByRole("button", { name: "Execute" }).click();
+    await operation.locator(".live-responses-table .response-col_status", { hasText: "200" }).waitFor();
+    expect(await operation.locator(".live-responses-table").innerText()).toContain('"choices"');
+    expect(troubles).toEqual([]);
+  });
+});
