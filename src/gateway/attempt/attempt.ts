@@ -135,7 +135,10 @@ function allFailed(walk: ChainWalk, skipped: readonly Model[], { health, now }: 
     .filter((model) => fits(model, walk))
     .map(({ id }) => health.stateOf(id).nextTryAtMs ?? Number.POSITIVE_INFINITY);
   const soonestMs = Math.min(...dueAtMs);
-  const error = chainError(walk.failures, Number.isFinite(soonestMs) ? Math.max(0, soonestMs - now()) : null);
+  const { attempts, failures } = walk;
+  const { tier, chain } = walk.reservation.decision;
+  const waitMs = Number.isFinite(soonestMs) ? Math.max(0, soonestMs - now()) : null;
+  const error = chainError({ tier, chain, attempts, failures, waitMs });
   return { ok: false, error, event: "error", accepted: null };
 }
 

@@ -1,26 +1,73 @@
 // The error for the client when every model of the chain has failed.
 
+import type { AttemptReport } from "../../core/call-report.ts";
 import { GatewayError } from "../../core/errors.ts";
+import type { Tier } from "../../core/tiers.ts";
 import { type Failure, judge } from "./verdict.ts";
 
 const RETRY_SECONDS_MIN = 1;
 const RETRY_SECONDS_MAX = 60;
 
-/**
- * A provider's word on the client's own request is passed on; everything else is a 503 without inner details.
- * `waitMs`: until a model that was not even tried may be called again.
- */
-export function chainError(failures: readonly Failure[], waitMs: number | null = null): GatewayError {
+/** The chain as it was walked, for the message. */
+export interface WalkedChain {
+  readonly tier: Tier;
+  readonly chain: readonly string[];
+  readonly attempts: readonly Pick<AttemptReport, "model" | "provider">[];
+  readonly failures: readonly Failure[];
+  /** Until a model that was not even tried may be called again. */
+  readonly waitMs: number | null;
+}
+
+/** A provider's word on the client's own request is passed on; everything else is a 503 without inner details. */
+export function chainError(walked: WalkedChain): GatewayError {
+  const { failures, waitMs } = walked;
   const clientFault = failures.findLast((failure) => judge(failure).blame === "client");
   const areAllClientFaults = failures.every((failure) => judge(failure).blame === "client");
   const isFinal = clientFault !== undefined && judge(clientFault).next === "none";
   if (clientFault !== undefined && (areAllClientFaults || isFinal)) return asClientError(clientFault);
-  return new GatewayError("providersFailed", "Every model of the chain failed to answer. Try again shortly.", {
+  return new GatewayError("providersFailed", `${whatFailed(walked)} ${lastError(walked)}`, {
     code: "all_providers_failed",
     retryAfterSeconds: retryAfterSeconds(failures, waitMs),
     cause: failures.map((failure) => failure.message).join("; "),
   });
 }
+
+function whatFailed({ tier, chain, attempts }: WalkedChain): string {
+  const tried = new Set(attempts.map(({ model }) => model)).size;
+  if (tried < chain.length) return `${tried} of the ${chain.length} models in the ${tier} chain were tried and failed.`;
+  return tried === 1
+    ? `The only model in the ${tier} chain failed.`
+    : `All ${tried} models in the ${tier} chain failed.`;
+}
+
+/** Names the provider and the status. Nothing of its own words, which may quote a prompt or a key. */
+function lastError({ attempts, failures }: WalkedChain): string {
+  const provider = attempts.at(-1)?.provider;
+  const failure = failures.at(-1);
+  if (provider === undefined || failure === undefined) return "None could be called in time.";
+  const refusal = REFUSALS[failure.status ?? 0];
+  if (failure.kind === "status" && refusal !== undefined) {
+    return `Last error: ${provider} returned ${failure.status} (${refusal}). Check the provider with 'switchyard doctor'.`;
+  }
+  return `Last error: ${provider} ${failure.kind === "status" ? `returned ${failure.status}` : WHAT_HAPPENED[failure.kind]}.`;
+}
+
+/** A provider's statuses that only the operator can do something about. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: "it refused the gateway's API key",
+  402: "the gateway's account there is out of credit",
+  403: "the gateway's API key may not do this",
+  404: "it does not know the model or the address",
+};
+
+const WHAT_HAPPENED: Readonly<Record<Exclude<Failure["kind"], "status">, string>> = {
+  connect: "could not be reached",
+  timeout: "did not respond in time",
+  broken: "closed the connection",
+  unreadable: "sent an unusable response",
+  unconvertible: "cannot express this request",
+  "client-gone": "was left by the client",
+};
 
 function asClientError(failure: Failure): GatewayError {
   const said = failure.fault?.message ?? "";

@@ -48,6 +48,7 @@ function begin(send: () => Promise<Reply>) {
   const services = {
     catalog,
     ledger,
+    billingModeOf: () => "prepaid",
     registry: { connection: () => connection },
     health: { admit: () => 1, report: vi.fn(), resting: () => new Map(), mayRetry: () => false },
     toolLoops: { modelOf: () => null, note: vi.fn() },

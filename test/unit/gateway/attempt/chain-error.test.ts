@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { faultOf } from "../../../../src/formats/wire/faults.ts";
-import { chainError } from "../../../../src/gateway/attempt/chain-error.ts";
+import { chainError as errorOf, type WalkedChain } from "../../../../src/gateway/attempt/chain-error.ts";
 import type { Failure } from "../../../../src/gateway/attempt/verdict.ts";
 
 function status(code: number, overrides: Partial<Failure> = {}): Failure {
@@ -13,6 +13,12 @@ const tooLong = status(400, { fault: faultOf("too long", "context_length_exceede
 const refused = status(400, { fault: faultOf("no top_p", "unsupported_parameter", "top_p") });
 const invalid = status(400, { fault: faultOf("", "") });
 const unreadable: Failure = { ...status(200), kind: "unreadable", message: "inner words" };
+
+function chainError(failures: readonly Failure[], walked: Partial<WalkedChain> = {}) {
+  const attempts = failures.map((_, index) => ({ model: `model-${index}`, provider: `provider-${index}` }));
+  const chain = attempts.map(({ model }) => model);
+  return errorOf({ tier: "SIMPLE", chain, attempts, failures, waitMs: null, ...walked });
+}
 
 test.each<readonly [string, readonly Failure[], number, string]>([
   ["one provider's fault", [status(500)], 503, "all_providers_failed"],
@@ -48,4 +54,33 @@ test.each([
 ])("waits of %j ms: Retry-After %i", (waits, seconds) => {
   const failures = waits.map((retryAfterMs) => status(429, { retryAfterMs }));
   expect(chainError(failures).details.retryAfterSeconds).toBe(seconds);
+});
+
+test.each<readonly [string, readonly Failure[], string]>([
+  [
+    "several models",
+    [status(500), status(503)],
+    "All 2 models in the SIMPLE chain failed. Last error: provider-1 returned 503.",
+  ],
+  [
+    "a refused key",
+    [status(401)],
+    "The only model in the SIMPLE chain failed. Last error: provider-0 returned 401 (it refused the gateway's API key). Check the provider with 'switchyard doctor'.",
+  ],
+  [
+    "no response",
+    [{ ...status(0), kind: "timeout" }],
+    "The only model in the SIMPLE chain failed. Last error: provider-0 did not respond in time.",
+  ],
+])("%s: the message names how many were tried and the last error", (_name, failures, message) => {
+  expect(chainError(failures).message).toBe(message);
+});
+
+test("models that were not tried in time are not counted", () => {
+  const chain = ["model-0", "b", "c"];
+  expect(chainError([status(500)], { chain }).message).toMatch(/^1 of the 3 models in the SIMPLE chain were tried/);
+  const none = { chain, attempts: [], failures: [] };
+  expect(chainError([], none).message).toBe(
+    "0 of the 3 models in the SIMPLE chain were tried and failed. None could be called in time.",
+  );
 });
