@@ -71,6 +71,25 @@ export async function reserve(call: Call, decision: Decision, services: Services
   return { holdId, accountId, amount, decision: fitted.decision, outputCaps: fitted.outputCaps };
 }
 
+/** For a body that is large enough to be worth the look before it is read. The hold decides what it really costs. */
+export async function requireCredits(
+  accountId: string,
+  { ledger, billingModeOf }: Pick<Services, "ledger" | "billingModeOf">,
+): Promise<void> {
+  if (billingModeOf(accountId) === "metered") return;
+  const { posted, held } = await ledger.balance(accountId);
+  if (posted > held) return;
+  if (posted > 0n)
+    throw onHold("All credits are reserved by requests that are still running. Retry when they are done.");
+  throw new GatewayError(
+    "noCredit",
+    "There are no credits left. Add credits in the dashboard under Credits or with 'switchyard credits add 10'.",
+    {
+      code: "insufficient_credits",
+    },
+  );
+}
+
 /** The start of the current spend period of a key; 0 where its limit never resets. */
 export function spendPeriodStartMs({ spendLimitNano, spendReset }: KeyRecord, nowMs: number): number {
   return spendLimitNano === null ? 0 : periodStartMs(spendReset, nowMs);
@@ -139,8 +158,9 @@ interface Shortfall {
 function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs, outputCapField }: Shortfall): GatewayError {
   const amounts = `${formatUsd(needed)} USD needed, ${formatUsd(available > 0n ? available : 0n)} USD available`;
   if (reason === "on-hold") {
-    const message = `The credits are reserved by requests that are still running (${amounts}). Retry when they are done.`;
-    return new GatewayError("noCredit", message, { code: "credits_on_hold", retryAfterSeconds: ON_HOLD_RETRY_SECONDS });
+    return onHold(
+      `The credits are reserved by requests that are still running (${amounts}). Retry when they are done.`,
+    );
   }
   if (reason === "spend-limit") {
     const next =
@@ -150,4 +170,8 @@ function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs, outp
   }
   const message = `Not enough credits (${amounts}). Add credits in the dashboard under Credits or with 'switchyard credits add 10', or send a smaller '${outputCapField}'.`;
   return new GatewayError("noCredit", message, { code: "insufficient_credits" });
+}
+
+function onHold(message: string): GatewayError {
+  return new GatewayError("noCredit", message, { code: "credits_on_hold", retryAfterSeconds: ON_HOLD_RETRY_SECONDS });
 }

@@ -7,7 +7,7 @@ import type { GatewayError } from "../core/errors.ts";
 import { shuttingDown } from "../gateway/open-calls.ts";
 import { registerApi } from "./api/routes.ts";
 import type { Edge, LifecycleContext } from "./context.ts";
-import { limitSlowBodies, readBodiesAsBytes } from "./exchange/body.ts";
+import { handleBodies } from "./exchange/body.ts";
 import { endWaitingResponses } from "./exchange/disconnect.ts";
 import { sendError, toGatewayError } from "./exchange/errors.ts";
 import { createHostGuard } from "./exchange/hosts.ts";
@@ -17,6 +17,7 @@ import { isV1 } from "./exchange/request-format.ts";
 import { headError, requestIdHeaders, requestIdOf } from "./exchange/request-head.ts";
 import { registerOps } from "./ops.ts";
 import { createAdmissionServer } from "./overload/admission.ts";
+import { BodyBudget, defaultBodyBytes } from "./overload/body-budget.ts";
 import { createQueue, type RequestQueue } from "./overload/queue.ts";
 import { registerDocs } from "./pages/docs.ts";
 import { registerHome } from "./pages/home.ts";
@@ -35,6 +36,8 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   const { trustedProxies } = edge.settings.server;
   const queue = createQueue(edge.settings.limits.queueMs);
   edge.metrics.watchWaiting(() => queue.length());
+  const bodies = new BodyBudget(edge.settings.limits.bodyBytes ?? defaultBodyBytes(), edge.metrics.shed);
+  edge.metrics.watchBodies(() => bodies.usedBytes);
   const server = fastify({
     bodyLimit: edge.settings.server.bodyLimitBytes,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
@@ -65,8 +68,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   // Node would reject an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
   endWaitingResponses(server.server);
-  readBodiesAsBytes(server);
-  limitSlowBodies(server, edge.settings.server.bodyGraceMs);
+  handleBodies(server, bodies, edge.settings.server.bodyGraceMs);
   server.setErrorHandler((error, request, reply) => {
     const known = toGatewayError(error);
     if (known.status >= 500)

@@ -42,6 +42,8 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
   watchWaiting(read: () => number): void;
   /** The number of log lines that could not be written, also read then. */
   watchLog(readDropped: () => number): void;
+  /** So are the bytes of the request bodies in memory. */
+  watchBodies(readBytes: () => number): void;
   ledgerProblems(count: number): void;
   /** Something could not be read or written because the database was away. */
   storeError(work: StoreWork): void;
@@ -58,7 +60,7 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
 }
 
 /** Counters that start at zero: otherwise an alert on an increase would miss the first one. */
-const SHED_REASONS = ["in_flight", "key_in_flight", "queue", "event_loop", "memory"];
+const SHED_REASONS = ["in_flight", "key_in_flight", "queue", "event_loop", "memory", "bodies", "key_bodies"];
 const DROP_REASONS = ["queue-full", "content-full", "refused", "stopped"];
 const SPAN_DROP_REASONS = ["queue-full", "export-failed", "stopped"];
 const STORE_WORKS: readonly StoreWork[] = ["request", "settlement", "records"];
@@ -107,6 +109,14 @@ export function createMetrics(version = "unknown"): Metrics {
         collect() {
           this.reset();
           this.inc(readDropped());
+        },
+      });
+    },
+    watchBodies(readBytes) {
+      new Gauge({
+        ...named("request_body_bytes", "Bytes of request bodies in memory, as charged to the budget for them."),
+        collect() {
+          this.set(readBytes());
         },
       });
     },

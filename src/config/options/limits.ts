@@ -49,6 +49,14 @@ export const LIMIT_OPTIONS = {
     read: number({ min: 1, max: 100 }),
     help: "When the process uses more than this share of the memory it may have, new /v1 requests get 503.",
   }),
+  bodyBytes: option<number | null>({
+    path: "limits.bodyBytes",
+    env: "SWITCHYARD_BODY_BYTES",
+    default: null,
+    shownDefault: "an eighth of the memory, at most a quarter of the JavaScript heap",
+    read: number({ min: 1024 ** 2, max: 1024 ** 4, isWhole: true }),
+    help: "How many bytes of request bodies one process holds at once; one key may use half of it. More get 503 or 429.",
+  }),
   connections: option<number>({
     path: "limits.connections",
     env: "SWITCHYARD_CONNECTIONS",

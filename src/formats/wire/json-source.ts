@@ -1,6 +1,7 @@
 // JSON objects as bytes: finds the top-level fields, so that a few can be changed without parsing and writing the rest.
 // It also limits depth and size, which must happen before JSON.parse.
 
+import { isUtf8 } from "node:buffer";
 import { GatewayError } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 
@@ -16,6 +17,8 @@ interface JsonField {
 export interface JsonSource {
   readonly bytes: Buffer;
   readonly fields: readonly JsonField[];
+  /** How many objects, arrays and elements of them there are. */
+  readonly values: number;
 }
 
 export type Scan =
@@ -96,7 +99,7 @@ export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits =
     }
     lastSolid = position;
   }
-  return isObject ? { state: "object", source: { bytes, fields } } : { state: "not-object" };
+  return isObject ? { state: "object", source: { bytes, fields, values } } : { state: "not-object" };
 }
 
 /**
@@ -218,7 +221,7 @@ export function scanText(bytes: Buffer): JsonSource | null {
 /** An object of ours as bytes, to be spliced like any other. */
 export function sourceOf(object: JsonObject): JsonSource {
   const bytes = Buffer.from(JSON.stringify(object));
-  return scanText(bytes) ?? { bytes, fields: [] };
+  return scanText(bytes) ?? { bytes, fields: [], values: 0 };
 }
 
 // A request body as bytes to a JSON object: UTF-8, depth, size and shape are checked before anything reads a field.
@@ -235,8 +238,8 @@ export interface ParsedBody {
 }
 
 export function parseBody(bytes: Buffer): ParsedBody {
-  const scanned = scanBody(bytes);
-  return { source: scanned, body: parseText(decode(() => decoder.decode(scanned.bytes))) };
+  const source = scanBody(bytes);
+  return { source, body: parseText(decodeBody(source.bytes)) };
 }
 
 /** Where the fields stand; throws what can be said before anything is parsed. */
@@ -252,7 +255,7 @@ export function scanBody(bytes: Buffer): JsonSource {
   if (scan.state === "too-bare") {
     throw tooMany("The body has more than 8 MB of numbers or spaces. Send long content as text.");
   }
-  parseText(decode(() => decoder.decode(bytes)));
+  parseText(decodeBody(bytes));
   throw notAnObject();
 }
 
@@ -268,15 +271,10 @@ function withoutMark(bytes: Buffer): Buffer {
   return isMarked ? bytes.subarray(3) : bytes;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
-/** What the decoder throws, as an error of ours. */
-export function decode(work: () => string): string {
-  try {
-    return work();
-  } catch (cause) {
-    throw new GatewayError("badRequest", "The body is not valid UTF-8.", { code: "invalid_json", cause });
-  }
+/** The text of a body in one piece: a text put together from slices would be copied once more to be parsed. */
+export function decodeBody(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString("utf8");
+  throw new GatewayError("badRequest", "The body is not valid UTF-8.", { code: "invalid_json" });
 }
 
 function parseJson(text: string): unknown {

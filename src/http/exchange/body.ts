@@ -1,15 +1,26 @@
-// The body of a request: its bytes, what they say, and how fast they arrive. A large body is read in slices, so that other
-// requests are served in between. A client that sends too slowly is cut off.
+// The body of a request: its room in the budget, its bytes, what they say, and how fast they arrive. A client that sends
+// too slowly is cut off.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
-import { decode, type ParsedBody, parseBody, parseText, scanBody } from "../../formats/wire/json-source.ts";
+import { decodeBody, type ParsedBody, parseText, scanBody } from "../../formats/wire/json-source.ts";
+import type { BodyBudget, BodyCharge } from "../overload/body-budget.ts";
+import { OVERLOAD_POLICY } from "../overload/policy.ts";
+import { whenOver } from "./disconnect.ts";
 import { sendError } from "./errors.ts";
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The room its body takes up; null without a body. */
+    bodyCharge: BodyCharge | null;
+  }
+}
+
+const { firstStepBytes, valueBytes } = OVERLOAD_POLICY.bodies;
 const EMPTY = Buffer.alloc(0);
-/** Small enough that other requests hardly notice the wait. */
-const SLICE_BYTES = 1024 * 1024;
+/** Reading more than this takes long enough that other requests get a turn in between. */
+const LONG_BYTES = 1024 * 1024;
 const SPEED_CHECK_MS = 1_000;
 const SPEED_MIN_BYTES_PER_MS = 1;
 
@@ -20,30 +31,95 @@ export function bodyOf(request: FastifyRequest): Buffer {
 
 export async function parsedBodyOf(request: FastifyRequest): Promise<ParsedBody> {
   const bytes = bodyOf(request);
-  if (bytes.length <= SLICE_BYTES) return parseBody(bytes);
   const source = scanBody(bytes);
-  const text = await decodeInSlices(source.bytes);
-  await nextTurn();
+  request.bodyCharge?.add(source.values * valueBytes);
+  const isLong = bytes.length > LONG_BYTES;
+  if (isLong) await nextTurn();
+  const text = decodeBody(source.bytes);
+  if (isLong) await nextTurn();
   const body = parseText(text);
-  await nextTurn();
+  if (isLong) await nextTurn();
   return { source, body };
 }
 
-async function decodeInSlices(bytes: Buffer): Promise<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let text = "";
-  for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
-    await nextTurn();
-    const slice = bytes.subarray(start, start + SLICE_BYTES);
-    text += decode(() => decoder.decode(slice, { stream: true }));
-  }
-  return text + decode(() => decoder.decode());
+/** Charges bodies, reads them, and cuts off those that are too slow. */
+export function handleBodies(server: FastifyInstance, budget: BodyBudget, graceMs: number): void {
+  readBodiesAsBytes(server);
+  chargeBodies(server, budget);
+  limitSlowBodies(server, graceMs);
 }
 
 /** Bodies stay bytes: the original travels with the call, and its depth is checked before anything is parsed. */
-export function readBodiesAsBytes(server: FastifyInstance): void {
+function readBodiesAsBytes(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  server.addContentTypeParser("application/json", (request, payload, done) => {
+    // Nobody reads what was sent to an unknown path.
+    if (request.is404) done(null, EMPTY);
+    else readBytes(request, payload, done);
+  });
+}
+
+type BodyRead = (error: Error | null, bytes?: Buffer) => void;
+
+/** Into one piece of memory: collecting the chunks would need twice as much. */
+function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyRead): void {
+  const { bodyLimit } = request.routeOptions;
+  let bytes = Buffer.allocUnsafe(declaredLength(request) ?? firstStepBytes);
+  let length = 0;
+  const makeRoom = (needed: number): void => {
+    if (needed > bodyLimit) throw tooLarge();
+    const size = Math.min(bodyLimit, Math.max(needed, 2 * bytes.length));
+    request.bodyCharge?.add(size - bytes.length);
+    const larger = Buffer.allocUnsafe(size);
+    bytes.copy(larger, 0, 0, length);
+    bytes = larger;
+  };
+  const onData = (chunk: Buffer): void => {
+    try {
+      if (length + chunk.length > bytes.length) makeRoom(length + chunk.length);
+      length += chunk.copy(bytes, length);
+    } catch (error) {
+      finish(error as Error);
+    }
+  };
+  const onEnd = (): void => finish(null);
+  const onError = (cause: Error): void => finish(new GatewayError("badRequest", "The body broke off.", { cause }));
+  function finish(error: Error | null): void {
+    payload.off("data", onData).off("end", onEnd).off("error", onError);
+    done(error, bytes.subarray(0, length));
+  }
+  payload.on("data", onData).on("end", onEnd).on("error", onError);
+}
+
+/** Null for a body that comes in chunks. */
+export function declaredLength({ headers }: FastifyRequest): number | null {
+  return headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : null;
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError("tooLarge", "The body is larger than the server accepts.");
+}
+
+/** Charges each body before it is read. What is refused is not read, and discarded by Node when its response is sent. */
+function chargeBodies(server: FastifyInstance, budget: BodyBudget): void {
+  server.decorateRequest("bodyCharge", null);
+  server.addHook("preParsing", (request, reply, _payload, done) => {
+    if (!hasBody(request) || request.is404) return done();
+    const declared = declaredLength(request);
+    if ((declared ?? 0) > request.routeOptions.bodyLimit) {
+      // The rest may be of any length.
+      reply.header("connection", "close");
+      return done(tooLarge());
+    }
+    const keep = (charge: BodyCharge): void => {
+      request.bodyCharge = charge;
+      whenOver(reply.raw, charge.release);
+      done();
+    };
+    const taken = budget.take(request.caller?.key.id ?? null, declared ?? firstStepBytes);
+    if (taken instanceof Promise) taken.then(keep, done);
+    else keep(taken);
+  });
 }
 
 interface ReceivedBody {
@@ -53,7 +129,7 @@ interface ReceivedBody {
 }
 
 /** Watches every body while it is read. One slower than 1 KB a second for `graceMs` gets 408, and its connection closes. */
-export function limitSlowBodies(server: FastifyInstance, graceMs: number): void {
+function limitSlowBodies(server: FastifyInstance, graceMs: number): void {
   const receiving = new Map<FastifyRequest, ReceivedBody>();
   server.addHook("preParsing", (request, reply, _payload, done) => {
     if (hasBody(request)) {

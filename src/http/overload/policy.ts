@@ -76,6 +76,24 @@ export const OVERLOAD_POLICY = {
     /** Rejected connections read again in one turn. That is as much work as a few served requests. */
     connectionsReadPerTurn: 64,
   },
+  bodies: {
+    /** Part of the memory that request bodies may take up. Each may be there four times: bytes, text, values, copy to send. */
+    memoryRatio: 0.125,
+    /** They take up at most this part of the JavaScript heap, which holds text and values. */
+    heapRatio: 0.25,
+    /** Part of the budget that one key may use. */
+    keyRatio: 0.5,
+    /** Bodies up to this size may use the whole budget. The credits of larger ones are checked before they are read. */
+    smallMaxBytes: 256 * 1024,
+    /** Part of the budget that larger bodies may use, so that they never keep small ones out. */
+    largeRatio: 0.75,
+    /** A body without declared length is charged in steps. The first is this large, and each of the others doubles it. */
+    firstStepBytes: 64 * 1024,
+    /** Each value of a body is charged this much in addition: an empty object of two bytes takes up much more. */
+    valueBytes: 64,
+    /** A body without room waits this long before it is rejected. */
+    waitMaxMs: 5_000,
+  },
   pressure: {
     /** The delay of the event loop is measured this often. */
     tickMs: 50,

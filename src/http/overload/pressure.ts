@@ -74,14 +74,18 @@ function createGauges(): Gauges {
   return {
     nowMs: () => performance.now(),
     memoryPercent() {
-      const { used_heap_size: heapBytes, heap_size_limit: heapMaxBytes } = getHeapStatistics();
-      return 100 * Math.max(process.memoryUsage.rss() / availableBytes, heapBytes / heapMaxBytes);
+      const { used_heap_size: heapBytes, heap_size_limit: maxBytes } = getHeapStatistics();
+      return 100 * Math.max(process.memoryUsage.rss() / availableBytes, heapBytes / maxBytes);
     },
   };
 }
 
+export function heapMaxBytes(): number {
+  return getHeapStatistics().heap_size_limit;
+}
+
 /** The memory a container gives the process, else that of the machine. */
-function memoryAvailableBytes(): number {
+export function memoryAvailableBytes(): number {
   const constrainedBytes = process.constrainedMemory?.() ?? 0;
   return constrainedBytes > 0 ? Math.min(constrainedBytes, totalmem()) : totalmem();
 }

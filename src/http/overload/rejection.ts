@@ -81,7 +81,8 @@ function respond({ request, response, reason }: RejectedRequest, formats: Reques
   return !isClosing;
 }
 
-function randomRetryAfterSeconds(): number {
+/** Random, so that clients do not all come back in the same second. */
+export function randomRetryAfterSeconds(): number {
   const { retryAfterMinSeconds: min, retryAfterMaxSeconds: max } = policy;
   return min + Math.floor(Math.random() * (max - min + 1));
 }

@@ -1,12 +1,15 @@
 // Admission of a /v1 request by its key: the caller, the rate-limit headers, and how many requests of one key may run
 // at once. Everything here happens before the body is read.
 
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
 import { type AdmissionServices, type Admitted, admit, tooManyRequests } from "../../gateway/admit.ts";
 import type { Caller } from "../../gateway/call.ts";
+import { requireCredits } from "../../gateway/reserve.ts";
 import type { PublicContext } from "../context.ts";
+import { declaredLength } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
+import { isLarge } from "../overload/body-budget.ts";
 
 type KeyAdmissionContext = Pick<PublicContext, "keys" | "limiter" | "wrongKeys" | "settings" | "metrics" | "now">;
 
@@ -65,6 +68,22 @@ function noteAdmitted(request: FastifyRequest, reply: FastifyReply, { caller, ad
     "x-ratelimit-reset-requests": `${admission.resetSeconds}s`,
   });
   if (!admission.allowed) throw tooManyRequests(admission);
+}
+
+/**
+ * Refuses a caller without credits before its large body is read. A repeated request may have a stored response, which
+ * costs nothing, so one with an Idempotency-Key is read first.
+ */
+export function createCreditCheck({
+  formats,
+  services,
+}: Pick<PublicContext, "formats" | "services">): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const { headers, routeOptions } = request;
+    const isCharged = formats.isCompletion(routeOptions.url ?? "") && headers["idempotency-key"] === undefined;
+    if (!isCharged || !isLarge(declaredLength(request) ?? Number.POSITIVE_INFINITY)) return done();
+    requireCredits(callerOf(request).key.accountId, services).then(() => done(), done);
+  };
 }
 
 /** The caller of a request that was admitted. */

@@ -6,7 +6,7 @@ import type { PublicContext } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import type { RequestQueue } from "../overload/queue.ts";
 import { registerCompletions } from "./completions.ts";
-import { createKeyAdmission } from "./key-admission.ts";
+import { createCreditCheck, createKeyAdmission } from "./key-admission.ts";
 import { registerModels } from "./models.ts";
 import { RequestRecording } from "./record.ts";
 import { registerDebug } from "./routing-debug.ts";
@@ -30,6 +30,7 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
       if (admitted === undefined) done();
       else admitted.then(() => done(), done);
     });
+    v1.addHook("onRequest", createCreditCheck(edge));
     // The body is here only now, so a slow upload holds up nobody else.
     v1.addHook("preValidation", (request, reply, done) => {
       const leave = queue.beginWork();

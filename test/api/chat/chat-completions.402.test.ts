@@ -1,9 +1,11 @@
 // 402: what an account cannot pay for is refused before the first byte to a provider, and leaves nothing behind.
 
+import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { expectError } from "../../support/errors.ts";
 import { HELLO } from "../../support/gateway/gateway.ts";
 import { openWaitingRoom } from "../../support/gateway/waiting-room.ts";
+import { openSocket, sendRaw } from "../../support/network/raw-http.ts";
 import { answers, type Behaviour, completion, hangs, sends } from "../../support/providers/fake-provider.ts";
 import { type Bank, decimal, type ModelId, openBank, owed, PRICES, usd } from "../../support/stores/money.ts";
 
@@ -274,5 +276,42 @@ describe("the spend limit of a key", () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(3);
     expect(statuses.filter((status) => status === 402)).toHaveLength(17);
     await bank.atRest();
+  });
+});
+
+describe("a large body without credits", () => {
+  const head = (framing: string): string =>
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bank.gateway.key}\r\n` +
+    `Content-Type: application/json\r\n${framing}\r\n\r\n`;
+
+  test.each(["Content-Length: 30000000", "Transfer-Encoding: chunked"])(
+    "is refused before it is read (%s)",
+    async (framing) => {
+      const answer = await sendRaw(bank.gateway.url, head(framing));
+      expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([402, "insufficient_credits"]);
+    },
+  );
+
+  test("leaves the connection usable once the client has sent it", async () => {
+    const socket = openSocket(bank.gateway.url);
+    const next = async (): Promise<string> => String((await once(socket, "data"))[0]);
+    const first = next();
+    socket.write(head("Content-Length: 30000000"));
+    expect(await first).toMatch(/^HTTP\/1.1 402 /);
+    const second = next();
+    socket.write(Buffer.alloc(30_000_000, 97));
+    socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+    expect(await second).toMatch(/^HTTP\/1.1 200 /);
+    socket.destroy();
+  });
+
+  test("still gets the stored response of its Idempotency-Key", async () => {
+    await bank.topUp("1");
+    const body = { ...direct("free"), messages: [{ role: "user", content: "a".repeat(300_000) }] };
+    const send = (): Promise<Response> =>
+      bank.gateway.post("/v1/chat/completions", body, { "idempotency-key": "large" });
+    expect((await send()).status).toBe(200);
+    await bank.empty();
+    expect((await send()).status).toBe(200);
   });
 });

@@ -80,6 +80,7 @@ describe("without any configuration", () => {
         queueMs: 500,
         eventLoopDelayMs: 300,
         memoryPercent: 85,
+        bodyBytes: null,
       },
       tracing: null,
       logging: { logLevel: "info", logContent: false, retentionDays: 30 },

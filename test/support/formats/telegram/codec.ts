@@ -38,7 +38,7 @@ const telegram: Format = {
     one: ({ id, context }) => ({ station: id, words_max: context }),
   },
   counting: {
-    readRequest: (body) => readTelegram({ bytes: Buffer.alloc(0), fields: [] }, body).chat,
+    readRequest: (body) => readTelegram({ bytes: Buffer.alloc(0), fields: [], values: 0 }, body).chat,
     writeCount: (inputTokens) => ({ words: inputTokens }),
   },
   withPrompt: (given, { prompt }) => ({ ...given, lines: given.lines ?? [{ from: "sender", words: prompt }] }),
