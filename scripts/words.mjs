@@ -17,6 +17,7 @@ export const CHECKED_PAGES = [
   "docs/contribute/behaviour.md",
   "docs/contribute/extending.md",
   "docs/index.md",
+  "docs/operate/backups.md",
   "docs/operate/limits.md",
   "docs/reference/api.md",
   "docs/contribute/model-card.md",

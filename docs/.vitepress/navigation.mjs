@@ -30,6 +30,7 @@ export const SECTIONS = [
     items: [
       { text: "Deployment", link: "/operate/deployment" },
       { text: "More than one process", link: "/operate/scaling" },
+      { text: "Backups and data loss", link: "/operate/backups" },
       { text: "Observability", link: "/operate/observability" },
       { text: "Request log", link: "/operate/request-log" },
       { text: "Limits and overload", link: "/operate/limits" },

@@ -35,6 +35,7 @@ import { openLimits } from "./limits.ts";
 import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
+import { watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
 
 /** A process that serves. */
@@ -77,6 +78,11 @@ const BACKLOG = 4_096;
 export async function start(settings: Settings, log: Log, options: StartOptions = {}): Promise<App> {
   const db = await openDb(settings.database, {
     exclusive: true,
+    onAdopted: (commits) =>
+      log.warn(
+        { event: "database.adopted", commits },
+        "the database came without its witness file; what it holds is taken for the truth",
+      ),
     onConnectionLost: (err) => log.warn({ event: "database.connection_lost", err }, "database connection lost"),
   });
   try {
@@ -135,6 +141,7 @@ async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire 
   const { version } = readPackage();
   const metrics = createMetrics(version);
   metrics.watchLog(logOutput.droppedLines);
+  const storage = watchStorage(db, { log, metrics });
   const traces = await openTraces(settings, { metrics, version, log });
   const limits = await openLimits(db, { settings, log, metrics, now });
   const people = await openPeople(db, { settings, log, signIns: limits.signIns, passwordCost });
@@ -165,6 +172,7 @@ async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire 
     openCalls,
     drain,
     records,
+    storage,
     ownReader,
   };
 }
@@ -172,10 +180,11 @@ async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire 
 type AppParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Records and money first: what they still write needs the rest. */
-async function closeParts({ registry, records, money, people, limits, traces, metrics, ownReader }: AppParts) {
+async function closeParts({ registry, records, money, people, limits, traces, metrics, storage, ownReader }: AppParts) {
   await registry.close();
   for (const part of [records, money, people, limits]) await part.close();
   await traces?.close();
+  storage.close();
   metrics.close();
   await ownReader?.close();
 }

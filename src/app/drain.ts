@@ -51,8 +51,8 @@ export function createDrain({ settings, db, limits, openCalls, log, logOutput }:
     hurry,
     async readiness() {
       if (phase !== "serving") return [{ name: "shutdown", problem: "shutting down" }];
-      const problem = await db.query("SELECT 1 AS one").then(
-        () => null,
+      const problem = await db.problems().then(
+        ([first]) => first ?? null,
         () => "the database does not answer",
       );
       return [

@@ -1,33 +1,91 @@
-// `switchyard ledger verify`: the audit of all amounts, fit for a cron job. Exit 0 when everything adds up, 1 when not.
+// `switchyard ledger verify | accept-loss`: the audit of all amounts, fit for a cron job, and the decision to go on with a
+// SQLite file that lost commits. Exit 0 when everything adds up, 1 when not.
 
 import { verifyLedger } from "../billing/verify.ts";
+import type { LedgerVerdict } from "../core/ledger.ts";
+import { StoreBehind, type StoreLoss } from "../core/store-errors.ts";
+import { openDb } from "../store/db.ts";
 import { createLedgerAudit } from "../store/ledger/audit.ts";
+import { recordLoss } from "../store/ledger/losses.ts";
 import type { Arguments } from "./command/arguments.ts";
-import { parseSubcommand, printJson, runCommand } from "./command/command.ts";
+import { exitUnlessConfirmed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
 import { isOn, splitFlags } from "./command/flags.ts";
 import { withStore } from "./command/store.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED } from "./command/usage.ts";
 
-/** It reads only, so it may run beside a server. */
+/** `verify` reads only, so it may run beside a server. */
 export function ledger({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     name: "ledger",
     terminal,
     parse() {
-      parseSubcommand(words, "ledger", { verify: 0 });
-      const { own, config } = splitFlags(flags, ["json", "no-color"]);
-      return { options: { isJson: isOn(own, "json") }, config };
+      const [kind] = parseSubcommand(words, "ledger", { verify: 0, "accept-loss": 0 });
+      const { own, config } = splitFlags(flags, ["json", "no-color", ...(kind === "verify" ? [] : ["yes"])]);
+      return { options: { kind, isJson: isOn(own, "json"), isConfirmed: isOn(own, "yes") }, config };
     },
-    async run({ isJson }, { database }) {
-      const verdict = await withStore(database, ({ db }) => verifyLedger(createLedgerAudit(db)));
-      if (isJson) printJson(verdict, terminal);
-      else {
-        for (const problem of verdict.problems) terminal.out(`✗ ${problem}\n`);
-        const counted = `${verdict.accounts} wallets, ${verdict.transactions} transactions, ${verdict.openHolds} open holds`;
-        terminal.say(verdict.ok ? `✓ The ledger fits: ${counted}.\n` : `✗ The ledger does not fit: ${counted}.\n`);
-      }
-      return verdict.ok ? 0 : FAILED;
-    },
+    run: (options, { database }) =>
+      options.kind === "verify" ? verify(database, options, terminal) : acceptLoss(database, options, terminal),
   });
+}
+
+interface LedgerOptions {
+  readonly isJson: boolean;
+  readonly isConfirmed: boolean;
+}
+
+async function verify(database: string, { isJson }: LedgerOptions, terminal: Terminal): Promise<number> {
+  const verdict = await withStore(database, ({ db }) => verifyLedger(createLedgerAudit(db))).catch(verdictOfLoss);
+  if (isJson) printJson(verdict, terminal);
+  else {
+    for (const problem of verdict.problems) terminal.out(`✗ ${problem}\n`);
+    const counted = `${verdict.accounts} wallets, ${verdict.transactions} transactions, ${verdict.openHolds} open holds`;
+    terminal.say(verdict.ok ? `✓ The ledger fits: ${counted}.\n` : `✗ The ledger does not fit: ${counted}.\n`);
+  }
+  return verdict.ok ? 0 : FAILED;
+}
+
+/** A file that lost commits is not opened, since that would tidy its log away. The loss is the finding. */
+function verdictOfLoss(error: unknown): LedgerVerdict {
+  if (!(error instanceof StoreBehind)) throw error;
+  return { ok: false, accounts: 0, transactions: 0, openHolds: 0, problems: [error.advice] };
+}
+
+/** Only while no gateway serves from the file. The loss is recorded in the database. */
+async function acceptLoss(
+  database: string,
+  { isJson, isConfirmed }: LedgerOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const loss = await findLoss(database);
+  if (loss === null) {
+    if (isJson) printJson({ commits: 0, transactions: 0 }, terminal);
+    terminal.say("Nothing is missing: the database holds all that was written to it.\n");
+    return 0;
+  }
+  const { commits, transactions, isForeign } = loss;
+  const missing = isForeign ? "another history" : `${commits} commits with ${transactions} ledger transactions`;
+  const question = `The database lost ${missing}. Go on without them?`;
+  const exitCode = await exitUnlessConfirmed({ question, command: "ledger accept-loss", isConfirmed }, terminal);
+  if (exitCode !== null) return exitCode;
+  const db = await openDb(database, { exclusive: true, acceptsLoss: true });
+  try {
+    await db.migrate();
+    await recordLoss(db, { loss, reason: "accepted", nowMs: terminal.now() });
+  } finally {
+    await db.close();
+  }
+  if (isJson) printJson({ commits, transactions }, terminal);
+  terminal.say("Recorded. Check the rest: switchyard ledger verify\n");
+  return 0;
+}
+
+async function findLoss(database: string): Promise<StoreLoss | null> {
+  try {
+    await (await openDb(database, { exclusive: true })).close();
+    return null;
+  } catch (error) {
+    if (error instanceof StoreBehind) return error.loss;
+    throw error;
+  }
 }

@@ -41,6 +41,11 @@ export interface Db extends Queryable {
    * the time: the texts should be few and always the same, so that each is prepared once.
    */
   readThenWrite<T>(reads: readonly Statement[], decide: (answers: Answers) => Decided<T>): Promise<T>;
+  /**
+   * What is wrong with the storage itself, for people: a file that was deleted under the process. Rejects when the database
+   * does not answer.
+   */
+  problems(): Promise<readonly string[]>;
   /** Applies what is missing and names it. */
   migrate(): Promise<readonly string[]>;
   close(): Promise<void>;

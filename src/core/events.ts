@@ -134,6 +134,15 @@ export const LOG_EVENTS = {
     level: "warn",
     meaning: "A connection to the database was lost. The pool opens another one.",
   },
+  "database.adopted": {
+    level: "warn",
+    meaning: "A SQLite file came without its witness file. What it holds is taken for the truth from now on.",
+  },
+  "database.file_lost": {
+    level: "error",
+    meaning: "A file of the open SQLite database was deleted, moved or replaced. Nothing is written until it is back.",
+  },
+  "database.file_found": { level: "info", meaning: "The files of the open SQLite database are in their place again." },
   "process.stopping": {
     level: "info",
     meaning: "A signal arrived. Open requests may finish; a second signal cuts them off.",

@@ -38,6 +38,36 @@ export class StoreDamaged extends StoreUnusable {
   }
 }
 
+/** Commits that a SQLite file had acknowledged and no longer holds. */
+export interface StoreLoss {
+  readonly commits: number;
+  readonly transactions: number;
+  /** It has as many commits as expected, but of another history. */
+  readonly isForeign: boolean;
+}
+
+/** The file lacks commits that its witness saw. */
+export class StoreBehind extends StoreUnusable {
+  readonly loss: StoreLoss;
+
+  constructor(path: string, loss: StoreLoss) {
+    super(
+      `${path} ${describeLoss(loss)}. Nothing was changed. Put the right file back, restore a backup with ` +
+        "`switchyard restore FILE`, or give up what is missing with `switchyard ledger accept-loss`.",
+    );
+    this.name = "StoreBehind";
+    this.loss = loss;
+  }
+}
+
+function describeLoss({ commits, transactions, isForeign }: StoreLoss): string {
+  if (isForeign) return "holds another history than the one that was written to it";
+  return (
+    `is older than what was written to it: ${commits} commits with ${transactions} ledger transactions are missing. ` +
+    "The file or its log (-wal) was deleted or damaged, or an old copy took its place"
+  );
+}
+
 /** A row with the same unique value is there already. Nothing was written. */
 export class UniqueViolation extends Error {
   /** Which statement of a batch it was; 0 outside batches. */

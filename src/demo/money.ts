@@ -184,6 +184,7 @@ async function createDemoClock(db: Db, accountId: string): Promise<DemoClock> {
           const { writes, result } = decide(answers);
           return { writes: writes.map(timed), result };
         }),
+      problems: () => db.problems(),
       migrate: () => db.migrate(),
       close: () => db.close(),
     },

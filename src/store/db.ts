@@ -7,6 +7,10 @@ import { openSqlite } from "./sqlite/sqlite.ts";
 export interface OpenOptions {
   /** For the process that serves: fail with `StoreInUse` when another one serves from the same SQLite file. */
   readonly exclusive?: boolean;
+  /** Open a SQLite file that lost commits, and take what it holds for the truth from now on. */
+  readonly acceptsLoss?: boolean;
+  /** Told when a SQLite file with this many commits came without its witness. */
+  readonly onAdopted?: (commits: number) => void;
   /** How long SQLite waits for another process's write. */
   readonly busyTimeoutMs?: number;
   /** PostgreSQL connections of this process. */
@@ -24,6 +28,8 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
     return openSqlite(url.slice("sqlite:".length), {
       exclusive: options.exclusive ?? false,
       busyTimeoutMs: options.busyTimeoutMs ?? 5_000,
+      acceptsLoss: options.acceptsLoss ?? false,
+      onAdopted: options.onAdopted ?? (() => undefined),
     });
   }
   if (/^postgres(ql)?:\/\//.test(url)) {

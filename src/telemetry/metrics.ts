@@ -45,6 +45,8 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
   /** So are the bytes of the request bodies in memory. */
   watchBodies(readBytes: () => number): void;
   ledgerProblems(count: number): void;
+  /** Files of an open SQLite database that are no longer in their place. */
+  databaseFilesLost(count: number): void;
   /** Something could not be read or written because the database was away. */
   storeError(work: StoreWork): void;
   settlementsWaiting(count: number): void;
@@ -129,12 +131,15 @@ export function createMetrics(version = "unknown"): Metrics {
 
 type StoreMetrics = Pick<
   Metrics,
-  "ledgerProblems" | "storeError" | "settlementsWaiting" | "recordsDropped" | "recordsWaiting"
+  "ledgerProblems" | "databaseFilesLost" | "storeError" | "settlementsWaiting" | "recordsDropped" | "recordsWaiting"
 >;
 
 /** Of the ledger and the records: what an operator must learn of at once. */
 function storeMetrics(named: MetricNamer): StoreMetrics {
   const ledgerProblems = new Gauge(named("ledger_problems", "Rows of the ledger that did not fit at the last audit."));
+  const filesLost = new Gauge(
+    named("database_files_lost", "Files of the open SQLite database that were deleted, moved or replaced."),
+  );
   const storeErrors = new Counter({
     ...named("store_errors_total", "What the database could not do because it was away, by whose work it was."),
     labelNames: ["work"],
@@ -151,6 +156,7 @@ function storeMetrics(named: MetricNamer): StoreMetrics {
   const recordsWaiting = new Gauge(named("records_waiting", "Request records that the store has not taken yet."));
   return {
     ledgerProblems: (count) => ledgerProblems.set(count),
+    databaseFilesLost: (count) => filesLost.set(count),
     storeError: (work) => storeErrors.inc({ work }),
     settlementsWaiting: (count) => settlementsWaiting.set(count),
     recordsDropped: (reason, count) => recordsDropped.inc({ reason }, count),

@@ -64,6 +64,7 @@ test("a new file and those beside it are for nobody else's eyes, in a folder tha
     ["own.db-wal", 0o600],
     ["own.db.lock", 0o600],
     ["own.db.lock-journal", 0o600],
+    ["own.db.witness", 0o600],
   ]);
   await db.close();
 });

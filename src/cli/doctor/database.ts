@@ -41,6 +41,8 @@ function fileCheck(file: string): Check | null {
     return { state: "warn", what: "Database: in memory, lost at the end", fix: "Set DATABASE_URL" };
   }
   if (!existsSync(file)) {
+    // Its witness says that it should be there; opening finds out how much is missing.
+    if (existsSync(`${file}.witness`)) return null;
     const problem = writeProblem(dirname(file));
     if (problem === null) return { state: "ok", what: "Database: not there yet, the first start makes it", fix: null };
     return { state: "fail", what: `Database ${file} cannot be made: ${problem}`, fix: RIGHTS };

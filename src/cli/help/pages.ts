@@ -194,11 +194,22 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
   },
   ledger: {
     summary: "Check that every amount fits: ledger verify",
-    about: "ledger verify computes every wallet from its entries and every charge from its tokens and prices.",
-    examples: ["switchyard ledger verify", "switchyard ledger verify --json"],
-    tables: [flags()],
+    about: "checks the ledger, and decides what to do when a SQLite file lost commits.",
+    examples: ["switchyard ledger verify", "switchyard ledger verify --json", "switchyard ledger accept-loss"],
+    tables: [
+      [
+        "Subcommands",
+        [
+          ["verify", "Compute every wallet from its entries and every charge from its tokens and prices"],
+          ["accept-loss", "Go on with a SQLite file that lost commits; the loss is recorded in it"],
+          ["  --yes", "Do not ask"],
+        ],
+      ],
+      flags(),
+    ],
     notes: [
-      "Exit code 1 when something does not fit: the first rows that do not are named. It locks nothing and may run beside a server, from cron say.",
+      "verify: exit code 1 when something does not fit; the first rows that do not are named. It locks nothing and may run beside a server, from cron say.",
+      "accept-loss: only while no server uses the file. A start refuses a file that is older than its witness file says; restore a backup first if you have one.",
     ],
   },
   demo: {

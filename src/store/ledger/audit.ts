@@ -87,7 +87,7 @@ export function createLedgerAudit(db: Db): LedgerAudit {
       return join(rows, entries, charges);
     },
     async strays() {
-      const found: string[] = [];
+      const found: string[] = [...(await db.problems())];
       for (const [what, sql] of STRAYS) {
         const rows = await db.query(`${sql} LIMIT ${STRAYS_MAX}`);
         found.push(...rows.map((row) => `${what}: ${String(Object.values(row)[0])}`));

@@ -38,6 +38,7 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
     transaction: <T>(work: (tx: Queryable) => Promise<T>) =>
       withConnection(pool, (loan) => inTransaction(loan, (query) => work({ query }))),
     readThenWrite: (reads, decide) => retried(pool, (loan) => exchange(loan, { reads, decide, named })),
+    problems: () => db.query("SELECT 1 AS one").then(() => []),
     migrate: () => migrate(db),
     close: () => {
       ending ??= Promise.all([pool.end(), writers.end()]).then(() => undefined);

@@ -1,14 +1,16 @@
 // SQLite behind the Db port. Every call is a message to the thread that owns the connection (worker.mjs), which commits
 // all waiting writes with one fsync.
 
-import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../../core/db.ts";
 import {
   BatchRejected,
+  StoreBehind,
   StoreDamaged,
   StoreInUse,
+  type StoreLoss,
   StoreUnavailable,
   StoreUnusable,
   UniqueViolation,
@@ -20,15 +22,24 @@ export interface SqliteOptions {
   /** Take the lock of the one process that serves from this file. */
   readonly exclusive: boolean;
   readonly busyTimeoutMs: number;
+  readonly onAdopted: (commits: number) => void;
+  /** Open a file that lost commits, and take what it holds for the truth from now on. */
+  readonly acceptsLoss?: boolean;
 }
 
 /** Opens a file (an absolute path; its folder is made where it is missing) or `:memory:`. */
 export async function openSqlite(address: string, options: SqliteOptions): Promise<Db> {
+  const { exclusive, busyTimeoutMs, onAdopted, acceptsLoss = false } = options;
   const isFile = address !== ":memory:";
-  const path = isFile ? makePlace(address) : address;
-  const lockPath = options.exclusive && isFile ? makeLockFile(path) : null;
-  const thread = startThread({ path, lockPath, busyTimeoutMs: options.busyTimeoutMs });
-  await thread.opened;
+  const { path, isNew } = isFile ? makePlace(address) : { path: address, isNew: false };
+  const lockPath = exclusive && isFile ? makeLockFile(path) : null;
+  const thread = startThread({ path, lockPath, busyTimeoutMs, acceptsLoss });
+  const [[report] = []] = await thread.opened.catch((error) => {
+    // A file that should have been there is not made up for by an empty one.
+    if (isNew && error instanceof StoreBehind) rmSync(path, { force: true });
+    throw error;
+  });
+  if (Number(report?.adopted ?? 0) > 0) onAdopted(Number(report?.adopted));
   let transactionCount = 0;
   const nextTransaction = (): number => {
     transactionCount += 1;
@@ -60,6 +71,7 @@ export async function openSqlite(address: string, options: SqliteOptions): Promi
       return runTransaction(session, work);
     },
     readThenWrite: (reads, decide) => exchange(thread, nextTransaction(), { reads, decide }),
+    problems: async () => ((await thread.call({ kind: "problems" }))[0] ?? []).map(({ problem }) => String(problem)),
     migrate: () => migrate(db),
     close: () => thread.close(),
   };
@@ -89,7 +101,7 @@ const WRITE = /^\s*(insert|update|delete|with)\b/i;
 
 /** A message to the thread. */
 interface ThreadCall {
-  readonly kind: "batch" | "begin" | "step" | "commit" | "rollback" | "close";
+  readonly kind: "batch" | "begin" | "step" | "commit" | "rollback" | "problems" | "close";
   readonly isWrite?: boolean;
   readonly transaction?: number;
   readonly statements?: readonly Statement[];
@@ -102,7 +114,9 @@ interface ThreadFailure {
   readonly statementIndex: number;
   readonly rejection: { statementIndex: number; expectedRows: number; affectedRows: number } | null;
   readonly isInUse: boolean;
+  readonly isMisplaced: boolean;
   readonly isDamaged: boolean;
+  readonly loss: StoreLoss | null;
 }
 
 interface ThreadAnswer {
@@ -118,12 +132,19 @@ interface Waiter {
 }
 
 interface Thread {
-  readonly opened: Promise<unknown>;
+  readonly opened: Promise<Answers>;
   call(call: ThreadCall): Promise<Answers>;
   close(): Promise<void>;
 }
 
-function startThread(workerData: { path: string; lockPath: string | null; busyTimeoutMs: number }): Thread {
+interface ThreadData {
+  readonly path: string;
+  readonly lockPath: string | null;
+  readonly busyTimeoutMs: number;
+  readonly acceptsLoss: boolean;
+}
+
+function startThread(workerData: ThreadData): Thread {
   const worker = new Worker(new URL("./worker.mjs", import.meta.url), { workerData });
   const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   const waiters = new Map<number, Waiter>();
@@ -186,8 +207,10 @@ const UNAVAILABLE_CODES = new Set([5, 6, 8, 10, 11, 13, 14, 26]);
 function toError(failure: ThreadFailure, path: string): Error {
   if (failure.rejection !== null) return new BatchRejected(failure.rejection);
   if (failure.isInUse) return new StoreInUse(path);
+  if (failure.loss !== null) return new StoreBehind(path, failure.loss);
   const cause = Object.assign(new Error(failure.message), { errcode: failure.errcode });
   if (failure.isDamaged) return new StoreDamaged(path, cause);
+  if (failure.isMisplaced) return new StoreUnavailable(cause);
   if (failure.errcode === null) return cause;
   if (UNIQUE_CODES.has(failure.errcode)) return new UniqueViolation(failure.statementIndex, cause);
   return UNAVAILABLE_CODES.has(failure.errcode & 0xff) ? new StoreUnavailable(cause) : cause;
@@ -197,19 +220,20 @@ function toError(failure: ThreadFailure, path: string): Error {
  * A folder and a file for this user alone; SQLite gives the files beside it the same rights. What exists stays as it is.
  * Returns the real path: the lock and SQLite's log belong to the file, whichever symbolic link led to it.
  */
-function makePlace(address: string): string {
+function makePlace(address: string): { readonly path: string; readonly isNew: boolean } {
   let path: string;
   let names: number;
+  let isNew: boolean;
   try {
     mkdirSync(dirname(address), { recursive: true, mode: 0o700 });
-    makeFile(address);
+    isNew = makeFile(address);
     path = realpathSync(address);
     names = statSync(path).nlink;
   } catch (error) {
     throw new StoreUnavailable(error);
   }
   if (names > 1) throw new StoreUnusable(severalNames(path, names));
-  return path;
+  return { path, isNew };
 }
 
 /** SQLite names its log after the file, so each hard link would get a log and a lock of its own. */
@@ -224,11 +248,13 @@ function severalNames(path: string, names: number): string {
  * Never opens a file that exists: closing any handle of a file drops every lock that this process has on it (POSIX). Another
  * program that closes the database would then believe to be the last one, and delete the log under us.
  */
-function makeFile(path: string): void {
+function makeFile(path: string): boolean {
   try {
     closeSync(openSync(path, "wx", 0o600));
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
   }
 }
 

@@ -1,0 +1,30 @@
+// The watch over the database's files: a file that was deleted under the process is logged and shown in the metrics. The
+// store itself refuses writes meanwhile.
+
+import type { Db } from "../core/db.ts";
+import type { Log } from "../core/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+const WATCH_MS = 10_000;
+
+interface StorageContext {
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "databaseFilesLost">;
+}
+
+/** Logged once when a file is lost, and once when all are back. */
+export function watchStorage(db: Pick<Db, "problems">, { log, metrics }: StorageContext): { close(): void } {
+  let isLost = false;
+  async function look(): Promise<void> {
+    const problems = await db.problems();
+    metrics.databaseFilesLost(problems.length);
+    const wasLost = isLost;
+    isLost = problems.length > 0;
+    if (isLost && !wasLost)
+      log.error({ event: "database.file_lost", problems }, "the database file is lost; nothing is written to it");
+    if (wasLost && !isLost) log.info({ event: "database.file_found" }, "the database file is back");
+  }
+  // A database that does not answer at all shows in readiness and with every request.
+  const timer = setInterval(() => void look().catch(() => undefined), WATCH_MS).unref();
+  return { close: () => clearInterval(timer) };
+}

@@ -1,0 +1,36 @@
+// Where the files of an open SQLite database were, to notice when one is deleted, moved or replaced. SQLite itself would
+// go on writing to a file that nobody finds again. Plain JavaScript for the same reason as worker.mjs.
+
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+
+/** Often enough that little is written in vain, seldom enough to cost nothing. */
+const CHECK_MS = 1_000;
+
+/** Made right after the files were opened: SQLite keeps them open, so their numbers stay theirs. */
+export function createPlacement(paths) {
+  const placed = new Map(paths.map((path) => [path, identify(path)]));
+  let checkedAtMs = Number.NEGATIVE_INFINITY;
+  let problems = [];
+
+  function check() {
+    checkedAtMs = performance.now();
+    problems = paths
+      .filter((path) => placed.get(path) !== identify(path))
+      .map((path) => `${basename(path)} was deleted, moved or replaced while it was open`);
+    return problems;
+  }
+  return {
+    check,
+    /** Before a write. Throws, so that nothing is written to a file that is lost. */
+    assert() {
+      if (performance.now() - checkedAtMs > CHECK_MS) check();
+      if (problems.length > 0) throw Object.assign(new Error(problems[0]), { isMisplaced: true });
+    },
+  };
+}
+
+function identify(path) {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? null : `${found.dev}:${found.ino}`;
+}

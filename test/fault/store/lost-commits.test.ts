@@ -1,0 +1,171 @@
+// A SQLite file that lost commits after a kill: its log deleted or damaged, the file gone, or an old copy in its place. The
+// gateway refuses to start, changes nothing, and goes on once the loss is accepted.
+
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Arguments, readArguments } from "../../../src/cli/command/arguments.ts";
+import type { Terminal } from "../../../src/cli/command/terminal.ts";
+import { credits } from "../../../src/cli/credits.ts";
+import { doctor } from "../../../src/cli/doctor/doctor.ts";
+import { ledger } from "../../../src/cli/ledger.ts";
+import { openDb } from "../../../src/store/db.ts";
+import { HELLO, startGateway } from "../../support/gateway/gateway.ts";
+import { startGatewayProcess } from "../../support/gateway/gateway-process.ts";
+import { recordTerminal } from "../../support/gateway/terminal.ts";
+
+const REQUESTS = 20;
+const root = mkdtempSync(join(tmpdir(), "switchyard-lost-"));
+/** As a kill left it; every test works on a copy. */
+const killed = join(root, "killed");
+/** As it was before the requests, stopped cleanly. */
+const early = join(root, "early");
+const db = (folder: string, ending = ""): string => join(folder, "data", `switchyard.db${ending}`);
+
+beforeAll(async () => {
+  cpSync(mkdtempSync(join(root, "empty-")), killed, { recursive: true });
+  const first = await startGatewayProcess({ folder: killed });
+  const key = first.firstKey ?? "";
+  expect((await first.api("GET", "/api/credits")).status).toBe(200);
+  expect(await first.stop()).toBe(0);
+  cpSync(killed, early, { recursive: true });
+  const second = await startGatewayProcess({ folder: killed });
+  for (let sent = 0; sent < REQUESTS; sent += 1) {
+    const response = await fetch(`${second.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify(HELLO),
+    });
+    expect(response.status).toBe(200);
+    await response.arrayBuffer();
+  }
+  await second.kill();
+}, 120_000);
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function copyOf(folder: string): string {
+  const copy = mkdtempSync(join(root, "copy-"));
+  cpSync(folder, copy, { recursive: true });
+  return copy;
+}
+
+type Command = (args: Arguments, terminal: Terminal) => Promise<number>;
+
+async function run(command: Command, line: string, cwd: string) {
+  const terminal = recordTerminal({ cwd });
+  const code = await command(readArguments(["x", ...line.split(" ").filter((word) => word !== "")]), terminal);
+  return { code, out: terminal.takeOut(), said: terminal.takeSaid() };
+}
+
+/** What each file holds. SQLite may write its index again, and begin an empty log where there is none. */
+function contentsOf(folder: string): readonly (readonly [string, string])[] {
+  const names = readdirSync(join(folder, "data")).filter((name) => !/-shm$|\.lock/.test(name));
+  const contents = names.map((name) => [name, readFileSync(join(folder, "data", name), "latin1")] as const);
+  return contents.filter(([, text]) => text !== "");
+}
+
+const LOSSES: readonly (readonly [string, (folder: string) => void])[] = [
+  ["its log was deleted", (folder) => rmSync(db(folder, "-wal"))],
+  [
+    "its log was damaged in the middle",
+    (folder) => {
+      const log = readFileSync(db(folder, "-wal"));
+      // Past the frames of the start, within those of the requests.
+      log.fill(0xee, Math.floor(log.length / 2), Math.floor(log.length / 2) + 64);
+      writeFileSync(db(folder, "-wal"), log);
+    },
+  ],
+  [
+    "the file was deleted",
+    (folder) => {
+      for (const ending of ["", "-wal", "-shm"]) rmSync(db(folder, ending));
+    },
+  ],
+  [
+    "an old copy took its place",
+    (folder) => {
+      for (const ending of ["-wal", "-shm"]) rmSync(db(folder, ending));
+      cpSync(db(early), db(folder));
+    },
+  ],
+];
+
+describe.each(LOSSES)("%s", (_, lose) => {
+  test("a start and commands refuse, and nothing is changed", { timeout: 120_000 }, async () => {
+    const folder = copyOf(killed);
+    lose(folder);
+    const before = contentsOf(folder);
+    const missing =
+      /is older than what was written to it: [1-9]\d* commits with [1-9]\d* ledger transactions are missing/;
+    await expect(startGatewayProcess({ folder })).rejects.toThrow(missing);
+    const verified = await run(ledger, "verify --json", folder);
+    expect(verified.code).toBe(1);
+    expect(JSON.parse(verified.out)).toMatchObject({ ok: false, problems: [expect.stringMatching(missing)] });
+    const added = await run(credits, "add 1", folder);
+    expect(added).toMatchObject({ code: 1, said: expect.stringMatching(missing) });
+    const checked = await run(doctor, "--json", folder);
+    expect(checked).toMatchObject({ code: 1, out: expect.stringMatching(missing) });
+    expect(contentsOf(folder)).toEqual(before);
+  });
+
+  test("the loss is accepted once, recorded, and served from then on", { timeout: 120_000 }, async () => {
+    const folder = copyOf(killed);
+    lose(folder);
+    const unasked = await run(ledger, "accept-loss", folder);
+    expect(unasked).toMatchObject({ code: 2, said: expect.stringContaining("--yes") });
+    const accepted = await run(ledger, "accept-loss --yes --json", folder);
+    expect(accepted.code).toBe(0);
+    const { commits, transactions } = JSON.parse(accepted.out) as { commits: number; transactions: number };
+    expect(commits).toBeGreaterThan(0);
+    const again = await run(ledger, "accept-loss", folder);
+    expect(again).toMatchObject({ code: 0, said: expect.stringContaining("Nothing is missing") });
+    const gateway = await startGatewayProcess({ folder });
+    expect(await (await gateway.api("GET", "/api/ledger/verify")).json()).toMatchObject({ ok: true, problems: [] });
+    expect(await gateway.stop()).toBe(0);
+    const store = await openDb(`sqlite:${db(folder)}`);
+    const losses = await store.query("SELECT reason, commits, transactions FROM store_losses");
+    await store.close();
+    expect(losses).toEqual([{ reason: "accepted", commits, transactions }]);
+  });
+});
+
+test("a kill alone loses nothing: the file is served from, with every charge", { timeout: 120_000 }, async () => {
+  const folder = copyOf(killed);
+  const gateway = await startGatewayProcess({ folder });
+  const verdict = await (await gateway.api("GET", "/api/ledger/verify")).json();
+  expect(verdict).toMatchObject({ ok: true, transactions: REQUESTS + 1, problems: [] });
+  expect(await gateway.stop()).toBe(0);
+});
+
+test("a witness that lags behind is no reason to refuse", { timeout: 120_000 }, async () => {
+  const folder = copyOf(killed);
+  cpSync(db(early, ".witness"), db(folder, ".witness"));
+  const gateway = await startGatewayProcess({ folder });
+  expect(await gateway.stop()).toBe(0);
+});
+
+test("a file without its witness is adopted with a line in the log", { timeout: 120_000 }, async () => {
+  const folder = copyOf(killed);
+  rmSync(db(folder, ".witness"));
+  const gateway = await startGateway({ database: `sqlite:${db(folder)}`, creditsUsd: null });
+  await gateway.stop();
+  expect(gateway.logged.map(({ fields }) => fields.event)).toContain("database.adopted");
+  expect(statSync(db(folder, ".witness")).mode & 0o777).toBe(0o600);
+  rmSync(db(folder));
+  await expect(startGatewayProcess({ folder })).rejects.toThrow(/older than what was written/);
+  expect(existsSync(db(folder))).toBe(false);
+});
+
+test("a file of another history is refused, also when it has more commits", { timeout: 120_000 }, async () => {
+  const folder = copyOf(killed);
+  const other = copyOf(early);
+  const store = await openDb(`sqlite:${db(other)}`);
+  for (let commits = 0; commits < 10 * REQUESTS; commits += 1) {
+    await store.query("UPDATE revisions SET value = value + 1");
+  }
+  await store.close();
+  for (const ending of ["-wal", "-shm"]) rmSync(db(folder, ending));
+  cpSync(db(other), db(folder));
+  await expect(startGatewayProcess({ folder })).rejects.toThrow(/holds another history/);
+});
