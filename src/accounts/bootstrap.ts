@@ -5,23 +5,16 @@ import { UniqueViolation } from "../core/store-errors.ts";
 import { DEFAULT_ACCOUNT } from "./accounts.ts";
 import type { Keys } from "./keys.ts";
 
-export interface FirstAccountOptions {
-  readonly accounts: AccountStore;
-  readonly keys: Keys;
-  readonly now?: () => number;
+/** Before the port opens, so that no call finds the account missing. */
+export async function ensureFirstAccount(accounts: AccountStore): Promise<void> {
+  if ((await accounts.get(DEFAULT_ACCOUNT)) !== null) return;
+  await unlessExisting(() =>
+    accounts.insert({ id: DEFAULT_ACCOUNT, name: DEFAULT_ACCOUNT, billingMode: null, createdAtMs: Date.now() }),
+  );
 }
 
-/**
- * Returns the text of the first key when this call made it, null on every later start. Key and account are checked
- * separately, so that the next start completes one that broke off between the two.
- */
-export async function ensureFirstAccount(options: FirstAccountOptions): Promise<string | null> {
-  const { accounts, keys, now = Date.now } = options;
-  if ((await accounts.get(DEFAULT_ACCOUNT)) === null) {
-    await unlessExisting(() =>
-      accounts.insert({ id: DEFAULT_ACCOUNT, name: DEFAULT_ACCOUNT, billingMode: null, createdAtMs: now() }),
-    );
-  }
+/** Returns the text of the first key when this call made it, null on every later start. */
+export async function ensureFirstKey(keys: Keys): Promise<string | null> {
   const known = await keys.list(DEFAULT_ACCOUNT, { limit: 1, after: null });
   if (known.length > 0) return null;
   // With a fixed id, only one of two processes that start together makes the key.

@@ -3,14 +3,14 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
-import { ensureFirstAccount } from "../accounts/bootstrap.ts";
+import { ensureFirstAccount, ensureFirstKey } from "../accounts/bootstrap.ts";
 import type { PasswordCost } from "../accounts/passwords.ts";
 import type { Credits } from "../billing/credits.ts";
 import type { Ledger } from "../billing/ledger.ts";
 import { openableUrl } from "../config/network.ts";
 import { readPackage } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import type { AccountStore, BillingMode } from "../core/accounts.ts";
+import type { BillingMode } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
 import type { Log, LogOutput } from "../core/log.ts";
 import type { NanoUsd } from "../core/money.ts";
@@ -98,11 +98,13 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   const { passwordCost, wire, logOutput = UNWATCHED_OUTPUT } = options;
   const parts = await openParts(db, { settings, log, logOutput, passwordCost, wire });
   const { people, money, drain } = parts;
+  await ensureFirstAccount(people.accountStore);
   const edge = edgeOf(parts, options.books);
   warmRouter(settings.catalog);
   const server = await createServer(edge);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
   const { firstKey, setupToken } = await greet(server, { people, credits: money.credits, settings });
+  drain.begin();
   const { posted, held } = await money.credits.balance(DEFAULT_ACCOUNT);
   const url = openableUrl({ host: settings.server.host, port: (server.server.address() as AddressInfo).port });
   const publicUrl = settings.server.publicUrl ?? url;
@@ -153,7 +155,7 @@ async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire 
     onStale: metrics.connectionStale,
   });
   const openCalls = createOpenCalls();
-  const drain = createDrain({ settings, db, limits, openCalls, log, logOutput });
+  const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput });
   const records = await openRecords(db, { settings, reader, log, metrics, now });
   /** SQLite has a connection for reading besides `db`; it is closed with the parts. */
   const ownReader = reader === db ? null : reader;
@@ -268,7 +270,7 @@ function isSandboxed({ catalog }: Settings): boolean {
 
 /** What a first start needs to welcome its operator. */
 interface Greeting {
-  readonly people: Pick<OperatorContext, "keys" | "invitations"> & { readonly accountStore: AccountStore };
+  readonly people: Pick<OperatorContext, "keys" | "invitations">;
   readonly credits: Credits;
   readonly settings: Settings;
 }
@@ -279,7 +281,7 @@ async function greet(
   { people, credits, settings }: Greeting,
 ): Promise<{ readonly firstKey: string | null; readonly setupToken: string | null }> {
   try {
-    const firstKey = await ensureFirstAccount({ accounts: people.accountStore, keys: people.keys });
+    const firstKey = await ensureFirstKey(people.keys);
     await giveStarterCredits(credits, settings.billing.starterCredits);
     return { firstKey, setupToken: await people.invitations.prepareSetup() };
   } catch (error) {

@@ -13,8 +13,10 @@ export interface StopOptions {
   readonly isLameDuck?: boolean;
 }
 
-/** The end of a process, and what the edge must know of it. */
+/** The life of a process: ready once it has begun, until it is told to stop. */
 export interface Drain extends LifecycleContext {
+  /** Everything is there: ready from now on. */
+  begin(): void;
   /** Resolves when every connection is closed and every call is booked. */
   run(server: FastifyInstance, options: StopOptions): Promise<void>;
   /** No more waiting: open requests are cut now. */
@@ -25,6 +27,7 @@ interface DrainContext {
   readonly settings: Pick<Settings, "server">;
   readonly db: Db;
   readonly limits: { readiness(): readonly ReadyCheck[] };
+  readonly money: { isWriteFailing(): boolean };
   readonly openCalls: OpenCalls;
   readonly log: Log;
   readonly logOutput: LogOutput;
@@ -37,29 +40,30 @@ const GOODBYE_MS = 2_000;
 /** Longer than a statement may take, so that a settlement without a database still reaches the outbox. */
 const BOOKING_MS_MAX = 35_000;
 
-/** Phases: serving, lame duck (not ready, still serving), closing (new requests get 503). */
-export function createDrain({ settings, db, limits, openCalls, log, logOutput }: DrainContext): Drain {
+/** Phases: starting (not ready yet), serving, lame duck (not ready, still serving), closing (new requests get 503). */
+export function createDrain(context: DrainContext): Drain {
+  const { settings, openCalls, log } = context;
   const { lameDuckSeconds, drainSeconds } = settings.server;
-  let phase: "serving" | "lame-duck" | "closing" = "serving";
+  let phase: "starting" | "serving" | "lame-duck" | "closing" = "starting";
   let hurry = (): void => undefined;
   const hurried = new Promise<void>((resolve) => {
     hurry = resolve;
   });
   return {
-    isDraining: () => phase !== "serving",
+    begin() {
+      phase = "serving";
+    },
+    isDraining: () => phase === "lame-duck" || phase === "closing",
     isClosing: () => phase === "closing",
     hurry,
     async readiness() {
+      if (phase === "starting") return [{ name: "startup", problem: "starting" }];
       if (phase !== "serving") return [{ name: "shutdown", problem: "shutting down" }];
-      const problem = await db.problems().then(
-        ([first]) => first ?? null,
-        () => "the database does not answer",
-      );
       return [
         { name: "shutdown", problem: null },
-        { name: "database", problem },
-        ...limits.readiness(),
-        logCheck(logOutput),
+        await databaseCheck(context),
+        ...context.limits.readiness(),
+        logCheck(context.logOutput),
       ];
     },
     async run(server, { isLameDuck = false }) {
@@ -84,6 +88,15 @@ export function createDrain({ settings, db, limits, openCalls, log, logOutput }:
         log.error({ event: "shutdown.charges_pending" }, "some requests could not be charged in time");
     },
   };
+}
+
+/** A full or read-only database answers reads while every request fails, so both count. */
+async function databaseCheck({ db, money }: DrainContext): Promise<ReadyCheck> {
+  const problem = await db.problems().then(
+    ([first]) => first ?? (money.isWriteFailing() ? "the database takes no writes" : null),
+    () => "the database does not answer",
+  );
+  return { name: "database", problem };
 }
 
 /** Optional: requests are served and charged without a log, and another process on the same disk would do no better. */

@@ -15,6 +15,7 @@ import { createLedgerAudit } from "../store/ledger/audit.ts";
 import { createIdempotencyStore } from "../store/ledger/idempotency.ts";
 import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { createLedgerList } from "../store/ledger/list.ts";
+import { createWriteWatch } from "../store/write-watch.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /** Only one process serves from a SQLite file, so there every other owner is dead. */
@@ -26,6 +27,8 @@ export interface Money {
   readonly idempotency: IdempotencyStore;
   readonly credits: Credits;
   readonly verify: () => Promise<LedgerVerdict>;
+  /** Whether the database took no writes when last asked to. */
+  readonly isWriteFailing: () => boolean;
   close(): Promise<void>;
 }
 
@@ -44,7 +47,8 @@ export async function openMoney(db: Db, { settings, reader, log, metrics }: Mone
   const outbox = createOutbox({ folder: settings.dataDir, name: owner, log, onWaiting: metrics.settlementsWaiting });
   const store = createLedgerStore(db, owner);
   const onDeferred = (): void => metrics.storeError("settlement");
-  const ledger = createLedger({ store, outbox, log, ownerSilentMs, onDeferred });
+  const writes = createWriteWatch(db, log);
+  const ledger = createLedger({ store, outbox, log, ownerSilentMs, onDeferred, onUnavailable: writes.failed });
   const idempotency = createIdempotencyStore(db, owner);
   const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(reader));
   const upkeep = createUpkeep({ verify, idempotency, ownerSilentMs, onAudit: metrics.ledgerProblems, log });
@@ -55,7 +59,9 @@ export async function openMoney(db: Db, { settings, reader, log, metrics }: Mone
     idempotency,
     credits: createCredits(ledger, createLedgerList(reader)),
     verify,
+    isWriteFailing: writes.isFailing,
     async close() {
+      writes.close();
       upkeep.stop();
       await ledger.stop();
     },

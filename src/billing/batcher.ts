@@ -24,7 +24,11 @@ export interface Batcher {
   idle(): Promise<void>;
 }
 
-export function createBatcher(commit: (ops: readonly LedgerOp[]) => Promise<readonly LedgerOutcome[]>): Batcher {
+/** `onUnavailable` is told of each batch that the store could not commit. */
+export function createBatcher(
+  commit: (ops: readonly LedgerOp[]) => Promise<readonly LedgerOutcome[]>,
+  onUnavailable: () => void = () => undefined,
+): Batcher {
   let waiting: QueuedOp[] = [];
   let running: Promise<void> | null = null;
   let hanging: StoreUnavailable | null = null;
@@ -48,6 +52,7 @@ export function createBatcher(commit: (ops: readonly LedgerOp[]) => Promise<read
     hanging = new StoreUnavailable(new Error(`the store has not answered for ${COMMIT_TIMEOUT_MS} ms`));
     for (const { reject } of [...batch, ...waiting]) reject(hanging);
     waiting = [];
+    onUnavailable();
   }
 
   async function runBatch(batch: readonly QueuedOp[]): Promise<void> {
@@ -57,6 +62,7 @@ export function createBatcher(commit: (ops: readonly LedgerOp[]) => Promise<read
         resolve(outcomes[index] as LedgerOutcome);
       });
     } catch (error) {
+      if (error instanceof StoreUnavailable) onUnavailable();
       if (batch.length === 1 || error instanceof StoreUnavailable) for (const { reject } of batch) reject(error);
       else {
         const middle = batch.length >> 1;
@@ -69,10 +75,7 @@ export function createBatcher(commit: (ops: readonly LedgerOp[]) => Promise<read
   return {
     submit: (op) =>
       new Promise((resolve, reject) => {
-        if (hanging !== null) {
-          reject(hanging);
-          return;
-        }
+        if (hanging !== null) return reject(hanging);
         waiting.push({ op, resolve, reject });
         running ??= run();
       }),

@@ -42,6 +42,8 @@ export interface LedgerOptions {
   readonly ownerSilentMs: number;
   /** Told of each settlement that has to wait. */
   readonly onDeferred?: () => void;
+  /** Told when the store could not be written. */
+  readonly onUnavailable?: () => void;
 }
 
 /** How often open settlements and releases are retried. */
@@ -49,11 +51,16 @@ const RETRY_MS = 1_000;
 /** How often this process says that it is alive, and looks for the holds of others that are not. */
 const BEAT_MS = 5_000;
 
-export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: LedgerOptions): Ledger {
-  const batcher = createBatcher((ops) => store.commit(ops, post));
+export function createLedger(options: LedgerOptions): Ledger {
+  const { store, outbox, log, ownerSilentMs, onDeferred, onUnavailable } = options;
+  const batcher = createBatcher((ops) => store.commit(ops, post), onUnavailable);
   const submit = <T extends LedgerOutcome>(op: LedgerOp): Promise<T> => batcher.submit(op) as Promise<T>;
   const recovery = createRecovery({ store, outbox, log, ownerSilentMs, submit });
   const timers: NodeJS.Timeout[] = [];
+  const failBeat = (error: unknown): never => {
+    if (error instanceof StoreUnavailable) onUnavailable?.();
+    throw error;
+  };
 
   return {
     async hold(op) {
@@ -88,7 +95,7 @@ export function createLedger({ store, outbox, log, ownerSilentMs, onDeferred }: 
       await recovery.retry();
       await recovery.sweep();
       timers.push(
-        repeat(BEAT_MS, () => recovery.beat().then(recovery.sweep), log),
+        repeat(BEAT_MS, () => recovery.beat().then(recovery.sweep, failBeat), log),
         repeat(RETRY_MS, recovery.retry, log),
       );
     },

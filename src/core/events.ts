@@ -143,6 +143,11 @@ export const LOG_EVENTS = {
     meaning: "A file of the open SQLite database was deleted, moved or replaced. Nothing is written until it is back.",
   },
   "database.file_found": { level: "info", meaning: "The files of the open SQLite database are in their place again." },
+  "database.writes_failed": {
+    level: "error",
+    meaning: "The database takes no writes, though it may answer. The process is not ready until it does.",
+  },
+  "database.writes_recovered": { level: "info", meaning: "The database takes writes again." },
   "process.stopping": {
     level: "info",
     meaning: "A signal arrived. Open requests may finish; a second signal cuts them off.",

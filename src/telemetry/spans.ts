@@ -180,6 +180,8 @@ function tokenAttributes({ buckets, isEstimated }: CostRecord, usage: Usage | nu
     "gen_ai.usage.input_tokens": input + cacheRead + cacheWrite,
     "gen_ai.usage.output_tokens": output,
     "gen_ai.usage.cache_read.input_tokens": cacheRead === 0 ? null : cacheRead,
+    // The published name, and the one that the conventions' next version gives it.
+    "gen_ai.usage.cache_creation.input_tokens": cacheWrite === 0 ? null : cacheWrite,
     "gen_ai.usage.cache_write.input_tokens": cacheWrite === 0 ? null : cacheWrite,
     "gen_ai.usage.reasoning.output_tokens": reasoning > 0 ? reasoning : null,
     "gateway.usage.estimated": isEstimated ? true : null,

@@ -80,6 +80,20 @@ const logOf = (traceId: string): object | undefined =>
   gateway.logged.find(({ fields }) => fields.event === "request.completed" && fields.trace_id === traceId)?.fields;
 
 describe("a request that was answered", () => {
+  test("names what was read from and written to the provider's cache as the conventions do", async () => {
+    const { traceId, headers } = caller();
+    const details = { cached_tokens: 30, cache_write_tokens: 40 };
+    const usage = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105, prompt_tokens_details: details };
+    provider.once("alpha", answers("Hello", { usage }));
+    await (await gateway.post("/v1/chat/completions", CHAT, headers)).text();
+    const [client] = ofKind(await collector.trace(traceId, 3), CLIENT) as [CollectedSpan];
+    expect(client.attributes).toMatchObject({
+      "gen_ai.usage.input_tokens": 100,
+      "gen_ai.usage.cache_read.input_tokens": 30,
+      "gen_ai.usage.cache_creation.input_tokens": 40,
+    });
+  });
+
   test("is a SERVER span under the caller's, a route span and one CLIENT span", async () => {
     const { traceId, spanId, headers } = caller();
     const answer = await gateway.post("/v1/chat/completions", { ...CHAT, max_tokens: 50 }, headers);

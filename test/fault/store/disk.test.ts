@@ -54,6 +54,10 @@ describe.skipIf(!canLimit)("a disk that takes no more writes", () => {
     return decimal(postedUsd, 9);
   }
 
+  async function readiness(): Promise<string> {
+    return (await fetch(`${gateway.url}/readyz?verbose`)).text();
+  }
+
   test("new requests get 503, running streams finish, and all is booked once when it is well again", async () => {
     const before = await posted();
     let finish = (): void => undefined;
@@ -73,7 +77,9 @@ describe.skipIf(!canLimit)("a disk that takes no more writes", () => {
     finish();
     expect(await running.text()).toContain("[DONE]");
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+    expect(await readiness()).toContain("[-]database failed: the database takes no writes");
     limitFiles("unlimited");
+    await expect.poll(readiness, { timeout: 30_000 }).toContain("readyz check passed");
     await expect.poll(async () => (await ask()).status, { interval: 200 }).toBe(200);
     const verdict = async (): Promise<unknown> => (await gateway.api("GET", "/api/ledger/verify")).json();
     await expect.poll(verdict, { interval: 200 }).toMatchObject({ ok: true, openHolds: 0, problems: [] });

@@ -76,11 +76,13 @@ function behaves(makeFragile: () => Promise<Fragile>): void {
     const stranger = await bank.ask({}, { authorization: `Bearer sk-service-${"x".repeat(43)}` });
     expect(stranger.status).toBe(fragile.url.startsWith("postgres") ? 503 : 401);
     expect(bank.provider.requests).toHaveLength(3);
+    expect((await bank.gateway.get("/readyz")).status).toBe(503);
     for (const { finish } of running) finish();
     for (const { ended } of running) expect(await ended).toContain("[DONE]");
     await fragile.bringBack();
     await expect.poll(async () => (await bank.balance()).held).toBe(0n);
     await bank.atRest();
+    await expect.poll(async () => (await bank.gateway.get("/readyz")).status, { timeout: 30_000 }).toBe(200);
     expect(before.posted - (await bank.balance()).posted).toBe(3n * COST);
     expect((await bank.entries(10)).filter(({ kind }) => kind === "charge")).toHaveLength(3);
     expect((await bank.ask()).status).toBe(200);
