@@ -39,17 +39,18 @@ export function admit(credentials: Credentials, services: AdmissionServices): Ad
   const judge = (verified: Verification): Admitted | Promise<Admitted> => {
     if (verified.state !== "unknown") return admitVerified(verified, services);
     if (waitSeconds > 0) throw tooManyWrongKeys(waitSeconds);
-    if (isGiven(credentials)) services.wrongKeys.note(address);
-    throw unauthenticated();
+    if (!isGiven(credentials)) throw missingKey();
+    services.wrongKeys.note(address);
+    throw wrongKey();
   };
   return verification instanceof Promise ? verification.then(judge) : judge(verification);
 }
 
 const UNKNOWN: Verification = { state: "unknown" };
 
-/** A request without any key is no guess, so it does not count as a wrong one. */
-function isGiven({ authorization, apiKey }: Credentials): boolean {
-  return authorization !== undefined || apiKey !== undefined;
+/** A request without any key is no guess, so it does not count as a wrong one. An unset variable leaves `Bearer` alone. */
+function isGiven({ authorization = "", apiKey = "" }: Credentials): boolean {
+  return !/^(Bearer)?\s*$/i.test(authorization) || apiKey.trim() !== "";
 }
 
 /** Two keys that differ count as none: it would be a guess whose request it is. */
@@ -77,10 +78,16 @@ function admitVerified(
     : { caller, admission };
 }
 
-/** The same body for every key that is not valid, so that callers learn nothing from it. */
-function unauthenticated(): GatewayError {
+function missingKey(): GatewayError {
   const message =
-    "The API key is missing, malformed, unknown, expired or revoked. Send 'Authorization: Bearer sk-service-…'.";
+    "The request has no API key. Send 'Authorization: Bearer sk-service-…'. Anthropic clients may send 'x-api-key' instead.";
+  return new GatewayError("unauthenticated", message, { code: "missing_api_key" });
+}
+
+/** The same body for every key that is not valid, so that callers learn nothing from it. */
+function wrongKey(): GatewayError {
+  const message =
+    "The API key is not valid: it is malformed, unknown, expired or revoked. Keys of this gateway begin with sk-service-.";
   return new GatewayError("unauthenticated", message, { code: "invalid_api_key" });
 }
 

@@ -79,7 +79,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     request.recording?.failed(known.details.code ?? known.type);
     return sendError(known, request, reply);
   });
-  const methods = createMethodTable(server);
+  const methods = createMethodTable(server, edge.settings.server);
   const countUnmatched = createUnmatchedCounter(edge);
   server.setNotFoundHandler(async (request, reply) => {
     if (isV1(request.url)) await countUnmatched(request, reply);
@@ -144,6 +144,7 @@ const EXPOSED_HEADERS = [
   "x-request-id",
   "request-id",
   "retry-after",
+  "x-should-retry",
   ...["limit", "remaining", "reset"].map((name) => `x-ratelimit-${name}-requests`),
   ...["model", "tier", "confidence", "profile", "savings", "fallback"].map((name) => `x-service-${name}`),
 ];

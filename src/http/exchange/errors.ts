@@ -31,11 +31,15 @@ export function toGatewayError(error: unknown): GatewayError {
   });
 }
 
+/** The same request would get the same error. Official clients read the header; some would otherwise retry for minutes. */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 404, 405, 413, 415, 422]);
+
 export function sendError(error: GatewayError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds, headers } = error.details;
   const format = request.clientFormat ?? openaiChat;
   reply.headers(requestIdHeaders(request.id, format));
   if (retryAfterSeconds !== undefined) reply.header("retry-after", String(retryAfterSeconds));
+  else if (FINAL_STATUSES.has(error.status)) reply.header("x-should-retry", "false");
   if (headers !== undefined) reply.headers(headers);
   reply.code(error.status);
   if (wantsPage(request)) return reply.type("text/html; charset=utf-8").send(errorPage(error, request.id));

@@ -1,7 +1,10 @@
 // Unmatched requests. A path that exists with other methods gets 405 with Allow, or 204 for OPTIONS; others get 404.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
+import { publicOrigin } from "./hosts.ts";
+import { pathHint } from "./path-hint.ts";
 
 const PATH_SHOWN = 200;
 
@@ -15,7 +18,10 @@ export interface MethodTable {
 }
 
 /** Watches the routes as they are registered, so it must be created before them. */
-export function createMethodTable(server: FastifyInstance): MethodTable {
+export function createMethodTable(
+  server: FastifyInstance,
+  settings: Pick<Settings["server"], "publicUrl">,
+): MethodTable {
   const paths = new Map<string, KnownPath>();
   server.addHook("onRoute", ({ url, method }) => {
     // The wildcard route of CORS preflights makes no path a known one.
@@ -24,17 +30,19 @@ export function createMethodTable(server: FastifyInstance): MethodTable {
     paths.set(url, known);
     for (const name of [method].flat()) known.methods.add(name);
   });
+  const isKnown = (path: string): boolean => [...paths.values()].some(({ pattern }) => pattern.test(path));
+  const apiRoutes = (): readonly string[] =>
+    [...paths.keys()].filter((url) => url.startsWith("/v1/") && !url.includes(":"));
   return {
     respondUnmatched(request, reply) {
       const path = normalised(request.url);
       const known = [...paths.values()].filter(({ pattern }) => pattern.test(path));
       const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(", ");
       // If the method is possible here, a route itself has found nothing.
-      if (allow === "" || known.some(({ methods }) => methods.has(request.method)))
-        throw new GatewayError(
-          "notFound",
-          `There is no ${path.slice(0, PATH_SHOWN)} here. GET /openapi.json lists what there is.`,
-        );
+      if (allow === "" || known.some(({ methods }) => methods.has(request.method))) {
+        const hint = pathHint({ path, origin: publicOrigin(request, settings), isKnown, routes: apiRoutes() });
+        throw new GatewayError("notFound", `Unknown path ${path.slice(0, PATH_SHOWN)}. ${hint}`);
+      }
       reply.header("allow", allow);
       if (request.method !== "OPTIONS") {
         throw new GatewayError("wrongMethod", `${request.method} is not possible here; use ${allow}.`);

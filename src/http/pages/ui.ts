@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DASHBOARD_PAGES } from "./dashboard-pages.ts";
 
 /** The same folder from src/ and from dist/. */
@@ -30,6 +30,11 @@ export const UI_ROUTES: readonly string[] = [
 /** No path separator and no leading dot: a name can only be that of a file in the assets folder. */
 const PLAIN_NAME = /^\w[\w.-]*$/;
 
+/** An OpenAI client whose base URL lacks `/v1` asks for its models where the dashboard has a page. */
+function isApiClient({ url, headers }: FastifyRequest): boolean {
+  return /^\/+models(?:[/?]|$)/.test(url) && !(headers.accept?.includes("text/html") ?? false);
+}
+
 const HINT = `switchyard: the gateway is running, but its dashboard is not built.
 
 Build it:  npm run build     (npm start does so by itself)
@@ -54,6 +59,8 @@ export async function registerUi(server: FastifyInstance, folder: string = UI_FO
       server.get(route, (_request, reply) =>
         reply.header("cache-control", "no-cache").sendFile(route.slice(1), { cacheControl: false }),
       );
-    } else server.get(route, (_request, reply) => sendPage(reply));
+    } else {
+      server.get(route, (request, reply) => (isApiClient(request) ? reply.callNotFound() : sendPage(reply)));
+    }
   }
 }

@@ -37,7 +37,7 @@ describe("without configuration", () => {
   });
   afterAll(() => gateway.stop());
 
-  it.each(["/", "/requests", "/docs", "/docs.css", "/favicon.svg", "/api/session", "/api/keys"])(
+  it.each(["/", "/requests", "/docs", "/docs/index.html", "/favicon.svg", "/api/session", "/api/keys"])(
     "a name that nobody configured gets 421 for %s, and is told what to set",
     async (path) => {
       const { status, headers, body } = await ask(gateway, path, { host: EVIL, headers: [ADMIN] });

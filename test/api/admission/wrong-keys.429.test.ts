@@ -54,7 +54,7 @@ describe("wrong API keys", () => {
   it("do not include missing keys: those are 401 without a limit", async () => {
     for (let index = 0; index < MOST + 5; index += 1) {
       const answer = await fetch(`${behindProxy.url}/v1/models`, { headers: from("5.5.5.5") });
-      await expectError(answer, { status: 401, code: "invalid_api_key" });
+      await expectError(answer, { status: 401, code: "missing_api_key" });
     }
   });
 });

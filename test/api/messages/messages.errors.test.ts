@@ -57,10 +57,13 @@ describe("400", () => {
 
 describe("401", () => {
   const MISSING = { authorization: "" };
+  it("tells a missing key", async () => {
+    await expectMessagesError(await ask({}, MISSING), 401, "missing_api_key");
+  });
+
   it("has one body for every key that is not good", async () => {
     const bodies: object[] = [];
     for (const headers of [
-      MISSING,
       { authorization: "Bearer sk-service-unknown" },
       { authorization: "Basic abc" },
       { ...MISSING, "x-api-key": "sk-service-unknown" },

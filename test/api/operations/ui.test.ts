@@ -55,13 +55,14 @@ describe("the dashboard", () => {
     "/profiles/profile_1",
     "/setup",
   ])("%s is its page, validated each time", async (url) => {
-    const answer = await built.inject({ url });
+    const headers = { accept: "text/html" };
+    const answer = await built.inject({ url, headers });
     expect(answer.statusCode).toBe(200);
     expect(answer.headers).toMatchObject({ "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" });
     expect(answer.body).toContain("Dashboard");
-    const again = await built.inject({ url, headers: { "if-none-match": String(answer.headers.etag) } });
+    const again = await built.inject({ url, headers: { ...headers, "if-none-match": String(answer.headers.etag) } });
     expect(again.statusCode).toBe(304);
-    expect((await built.inject({ url, method: "HEAD" })).statusCode).toBe(200);
+    expect((await built.inject({ url, headers, method: "HEAD" })).statusCode).toBe(200);
   });
 
   it("hashed files are cached for ever, others are validated each time", async () => {

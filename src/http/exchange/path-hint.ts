@@ -1,0 +1,49 @@
+// Hints for unknown paths: what the base URL or the path should be. Most requests that miss come from a client whose base
+// URL has `/v1` once too often or not at all.
+
+import { nearest } from "../../catalog/nearest.ts";
+
+interface UnknownPath {
+  readonly path: string;
+  /** The address at which the client reaches the gateway. */
+  readonly origin: string;
+  /** Whether there is a route for a path. */
+  readonly isKnown: (path: string) => boolean;
+  /** The routes of the API. */
+  readonly routes: readonly string[];
+}
+
+/** Endpoints of other services that clients call by default, and what to call here. */
+const INSTEAD: readonly (readonly [path: RegExp, hint: string])[] = [
+  [
+    /^\/v1\/responses(\/|$)/,
+    "The Responses API is not served: use chat completions (POST /v1/chat/completions). AI SDK: openai.chat('auto'). OpenAI Agents SDK: set_default_openai_api('chat_completions').",
+  ],
+  [/^\/v1\/completions$/, "Use POST /v1/chat/completions."],
+  [/^\/v1\/complete$/, "Use POST /v1/messages."],
+  [/^\/v1beta\/models$/, "The Gemini API is not served: use GET /v1/models."],
+  [/^\/v1(beta)?\/models\/[^/]+:\w+$/, "The Gemini API is not served: use POST /v1/chat/completions."],
+  [/^\/api\/tags$/, "The Ollama API is not served: use GET /v1/models."],
+  [/^\/api\/(chat|generate)$/, "The Ollama API is not served: use POST /v1/chat/completions."],
+  [/^\/v1\/(embeddings|images|audio|moderations)(\/|$)/, "Only chat models are served here."],
+];
+
+/** Anything longer is no misspelt route of ours, and comparing takes time. */
+const COMPARED_MAX = 64;
+
+/** A sentence for the person who configured the client. */
+export function pathHint({ path, origin, isKnown, routes }: UnknownPath): string {
+  const behindV1 = path.replace(/^(?:\/v1)+(?=\/|$)/i, "");
+  if (path !== behindV1 && path !== `/v1${behindV1}` && isKnown(`/v1${behindV1}`)) return baseUrlHint(behindV1, origin);
+  if (path === behindV1 && isKnown(`/v1${path}`)) return baseUrlHint(path, origin);
+  const other = INSTEAD.find(([pattern]) => pattern.test(path));
+  if (other !== undefined) return other[1];
+  const meant = path.length > COMPARED_MAX ? null : nearest(path, routes);
+  return meant === null ? "GET /openapi.json lists the paths." : `Did you mean ${meant}?`;
+}
+
+/** Anthropic clients add `/v1` themselves, all others do not. */
+function baseUrlHint(path: string, origin: string): string {
+  const baseUrl = path.startsWith("/messages") ? origin : `${origin}/v1`;
+  return `Set the base URL to ${baseUrl} to reach /v1${path}.`;
+}
