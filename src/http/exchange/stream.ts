@@ -51,34 +51,46 @@ async function writeHead(reply: FastifyReply, text: AsyncGenerator<string>): Pro
   }
 }
 
-/**
- * Closes the connection when a response that was written whole is not read. Node clears the timeout once everything is
- * sent, and while bytes move, however slowly, it does not fire.
- */
+/** Closes the connection when a response that was written whole is not read. */
 export function cutWhenUnread(response: ServerResponse, stallMs: number): void {
-  if (!response.writableFinished) whenItsTurn(response, (socket) => socket.setTimeout(stallMs));
-}
-
-/**
- * Without a listener, Node closes a socket that times out. A response that waits behind another one on the same
- * connection has no socket yet.
- */
-function whenItsTurn(response: ServerResponse, use: (socket: Socket) => void): void {
-  if (response.socket !== null) use(response.socket);
-  else response.once("socket", use);
+  if (!response.writableFinished && !response.destroyed) response.once("close", cutWhenStalled(response, stallMs));
 }
 
 function drained(response: ServerResponse, stallMs: number): Promise<void> {
   if (response.destroyed) return Promise.resolve();
-  whenItsTurn(response, (socket) => socket.setTimeout(stallMs));
+  const stopWatching = cutWhenStalled(response, stallMs);
   return new Promise((resolve) => {
     const done = (): void => {
       response.off("drain", done);
       response.off("close", done);
-      response.socket?.setTimeout(0);
+      stopWatching();
       resolve();
     };
     response.on("drain", done);
     response.on("close", done);
   });
+}
+
+/** How often a stall is looked for: the cut comes at most this part too late. */
+const CHECKS_PER_STALL = 10;
+
+/**
+ * Closes the connection once the client has taken nothing for `stallMs`. A timeout of the socket may take twice as long.
+ * It counts checks and not time, since a process that stood still has sent nothing either. Returns what ends the watch.
+ */
+function cutWhenStalled(response: ServerResponse, stallMs: number): () => void {
+  let unsentBytes = unsentBytesOf(response);
+  let unchangedChecks = 0;
+  const timer = setInterval(() => {
+    const left = unsentBytesOf(response);
+    unchangedChecks = left === unsentBytes && left > 0 ? unchangedChecks + 1 : 0;
+    unsentBytes = left;
+    if (unchangedChecks >= CHECKS_PER_STALL) response.destroy();
+  }, stallMs / CHECKS_PER_STALL).unref();
+  return () => clearInterval(timer);
+}
+
+/** What the kernel has not taken yet; Node tells it nowhere else. 0 while the response waits behind another one. */
+function unsentBytesOf({ socket }: ServerResponse): number {
+  return (socket as (Socket & { _handle?: { writeQueueSize?: number } }) | null)?._handle?.writeQueueSize ?? 0;
 }

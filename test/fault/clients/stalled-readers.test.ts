@@ -18,6 +18,8 @@ import { COST, openWorld, PATIENT, type World } from "../world.ts";
 
 /** Longer than this process is busy with itself when it handles the largest answers. */
 const STALL_MS = 1_500;
+/** What the client's socket takes at first, and a tenth of the stall time, come on top. */
+const CUT_MS_MAX = 1.7 * STALL_MS;
 const PIECE = "~".repeat(16 * 1024);
 const MEGABYTE = 1 << 20;
 /** What fits into the buffers of the sockets on both sides of the gateway, several of them at once. */
@@ -79,7 +81,9 @@ describe("a stream", () => {
     const spent = await world.bank.spentBy(async () => {
       const response = await unread({ stream: true, max_tokens: 4000 }).response;
       hold = (await world.bank.balance()).held;
+      const startedAtMs = performance.now();
       expect(await (await received).closed).toEqual({ wasCut: true });
+      expect(performance.now() - startedAtMs, "a socket's own timeout takes twice the time").toBeLessThan(CUT_MS_MAX);
       expect(sent.bytes).toBeLessThan(BUFFERED_MAX);
       expect(await endOf(response), "no clean end, which would look like a whole answer").toBe(false);
     });

@@ -18,9 +18,8 @@ class FakeResponse extends EventEmitter {
   writableNeedDrain = false;
   writableFinished = false;
   headers: Record<string, string> = {};
-  /** The timeouts set on its socket, in order. */
-  readonly timeouts: number[] = [];
-  readonly socket = { setTimeout: (ms: number) => void this.timeouts.push(ms) };
+  /** `writeQueueSize` is what the kernel has not taken yet. */
+  readonly socket = { _handle: { writeQueueSize: 0 } };
 
   writeHead(_status: number, headers: Record<string, string>): void {
     this.headers = headers;
@@ -31,6 +30,7 @@ class FakeResponse extends EventEmitter {
   }
   end(): void {
     this.isEnded = true;
+    queueMicrotask(() => this.emit("close"));
   }
   destroy(): void {
     this.destroyed = true;
@@ -69,14 +69,53 @@ test("waits for a full socket, and sends it no pings meanwhile", async () => {
   response.emit("drain");
   await sent;
   expect(response.written).toEqual(["0", "1"]);
-  expect(response.timeouts).toEqual([STALL_MS, 0, STALL_MS]);
 });
 
-test("the stall timeout runs only while bytes wait", async () => {
+/** Long enough for any number of checks. */
+const LONG_MS = 10 * STALL_MS;
+
+async function stalledStream(): Promise<{ response: FakeResponse; sent: Promise<void> }> {
+  const { response, sent } = send(words(2));
+  response.writableNeedDrain = true;
+  response.socket._handle.writeQueueSize = 1_000;
+  await vi.advanceTimersByTimeAsync(0);
+  return { response, sent };
+}
+
+test("a client that takes nothing is cut off after the stall time, not after twice as long", async () => {
+  const { response, sent } = await stalledStream();
+  await vi.advanceTimersByTimeAsync(STALL_MS - 1);
+  expect(response.destroyed).toBe(false);
+  await vi.advanceTimersByTimeAsync(0.15 * STALL_MS);
+  expect(response.destroyed).toBe(true);
+  await sent;
+});
+
+test("a client that takes a little now and then is kept", async () => {
+  const { response, sent } = await stalledStream();
+  for (let passedMs = 0; passedMs < LONG_MS; passedMs += 0.8 * STALL_MS) {
+    await vi.advanceTimersByTimeAsync(0.8 * STALL_MS);
+    response.socket._handle.writeQueueSize -= 1;
+  }
+  expect(response.destroyed).toBe(false);
+  response.destroy();
+  await sent;
+});
+
+test("a response behind another one on its connection is no stall", async () => {
+  const { response, sent } = send(words(2));
+  response.writableNeedDrain = true;
+  await vi.advanceTimersByTimeAsync(LONG_MS);
+  expect(response.destroyed).toBe(false);
+  response.destroy();
+  await sent;
+});
+
+test("the stall is watched only while bytes wait", async () => {
   const { response, sent } = send(words(3));
   response.writableFinished = true;
   await sent;
-  expect(response.timeouts).toEqual([]);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("a socket that closes while it is waited for ends the stream's source", async () => {
