@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorKind, GatewayError } from "../../core/errors.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
+import { OVERLOAD_POLICY } from "../overload/policy.ts";
 import { errorPage, wantsPage } from "./error-page.ts";
 import { newRequestId, requestIdHeaders } from "./request-head.ts";
 
@@ -46,11 +47,21 @@ export function sendError(error: GatewayError, request: FastifyRequest, reply: F
   return reply.type("application/json; charset=utf-8").send(JSON.stringify(format.writeError(error, request.id)));
 }
 
-const MALFORMED: Readonly<Record<string, { status: number; message: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, message: "The headers are longer than the server accepts." },
+interface MalformedHttp {
+  readonly status: number;
+  readonly message: string;
+  readonly code?: string;
+}
+
+const MALFORMED: Readonly<Record<string, MalformedHttp>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    message: `The headers are longer than ${OVERLOAD_POLICY.admission.headersMaxBytes / 1024} KB in all.`,
+    code: "headers_too_large",
+  },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: "The request did not arrive in time." },
 };
-const NOT_HTTP = { status: 400, message: "The bytes received are not a valid HTTP request." };
+const NOT_HTTP: MalformedHttp = { status: 400, message: "The bytes received are not a valid HTTP request." };
 
 /** Responds to bytes that are not HTTP. They never reach a route, and still get a request id and our error shape. */
 export function respondToMalformedHttp(error: Error & { code?: string }, socket: Socket): void {
@@ -58,9 +69,9 @@ export function respondToMalformedHttp(error: Error & { code?: string }, socket:
     socket.destroy(error);
     return;
   }
-  const { status, message } = MALFORMED[error.code ?? ""] ?? NOT_HTTP;
+  const { status, message, code } = MALFORMED[error.code ?? ""] ?? NOT_HTTP;
   const requestId = newRequestId();
-  const known = new GatewayError("badRequest", message);
+  const known = new GatewayError("badRequest", message, code === undefined ? {} : { code });
   const body = JSON.stringify(openaiChat.writeError(known, requestId));
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\ncontent-type: application/json\r\n` +

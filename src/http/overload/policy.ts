@@ -9,8 +9,8 @@ const BURST_REQUESTS = 2_048;
 
 export const OVERLOAD_POLICY = {
   admission: {
-    /** Headers longer than this get 431. An API key of 100 KB still fits, and gets 401 like any other wrong key. */
-    headersMaxBytes: 128 * 1024,
+    /** Headers longer than this in all get 431. Twice Node's default, for large cookies and trace baggage. */
+    headersMaxBytes: 32 * 1024,
     /** Node looks for overdue connections this often. Its own default is 30 s. */
     connectionCheckMs: 1_000,
     /** A late event loop rejects nobody below this many requests in flight. The machine is slow then, not the load high. */

@@ -122,13 +122,25 @@ describe("headers", () => {
   });
 
   it.each<[string, () => string]>([
-    ["of 200 KB", () => request([`X-Long: ${"a".repeat(200_000)}`])],
+    ["of 33 KB", () => request([`X-Long: ${"a".repeat(33 * 1024)}`])],
+    ["of 2 KB each, 33 KB in all", () => request(Array(17).fill(`X-Long: ${"a".repeat(2 * 1024)}`))],
+    ["with a path of 33 KB", () => request([]).replace("/v1/models", `/v1/${"a".repeat(33 * 1024)}`)],
     [
       "with a boundary of 10 MB",
       () => request([`Content-Type: multipart/form-data; boundary=${"x".repeat(10_000_000)}`]),
     ],
   ])("%s are 431", async (_name, bytes) => {
-    expectRefusal(await sendRaw(gateway.url, bytes()), 431);
+    const answer = await sendRaw(gateway.url, bytes());
+    expectRefusal(answer, 431);
+    expect(JSON.parse(answer.body).error).toMatchObject({
+      type: "invalid_request_error",
+      code: "headers_too_large",
+      message: "The headers are longer than 32 KB in all.",
+    });
+  });
+
+  it("of 30 KB are served", async () => {
+    expect((await sendRaw(gateway.url, request([`Cookie: ${"a".repeat(30 * 1024)}`]))).status).toBe(200);
   });
 });
 
@@ -152,8 +164,8 @@ describe("the first line", () => {
     expect(answer.status).toBe(200);
   });
 
-  it("with a path of 100 KB is 404, and the response does not repeat it", async () => {
-    const answer = await sendRaw(gateway.url, request([]).replace("/v1/models", `/v1/${"a".repeat(100_000)}`));
+  it("with a path of 20 KB is 404, and the response does not repeat it", async () => {
+    const answer = await sendRaw(gateway.url, request([]).replace("/v1/models", `/v1/${"a".repeat(20_000)}`));
     expect(answer.status).toBe(404);
     expect(answer.body.length).toBeLessThan(1_000);
   });
