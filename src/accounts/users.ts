@@ -104,6 +104,8 @@ export function createUsers(options: UsersOptions): Users {
   };
 }
 
+/** 64 characters, `@` and 190. */
+export const EMAIL_MAX = 255;
 const EMAIL = /^[^\s@\p{Cc}\p{Cf}]{1,64}@[^\s@\p{Cc}\p{Cf}]{1,190}$/u;
 
 /** Trimmed and in lower case; null when it is no e-mail address. */

@@ -27,7 +27,7 @@ export interface Movement {
 }
 
 /** A million dollars: far above any use, so that a slip of the keyboard is caught. */
-const TOP_UP_MAX = 1_000_000n * 1_000_000_000n;
+export const TOP_UP_MAX = 1_000_000n * 1_000_000_000n;
 
 export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list, months }: LedgerList): Credits {
   async function move(

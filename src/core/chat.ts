@@ -5,6 +5,9 @@ import type { TokenBuckets } from "./money.ts";
 
 export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
+/** Far above any model; keeps arithmetic with it exact. */
+export const OUTPUT_TOKENS_MAX = 1e9;
+
 export type Role = (typeof ROLES)[number];
 
 export interface ContentPart {

@@ -1,5 +1,8 @@
 // Requests that carry an Idempotency-Key: the answer is kept and given again instead of a second charge.
 
+/** Printable ASCII without spaces, as a header can carry it everywhere. */
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
 export type Begun =
   /** This request is the first; go on. */
   | { readonly state: "new" }

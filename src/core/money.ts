@@ -60,9 +60,12 @@ export function longCacheWritePrice(price: Price): number {
   return usual === 0 ? 0 : Math.max(usual, price.input * 2);
 }
 
-/** Parses plain decimal text ("12.5") of at most nine decimals; null when it is not that. */
+/** Plain decimal text such as "12.5". Nine digits before the point: more nano-USD than those no store can hold. */
+export const USD_TEXT = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
+
+/** Parses plain decimal text of at most nine decimals; null when it is not that. */
 export function parseUsd(text: string): NanoUsd | null {
-  const match = /^(\d{1,12})(?:\.(\d{1,9}))?$/.exec(text);
+  const match = USD_TEXT.exec(text);
   if (match === null) return null;
   const fraction = (match[2] ?? "").padEnd(9, "0");
   return BigInt(match[1] as string) * NANO_PER_USD + BigInt(fraction);
@@ -75,6 +78,12 @@ export function formatUsd(nano: NanoUsd): string {
   const fraction = (absolute % NANO_PER_USD).toString().padStart(9, "0").replace(/0+$/, "");
   const whole = (absolute / NANO_PER_USD).toString();
   return fraction === "" ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
+}
+
+/** A number as decimal text without an exponent, whatever its size. */
+export function decimalText(amount: number): string {
+  const text = String(amount);
+  return text.includes("e") ? amount.toFixed(18).replace(/\.?0+$/, "") : text;
 }
 
 /** For showing and comparing estimates only, never for booking. */

@@ -2,14 +2,12 @@
 
 import { createHash } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
+import { IDEMPOTENCY_KEY } from "../core/idempotency.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { complete } from "./complete.ts";
 import { NO_FACTS, reportOf } from "./report.ts";
 import type { Services } from "./services.ts";
-
-/** Printable ASCII without spaces. */
-const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export function completeOnce(call: Call, idempotencyKey: string | null, services: Services): Promise<Answer> {
   return idempotencyKey === null ? complete(call, services) : completeKeyed(call, idempotencyKey, services);
@@ -39,7 +37,7 @@ async function completeKeyed(call: Call, idempotencyKey: string, services: Servi
 }
 
 function idOf({ caller, format }: Pick<Call, "caller" | "format">, key: string): string {
-  if (!KEY.test(key)) {
+  if (!IDEMPOTENCY_KEY.test(key)) {
     const message = "'Idempotency-Key' must be 1 to 255 printable ASCII characters.";
     throw new GatewayError("badRequest", message, { code: "invalid_idempotency_key" });
   }

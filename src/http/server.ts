@@ -1,7 +1,7 @@
 // The HTTP server: request ids, body and time limits, one error writer, and all routes. It makes no decisions.
 
 import cors from "@fastify/cors";
-import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Settings } from "../config/settings.ts";
 import type { GatewayError } from "../core/errors.ts";
 import { shuttingDown } from "../gateway/open-calls.ts";
@@ -79,17 +79,28 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     request.recording?.failed(known.details.code ?? known.type);
     return sendError(known, request, reply);
   });
+  const respondUnmatched = createUnmatchedResponder(server, edge);
+  server.setNotFoundHandler(respondUnmatched);
+  server.addHook("onClose", async () => queue.close());
+  await registerRoutes(server, edge, queue);
+  // Before a body is looked at: whatever it is, the path or the method is wrong. After CORS has set its headers.
+  server.addHook("onRequest", (request, reply, done) => {
+    if (request.is404) respondUnmatched(request, reply).catch(done);
+    else done();
+  });
+  await server.register((pages) => registerGuarded(pages, edge, options.uiFolder));
+  return server;
+}
+
+/** Must be created before the routes, because it learns the methods of each path from them. */
+function createUnmatchedResponder(server: FastifyInstance, edge: Edge) {
   const methods = createMethodTable(server, edge.settings.server);
   const countUnmatched = createUnmatchedCounter(edge);
-  server.setNotFoundHandler(async (request, reply) => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     if (isV1(request.url)) await countUnmatched(request, reply);
     methods.respondUnmatched(request, reply);
     return reply;
-  });
-  server.addHook("onClose", async () => queue.close());
-  await registerRoutes(server, edge, queue);
-  await server.register((pages) => registerGuarded(pages, edge, options.uiFolder));
-  return server;
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Reads a client's Messages request: checks what the gateway reads and nothing else, gives routing its chat-completions
 // view, and keeps the original for providers that speak the same format.
 
-import type { ChatRequest, Tool } from "../../core/chat.ts";
+import { type ChatRequest, OUTPUT_TOKENS_MAX, type Tool } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { BarePrompt, ClientHeaders, ClientRequest } from "../format.ts";
 import { readControls } from "../service/controls.ts";
@@ -22,9 +22,8 @@ import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
 import { convertTurns } from "./to-chat/messages.ts";
 import { readServerNeeds } from "./to-chat/tools.ts";
 
-/** Far above any model; keeps arithmetic with it exact. */
-const OUTPUT_TOKENS_MAX = 1e9;
-const ROLES: ReadonlySet<unknown> = new Set(["user", "assistant", "system"]);
+export const MESSAGE_ROLES = ["user", "assistant", "system"] as const;
+const ROLES: ReadonlySet<unknown> = new Set(MESSAGE_ROLES);
 
 /** Throws what is wrong with the body, by field; Behaviour 4. */
 export function readAnthropicRequest(source: JsonSource, body: JsonObject, headers?: ClientHeaders): ClientRequest {
@@ -108,7 +107,7 @@ function checkMessage(message: unknown, index: number): void {
   const place = `messages[${index}]`;
   if (!isObject(message)) throw unprocessable(place, `${place} must be an object.`);
   if (!ROLES.has(message.role)) {
-    throw unprocessable(`${place}.role`, `${place}.role must be one of user, assistant, system.`);
+    throw unprocessable(`${place}.role`, `${place}.role must be one of ${MESSAGE_ROLES.join(", ")}.`);
   }
   const content = message.content;
   if (typeof content === "string") return;
@@ -119,17 +118,17 @@ function checkMessage(message: unknown, index: number): void {
 }
 
 /** What a block must have for the gateway to read it. Other blocks pass unread. */
-const BLOCK_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  text: ["text"],
-  tool_use: ["id", "name"],
-  tool_result: ["tool_use_id"],
-};
+const BLOCK_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["text", ["text"]],
+  ["tool_use", ["id", "name"]],
+  ["tool_result", ["tool_use_id"]],
+]);
 
 function checkBlock(block: unknown, place: string): void {
   if (!isObject(block) || typeof block.type !== "string") {
     throw unprocessable(place, `${place} must be an object with a 'type'.`);
   }
-  for (const name of BLOCK_FIELDS[block.type] ?? []) {
+  for (const name of BLOCK_FIELDS.get(block.type) ?? []) {
     if (typeof block[name] !== "string") throw unprocessable(`${place}.${name}`, `${place}.${name} must be a string.`);
   }
   if ((block.type === "image" || block.type === "document") && !isObject(block.source)) {

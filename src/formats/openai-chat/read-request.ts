@@ -1,7 +1,7 @@
 // Reads what the gateway needs of a chat-completions body. It validates the fields that it reads. All others stay in
 // the original bytes. Behaviour 4, 5.
 
-import { type ChatMessage, type ChatRequest, ROLES, type Role, type Tool } from "../../core/chat.ts";
+import { type ChatMessage, type ChatRequest, OUTPUT_TOKENS_MAX, ROLES, type Role, type Tool } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import {
   invalid,
@@ -15,10 +15,8 @@ import {
   readObject,
 } from "../wire/fields.ts";
 
-/** Far above any model; keeps arithmetic with it exact. */
-const OUTPUT_TOKENS_MAX = 1e9;
 /** As the vendor documents it; more would multiply the hold. */
-const CHOICES_MAX = 128;
+export const CHOICES_MAX = 128;
 const NULL_CONTENT_ROLES: ReadonlySet<Role> = new Set<Role>(["assistant", "function"]);
 const KNOWN_ROLES: ReadonlySet<string> = new Set(ROLES);
 
@@ -87,8 +85,8 @@ function checkToolCalls(calls: unknown, place: string): void {
     throw unprocessable(place, `${place} must be an array of tool calls.`);
   }
   for (const [index, call] of calls.entries()) {
-    const { name, arguments: text } = isObject(call.function) ? call.function : {};
-    if (typeof (name ?? "") === "string" && typeof (text ?? "") === "string") continue;
+    const { name, arguments: text } = (call.function ?? {}) as JsonObject;
+    if (isObject(call.function ?? {}) && typeof (name ?? "") === "string" && typeof (text ?? "") === "string") continue;
     const inner = `${place}[${index}].function`;
     throw unprocessable(inner, `${inner} must have its 'name' and 'arguments' as strings.`);
   }

@@ -7,9 +7,9 @@ import { invalid, type JsonObject, readChoice, readInteger, readNumber, readStri
 
 const CONTROL_PREFIX = "service_";
 /** Above 100 no model qualifies, and the filter is set aside like any other that leaves none. */
-const SCORE_MAX = 1_000_000;
+export const SCORE_MAX = 1_000_000;
 /** No request costs more; a larger number is a mistake. */
-const COST_USD_MAX = 1e9;
+export const COST_USD_MAX = 1e9;
 
 /** Such fields are for the gateway and never leave it. */
 export function isControlField(name: string): boolean {

@@ -2,15 +2,26 @@
 
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import type { Movement } from "../../billing/credits.ts";
+import { type Movement, TOP_UP_MAX } from "../../billing/credits.ts";
 import { BILLING_MODES, type BillingMode } from "../../core/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
+import { IDEMPOTENCY_KEY } from "../../core/idempotency.ts";
 import { TRANSACTION_KINDS, type Transaction, type Wallet } from "../../core/ledger.ts";
-import { formatUsd } from "../../core/money.ts";
+import { decimalText, formatUsd, USD_TEXT, usdNumber } from "../../core/money.ts";
 import type { OperatorContext } from "../context.ts";
 import { actorOf } from "../exchange/session-guard.ts";
-import type { Parameter } from "../openapi/operation.ts";
-import { AnyText, listed, named, nullable, optional, plainText, type Shape, strict } from "../openapi/schema.ts";
+import { idempotencyKey } from "../openapi/operation.ts";
+import {
+  AnyText,
+  DOCUMENTED,
+  listed,
+  named,
+  nullable,
+  optional,
+  plainText,
+  type Shape,
+  strict,
+} from "../openapi/schema.ts";
 import { account, accountOf } from "./exchange.ts";
 import { type ApiCall, type ApiRoute, get, post } from "./route.ts";
 
@@ -24,10 +35,17 @@ export const CreditsSchema = named("Credits", {
 
 /** Room for a reason and an invoice number. */
 const NOTE_MAX = 500;
-const AmountSchema = strict("Amount", {
+const MAX = usdNumber(TOP_UP_MAX);
+const amount = (pattern: string, range: object) =>
   // JSON numbers lose digits above 2^53; text is exact, so it comes first.
-  amountUsd: Type.Union([Type.String({ maxLength: 40 }), Type.Number()], { description: "Decimal text in USD." }),
-  note: optional(plainText(NOTE_MAX)),
+  Type.Union([Type.String({ [DOCUMENTED]: { pattern } }), Type.Number({ [DOCUMENTED]: { ...range, maximum: MAX } })], {
+    description: `Decimal text in USD, not zero, at most ${MAX}.`,
+  });
+const note = optional(plainText(NOTE_MAX));
+const TopUpSchema = strict("TopUp", { amountUsd: amount(USD_TEXT.source, { exclusiveMinimum: 0 }), note });
+const AdjustmentSchema = strict("Adjustment", {
+  amountUsd: amount(USD_TEXT.source.replace("^", "^-?"), { minimum: -MAX }),
+  note,
 });
 
 /** The fields of every ledger entry; /api/ledger adds what the entry was for. */
@@ -47,15 +65,6 @@ export const transactionFields = {
 };
 const TransactionSchema = named("Transaction", transactionFields);
 
-/** Printable ASCII, as a header can carry it everywhere. */
-const KEY = "^[\\x21-\\x7e]{1,255}$";
-const KEY_PATTERN = new RegExp(KEY);
-const idempotencyKey: Parameter = {
-  name: "Idempotency-Key",
-  in: "header",
-  schema: Type.String({ maxLength: 255, pattern: KEY }),
-};
-
 export const CREDIT_ROUTES: readonly ApiRoute[] = [
   get("getCredits", "/api/credits", {
     summary: "What an account has, what of it is on hold, and what is available",
@@ -70,7 +79,7 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
     summary: "Add credits; the same Idempotency-Key twice adds them once",
     access: "operator",
     parameters: [account, idempotencyKey],
-    body: AmountSchema,
+    body: TopUpSchema,
     example: { amountUsd: "25", note: "January" },
     status: 201,
     response: TransactionSchema,
@@ -82,7 +91,7 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
     summary: "Correct a balance by a new entry, up or down to what is available",
     access: "operator",
     parameters: [account, idempotencyKey],
-    body: AmountSchema,
+    body: AdjustmentSchema,
     example: { amountUsd: "-2.50", note: "booked twice" },
     status: 201,
     response: TransactionSchema,
@@ -92,18 +101,18 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
 ];
 
 /** The body is checked before the account, so that its errors are reported first. */
-async function movementOf({ request, body }: ApiCall<typeof AmountSchema>, edge: OperatorContext): Promise<Movement> {
+async function movementOf({ request, body }: ApiCall<typeof TopUpSchema>, edge: OperatorContext): Promise<Movement> {
   const { amountUsd, note = null } = body();
   const accountId = await accountOf(request, edge);
   const who = { actor: actorOf(request), idempotencyKey: idempotencyKeyOf(request) };
-  return { accountId, amountUsd: String(amountUsd), note, ...who };
+  return { accountId, amountUsd: typeof amountUsd === "number" ? decimalText(amountUsd) : amountUsd, note, ...who };
 }
 
 /** Null when the header is absent; then the same call twice counts twice. */
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return null;
-  if (typeof key === "string" && KEY_PATTERN.test(key)) return key;
+  if (typeof key === "string" && IDEMPOTENCY_KEY.test(key)) return key;
   throw new GatewayError("badRequest", "'Idempotency-Key' must be 1 to 255 printable ASCII characters.", {
     code: "invalid_idempotency_key",
   });

@@ -25,35 +25,47 @@ export async function accountOf(
   const wanted = queryOf(request, "account") ?? (identity?.kind === "user" ? identity.user.accountId : DEFAULT_ACCOUNT);
   const own = ownAccountOf(request);
   const isAllowed = own === null || own === wanted;
-  if (isAllowed && isPlainId(wanted) && (await accounts.get(wanted)) !== null) return wanted;
+  if (isAllowed && PLAIN_ID.test(wanted) && (await accounts.get(wanted)) !== null) return wanted;
   throw new GatewayError("notFound", `There is no account '${wanted}'.`, { param: "account" });
 }
 
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 500;
+/** An id of any list, those of transactions included. */
+const CURSOR = /^[\w.:~=-]{1,300}$/;
 
+export const limit = query("limit", Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT }));
 /** The parameters that `pageOf` reads. */
 export const paging: readonly Parameter[] = [
-  query("limit", Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT })),
-  query("after", Type.String(), "`next` of the page before. Also taken as `cursor` or `next`."),
+  limit,
+  cursor("after", "`next` of the page before. Also taken as `cursor` or `next`."),
 ];
 
 export function pageOf(request: FastifyRequest): Page {
-  const count = Number(queryOf(request, "limit") ?? PAGE_DEFAULT);
-  if (!Number.isInteger(count) || count < 1 || count > PAGE_MAX) {
+  const text = queryOf(request, "limit") ?? String(PAGE_DEFAULT);
+  const count = Number(text);
+  // Digits only: Number would take "0x10", too.
+  if (!/^\d+$/.test(text) || count < 1 || count > PAGE_MAX) {
     throw wrongParameter("limit", `'limit' must be a whole number from 1 to ${PAGE_MAX}.`);
   }
   const name = CURSOR_NAMES.find((other) => queryOf(request, other) !== null) ?? "after";
-  const after = queryOf(request, name);
-  if (after === null || CURSOR.test(after)) return { limit: count, after };
+  return { limit: count, after: cursorOf(request, name) };
+}
+
+/** The id of a place in a list; null when it is not given. */
+export function cursorOf(request: FastifyRequest, name: string): string | null {
+  const cursor = queryOf(request, name);
+  if (cursor === null || CURSOR.test(cursor)) return cursor;
   throw wrongParameter(name, `'${name}' must be the 'next' of a page.`);
+}
+
+/** The parameter that `cursorOf` reads. */
+export function cursor(name: string, description: string): Parameter {
+  return query(name, Type.String({ pattern: CURSOR.source }), description);
 }
 
 /** Synonyms: the first is ours, the others are what people try. */
 const CURSOR_NAMES = ["after", "cursor", "next"] as const;
-
-/** An id of any list, those of transactions included. */
-const CURSOR = /^[\w.:~=-]{1,300}$/;
 
 /** A page of a list: one row more than wanted tells whether there is a next one. */
 export async function listPage<Row extends { readonly id: string }, Written>(
@@ -69,13 +81,12 @@ export async function listPage<Row extends { readonly id: string }, Written>(
 /** The id in the path. Text that cannot be an id gets the error for one that does not exist. */
 export function idOf(request: FastifyRequest, what: string): string {
   const { id = "" } = request.params as { id?: string };
-  if (isPlainId(id)) return id;
+  if (PLAIN_ID.test(id)) return id;
   throw missing(what, id);
 }
 
-function isPlainId(text: string): boolean {
-  return /^[\w.-]{1,200}$/.test(text);
-}
+/** What an id can be made of. */
+export const PLAIN_ID = /^[\w.-]{1,200}$/;
 
 export function missing(what: string, id: string): GatewayError {
   return new GatewayError("notFound", `There is no ${what} '${id}'.`, { param: "id" });

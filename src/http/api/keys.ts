@@ -5,13 +5,13 @@ import { keyStatus } from "../../accounts/keys.ts";
 import type { Spent } from "../../accounts/spending.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { KeyChange, KeyRecord } from "../../core/keys.ts";
-import { formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
+import { decimalText, formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
 import type { OperatorContext } from "../context.ts";
 import { actorOf } from "../exchange/session-guard.ts";
 import {
   AnyText,
-  DOCUMENTED,
+  GivenTime,
   Integer,
   listed,
   Name,
@@ -66,8 +66,7 @@ const limits = {
   requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: REQUESTS_PER_MINUTE_MAX })),
   spendLimitUsd: optional(Usd),
   spendReset: Type.Optional(Type.Enum([...SPEND_RESETS], { description: RESETS })),
-  // Any time that Date.parse reads is taken; the contract asks for the one form that everyone writes.
-  expiresAt: optional(Type.String({ maxLength: 40, [DOCUMENTED]: { format: "date-time" } })),
+  expiresAt: optional(GivenTime),
 };
 const NewKeySchema = strict("NewKey", { name: Name, ...limits });
 const KeyChangeSchema = strict("KeyChange", { name: Type.Optional(Name), ...limits }, { minProperties: 1 });
@@ -187,7 +186,7 @@ function toChange(body: Static<typeof KeyChangeSchema>, nowMs: number): KeyChang
 /** `param` names the field in the error. */
 function readAmount(given: Static<typeof Usd> | null, param: string): NanoUsd | null {
   if (given === null) return null;
-  const amount = parseUsd(String(given));
+  const amount = parseUsd(typeof given === "number" ? decimalText(given) : given);
   if (amount !== null) return amount;
   throw new GatewayError("badRequest", `'${param}' must be an amount in USD as text, such as "25" or "0.50".`, {
     param,

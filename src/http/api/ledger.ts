@@ -9,7 +9,7 @@ import { ownAccountOf } from "../exchange/session-guard.ts";
 import { query, textContent } from "../openapi/operation.ts";
 import { AnyText, Flag, Integer, named, nullable, page, type Shape, Texts, Time } from "../openapi/schema.ts";
 import { transactionFields, writeTransaction } from "./credits.ts";
-import { accountOf, isoTime, listPage, oneOf, pageOf, paging, queryOf } from "./exchange.ts";
+import { accountOf, cursor, cursorOf, isoTime, limit, listPage, oneOf, pageOf, paging, queryOf } from "./exchange.ts";
 import { csvRow, sendFile, textPages } from "./export.ts";
 import { type ApiRoute, get, sentAs } from "./route.ts";
 
@@ -58,12 +58,11 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   // `from` and `after` differ: the first includes the entry it names.
   get("listLedger", "/api/ledger", {
     summary: "What was booked, newest first",
-    parameters: [...paging, query("from", AnyText, "The id of the entry to begin with."), ...narrowing],
+    parameters: [...paging, cursor("from", "The id of the entry to begin with."), ...narrowing],
     response: page(LedgerLineSchema),
-    errors: [400],
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);
-      const wanted = { from: queryOf(request, "from"), ...narrowingOf(request) };
+      const wanted = { from: cursorOf(request, "from"), ...narrowingOf(request) };
       const read = async (each: ReturnType<typeof pageOf>) =>
         (await edge.credits.list(accountId, { ...each, ...wanted })).map((line) => ({ id: line.transaction.id, line }));
       const write = lineWriter(request);
@@ -75,7 +74,6 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
     summary: "All of it, or all of one kind or month, as CSV; cells that a spreadsheet would run are defused",
     parameters: [...narrowing, query("format", Type.Enum(["csv"]))],
     response: sentAs(textContent("text/csv")),
-    errors: [400],
     async handle({ request, reply }, edge) {
       const accountId = await accountOf(request, edge);
       const wanted = narrowingOf(request);
@@ -92,9 +90,8 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   // Months are their own cursor: `after` is the last month of the page before.
   get("listLedgerMonths", "/api/ledger/months", {
     summary: "What each month did to the balance, newest first; opening plus the four signed sums is closing",
-    parameters: paging,
+    parameters: [limit, query("after", Type.String({ pattern: MONTH }), "`next` of the page before.")],
     response: page(LedgerMonthSchema),
-    errors: [400],
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);
       const wanted = pageOf(request);

@@ -18,7 +18,7 @@ import { previewChanges } from "../../gateway/operate/preview.ts";
 import { estimateCost } from "../../routing/cost.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
-import { json, textContent } from "../openapi/operation.ts";
+import { json } from "../openapi/operation.ts";
 import {
   AnyText,
   candidateFields,
@@ -28,25 +28,31 @@ import {
   listed,
   named,
   nullable,
+  optional,
   type Shape,
 } from "../openapi/schema.ts";
 import { answerRequest } from "../v1/completion.ts";
-import { ChatCompletionSchema, questionFields, RoutingDecisionSchema } from "../v1/contract.ts";
+import { CHAT_STREAM, ChatCompletionSchema, RoutingDecisionSchema } from "../v1/contract.ts";
 import { RequestRecording } from "../v1/record.ts";
+import { ASKS_SOMETHING, questionFields } from "../v1/request-schemas.ts";
 import { readDebugChat, readDebugRequest, writeDecision } from "../v1/routing-debug.ts";
 import { accountOf, missing } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
 import { type ApiCall, type ApiRoute, post, sentAs, valueReader } from "./route.ts";
 
 /** The contract of both bodies. The reader of routing questions checks them, as on /v1. */
-const PlaygroundRequestSchema = named("PlaygroundRequest", {
-  ...questionFields,
-  stream: Type.Optional(Flag),
-  profileId: Type.Optional(Type.String({ description: "A saved profile." })),
-  profile: Type.Optional(
-    Type.Union([RulesSchema, questionFields.profile], { description: "A profile that was never saved." }),
-  ),
-});
+const PlaygroundRequestSchema = named(
+  "PlaygroundRequest",
+  {
+    ...questionFields,
+    stream: optional(Flag),
+    profileId: optional(Type.String({ description: "A saved profile; not beside one that was never saved." })),
+    profile: Type.Optional(
+      Type.Union([RulesSchema, questionFields.profile], { description: "A profile that was never saved." }),
+    ),
+  },
+  ASKS_SOMETHING,
+);
 
 /** A decision as /v1/routing/debug explains it, with the price of each candidate. */
 const PlaygroundDecisionSchema = named("PlaygroundDecision", {
@@ -89,8 +95,8 @@ export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
     body: PlaygroundRequestSchema,
     example: { prompt: PROMPT, stream: true },
     isLarge: true,
-    response: sentAs(json(ChatCompletionSchema), textContent("text/event-stream")),
-    errors: [402, 422, 429, 503],
+    response: sentAs(json(ChatCompletionSchema), CHAT_STREAM),
+    errors: [402, 422],
     async handle({ request, reply }, edge) {
       const { caller, body } = await readQuestion(request, edge);
       return run({ body: toChatBody(body), caller }, { request, reply }, edge);
@@ -115,7 +121,7 @@ async function readQuestion(request: FastifyRequest, edge: OperatorContext): Pro
   if (rules !== null && profileId !== null) throw invalid("profileId", "Send 'profileId' or a profile, not both.");
   const bound = rules === null ? await savedProfile(profileId, accountId, edge) : unsavedProfile(accountId, rules);
   const question = isObject(profile) ? rest : { ...rest, ...(profile === undefined ? {} : { profile }) };
-  return { body: question, caller: playgroundCaller(accountId, bound) };
+  return { body: { ...question, prompt: body.prompt ?? promptOf(body) }, caller: playgroundCaller(accountId, bound) };
 }
 
 /** Null asks for no profile. */
@@ -179,7 +185,7 @@ function decideOnly(body: JsonObject, caller: Caller, { services }: OperatorCont
 
 /** The debug endpoint's own fields as a chat-completions request has them. */
 function toChatBody(body: JsonObject): JsonObject {
-  const { chat } = readDebugRequest({ ...body, prompt: body.prompt ?? promptOf(body) });
+  const { chat } = readDebugRequest(body);
   const { prompt: _p, system_prompt: _s, max_output_tokens: cap, profile, service_profile: named, ...rest } = body;
   const control = named ?? profile;
   return {

@@ -6,6 +6,7 @@ import { DESCRIPTION_MAX, type ProfileContent } from "../../accounts/profiles.ts
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Constraints } from "../../core/decision.ts";
 import { CAPABILITIES } from "../../core/model.ts";
+import { decimalText } from "../../core/money.ts";
 import type { Profile } from "../../core/profiles.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/wire/fields.ts";
@@ -26,7 +27,7 @@ import {
   TierName,
   Time,
 } from "../openapi/schema.ts";
-import { accountOf, idOf, isoTime, listPage, missing, pageOf, paging, queryOf } from "./exchange.ts";
+import { accountOf, idOf, isoTime, listPage, missing, PLAIN_ID, pageOf, paging, queryOf } from "./exchange.ts";
 import { KeySchema, showKeys } from "./keys.ts";
 import { type ApiRoute, del, get, post, put } from "./route.ts";
 
@@ -43,10 +44,7 @@ const rules = {
   capabilities: optional(Type.Array(Type.Enum([...CAPABILITIES]))),
   // Text keeps the digits that a JSON number would round.
   maxCostUsd: optional(
-    Type.Union([
-      Type.Number({ minimum: 0 }),
-      Type.String({ pattern: "^\\d+(\\.\\d+)?(e-?\\d{1,2})?$", maxLength: 40 }),
-    ]),
+    Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: "^\\d{1,12}(\\.\\d{1,27})?(e-?\\d{1,2})?$" })]),
   ),
   bfclMin: optional(Type.Number({ minimum: 0, maximum: 100 })),
   codeQuality: optional(Quality),
@@ -82,7 +80,7 @@ export const ProfileSchema = named("Profile", {
 /** Where the keys of a deleted profile go: another profile, or `none` for no profile. Left out, they keep the deleted one. */
 const keysTo = query(
   "keysTo",
-  AnyText,
+  Type.String({ pattern: PLAIN_ID.source }),
   "The profile that its keys have from then on, or `none`. Left out, they keep the deleted one and get 401.",
 );
 
@@ -151,6 +149,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
 
 function keysToOf(request: FastifyRequest): string | null | undefined {
   const wanted = queryOf(request, keysTo.name) ?? undefined;
+  if (wanted !== undefined && !PLAIN_ID.test(wanted)) throw invalid("keysTo", "'keysTo' is not the id of a profile.");
   return wanted === "none" ? null : wanted;
 }
 
@@ -202,10 +201,4 @@ export function writeProfile(profile: Profile): Shape<typeof ProfileSchema> {
     createdAt: isoTime(createdAtMs),
     updatedAt: isoTime(updatedAtMs),
   };
-}
-
-/** Without an exponent, whatever the size. */
-function decimalText(amount: number): string {
-  const text = String(amount);
-  return text.includes("e") ? amount.toFixed(18).replace(/\.?0+$/, "") : text;
 }

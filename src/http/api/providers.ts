@@ -76,6 +76,7 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
     summary: "Ask a provider for one tiny answer and say what is wrong; not charged, six a minute",
     access: "operator",
     body: ProviderTestSchema,
+    isBodyOptional: true,
     example: {},
     response: ProviderTestedSchema,
     async handle({ request, reply, body }, edge) {

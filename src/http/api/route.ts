@@ -10,6 +10,7 @@ import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { identify, operatorOnly, refuseCrossSite } from "../exchange/session-guard.ts";
 import {
+  ANY_ERRORS,
   BODY_ERRORS,
   type Content,
   inPath,
@@ -57,6 +58,8 @@ interface RouteContract<Body extends TSchema, Response> {
   /** Besides those of the path, and `account` where the call is about an account. */
   readonly parameters?: readonly Parameter[];
   readonly body?: Body;
+  /** Whether the handler takes a request without one. */
+  readonly isBodyOptional?: boolean;
   readonly example?: object;
   /** Whether the body may be as large as a request to /v1. */
   readonly isLarge?: boolean;
@@ -186,11 +189,16 @@ export function toOperation(route: ApiRoute): Operation {
       ...parameters,
     ],
     body: body === undefined ? null : json(body, example),
+    isBodyOptional: route.isBodyOptional ?? false,
     status: statusOf(route),
     response: contentOf(route.response),
-    errors: isOpen
-      ? statuses(errors, [421, 500], body === undefined ? [] : [400, 413, 415])
-      : statuses(errors, [401, 403, 404, 421, 429, 500], body === undefined ? [] : BODY_ERRORS),
+    errors: statuses(
+      errors,
+      ANY_ERRORS,
+      [421],
+      isOpen ? [] : [401, 403, 404, 429],
+      body === undefined ? [] : BODY_ERRORS,
+    ),
     errorSchema: ErrorSchema,
   };
 }

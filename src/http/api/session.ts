@@ -15,7 +15,7 @@ import {
   setSessionCookie,
   signedInOf,
 } from "../exchange/session-guard.ts";
-import { AnyText, DOCUMENTED, Flag, listed, named, nullable, type Shape, strict } from "../openapi/schema.ts";
+import { AnyText, DOCUMENTED, Email, Flag, listed, named, nullable, type Shape, strict } from "../openapi/schema.ts";
 import { type ApiCall, type ApiRoute, del, get, post } from "./route.ts";
 
 /** The signed-in user, as far as the dashboard needs it. */
@@ -44,7 +44,7 @@ const NewPassword = Type.String({
 /** The rules for new passwords do not apply to old ones. */
 const CredentialsSchema = strict("Credentials", { email: BoundedText, password: BoundedText });
 const PasswordChangeSchema = strict("PasswordChange", { current: BoundedText, next: NewPassword });
-const SetUpSchema = strict("SetUp", { token: BoundedText, email: BoundedText, password: NewPassword });
+const SetUpSchema = strict("SetUp", { token: BoundedText, email: Email, password: NewPassword });
 const AcceptanceSchema = strict("Acceptance", { token: BoundedText, password: NewPassword });
 
 /** Examples of the contract. */

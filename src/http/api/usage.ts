@@ -76,6 +76,8 @@ export const FailurePageSchema = named("FailurePage", {
 
 /** `by` takes a step, a group, or one of each. */
 const BY = [...USAGE_STEPS, ...USAGE_GROUPS] as const;
+const [STEP, GROUP] = [USAGE_STEPS.join("|"), USAGE_GROUPS.join("|")];
+const BY_PATTERN = `^((${STEP})(,(${GROUP}))?|(${GROUP})(,(${STEP}))?)$`;
 
 export const USAGE_ROUTES: readonly ApiRoute[] = [
   // Totals come from rollups, not from the request log, which is kept for a shorter time.
@@ -83,13 +85,16 @@ export const USAGE_ROUTES: readonly ApiRoute[] = [
     summary: "Totals by hour, day or over the range; hours and days are whole and in UTC",
     parameters: [
       ...range,
-      query("by", Type.String({ default: "day" }), `One of ${BY.join(", ")}; or two, as in day,model.`),
+      query(
+        "by",
+        Type.String({ default: "day", pattern: BY_PATTERN }),
+        `One of ${BY.join(", ")}; or two, as in day,model.`,
+      ),
       query("group", Type.Enum([...USAGE_GROUPS]), "One row for each of these."),
       query("latency", Type.Boolean({ default: true }), "`false` is quicker: percentiles are null."),
       ...groupFilters,
     ],
     response: UsagePageSchema,
-    errors: [400],
     async handle({ request }, edge) {
       const { records } = edge;
       const { step, group, rangeMs } = divisionOf(request);
@@ -114,7 +119,6 @@ export const USAGE_ROUTES: readonly ApiRoute[] = [
     summary: "How many requests each provider failed, by hour, day or over the range; one that two failed is in both",
     parameters: [...range, query("by", Type.Enum([...USAGE_STEPS], { default: "day" })), keyFilter],
     response: FailurePageSchema,
-    errors: [400],
     async handle({ request }, edge) {
       const step = oneOf("by", queryOf(request, "by") ?? "day", USAGE_STEPS);
       const { keyId } = groupFilterOf(request);

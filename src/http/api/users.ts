@@ -5,8 +5,8 @@ import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { type Invitation, USER_ROLES, type User } from "../../core/people.ts";
 import { publicOrigin } from "../exchange/hosts.ts";
-import { AnyText, listed, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
-import { idOf, isoTime, listPage, missing, pageOf, paging } from "./exchange.ts";
+import { AnyText, Email, listed, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
+import { idOf, isoTime, listPage, missing, PLAIN_ID, pageOf, paging } from "./exchange.ts";
 import { type ApiRoute, del, get, post } from "./route.ts";
 
 /** Users and invitations share these. */
@@ -20,13 +20,11 @@ export const CreatedInvitationSchema = named("CreatedInvitation", { ...invitatio
 /** The same holds for the link of a reset. */
 export const ResetLinkSchema = named("ResetLink", { email: AnyText, link: AnyText, expiresAt: Time });
 
-/** 64 characters, `@` and 255 (RFC 3696). */
-const EMAIL_MAX = 320;
 /** Without a role, the new user owns the account; without an account, it is the default one. */
 const NewInvitationSchema = strict("NewInvitation", {
-  email: Type.String({ maxLength: EMAIL_MAX }),
+  email: Email,
   role: Type.Optional(Type.Enum([...USER_ROLES])),
-  accountId: Type.Optional(Type.String({ maxLength: 200 })),
+  accountId: Type.Optional(Type.String({ pattern: PLAIN_ID.source })),
 });
 
 /** There is no mail server: the operator passes links on. */

@@ -36,7 +36,9 @@ export function createMethodTable(
   return {
     respondUnmatched(request, reply) {
       const path = normalised(request.url);
-      const known = [...paths.values()].filter(({ pattern }) => pattern.test(path));
+      // A path without parameters is itself; another that would fit it, too, is not meant.
+      const exact = paths.get(path);
+      const known = exact === undefined ? [...paths.values()].filter(({ pattern }) => pattern.test(path)) : [exact];
       const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(", ");
       // If the method is possible here, a route itself has found nothing.
       if (allow === "" || known.some(({ methods }) => methods.has(request.method))) {

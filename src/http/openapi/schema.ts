@@ -9,6 +9,8 @@ import {
   type TUnsafe,
   Type,
 } from "typebox";
+import { EMAIL_MAX } from "../../accounts/users.ts";
+import { USD_TEXT } from "../../core/money.ts";
 import { TIERS } from "../../core/tiers.ts";
 
 /** The value that a schema describes, as writers return it and the dashboard reads it. */
@@ -71,10 +73,28 @@ export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: PLAIN }
 export const plainText = (maxLength: number, options: object = {}) =>
   Type.String({ maxLength, pattern: PLAIN, ...options });
 
-/** USD as decimal text. A JSON number counts by the digits it is written with. */
-export const Usd = Type.Union([Type.String({ maxLength: 40 }), Type.Number()]);
+/** Spaces around it are cut off. Checked further in, where users are kept. */
+export const Email = Type.String({
+  maxLength: EMAIL_MAX,
+  [DOCUMENTED]: { pattern: "^\\s*[^\\s@]{1,64}@[^\\s@]{1,190}\\s*$" },
+});
+
+/** Also for numbers: the largest amount that the text can hold. */
+const USD_MAX = 999_999_999;
+/** USD as decimal text. A JSON number counts by the digits it is written with. Read further in, by `parseUsd`. */
+export const Usd = Type.Union([
+  Type.String({ [DOCUMENTED]: { pattern: USD_TEXT.source } }),
+  Type.Number({ [DOCUMENTED]: { minimum: 0, maximum: USD_MAX } }),
+]);
 
 export const Time = Type.String({ format: "date-time" });
+
+/** A time as a request may state it: RFC 3339, or a day, which begins at 00:00 UTC. */
+export const GIVEN_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+export const GivenTime = Type.String({
+  pattern: GIVEN_TIME.source,
+  examples: ["2026-01-31T00:00:00Z", "2026-01-31"],
+});
 export const TierName = Type.Enum([...TIERS]);
 export const Quality = Type.Enum([0, 1, 2]);
 export const Fraction = Type.Number({ minimum: 0, maximum: 1 });

@@ -12,7 +12,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   openOperation("isReady", "/readyz", "Ready for traffic; with `verbose` one line per check, as text", {
     parameters: [{ ...query("verbose", AnyText), allowEmptyValue: true }],
     response: { ...json(AnyObject), "text/plain": { schema: AnyText, example: CHECKS } },
-    errors: [503],
+    hasPlainErrors: true,
   }),
   openOperation("getMetrics", "/metrics", "Prometheus metrics, for loopback or the admin token", {
     response: textContent("text/plain"),
@@ -21,6 +21,8 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   openOperation("getContract", "/openapi.json", "This document"),
   openOperation("readDocs", "/docs", "The documentation, with this contract as a page", {
     response: textContent("text/html"),
+    errors: [421],
+    hasPlainErrors: true,
   }),
   openOperation("readGuide", "/llms.txt", "How to use this gateway, in short, for agents", {
     response: textContent("text/plain"),

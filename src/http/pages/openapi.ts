@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { TSchema } from "typebox";
 import { apiOperations } from "../api/routes.ts";
 import { SESSION_COOKIE } from "../exchange/session-guard.ts";
-import type { Content, Operation } from "../openapi/operation.ts";
+import { type Content, json, type Operation, textContent } from "../openapi/operation.ts";
 import { DOCUMENTED } from "../openapi/schema.ts";
 import { SERVICE_OPERATIONS } from "../openapi/service.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
@@ -28,7 +28,7 @@ export interface WrittenOperation {
 }
 
 const ERROR_STATUSES: Readonly<Record<number, string>> = {
-  400: "A field is wrong.",
+  400: "A field, a parameter or the request itself is malformed.",
   401: "The key or token is not good, or nobody is signed in.",
   402: "Not enough credit.",
   403: "The signed-in user may not do this, or a page of another site asked.",
@@ -37,6 +37,7 @@ const ERROR_STATUSES: Readonly<Record<number, string>> = {
   409: "It does not fit what is there already, or the same idempotency key is in flight.",
   413: "The body is too large.",
   415: "The body is not JSON.",
+  421: "The Host header names no host of this server.",
   422: "The messages are missing or malformed.",
   429: "A limit is reached; see Retry-After.",
   500: "A fault of ours.",
@@ -100,7 +101,10 @@ function writeOperation(operation: Operation, schemas: Schemas): WrittenOperatio
     {
       description: ERROR_STATUSES[each] ?? "",
       headers: REQUEST_ID_HEADER,
-      content: content({ "application/json": { schema: errorSchema } }),
+      content: content({
+        ...json(errorSchema),
+        ...(operation.hasPlainErrors === true ? textContent("text/plain") : {}),
+      }),
     },
   ]);
   const success = response === null ? {} : { content: content(response) };
@@ -112,7 +116,7 @@ function writeOperation(operation: Operation, schemas: Schemas): WrittenOperatio
     ...(parameters.length > 0
       ? { parameters: parameters.map((each) => ({ ...each, schema: writeSchema(each.schema, schemas) })) }
       : {}),
-    ...(body === null ? {} : { requestBody: { required: true, content: content(body) } }),
+    ...(body === null ? {} : { requestBody: { required: operation.isBodyOptional !== true, content: content(body) } }),
     responses: {
       [status]: { description: summary, headers: REQUEST_ID_HEADER, ...success },
       ...Object.fromEntries(failures),

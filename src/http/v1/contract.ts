@@ -1,14 +1,23 @@
-// The contract of /v1: its schemas and operations. The codecs in formats/ read the bodies, so nothing here validates.
-// Request fields that the gateway does not read are allowed and passed on.
+// The contract of /v1: its responses and operations. The codecs in formats/ read the bodies, so nothing here validates.
 
 import { type TSchema, Type } from "typebox";
 import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
 import { TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
 import { TIERS } from "../../core/tiers.ts";
-import { BODY_ERRORS, inPath, json, type Method, type Operation, statuses, textContent } from "../openapi/operation.ts";
 import {
-  AnyObject,
+  ANY_ERRORS,
+  BODY_ERRORS,
+  eventStream,
+  idempotencyKey,
+  inPath,
+  json,
+  type Method,
+  type Operation,
+  statuses,
+} from "../openapi/operation.ts";
+import {
   AnyText,
+  byName,
   ErrorSchema,
   Flag,
   Fraction,
@@ -16,48 +25,16 @@ import {
   listed,
   named,
   nullable,
-  Quality,
   Texts,
-  TierName,
 } from "../openapi/schema.ts";
+import {
+  ChatRequestSchema,
+  CountRequestSchema,
+  MessagesRequestSchema,
+  RoutingDebugRequestSchema,
+} from "./request-schemas.ts";
 
 const profile = listed(ROUTING_PROFILES);
-
-const controls = {
-  service_profile: Type.Optional(Type.Enum([...ROUTING_PROFILES], { default: "auto" })),
-  service_tier: Type.Optional(Type.String({ description: "A tier; counts only when service_profile is tier." })),
-  service_tier_floor: Type.Optional(TierName),
-  service_tier_ceiling: Type.Optional(TierName),
-  service_max_cost: Type.Optional(Type.Number({ minimum: 0, description: "USD per request." })),
-  service_bfcl_min: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
-  service_code_quality: Type.Optional(Quality),
-  service_chat_quality: Type.Optional(Quality),
-};
-
-const Messages = Type.Array(Type.Object({ role: AnyText }), { minItems: 1 });
-const Tools = Type.Array(AnyObject);
-
-/** Both formats name these fields alike. */
-const requestFields = {
-  model: Type.Optional(AnyText),
-  messages: Messages,
-  tools: Type.Optional(Tools),
-  stream: Type.Optional(Flag),
-  max_tokens: Type.Optional(Integer),
-  ...controls,
-};
-
-/** The fields of a routing question, which the playground asks too. */
-export const questionFields = {
-  prompt: Type.Optional(Type.String({ minLength: 1 })),
-  system_prompt: Type.Optional(AnyText),
-  max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
-  tools: Type.Optional(Tools),
-  messages: Type.Optional(Messages),
-  profile: Type.Optional(Type.Enum([...ROUTING_PROFILES])),
-  model: Type.Optional(AnyText),
-  ...controls,
-};
 
 /** A model as /v1/models lists it. /api/models adds to these fields. */
 export const modelFields = {
@@ -103,6 +80,19 @@ export const ChatCompletionSchema = named("ChatCompletion", {
   service: ServiceSchema,
 });
 
+/** One event of a stream. `service` is in the first one. */
+const ChatCompletionChunkSchema = named("ChatCompletionChunk", {
+  id: AnyText,
+  object: Type.Literal("chat.completion.chunk"),
+  created: Integer,
+  model: AnyText,
+  choices: Type.Array(Type.Unsafe<object>({ type: "object", required: ["index", "delta"] })),
+  service: Type.Optional(ServiceSchema),
+});
+
+/** A stream that breaks off ends with an error as its last event. */
+export const CHAT_STREAM = eventStream(Type.Union([ChatCompletionChunkSchema, ErrorSchema]), { end: "[DONE]" });
+
 const MessageSchema = named("Message", {
   id: AnyText,
   type: Type.Literal("message"),
@@ -120,6 +110,10 @@ const MessagesErrorSchema = named("MessagesError", {
   request_id: AnyText,
 });
 
+const MessageEventSchema = named("MessageEvent", {
+  type: Type.String({ examples: ["message_start", "content_block_delta", "message_stop", "error"] }),
+});
+
 export const RoutingDecisionSchema = named("RoutingDecision", {
   tier: listed(TIERS),
   confidence: Fraction,
@@ -135,17 +129,12 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   historyFloor: nullable(listed(TIERS)),
   toolScenario: nullable(listed(TOOL_SCENARIOS)),
   bfclScore: nullable(Type.Number()),
+  resting: Type.Optional(byName<string>(AnyText)),
+  droppedFields: Texts,
+  conversions: Type.Array(AnyText, { description: "What would be changed for the provider, in words." }),
 });
 
 export const ModelSchema = named("Model", modelFields);
-const open = { additionalProperties: true };
-const ChatRequestSchema = named("ChatCompletionRequest", requestFields, open);
-const MessagesRequestSchema = named("MessagesRequest", requestFields, open);
-const RoutingDebugRequestSchema = named("RoutingDebugRequest", {
-  ...questionFields,
-  prompt: Type.String({ minLength: 1 }),
-});
-
 const hello = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
 const COMPLETION_ERRORS = [402, 404, 409, 422];
 
@@ -153,19 +142,21 @@ export const V1_OPERATIONS: readonly Operation[] = [
   v1("createChatCompletion", "post", "/v1/chat/completions", {
     summary: "Route a chat request to a model and answer it, whole or as a stream",
     body: json(ChatRequestSchema, hello),
-    response: { ...json(ChatCompletionSchema), ...textContent("text/event-stream") },
+    response: { ...json(ChatCompletionSchema), ...CHAT_STREAM },
+    parameters: [idempotencyKey],
     errors: COMPLETION_ERRORS,
   }),
   v1("createMessage", "post", "/v1/messages", {
     summary: "The same in Anthropic's Messages format",
     body: json(MessagesRequestSchema, { model: "auto", max_tokens: 1024, messages: hello.messages }),
-    response: { ...json(MessageSchema), ...textContent("text/event-stream") },
+    response: { ...json(MessageSchema), ...eventStream(MessageEventSchema) },
+    parameters: [idempotencyKey],
     errors: COMPLETION_ERRORS,
     errorSchema: MessagesErrorSchema,
   }),
   v1("countMessageTokens", "post", "/v1/messages/count_tokens", {
     summary: "A local estimate of a Messages request's input tokens, free of charge",
-    body: json(MessagesRequestSchema, { model: "auto", messages: hello.messages }),
+    body: json(CountRequestSchema, { model: "auto", messages: hello.messages }),
     response: json(named("TokenCount", { input_tokens: Integer })),
     errors: [422],
     errorSchema: MessagesErrorSchema,
@@ -199,7 +190,6 @@ type Details = Pick<Operation, "summary" | "response"> &
 
 function v1(id: string, method: Method, path: string, details: Details): Operation {
   const { errors = [], body = null, parameters = [], errorSchema = ErrorSchema, ...rest } = details;
-  const common = [401, 429, 500, 503];
   return {
     id,
     method,
@@ -208,7 +198,7 @@ function v1(id: string, method: Method, path: string, details: Details): Operati
     parameters,
     body,
     status: 200,
-    errors: statuses(errors, common, body === null ? [] : BODY_ERRORS),
+    errors: statuses(errors, ANY_ERRORS, [401, 429], body === null ? [] : BODY_ERRORS),
     errorSchema,
     ...rest,
   };

@@ -2,15 +2,15 @@
 // Its body is chat-completions with a few fields of its own; a client of another format sends that format's fields.
 
 import type { FastifyInstance } from "fastify";
-import type { ChatMessage, ChatRequest } from "../../core/chat.ts";
-import type { Controls, Decision } from "../../core/decision.ts";
+import { type ChatMessage, type ChatRequest, OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
+import { type Controls, type Decision, ROUTING_PROFILES } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
 import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { readChatRequest } from "../../formats/openai-chat/read-request.ts";
 import type { Spoken } from "../../formats/passage.ts";
 import { isControlField, readControls } from "../../formats/service/controls.ts";
-import { invalid, type JsonObject, readInteger, readString } from "../../formats/wire/fields.ts";
+import { invalid, type JsonObject, readChoice, readInteger, readString } from "../../formats/wire/fields.ts";
 import type { ParsedBody } from "../../formats/wire/json-source.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
@@ -54,13 +54,14 @@ export function readDebugRequest(body: JsonObject): { chat: ChatRequest; control
   const given = body.messages ?? null;
   const messages = given === null ? [{ role: "user", content: prompt }] : given;
   const chat = readChatRequest({ ...body, messages });
+  const profile = readChoice(body, "profile", ROUTING_PROFILES);
   return {
     chat: {
       ...chat,
       messages: withSystemPrompt(chat.messages, readString(body, "system_prompt")),
       ...readCap(body, chat),
     },
-    controls: readControls({ ...body, service_profile: body.service_profile ?? body.profile ?? null }),
+    controls: readControls({ ...body, service_profile: body.service_profile ?? profile }),
   };
 }
 
@@ -80,7 +81,7 @@ function withSystemPrompt(messages: readonly ChatMessage[], systemPrompt: string
 }
 
 function readCap(body: JsonObject, chat: ChatRequest): Pick<ChatRequest, "maxOutputTokens"> {
-  const cap = readInteger(body, "max_output_tokens", { min: 1, max: 1e9 });
+  const cap = readInteger(body, "max_output_tokens", { min: 1, max: OUTPUT_TOKENS_MAX });
   return { maxOutputTokens: cap ?? chat.maxOutputTokens };
 }
 

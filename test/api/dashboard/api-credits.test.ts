@@ -101,6 +101,7 @@ describe("a top-up", () => {
 test.each([
   [5, "5"],
   [0.5, "0.5"],
+  [1e-7, "0.0000001"],
   [0.1 + 0.2, null],
   [999_999.123456789, "999999.123456789"],
 ])("an amount that is the number %d counts by its digits", async (amountUsd, expected) => {
@@ -111,7 +112,7 @@ test.each([
 
 const NOT_AMOUNTS: readonly unknown[] = [
   -1,
-  1e-7,
+  1e-10,
   1e21,
   true,
   null,

@@ -92,6 +92,7 @@ describe("the log", () => {
     ["adjusted", "1"],
     ["costFrom", "-1"],
     ["costTo", "much"],
+    ["costFrom", "376197065632"],
     ["provider", "%00"],
     ["keyProfile", "%00"],
   ])("refuses %s=%s and names it", async (name, value) => {

@@ -58,7 +58,7 @@ describe("deciding", () => {
     [{ prompt: "Hi", profile: { accountId: "x" } }, 400, "accountId"],
     [{ prompt: "Hi", profile: { blockedModels: ["none such"] } }, 400, "blockedModels"],
     [{ prompt: "Hi", profile: { tierFloor: "NANO" }, profileId: "p" }, 400, "profileId"],
-    [{ prompt: "Hi", profile: "nonsense" }, 400, "service_profile"],
+    [{ prompt: "Hi", profile: "nonsense" }, 400, "profile"],
     [{ prompt: "Hi", service_tier_floor: "HUGE" }, 400, "service_tier_floor"],
     [{ prompt: "Hi", messages: [] }, 422, "messages"],
   ])("%j is %s", async (body, status, param) => {

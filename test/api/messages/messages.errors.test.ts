@@ -146,6 +146,11 @@ describe("422", () => {
   });
 });
 
+test.each(["__proto__", "constructor"])("a block of the type %s is no fault", async (type) => {
+  const body = { messages: [{ role: "user", content: [{ type }] }] };
+  expect((await mixed.gateway.post(`${PATH}/count_tokens`, body)).status).toBe(200);
+});
+
 it("429 over the key's limit, with Retry-After", async () => {
   const made = await mixed.gateway.api("POST", "/api/keys", { name: "limited", requestsPerMinute: 1 });
   const { key } = (await made.json()) as { key: string };

@@ -31,11 +31,15 @@ function problemsOf(schema: object, value: unknown): readonly unknown[] {
   return validator.Check(value) ? [] : validator.Errors(value)[1];
 }
 
-/** Returns the response, or throws when its JSON breaks the contract. Statuses that no operation lists are let through. */
+/** Returns the response, or throws when its status or its JSON breaks the contract. */
 export async function keepingContract(method: string, url: string, response: Response): Promise<Response> {
   const place = url.split("?")[0] as string;
   const path = patterns.find(({ pattern }) => pattern.test(place))?.path ?? "";
-  const listed = paths[path]?.[method.toLowerCase()]?.responses[String(response.status)];
+  const operation = paths[path]?.[method.toLowerCase()];
+  const listed = operation?.responses[String(response.status)];
+  if (operation !== undefined && listed === undefined) {
+    throw new Error(`${method} ${url} answers ${response.status}, which the contract does not list`);
+  }
   const media = (listed?.content as Record<string, Media> | undefined)?.["application/json"];
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
   if (media === undefined || !isJson || !place.startsWith("/api/")) return response;

@@ -60,7 +60,7 @@ describe("costNano", () => {
 describe("parseUsd and formatUsd", () => {
   it("give back what they got", () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), (nano) => {
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }), (nano) => {
         const text = formatUsd(nano);
         expect(text).toMatch(/^\d+(\.\d*[1-9])?$/);
         expect(parseUsd(text)).toBe(nano);

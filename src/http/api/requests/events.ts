@@ -9,7 +9,8 @@ import type { OperatorContext } from "../../context.ts";
 import { createEventQueue, type EventQueue } from "../../exchange/event-queue.ts";
 import { identify } from "../../exchange/session-guard.ts";
 import { sendStream } from "../../exchange/stream.ts";
-import { textContent } from "../../openapi/operation.ts";
+import { eventStream } from "../../openapi/operation.ts";
+import { AnyObject } from "../../openapi/schema.ts";
 import { accountOf } from "../exchange.ts";
 import { type ApiRoute, get, sentAs } from "../route.ts";
 import { filterOf, filters } from "./filter.ts";
@@ -39,8 +40,7 @@ export function eventsRoute(options: EventsOptions = {}): ApiRoute {
   return get("watchRequests", "/api/events", {
     summary: "The log as it grows: server-sent events ready, request (a RequestLine), changed, missed and alive",
     parameters: filters,
-    response: sentAs(textContent("text/event-stream")),
-    errors: [400, 503],
+    response: sentAs(eventStream(AnyObject)),
     hasHead: false,
     serve(edge, server) {
       /** The open streams, each with the account it is about. */

@@ -4,27 +4,30 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { CATEGORIES, ROUTING_PROFILES } from "../../../core/decision.ts";
-import { type NanoUsd, parseUsd } from "../../../core/money.ts";
+import { type NanoUsd, parseUsd, USD_TEXT } from "../../../core/money.ts";
 import type { RequestFilter, StatusFilter, UsageQuery, UsageStep } from "../../../core/requests/log.ts";
 import { ANSWERED_AT } from "../../../core/requests/records.ts";
 import { isTier, TIERS } from "../../../core/tiers.ts";
 import { invalid } from "../../../formats/wire/fields.ts";
 import { type Parameter, query } from "../../openapi/operation.ts";
-import { AnyText, Flag, Time } from "../../openapi/schema.ts";
+import { Flag, GIVEN_TIME, GivenTime } from "../../openapi/schema.ts";
 import { oneOf, queryOf } from "../exchange.ts";
 
 /** Asks for requests that have no tier, or that no model answered. */
 const NONE = "none";
 /** Longer than any id. */
 const ID_MAX = 300;
-const Id = Type.String({ maxLength: ID_MAX });
-const REQUEST_ID_START = "^[\\w.=-]{1,200}$";
+const Id = Type.String({ maxLength: ID_MAX, pattern: "^[^\\u0000]*$" });
+const Amount = Type.String({ pattern: USD_TEXT.source, examples: ["0.001"] });
+/** A status, several, a class, or a word; at most twenty, which is more than there are. */
+const STATUS = /^(error|broken|[1-5][xX]{2}|[1-5]\d\d(,[1-5]\d\d){0,19})$/;
+const REQUEST_ID_START = "^[\\w.=-]{0,200}$";
 const REQUEST_ID_START_PATTERN = new RegExp(REQUEST_ID_START);
 
 /** The parameters that `timeOf` reads. */
 export const range: readonly Parameter[] = [
-  query("from", Time, "Requests that began at this time or later."),
-  query("to", Time, "Requests that began before this time."),
+  query("from", GivenTime, "Requests that began at this time or later."),
+  query("to", GivenTime, "Requests that began before this time."),
 ];
 
 /** Totals of provider failures know no other filter. */
@@ -43,7 +46,7 @@ export const filters: readonly Parameter[] = [
   ...groupFilters,
   query(
     "status",
-    AnyText,
+    Type.String({ pattern: STATUS.source }),
     "A status (402), several (401,404), a class (4xx), `broken` (streams), or `error`: all that failed.",
   ),
   query("provider", Id, "The provider whose model answered; `none`: nobody did."),
@@ -52,7 +55,7 @@ export const filters: readonly Parameter[] = [
   query("fallback", Flag, "Whether another model than the one selected answered."),
   query(
     "answered",
-    Type.String({ examples: ["second,later"] }),
+    Type.String({ pattern: `^(${ANSWERED_AT.join("|")})(,(${ANSWERED_AT.join("|")}))*$`, examples: ["second,later"] }),
     `Which try answered: ${ANSWERED_AT.join(", ")}, or several with commas between; \`none\`: every try failed.`,
   ),
   query("failed", Id, "A provider that failed it, so that another try was needed or none was left."),
@@ -61,8 +64,8 @@ export const filters: readonly Parameter[] = [
     Flag,
     "Whether more than the prompt decided: a floor, a ceiling, money, a missing ability, an open tool call, a fallback.",
   ),
-  query("costFrom", Type.String({ examples: ["0.001"] }), "What was charged, in USD: at least this."),
-  query("costTo", Type.String({ examples: ["0.01"] }), "What was charged, in USD: less than this."),
+  query("costFrom", Amount, "What was charged, in USD: at least this."),
+  query("costTo", Amount, "What was charged, in USD: less than this."),
   query("category", Type.Enum([...CATEGORIES]), "What kind of request it was."),
   query("q", Type.String({ pattern: REQUEST_ID_START }), "The beginning of a request id."),
 ];
@@ -125,12 +128,12 @@ export function groupFilterOf(request: FastifyRequest): Pick<Narrowing, "tier" |
   };
 }
 
-/** A year of four digits: Date.parse would take "1" for the year 2001. */
+/** Date.parse alone would take "1" for the year 2001. */
 export function timeOf(request: FastifyRequest, name: "from" | "to"): number | null {
   const text = queryOf(request, name);
   if (text === null) return null;
   const ms = Date.parse(text);
-  if (Number.isInteger(ms) && ms >= 0 && /^\d{4}-/.test(text)) return ms;
+  if (Number.isInteger(ms) && ms >= 0 && GIVEN_TIME.test(text)) return ms;
   throw invalid(name, `'${name}' must be a time in ISO 8601, such as 2026-01-31T00:00:00Z.`);
 }
 
@@ -190,15 +193,16 @@ function tierOf(text: string): string | null {
   throw invalid("tier", `'tier' must be one of ${TIERS.join(", ")} or ${NONE}.`);
 }
 
-/** At most twenty statuses, which is more than there are. */
 function statusOf(text: string): StatusFilter {
+  if (!STATUS.test(text)) {
+    throw invalid(
+      "status",
+      "'status' must be a status such as 402, several as 401,404, a class as 4xx, error or broken.",
+    );
+  }
   if (text === "error" || text === "broken") return { kind: text };
-  if (/^[1-5]xx$/i.test(text)) return { kind: "class", hundreds: Number(text[0]) };
-  if (/^[1-5]\d\d(,[1-5]\d\d){0,19}$/.test(text)) return { kind: "exact", statuses: text.split(",").map(Number) };
-  throw invalid(
-    "status",
-    "'status' must be a status such as 402, several as 401,404, a class as 4xx, error or broken.",
-  );
+  if (/x$/i.test(text)) return { kind: "class", hundreds: Number(text[0]) };
+  return { kind: "exact", statuses: text.split(",").map(Number) };
 }
 
 /** The characters that a request id can have, so that no wildcard reaches the store. */

@@ -52,7 +52,6 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
     summary: "Recorded requests, newest first",
     parameters: [...filters, ...paging],
     response: page(RequestLineSchema),
-    errors: [400],
     async handle({ request }, edge) {
       const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
       const wanted = pageOf(request);
@@ -64,7 +63,6 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
     summary: "Every recorded request that the filter lets through, streamed",
     parameters: [query("format", Type.Enum([...FORMATS], { default: "ndjson" })), ...filters],
     response: sentAs(textContent(NDJSON, "text/csv")),
-    errors: [400],
     async handle({ request, reply }, edge) {
       const format = oneOf("format", queryOf(request, "format") ?? "ndjson", FORMATS);
       const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
@@ -83,7 +81,6 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
     summary: "How many requests the filter lets through, by hour or day; hours and days are whole and in UTC",
     parameters: [query("by", Type.Enum([...STEPS], { default: "hour" })), ...filters],
     response: HistogramSchema,
-    errors: [400],
     async handle({ request }, edge) {
       const step = oneOf("by", queryOf(request, "by") ?? "hour", STEPS);
       const toMs = timeOf(request, "to") ?? edge.now();

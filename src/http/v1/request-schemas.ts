@@ -1,0 +1,168 @@
+// The request bodies of /v1 as the contract states them: every field that a codec in formats/ reads, with the limits it
+// checks. Null counts as absent. Fields that the gateway does not read are allowed and passed on.
+
+import { type TSchema, Type } from "typebox";
+import { OUTPUT_TOKENS_MAX, ROLES } from "../../core/chat.ts";
+import { ROUTING_PROFILES } from "../../core/decision.ts";
+import { TIERS } from "../../core/tiers.ts";
+import { MESSAGE_ROLES } from "../../formats/anthropic/read-request.ts";
+import { CHOICES_MAX } from "../../formats/openai-chat/read-request.ts";
+import { COST_USD_MAX, SCORE_MAX } from "../../formats/service/controls.ts";
+import { AnyObject, AnyText, Flag, named, optional, Quality, Texts, TierName } from "../openapi/schema.ts";
+
+const between = (minimum: number, maximum: number): TSchema => Type.Number({ minimum, maximum });
+const outputTokens = (minimum: number): TSchema => Type.Integer({ minimum, maximum: OUTPUT_TOKENS_MAX });
+
+const controls = {
+  service_profile: optional(Type.Enum([...ROUTING_PROFILES], { default: "auto" })),
+  // Vendors have a field of this name, so without that profile it may be anything.
+  service_tier: Type.Optional(Type.Unknown({ description: "A tier; counts only when service_profile is tier." })),
+  service_tier_floor: optional(TierName),
+  service_tier_ceiling: optional(TierName),
+  service_max_cost: optional(Type.Number({ minimum: 0, maximum: COST_USD_MAX, description: "USD per request." })),
+  service_bfcl_min: optional(
+    Type.Number({ minimum: 0, maximum: SCORE_MAX, description: "From 0 to 100; above, no model qualifies." }),
+  ),
+  service_code_quality: optional(Quality),
+  service_chat_quality: optional(Quality),
+};
+
+/** Two profiles need another field beside them: another profile, or that field. */
+const needs = (profile: string, field: string, schema: object): object => ({
+  anyOf: [
+    { not: { properties: { service_profile: { const: profile } }, required: ["service_profile"] } },
+    { properties: { [field]: schema }, required: [field] },
+  ],
+});
+const PROFILE_NEEDS = [
+  needs("direct", "model", { type: "string", not: { enum: ["", "auto"] } }),
+  needs("tier", "service_tier", { enum: [...TIERS] }),
+];
+
+/** Any type but those that have a schema of their own. */
+const otherType = (...types: readonly string[]): TSchema =>
+  Type.Object({ type: Type.Unsafe<string>({ type: "string", not: { enum: types } }) });
+
+const TextPart = Type.Object({ type: Type.Literal("text"), text: AnyText });
+const ImagePart = Type.Object({ type: Type.Literal("image_url"), image_url: Type.Object({ url: AnyText }) });
+const Parts = Type.Array(Type.Union([TextPart, ImagePart, otherType("text", "image_url")]));
+const Call = Type.Object({
+  function: optional(Type.Object({ name: optional(AnyText), arguments: optional(AnyText) })),
+});
+const callFields = { tool_calls: optional(Type.Array(Call)) };
+const ChatMessageSchema = Type.Union([
+  Type.Object({ role: Type.Enum([...ROLES]), content: Type.Union([AnyText, Parts]), ...callFields }),
+  Type.Object({ role: Type.Enum(["assistant", "function"]), content: Type.Optional(Type.Null()), ...callFields }),
+]);
+const ChatMessages = Type.Array(ChatMessageSchema, { minItems: 1 });
+const Tools = Type.Array(AnyObject);
+
+const flatBlocks = [
+  TextPart,
+  Type.Object({ type: Type.Literal("tool_use"), id: AnyText, name: AnyText }),
+  Type.Object({ type: Type.Enum(["image", "document"]), source: AnyObject }),
+  otherType("text", "tool_use", "tool_result", "image", "document"),
+];
+const ToolResult = Type.Object({
+  type: Type.Literal("tool_result"),
+  tool_use_id: AnyText,
+  content: optional(Type.Union([AnyText, Type.Array(Type.Union(flatBlocks))])),
+});
+const Turns = Type.Array(
+  Type.Object({
+    role: Type.Enum([...MESSAGE_ROLES]),
+    content: Type.Union([AnyText, Type.Array(Type.Union([...flatBlocks, ToolResult]))]),
+  }),
+  { minItems: 1 },
+);
+const ServerTool = Type.Object({ type: Type.Unsafe<string>({ type: "string", not: { const: "custom" } }) });
+const promptFields = {
+  messages: Turns,
+  system: optional(Type.Union([AnyText, Type.Array(TextPart)])),
+  tools: optional(Type.Array(Type.Union([Type.Object({ name: AnyText }), ServerTool]))),
+};
+
+const open = { additionalProperties: true };
+
+export const ChatRequestSchema = named(
+  "ChatCompletionRequest",
+  {
+    model: optional(AnyText),
+    messages: ChatMessages,
+    tools: optional(Tools),
+    tool_choice: optional(Type.Union([AnyText, AnyObject])),
+    parallel_tool_calls: optional(Flag),
+    stream: optional(Flag),
+    stream_options: optional(AnyObject),
+    max_tokens: optional(outputTokens(1)),
+    max_completion_tokens: optional(outputTokens(1)),
+    n: optional(Type.Integer({ minimum: 1, maximum: CHOICES_MAX })),
+    temperature: optional(between(0, 2)),
+    top_p: optional(between(0, 1)),
+    frequency_penalty: optional(between(-2, 2)),
+    presence_penalty: optional(between(-2, 2)),
+    stop: optional(Type.Union([AnyText, Texts])),
+    response_format: optional(AnyObject),
+    ...controls,
+  },
+  { ...open, allOf: PROFILE_NEEDS },
+);
+
+export const MessagesRequestSchema = named(
+  "MessagesRequest",
+  {
+    model: optional(AnyText),
+    ...promptFields,
+    tool_choice: optional(AnyObject),
+    stream: optional(Flag),
+    max_tokens: optional(outputTokens(0)),
+    temperature: optional(between(0, 1)),
+    top_p: optional(between(0, 1)),
+    top_k: optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+    stop_sequences: optional(Texts),
+    thinking: optional(AnyObject),
+    metadata: optional(AnyObject),
+    ...controls,
+  },
+  { ...open, allOf: PROFILE_NEEDS },
+);
+
+/** Counting reads the prompt only. */
+export const CountRequestSchema = named("TokenCountRequest", promptFields, open);
+
+/** The fields of a routing question, which the playground asks too. */
+export const questionFields = {
+  prompt: optional(Type.String({ minLength: 1 })),
+  system_prompt: optional(AnyText),
+  max_output_tokens: optional(outputTokens(1)),
+  tools: optional(Tools),
+  messages: optional(ChatMessages),
+  profile: optional(Type.Enum([...ROUTING_PROFILES])),
+  model: optional(AnyText),
+  ...controls,
+};
+
+export const RoutingDebugRequestSchema = named(
+  "RoutingDebugRequest",
+  { ...questionFields, prompt: Type.String({ minLength: 1 }) },
+  { allOf: PROFILE_NEEDS },
+);
+
+/** A question has a prompt or messages, and one profile at most. */
+export const ASKS_SOMETHING = {
+  allOf: [
+    ...PROFILE_NEEDS,
+    {
+      not: {
+        properties: { profileId: { type: "string" }, profile: { type: "object" } },
+        required: ["profileId", "profile"],
+      },
+    },
+    {
+      anyOf: [
+        { properties: { prompt: { type: "string" } }, required: ["prompt"] },
+        { properties: { messages: { type: "array" } }, required: ["messages"] },
+      ],
+    },
+  ],
+};
