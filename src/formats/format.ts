@@ -231,7 +231,7 @@ export interface WholeResponse {
   /** In the internal shape. */
   readonly completion: JsonObject;
   readonly usage: Usage | null;
-  /** Text and tool-call arguments that were delivered, for estimating where usage is missing. */
+  /** Text, reasoning and tool-call arguments that were delivered, for estimating where usage is missing. */
   readonly outputText: string;
   /** The provider's own words. */
   readonly native: { readonly format: FormatName; readonly source: JsonSource };
@@ -276,6 +276,11 @@ export interface StreamProgress {
   readonly isFinished: boolean;
   readonly isDone: boolean;
   readonly usage: Usage | null;
+  /** The usage came with the end or after it, so it counts the whole answer. */
+  readonly isCounted: boolean;
   readonly fault: ProviderFault | null;
-  readonly outputLength: number;
+  /** An estimate of the output so far, for where usage is missing. */
+  readonly outputTokens: number;
+  /** Nothing but the end and the usage seems to be left. */
+  readonly isEndInSight: boolean;
 }

@@ -4,6 +4,7 @@ import type { Model } from "../core/model.ts";
 import type { WholeResponse } from "../formats/format.ts";
 import { createClientStream, writeClientResponse } from "../formats/passage.ts";
 import { serviceHeaders, writeService } from "../formats/service/service-object.ts";
+import { outputTokensOf } from "../formats/wire/output-meter.ts";
 import type { Answered, Attempted } from "./attempt/attempt.ts";
 import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
 import type { OpenStream } from "./attempt/try-model.ts";
@@ -46,13 +47,15 @@ export function answer(ready: Ready, services: Services): Answer | Promise<Answe
 
 async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Services): Promise<Answer> {
   const { call, reservation, answered } = ready;
-  const { usage, outputText } = whole;
+  const { usage } = whole;
+  const isOutputCounted = usage !== null && usage.buckets.output > 0;
   const delivered: Delivered = {
     call,
     reservation,
     model: answered.model,
     usage,
-    outputLength: outputText.length,
+    outputTokens: isOutputCounted ? 0 : outputTokensOf(whole.outputText),
+    isCounted: true,
     outcome: "complete",
   };
   const capture = captureFor(call);
@@ -87,11 +90,12 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     isCutting: services.isCutting,
     keepsText: call.idempotencyId !== null,
     ...endsWithoutFinish(ready, end, services),
-    async onFinish({ usage, outputLength, textSoFar }) {
+    async onFinish({ usage, outputTokens, textSoFar }) {
       call.observer.streamEnded();
       services.health.report(model.id, answered.ticket, "answered");
       noteToolCalls(call, stream.reader.toolCallIds(), model, services);
-      const delivered: Delivered = { call, reservation, model, usage, outputLength, outcome: "complete" };
+      const isCounted = true;
+      const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
       const assessment = assess(delivered, services);
       const closing = writer.end(writeService(decision, assessment), assessment.usage);
       const stored = storedAnswer(call, STREAM_TYPE, () => textSoFar + closing);
@@ -134,11 +138,12 @@ function endsWithoutFinish(
     await forget(call, services);
   };
   return {
-    async onDisconnect({ usage, outputLength }) {
+    async onDisconnect({ usage, outputTokens, isCounted }) {
       call.observer.streamEnded();
       // When it was we who cut the connection at the end, it costs nothing.
       if (services.isCutting()) return releaseAll("disconnected", true);
-      const settlement = await chargeDisconnected({ call, reservation, model, usage, outputLength }, services);
+      const received = { call, reservation, model, usage, outputTokens, isCounted };
+      const settlement = await chargeDisconnected(received, services);
       end({ event: "disconnected", isCutting: false, settlement });
       await forget(call, services);
     },

@@ -1,17 +1,15 @@
 // Relays a provider's stream to the client, piece by piece at the client's pace. It ends with the finish when the
 // provider finished, and with an error event when the stream broke. Behaviour 6.
 
-import type { Usage } from "../core/chat.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { StreamWriter } from "../formats/format.ts";
 import type { OpenStream } from "./attempt/try-model.ts";
+import type { Received } from "./attempt/verdict.ts";
 import type { LastEvent } from "./call.ts";
 import { shuttingDown } from "./open-calls.ts";
 
 /** What had arrived when the stream was over. */
-interface RelayProgress {
-  readonly usage: Usage | null;
-  readonly outputLength: number;
+interface RelayProgress extends Received {
   /** Everything sent so far; empty unless it was to be kept. */
   readonly textSoFar: string;
 }
@@ -80,9 +78,24 @@ async function* run(task: RelayTask): AsyncGenerator<string, void, void> {
     await task.onFault(error);
     yield writer.fail(new GatewayError("internal", "Something went wrong on our side; the answer is incomplete."));
   } finally {
-    if (event === "finished") body.release();
-    else body.cancel();
-    if (event === null || event === "disconnected") await task.onDisconnect(progress());
+    try {
+      if (event === null) await readOn(stream);
+    } finally {
+      if (event === "finished") body.release();
+      else body.cancel();
+      if (event === null || event === "disconnected") await task.onDisconnect(progress());
+    }
+  }
+}
+
+/** A client that left when only the end was missing pays for the usage that comes with it. */
+async function readOn({ reader, body }: OpenStream): Promise<void> {
+  for (;;) {
+    const { isEndInSight, isCounted, isDone, fault } = reader.progress;
+    if (!isEndInSight || isCounted || isDone || fault !== null) return;
+    const bytes = await body.read();
+    if (bytes === null) return;
+    reader.push(bytes);
   }
 }
 
@@ -96,9 +109,12 @@ function eventOf({ reader, body }: OpenStream, isCutting: boolean): StreamEvent 
 }
 
 async function* pieces({ reader, body, head, isAtEnd }: OpenStream, writer: StreamWriter): AsyncGenerator<string> {
+  body.lingers(reader.progress.isEndInSight);
   yield writer.write(head);
-  let hasEnded = isAtEnd;
-  while (!hasEnded && !reader.progress.isDone && reader.progress.fault === null) {
+  for (let hasEnded = isAtEnd; !hasEnded; ) {
+    const { isDone, fault, isEndInSight } = reader.progress;
+    if (isDone || fault !== null) return;
+    body.lingers(isEndInSight);
     const bytes = await body.read();
     hasEnded = bytes === null;
     const text = writer.write(bytes === null ? reader.end() : reader.push(bytes));

@@ -14,9 +14,6 @@ import type { Call } from "./call.ts";
 import { type Reservation, spendPeriodStartMs } from "./reserve.ts";
 import type { Services } from "./services.ts";
 
-/** Estimates output that no provider counted. */
-const CHARACTERS_PER_TOKEN = 4;
-
 /** What a provider delivered, and to which call. */
 export interface Delivered {
   readonly call: Call;
@@ -24,8 +21,10 @@ export interface Delivered {
   readonly model: Model;
   /** What the provider reported, if anything. */
   readonly usage: Usage | null;
-  /** Characters of text and tool calls that came from the provider. */
-  readonly outputLength: number;
+  /** An estimate of what came from the provider, for where usage is missing. */
+  readonly outputTokens: number;
+  /** Usage that was reported counts the whole answer, not what had come of it at some moment. */
+  readonly isCounted: boolean;
   readonly outcome: UsageRecord["outcome"];
 }
 
@@ -74,15 +73,16 @@ function boundsOf(delivered: Delivered): TokenCounts {
   return { inputTokens: inputTokensPossible(chat, source.bytes.length), outputTokens: outputTokensMax(delivered) };
 }
 
-function measure({ reservation, usage, outputLength, outcome }: Delivered, outputMax: number): Metered {
-  const outputTokens = Math.min(Math.ceil(outputLength / CHARACTERS_PER_TOKEN), outputMax);
-  const hasUncountedOutput = usage?.buckets.output === 0 && outputLength > 0;
+function measure(delivered: Delivered, outputMax: number): Metered {
+  const { reservation, usage, isCounted } = delivered;
+  const outputTokens = Math.min(delivered.outputTokens, outputMax);
+  const hasUncountedOutput = usage?.buckets.output === 0 && outputTokens > 0;
   const metered = meter({
-    usage: outcome === "complete" && hasUncountedOutput ? null : usage,
+    usage: isCounted && hasUncountedOutput ? null : usage,
     estimate: { inputTokens: reservation.decision.estimatedTokens.input, outputTokens },
   });
   // Usage reported early in a stream lags behind what was delivered when the client disconnected.
-  if (outcome === "complete" || metered.buckets.output >= outputTokens) return metered;
+  if (isCounted || metered.buckets.output >= outputTokens) return metered;
   return { buckets: { ...metered.buckets, output: outputTokens }, isEstimated: true };
 }
 

@@ -13,6 +13,7 @@ export interface ByteSource {
   cancel(): void;
   release(): void;
   eventSeen(): void;
+  lingers(isEndInSight: boolean): void;
 }
 
 /** The body of one reply. */
@@ -65,6 +66,10 @@ export class ByteQueue implements ReplyBody {
 
   eventSeen(): void {
     this.#connection.eventSeen();
+  }
+
+  lingers(isEndInSight: boolean): void {
+    this.#connection.lingers(isEndInSight);
   }
 
   cancel(): void {

@@ -140,6 +140,9 @@ function replay(pieces: readonly string[], signal: CancelSignal): ReplyBody {
     eventSeen() {
       // Nothing is timed here.
     },
+    lingers() {
+      // Usage that nobody waits for is estimated.
+    },
     cancel() {
       isCancelled = true;
     },

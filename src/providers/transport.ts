@@ -37,6 +37,8 @@ export interface ReplyBody {
   readonly failure: TransportFailure | null;
   /** Tells the timer that an event was understood, which ends the wait for the first one. */
   eventSeen(): void;
+  /** Whether a client that disconnects leaves it a moment to end, because its usage is still to come. */
+  lingers(isEndInSight: boolean): void;
   /** Gives the rest up and closes the connection. */
   cancel(): void;
   /** Nothing more is wanted: what still comes is thrown away, and the connection is kept if the body ends in a moment. */

@@ -22,6 +22,8 @@ const RESPONSE_HEADERS_MAX_BYTES = 16 * 1024;
 /** Many times the longest answer of any model, in its wordiest form. */
 const RESPONSE_BODY_MAX_BYTES = 256 * 1024 * 1024;
 
+/** More than the end of a stream and its usage. */
+const LINGER_BYTES_MAX = 64 * 1024;
 /** A reused connection that the provider closed while it was idle breaks within a round trip. */
 const STALE_WITHIN_MS = 1_000;
 
@@ -119,13 +121,16 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   readonly #signal: CancelSignal;
   readonly #timer: AttemptTimer;
   readonly #body: ByteQueue;
-  readonly #onClientGone = (): void => this.cancel();
+  readonly #onClientGone = (): void => (this.#isEndInSight ? this.#linger() : this.cancel());
   #controller: Dispatcher.DispatchController | null = null;
   /** The socket that carries the request, what it had read before, and when the request went out. */
   #socket: Socket | null = null;
   #bytesReadBefore = 0;
   #sentAtMs = 0;
   #length = 0;
+  #lengthMax = RESPONSE_BODY_MAX_BYTES;
+  #isEndInSight = false;
+  #isClientGone = false;
   #hasStarted = false;
   #isOver = false;
 
@@ -158,7 +163,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#timer.bytesSeen();
     this.#length += chunk.length;
-    if (this.#length > RESPONSE_BODY_MAX_BYTES) this.#abort(new Error("the answer is longer than the gateway accepts"));
+    if (this.#length > this.#lengthMax) this.#abort(new Error("the answer is longer than the gateway accepts"));
     else this.#body.push(chunk);
   }
 
@@ -194,6 +199,17 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     this.#timer.eventSeen();
   }
 
+  lingers(isEndInSight: boolean): void {
+    this.#isEndInSight = isEndInSight;
+  }
+
+  /** The client has gone, but its answer was about to end: that end may say what the answer cost. */
+  #linger(): void {
+    this.#isClientGone = true;
+    this.#lengthMax = this.#length + LINGER_BYTES_MAX;
+    this.#timer.release();
+  }
+
   #abort(error: Error): void {
     if (this.#isOver) return;
     this.fail(error);
@@ -202,7 +218,8 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
 
   fail(error: Error): void {
     if (this.#isOver) return;
-    const failure = { kind: failureKind(error), message: error.message };
+    const cause = this.#isClientGone ? new ClientGone() : error;
+    const failure = { kind: failureKind(cause), message: cause.message };
     if (failure.kind === "broken" && this.#isStale()) {
       this.#sendAgain();
       return;

@@ -5,6 +5,7 @@ import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { unreadableStream } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
+import { OutputMeter } from "../wire/output-meter.ts";
 import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { ANTHROPIC, finishReasonFor } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
@@ -32,7 +33,9 @@ class AnthropicStreamReader implements StreamReader {
   #isFinished = false;
   #isOutputCounted = false;
   #isDone = false;
-  #outputLength = 0;
+  readonly #output = new OutputMeter();
+  /** The last content block has stopped, and no other has begun. */
+  #isBetweenBlocks = false;
   /** What the counts so far come to; undefined when they have changed since. */
   #counted: Usage | null | undefined;
 
@@ -51,8 +54,10 @@ class AnthropicStreamReader implements StreamReader {
       isFinished: this.#isFinished,
       isDone: this.#isDone,
       usage: this.#usageSoFar(),
+      isCounted: this.#isFinished && this.#isOutputCounted,
       fault: this.#fault,
-      outputLength: this.#outputLength,
+      outputTokens: this.#output.tokens,
+      isEndInSight: this.#isFinished || this.#isBetweenBlocks,
     };
   }
 
@@ -85,9 +90,9 @@ class AnthropicStreamReader implements StreamReader {
       this.#fault = readAnthropicFault(json);
       return null;
     }
-    const lengthBefore = this.#outputLength;
+    const deltasBefore = this.#output.deltas;
     const choice = this.#readChoice(type, json);
-    const hasContent = this.#outputLength > lengthBefore;
+    const hasContent = this.#output.deltas > deltasBefore;
     this.#hasContent ||= hasContent;
     const choices = choice === null ? [] : [{ index: 0, logprobs: null, finish_reason: null, ...choice }];
     return {
@@ -104,10 +109,12 @@ class AnthropicStreamReader implements StreamReader {
       case "message_start":
         return this.#readStart(isObject(json.message) ? json.message : {});
       case "content_block_start":
+        this.#isBetweenBlocks = false;
         return this.#readBlockStart(json.index, isObject(json.content_block) ? json.content_block : {});
       case "content_block_delta":
         return this.#readDelta(json.index, isObject(json.delta) ? json.delta : {});
       case "content_block_stop":
+        this.#isBetweenBlocks = true;
         return this.#readBlockStop(json.index);
       case "message_delta":
         return this.#readMessageDelta(json);
@@ -138,7 +145,7 @@ class AnthropicStreamReader implements StreamReader {
     const tool = { index: this.#tools.size, id: String(block.id), hasArguments: whole !== "" };
     this.#tools.set(index, tool);
     const name = String(block.name);
-    this.#outputLength += name.length + whole.length;
+    this.#output.add(name + whole);
     const call = { index: tool.index, id: block.id, type: "function", function: { name, arguments: whole } };
     return { delta: { tool_calls: [call] } };
   }
@@ -150,7 +157,7 @@ class AnthropicStreamReader implements StreamReader {
     const text = delta.partial_json;
     if (tool === undefined || typeof text !== "string" || text === "") return null;
     tool.hasArguments = true;
-    this.#outputLength += text.length;
+    this.#output.add(text);
     return argumentsOf(tool, text);
   }
 
@@ -176,7 +183,7 @@ class AnthropicStreamReader implements StreamReader {
 
   #say(field: "content" | "reasoning_content", text: unknown): JsonObject | null {
     if (typeof text !== "string" || text === "") return null;
-    this.#outputLength += text.length;
+    this.#output.add(text);
     return { delta: { [field]: text } };
   }
 }

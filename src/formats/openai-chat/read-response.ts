@@ -25,8 +25,9 @@ export function readOpenaiResponse(bytes: Buffer): ResponseReading {
     return unreadable("the provider ended the answer with an error");
   }
   const usage = readUsage(completion);
-  const outputText = choices.map(choiceText).join("");
-  if (outputText === "" && (usage?.buckets.output ?? 0) === 0) return unreadable("the answer is empty");
+  const said = choices.map(choiceText).join("");
+  if (said === "" && (usage?.buckets.output ?? 0) === 0) return unreadable("the answer is empty");
+  const outputText = said + choices.map(reasoningText).join("");
   const native = { format: OPENAI_CHAT, source };
   return { ok: true, response: { completion, usage, outputText, native, toolCallIds: () => callIds(choices) } };
 }
@@ -45,6 +46,12 @@ function choiceText({ message }: Choice): string {
   if (isObject(call)) texts.push(JSON.stringify(call));
   if (isObject(audio)) texts.push(String(audio.transcript ?? "audio"));
   return texts.join("");
+}
+
+/** Hosts name it in two ways, some in both. */
+function reasoningText({ message }: Choice): string {
+  const reasoning = message.reasoning_content ?? message.reasoning;
+  return typeof reasoning === "string" ? reasoning : "";
 }
 
 function callIds(choices: readonly Choice[]): readonly string[] {

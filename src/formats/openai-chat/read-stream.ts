@@ -5,6 +5,7 @@ import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { faultOf, unreadableStream } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
+import { OutputMeter } from "../wire/output-meter.ts";
 import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { withTextArguments } from "../wire/tool-calls.ts";
 import { readFault } from "./errors.ts";
@@ -24,6 +25,7 @@ class OpenaiStreamReader implements StreamReader {
   #whole: WholeBytes | null = null;
   #hasBegun = false;
   #usage: Usage | null = null;
+  #isCounted = false;
   #fault: ProviderFault | null = null;
   #isDone = false;
 
@@ -37,13 +39,15 @@ class OpenaiStreamReader implements StreamReader {
   }
 
   get progress(): StreamProgress {
-    const { hasContent, isFinished, outputLength } = this.#choices;
+    const { hasContent, isFinished, outputTokens } = this.#choices;
     return {
       hasContent,
       isFinished,
-      outputLength,
+      outputTokens,
+      isEndInSight: isFinished,
       isDone: this.#isDone,
       usage: this.#usage,
+      isCounted: this.#isCounted,
       fault: this.#fault,
     };
   }
@@ -78,6 +82,7 @@ class OpenaiStreamReader implements StreamReader {
       return [];
     }
     this.#usage = reading.response.usage;
+    this.#isCounted = this.#usage !== null;
     this.#isDone = true;
     return chunksOfWhole(reading.response.completion).flatMap((chunk) => this.#readChunk(chunk) ?? []);
   }
@@ -98,7 +103,14 @@ class OpenaiStreamReader implements StreamReader {
   }
 
   #readChunk(json: JsonObject): ChatChunk | null {
-    this.#usage = readUsage(json) ?? this.#usage;
+    const usage = readUsage(json);
+    this.#usage = usage ?? this.#usage;
+    const chunk = this.#readChoices(json);
+    if (usage !== null) this.#isCounted = this.#choices.isFinished;
+    return chunk;
+  }
+
+  #readChoices(json: JsonObject): ChatChunk | null {
     const choices = json.choices;
     // Chunks without choices carry usage or a host's own notices; only usage matters and it was just taken.
     if (!Array.isArray(choices) || choices.length === 0) return null;
@@ -136,7 +148,7 @@ interface ChoiceNormaliser {
   read(choices: readonly unknown[]): ChoicesRead;
   readonly hasContent: boolean;
   readonly isFinished: boolean;
-  readonly outputLength: number;
+  readonly outputTokens: number;
   readonly toolCallIds: readonly string[];
 }
 
@@ -145,17 +157,17 @@ const CONTENT_FIELDS = ["content", "refusal", "reasoning_content", "reasoning"] 
 
 function createChoiceNormaliser(): ChoiceNormaliser {
   const states = new Map<number, ChoiceState>();
+  const output = new OutputMeter();
   let hasContent = false;
-  let outputLength = 0;
 
   function readChoice(choice: JsonObject, position: number): JsonObject {
     const index = Number.isInteger(choice.index) ? (choice.index as number) : position;
     const state = states.get(index) ?? { toolCallIds: [], hasRole: false, isFinished: false };
     states.set(index, state);
     const delta = completeDelta(isObject(choice.delta) ? choice.delta : {}, state);
-    const length = deltaLength(delta);
-    outputLength += length;
-    hasContent ||= length > 0 || isObject(delta.audio);
+    const text = deltaText(delta);
+    output.add(text);
+    hasContent ||= text !== "" || isObject(delta.audio);
     const finish = normalFinish(choice.finish_reason ?? null, state.toolCallIds.length > 0);
     state.isFinished ||= finish !== null;
     return { ...choice, index, delta, finish_reason: finish };
@@ -164,11 +176,11 @@ function createChoiceNormaliser(): ChoiceNormaliser {
   return {
     read(rawChoices) {
       const hadContent = hasContent;
-      const lengthBefore = outputLength;
+      const deltasBefore = output.deltas;
       const choices = rawChoices.filter(isObject).map(readChoice);
       return {
         choices,
-        hasContent: outputLength > lengthBefore || (hasContent && !hadContent),
+        hasContent: output.deltas > deltasBefore || (hasContent && !hadContent),
         isFinish: choices.some((choice) => choice.finish_reason !== null),
         isError: choices.some((choice) => choice.finish_reason === "error"),
       };
@@ -182,8 +194,8 @@ function createChoiceNormaliser(): ChoiceNormaliser {
     get toolCallIds() {
       return [...states.values()].flatMap((state) => state.toolCallIds);
     },
-    get outputLength() {
-      return outputLength;
+    get outputTokens() {
+      return output.tokens;
     },
   };
 }
@@ -227,28 +239,26 @@ function indexById(call: JsonObject, id: string, ids: readonly string[]): number
   return hasName(call) || id !== "" ? ids.length : Math.max(0, ids.length - 1);
 }
 
-function deltaLength(delta: JsonObject): number {
-  let length = 0;
+function deltaText(delta: JsonObject): string {
+  let text = "";
   for (const name of CONTENT_FIELDS) {
     const value = delta[name];
-    if (typeof value === "string") length += value.length;
+    if (typeof value === "string") text += value;
   }
   const calls = delta.tool_calls;
-  if (Array.isArray(calls)) for (const call of calls) length += toolCallLength(call);
-  if (isObject(delta.function_call)) length += functionLength(delta.function_call);
-  return length;
+  if (Array.isArray(calls)) for (const call of calls) text += toolCallText(call);
+  if (isObject(delta.function_call)) text += functionText(delta.function_call);
+  return text;
 }
 
-function toolCallLength(call: unknown): number {
-  if (!isObject(call)) return 0;
-  if (isObject(call.function)) return functionLength(call.function);
-  return isObject(call.custom) ? 1 + String(call.custom.input ?? "").length : 0;
+function toolCallText(call: unknown): string {
+  if (!isObject(call)) return "";
+  if (isObject(call.function)) return functionText(call.function);
+  return isObject(call.custom) ? ` ${String(call.custom.input ?? "")}` : "";
 }
 
-function functionLength(call: JsonObject): number {
-  const name = call.name;
-  const text = call.arguments;
-  return (typeof name === "string" ? name.length : 0) + (typeof text === "string" ? text.length : 0);
+function functionText({ name, arguments: text }: JsonObject): string {
+  return (typeof name === "string" ? name : "") + (typeof text === "string" ? text : "");
 }
 
 // A whole answer where a stream was asked for: some hosts do not stream every model. Its content becomes the chunks

@@ -161,7 +161,7 @@ async function readWhole(body: ReplyBody, format: ProviderFormat): Promise<Reply
 }
 
 /** A whole answer has no part that could be read. */
-const NOTHING_YET: Received = { usage: null, outputLength: 0 };
+const NOTHING_YET: Received = { usage: null, outputTokens: 0, isCounted: false };
 
 // After the headers a break is no transient connection fault: the next model is tried instead of a retry.
 function asUnreadable({ kind, message }: NonNullable<ReplyBody["failure"]>): Pick<Failure, "kind" | "message"> {

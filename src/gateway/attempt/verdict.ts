@@ -16,7 +16,10 @@ export interface Failure {
 
 export interface Received {
   readonly usage: Usage | null;
-  readonly outputLength: number;
+  /** An estimate, for where usage is missing. */
+  readonly outputTokens: number;
+  /** The usage counts the whole answer. */
+  readonly isCounted: boolean;
 }
 
 export interface Verdict {

@@ -19,7 +19,7 @@ const HELLO = event(chunk("first", { content: "Hello" }));
 function openBody(texts: readonly string[]): ReplyBody {
   const pieces = texts.map((text) => Buffer.from(text));
   const read = (): Buffer | Promise<null> => pieces.shift() ?? new Promise(() => undefined);
-  return { read, failure: null, eventSeen: vi.fn(), cancel: vi.fn(), release: vi.fn() };
+  return { read, failure: null, eventSeen: vi.fn(), lingers: vi.fn(), cancel: vi.fn(), release: vi.fn() };
 }
 
 function begin(send: () => Promise<Reply>) {

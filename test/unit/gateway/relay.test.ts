@@ -23,6 +23,7 @@ function begin(texts: readonly string[], finish: () => Promise<string> | string)
     read: () => Promise.resolve(pieces.shift() ?? null),
     failure: null,
     eventSeen: vi.fn(),
+    lingers: vi.fn(),
     cancel: vi.fn(),
     release: vi.fn(),
   };

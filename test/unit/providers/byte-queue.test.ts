@@ -7,7 +7,8 @@ import { fc } from "../../support/property.ts";
 const HIGH_WATER = 64 * 1024;
 
 function make() {
-  const connection = { pause: vi.fn(), resume: vi.fn(), cancel: vi.fn(), release: vi.fn(), eventSeen: vi.fn() };
+  const pausing = { pause: vi.fn(), resume: vi.fn() };
+  const connection = { ...pausing, cancel: vi.fn(), release: vi.fn(), eventSeen: vi.fn(), lingers: vi.fn() };
   return { connection, queue: new ByteQueue(connection) };
 }
 

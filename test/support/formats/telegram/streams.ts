@@ -31,8 +31,10 @@ class TelegramReader implements StreamReader {
     isFinished: false,
     isDone: false,
     usage: null,
+    isCounted: false,
     fault: null,
-    outputLength: 0,
+    outputTokens: 0,
+    isEndInSight: false,
   };
 
   readonly #read = (event: SseEvent): ChatChunk | null => this.#readEvent(event);
@@ -68,11 +70,11 @@ class TelegramReader implements StreamReader {
       return null;
     }
     const json = JSON.parse(data) as JsonObject;
-    const lengthBefore = this.#state.outputLength;
+    const tokensBefore = this.#state.outputTokens;
     const choice = this.#readChoice(event ?? "", json);
     return {
       json: { ...this.#head, choices: choice === null ? [] : [{ index: 0, finish_reason: null, ...choice }] },
-      hasContent: this.#state.outputLength > lengthBefore,
+      hasContent: this.#state.outputTokens > tokensBefore,
       isFinish: event === "stop",
       native: { format: TELEGRAM, event: event ?? "", data },
     };
@@ -95,7 +97,7 @@ class TelegramReader implements StreamReader {
         return this.#say({ tool_calls: [{ index, function: { arguments: json.piece } }] }, String(json.piece));
       }
       case "stop":
-        this.#note({ isFinished: true, isDone: true, usage: readBill(json.bill) });
+        this.#note({ isFinished: true, isDone: true, usage: readBill(json.bill), isCounted: true });
         return { delta: {}, finish_reason: finishOf(json.stop) };
       default:
         return null;
@@ -103,7 +105,7 @@ class TelegramReader implements StreamReader {
   }
 
   #say(delta: JsonObject, said: string): JsonObject {
-    this.#note({ hasContent: true, outputLength: this.#state.outputLength + said.length });
+    this.#note({ hasContent: true, outputTokens: this.#state.outputTokens + said.length });
     return { delta };
   }
 }

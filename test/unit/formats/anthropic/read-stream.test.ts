@@ -107,7 +107,7 @@ describe("progress", () => {
     [
       "a cut stream has not finished",
       [START, { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hel" } }],
-      { hasContent: true, isFinished: false, outputLength: 3 },
+      { hasContent: true, isFinished: false, isEndInSight: false, outputTokens: 1 },
     ],
   ])("%s", (_name, events, expected) => {
     expect(readStream(anthropic, [Buffer.from(toSse(events))]).reader.progress).toMatchObject(expected);

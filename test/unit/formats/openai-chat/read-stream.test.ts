@@ -67,7 +67,9 @@ describe("the reader", () => {
       isDone: true,
       usage,
       fault: null,
-      outputLength: 2,
+      outputTokens: 1,
+      isCounted: true,
+      isEndInSight: true,
     });
   });
 
