@@ -1,8 +1,8 @@
 // A gateway of a simulation: the built program in a process, a folder and on a port of its own, with a TCP proxy to its
 // clients and one to PostgreSQL. It is killed, stopped, started again, and its disk, log and clock are made to fail.
 
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { freePort } from "../support/network/ports.ts";
@@ -40,6 +40,8 @@ export interface SimulatedGateway {
   wasKilledSince(ms: number): boolean;
   /** Replies through the proxy may have been lost from now until the promise is settled. */
   disturb(work: () => Promise<void>): Promise<void>;
+  /** `switchyard ledger verify` on its database, as a command. */
+  verifyLedger(): SpawnSyncReturns<string>;
   /** What nobody asked for: it ended by itself. */
   readonly complaints: readonly string[];
   api(method: string, path: string, options?: ApiOptions): Promise<Response>;
@@ -107,15 +109,13 @@ export async function createGateway(place: GatewayPlace): Promise<SimulatedGatew
       return child !== null;
     },
     async start({ isLogFull = false } = {}) {
-      const log = isLogFull ? openSync(FULL_DEVICE, "a") : "pipe";
+      const log = openSync(isLogFull ? FULL_DEVICE : logFile, "a");
       const started = spawn(
         process.execPath,
         [`--import=${join(root, "test/simulate/clock.mjs")}`, join(root, "test/support/gateway/serve.mjs")],
-        { cwd: folder, stdio: ["ignore", log, log, "ipc"], env: environment(port, toDatabase) },
+        { cwd: folder, stdio: ["ignore", log, log, "ipc"], env: environment(port, toDatabase?.url ?? null) },
       );
-      if (log !== "pipe") closeSync(log);
-      for (const stream of [started.stdout, started.stderr])
-        stream?.on("data", (text) => appendFileSync(logFile, text));
+      closeSync(log);
       child = started;
       started.once("exit", (code, signal) => {
         if (child !== started) return;
@@ -157,6 +157,12 @@ export async function createGateway(place: GatewayPlace): Promise<SimulatedGatew
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(START_MS_MAX),
       }),
+    verifyLedger: () =>
+      spawnSync(process.execPath, [join(root, "bin/switchyard.mjs"), "ledger", "verify"], {
+        cwd: folder,
+        encoding: "utf8",
+        env: environment(port, databaseUrl),
+      }),
     async close() {
       await end("SIGKILL");
       await toClients.close();
@@ -165,7 +171,7 @@ export async function createGateway(place: GatewayPlace): Promise<SimulatedGatew
   };
 }
 
-function environment(port: number, toDatabase: TcpProxy | null): NodeJS.ProcessEnv {
+function environment(port: number, databaseUrl: string | null): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,
     PORT: String(port),
@@ -174,10 +180,11 @@ function environment(port: number, toDatabase: TcpProxy | null): NodeJS.ProcessE
     SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
     SWITCHYARD_DRAIN_SECONDS: "2",
     SWITCHYARD_LAME_DUCK_SECONDS: "0",
+    SWITCHYARD_STARTER_CREDITS: "0",
     // A busy machine is no reason to reject requests here.
     SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000",
     SWITCHYARD_QUEUE_MS: "60000",
-    ...(toDatabase === null ? {} : { DATABASE_URL: toDatabase.url }),
+    ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl }),
   };
 }
 
@@ -197,7 +204,7 @@ async function untilReady(url: string, isAlive: () => boolean): Promise<void> {
 
 /** Two providers of one format and one of the other, all of them one mock. Breakers open for a moment only. */
 function yamlOf(providerUrl: string): string {
-  const timeouts = "timeouts: { connectMs: 1500, firstByteMs: 1500, idleMs: 1500, totalMs: 10000 }";
+  const timeouts = "timeouts: { connectMs: 1500, firstByteMs: 800, idleMs: 800, totalMs: 8000 }";
   const model = (id: (typeof MODEL_IDS)[number], provider: string): string => {
     const price = Object.entries(PRICES[id]).map(([name, text]) => `${name}: ${text}`);
     return `  - { id: ${id}, provider: ${provider}, price: { ${price.join(", ")} }, context: 200000, maxOutput: 16384, capabilities: [tools, json] }`;

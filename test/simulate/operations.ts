@@ -27,13 +27,13 @@ export async function operate(world: World, plan: OperationPlan, step: number): 
   return problems;
 }
 
-const OPERATIONS: Readonly<Record<OperationKind | "log full", Operation>> = {
-  // It is started again when the step is over, as every gateway that does not run.
-  kill: ({ gateway }) => gateway.kill(),
-  async "kill and restart"({ gateway }) {
-    await gateway.kill();
-    await gateway.start();
+const OPERATIONS: Readonly<Record<OperationKind, Operation>> = {
+  kill: ({ gateway, plan }) => killFor(gateway, plan.durationMs),
+  async "kill all"({ world, plan }) {
+    const running = world.gateways.filter(({ isRunning }) => isRunning);
+    await Promise.all(running.map((each) => killFor(each, plan.durationMs)));
   },
+  "kill and restart": ({ gateway }) => killFor(gateway, 0),
   async terminate({ gateway, problems }) {
     await stop(gateway, problems);
     await gateway.start();
@@ -86,6 +86,12 @@ const OPERATIONS: Readonly<Record<OperationKind | "log full", Operation>> = {
   },
   "lost commit": loseCommit,
 };
+
+async function killFor(gateway: SimulatedGateway, ms: number): Promise<void> {
+  await gateway.kill();
+  await wait(ms);
+  await gateway.start();
+}
 
 /** A gateway that is asked to stop ends with 0, whatever it is doing. */
 export async function stop(gateway: SimulatedGateway, problems: Problems): Promise<void> {

@@ -61,9 +61,27 @@ export interface CallPlan {
 }
 
 const COMMON_OPERATIONS = [
-  ...["kill", "kill and restart", "terminate", "cut clients", "lose replies to clients", "slow network to clients"],
-  ...["clock jump", "disk full", "top-up", "two top-ups at once", "revoke key", "rotate key", "new limited key"],
+  ...[
+    "kill",
+    "kill all",
+    "kill and restart",
+    "terminate",
+    "cut clients",
+    "lose replies to clients",
+    "slow network to clients",
+  ],
+  ...[
+    "clock jump",
+    "disk full",
+    "log full",
+    "top-up",
+    "two top-ups at once",
+    "revoke key",
+    "rotate key",
+    "new limited key",
+  ],
 ] as const;
+/** Lost commits are drawn most often, as only some of them hit a settlement. */
 const POSTGRES_OPERATIONS = [
   ...["database cut", "database away", "database stalls", "lost commit", "lost commit", "lost commit"],
 ] as const;
@@ -98,15 +116,19 @@ export function planStep(seed: number, step: number, store: StoreKind): StepPlan
   // Starting takes long, so their number stays for a few steps.
   const processes = store === "sqlite" ? 1 : 1 + createRandom(seed + Math.floor(step / 5)).below(PROCESSES_MAX);
   const calls = Array.from({ length: 4 + random.below(CALLS_MAX - 3) }, (_, index) => planCall(random, step, index));
-  const count = random.pick([0, 1, 1, 1, 2]);
+  const count = random.pick([0, 1, 1, 2, 3]);
   const operations = Array.from({ length: count }, () => planOperation(random, store));
   return { step, processes, calls, operations: compatible(operations) };
 }
 
-/** What a full disk kept in memory only is lost by a kill, as documented: the two are not combined. */
+/** One of these in a step: what a full disk left in memory only is lost by a kill, as documented. */
+const STARTING_AND_STOPPING: ReadonlySet<OperationKind> = new Set<OperationKind>([
+  ...(["kill", "kill all", "kill and restart", "terminate", "disk full", "log full"] as const),
+]);
+
 function compatible(operations: readonly OperationPlan[]): readonly OperationPlan[] {
-  const isFull = operations.some(({ kind }) => kind === "disk full");
-  return isFull ? operations.filter(({ kind }) => kind === "disk full").slice(0, 1) : operations;
+  const first = operations.find(({ kind }) => STARTING_AND_STOPPING.has(kind));
+  return operations.filter((operation) => operation === first || !STARTING_AND_STOPPING.has(operation.kind));
 }
 
 function planOperation(random: Random, store: StoreKind): OperationPlan {

@@ -119,7 +119,7 @@ async function playStep(run: Run, plan: StepPlan): Promise<readonly string[]> {
   for (const call of [...sent, ...probes.calls]) run.sent.set(call.plan.name, call);
   problems.push(...probes.problems, ...(await untilQuiet(world)));
   const late = new Set<SentCall>();
-  if (problems.length === 0) problems.push(...(await judgeLedger(run, late)));
+  problems.push(...(await judgeLedger(run, late)));
   const calls = [...sent, ...probes.calls];
   // A charge may come late, for a call of an earlier step: then that call is judged again.
   problems.push(...[...new Set([...calls, ...late])].flatMap((call) => judgeOne(run, call)));
@@ -323,10 +323,12 @@ async function judgeLog(
   });
 }
 
-/** At the end each gateway stops with 0. */
+/** At the end each gateway stops with 0, and the command line finds nothing in the ledger either. */
 async function stopAll({ gateways }: World): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const gateway of gateways) await stop(gateway, problems);
+  const verdict = gateways[0]?.verifyLedger();
+  if (verdict?.status !== 0) problems.push(`switchyard ledger verify: ${verdict?.stdout}${verdict?.stderr}`);
   return problems;
 }
 
