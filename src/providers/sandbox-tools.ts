@@ -85,7 +85,7 @@ function mayAct({ function: { name, description } }: FunctionTool): boolean {
   return words.some((word) => ACTING_NAMES.test(word)) || ACTING_WORDS.test(String(description ?? ""));
 }
 
-/** Nothing can be written there, whoever asks: the folder is a device. */
+/** Nothing can be written there, not even as root: the folder is a device. */
 const FAKE_PATH = "/dev/null/simulated-by-the-switchyard-sandbox";
 /** Names and domains that never exist (RFC 2606). */
 const FAKE_TEXTS: readonly (readonly [name: RegExp, text: string])[] = [
