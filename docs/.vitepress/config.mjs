@@ -38,7 +38,7 @@ export default defineConfig({
     nav: SECTIONS.map(({ text, items }) => ({
       text,
       link: items[0]?.link ?? "/",
-      activeMatch: `^${(items[0]?.link ?? "/").replace(/[^/]*$/, "")}`,
+      activeMatch: `^(${items.map(({ link }) => link).join("|")})$`,
     })),
     sidebar: SECTIONS.map(({ text, items }) => ({ text, collapsed: false, items: [...items] })),
     outline: [2, 3],

@@ -5,13 +5,37 @@
 
 /** @type {readonly { text: string, items: readonly Entry[] }[]} */
 export const SECTIONS = [
-  { text: "Start", items: [{ text: "What Switchyard is", link: "/" }] },
+  {
+    text: "Start",
+    items: [
+      { text: "What Switchyard is", link: "/" },
+      { text: "Quickstart", link: "/start/quickstart" },
+      { text: "Connect a provider", link: "/start/providers" },
+      { text: "Connect a client", link: "/start/clients" },
+      { text: "Troubleshooting", link: "/start/troubleshooting" },
+    ],
+  },
+  {
+    text: "Guides",
+    items: [
+      { text: "Claude Code", link: "/guides/claude-code" },
+      { text: "Codex", link: "/guides/codex" },
+      { text: "Cursor", link: "/guides/cursor" },
+      { text: "opencode", link: "/guides/opencode" },
+      { text: "Vercel AI SDK", link: "/guides/vercel-ai-sdk" },
+      { text: "LangChain", link: "/guides/langchain" },
+      { text: "Open WebUI", link: "/guides/open-webui" },
+      { text: "Migrate from OpenRouter", link: "/guides/from-openrouter" },
+      { text: "Migrate from LiteLLM", link: "/guides/from-litellm" },
+    ],
+  },
   {
     text: "Concepts",
     items: [
       { text: "Routing", link: "/concepts/routing" },
       { text: "Charging", link: "/concepts/charging" },
       { text: "When providers fail", link: "/concepts/reliability" },
+      { text: "Glossary", link: "/concepts/glossary" },
     ],
   },
   { text: "Dashboard", items: [{ text: "Tour", link: "/dashboard/" }] },
@@ -19,9 +43,11 @@ export const SECTIONS = [
     text: "Reference",
     items: [
       { text: "API", link: "/reference/api" },
+      { text: "Request fields", link: "/reference/request-fields" },
       { text: "Configuration", link: "/reference/configuration" },
       { text: "Command line", link: "/reference/cli" },
       { text: "Errors", link: "/reference/errors" },
+      { text: "Models", link: "/reference/models" },
       { text: "Compatibility", link: "/reference/compatibility" },
     ],
   },
