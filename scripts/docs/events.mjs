@@ -1,5 +1,5 @@
 // @ts-check
-// Renders the table of log events in docs/operate/observability.md from src/core/events.ts.
+// Renders the table of log events in docs/operate/logs.md from src/core/events.ts.
 
 /** @typedef {{ level: string, meaning: string }} EventRow */
 
@@ -13,5 +13,5 @@ export async function render(
     ([event, { level, meaning }]) => `| \`${event}\` | ${level} | ${meaning} |`,
   );
   const text = ["| event | level | meaning |", "|---|---|---|", ...rows].join("\n");
-  return [{ path: "docs/operate/observability.md", block: "log-events", text }];
+  return [{ path: "docs/operate/logs.md", block: "log-events", text }];
 }

@@ -1,5 +1,5 @@
 // The log events: one row for each line the gateway can write. Names are stable; alerts and dashboards match on them.
-// docs/operate/observability.md lists this table, and a test keeps the two equal.
+// docs/operate/logs.md lists this table, and a test keeps the two equal.
 
 type LogLevel = "debug" | "info" | "warn" | "error";
 

@@ -21,7 +21,7 @@ describe("the log events", () => {
 
   it("are all listed on the page, and nothing else is", async () => {
     const [block] = await render(ROOT, async () => ({ LOG_EVENTS }));
-    const page = readFileSync(`${ROOT}docs/operate/observability.md`, "utf8");
+    const page = readFileSync(`${ROOT}docs/operate/logs.md`, "utf8");
     expect(page).toContain(`(npm run docs) -->\n\n${block?.text}\n\n<!-- end: ${block?.block} -->`);
   });
 

@@ -14,12 +14,7 @@ const SITE_MAX_BYTES = 8 * 1024 * 1024;
 const PAGE_WORDS_MAX = 1200;
 
 /** Pages that are read by looking something up, and are longer for it. */
-const LONG_PAGES = [
-  "contribute/behaviour.md",
-  "contribute/routing-experiments.md",
-  "operate/observability.md",
-  "operate/scaling.md",
-];
+const LONG_PAGES = ["contribute/behaviour.md", "contribute/routing-experiments.md"];
 
 const sources = listFiles(join(ROOT, "docs"), ".")
   .map((path) => path.replace(/^\.\//, ""))
