@@ -133,7 +133,7 @@ async function fill(database: string, requests: number, nowMs: number): Promise<
   const db = await openDb(database);
   try {
     await db.migrate();
-    await fillWithDemo(db, { requests, days: DAYS, seed: 1, nowMs, onProgress: () => {} });
+    await fillWithDemo(db, { requests, days: DAYS, seed: 1, nowMs, hasContent: false, onProgress: () => {} });
     // On a server that runs for a while, autovacuum has done this.
     if (db.kind === "postgres") await db.query("VACUUM ANALYZE");
   } finally {

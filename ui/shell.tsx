@@ -141,8 +141,13 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
           <kbd>⌘K</kbd>
         </button>
         <AccountPicker />
+        {session.value?.readOnly === true && (
+          <span class="chip" title="You can look at everything. Changes are refused.">
+            read-only
+          </span>
+        )}
         {session.value?.sandbox === true && (
-          <span class="chip" title="No provider key is set, so a built-in provider makes up the answers.">
+          <span class="chip" title="No provider key is set. Answers are simulated.">
             sandbox
           </span>
         )}

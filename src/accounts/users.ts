@@ -23,6 +23,7 @@ export interface Users {
   signIn(credentials: SignInCredentials): Promise<User>;
   /** Ends the user's other sessions. Returns the user with the new password. */
   changePassword(signedIn: SignedIn, change: PasswordChange): Promise<User>;
+  byEmail(email: string): Promise<User | null>;
   list(page: Page): Promise<readonly User[]>;
   /** False when there is no such user. */
   delete(id: string): Promise<boolean>;
@@ -88,6 +89,7 @@ export function createUsers(options: UsersOptions): Users {
       await store.setPassword(user.id, passwordHash, session.hash);
       return { ...user, passwordHash };
     },
+    byEmail: (email) => store.byEmail(email),
     list: (page) => store.list(page),
     delete: async (id) => {
       const outcome = await store.delete(id);

@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { ensureFirstAccount, ensureFirstKey } from "../accounts/bootstrap.ts";
 import type { PasswordCost } from "../accounts/passwords.ts";
-import type { Credits } from "../billing/credits.ts";
+import { giveStarterCredit } from "../billing/credits.ts";
 import type { Ledger } from "../billing/ledger.ts";
 import { openableUrl } from "../config/network.ts";
 import { readPackage } from "../config/package.ts";
@@ -64,6 +64,8 @@ export interface WireExtension {
 export interface StartOptions {
   /** How the log's lines are getting out, for metrics and readiness. */
   readonly logOutput?: LogOutput;
+  /** The e-mail of the user that visitors of the dashboard are signed in as; for the demo only. */
+  readonly visitor?: string | null;
   /** For tests, which make many users and have no time. */
   readonly passwordCost?: PasswordCost;
   /** For tests: wire formats beside those that ship, and where their clients ask. */
@@ -99,11 +101,12 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   const parts = await openParts(db, { settings, log, logOutput, passwordCost, wire });
   const { people, money, drain } = parts;
   await ensureFirstAccount(people.accountStore);
-  const edge = edgeOf(parts, options.books);
+  await giveStarterCredit(money.credits, DEFAULT_ACCOUNT, settings.billing.starterCredits);
+  const edge = edgeOf(parts, options);
   warmRouter(settings.catalog);
   const server = await createServer(edge);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
-  const { firstKey, setupToken } = await greet(server, { people, credits: money.credits, settings });
+  const { firstKey, setupToken } = await greet(server, people);
   drain.begin();
   const { posted, held } = await money.credits.balance(DEFAULT_ACCOUNT);
   const url = openableUrl({ host: settings.server.host, port: (server.server.address() as AddressInfo).port });
@@ -192,7 +195,7 @@ async function closeParts({ registry, records, money, people, limits, traces, me
 }
 
 /** Everything by name, so that a reader sees what the edge can reach. */
-function edgeOf(parts: AppParts, books: StartOptions["books"]): Edge {
+function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge {
   const { settings, log, now, version, metrics, traces, limits, people, money, openCalls, drain, records } = parts;
   return {
     settings,
@@ -212,6 +215,7 @@ function edgeOf(parts: AppParts, books: StartOptions["books"]): Edge {
     spending: people.spending,
     profiles: people.profiles,
     users: people.users,
+    visitor,
     sessions: people.sessions,
     invitations: people.invitations,
     resets: people.resets,
@@ -268,39 +272,16 @@ function isSandboxed({ catalog }: Settings): boolean {
   return [...catalog.providers.values()].every(({ transport }) => transport === "sandbox");
 }
 
-/** What a first start needs to welcome its operator. */
-interface Greeting {
-  readonly people: Pick<OperatorContext, "keys" | "invitations">;
-  readonly credits: Credits;
-  readonly settings: Settings;
-}
-
 /** Only once the port is open: a key is shown once, and a key of a start that fails would be lost. */
 async function greet(
   server: FastifyInstance,
-  { people, credits, settings }: Greeting,
+  { keys, invitations }: Pick<OperatorContext, "keys" | "invitations">,
 ): Promise<{ readonly firstKey: string | null; readonly setupToken: string | null }> {
   try {
-    const firstKey = await ensureFirstKey(people.keys);
-    await giveStarterCredits(credits, settings.billing.starterCredits);
-    return { firstKey, setupToken: await people.invitations.prepareSetup() };
+    const firstKey = await ensureFirstKey(keys);
+    return { firstKey, setupToken: await invitations.prepareSetup() };
   } catch (error) {
     await server.close();
     throw error;
   }
 }
-
-/**
- * Lets the first request through, and caps what it may spend. Given to a wallet that never had an entry, so a start that
- * was killed before this line is completed by the next one.
- */
-async function giveStarterCredits(credits: Credits, usd: number): Promise<void> {
-  const accountId = DEFAULT_ACCOUNT;
-  if (usd === 0 || (await credits.balance(accountId)).sequence > 0) return;
-  const amountUsd = usd.toFixed(STARTER_DIGITS);
-  await credits.topUp({ accountId, amountUsd, note: STARTER_NOTE, actor: null, idempotencyKey: STARTER_NOTE });
-}
-
-const STARTER_NOTE = "starter credit";
-/** Of a number of dollars: all that the ledger counts. */
-const STARTER_DIGITS = 9;

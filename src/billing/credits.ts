@@ -26,6 +26,22 @@ export interface Movement {
   readonly idempotencyKey: string | null;
 }
 
+/** On the credit that a first start gives. */
+export const STARTER_NOTE = "starter credit";
+
+/**
+ * Lets the first request through, and caps what it may spend. Given to a wallet that never had an entry, so a start that
+ * was killed before this is completed by the next one.
+ */
+export async function giveStarterCredit(credits: Credits, accountId: string, usd: number): Promise<void> {
+  if (usd === 0 || (await credits.balance(accountId)).sequence > 0) return;
+  const amountUsd = usd.toFixed(LEDGER_DIGITS);
+  await credits.topUp({ accountId, amountUsd, note: STARTER_NOTE, actor: null, idempotencyKey: STARTER_NOTE });
+}
+
+/** Of a number of dollars: all that the ledger counts. */
+const LEDGER_DIGITS = 9;
+
 /** A million dollars: far above any use, so that a slip of the keyboard is caught. */
 export const TOP_UP_MAX = 1_000_000n * 1_000_000_000n;
 

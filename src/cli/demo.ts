@@ -10,8 +10,8 @@ import { withStore } from "./command/store.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
 
-/** A month that is filled in a few seconds. */
-export const DEMO_DEFAULTS = { requests: 5_000, days: 30, seed: 1 } as const;
+/** Two months, so that the last 30 days have something to be compared with. Filled in a few seconds. */
+export const DEMO_DEFAULTS = { requests: 6_000, days: 60, seed: 1 } as const;
 /** Bounds against slips of the keyboard. */
 const MAXIMA = { requests: 10_000_000, days: 3_650, seed: 2 ** 31 } as const;
 
@@ -34,7 +34,7 @@ export function demo(args: Arguments, terminal: Terminal = thisTerminal()): Prom
 async function fill(options: DemoOptions, db: Db, terminal: Terminal): Promise<number> {
   if ((await demoStateOf(db)) !== "fresh" && !options.isConfirmed) {
     terminal.say(
-      "This database has requests or money already, and made-up ones could not be told from them. Nothing was changed. " +
+      "This database already has requests or credits, and generated ones could not be told apart. Nothing was changed. " +
         "Name another with --database, or add --yes.\n",
     );
     return FAILED;
@@ -68,7 +68,7 @@ export function progressOn(terminal: Terminal, total: number): (written: number)
     const percent = Math.floor((written / total) * 100);
     if (percent === shown) return;
     shown = percent;
-    terminal.say(`\rMaking up traffic: ${percent} %${percent === 100 ? "\n" : ""}`);
+    terminal.say(`\rGenerating traffic: ${percent}%${percent === 100 ? "\n" : ""}`);
   };
 }
 
@@ -79,14 +79,16 @@ function report(filled: DemoFilled, { plan, isJson }: DemoOptions, terminal: Ter
     return;
   }
   const { requests, chargedUsd, booked, olderUsd, balanceUsd, key } = filled;
-  terminal.say(`Made up ${requests} requests of the last ${plan.days} days for ${chargedUsd} USD in play money.\n`);
+  terminal.say(
+    `Generated ${requests.toLocaleString("en-US")} requests over ${plan.days} days, ${chargedUsd} USD. Nothing real was charged.\n`,
+  );
   terminal.say(
     olderUsd === null
       ? `All ${booked} charges are in the ledger, at the times of their requests.\n`
       : `The newest ${booked} charges are in the ledger, at the times of their requests; the others are corrections of ${olderUsd} USD, one a month, "${OLDER_NOTE}".\n`,
   );
-  terminal.say(`The balance is ${balanceUsd} USD. Look at it: switchyard serve, on the same database.\n`);
+  terminal.say(`The balance is ${balanceUsd} USD. See it with 'switchyard serve' on the same database.\n`);
   if (key === null) return;
-  terminal.say('The key "production" is shown this once:\n');
+  terminal.say('The key "production" is shown once:\n');
   terminal.out(`${key}\n`);
 }

@@ -1,13 +1,18 @@
-// The store and settings of `switchyard serve --demo`: a generated month of traffic, and the sandbox as the only provider.
+// The store and settings of `switchyard serve --demo`: generated traffic of two teams, and vendors that are simulated.
 // The store is temporary unless a flag names one. Generated data is never written beside real data.
 
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInvitations } from "../accounts/invitations.ts";
+import { createPasswords } from "../accounts/passwords.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import { demoStateOf, fillWithDemo } from "../demo/fill.ts";
 import { demoCatalog } from "../demo/pool.ts";
+import { createInvitationStore } from "../store/accounts/invitations.ts";
+import { createUserStore } from "../store/accounts/users.ts";
 import { openDb } from "../store/db.ts";
 import type { Flags } from "./command/arguments.ts";
 import type { Terminal } from "./command/terminal.ts";
@@ -34,10 +39,13 @@ export function demoStore(config: Flags): DemoStore {
   };
 }
 
-/** No provider is called and no Redis is shared, whatever is configured. */
+/** No provider is called and no Redis is shared, whatever is configured. Prompts are generated, so they are shown. */
 export function demoSettings(settings: Settings): Settings {
-  return { ...settings, catalog: demoCatalog(), redis: null };
+  return { ...settings, catalog: demoCatalog(), redis: null, logging: { ...settings.logging, ...DEMO_LOGGING } };
 }
+
+/** Everything that was generated stays. */
+const DEMO_LOGGING = { logContent: true, retentionDays: 3_650 };
 
 /** Fills a fresh store. The text of the key "production" when this call made it; throws where the store holds real data. */
 export async function fillOnce({ database }: Settings, terminal: Terminal): Promise<string | null> {
@@ -45,10 +53,24 @@ export async function fillOnce({ database }: Settings, terminal: Terminal): Prom
   const db = await openDb(database, { exclusive: true });
   try {
     await db.migrate();
-    return await fillFresh(db, terminal);
+    const key = await fillFresh(db, terminal);
+    await ensureVisitor(db);
+    return key;
   } finally {
     await db.close();
   }
+}
+
+/** The e-mail of the admin that every visitor of the demo is signed in as. Nobody knows the password. */
+export const VISITOR = "demo@example.com";
+
+async function ensureVisitor(db: Db): Promise<void> {
+  const invitations = createInvitations({
+    ...{ store: createInvitationStore(db), users: createUserStore(db), passwords: createPasswords() },
+  });
+  const token = await invitations.prepareSetup();
+  if (token !== null)
+    await invitations.setUp({ token, email: VISITOR, password: randomBytes(24).toString("base64url") });
 }
 
 async function fillFresh(db: Db, terminal: Terminal): Promise<string | null> {
@@ -56,12 +78,12 @@ async function fillFresh(db: Db, terminal: Terminal): Promise<string | null> {
   if (state === "demo") return null;
   if (state === "taken") {
     throw new Error(
-      "this database holds requests or money already, and made-up ones could not be told from them. Nothing was " +
-        "changed. Name a new one with --database, or leave the flag away for a temporary one",
+      "this database already holds requests or credits, and generated ones could not be told apart. Nothing was " +
+        "changed. Name a new one with --database, or leave the flag out for a temporary one",
     );
   }
   const onProgress = progressOn(terminal, DEMO_DEFAULTS.requests);
-  if (!terminal.isScreen) terminal.say("Making up traffic, which takes some seconds.\n");
+  if (!terminal.isScreen) terminal.say("Generating traffic, which takes some seconds.\n");
   return (await fillWithDemo(db, { ...DEMO_DEFAULTS, nowMs: terminal.now(), onProgress })).key;
 }
 
@@ -69,9 +91,9 @@ async function fillFresh(db: Db, terminal: Terminal): Promise<string | null> {
 export function demoNotes(isTemporary: boolean): readonly string[] {
   const { requests, days } = DEMO_DEFAULTS;
   return [
-    `  Demo        the data is made up: ${requests} pretended requests of ${days} days, play money, the sandbox only`,
+    `  Demo        ${requests.toLocaleString("en-US")} generated requests over ${days} days; providers are simulated, nothing is charged`,
     isTemporary
-      ? "              temporary: it is gone when this stops; --database sqlite:demo.db keeps it"
-      : "              delete the database when you are done: it is of no other use",
+      ? "              temporary: deleted when this stops; --database sqlite:demo.db keeps it"
+      : "              delete the database when you are done",
   ];
 }

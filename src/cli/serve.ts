@@ -3,6 +3,7 @@
 import { relative } from "node:path";
 import { performance } from "node:perf_hooks";
 import { type App, start } from "../app/app.ts";
+import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
 import type { Settings } from "../config/settings.ts";
 import { StoreInUse, StoreUnusable } from "../core/store-errors.ts";
@@ -29,11 +30,12 @@ export async function serve({ words, flags }: Arguments): Promise<number> {
 /** A temporary store is deleted when the server stops. */
 async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
   // Loaded for the demo only: no other start should wait for it.
-  const { demoNotes, demoSettings, demoStore, fillOnce } = await import("./serve-demo.ts");
+  const { demoNotes, demoSettings, demoStore, fillOnce, VISITOR } = await import("./serve-demo.ts");
   const { config, isTemporary, clear } = demoStore(flags);
   try {
     return await serveFrom(config, {
       notes: demoNotes(isTemporary),
+      visitor: VISITOR,
       settingsOf: demoSettings,
       prepare: (settings) => fillOnce(settings, terminal),
     });
@@ -45,12 +47,19 @@ async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
 /** How a demo server differs from a configured one. */
 interface ServeVariant {
   readonly notes: readonly string[];
+  /** The e-mail of the user that visitors of the dashboard are signed in as. */
+  readonly visitor: string | null;
   settingsOf(settings: Settings): Settings;
   /** Runs before the start. The text of an API key when it made one. */
   prepare(settings: Settings): Promise<string | null>;
 }
 
-const AS_CONFIGURED: ServeVariant = { notes: [], settingsOf: (settings) => settings, prepare: async () => null };
+const AS_CONFIGURED: ServeVariant = {
+  notes: [],
+  visitor: null,
+  settingsOf: (settings) => settings,
+  prepare: async () => null,
+};
 
 async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): Promise<number> {
   const startedAtMs = performance.now();
@@ -75,11 +84,11 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
 async function startOrExplain(
   settings: Settings,
   log: ProcessLog,
-  { prepare }: ServeVariant,
+  { prepare, visitor }: ServeVariant,
 ): Promise<{ readonly app: App; readonly madeKey: string | null } | null> {
   try {
     const madeKey = await prepare(settings);
-    return { app: await start(settings, log, { logOutput: log }), madeKey };
+    return { app: await start(settings, log, { logOutput: log, visitor }), madeKey };
   } catch (error) {
     process.stderr.write(`switchyard cannot start: ${explain(error as NodeJS.ErrnoException, settings)}\n`);
     return null;
@@ -154,7 +163,7 @@ function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
     `  Credits     ${creditsLine(app)}`,
     app.firstKey === null
       ? "  API key     made at the first start; make another with: npx switchyard keys create --name NAME"
-      : `  API key     ${app.firstKey}   (shown this once)`,
+      : `  API key     ${app.firstKey}   (shown once)`,
     "",
     "  Try it:",
     "",
@@ -183,11 +192,12 @@ function storeName(database: string): string {
 
 function providersLine({ catalog }: Settings): string {
   const providers = [...catalog.providers.values()];
-  if (providers.every(({ transport }) => transport === "sandbox")) {
+  if (providers.every(({ id }) => id === SANDBOX_ID)) {
     const variables = readBuiltin()
       .providers.slice(0, 3)
       .map(({ keyVariable }) => keyVariable);
     return `sandbox (simulated answers; set ${variables.join(", ")} … for real ones)`;
   }
-  return providers.map(({ id }) => id).join(", ");
+  const isSimulated = providers.every(({ transport }) => transport === "sandbox");
+  return `${providers.map(({ id }) => id).join(", ")}${isSimulated ? " (simulated)" : ""}`;
 }

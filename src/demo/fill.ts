@@ -1,8 +1,9 @@
-// Fills a store with the demo: keys and a profile, the request records, and then the money they cost.
+// Fills a store with the demo: two teams with keys and a profile, the request records, and then the money they cost.
 
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createKeys } from "../accounts/keys.ts";
+import { STARTER_NOTE } from "../billing/credits.ts";
 import type { Db } from "../core/db.ts";
 import { formatUsd } from "../core/money.ts";
 import type { RequestRecord } from "../core/requests/records.ts";
@@ -13,7 +14,7 @@ import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createRecordStore } from "../store/requests/write.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
 import { bookSpending, monthOf, type OlderTraffic } from "./money.ts";
-import { BUDGET, BUDGET_ID, DEMO_KEYS, demoCatalog, PRODUCTION_ID } from "./pool.ts";
+import { BUDGET, BUDGET_ID, DEMO_KEYS, DEMO_TEAMS, demoCatalog, PLAYGROUND_ID, PRODUCTION_ID } from "./pool.ts";
 import { demoTraffic } from "./traffic.ts";
 
 /** How much traffic, over which time. The same plan and time give the same data. */
@@ -22,6 +23,8 @@ export interface DemoPlan {
   readonly days: number;
   readonly seed: number;
   readonly nowMs: number;
+  /** False leaves prompts and answers out, as content logging does when it is off. */
+  readonly hasContent?: boolean;
   /** How many requests are charged one by one; 30,000 when left out. */
   readonly bookedMax?: number;
   onProgress(written: number): void;
@@ -45,13 +48,25 @@ const BATCH = 1_000;
 const BOOKED_MAX = 30_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+const NONE: ReadonlyMap<string, OlderTraffic> = new Map();
+
 /** The database must be migrated. */
 export async function fillWithDemo(db: Db, plan: DemoPlan): Promise<DemoFilled> {
   const key = await createOwners(db, plan);
   const { newest, older } = await writeRecords(db, plan);
   await createKeyStore(db).touch(new Map(DEMO_KEYS.map(({ id }) => [id, plan.nowMs])));
-  const { charged, balance } = await bookSpending(db, { fromMs: plan.nowMs - plan.days * DAY_MS, newest, older });
-  const olderCharge = [...older.values()].reduce((sum, { charge }) => sum + charge, 0n);
+  const fromMs = plan.nowMs - plan.days * DAY_MS;
+  let [charged, balance, olderCharge] = [0n, 0n, 0n];
+  for (const accountId of DEMO_TEAMS.keys()) {
+    const own = {
+      newest: newest.filter((record) => record.accountId === accountId),
+      older: older.get(accountId) ?? NONE,
+    };
+    const booked = await bookSpending(db, { accountId, fromMs, ...own });
+    charged += booked.charged;
+    balance += booked.balance;
+    for (const { charge } of own.older.values()) olderCharge += charge;
+  }
   return {
     requests: plan.requests,
     chargedUsd: formatUsd(charged),
@@ -62,26 +77,24 @@ export async function fillWithDemo(db: Db, plan: DemoPlan): Promise<DemoFilled> 
   };
 }
 
-/** Creates the account, the profile and the keys that are missing. The text of the key "production" if it is new. */
+/** Creates the accounts, the profile and the keys that are missing. The text of the key "production" if it is new. */
 async function createOwners(db: Db, { nowMs, days }: DemoPlan): Promise<string | null> {
   const createdAtMs = nowMs - days * DAY_MS;
-  const accountId = DEFAULT_ACCOUNT;
   const [accounts, store, profiles] = [createAccountStore(db), createKeyStore(db), createProfileStore(db)];
-  const profile = {
-    id: BUDGET_ID,
-    accountId,
-    name: "budget",
-    description: "Batch jobs that may wait",
-    constraints: BUDGET,
-  };
-  await unlessExists(() => accounts.insert({ id: accountId, name: accountId, billingMode: null, createdAtMs }));
-  await unlessExists(() => profiles.insert({ ...profile, createdAtMs, updatedAtMs: createdAtMs }));
+  for (const [id, name] of DEMO_TEAMS) {
+    await unlessExists(() => accounts.insert({ id, name, billingMode: null, createdAtMs }));
+  }
+  const profile = { id: BUDGET_ID, accountId: DEFAULT_ACCOUNT, name: "budget", constraints: BUDGET };
+  const described = { ...profile, description: "Batch jobs that may wait" };
+  await unlessExists(() => profiles.insert({ ...described, createdAtMs, updatedAtMs: createdAtMs }));
   const directory = createDirectory({ accounts, keys: store, profiles, log: SILENT_LOG });
   const keys = createKeys({ store, directory, log: SILENT_LOG, now: () => createdAtMs });
-  const make = (name: string, profileId: string | null) =>
-    unlessExists(() => keys.create({ id: `key_demo_${name}`, accountId, name, profileId }));
-  await make("batch", profile.id);
-  return (await make("production", null))?.text ?? null;
+  let production: string | null = null;
+  for (const { id, accountId, name, profileId } of DEMO_KEYS.filter((key) => key.id !== PLAYGROUND_ID)) {
+    const created = await unlessExists(() => keys.create({ id, accountId, name, profileId }));
+    if (id === PRODUCTION_ID) production = created?.text ?? null;
+  }
+  return production;
 }
 
 /** Null where a row of the same id exists already. */
@@ -98,15 +111,16 @@ async function unlessExists<T>(write: () => Promise<T>): Promise<T | null> {
 interface DemoRecords {
   /** The newest ones that had a hold, oldest first. */
   readonly newest: readonly RequestRecord[];
-  /** Sums of all others, by month. */
-  readonly older: ReadonlyMap<string, OlderTraffic>;
+  /** Sums of all others, by account and month. */
+  readonly older: ReadonlyMap<string, ReadonlyMap<string, OlderTraffic>>;
 }
 
 /** Writes one batch while the next is generated. */
-async function writeRecords(db: Db, { onProgress, bookedMax = BOOKED_MAX, ...plan }: DemoPlan): Promise<DemoRecords> {
+async function writeRecords(db: Db, demo: DemoPlan): Promise<DemoRecords> {
+  const { onProgress, hasContent = true, bookedMax = BOOKED_MAX, ...plan } = demo;
   const store = createRecordStore(db);
   let newest: RequestRecord[] = [];
-  const older = new Map<string, OlderTraffic>();
+  const older = new Map<string, Map<string, OlderTraffic>>();
   let batch: RequestRecord[] = [];
   let writing: Promise<void> = Promise.resolve();
   let written = 0;
@@ -124,8 +138,8 @@ async function writeRecords(db: Db, { onProgress, bookedMax = BOOKED_MAX, ...pla
     // A failure is reported when the next batch awaits it; until then it must not end the process.
     writing.catch(() => {});
   };
-  for (const record of demoTraffic({ ...plan, accountId: DEFAULT_ACCOUNT }, demoCatalog())) {
-    if (batch.push(record) === BATCH) await write();
+  for (const record of demoTraffic(plan, demoCatalog())) {
+    if (batch.push(hasContent ? record : { ...record, content: null }) === BATCH) await write();
   }
   if (batch.length > 0) await write();
   await writing;
@@ -133,7 +147,9 @@ async function writeRecords(db: Db, { onProgress, bookedMax = BOOKED_MAX, ...pla
   return { newest, older };
 }
 
-function addTo(older: Map<string, OlderTraffic>, { atMs, cost }: RequestRecord): void {
+function addTo(byAccount: Map<string, Map<string, OlderTraffic>>, { accountId, atMs, cost }: RequestRecord): void {
+  const older = byAccount.get(accountId) ?? new Map<string, OlderTraffic>();
+  byAccount.set(accountId, older);
   const month = monthOf(atMs);
   const sum = older.get(month) ?? { charge: 0n, lastMs: atMs };
   sum.charge += cost?.charge ?? 0n;
@@ -144,8 +160,8 @@ function addTo(older: Map<string, OlderTraffic>, { atMs, cost }: RequestRecord):
 /** `demo`: filled already. `taken`: it holds real requests or money. */
 type DemoState = "fresh" | "demo" | "taken";
 
-/** The note on the credits of a first start on the sandbox, which are play money too. */
-const PLAY_MONEY = "demo credits";
+/** The note that first starts of version 0.1 put on the credits they gave. */
+const OLD_STARTER_NOTE = "demo credits";
 
 /** Whether generated data may be written into a store: only where nothing real could be mixed up with it. */
 export async function demoStateOf(db: Db): Promise<DemoState> {
@@ -154,8 +170,9 @@ export async function demoStateOf(db: Db): Promise<DemoState> {
   // The money is written last, so a demo without any was interrupted and may be filled again.
   if (demoKey !== undefined && booked !== undefined) return "demo";
   const [request] = await db.query("SELECT id FROM requests LIMIT 1");
-  const [real] = await db.query("SELECT id FROM ledger_transactions WHERE note IS NULL OR note <> $1 LIMIT 1", [
-    PLAY_MONEY,
-  ]);
+  const [real] = await db.query(
+    "SELECT id FROM ledger_transactions WHERE note IS NULL OR note NOT IN ($1, $2) LIMIT 1",
+    [STARTER_NOTE, OLD_STARTER_NOTE],
+  );
   return request === undefined && real === undefined ? "fresh" : "taken";
 }

@@ -1,7 +1,6 @@
 // Money of the demo, through the ledger like all money: in each month first credits, then the charges of its requests.
 // The newest requests are charged one by one, older ones in one correction a month, all at the times of the requests.
 
-import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { createCredits } from "../billing/credits.ts";
 import { createLedger, type Ledger } from "../billing/ledger.ts";
 import { NO_OUTBOX } from "../billing/outbox.ts";
@@ -32,8 +31,9 @@ export interface OlderTraffic {
   lastMs: number;
 }
 
-/** Everything that was spent, in the order in which it is booked. */
+/** Everything that one account spent, in the order in which it is booked. */
 interface DemoSpending {
+  readonly accountId: string;
   /** When the first credits were added. */
   readonly fromMs: number;
   /** By month, oldest first. */
@@ -49,13 +49,13 @@ export function monthOf(atMs: number): string {
 /** Books all of it. The sum of the charges, and the balance that is left. */
 export async function bookSpending(
   db: Db,
-  { fromMs, older, newest }: DemoSpending,
+  { accountId, fromMs, older, newest }: DemoSpending,
 ): Promise<{ readonly charged: NanoUsd; readonly balance: NanoUsd }> {
-  const clock = await createDemoClock(db, DEFAULT_ACCOUNT);
+  const clock = await createDemoClock(db, accountId);
   const store = createLedgerStore(clock.db, "demo");
   const ledger = createLedger({ store, outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
   const credits = createCredits(ledger, createLedgerList(db));
-  const move = { accountId: DEFAULT_ACCOUNT, actor: ACTOR, idempotencyKey: null };
+  const move = { accountId, actor: ACTOR, idempotencyKey: null };
   const chunks = chunksOf(newest);
   // All holds of a chunk are open at once, so the first top-up also covers the largest chunk.
   const mostHeld = chunks.map(heldBy).reduce((most, held) => (held > most ? held : most), 0n);
@@ -77,7 +77,7 @@ export async function bookSpending(
     }
     charged += due;
   }
-  return { charged, balance: (await credits.balance(DEFAULT_ACCOUNT)).posted };
+  return { charged, balance: (await credits.balance(accountId)).posted };
 }
 
 /** Splits requests into chunks of one hour and at most CHUNK_MAX. */
@@ -106,13 +106,12 @@ function heldBy(records: readonly RequestRecord[]): NanoUsd {
 
 /** Holds and settles one chunk. */
 async function bookAll(ledger: Ledger, records: readonly RequestRecord[]): Promise<void> {
-  const accountId = DEFAULT_ACCOUNT;
   const holdIdOf = ({ id, cost }: RequestRecord): string => cost?.holdId ?? `demo-${id}`;
   const held = await Promise.all(
     records.map((record) => {
-      const amounts = [record.hold ?? 0n];
+      const { accountId, keyId, hold } = record;
       return ledger.hold({
-        ...{ id: holdIdOf(record), accountId, keyId: record.keyId, amounts },
+        ...{ id: holdIdOf(record), accountId, keyId, amounts: [hold ?? 0n] },
         ...{ atLeast: null, spendLimit: null, isMetered: false, periodStartMs: 0 },
       });
     }),
@@ -120,6 +119,7 @@ async function bookAll(ledger: Ledger, records: readonly RequestRecord[]): Promi
   if (held.some(({ state }) => state !== "held")) throw new Error("the demo credits did not cover the demo");
   const settled = await Promise.all(
     records.map(async (record) => {
+      const { accountId } = record;
       const holdId = holdIdOf(record);
       if (record.cost === null) return ledger.release({ holdId, accountId });
       const { charge } = record.cost;

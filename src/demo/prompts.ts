@@ -1,6 +1,7 @@
-// Prompts of the demo: templates with slots, in groups that come up about as often as in real traffic.
+// Prompts and answers of the demo: templates with slots, in groups that come up about as often as in real traffic.
 
 import type { ChatMessage, ChatRequest, Tool } from "../core/chat.ts";
+import type { ContentRecord } from "../core/requests/records.ts";
 import type { DemoRandom } from "./random.ts";
 
 /** Words for the `{slots}` of the templates. */
@@ -131,6 +132,37 @@ const TEMPLATES = {
   ],
 } as const;
 
+/** Answers that fit any prompt of their group. */
+const ANSWERS: Readonly<Record<DemoGroup, readonly string[]>> = {
+  chitchat: ["{greeting}! How can I help you today?", "You're welcome! Anything else I can do?"],
+  question: [
+    "In short: it depends on where you look. The best-known example is in {country}, and {topic} plays a part in it.",
+    "Think of {topic}: the same idea applies here, only on a smaller scale.",
+  ],
+  summary: ["- {sentence}\n- The numbers went up, and so did the costs.\n- A decision follows in spring."],
+  translation: ["Here is the translation into {language}, in a neutral register. Tell me if it should sound warmer."],
+  writing: ["Subject: A quick note\n\n{sentence} Let me know if that works for you.\n\nBest regards"],
+  code: [
+    '```ts\nexport function reverse(text: string): string {\n  return [...text].reverse().join("");\n}\n```\nSpreading keeps surrogate pairs together.',
+    "The cause is {bug}: both workers acknowledge before they commit. Commit first, then acknowledge.",
+  ],
+  maths: ["Step by step: isolate the unknown, divide both sides, check the result. The answer is {number}."],
+  design: [
+    "Start with one primary per region and a log that both read. For {scale} users that is enough for a year. Then shard by customer, because {bug} hurts most across tenants.",
+  ],
+  tools: ["I looked it up: it is mild in {city}, and order {number} left the warehouse this morning."],
+};
+
+/** What the client sent and what came back, as content logging keeps them. */
+function contentOf(chat: ChatRequest, answer: string): ContentRecord {
+  const tools = chat.tools.map(({ name, description, parameters }) => ({
+    type: "function",
+    function: { name, description, parameters },
+  }));
+  const body = { model: "auto", messages: chat.messages, ...(tools.length === 0 ? {} : { tools }) };
+  return { request: JSON.stringify(body), isRequestCut: false, answer, isAnswerCut: false };
+}
+
 const SYSTEM_PROMPTS = [
   "You are a helpful assistant. Answer briefly.",
   "You are the assistant of a shop. Be polite, never promise a refund, and answer in the language of the customer.",
@@ -148,19 +180,23 @@ const TOOLS: readonly Tool[] = [
 /** How many templates there are, over all groups. */
 export const TEMPLATE_COUNT = Object.values(TEMPLATES).reduce((sum, group) => sum + group.length, 0);
 
-/** One request, with or without a system prompt, earlier turns and tools. */
-export function demoChat(random: DemoRandom): ChatRequest {
+/** Interactive clients stream; the rest waits for the whole answer. */
+const STREAM_SHARE = 0.975;
+
+/** One request, with or without a system prompt, earlier turns and tools; and its answer. */
+export function demoChat(random: DemoRandom): { readonly chat: ChatRequest; readonly content: ContentRecord } {
   const group = random.pickWeighted(GROUPS);
   const prompt = fill(random.pick<string>(TEMPLATES[group]), random);
-  return {
+  const chat: ChatRequest = {
     messages: [...openingOf(random), { role: "user", content: prompt }],
     tools: group === "tools" ? TOOLS.slice(0, 1 + random.below(TOOLS.length)) : [],
     toolChoice: undefined,
-    isStream: random.next() < 0.55,
+    isStream: random.next() < STREAM_SHARE,
     wantsUsage: false,
     maxOutputTokens: random.next() < 0.3 ? random.pick([256, 512, 1024, 2048]) : null,
     choiceCount: 1,
   };
+  return { chat, content: contentOf(chat, fill(random.pick(ANSWERS[group]), random)) };
 }
 
 function openingOf(random: DemoRandom): readonly ChatMessage[] {

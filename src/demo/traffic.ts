@@ -1,6 +1,5 @@
 // Generated requests as the gateway would have recorded them: most answered, some by a fallback, a few rejected or failed.
 
-import { SANDBOX_ID } from "../catalog/build.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { costNano, type Price, type TokenBuckets } from "../core/money.ts";
 import { type AttemptRecord, type RequestRecord, recordIdAt } from "../core/requests/records.ts";
@@ -13,7 +12,6 @@ interface TrafficPlan {
   readonly days: number;
   readonly seed: number;
   readonly nowMs: number;
-  readonly accountId: string;
 }
 
 /** More different requests than anybody looks at; deciding them takes about a second. */
@@ -22,7 +20,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Oldest first. The same plan and catalogue give the same records. */
 export function* demoTraffic(plan: TrafficPlan, catalog: Catalog): Generator<RequestRecord> {
-  const { requests, days, seed, nowMs, accountId } = plan;
+  const { requests, days, seed, nowMs } = plan;
   // The time is part of the seed, so that a second run gives its requests other ids than the first.
   const random = createDemoRandom(Math.imul(seed, 0x9e3779b1) ^ Math.floor(nowMs / 1000));
   const pool = demoPool(Math.min(requests, POOL_MAX), catalog, random);
@@ -32,21 +30,24 @@ export function* demoTraffic(plan: TrafficPlan, catalog: Catalog): Generator<Req
     const common = {
       id: `${recordIdAt(atMs)}${random.hex(10)}`,
       requestId: `req_${random.hex(24)}`,
-      accountId,
+      accountId: asked.key.accountId,
       atMs,
     };
-    yield { ...common, ...recordOf({ asked, fate: fateOf(atMs, incidents, random), catalog, random }) };
+    yield {
+      ...common,
+      ...recordOf({ asked, fate: fateOf(asked, { atMs, incidents, catalog, random }), catalog, random }),
+    };
   }
 }
 
-/** Two incidents to find on the dashboard: four hours of provider failures, and two hours with an empty wallet. */
+/** Two incidents to find on the dashboard: a provider that failed yesterday, and two hours with an empty wallet. */
 interface Incidents {
   readonly outage: readonly [number, number];
   readonly emptyWallet: readonly [number, number];
 }
 
 function incidentsOf(nowMs: number, days: number): Incidents {
-  const outageMs = nowMs - days * DAY_MS * 0.3;
+  const outageMs = nowMs - DAY_MS;
   const emptyMs = nowMs - days * DAY_MS * 0.6;
   return { outage: [outageMs, outageMs + DAY_MS / 6], emptyWallet: [emptyMs, emptyMs + DAY_MS / 12] };
 }
@@ -54,17 +55,32 @@ function incidentsOf(nowMs: number, days: number): Incidents {
 /** How a request ends. */
 type Fate = "answered" | "fallback" | "client-gone" | "no-credit" | "too-fast" | "all-failed";
 
+/** The provider that has the outage: the one that most requests of the demo go to. */
+const FAILING_PROVIDER = "deepseek";
+
+interface Moment {
+  readonly atMs: number;
+  readonly incidents: Incidents;
+  readonly catalog: Catalog;
+  readonly random: DemoRandom;
+}
+
 /** Weights, not percentages: 100 answered requests to 0.8 disconnected clients. */
-function fateOf(atMs: number, { outage, emptyWallet }: Incidents, random: DemoRandom): Fate {
+function fateOf({ decision }: DemoRequest, { atMs, incidents, catalog, random }: Moment): Fate {
   const isIn = ([from, to]: readonly [number, number]): boolean => atMs >= from && atMs < to;
+  const isHit = isIn(incidents.outage) && providerOf(decision.model, catalog) === FAILING_PROVIDER;
   return random.pickWeighted<Fate>([
-    ["answered", 100],
-    ["fallback", isIn(outage) ? 45 : 2],
+    ["answered", isHit ? 8 : 100],
+    ["fallback", isHit ? 100 : 2],
     ["client-gone", 0.8],
-    ["no-credit", isIn(emptyWallet) ? 120 : 0.3],
+    ["no-credit", isIn(incidents.emptyWallet) ? 120 : 0.3],
     ["too-fast", 0.6],
-    ["all-failed", isIn(outage) ? 6 : 0.3],
+    ["all-failed", isHit ? 12 : 0.3],
   ]);
+}
+
+function providerOf(model: string, catalog: Catalog): string {
+  return catalog.models.get(model)?.provider ?? "";
 }
 
 interface Drawn {
@@ -90,7 +106,7 @@ function recordOf(drawn: Drawn): RecordBody {
   }
   if (fate === "no-credit") return { ...rejected(asked, random), status: 402, errorCode: "insufficient_credits" };
   if (fate === "all-failed") {
-    const attempts = failures(asked, asked.decision.chain.length, random);
+    const attempts = failures(drawn, asked.decision.chain.length);
     const latencyMs = endOf(attempts) + 2;
     return {
       ...rejected(asked, random),
@@ -101,7 +117,7 @@ function recordOf(drawn: Drawn): RecordBody {
 }
 
 /** A request that ended before any model was called. */
-function rejected({ key, route, chat, decision, features }: DemoRequest, random: DemoRandom): RecordBody {
+function rejected({ key, route, chat, content, decision, features }: DemoRequest, random: DemoRandom): RecordBody {
   return {
     keyId: key.id,
     profileId: key.profileId,
@@ -119,13 +135,14 @@ function rejected({ key, route, chat, decision, features }: DemoRequest, random:
     ending: null,
     features,
     toolCalls: null,
-    content: null,
+    content: { ...content, answer: "" },
   };
 }
 
-function answered({ asked, fate, catalog, random }: Drawn): RecordBody {
-  const { decision, quotes, chat, hold } = asked;
-  const failed = fate === "fallback" ? failures(asked, failuresOf(quotes.length, random), random) : [];
+function answered(drawn: Drawn): RecordBody {
+  const { asked, fate, catalog, random } = drawn;
+  const { decision, quotes, chat, content, hold } = asked;
+  const failed = fate === "fallback" ? failures(drawn, failuresOf(quotes.length, random)) : [];
   const { model, outputTokens } = quotes[failed.length] as (typeof quotes)[number];
   const isDisconnected = fate === "client-gone" && chat.isStream;
   const buckets = bucketsOf(asked, isDisconnected ? Math.ceil(outputTokens / 2) : outputTokens, random);
@@ -133,14 +150,14 @@ function answered({ asked, fate, catalog, random }: Drawn): RecordBody {
   const pace = PACE[decision.tier];
   const firstMs = Math.round(random.skewed(pace.firstMs, 0.45));
   const durationMs = firstMs + Math.round((buckets.output / random.skewed(pace.tokensPerSecond, 0.2)) * 1000);
-  const attempt = { ...ATTEMPT, model: model.id, startMs, durationMs, status: 200 };
+  const attempt = { ...ATTEMPT, model: model.id, provider: model.provider, startMs, durationMs, status: 200 };
   const price = model.price as Price;
   const { markupPpm, baseline } = catalog;
   return {
     ...rejected(asked, random),
     status: 200,
     attempts: [...failed, { ...attempt, outcome: isDisconnected ? "client-gone" : "answered" }],
-    answeredBy: { model: model.id, provider: SANDBOX_ID },
+    answeredBy: { model: model.id, provider: model.provider },
     hold,
     cost: {
       ...{ buckets, isEstimated: isDisconnected, price, markupPpm, charge: costNano(buckets, price, markupPpm) },
@@ -151,6 +168,7 @@ function answered({ asked, fate, catalog, random }: Drawn): RecordBody {
     latencyMs: startMs + durationMs + random.below(6),
     firstContentMs: startMs + (chat.isStream ? firstMs : durationMs),
     ending: isDisconnected ? "client-gone" : "complete",
+    content,
     toolCalls: chat.tools.length > 0 && !isDisconnected ? toolCallsOf(random) : null,
   };
 }
@@ -158,13 +176,13 @@ function answered({ asked, fate, catalog, random }: Drawn): RecordBody {
 /** Typical speeds of models in each tier. */
 const PACE: Readonly<Record<Tier, { readonly firstMs: number; readonly tokensPerSecond: number }>> = {
   NANO: { firstMs: 180, tokensPerSecond: 220 },
-  SIMPLE: { firstMs: 250, tokensPerSecond: 180 },
-  LIGHT: { firstMs: 380, tokensPerSecond: 140 },
-  STANDARD: { firstMs: 620, tokensPerSecond: 90 },
-  COMPLEX: { firstMs: 1_100, tokensPerSecond: 65 },
+  SIMPLE: { firstMs: 240, tokensPerSecond: 180 },
+  LIGHT: { firstMs: 340, tokensPerSecond: 140 },
+  STANDARD: { firstMs: 520, tokensPerSecond: 90 },
+  COMPLEX: { firstMs: 720, tokensPerSecond: 65 },
 };
 
-const ATTEMPT = { provider: SANDBOX_ID, failure: null, reason: null, droppedFields: [], conversions: [] };
+const ATTEMPT = { failure: null, reason: null, droppedFields: [], conversions: [] };
 
 /** Tokens of the answer, never more than the hold covers. Long prompts are partly read from a cache. */
 function bucketsOf({ decision }: DemoRequest, outputMax: number, random: DemoRandom): TokenBuckets {
@@ -181,12 +199,16 @@ const FAULTS = [
   { failure: "timeout", status: null, middleMs: 9_000 },
 ] as const;
 
-function failures({ decision }: DemoRequest, count: number, random: DemoRandom): readonly AttemptRecord[] {
+function failures({ asked, catalog, random }: Drawn, count: number): readonly AttemptRecord[] {
   let startMs = 2;
-  return decision.chain.slice(0, count).map((model) => {
+  return asked.decision.chain.slice(0, count).map((model) => {
+    const provider = providerOf(model, catalog);
     const { failure, status, middleMs } = random.pick(FAULTS);
     const durationMs = Math.round(random.skewed(middleMs, 0.3));
-    const attempt = { ...ATTEMPT, model, startMs, durationMs, outcome: "failed" as const, status, failure };
+    const attempt = {
+      ...ATTEMPT,
+      ...{ model, provider, startMs, durationMs, outcome: "failed" as const, status, failure },
+    };
     startMs += durationMs + 1;
     return attempt;
   });

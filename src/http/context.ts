@@ -59,6 +59,8 @@ export interface OperatorContext extends CallContext {
   readonly spending: Spending;
   readonly profiles: Profiles;
   readonly users: Users;
+  /** The e-mail of the user that everybody is signed in as; null unless this is a demo. */
+  readonly visitor: string | null;
   readonly sessions: Sessions;
   readonly invitations: Invitations;
   readonly resets: Resets;

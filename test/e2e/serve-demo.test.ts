@@ -12,11 +12,11 @@ const TOKEN = "test-admin-token";
 
 beforeAll(() => ensureBuild());
 
-test("a generated month is served at once, labelled as such, and deleted at the end", async () => {
+test("generated traffic is served at once, labelled as such, and deleted at the end", async () => {
   const { cwd } = recordTerminal();
   // The provider named here would be called by any other server.
   const env = { PATH: process.env.PATH, HOME: cwd, SWITCHYARD_ADMIN_TOKEN: TOKEN, OPENAI_API_KEY: "sk-none" };
-  const child = spawn(process.execPath, [PROGRAM, "serve", "--demo", "--port", "0"], { cwd, env });
+  const child = spawn(process.execPath, [PROGRAM, "serve", "--demo", "--read-only", "--port", "0"], { cwd, env });
   let out = "";
   const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
   await new Promise<void>((resolve, reject) => {
@@ -26,7 +26,7 @@ test("a generated month is served at once, labelled as such, and deleted at the 
     });
     closed.then((code) => reject(new Error(`ended with ${code}: ${out}`)));
   });
-  expect(out).toMatch(/^ {2}Demo +the data is made up: 5000 pretended requests/m);
+  expect(out).toMatch(/^ {2}Demo +6,000 generated requests over 60 days/m);
   const url = /Base URL +(\S+)\/v1/.exec(out)?.[1] ?? "";
   const key = /API key +(sk-service-\S+)/.exec(out)?.[1] ?? "";
   const file = /store sqlite:(\S+)/.exec(out)?.[1] ?? "";
@@ -41,6 +41,32 @@ test("a generated month is served at once, labelled as such, and deleted at the 
   });
   expect(answer.status).toBe(200);
   expect(await answer.text()).toMatch(/simulated|sandbox/i);
+
+  // A visitor is signed in by the page's first call, and reads prompts; --read-only refuses what would change something.
+  const session = await fetch(`${url}/api/session`);
+  expect(await session.json()).toMatchObject({
+    user: { email: "demo@example.com" },
+    readOnly: true,
+    setupNeeded: false,
+  });
+  const cookie = session.headers
+    .getSetCookie()
+    .map((each) => each.split(";")[0])
+    .join("; ");
+  const asVisitor = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${url}${path}`, { ...init, headers: { cookie, origin: url, "content-type": "application/json" } });
+  const { data } = (await (await asVisitor("/api/requests?limit=1")).json()) as {
+    data: { id: string }[];
+  };
+  const detail = (await (await asVisitor(`/api/requests/${data[0]?.id}`)).json()) as {
+    content: { request: string } | null;
+  };
+  expect(detail.content?.request).toContain("messages");
+  const decided = await asVisitor("/api/playground/decide", { method: "POST", body: JSON.stringify({ prompt: "Hi" }) });
+  expect(decided.status).toBe(200);
+  const refused = await asVisitor("/api/keys", { method: "POST", body: JSON.stringify({ name: "mine" }) });
+  expect(refused.status).toBe(403);
+  expect(await refused.json()).toMatchObject({ error: { code: "read_only" } });
 
   child.kill("SIGTERM");
   expect(await closed).toBe(0);

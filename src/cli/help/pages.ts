@@ -14,6 +14,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       "switchyard serve --port 9000 --host 0.0.0.0",
       "switchyard serve --config staging.yaml",
       "switchyard serve --demo",
+      "switchyard serve --demo --read-only --host 0.0.0.0",
     ],
     tables: [
       [
@@ -21,8 +22,9 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
         [
           [
             "--demo",
-            "On a temporary store filled with a made-up month, to see the dashboard alive; --database keeps it",
+            "On a temporary store with generated traffic of two months, signed in at once; --database keeps it",
           ],
+          ["--read-only", "The dashboard shows everything and changes nothing, such as for a public demo"],
         ],
       ],
     ],

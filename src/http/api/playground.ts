@@ -79,6 +79,7 @@ export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
   // Asked on every change of the form: no provider call, no charge, no record.
   post("decideInPlayground", "/api/playground/decide", {
     summary: "The decision a request would get under a saved or an unsaved profile; no provider call, no charge",
+    changesNothing: true,
     body: PlaygroundRequestSchema,
     example: { prompt: PROMPT, profile: { tierCeiling: "STANDARD" } },
     isLarge: true,

@@ -4,6 +4,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { GatewayError } from "../../core/errors.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import { parseBody } from "../../formats/wire/json-source.ts";
 import type { OperatorContext } from "../context.ts";
@@ -68,6 +69,8 @@ interface RouteContract<Body extends TSchema, Response> {
   readonly response?: Response;
   /** Beside those that every route of its kind has. */
   readonly errors?: readonly number[];
+  /** For calls that write nothing but a session, so that a read-only gateway takes them. */
+  readonly changesNothing?: boolean;
   /** False for a stream without end, which has no HEAD. */
   readonly hasHead?: boolean;
 }
@@ -127,12 +130,13 @@ export function registerRoute(server: FastifyInstance, edge: OperatorContext, ro
     body: () => read(request),
   });
   const isOpen = access === "anyone" || access === "ownSession";
+  const isRefused = edge.settings.server.isReadOnly && method !== "get" && !route.changesNothing;
   server.route({
     method,
     url: path,
     exposeHeadRoute: method === "get" && hasHead,
     bodyLimit: isLarge ? edge.settings.server.bodyLimitBytes : isOpen ? OPEN_BODY_BYTES : BODY_BYTES,
-    onRequest: guardsOf(access, edge),
+    onRequest: isRefused ? [...guardsOf(access, edge), readOnly] : guardsOf(access, edge),
     handler: isSentByHandler(route.response)
       ? (request, reply) => handle(callOf(request, reply), edge)
       : async (request, reply) => {
@@ -159,6 +163,11 @@ function guardsOf(access: Access, edge: OperatorContext): Guard[] {
       return [identified, operatorOnly];
   }
 }
+
+const readOnly: Guard = async () => {
+  const message = "This gateway is read-only. Changes are made where it runs, with the command line.";
+  throw new GatewayError("forbidden", message, { code: "read_only" });
+};
 
 function isSentByHandler(response: unknown): response is SentByHandler {
   return typeof response === "object" && response !== null && "sentAs" in response;

@@ -26,6 +26,7 @@ describe("before anybody has signed in", () => {
       user: null,
       setupNeeded: true,
       sandbox: true,
+      readOnly: false,
       version: expect.any(String),
       untrustedProxy: null,
     });

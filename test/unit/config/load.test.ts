@@ -47,6 +47,7 @@ describe("without any configuration", () => {
       server: {
         host: "127.0.0.1",
         port: 8787,
+        isReadOnly: false,
         publicUrl: null,
         allowedHosts: [],
         bodyLimitBytes: 33_554_432,

@@ -22,6 +22,7 @@ import { recordTerminal } from "../../support/gateway/terminal.ts";
 const NOW = Date.UTC(2026, 4, 20, 15, 30);
 /** Thirty days before the 20th of May are in two. */
 const MONTHS = 2;
+const TEAMS = 2;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function filledStore(
@@ -52,7 +53,7 @@ test("300 requests: the ledger fits, and totals are the sum of the records", asy
   const { db, filled, progress } = await filledStore(300);
   expect(progress.at(-1)).toBe(300);
   const verdict = await verifyLedger(createLedgerAudit(db));
-  expect(verdict).toMatchObject({ ok: true, openHolds: 0, transactions: filled.booked + MONTHS });
+  expect(verdict).toMatchObject({ ok: true, openHolds: 0, transactions: filled.booked + MONTHS * TEAMS });
   const [sums] = await db.query(
     "SELECT COUNT(*) AS requests, SUM(charge) AS charge, SUM(baseline) AS baseline, SUM(is_error) AS errors, SUM(is_fallback) AS fallbacks, SUM(output_tokens) AS output_tokens, SUM(latency_ms) AS latency_ms FROM requests",
   );
@@ -92,7 +93,7 @@ test("bookings have the times of the requests, and each month adds up to what it
   for (const { id, charges, topUps } of months) {
     const [fromMs, toMs] = [Date.parse(`${id}-01`), Date.parse(id === "2026-05" ? "2026-06-01" : "2026-05-01")];
     const [sums] = await db.query(
-      "SELECT SUM(charge) AS charge FROM requests WHERE created_at >= $1 AND created_at < $2",
+      "SELECT SUM(charge) AS charge FROM requests WHERE account_id = 'default' AND created_at >= $1 AND created_at < $2",
       [fromMs, toMs],
     );
     expect(-charges).toBe(BigInt(sums?.charge as number));
@@ -104,14 +105,15 @@ test("bookings have the times of the requests, and each month adds up to what it
 test("where money was moved already, nothing is booked before it", async () => {
   const { db } = await filledStore(40);
   await fillWithDemo(db, { requests: 40, days: 60, seed: 2, nowMs: NOW, onProgress: () => undefined });
-  const rows = await db.query("SELECT created_at FROM ledger_transactions ORDER BY sequence");
+  const own = "SELECT created_at FROM ledger_transactions WHERE account_id = 'default' ORDER BY sequence";
+  const rows = await db.query(own);
   const times = rows.map(({ created_at }) => Number(created_at));
   expect(times).toEqual([...times].sort((a, b) => a - b));
   expect((await verifyLedger(createLedgerAudit(db))).ok).toBe(true);
 });
 
 test("the same seed makes the same records, another one others", () => {
-  const plan = { requests: 200, days: 30, seed: 1, nowMs: NOW, accountId: "default" };
+  const plan = { requests: 200, days: 30, seed: 1, nowMs: NOW };
   const catalog = demoCatalog();
   const first = [...demoTraffic(plan, catalog)];
   expect([...demoTraffic(plan, catalog)]).toEqual(first);
@@ -119,7 +121,7 @@ test("the same seed makes the same records, another one others", () => {
 });
 
 test("a month of it is varied and in order, and ends now", () => {
-  const plan = { requests: 1_500, days: 30, seed: 1, nowMs: NOW, accountId: "default" };
+  const plan = { requests: 1_500, days: 30, seed: 1, nowMs: NOW };
   const records = [...demoTraffic(plan, demoCatalog())];
   expect(records).toHaveLength(1_500);
   expect(TEMPLATE_COUNT).toBeGreaterThanOrEqual(60);
@@ -133,7 +135,10 @@ test("a month of it is varied and in order, and ends now", () => {
   expect([...seen(({ decision }) => decision?.tier)]).toEqual(
     expect.arrayContaining(["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"]),
   );
-  expect(seen(({ keyId }) => keyId).size).toBe(3);
+  expect(seen(({ keyId }) => keyId).size).toBe(4);
+  expect(seen(({ accountId }) => accountId).size).toBe(TEAMS);
+  expect(seen(({ answeredBy }) => answeredBy?.provider).size).toBeGreaterThan(4);
+  expect(seen(({ content }) => content?.answer).size).toBeGreaterThan(100);
   expect(seen(({ attempts }) => attempts.length).has(2)).toBe(true);
   for (const { cost, hold } of records) if (cost !== null) expect(cost.charge).toBeLessThanOrEqual(hold ?? 0n);
 });
@@ -142,17 +147,17 @@ test("the command fills a fresh store once, and says how", async () => {
   const terminal = recordTerminal({ now: () => NOW });
   const go = (...words: string[]): Promise<number> => demo(readArguments(["demo", ...words]), terminal);
   expect(await go("--requests", "40", "--json")).toBe(0);
-  expect(JSON.parse(terminal.takeOut())).toMatchObject({ requests: 40, days: 30, seed: 1, olderUsd: null });
+  expect(JSON.parse(terminal.takeOut())).toMatchObject({ requests: 40, days: 60, seed: 1, olderUsd: null });
   expect(await go("--requests", "40")).toBe(1);
-  expect(terminal.takeSaid()).toContain("has requests or money already");
+  expect(terminal.takeSaid()).toContain("already has requests or credits");
   expect(await go("--requests", "40", "--seed", "2", "--yes")).toBe(0);
-  expect(terminal.takeSaid()).toContain("Made up 40 requests");
+  expect(terminal.takeSaid()).toContain("Generated 40 requests");
 });
 
 test("progress is shown on a screen only", async () => {
   const terminal = recordTerminal({ isScreen: true });
   expect(await demo(readArguments(["demo", "--requests", "20"]), terminal)).toBe(0);
-  expect(terminal.takeSaid()).toContain("\rMaking up traffic: 100 %\n");
+  expect(terminal.takeSaid()).toContain("\rGenerating traffic: 100%\n");
   expect(terminal.takeOut()).toMatch(/^\S+\n$/);
 });
 
@@ -165,4 +170,16 @@ test.each([
   const terminal = recordTerminal();
   expect(await demo(readArguments(["demo", ...words]), terminal)).toBe(2);
   expect(terminal.takeSaid()).toContain(said);
+});
+
+test("latencies are believable, and yesterday one provider failed", () => {
+  const records = [...demoTraffic({ requests: 6_000, days: 60, seed: 1, nowMs: NOW }, demoCatalog())];
+  const first = records.flatMap(({ status, firstContentMs }) => (status === 200 ? [firstContentMs ?? 0] : []));
+  const p95 = first.sort((a, b) => a - b)[Math.floor(first.length * 0.95)] as number;
+  expect(p95).toBeGreaterThan(800);
+  expect(p95).toBeLessThan(1_300);
+  const yesterday = records.filter(({ atMs }) => atMs >= NOW - DAY_MS && atMs < NOW - DAY_MS + DAY_MS / 6);
+  const failed = yesterday.flatMap(({ attempts }) => attempts.filter(({ outcome }) => outcome === "failed"));
+  expect(failed.filter(({ provider }) => provider === "deepseek").length).toBeGreaterThan(failed.length / 2);
+  expect(failed.length).toBeGreaterThan(5);
 });
