@@ -78,6 +78,7 @@ export function createAdmission(
     });
     if (queue.tryStart()) return handle(request, response);
     queue.add({
+      client: clientOf(request),
       isDisconnected: () => response.destroyed,
       start: (waitedMs) => {
         (request as QueuedMessage)[QUEUE_WAIT_MS] = waitedMs;
@@ -86,6 +87,11 @@ export function createAdmission(
       reject: () => reject(request, response, "queue"),
     });
   };
+}
+
+/** The key as it was sent. A wrong one is a client as well, until it is verified. */
+function clientOf({ headers }: IncomingMessage): string {
+  return headers.authorization ?? String(headers["x-api-key"] ?? "");
 }
 
 /** The wait travels on the request itself: the framework hands over nothing else. */

@@ -4,8 +4,8 @@
 /** `overloaded` while a flood lasts and for some seconds afterwards, else `normal`. */
 export type LoadState = "normal" | "overloaded";
 
-/** A thousand clients may send at once, and each of them a second request. */
-const BURST_REQUESTS = 2_048;
+/** Three thousand streams may be opened at once. They wait for providers, so only their start is work. */
+const BURST_REQUESTS = 4_096;
 
 export const OVERLOAD_POLICY = {
   admission: {
@@ -29,6 +29,8 @@ export const OVERLOAD_POLICY = {
     recentlyEmptyMs: 100,
     /** The length allowed then. A queue that was empty a moment ago shows that there is time for more. */
     recentlyEmptyMaxRequests: 256,
+    /** The first requests of this many clients share every other start, also beyond the limit. One key cannot keep others out. */
+    fairPlacesRequests: 64,
     /** A request in a queue that became too long is rejected only after it waited this long. */
     rejectAfterMs: 25,
     /** No request waits longer than this. The database may have stopped responding. */

@@ -18,6 +18,8 @@ export interface RequestQueue {
 }
 
 interface WaitingRequest {
+  /** Who sent it, as far as that is known before its key is verified. */
+  readonly client: string;
   isDisconnected(): boolean;
   start(waitedMs: number): void;
   reject(): void;
@@ -33,12 +35,12 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
   const flood = createFloodDetector(queueMs);
   const rate = createStartRate(nowMs());
   const concurrency = createConcurrencyLimit(startWaiting, nowMs);
-  const waiting: QueueEntry[] = [];
+  const waiting = createWaitingList();
   let nonEmptySinceMs = 0;
 
   function startWaiting(): void {
-    while (waiting.length > 0 && concurrency.hasRoom()) {
-      const { request, sinceMs } = takeNext(waiting);
+    while (waiting.length() > 0 && concurrency.hasRoom()) {
+      const { request, sinceMs } = waiting.takeNext();
       if (request.isDisconnected()) continue;
       concurrency.start();
       rate.count();
@@ -49,50 +51,106 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
   const limit = (atMs: number): number => lengthLimit(flood.state(atMs), atMs - nonEmptySinceMs, rate.perMs());
 
   function rejectOverdue(atMs: number): void {
-    for (let oldest = waiting[0]; oldest !== undefined; oldest = waiting[0]) {
-      const waitedMs = atMs - oldest.sinceMs;
-      const isTooMany = waitedMs > queuePolicy.rejectAfterMs && waiting.length > limit(atMs);
-      if (!isTooMany && waitedMs <= queuePolicy.waitMaxMs) return;
-      waiting.shift();
-      if (oldest.request.isDisconnected()) continue;
+    const next = (): QueueEntry | null => waiting.takeOverdue(atMs, limit(atMs));
+    for (let overdue = next(); overdue !== null; overdue = next()) {
+      if (overdue.request.isDisconnected()) continue;
       flood.rejected(atMs);
-      oldest.request.reject();
+      overdue.request.reject();
     }
   }
 
   const timer = setInterval(() => {
     const atMs = nowMs();
-    rate.tick(atMs, waiting.length > 0);
-    flood.sample(waiting.length, atMs);
+    rate.tick(atMs, waiting.length() > 0);
+    flood.sample(waiting.length(), atMs);
     concurrency.update(flood.state(atMs));
     rejectOverdue(atMs);
   }, queuePolicy.tickMs).unref();
 
   return {
     tryStart() {
-      if (waiting.length > 0 || !concurrency.hasRoom()) return false;
+      if (waiting.length() > 0 || !concurrency.hasRoom()) return false;
       concurrency.start();
       return true;
     },
     add(request) {
       const atMs = nowMs();
-      if (waiting.length === 0) nonEmptySinceMs = atMs;
+      if (waiting.length() === 0) nonEmptySinceMs = atMs;
       flood.arrived();
-      if (waiting.length < limit(atMs)) return void waiting.push({ request, sinceMs: atMs });
+      if (waiting.add({ request, sinceMs: atMs }, limit(atMs))) return;
       // A burst that is cut is no flood; a rejection during a flood prolongs it.
       if (flood.state(atMs) === "overloaded") flood.rejected(atMs);
       request.reject();
     },
     beginWork: concurrency.beginWork,
-    length: () => waiting.length,
+    length: waiting.length,
     close: () => clearInterval(timer),
   };
 }
 
-/** A queue too long to drain soon serves the newest first: they see a normal latency, and only the oldest wait. */
-function takeNext(waiting: QueueEntry[]): QueueEntry {
-  const isLong = waiting.length > OVERLOAD_POLICY.flood.longQueueRequests;
-  return (isLong ? waiting.pop() : waiting.shift()) as QueueEntry;
+/**
+ * The requests that wait. The first request of a client gets a fair place, also beyond the limit, and every other start
+ * is theirs. So a client that sends far too much is rejected, and one that sends little is served as usual.
+ */
+function createWaitingList() {
+  const queue: QueueEntry[] = [];
+  const fairPlaces: QueueEntry[] = [];
+  const requestsOf = new Map<string, number>();
+  let isFairTurn = false;
+
+  function count({ request: { client } }: QueueEntry, change: number): void {
+    const requests = (requestsOf.get(client) ?? 0) + change;
+    if (requests === 0) requestsOf.delete(client);
+    else requestsOf.set(client, requests);
+  }
+
+  function takeFairPlace(entry: QueueEntry): boolean {
+    const isFree = requestsOf.get(entry.request.client) === 1 && fairPlaces.length < queuePolicy.fairPlacesRequests;
+    if (isFree) fairPlaces.push(entry);
+    return isFree;
+  }
+
+  function taken(entry: QueueEntry): QueueEntry {
+    count(entry, -1);
+    return entry;
+  }
+
+  return {
+    length: () => queue.length + fairPlaces.length,
+    /** False when there is no room for it. */
+    add(entry: QueueEntry, limit: number): boolean {
+      count(entry, 1);
+      if (takeFairPlace(entry)) return true;
+      const hasRoom = queue.length + fairPlaces.length < limit;
+      if (hasRoom) queue.push(entry);
+      else count(entry, -1);
+      return hasRoom;
+    },
+    /** A queue too long to drain soon serves the newest first: they see a normal latency, and only the oldest wait. */
+    takeNext(): QueueEntry {
+      isFairTurn = !isFairTurn || queue.length === 0;
+      if (isFairTurn && fairPlaces.length > 0) return taken(fairPlaces.shift() as QueueEntry);
+      const isLong = queue.length > OVERLOAD_POLICY.flood.longQueueRequests;
+      return taken((isLong ? queue.pop() : queue.shift()) as QueueEntry);
+    },
+    /** The next one that has waited too long, or that is too many; null when there is none. */
+    takeOverdue(atMs: number, limit: number): QueueEntry | null {
+      for (const list of [fairPlaces, queue]) {
+        const oldest = list[0];
+        if (oldest !== undefined && atMs - oldest.sinceMs > queuePolicy.waitMaxMs) {
+          list.shift();
+          return taken(oldest);
+        }
+      }
+      while (queue.length + fairPlaces.length > limit && queue.length > 0) {
+        const oldest = queue[0] as QueueEntry;
+        if (atMs - oldest.sinceMs <= queuePolicy.rejectAfterMs) return null;
+        queue.shift();
+        if (!takeFairPlace(oldest)) return taken(oldest);
+      }
+      return null;
+    },
+  };
 }
 
 /** How many requests may wait. */

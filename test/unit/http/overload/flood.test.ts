@@ -48,7 +48,7 @@ describe("a flood", () => {
   });
 
   it("is a queue that grows and grows", () => {
-    arrive(4_000);
+    arrive(2 * BURST);
     expect(sample(Array.from({ length: 12 }, (_, index) => 1_100 + index * 100))).toBe(true);
   });
 
@@ -60,7 +60,7 @@ describe("a flood", () => {
   });
 
   it("is a queue that as many requests join as leave", () => {
-    arrive(4_000);
+    arrive(2 * BURST);
     const waves = Array.from({ length: 25 }, (_, index) => (index % 4 < 2 ? 2_000 : 1_500));
     expect(sample(waves)).toBe(true);
   });
@@ -73,14 +73,14 @@ describe("a flood", () => {
   });
 
   it("is not a queue that stood still because the process did", () => {
-    arrive(4_000);
+    arrive(2 * BURST);
     sample(steady(2_000, 2));
     expect(sample([2_000], 5_000)).toBe(false);
     expect(sample([100])).toBe(false);
   });
 
   it("ends some seconds after the last rejection", () => {
-    arrive(4_000);
+    arrive(2 * BURST);
     sample(steady(2_000, 12));
     atMs += 2_000;
     detector.rejected(atMs);

@@ -35,7 +35,7 @@ afterEach(() => {
 });
 
 /** One more request; its number. */
-function arrive(isDisconnected = () => false): number {
+function arrive(isDisconnected = () => false, client = "crowd"): number {
   const number = count++;
   const start = (waitedMs: number): void => {
     started.push(number);
@@ -43,7 +43,7 @@ function arrive(isDisconnected = () => false): number {
     finishes.push(queue.beginWork());
   };
   if (queue.tryStart()) start(0);
-  else queue.add({ isDisconnected, start, reject: () => rejected.push(number) });
+  else queue.add({ client, isDisconnected, start, reject: () => rejected.push(number) });
   return number;
 }
 
@@ -125,8 +125,8 @@ describe("a burst", () => {
 
   it("larger than the queue is cut at once", () => {
     crowd(5_000);
-    expect(rejected.length).toBe(5_000 - PER_TURN - 2_048);
-    expect(rejected[0]).toBe(PER_TURN + 2_048);
+    expect(rejected.length).toBe(5_000 - PER_TURN - 4_096);
+    expect(rejected[0]).toBe(PER_TURN + 4_096);
   });
 });
 
@@ -175,4 +175,60 @@ describe("a database that has stopped responding", () => {
     pass(2, {});
     expect(rejected).toHaveLength(100);
   });
+});
+
+describe("a client with one request", () => {
+  const modest = (): number => arrive(undefined, "modest");
+
+  it("is taken into a full queue, and started soon", () => {
+    crowd(5_000);
+    const mine = modest();
+    expect(rejected).not.toContain(mine);
+    for (const finish of finishes.splice(0)) finish();
+    turn();
+    expect(started.indexOf(mine)).toBeGreaterThan(0);
+    expect(started.indexOf(mine)).toBeLessThan(PER_TURN + 4);
+  });
+
+  it("has one such place at a time", () => {
+    crowd(5_000);
+    modest();
+    const second = modest();
+    expect(rejected.at(-1)).toBe(second);
+  });
+
+  it("keeps its place when the queue is cut", () => {
+    crowd(PER_TURN + WORKING_MAX);
+    const mine = modest();
+    pass(60, { arrives: 200 });
+    expect(rejected.length).toBeGreaterThan(1_000);
+    expect(rejected).not.toContain(mine);
+  });
+
+  it("waits no longer than others when nothing finishes", () => {
+    crowd(5_000);
+    turn();
+    turn();
+    crowd(100);
+    const mine = modest();
+    pass(610, {});
+    expect(rejected).toContain(mine);
+  });
+});
+
+it("works off 3,000 requests that arrive within 1.8 s", () => {
+  pass(36, { arrives: 84, done: 30 });
+  pass(100, { done: 30 });
+  expect(rejected).toEqual([]);
+  expect(started.length).toBe(36 * 84);
+});
+
+it("a thousand clients with a key each are all served, though others have fair places", () => {
+  for (let client = 0; client < 1_000; client += 1) arrive(undefined, `client ${client}`);
+  for (let tick = 0; tick < 200; tick += 1) {
+    for (let again = 0; again < 20; again += 1) arrive(undefined, `again ${tick} ${again}`);
+    pass(1, { done: 40 });
+  }
+  expect(rejected).toEqual([]);
+  expect(Math.max(...waits)).toBeLessThan(5_000);
 });
