@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
 import { decodeBody, type ParsedBody, parseText, scanBody } from "../../formats/wire/json-source.ts";
+import type { Caller } from "../../gateway/call.ts";
 import type { BodyBudget, BodyCharge } from "../overload/body-budget.ts";
 import { OVERLOAD_POLICY } from "../overload/policy.ts";
 import { whenOver } from "./disconnect.ts";
@@ -14,6 +15,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The room its body takes up; null without a body. */
     bodyCharge: BodyCharge | null;
+    /** Whose request it is, once its key is verified; null outside of /v1. */
+    caller: Caller | null;
   }
 }
 

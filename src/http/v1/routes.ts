@@ -1,7 +1,6 @@
 // The /v1 endpoints: every request is recorded and admitted by its key before its body is read.
 
 import type { FastifyInstance } from "fastify";
-import type { Caller } from "../../gateway/call.ts";
 import type { PublicContext } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import type { RequestQueue } from "../overload/queue.ts";
@@ -13,7 +12,6 @@ import { registerDebug } from "./routing-debug.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    caller: Caller | null;
     /** What will be recorded of it; null outside of /v1 and the playground. */
     recording: RequestRecording | null;
   }
