@@ -50,6 +50,7 @@ const FOLDERS = {
   "src/routing/classifier": "Signals, rules and a small network that place a prompt in a tier and category.",
   "src/routing/tools": "Tool scenarios and function-calling scores.",
   "src/store": "The same SQL for SQLite and PostgreSQL, with migrations and transactions.",
+  "src/store/backup": "Backup and restore of both databases.",
   "src/store/accounts": "Tables of accounts, keys, profiles and users.",
   "src/store/ledger": "Tables of holds, entries and charges.",
   "src/store/migrations": "SQL files, applied in order at start.",

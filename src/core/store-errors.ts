@@ -30,8 +30,8 @@ export class StoreUnusable extends StoreUnavailable {
 export class StoreDamaged extends StoreUnusable {
   constructor(path: string, cause: Error) {
     super(
-      `${path} is damaged (${cause.message}). Nothing was changed. Restore a backup of it and run ` +
-        "`switchyard ledger verify`, or move it and its -wal away to start with an empty one.",
+      `${path} is damaged (${cause.message}). Nothing was changed. Restore a backup of it with ` +
+        "`switchyard restore FILE`, or move it and its -wal away to start with an empty one.",
       cause,
     );
     this.name = "StoreDamaged";

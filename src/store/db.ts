@@ -9,6 +9,8 @@ export interface OpenOptions {
   readonly exclusive?: boolean;
   /** Open a SQLite file that lost commits, and take what it holds for the truth from now on. */
   readonly acceptsLoss?: boolean;
+  /** Write nothing to a SQLite file or beside it. */
+  readonly isReadOnly?: boolean;
   /** Told when a SQLite file with this many commits came without its witness. */
   readonly onAdopted?: (commits: number) => void;
   /** How long SQLite waits for another process's write. */
@@ -29,6 +31,7 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
       exclusive: options.exclusive ?? false,
       busyTimeoutMs: options.busyTimeoutMs ?? 5_000,
       acceptsLoss: options.acceptsLoss ?? false,
+      isReadOnly: options.isReadOnly ?? false,
       onAdopted: options.onAdopted ?? (() => undefined),
     });
   }

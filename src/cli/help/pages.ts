@@ -214,6 +214,25 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       "accept-loss: only while no server uses the file. A start refuses a file that is older than its witness file says; restore a backup first if you have one.",
     ],
   },
+  backup: {
+    summary: "Write a verified copy of the database to a file",
+    about: "backup FILE copies the database while the gateway runs, reads the copy back and checks its ledger.",
+    examples: ["switchyard backup switchyard-2026-11-15.backup", "switchyard backup nightly.backup --force --json"],
+    tables: [flags(["--force", "Replace FILE where it exists"])],
+    notes: [
+      "Exit code 0 only when the copy was verified. Configuration, provider keys and the outbox are not in it.",
+      "PostgreSQL needs pg_dump and pg_restore on the PATH, in the server's version or newer.",
+    ],
+  },
+  restore: {
+    summary: "Replace the database by a backup",
+    about: "restore FILE checks a backup and puts it in the place of the database. Stop the gateway first.",
+    examples: ["switchyard restore switchyard-2026-11-15.backup", "switchyard restore nightly.backup --yes"],
+    tables: [flags(["--yes", "Do not ask"])],
+    notes: [
+      "The database from before is kept: beside the new one (SQLite), or as a dump in the data folder (PostgreSQL).",
+    ],
+  },
   demo: {
     summary: "Fill a fresh database with a month of made-up traffic, to see the dashboard alive",
     about:

@@ -25,15 +25,17 @@ export interface SqliteOptions {
   readonly onAdopted: (commits: number) => void;
   /** Open a file that lost commits, and take what it holds for the truth from now on. */
   readonly acceptsLoss?: boolean;
+  /** For a backup: nothing is written to it or beside it. */
+  readonly isReadOnly?: boolean;
 }
 
 /** Opens a file (an absolute path; its folder is made where it is missing) or `:memory:`. */
 export async function openSqlite(address: string, options: SqliteOptions): Promise<Db> {
-  const { exclusive, busyTimeoutMs, onAdopted, acceptsLoss = false } = options;
+  const { exclusive, busyTimeoutMs, onAdopted, acceptsLoss = false, isReadOnly = false } = options;
   const isFile = address !== ":memory:";
   const { path, isNew } = isFile ? makePlace(address) : { path: address, isNew: false };
   const lockPath = exclusive && isFile ? makeLockFile(path) : null;
-  const thread = startThread({ path, lockPath, busyTimeoutMs, acceptsLoss });
+  const thread = startThread({ path, lockPath, busyTimeoutMs, acceptsLoss, isReadOnly });
   const [[report] = []] = await thread.opened.catch((error) => {
     // A file that should have been there is not made up for by an empty one.
     if (isNew && error instanceof StoreBehind) rmSync(path, { force: true });
@@ -76,6 +78,16 @@ export async function openSqlite(address: string, options: SqliteOptions): Promi
     close: () => thread.close(),
   };
   return db;
+}
+
+/** The lock of the file alone, for when it is replaced: no gateway can start on it meanwhile. */
+export async function lockSqlite(path: string): Promise<{ close(): Promise<void> }> {
+  const lockPath = makeLockFile(path);
+  const thread = startThread({ path: ":memory:", lockPath, busyTimeoutMs: 0, acceptsLoss: false, isReadOnly: false });
+  await thread.opened.catch((error) => {
+    throw error instanceof StoreInUse ? new StoreInUse(path) : error;
+  });
+  return { close: () => thread.close() };
 }
 
 interface ReadThenWrite<T> {
@@ -142,6 +154,7 @@ interface ThreadData {
   readonly lockPath: string | null;
   readonly busyTimeoutMs: number;
   readonly acceptsLoss: boolean;
+  readonly isReadOnly: boolean;
 }
 
 function startThread(workerData: ThreadData): Thread {

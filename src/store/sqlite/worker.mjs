@@ -13,8 +13,9 @@ import { createHead, createWitness, findLoss, readHead, readWitness } from "./wi
 
 const GROUP_MAX = 512;
 
-const { path, lockPath, busyTimeoutMs, acceptsLoss = false } = workerData;
-const isFile = path !== ":memory:";
+const { path, lockPath, busyTimeoutMs, acceptsLoss = false, isReadOnly = false } = workerData;
+/** A file that is written to, so that its commits are counted. */
+const isFile = path !== ":memory:" && !isReadOnly;
 const queue = [];
 let answers = [];
 /** The id of the interactive transaction that is open, if one is. */
@@ -36,13 +37,9 @@ try {
   const loss = witnessed === null ? null : lossOf(DatabaseSync, witnessed);
   if (loss !== null && !acceptsLoss) throw Object.assign(new Error("behind"), { loss });
   if (loss !== null) witness.remove();
-  db = new DatabaseSync(path);
+  db = new DatabaseSync(path, { readOnly: isReadOnly });
   db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-  // Of a new file; one that exists keeps its own. Measured: 5 % less CPU a request than with SQLite's 4096.
-  db.exec("PRAGMA page_size = 8192");
-  db.exec("PRAGMA journal_mode = WAL");
-  db.exec("PRAGMA synchronous = FULL");
-  db.exec("PRAGMA foreign_keys = ON");
+  if (!isReadOnly) prepareFile();
   if (lockPath !== null) checkTables(db);
   runBatch = createStatements(db);
   const adopted = isFile ? watch(witnessed) : 0;
@@ -50,6 +47,14 @@ try {
   parentPort.postMessage([loss === null && adopted === 0 ? { id: 0 } : { id: 0, rows: [[{ ...loss, adopted }]] }]);
 } catch (error) {
   parentPort.postMessage([{ id: 0, error: describe(error) }]);
+}
+
+function prepareFile() {
+  // Of a new file; one that exists keeps its own. Measured: 5 % less CPU a request than with SQLite's 4096.
+  db.exec("PRAGMA page_size = 8192");
+  db.exec("PRAGMA journal_mode = WAL");
+  db.exec("PRAGMA synchronous = FULL");
+  db.exec("PRAGMA foreign_keys = ON");
 }
 
 /** Read-only, because a connection that could write would tidy a damaged log away when it is closed. */

@@ -1,0 +1,100 @@
+// Backup and restore of a SQLite file. The copy is one consistent state, taken while a gateway may go on writing.
+
+import { copyFileSync, existsSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Db } from "../../core/db.ts";
+import { openDb } from "../db.ts";
+import { lockSqlite } from "../sqlite/sqlite.ts";
+import { moveAside, writeWhole } from "./files.ts";
+
+/** Rows by table. */
+export type RowCounts = Readonly<Record<string, number>>;
+
+/** Examines a copy before it counts as one. */
+export type CheckCopy = (db: Db) => Promise<void>;
+
+/** The rows of the copy, which has passed the check. */
+export async function backupSqlite(database: string, target: string, check: CheckCopy): Promise<RowCounts> {
+  const source = fileOf(database);
+  if (!existsSync(source)) throw new Error(`There is no database at ${source}.`);
+  return writeWhole(target, async (copy) => {
+    const db = await openDb(database);
+    try {
+      await db.query("VACUUM INTO $1", [copy]);
+    } finally {
+      await db.close();
+    }
+    return examineSqlite(copy, check);
+  });
+}
+
+/** Reads every page. Rejects where the file is damaged or the check fails; writes nothing. */
+export async function examineSqlite(path: string, check: CheckCopy): Promise<RowCounts> {
+  const db = await openDb(`sqlite:${path}`, { isReadOnly: true });
+  try {
+    const [found] = await db.query("PRAGMA integrity_check(1)");
+    if (found?.integrity_check !== "ok") throw new Error(`${path} is damaged: ${String(found?.integrity_check)}`);
+    await check(db);
+    return await countRows(db);
+  } finally {
+    await db.close();
+  }
+}
+
+async function countRows(db: Db): Promise<RowCounts> {
+  const tables = await db.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  const counts: Record<string, number> = {};
+  for (const { name } of tables) {
+    const [row] = await db.query(`SELECT COUNT(*) AS count FROM "${String(name)}"`);
+    counts[String(name)] = Number(row?.count);
+  }
+  return counts;
+}
+
+interface SqliteRestore {
+  readonly database: string;
+  /** An examined backup. */
+  readonly backup: string;
+  /** Ends the names of the files that are replaced. */
+  readonly stamp: string;
+  /** Told of the restored database before a gateway can start on it. */
+  readonly finish: CheckCopy;
+}
+
+/**
+ * The name that the replaced file has now, or null where there was none. A crash in between leaves a database that is
+ * behind its witness or missing, which a start refuses.
+ */
+export async function restoreSqlite({ database, backup, stamp, finish }: SqliteRestore): Promise<string | null> {
+  const target = realPathOf(fileOf(database));
+  const lock = await lockSqlite(target);
+  try {
+    const aside = existsSync(target) ? `${target}.replaced-${stamp}` : null;
+    await writeWhole(target, async (copy) => {
+      copyFileSync(backup, copy);
+      // The log goes first: it must never be taken for the log of the restored file.
+      for (const ending of ["-wal", "-shm", ""]) {
+        moveAside([[`${target}${ending}`, `${target}.replaced-${stamp}${ending}`]]);
+      }
+    });
+    moveAside([[`${target}.witness`, `${target}.replaced-${stamp}.witness`]]);
+    const db = await openDb(database);
+    try {
+      await finish(db);
+    } finally {
+      await db.close();
+    }
+    return aside;
+  } finally {
+    await lock.close();
+  }
+}
+
+function fileOf(database: string): string {
+  return database.slice("sqlite:".length);
+}
+
+/** Of a file that may be missing. */
+function realPathOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+}
