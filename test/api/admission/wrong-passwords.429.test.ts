@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";
 import { ADMIN_TOKEN, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { join, PASSWORD, type Person, setUpOperator, visit } from "../../support/gateway/signed-in.ts";
+import { createTestDatabase } from "../../support/stores/postgres.ts";
 
 const WRONG = "wrong, wrong, wrong";
 const TOO_MANY = { status: 429, code: "too_many_attempts" };
@@ -135,6 +136,30 @@ describe("a known device", () => {
     expect(await guess(email, ["6.8.2.1"])).toBe(10);
     await expectError(await attempt({ email, password: next, address: "6.8.2.1", person: there }), TOO_MANY);
     expect((await attempt({ email, password: next, address: "6.8.2.1", person: here })).status).toBe(204);
+  });
+});
+
+const database = await createTestDatabase();
+afterAll(() => database?.drop());
+
+describe.skipIf(database === null)("two processes on PostgreSQL", () => {
+  it("count attempts together and know the same devices", async () => {
+    const env = { SWITCHYARD_TRUSTED_PROXIES: "127.0.0.0/8, ::1" };
+    const first = await startGateway({ env, database: database?.url ?? "" });
+    const second = await startGateway({ env, database: database?.url ?? "" });
+    const email = "shared@example.com";
+    await join(first, { email });
+    const from = (at: TestGateway, address: string, password: string, headers = {}): Promise<Response> =>
+      visit(at).call("POST", "/api/session", { email, password }, { "x-forwarded-for": address, ...headers });
+    const cookies = (await from(first, "9.9.8.1", PASSWORD)).headers.getSetCookie();
+    const cookie = cookies.find((each) => each.startsWith("switchyard_device="))?.split(";")[0] ?? "";
+    for (let guesses = 0; guesses < 5; guesses += 1) {
+      for (const at of [first, second]) expect((await from(at, "6.9.2.1", WRONG)).status).toBe(401);
+    }
+    await expectError(await from(first, "6.9.2.1", PASSWORD), TOO_MANY);
+    await expectError(await from(second, "6.9.2.1", PASSWORD), TOO_MANY);
+    expect((await from(second, "6.9.2.1", PASSWORD, { cookie })).status).toBe(204);
+    await Promise.all([first.stop(), second.stop()]);
   });
 });
 
