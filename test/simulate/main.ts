@@ -10,8 +10,11 @@ async function main(): Promise<number> {
   const { values } = parseArgs({
     options: { simulate: { type: "string" }, seed: { type: "string" }, store: { type: "string", default: "sqlite" } },
   });
-  const { simulate: minutes = "1", seed = "1" } = values;
-  const store: StoreKind = values.store === "postgres" ? "postgres" : "sqlite";
+  const { simulate: minutes, seed, store } = values;
+  if (!(Number(minutes) > 0) || !Number.isInteger(Number(seed)) || !isStore(store)) {
+    console.log("usage: npm run test:faults -- --simulate MINUTES [--seed N] [--store sqlite|postgres]");
+    return 2;
+  }
   const command = `npm run test:faults -- --simulate ${minutes} --store ${store} --seed ${seed}`;
   console.log(`simulation: ${minutes} min on ${store}, seed ${seed}\nreplay: ${command}`);
   const beganMs = performance.now();
@@ -26,6 +29,10 @@ async function main(): Promise<number> {
   console.log(`✗ ${result.problems.length} problems (seed ${seed}, ${store}); logs and data are in ${result.folder}`);
   console.log(`replay: ${command}`);
   return 1;
+}
+
+function isStore(name: string): name is StoreKind {
+  return name === "sqlite" || name === "postgres";
 }
 
 function summarize({ tally }: SimulationResult, seconds: number): void {
