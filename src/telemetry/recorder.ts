@@ -55,6 +55,7 @@ class BatchingRecorder implements Recorder {
   #settled = 0;
   #waiters: { readonly until: number; readonly resolve: () => void }[] = [];
   #isWriting = false;
+  /** On the monotonic clock: a clock that is set back does not keep records waiting. */
   #awayUntilMs = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -84,7 +85,7 @@ class BatchingRecorder implements Recorder {
     }
     this.#queue.push(this.#withinContentRoom(record));
     this.#taken += 1;
-    if (this.#queue.length >= batchMax && !this.#isWriting && Date.now() >= this.#awayUntilMs) void this.flush();
+    if (this.#queue.length >= batchMax && !this.#isWriting && performance.now() >= this.#awayUntilMs) void this.flush();
   }
 
   flush(): Promise<void> {
@@ -98,7 +99,7 @@ class BatchingRecorder implements Recorder {
   start(): void {
     const { flushMs } = this.#options;
     this.#timer ??= setInterval(() => {
-      if (this.#waiting() > 0 && Date.now() >= this.#awayUntilMs) void this.flush();
+      if (this.#waiting() > 0 && performance.now() >= this.#awayUntilMs) void this.flush();
     }, flushMs).unref();
   }
 
@@ -166,7 +167,7 @@ class BatchingRecorder implements Recorder {
       this.#written(batch);
     } catch (error) {
       if (error instanceof StoreUnavailable) {
-        this.#awayUntilMs = Date.now() + this.#options.retryMs;
+        this.#awayUntilMs = performance.now() + this.#options.retryMs;
         this.#options.onAway();
         this.#options.log.warn(
           { event: "records.delayed", err: error, records: this.#waiting() },

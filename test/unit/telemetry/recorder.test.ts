@@ -129,6 +129,19 @@ describe("a queue that is full", () => {
 });
 
 describe("a store that is away", () => {
+  it("is tried again after the pause, also when the clock was set back meanwhile", async () => {
+    vi.useFakeTimers();
+    const { recorder, batches, state } = setUp();
+    state.fail = () => new StoreUnavailable(new Error("away"));
+    recorder.start();
+    recorder.add(makeRecord());
+    await vi.advanceTimersByTimeAsync(300);
+    state.fail = null;
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(batches).toHaveLength(1);
+  });
+
   it("gets everything when it is back, in order", async () => {
     vi.useFakeTimers();
     const { recorder, state, ids, dropped } = setUp({ batchMax: 2 });
