@@ -29,6 +29,7 @@ import { warmRouter } from "../routing/warm.ts";
 import { openDb } from "../store/db.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
+import { createUsageWatch } from "../telemetry/usage-watch.ts";
 import { createDrain, type StopOptions } from "./drain.ts";
 import { openHealth } from "./health.ts";
 import { openLimits } from "./limits.ts";
@@ -250,6 +251,7 @@ function servicesOf(parts: AppParts, ledger: Ledger): Services {
     ledger,
     billingModeOf: people.billingModeOf,
     idempotency: money.idempotency,
+    usageProblem: createUsageWatch({ metrics, log, now }),
     toolLoops: createToolLoops(),
     toolCallsSeen: records.toolCallsSeen.current,
     log,

@@ -60,6 +60,23 @@ export interface Usage {
   readonly reported?: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * `missing`: none in a complete response, or such that cannot be true. `output_missing`: no output was counted although
+ * some was delivered. `excessive`: more than the request can explain.
+ */
+export type UsageProblemReason = "missing" | "output_missing" | "excessive";
+
+export interface UsageProblem {
+  readonly requestId: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly reason: UsageProblemReason;
+  /** Null where nothing usable was counted. */
+  readonly counted: { readonly inputTokens: number; readonly outputTokens: number } | null;
+  /** What the request can use at most. */
+  readonly bounds: { readonly inputTokens: number; readonly outputTokens: number };
+}
+
 /** All that was read, from the cache or not, or written to it. */
 export function promptTokens({ input, cacheRead, cacheWrite }: TokenBuckets): number {
   return input + cacheRead + cacheWrite;

@@ -37,7 +37,10 @@ export const LOG_EVENTS = {
   },
   "provider.tested": { level: "info", meaning: "Somebody tested a provider from the dashboard or the API." },
   "breaker.opened": { level: "warn", meaning: "A provider, credential or model is cooling down after failures." },
-  "usage.implausible": { level: "warn", meaning: "A provider counted more tokens than the request can explain." },
+  "usage.implausible": {
+    level: "warn",
+    meaning: "A provider's token counts are missing or cannot be right. `reason` says which. Logged once a minute.",
+  },
   // Money
   "charge.exceeded_balance": {
     level: "warn",

@@ -3,6 +3,7 @@
 import type { Ledger } from "../billing/ledger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { BillingMode } from "../core/accounts.ts";
+import type { UsageProblem } from "../core/chat.ts";
 import type { ToolCallsSeen } from "../core/decision.ts";
 import type { IdempotencyStore } from "../core/idempotency.ts";
 import type { Log } from "../core/log.ts";
@@ -20,6 +21,8 @@ export interface Services {
   readonly toolLoops: ToolLoops;
   /** How often each model's tool calls were valid, as observed up to a minute ago; one account's calls may count more. */
   readonly toolCallsSeen: (accountId: string) => ToolCallsSeen;
+  /** Told of token counts that a provider left out or that cannot be right. */
+  readonly usageProblem: (problem: UsageProblem) => void;
   readonly log: Log;
   /** How long all attempts together may take until a response begins. */
   readonly answerWithinMs: number;

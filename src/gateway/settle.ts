@@ -3,7 +3,7 @@
 
 import { inputTokensPossible } from "../billing/estimate.ts";
 import { estimatedUsage, exceeds, type Metered, meter, priceFor, type TokenCounts } from "../billing/meter.ts";
-import { promptTokens, type Usage } from "../core/chat.ts";
+import { promptTokens, type Usage, type UsageProblemReason } from "../core/chat.ts";
 import type { StoredAnswer, ChargedUsage as UsageRecord } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
 import { costNano, type NanoUsd, type Price } from "../core/money.ts";
@@ -36,14 +36,14 @@ export interface Assessment extends ServiceOutcome {
   readonly record: UsageRecord;
 }
 
-export function assess(delivered: Delivered, { catalog, log }: Services): Assessment {
+export function assess(delivered: Delivered, { catalog, usageProblem }: Services): Assessment {
   const { call, reservation, model, usage, outcome } = delivered;
   const bounds = boundsOf(delivered);
   const { buckets, isEstimated } = measure(delivered, bounds.outputTokens);
-  if (usage !== null && exceeds(usage, bounds)) {
-    const counted = { inputTokens: promptTokens(usage.buckets), outputTokens: usage.buckets.output };
-    const subject = { requestId: call.requestId, model: model.id, provider: model.provider };
-    log.warn({ event: "usage.implausible", ...subject, counted, bounds }, "provider counted implausibly many tokens");
+  const reason = problemOf(delivered, bounds);
+  if (reason !== null) {
+    const { requestId } = call;
+    usageProblem({ requestId, provider: model.provider, model: model.id, reason, counted: countedBy(usage), bounds });
   }
   const listed = model.price as Price;
   const price = isEstimated || usage === null ? listed : priceFor(usage, listed);
@@ -65,6 +65,18 @@ export function assess(delivered: Delivered, { catalog, log }: Services): Assess
       outcome,
     },
   };
+}
+
+/** A client that disconnected has seen no final counts, so only complete responses can miss them. */
+function problemOf(delivered: Delivered, bounds: TokenCounts): UsageProblemReason | null {
+  const { usage, outcome, outputTokens, isCounted } = delivered;
+  if (usage === null) return outcome === "complete" ? "missing" : null;
+  if (exceeds(usage, bounds)) return "excessive";
+  return isCounted && usage.buckets.output === 0 && outputTokens > 0 ? "output_missing" : null;
+}
+
+function countedBy(usage: Usage | null): TokenCounts | null {
+  return usage === null ? null : { inputTokens: promptTokens(usage.buckets), outputTokens: usage.buckets.output };
 }
 
 /** What the request can use at most. A provider that counts more is logged, since its count may be wrong. */

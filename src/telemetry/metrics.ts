@@ -1,6 +1,7 @@
 // Prometheus metrics. Never labelled by key or request id, so their number stays bounded.
 
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import type { UsageProblem } from "../core/chat.ts";
 import { type MetricNamer, type RequestMetrics, requestMetrics } from "./request-metrics.ts";
 
 /** A breaker at one moment. */
@@ -21,8 +22,9 @@ interface ProviderReadings {
   calls(): readonly { readonly provider: string; readonly count: number }[];
 }
 
-/** Told by the health of providers. */
+/** Told by the health of providers, and by settlements. */
 interface ProviderMetrics {
+  usageProblem(problem: Pick<UsageProblem, "provider" | "model" | "reason">): void;
   breakerOpened(opened: Omit<BreakerReading, "state">): void;
   retried(retry: { readonly provider: string; readonly isAllowed: boolean }): void;
   /** A request met the end of an idle connection and was sent again on a new one. */
@@ -193,7 +195,12 @@ function providerMetrics(named: MetricNamer): ProviderMetrics {
     ...named("stale_connections_total", "Idle connections that a provider closed as a request was sent on them."),
     labelNames: ["provider"],
   });
+  const usageProblems = new Counter({
+    ...named("usage_problems_total", "Responses whose token counts were missing or implausible."),
+    labelNames: ["provider", "model", "reason"],
+  });
   return {
+    usageProblem: ({ provider, model, reason }) => usageProblems.inc({ provider, model, reason }),
     breakerOpened: ({ scope, provider, model }) => opened.inc({ scope, provider, model }),
     retried: ({ provider, isAllowed }) => retries.inc({ provider, outcome: isAllowed ? "made" : "refused" }),
     connectionStale: (provider) => stale.inc({ provider }),

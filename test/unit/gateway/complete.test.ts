@@ -51,6 +51,7 @@ function begin(send: () => Promise<Reply>) {
     billingModeOf: () => "prepaid",
     registry: { connection: () => connection },
     health: { admit: () => 1, report: vi.fn(), resting: () => new Map(), mayRetry: () => false },
+    usageProblem: vi.fn(),
     toolLoops: { modelOf: () => null, note: vi.fn() },
     toolCallsSeen: () => new Map(),
     log: { info: vi.fn(), warn: vi.fn(), error: vi.fn() },
