@@ -17,7 +17,8 @@ RUN node scripts/build.mjs
 FROM ${NODE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
+COPY scripts/setup/prune.mjs scripts/setup/prune.mjs
+RUN npm ci --omit=dev && node scripts/setup/prune.mjs --production
 
 FROM ${NODE}
 LABEL org.opencontainers.image.title="switchyard" \

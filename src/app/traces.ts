@@ -1,4 +1,4 @@
-// Wiring of traces, where an endpoint for them is configured. OpenTelemetry's packages are loaded
+// Wiring of traces, where an endpoint for them is configured. The exporter is loaded
 // then and only then.
 
 import type { Settings } from "../config/settings.ts";

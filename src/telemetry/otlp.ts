@@ -1,43 +1,14 @@
-// The only file that knows OpenTelemetry's packages: its samplers, and its exporters for OTLP over HTTP. Loaded when an
-// endpoint is configured and not before.
+// OTLP over HTTP: which traces are kept, and how their spans get to the collector. Written here because OpenTelemetry's
+// exporters weigh 25 MB, and all of it is this file and otlp-message.ts. Loaded when an endpoint is configured.
 
-import { type ClientRequest, Agent as HttpAgent } from "node:http";
-import { Agent as HttpsAgent } from "node:https";
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
-import {
-  type HrTime,
-  ROOT_CONTEXT,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  TraceFlags,
-  trace as traceApi,
-} from "@opentelemetry/api";
-import { ExportResultCode } from "@opentelemetry/core";
-import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
-import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import { type Resource, resourceFromAttributes } from "@opentelemetry/resources";
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  ParentBasedSampler,
-  type ReadableSpan,
-  type Sampler,
-  SamplingDecision,
-  type SpanExporter,
-  TraceIdRatioBasedSampler,
-} from "@opentelemetry/sdk-trace";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import type { Tracing } from "../config/options/traces.ts";
-import type { Span } from "./spans.ts";
-import type { CallerContext, TraceContext } from "./trace-context.ts";
-
-/** A span with what it takes to write it down. */
-export interface OutgoingSpan {
-  readonly span: Span;
-  readonly context: TraceContext;
-  /** What to add to the steady clock for the time of day. */
-  readonly clockOffsetMs: number;
-}
+import { exportRequest, type OutgoingSpan, type SpanOrigin, toProtobuf } from "./otlp-message.ts";
+import type { CallerContext } from "./trace-context.ts";
 
 export interface Otlp {
   isSampled(traceId: string, caller: CallerContext | null): boolean;
@@ -48,57 +19,95 @@ export interface Otlp {
 }
 
 export function openOtlp(tracing: Tracing, version: string): Otlp {
-  const sampler = samplerOf(tracing);
-  const exporter = exporterOf(tracing);
-  const origin: Origin = {
-    resource: resourceFromAttributes({ "service.version": version, ...tracing.resource }),
-    instrumentationScope: { name: "switchyard", version },
-  };
+  const origin: SpanOrigin = { resource: { "service.version": version, ...tracing.resource }, version };
+  const post = createPost(tracing);
   return {
-    isSampled(traceId, caller) {
-      const context = caller === null ? ROOT_CONTEXT : traceApi.setSpanContext(ROOT_CONTEXT, remoteContext(caller));
-      const { decision } = sampler.shouldSample(context, traceId, "request", SpanKind.SERVER, {}, []);
-      return decision === SamplingDecision.RECORD_AND_SAMPLED;
+    isSampled: (traceId, caller) => isSampled(tracing, traceId, caller),
+    send: async (spans) => post.send(await writeBody(spans, origin, tracing)),
+    close: post.close,
+  };
+}
+
+/** OpenTelemetry's samplers by their names: `parentbased_` follows the caller where there is one. */
+function isSampled({ sampler, samplerRatio }: Tracing, traceId: string, caller: CallerContext | null): boolean {
+  if (caller !== null && sampler.startsWith("parentbased_")) return caller.isSampled;
+  return sampler.endsWith("traceidratio") ? isInRatio(traceId, samplerRatio) : sampler.endsWith("always_on");
+}
+
+const WORD_MAX = 0xffffffff;
+
+/** As OpenTelemetry's SDK for JavaScript does it, so that services with the same ratio keep the same traces. */
+function isInRatio(traceId: string, ratio: number): boolean {
+  const words = traceId.match(/.{8}/g) ?? [];
+  const folded = words.reduce((sum, word) => (sum ^ Number.parseInt(word, 16)) >>> 0, 0);
+  return folded < Math.floor(ratio * WORD_MAX);
+}
+
+const gzipped = promisify(gzip);
+
+async function writeBody(
+  spans: readonly OutgoingSpan[],
+  origin: SpanOrigin,
+  { protocol, compression }: Tracing,
+): Promise<Buffer> {
+  const request = exportRequest(spans, origin);
+  const body = protocol === "http/json" ? Buffer.from(JSON.stringify(request)) : toProtobuf(request);
+  return compression === "gzip" ? gzipped(body) : body;
+}
+
+/** Statuses that the specification asks to try again. */
+const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const PAUSE_MS = 1_000;
+
+function createPost(tracing: Tracing): { send(body: Buffer): Promise<void>; close(): void } {
+  const { url, timeoutMs } = tracing;
+  const agent = quietAgent(new URL(url).protocol);
+  const closing = new AbortController();
+  return {
+    async send(body) {
+      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
+      const lateAtMs = performance.now() + timeoutMs;
+      for (;;) {
+        const status = await postOnce(tracing, { agent, body, signal });
+        if (status >= 200 && status < 300) return;
+        if (!RETRIED.has(status) || performance.now() + PAUSE_MS >= lateAtMs) {
+          throw new Error(`the collector answered ${status}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref());
+      }
     },
-    send: (spans) =>
-      new Promise((resolve, reject) => {
-        exporter.export(
-          spans.map((span) => readable(span, origin)),
-          ({ code, error }) => {
-            if (code === ExportResultCode.SUCCESS) resolve();
-            else reject(error ?? new Error("the export failed"));
-          },
-        );
-      }),
-    close: () => void exporter.shutdown().catch(() => undefined),
+    close() {
+      closing.abort();
+      agent.destroy();
+    },
   };
 }
 
-/** The sampler by OpenTelemetry's own name for it. */
-function samplerOf({ sampler, samplerRatio }: Tracing): Sampler {
-  const root = sampler.endsWith("traceidratio")
-    ? new TraceIdRatioBasedSampler(samplerRatio)
-    : sampler.endsWith("always_on")
-      ? new AlwaysOnSampler()
-      : new AlwaysOffSampler();
-  return sampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
+interface Parcel {
+  readonly agent: HttpAgent;
+  readonly body: Buffer;
+  readonly signal: AbortSignal;
 }
 
-type Compression = Required<NonNullable<ConstructorParameters<typeof JsonExporter>[0]>>["compression"];
-
-/** One batch is under way at a time; a second place is for the last one at the end. */
-const CONCURRENCY_MAX = 2;
-
-function exporterOf({ url, headers, timeoutMs, protocol, compression }: Tracing): SpanExporter {
-  const options = {
-    url,
-    headers: { ...headers },
-    timeoutMillis: timeoutMs,
-    compression: compression as Compression,
-    concurrencyLimit: CONCURRENCY_MAX,
-    httpAgentOptions: quietAgent,
-  };
-  return protocol === "http/json" ? new JsonExporter(options) : new ProtobufExporter(options);
+/** Resolves to the status. */
+function postOnce({ url, headers, protocol, compression }: Tracing, { agent, body, signal }: Parcel): Promise<number> {
+  const type = protocol === "http/json" ? "application/json" : "application/x-protobuf";
+  const encoding = compression === "gzip" ? { "content-encoding": "gzip" } : {};
+  const request = url.startsWith("https:") ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const options = {
+      method: "POST",
+      agent,
+      signal,
+      headers: { ...headers, "content-type": type, "content-length": body.length, ...encoding },
+    };
+    request(url, options, (response) => {
+      response.resume();
+      response.once("error", reject).once("end", () => resolve(response.statusCode ?? 0));
+    })
+      .once("error", reject)
+      .end(body);
+  });
 }
 
 /** A process that has nothing left but a collector that does not answer is done. */
@@ -118,54 +127,4 @@ function quietAgent(protocol: string): HttpAgent {
       socket.unref();
     }
   })({ keepAlive: true });
-}
-
-/** The caller's place in its trace, in OpenTelemetry's words. */
-function remoteContext({ traceId, spanId, isSampled }: CallerContext): SpanContext {
-  return { traceId, spanId, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
-}
-
-/** What all spans of this process have in common. */
-interface Origin {
-  readonly resource: Resource;
-  readonly instrumentationScope: ReadableSpan["instrumentationScope"];
-}
-
-const KINDS = { server: SpanKind.SERVER, internal: SpanKind.INTERNAL, client: SpanKind.CLIENT } as const;
-
-/** Our span as the exporters want it. */
-function readable({ span, context, clockOffsetMs }: OutgoingSpan, origin: Origin): ReadableSpan {
-  const { traceId, parentSpanId: callerSpanId } = context;
-  const own = (spanId: string, isRemote: boolean): SpanContext => ({
-    traceId,
-    spanId,
-    traceFlags: TraceFlags.SAMPLED,
-    isRemote,
-  });
-  const { name, kind, spanId, parentSpanId, attributes, isError } = span;
-  const spanContext = own(spanId, false);
-  return {
-    name,
-    kind: KINDS[kind],
-    spanContext: () => spanContext,
-    ...(parentSpanId === null ? {} : { parentSpanContext: own(parentSpanId, parentSpanId === callerSpanId) }),
-    startTime: hrTime(span.beganAt + clockOffsetMs),
-    endTime: hrTime(span.endedAt + clockOffsetMs),
-    duration: hrTime(span.endedAt - span.beganAt),
-    status: { code: isError ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
-    attributes: attributes as ReadableSpan["attributes"],
-    links: [],
-    events: [],
-    ended: true,
-    ...origin,
-    droppedAttributesCount: 0,
-    droppedEventsCount: 0,
-    droppedLinksCount: 0,
-  };
-}
-
-/** Seconds and nanoseconds. */
-function hrTime(ms: number): HrTime {
-  const seconds = Math.floor(ms / 1000);
-  return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }

@@ -22,7 +22,7 @@ describe("Dockerfile", () => {
       instructions.filter(({ word }) => word === "RUN").map(({ text }) => text),
     );
     expect(runs[0]).toEqual(["npm ci", "node scripts/build.mjs"]);
-    expect(runs[1]).toEqual(["npm ci --omit=dev"]);
+    expect(runs[1]).toEqual(["npm ci --omit=dev && node scripts/setup/prune.mjs --production"]);
   });
 
   test("runs on a Node that the package allows", () => {

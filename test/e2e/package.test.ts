@@ -1,0 +1,136 @@
+// The npm package as a user gets it: packed from this checkout, installed into an empty folder, run by its command and by
+// npx. Needs a registry or npm's cache for its dependencies; without both it says so.
+
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isProduction, prune } from "../../scripts/setup/prune.mjs";
+
+const ROOT = join(import.meta.dirname, "../..");
+const MB = 1024 * 1024;
+const OFFLINE = /ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|network/;
+const run = promisify(execFile);
+
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+let folder = "";
+let packed: Packed;
+/** Why it could not be installed; null when it was. */
+let missing: string | null = null;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "switchyard-package-"));
+  const { stdout } = await npm(["pack", "--json", "--pack-destination", folder], ROOT);
+  [packed] = JSON.parse(stdout.slice(stdout.indexOf("[\n"))) as [Packed];
+  mkdirSync(join(folder, "user"));
+  writeFileSync(join(folder, "user/package.json"), "{}");
+  try {
+    await npm(["install", "--prefer-offline", "--no-audit", "--no-fund", join(folder, packed.filename)], userFolder());
+  } catch (error) {
+    missing = String(error);
+    if (!OFFLINE.test(missing)) throw error;
+    console.log("– package: not installed, because neither a registry nor npm's cache has its dependencies");
+  }
+}, 300_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const userFolder = (): string => join(folder, "user");
+const npm = (args: readonly string[], cwd: string) =>
+  run("npm", [...args, "--loglevel=error"], { cwd, env: plainEnv(), maxBuffer: 16 * MB });
+
+/** Without what `npm test` tells its children about this checkout. */
+function plainEnv(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_ENV)/.test(name)));
+}
+
+test("holds the program, the dashboard and the documentation, and nothing else", () => {
+  const paths = packed.files.map(({ path }) => path);
+  for (const path of ["bin/switchyard.mjs", "dist/main.js", "dist/ui/index.html", "dist/docs/index.html", "LICENSE"]) {
+    expect(paths).toContain(path);
+  }
+  const allowed = /^(bin|dist|scripts\/setup)\/|^(scripts\/setup\.mjs|package\.json|README\.md|LICENSE)$/;
+  expect(paths.filter((path) => !allowed.test(path) || /\.(ts|tsx|map)$|\.stamp\.json$/.test(path))).toEqual([]);
+  expect(packed.size).toBeLessThan(8 * MB);
+});
+
+test("installs into less than 60 MB", ({ skip }) => {
+  skip(missing !== null, "not installed");
+  const modules = join(userFolder(), "node_modules");
+  const files = readdirSync(modules, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  // What the disk gives it, as du counts.
+  const blocks = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).blocks, 0);
+  expect((blocks * 512) / MB).toBeLessThan(60);
+});
+
+test("serves from an empty folder, with the dashboard and an answer", { timeout: 120_000 }, async ({ skip }) => {
+  skip(missing !== null, "not installed");
+  const server = spawn(join(userFolder(), "node_modules/.bin/switchyard"), [], {
+    cwd: userFolder(),
+    env: { ...plainEnv(), PORT: "0", LOG_LEVEL: "error" },
+  });
+  try {
+    const said = await untilSaid(server, /Base URL[\s\S]*Try it/);
+    const [, url, key] = /Base URL +(\S+)\/v1[\s\S]*API key +(sk-service-\S+)/.exec(said) ?? [];
+    expect(await (await fetch(`${url}/`)).text()).toContain("<html");
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "auto", messages: [{ role: "user", content: "Hello" }] }),
+    });
+    expect(answer.status).toBe(200);
+  } finally {
+    server.kill("SIGTERM");
+    await once(server, "exit");
+  }
+});
+
+test("is run by npx under the name of the package", { timeout: 120_000 }, async ({ skip }) => {
+  skip(missing !== null, "not installed");
+  const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+  const { stdout } = await run("npx", ["--no-install", "switchyard-gateway", "--version"], {
+    cwd: userFolder(),
+    env: plainEnv(),
+  });
+  expect(stdout).toContain(version);
+});
+
+async function untilSaid(child: ChildProcess, wanted: RegExp): Promise<string> {
+  let said = "";
+  return new Promise((resolve, reject) => {
+    const read = (text: Buffer): void => {
+      said += text.toString("utf8");
+      if (wanted.test(said)) resolve(said);
+    };
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
+    child.once("exit", (code) => reject(new Error(`ended with ${code}: ${said}`)));
+  });
+}
+
+describe("what a production install leaves out", () => {
+  test.each([
+    [{ INIT_CWD: "/clone" }, false],
+    [{ INIT_CWD: "/clone", npm_config_omit: "dev" }, true],
+    [{ INIT_CWD: "/elsewhere" }, true],
+    [{}, false],
+  ])("%j in /clone is production: %s", (env, expected) => expect(isProduction(env, "/clone")).toBe(expected));
+
+  test("is removed only where this machine's binary is there", () => {
+    const driver = join(folder, "driver");
+    for (const path of ["prebuilds/linux-x64", "prebuilds/darwin-arm64", "src"]) {
+      mkdirSync(join(driver, path), { recursive: true });
+    }
+    prune(driver, "freebsd-x64");
+    expect(readdirSync(driver).sort()).toEqual(["prebuilds", "src"]);
+    prune(driver, "linux-x64");
+    expect([readdirSync(driver), readdirSync(join(driver, "prebuilds"))]).toEqual([["prebuilds"], ["linux-x64"]]);
+  });
+});
