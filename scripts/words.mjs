@@ -23,6 +23,7 @@ export const CHECKED_PAGES = [
   "docs/contribute/extending.md",
   "docs/contribute/model-card.md",
   "docs/contribute/routing-experiments.md",
+  "docs/contribute/testing.md",
   "docs/dashboard/index.md",
   "docs/guides/claude-code.md",
   "docs/guides/codex.md",
@@ -45,6 +46,9 @@ export const CHECKED_PAGES = [
   "docs/operate/scaling.md",
   "docs/operate/traces.md",
   "docs/reference/api.md",
+  "docs/reference/compatibility-chat.md",
+  "docs/reference/compatibility-messages.md",
+  "docs/reference/compatibility.md",
   "docs/reference/errors.md",
   "docs/reference/models.md",
   "docs/reference/request-fields.md",
@@ -59,9 +63,7 @@ export const UNCHECKED_PAGES = [
   "README.md",
   "SECURITY.md",
   "docs/reference/cli.md",
-  "docs/reference/compatibility.md",
   "docs/reference/configuration.md",
-  "docs/contribute/testing.md",
 ];
 
 /** Folders whose files are checked for banned words: names, comments and texts alike. */

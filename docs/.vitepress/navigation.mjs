@@ -49,6 +49,8 @@ export const SECTIONS = [
       { text: "Errors", link: "/reference/errors" },
       { text: "Models", link: "/reference/models" },
       { text: "Compatibility", link: "/reference/compatibility" },
+      { text: "Anthropic clients, other models", link: "/reference/compatibility-messages" },
+      { text: "OpenAI clients, Claude models", link: "/reference/compatibility-chat" },
     ],
   },
   {
