@@ -46,9 +46,11 @@ export const CHECKED_PAGES = [
   "docs/operate/scaling.md",
   "docs/operate/traces.md",
   "docs/reference/api.md",
+  "docs/reference/cli.md",
   "docs/reference/compatibility-chat.md",
   "docs/reference/compatibility-messages.md",
   "docs/reference/compatibility.md",
+  "docs/reference/configuration.md",
   "docs/reference/errors.md",
   "docs/reference/models.md",
   "docs/reference/request-fields.md",
@@ -62,8 +64,6 @@ export const CHECKED_PAGES = [
 export const UNCHECKED_PAGES = [
   "README.md",
   "SECURITY.md",
-  "docs/reference/cli.md",
-  "docs/reference/configuration.md",
 ];
 
 /** Folders whose files are checked for banned words: names, comments and texts alike. */

@@ -35,30 +35,46 @@ export function environmentExample(builtin: Builtin): string {
 
 const INTRODUCTION = `# Configuration
 
-Nothing needs to be configured: without any setting the gateway listens on \`http://127.0.0.1:8787\`, keeps its data in \`./data\` and answers from the sandbox.
+Switchyard runs without any configuration. It then listens on \`http://127.0.0.1:8787\`, stores its data in \`./data\` and answers from the sandbox.
 
-A setting can stand in four places, weakest first: the default, \`switchyard.yaml\` in the working folder (or the file named by \`--config\` or \`SWITCHYARD_CONFIG\`), the environment, a flag.
-Everything that is wrong is reported at once, each with its place and what may have been meant; the process then ends with code 78. An empty variable counts as unset.
+Settings come from four places, weakest first:
 
-In the file, \`\${NAME}\` stands for an environment variable and \`\${NAME:-text}\` gives it a default; \`$\${NAME}\` is the text itself.
+1. the default
+2. \`switchyard.yaml\` in the working folder, or the file named by \`--config\` or \`SWITCHYARD_CONFIG\`
+3. the environment; an empty variable counts as unset
+4. a flag
+
+All configuration errors are reported together, with location and suggestion. The exit code is 78.
+
+In the file, \`\${NAME}\` is replaced by an environment variable, and \`\${NAME:-text}\` gives it a default. \`$\${NAME}\` is the literal text.
 
 ## Options`;
 
 const SECRETS = `## Secrets
 
-Each variable that holds a secret (marked in the tables) has a second one with \`_FILE\` at its end, which names a file to read it from. Setting both is an error. Secrets are never shown or logged.
+Each variable that is marked as a secret has a \`_FILE\` form that names a file to read it from. Setting both is an error. Secrets are never shown or logged.
 
 ## Providers
 
-Setting the key of a built-in provider switches it on. With no provider at all, the sandbox serves every model of the catalogue with simulated answers.`;
+The key of a built-in provider switches it on. Without any provider, the sandbox serves every model of the catalogue with simulated answers.`;
 
 const MODELS = `## Models and tiers
 
-\`models\` adds to the catalogue or replaces the entry with the same id. \`id\` and \`provider\` are required. A model without \`price\` is never routed to; a free one needs zeros. Prices are USD per million tokens and count from \`priceAsOf\`, or from the day the file was changed.
-Left out, \`upstream\` is the id, \`context\` ${MODEL_DEFAULTS.context}, \`maxOutput\` ${MODEL_DEFAULTS.maxOutput} and \`capabilities\` none (of ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")}). \`bfcl\` holds function-calling scores in percent. Further keys: \`name\`, \`vendor\`, \`tier\`, \`priceSource\`, \`dialect\`.
+\`models\` adds to the catalogue, or replaces the entry with the same id.
 
-\`tiers\` gives the chain of a tier, primary first. A tier that is not written keeps the chain that ships; where none of its models has a configured provider, the priced models that belong to that tier take their place, cheapest first.
-A model's own tier is the one it names, else the lowest whose chain lists it, else STANDARD.`;
+| key of a model | default | meaning |
+|---|---|---|
+| \`id\`, \`provider\` | required | its name here, and who serves it |
+| \`upstream\` | the id | its name at the provider |
+| \`price\` | none | USD per million tokens: \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`. A model without a price is never routed to, so a free one needs zeros |
+| \`priceAsOf\`, \`priceSource\` | the day the file was changed | where the price comes from |
+| \`context\`, \`maxOutput\` | ${MODEL_DEFAULTS.context}, ${MODEL_DEFAULTS.maxOutput} | limits in tokens |
+| \`capabilities\` | none | any of ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")} |
+| \`bfcl\` | none | function-calling scores in percent |
+| \`tier\` | the lowest tier whose chain lists it, else STANDARD | where it belongs |
+| \`name\`, \`vendor\`, \`dialect\` | | how it is shown, and how it differs from its provider's dialect |
+
+\`tiers\` sets the chain of a tier, first choice first. A tier that is not in the file keeps its built-in chain. If none of a chain's models has a configured provider, the priced models of that tier take their place, cheapest first.`;
 
 const FILE_EXAMPLE = `## A file with everything
 
@@ -111,9 +127,31 @@ function providerTable(builtin: Builtin): string {
 function entriesText(): string {
   const { isFirstByteConfigured: _, ...timeouts } = DEFAULT_TIMEOUTS;
   const timeoutWords = Object.entries(timeouts).map(([name, ms]) => `\`${name}\` ${ms}`);
-  return `An entry under \`providers\` with a built-in name inherits its address and kind. Any other name needs \`kind\` (\`openai\`, \`anthropic\` or \`sandbox\`) and, unless it is the sandbox, \`baseUrl\`.
-The environment outweighs a written \`apiKey\`, but a vendor's variable is used only for the vendor's own address. Further keys: \`headers\` (sent with every call), \`allowPrivateNetwork\` (whether the address may lead to a private network: yes where you wrote it, no for a vendor's own; link-local and metadata addresses are never called), \`traceparent\` (whether calls carry the place of the request in our traces; no unless you say so), \`timeouts\` (${timeoutWords.join(", ")}) and \`dialect\`.
-A \`dialect\` says how a server differs from plain chat-completions: \`outputCap\` (\`as-sent\`, \`max_tokens\`, \`max_completion_tokens\`), \`refuses\` (fields to leave out), \`renames\`, \`toolIds\` (\`any\`, \`alphanumeric-9\`, \`safe-40\`), \`hasDeveloperRole\`, \`takesMessageNames\`, \`takesStreamOptions\`, \`takesTopK\`, \`takesCacheControl\`, \`efforts\` (values of \`reasoning_effort\` it knows), \`reasoningHistory\` (\`keep\`, \`drop\`, \`tool-turns\`), \`needsThoughtSignatures\`; for \`kind: anthropic\` also \`thinking\` (\`adaptive\`, \`budget\`, \`none\`), \`takesPrefill\`, \`takesSystemInMiddle\`, \`takesOutputFormat\`. A server of your own gets requests unchanged unless you say otherwise.`;
+  return `An entry under \`providers\` with a built-in name inherits its address and kind. Any other name needs \`kind\` and \`baseUrl\`. A variable outweighs \`apiKey\` in the file, but a vendor's variable is used only for the vendor's own address.
+
+| key of a provider | default | meaning |
+|---|---|---|
+| \`kind\` | of the built-in name | \`openai\`, \`anthropic\` or \`sandbox\` |
+| \`baseUrl\` | of the built-in name | its address; the sandbox has none |
+| \`apiKey\` | none | its key, best as \`\${NAME}\` |
+| \`headers\` | none | sent with every call |
+| \`allowPrivateNetwork\` | yes for an address that you wrote, else no | whether the address may lead to a private network. Link-local and metadata addresses are never called |
+| \`traceparent\` | no | whether calls carry a trace id |
+| \`timeouts\` | ${timeoutWords.join(", ")} | in milliseconds |
+| \`dialect\` | plain | how the server differs from the plain format |
+
+A server of your own gets requests unchanged, unless \`dialect\` says otherwise:
+
+| key of a dialect | values |
+|---|---|
+| \`outputCap\` | \`as-sent\`, \`max_tokens\`, \`max_completion_tokens\` |
+| \`refuses\`, \`renames\` | fields to leave out, and fields to rename |
+| \`toolIds\` | \`any\`, \`alphanumeric-9\`, \`safe-40\` |
+| \`efforts\` | the values of \`reasoning_effort\` that it knows |
+| \`reasoningHistory\` | \`keep\`, \`drop\`, \`tool-turns\` |
+| \`hasDeveloperRole\`, \`takesMessageNames\`, \`takesStreamOptions\`, \`takesTopK\`, \`takesCacheControl\`, \`needsThoughtSignatures\` | \`true\` or \`false\` |
+| \`thinking\` (\`kind: anthropic\`) | \`adaptive\`, \`budget\`, \`none\` |
+| \`takesPrefill\`, \`takesSystemInMiddle\`, \`takesOutputFormat\` (\`kind: anthropic\`) | \`true\` or \`false\` |`;
 }
 
 /** One sentence for each kind that the file may name but no codec speaks yet. */

@@ -35,8 +35,8 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
   },
   keys: {
-    summary: "Make, list, change, rotate and revoke API keys",
-    about: "make, list, change, rotate and revoke API keys. A running server sees it within seconds.",
+    summary: "Create, list, edit, rotate and revoke API keys",
+    about: "create, list, edit, rotate and revoke API keys. A running server sees changes within seconds.",
     examples: [
       "switchyard keys create --name app",
       "switchyard keys create --name trial --expires 90d --rpm 60 --spend-limit 5",
@@ -51,26 +51,26 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       [
         "Subcommands",
         [
-          ["create --name NAME", "Make a key and print it, this once"],
+          ["create --name NAME", "Create a key and print it once"],
           ["  --profile NAME", "Route its requests by this profile, by name or id"],
           ["  --rpm N", "Requests per minute it may make"],
-          ["  --spend-limit USD", "What it may spend, in all or from reset to reset"],
+          ["  --spend-limit USD", "What it may spend, in total or between resets"],
           ["  --spend-reset WHEN", "never, daily, weekly (Monday) or monthly, at 00:00 UTC"],
           ["  --expires WHEN", "90d, 12h, 2w, 1y, or a date such as 2030-01-31"],
           ["list", "All keys, newest first"],
-          ["set ID", "Change any of these; none takes one away"],
-          ["reset-spend ID", "Count what it has spent from nothing again, now"],
-          ["rotate ID", "Make a key in its place and print it, this once"],
-          ["  --grace TIME", "How long the old one still works: 0, 1h, 7d (24h)"],
-          ["revoke ID", "End a key for good; --yes to not be asked"],
+          ["set ID", "Change any of these; none removes one"],
+          ["reset-spend ID", "Reset its spend to zero now"],
+          ["rotate ID", "Create its replacement and print it once"],
+          ["  --grace TIME", "How long the old key still works: 0, 1h, 7d (24h)"],
+          ["revoke ID", "End a key for good; --yes skips the question"],
         ],
       ],
       flagsOfAll(["--account ID", "Whose keys: default for create, all accounts for the others"]),
     ],
   },
   profiles: {
-    summary: "Make, list, change and delete routing profiles",
-    about: "saved rules that a key puts on every request made with it. Works beside a running server.",
+    summary: "Create, list, edit and delete routing profiles",
+    about: "saved rules that a key puts on each of its requests. Works while a server runs.",
     examples: [
       "switchyard profiles set cheap --ceiling LIGHT --max-cost 0.002",
       "switchyard profiles set cheap --max-cost none --description 'For batch jobs'",
@@ -84,15 +84,15 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
         [
           ["list", "All profiles of the account"],
           ["show NAME", "One, by name or id, with the keys that have it"],
-          ["set NAME", "Make it, or change what is given; none takes a rule away"],
+          ["set NAME", "Create it, or change what is given; none removes a rule"],
           ["  --description TEXT", "What it is for, in a line"],
           ["  --floor, --ceiling TIER", "NANO, SIMPLE, LIGHT, STANDARD or COMPLEX"],
-          ["  --needs LIST", "Capabilities, with commas between: tools,vision,json"],
+          ["  --needs LIST", "Capabilities, comma-separated: tools,vision,json"],
           ["  --max-cost USD", "Of one request"],
           ["  --bfcl-min SCORE", "Function-calling score, 0 to 100"],
           ["  --code-quality, --chat-quality N", "0 fast, 1 balanced, 2 best"],
-          ["  --allow, --block LIST", "Model ids, with commas between"],
-          ["delete NAME", "Its keys are refused from then on; --yes to not be asked"],
+          ["  --allow, --block LIST", "Model ids, comma-separated"],
+          ["delete NAME", "Its keys are refused from then on; --yes skips the question"],
         ],
       ],
       flagsOfAll(["--account ID", "Whose profiles: default when left out"]),
@@ -106,15 +106,15 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       [
         "Subcommands",
         [
-          ["list", "All models with prices, scores and what they can do; nobody is called"],
+          ["list", "All models with prices, scores and capabilities; no provider is called"],
           ["  --tier TIER", "The chain of one tier, in the order its models are tried"],
-          ["check", "Ask each provider for its own list, which costs nothing, and compare"],
+          ["check", "Compare with each provider's own list, which costs nothing"],
         ],
       ],
       flagsOfAll(["--no-color", "No colour, as with NO_COLOR set"]),
     ],
     notes: [
-      "check ends with 1 when a provider refuses the key or cannot be reached, when a model that requests are routed to is missing from its list, or when the list has another price. Models that nothing is routed to, prices older than 180 days and providers without a list are marked with ! and fail nothing.",
+      "check exits with 1 if a provider refuses the key or cannot be reached. It also does if a routed model is missing from the provider's list, or has another price there. Models that are not routed, prices older than 180 days and providers without a list are marked with ! and do not fail.",
     ],
   },
   route: {
@@ -158,18 +158,18 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       [
         "Subcommands",
         [
-          ["list", "Everybody who may sign in"],
-          ["reset EMAIL", "Make a link where they choose a new password: works once, for a day"],
+          ["list", "Everyone who may sign in"],
+          ["reset EMAIL", "Create a link for a new password: works once, for a day"],
           ["  --url URL", "Where people reach the gateway, when that is not where it listens"],
         ],
       ],
       flagsOfAll(),
     ],
-    notes: ["It works on the store, beside a running server or without one: who can run it needs no password."],
+    notes: ["It works on the store, with or without a running server. Anyone who can run it needs no password."],
   },
   credits: {
     summary: "Add credits, and see balance and ledger",
-    about: "money in, corrections, balance and ledger. A running server sees it with its next request.",
+    about: "top-ups, corrections, balance and ledger. A running server sees changes with its next request.",
     examples: [
       'switchyard credits add 25 --note "January"',
       "switchyard credits add 25 --idempotency-key invoice-1234",
@@ -185,9 +185,9 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
           ["add AMOUNT", "Put USD into the account: decimal text such as 25 or 0.50"],
           ["adjust AMOUNT", "Correct the balance by AMOUNT, which may be negative"],
           ["  --note TEXT", "What it was for"],
-          ["  --idempotency-key KEY", "Twice with one key is done once"],
-          ["balance", "What is posted, on hold and available"],
-          ["ledger", "What was booked last, newest first"],
+          ["  --idempotency-key KEY", "Two calls with one key count once"],
+          ["balance", "Posted, on hold and available"],
+          ["ledger", "The newest entries first"],
           ["mode [MODE]", "Show the billing mode, or set it: prepaid, metered, or default (billing.mode)"],
         ],
       ],
@@ -210,7 +210,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       flags(),
     ],
     notes: [
-      "verify: exit code 1 when something does not fit; the first rows that do not are named. It locks nothing and may run beside a server, from cron say.",
+      "verify: exits with 1 when something does not fit, and names the first rows. It locks nothing and may run while a server does, such as from cron.",
       "accept-loss: only while no server uses the file. A start refuses a file that is older than its witness file says; restore a backup first if you have one.",
     ],
   },
@@ -234,9 +234,9 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
   },
   demo: {
-    summary: "Fill a fresh database with a month of made-up traffic, to see the dashboard alive",
+    summary: "Fill a new database with generated traffic, to try the dashboard",
     about:
-      "fills a fresh database with made-up traffic, so that the dashboard has something to show. Every request is decided by the real router; no provider is called and the credits are play money.",
+      "fills a new database with generated traffic, so that the dashboard has something to show. Every request is decided by the real router. No provider is called, and the credits are not real.",
     examples: [
       "switchyard demo --database sqlite:demo.db",
       "switchyard serve --database sqlite:demo.db",
@@ -244,19 +244,19 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
     tables: [
       flags(
-        ["--requests N", "How many (5000), at most 10000000"],
-        ["--days N", "Spread over so many days up to now (30)"],
-        ["--seed N", "Another number makes up other traffic (1)"],
+        ["--requests N", "How many (6000), at most 10000000"],
+        ["--days N", "Spread over so many days up to now (60)"],
+        ["--seed N", "Another number generates other traffic (1)"],
         ["--yes", "Also where there are requests already"],
       ),
     ],
     notes: [
-      'The newest 30,000 requests are charged one by one, at about the time they were made; the rest is one correction a month, "demo: older traffic". Only the demo may choose the time of a booking. Use a database of its own: what is booked stays booked.',
+      'The newest 30,000 requests are charged one by one. The rest is one correction per month, "demo: older traffic". Give the demo its own database: entries cannot be deleted.',
     ],
   },
   migrate: {
     summary: "See what the database lacks, and bring it up to date: migrate status, migrate up",
-    about: "whether the database has the shape this version needs. A start brings it up to date, too.",
+    about: "whether the database has the schema that this version needs. A start brings it up to date, too.",
     examples: ["switchyard migrate status", "switchyard migrate up", "switchyard migrate status --json"],
     tables: [
       [

@@ -17,16 +17,16 @@ export function commandLinePage(): string {
   ].join("\n\n");
 }
 
-const INTRODUCTION = `\`npx switchyard COMMAND\` in a checkout, \`switchyard COMMAND\` where it is installed or in the image. Without a command it serves. \`switchyard help\` and \`switchyard help COMMAND\` print what stands here.
+const INTRODUCTION = `The \`switchyard\` command starts the gateway and manages keys, profiles and credits. In a clone, type \`npx switchyard COMMAND\`. Without a command it serves. \`switchyard help\` and \`switchyard help COMMAND\` print the text of this page.
 
-Commands work on the store that the configuration names, beside a running server or without one; a server on the same store sees new keys, profiles and credits within seconds. Anyone who can open the store needs no password for it.`;
+Commands use the store that the configuration names, with or without a running server. A running server sees new keys, profiles and credits within seconds. Anyone who can open the store needs no password.`;
 
-const RULES = `## What holds for all of them
+const RULES = `## Rules for all commands
 
-- Data goes to standard output, words for people to standard error. \`--json\` prints data for programs, in the shapes of \`/api\`.
-- Exit codes: 0 fine, 1 failed, 2 wrong usage, 78 the configuration has problems.
-- What cannot be undone asks first. Where nobody can be asked (no terminal) it does nothing and says so, unless \`--yes\` is given.
-- Colour only on a terminal, and not with \`NO_COLOR\` or \`--no-color\`.
-- Secrets belong in variables, in files (\`…_FILE\`) or in the configuration, not in arguments, which everybody on the machine can see: no command has a flag for a key or a password, and an address with a password after \`--database\` or \`--redis\` is warned of.
-- \`--name value\` and \`--name=value\` are the same; after \`--\` everything is a word.
+- Data goes to standard output, messages to standard error. \`--json\` prints data for programs, in the shapes of \`/api\`.
+- Exit codes: 0 success, 1 failure, 2 wrong usage, 78 configuration errors.
+- Commands ask before they do something that cannot be undone. Without a terminal they refuse, unless you pass \`--yes\`.
+- Output has colour only on a terminal. \`NO_COLOR\` and \`--no-color\` turn it off.
+- No command has a flag for a key or a password, because everybody on the machine can see arguments. Use variables, files (\`…_FILE\`) or the configuration. A password in \`--database\` or \`--redis\` prints a warning.
+- \`--name value\` and \`--name=value\` are the same. After \`--\` nothing is a flag.
 - The flags of the [configuration](configuration.md) (\`--config\`, \`--database\`, \`--data\`, …) work with every command.`;

@@ -12,7 +12,7 @@ export const LIMIT_OPTIONS = {
     env: "SWITCHYARD_REQUESTS_PER_MINUTE",
     default: 600,
     read: count,
-    help: "The limit of a key that has none of its own.",
+    help: "Requests per minute of a key without its own limit.",
   }),
   inFlight: option<number>({
     path: "limits.inFlight",
@@ -33,21 +33,21 @@ export const LIMIT_OPTIONS = {
     env: "SWITCHYARD_QUEUE_MS",
     default: 500,
     read: number({ min: 1, max: 60_000, isWhole: true }),
-    help: "How long a long line of requests that wait for the gateway itself may stay as long as it is; then further ones get 503.",
+    help: "How long a long queue may last without getting shorter; then further requests get 503.",
   }),
   eventLoopDelayMs: option<number>({
     path: "limits.eventLoopDelayMs",
     env: "SWITCHYARD_EVENT_LOOP_DELAY_MS",
     default: 300,
     read: number({ min: 10, max: 60_000, isWhole: true }),
-    help: "When the process keeps running later than this, new /v1 requests get 503 until it has caught up.",
+    help: "While the event loop is later than this, new /v1 requests get 503.",
   }),
   memoryPercent: option<number>({
     path: "limits.memoryPercent",
     env: "SWITCHYARD_MEMORY_PERCENT",
     default: 85,
     read: number({ min: 1, max: 100 }),
-    help: "When the process uses more than this share of the memory it may have, new /v1 requests get 503.",
+    help: "While the process uses more than this share of its memory, new /v1 requests get 503.",
   }),
   bodyBytes: option<number | null>({
     path: "limits.bodyBytes",
@@ -69,6 +69,6 @@ export const LIMIT_OPTIONS = {
     env: "SWITCHYARD_WRONG_KEYS_PER_MINUTE",
     default: 1_000,
     read: count,
-    help: "How many wrong API keys one client address may send; further ones get 429 without being looked up.",
+    help: "How many wrong API keys one client address may send; further ones get 429 without a lookup.",
   }),
 };

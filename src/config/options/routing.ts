@@ -18,7 +18,7 @@ export const CATALOG_OPTIONS = {
     default: null,
     shownDefault: "claude-opus-4-8",
     read: text(),
-    help: "The model that savings are counted against.",
+    help: "The model that savings are compared with.",
   }),
   markup: option<number>({
     path: "routing.markup",
@@ -26,20 +26,20 @@ export const CATALOG_OPTIONS = {
     default: DEFAULT_MARKUP_PPM,
     shownDefault: String(DEFAULT_MARKUP_PPM / 1_000_000),
     read: markupPpm,
-    help: "What is charged on top of provider cost, as a fraction of it.",
+    help: "What is charged on top of the provider's price, as a fraction of it.",
   }),
   unsureTier: option<Tier>({
     path: "routing.unsureTier",
     env: "SWITCHYARD_UNSURE_TIER",
     default: DEFAULT_UNSURE_TIER,
     read: oneOf(TIERS),
-    help: "A request whose tier is a guess is not placed below this one.",
+    help: "A request with an unsure tier is not placed below this one.",
   }),
   catalog: option<"builtin" | "none">({
     path: "catalog",
     default: "builtin",
     read: oneOf(["builtin", "none"]),
-    help: "Whether the models and chains that ship are there; none leaves only those of the file.",
+    help: "builtin uses the built-in models and chains, none only those of the file.",
   }),
 };
 
@@ -51,7 +51,7 @@ export const ROUTING_OPTIONS = {
     flag: "debug-routing",
     default: false,
     read: truth,
-    help: "Whether answers carry the X-Service-* headers.",
+    help: "Whether responses carry the X-Service-* headers.",
   }),
   answerWithinMs: option<number>({
     path: "routing.answerWithinMs",
@@ -69,21 +69,21 @@ export const HEALTH_OPTIONS = {
     env: "SWITCHYARD_HEALTH_FAILURES_IN_ROW",
     default: 5,
     read: count,
-    help: "A model rests after this many failures in a row.",
+    help: "A breaker opens after this many failures in a row.",
   }),
   failureShare: option<number>({
     path: "health.failureShare",
     env: "SWITCHYARD_HEALTH_FAILURE_SHARE",
     default: 0.5,
     read: number({ min: 0.01, max: 1 }),
-    help: "A model also rests when this share of its calls within the window fails.",
+    help: "It also opens when this share of the calls within the window fails.",
   }),
   failureCallsMin: option<number>({
     path: "health.callsMin",
     env: "SWITCHYARD_HEALTH_CALLS_MIN",
     default: 10,
     read: count,
-    help: "The share counts from this many calls within the window on.",
+    help: "The share counts only from this many calls within the window.",
   }),
   healthWindowMs: option<number>({
     path: "health.windowMs",
@@ -97,13 +97,13 @@ export const HEALTH_OPTIONS = {
     env: "SWITCHYARD_HEALTH_OPEN_MS",
     default: 5_000,
     read: msFrom(1),
-    help: "How long a model first rests, give or take a fifth; doubled each time the probe after it fails.",
+    help: "How long a breaker first stays open, varied by a fifth. Doubled each time the probe fails.",
   }),
   healthOpenMsMax: option<number>({
     path: "health.openMsMax",
     env: "SWITCHYARD_HEALTH_OPEN_MS_MAX",
     default: 60_000,
     read: msFrom(1),
-    help: "The longest such rest.",
+    help: "The longest time a breaker stays open.",
   }),
 };

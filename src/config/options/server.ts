@@ -54,7 +54,7 @@ export const SERVER_OPTIONS = {
     default: [],
     shownDefault: "none besides localhost, IP addresses, server.host and the host of server.publicUrl",
     read: listOf(hostName),
-    help: "Further host names under which the dashboard, /api and /docs are served; * allows every name. The variable takes commas between them.",
+    help: "Further host names under which the dashboard, /api and /docs are served; * allows every name. Comma-separated in the variable.",
   }),
   adminToken: option<string | null>({
     path: "server.adminToken",
@@ -71,7 +71,7 @@ export const SERVER_OPTIONS = {
     default: [],
     shownDefault: "none: browsers of other origins are refused",
     read: listOf(corsOrigin),
-    help: "Origins whose pages may call the gateway from a browser; with commas between them in the variable.",
+    help: "Origins whose pages may call the gateway from a browser, comma-separated in the variable.",
   }),
   lameDuckSeconds: option<number | null>({
     path: "server.lameDuckSeconds",
@@ -79,14 +79,14 @@ export const SERVER_OPTIONS = {
     default: null,
     shownDefault: `${LAME_DUCK_SECONDS}; 0 on SQLite, where no other process could take over`,
     read: number({ min: 0, max: 600, isWhole: true }),
-    help: "How long requests are still taken after SIGTERM, while /readyz already says 503: the time a balancer needs to notice.",
+    help: "How long requests are still accepted after SIGTERM, while /readyz is already 503, so that a load balancer notices.",
   }),
   drainSeconds: option<number>({
     path: "server.drainSeconds",
     env: "SWITCHYARD_DRAIN_SECONDS",
     default: 600,
     read: number({ min: 0, max: 3600, isWhole: true }),
-    help: "How long open streams may run on after that. What still runs then ends with an error and costs nothing.",
+    help: "How long open streams may run after that. Those that still run end with an error and cost nothing.",
   }),
   bodyLimitBytes: option<number>({
     path: "server.bodyLimitBytes",
@@ -108,21 +108,21 @@ export const SERVER_OPTIONS = {
     env: "SWITCHYARD_BODY_GRACE_MS",
     default: 10_000,
     read: milliseconds,
-    help: "How long a body may come in more slowly than 1 KB a second.",
+    help: "How long a body may arrive more slowly than 1 KB per second.",
   }),
   requestTimeoutMs: option<number>({
     path: "server.requestTimeoutMs",
     env: "SWITCHYARD_REQUEST_TIMEOUT_MS",
     default: 300_000,
     read: milliseconds,
-    help: "How long a whole request may take to come in, at whatever speed. It does not limit the answer.",
+    help: "How long a whole request may take to arrive. It does not limit the response.",
   }),
   keepAliveMs: option<number>({
     path: "server.keepAliveMs",
     env: "SWITCHYARD_KEEP_ALIVE_MS",
     default: 75_000,
     read: milliseconds,
-    help: "How long a connection is kept open between two requests; longer than a load balancer in front keeps it.",
+    help: "How long an idle connection is kept open; must be longer than in the load balancer.",
   }),
   trustedProxies: option<readonly string[]>({
     path: "server.trustedProxies",
@@ -130,14 +130,14 @@ export const SERVER_OPTIONS = {
     default: [],
     shownDefault: "none: the address of the connection is the client's",
     read: listOf(text({ test: isNetwork, expected: "an address or a network such as 10.0.0.0/8" })),
-    help: "Proxies whose X-Forwarded-For is believed: addresses and networks; with commas between them in the variable.",
+    help: "Proxies whose X-Forwarded-For is trusted: addresses and networks, comma-separated in the variable.",
   }),
   writeStallMs: option<number>({
     path: "server.writeStallMs",
     env: "SWITCHYARD_WRITE_STALL_MS",
     default: 60_000,
     read: milliseconds,
-    help: "A client that takes nothing of its answer for this long is cut off, as if it had left.",
+    help: "A client that reads nothing for this long is disconnected.",
   }),
 };
 
