@@ -13,6 +13,7 @@ import { ROOT } from "./setup/surroundings.mjs";
 export const CHECKED_PAGES = [
   "CHANGELOG.md",
   "CONTRIBUTING.md",
+  "SECURITY.md",
   "docs/concepts/charging.md",
   "docs/concepts/glossary.md",
   "docs/concepts/reliability.md",
@@ -61,10 +62,7 @@ export const CHECKED_PAGES = [
 ];
 
 /** Pages that still have to be rewritten. A page leaves this list for the other one and never comes back. */
-export const UNCHECKED_PAGES = [
-  "README.md",
-  "SECURITY.md",
-];
+export const UNCHECKED_PAGES = ["README.md"];
 
 /** Folders whose files are checked for banned words: names, comments and texts alike. */
 const SOURCE_FOLDERS = ["bench", "eval", "scripts", "src", "test", "ui"];
