@@ -5,6 +5,7 @@ import { performance } from "node:perf_hooks";
 import { type App, start } from "../app/app.ts";
 import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
+import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import { StoreInUse, StoreUnusable } from "../core/store-errors.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
@@ -103,7 +104,7 @@ function explain(error: NodeJS.ErrnoException, { server }: Settings): string {
   if (error instanceof StoreInUse) return error.message;
   if (error instanceof StoreUnusable) return error.advice;
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return `${error.message}${cause}. Look for the reason: switchyard doctor`;
+  return `${error.message}${cause}. Look for the reason: ${command("doctor")}`;
 }
 
 /** npm passes on a Ctrl-C that the terminal has sent to the whole group already: that is one signal, not two. */
@@ -162,7 +163,7 @@ function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
     ...notes,
     `  Credits     ${creditsLine(app)}`,
     app.firstKey === null
-      ? "  API key     made at the first start; make another with: npx switchyard keys create --name NAME"
+      ? `  API key     made at the first start; make another with: ${command("keys create --name NAME")}`
       : `  API key     ${app.firstKey}   (shown once)`,
     "",
     "  Try it:",
@@ -179,7 +180,8 @@ function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
 function creditsLine({ credit, isFirstStart }: BannerInput["app"]): string {
   if (credit.mode === "metered") return "metered (all spending is recorded, nothing is refused)";
   const amount = `$${(Number(credit.available / 10_000n) / 100_000).toFixed(2)}`;
-  if (credit.available <= 0n) return `${amount}   (requests fail with 402; add some with: switchyard credits add 10)`;
+  if (credit.available <= 0n)
+    return `${amount}   (requests fail with 402; add some with: ${command("credits add 10")})`;
   return isFirstStart ? `${amount} starter credit   (a spending cap; add more in the dashboard)` : amount;
 }
 

@@ -1,19 +1,38 @@
-// The program's own package.json: its version and the Node it needs.
+// The program's own package: its version, the Node it needs, and how its command is called where it is installed.
 
 import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 interface Package {
   readonly version: string;
   readonly engines: { readonly node: string };
 }
 
-/** The nearest one above this file, which lies at different depths in src/ and in dist/. */
 export function readPackage(): Package {
+  return JSON.parse(readFileSync(manifest(), "utf8")) as Package;
+}
+
+let call: string | undefined;
+
+/** A command as it works in this installation, such as `npm start -- doctor` in a checkout. Looked up once. */
+export function command(args: string): string {
+  call ??= callIn(fileURLToPath(new URL(".", manifest())));
+  return `${call} ${args}`;
+}
+
+/** npx installs into a folder of its own; only a checkout has sources, and no image or package does. */
+export function callIn(folder: string): string {
+  if (/[\\/]_npx[\\/]/.test(folder)) return "npx switchyard-gateway";
+  return existsSync(`${folder}/src/main.ts`) ? "npm start --" : "switchyard";
+}
+
+/** The nearest one above this file, which lies at different depths in src/ and in dist/. */
+function manifest(): URL {
   let file = new URL("./package.json", import.meta.url);
   while (!existsSync(file)) {
     const above = new URL("../package.json", file);
     if (above.href === file.href) throw new Error("The program's package.json is missing.");
     file = above;
   }
-  return JSON.parse(readFileSync(file, "utf8")) as Package;
+  return file;
 }

@@ -10,6 +10,7 @@ import {
   type QuoteInput,
   quoteChain,
 } from "../billing/estimate.ts";
+import { command } from "../config/package.ts";
 import type { Decision } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
@@ -83,7 +84,7 @@ export async function requireCredits(
     throw onHold("All credits are reserved by requests that are still running. Retry when they are done.");
   throw new GatewayError(
     "noCredit",
-    "There are no credits left. Add credits in the dashboard under Credits or with 'switchyard credits add 10'.",
+    `There are no credits left. Add credits in the dashboard under Credits or with '${command("credits add 10")}'.`,
     {
       code: "insufficient_credits",
     },
@@ -168,7 +169,7 @@ function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs, outp
     const message = `This key has reached its spend limit (${amounts}).${next}`;
     return new GatewayError("noCredit", message, { code: "spend_limit_reached" });
   }
-  const message = `Not enough credits (${amounts}). Add credits in the dashboard under Credits or with 'switchyard credits add 10', or send a smaller '${outputCapField}'.`;
+  const message = `Not enough credits (${amounts}). Add credits in the dashboard under Credits or with '${command("credits add 10")}', or send a smaller '${outputCapField}'.`;
   return new GatewayError("noCredit", message, { code: "insufficient_credits" });
 }
 

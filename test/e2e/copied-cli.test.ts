@@ -38,7 +38,7 @@ describe("a copied command", () => {
     };
     const under = { profile: "profile_1", account: "acc_2" };
     expect(writeCli(chatBodyOf(draft), under).split(" \\\n  ")).toEqual([
-      "npx switchyard route",
+      "switchyard route",
       "--profile profile_1",
       "--account acc_2",
       "--tier LIGHT",
@@ -68,10 +68,10 @@ describe("a copied command", () => {
       turns: turn === "" ? [] : [{ role: "user" as const, content: turn }],
     }));
     // In the place of the program: whatever it is given, each after a 0 byte, and a line of its own at the end.
-    const shim = "npx() { printf '%s\\0' \"$@\"; printf '\\1'; }\n";
+    const shim = "switchyard() { printf '%s\\0' \"$@\"; printf '\\1'; }\n";
     const script = shim + given.map(textOf).join("\n");
     const seen = execFileSync("sh", ["-s"], { input: script, encoding: "utf8" }).split("\x01").slice(0, -1);
-    const read = seen.map((each) => readArguments(each.split("\0").slice(1, -1)));
+    const read = seen.map((each) => readArguments(each.split("\0").slice(0, -1)));
     expect(read.map(whatArrived)).toEqual(given.map(whatWasMeant));
   });
 });
@@ -101,8 +101,8 @@ describe("decides as the server does", () => {
     gateway = await startGateway();
     folder = mkdtempSync(join(tmpdir(), "switchyard-copied-"));
     const program = join(ROOT, "bin", "switchyard.mjs");
-    const shim = `#!/bin/sh\nshift\nexec "${process.execPath}" "${program}" "$@"\n`;
-    writeFileSync(join(folder, "npx"), shim, { mode: 0o755 });
+    const shim = `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`;
+    writeFileSync(join(folder, "switchyard"), shim, { mode: 0o755 });
   });
   afterAll(async () => {
     rmSync(folder, { recursive: true, force: true });

@@ -37,7 +37,7 @@ export function writeCli(body: ChatBody, { profile, account }: ProfileOrigin): s
   // What is not set is not written: the command has the same defaults.
   const given = flags.filter(([, value]) => value !== null && value !== undefined);
   return [
-    "npx switchyard route",
+    "switchyard route",
     ...given.map(([flag, value]) => writeFlag(flag, typeof value === "object" ? JSON.stringify(value) : String(value))),
     ...(prompt === null ? [] : [writePrompt(prompt)]),
   ].join(" \\\n  ");

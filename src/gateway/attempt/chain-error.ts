@@ -1,5 +1,6 @@
 // The error for the client when every model of the chain has failed.
 
+import { command } from "../../config/package.ts";
 import type { AttemptReport } from "../../core/call-report.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Tier } from "../../core/tiers.ts";
@@ -47,7 +48,7 @@ function lastError({ attempts, failures }: WalkedChain): string {
   if (provider === undefined || failure === undefined) return "None could be called in time.";
   const refusal = REFUSALS[failure.status ?? 0];
   if (failure.kind === "status" && refusal !== undefined) {
-    return `Last error: ${provider} returned ${failure.status} (${refusal}). Check the provider with 'switchyard doctor'.`;
+    return `Last error: ${provider} returned ${failure.status} (${refusal}). Check the provider with '${command("doctor")}'.`;
   }
   return `Last error: ${provider} ${failure.kind === "status" ? `returned ${failure.status}` : WHAT_HAPPENED[failure.kind]}.`;
 }

@@ -65,7 +65,7 @@ test.each<readonly [string, readonly Failure[], string]>([
   [
     "a refused key",
     [status(401)],
-    "The only model in the SIMPLE chain failed. Last error: provider-0 returned 401 (it refused the gateway's API key). Check the provider with 'switchyard doctor'.",
+    "The only model in the SIMPLE chain failed. Last error: provider-0 returned 401 (it refused the gateway's API key). Check the provider with 'npm start -- doctor'.",
   ],
   [
     "no response",
