@@ -1,39 +1,30 @@
 // @ts-check
-// A gateway for screenshots: it serves a new store that `switchyard demo` filled with a month of traffic.
+// A gateway for screenshots: `switchyard serve --demo` in a process of its own, which signs its visitors in.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { here, ROOT, SetupError } from "../setup/surroundings.mjs";
+import { ROOT, SetupError } from "../setup/surroundings.mjs";
 
-const REQUESTS = 30_000;
-const SEED = 7;
-
-/** Fills the store and starts the gateway on a free port. */
+/** Resolves when it serves. */
 export async function startDemo() {
-  const folder = mkdtempSync(join(tmpdir(), "switchyard-screenshots-"));
-  const database = `sqlite:${join(folder, "demo.db")}`;
-  const { run } = here();
   const program = join(ROOT, "bin", "switchyard.mjs");
-  const filling = ["demo", "--requests", String(REQUESTS), "--seed", String(SEED), "--database", database];
-  const { code, output } = await run(process.execPath, [program, ...filling], { cwd: folder });
-  if (code !== 0) throw new SetupError(`switchyard demo failed:\n${output}`);
-  const [{ start }, { load }] = await Promise.all([module("app/app.js"), module("config/load.js")]);
-  const loaded = load({ flags: { database }, env: { PORT: "0" }, cwd: folder });
-  if (!loaded.ok) throw new SetupError(JSON.stringify(loaded.problems));
-  const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const app = await start(loaded.settings, silent);
+  const child = spawn(process.execPath, [program, "serve", "--demo", "--port", "0"], { cwd: tmpdir() });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  let said = "";
+  const url = await new Promise((resolve, reject) => {
+    child.stdout.setEncoding("utf8").on("data", (/** @type {string} */ text) => {
+      said += text;
+      const found = /Base URL +(\S+)\/v1/.exec(said)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    ended.then(() => reject(new SetupError(`switchyard serve --demo ended:\n${said}`)));
+  });
   return {
-    url: app.url,
-    setupLink: app.setupLink,
+    url: /** @type {string} */ (url),
     async stop() {
-      await app.stop();
-      rmSync(folder, { recursive: true, force: true });
+      child.kill("SIGTERM");
+      await ended;
     },
   };
-}
-
-function module(/** @type {string} */ path) {
-  return import(pathToFileURL(join(ROOT, "dist", path)).href);
 }

@@ -6,6 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
+import { readBuiltin } from "../../src/catalog/builtin.ts";
+import { DEMO_DEFAULTS } from "../../src/cli/demo.ts";
+import { demoCatalog } from "../../src/demo/pool.ts";
+import { demoTraffic } from "../../src/demo/traffic.ts";
 import { startGateway, type TestGateway } from "../support/gateway/gateway.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -35,8 +39,9 @@ interface Way {
 /** How each kind of command is run, and what must come of it. */
 const WAYS: readonly Way[] = [
   { name: "a request", isIt: /^curl /, run: sendRequest },
-  { name: "a server", isIt: /^(\S+=\S+ )?npm start$|^npm start -- serve/, run: startAndStop },
+  { name: "a server", isIt: /^(\S+=\S+ )?npm start( -- serve\b.*)?$/, run: startAndStop },
   { name: "a command", isIt: /^npm start -- \S+/, run: runToTheEnd },
+  { name: "the first steps", isIt: /^npm start +#[^\n]*\nexport OPENAI_BASE_URL=/, run: takeFirstSteps },
   { name: "a client of the messages format", isIt: /^export ANTHROPIC_BASE_URL=.*\nclaude\b/, run: runStandIn },
 ];
 
@@ -52,6 +57,22 @@ test.each([...SHELL.filter((text) => text !== WHOLE_SUITE), ...INLINE])(
   },
   PATIENCE_MS,
 );
+
+test("its figures are those of the catalogue and of the demo", () => {
+  const { models, providers } = readBuiltin();
+  expect(README).toContain(`| ${providers.length} providers, ${models.length} models, any compatible server |`);
+  const plan = { ...DEMO_DEFAULTS, nowMs: Date.UTC(2026, 10, 15, 12) };
+  let [paid, baseline] = [0n, 0n];
+  for (const { cost } of demoTraffic(plan, demoCatalog())) {
+    paid += cost?.charge ?? 0n;
+    baseline += cost?.baseline ?? 0n;
+  }
+  const saved = Math.floor((1 - Number(paid) / Number(baseline)) * 100);
+  const requests = plan.requests.toLocaleString("en-US");
+  expect(README).toMatch(
+    new RegExp(`\\*\\*${saved}% below the baseline\\.\\*\\* That is what ${requests} generated requests`),
+  );
+});
 
 test("there is one of each kind", () => {
   const kinds = [...SHELL, ...INLINE].map((text) => WAYS.find(({ isIt }) => isIt.test(text))?.name);
@@ -80,6 +101,17 @@ function hasCurl(): boolean {
   }
 }
 
+/** The comment of each line says the rest: the key of the first start, and a browser. */
+async function takeFirstSteps(text: string): Promise<void> {
+  const [start, client, browser] = text.split("\n").map((line) => line.split("#")[0]?.trim() ?? "");
+  expect(start).toBe("npm start");
+  const base = /^export OPENAI_BASE_URL=(\S+)$/.exec(client ?? "")?.[1]?.replace("http://127.0.0.1:8787", gateway.url);
+  const models = await fetch(`${base}/models`, { headers: { authorization: `Bearer ${gateway.key}` } });
+  expect(models.status).toBe(200);
+  const page = /^open (\S+)$/.exec(browser ?? "")?.[1]?.replace("http://127.0.0.1:8787", gateway.url) ?? "";
+  expect(await (await fetch(page, { headers: { accept: "text/html" } })).text()).toContain("<!doctype html>");
+}
+
 async function runToTheEnd(text: string): Promise<void> {
   await shell(text, { SWITCHYARD_DATA: folder });
 }
@@ -102,7 +134,7 @@ async function startAndStop(text: string): Promise<void> {
   });
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   expect(out).toMatch(
-    text.startsWith("OPENAI_API_KEY") ? /Providers +openai$/m : /Providers +(sandbox|.*\(simulated\))/,
+    text.startsWith("OPENAI_API_KEY") ? /Providers +openai$/m : /Providers +(sandbox|.*\(simulated\)$)/m,
   );
   stop();
   await closed;

@@ -78,7 +78,7 @@ export function createAdmission(
     });
     if (queue.tryStart()) return handle(request, response);
     queue.add({
-      client: clientOf(request),
+      client: clientOf(request, context.formats),
       isDisconnected: () => response.destroyed,
       start: (waitedMs) => {
         (request as QueuedMessage)[QUEUE_WAIT_MS] = waitedMs;
@@ -90,8 +90,10 @@ export function createAdmission(
 }
 
 /** The key as it was sent. A wrong one is a client as well, until it is verified. */
-function clientOf({ headers }: IncomingMessage): string {
-  return headers.authorization ?? String(headers["x-api-key"] ?? "");
+function clientOf({ url = "", headers }: IncomingMessage, formats: RequestFormats): string {
+  if (headers.authorization !== undefined) return headers.authorization;
+  const { keyHeader } = formats.of({ url, headers }).habits;
+  return keyHeader === null ? "" : String(headers[keyHeader] ?? "");
 }
 
 /** The wait travels on the request itself: the framework hands over nothing else. */

@@ -217,6 +217,8 @@ function filesBelow(folder: string): string[] {
 function relativeLinks(markdown: string): readonly string[] {
   const text = markdown.replace(/^```.*?^```$/gms, "");
   const targets = [...text.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g), ...text.matchAll(/^\[[^\]]+\]:\s*(\S+)/gm)];
+  // A picture with a variant for dark pages is written as HTML.
+  targets.push(...text.matchAll(/\b(?:src|srcset)="([^"]+)"/g));
   return targets.map((match) => match[1]!.split("#")[0]!).filter((link) => link !== "" && !/^[a-z]+:/i.test(link));
 }
 
