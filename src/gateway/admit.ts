@@ -79,8 +79,7 @@ function admitVerified(
 }
 
 function missingKey(): GatewayError {
-  const message =
-    "The request has no API key. Send 'Authorization: Bearer sk-service-…'.";
+  const message = "The request has no API key. Send 'Authorization: Bearer sk-service-…'.";
   return new GatewayError("unauthenticated", message, { code: "missing_api_key" });
 }
 
