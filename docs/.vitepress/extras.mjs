@@ -34,5 +34,5 @@ export function writeExtras({ outDir, srcDir, pages }) {
 function firstSentence(/** @type {string} */ markdown) {
   const paragraph = /^# .*\n+(?:<!--.*-->\s*)*([^\n#|<]+)/m.exec(markdown)?.[1] ?? "";
   const plain = paragraph.replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "");
-  return /^.*?[.:](?=\s|$)/.exec(plain)?.[0] ?? plain.trim();
+  return /^.*?\.(?=\s|$)/.exec(plain)?.[0] ?? plain.trim();
 }
