@@ -70,6 +70,8 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
   const vendorRow = address === sameKindRow?.baseUrl ? sameKindRow : undefined;
   const apiKey = chooseKey(vendorRow, fields.apiKey, input.environment);
   reportMissing({ id, entry, kind, address, apiKey, vendorRow, input });
+  const isKeyless = kind?.transport === "network" && apiKey === null && fields.headers === undefined;
+  if (isKeyless && row !== undefined) warnOfUnsentKey(row, entry, input);
   const provider = {
     id,
     ...(kind ?? SANDBOX),
@@ -88,6 +90,13 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
 function chooseKey(vendorRow: ProviderRow | undefined, fileKey: string | undefined, environment: Environment) {
   const variable = vendorRow === undefined ? null : environment.read(vendorRow.keyVariable);
   return variable?.text ?? fileKey ?? null;
+}
+
+/** A variable that is set and not used looks like a wrong key: the server at that address answers 401. */
+function warnOfUnsentKey({ keyVariable }: ProviderRow, { keyPlace: place }: MappingEntry, input: ProvidersInput): void {
+  if (input.environment.read(keyVariable) === null) return;
+  const message = `${keyVariable} is not sent to this address, because it is not the vendor's own; to send it there, write apiKey: \${${keyVariable}}`;
+  input.report.warnings.push({ place, message, suggestion: null });
 }
 
 interface Completeness {

@@ -127,7 +127,7 @@ function providerTable(builtin: Builtin): string {
 function entriesText(): string {
   const { isFirstByteConfigured: _, ...timeouts } = DEFAULT_TIMEOUTS;
   const timeoutWords = Object.entries(timeouts).map(([name, ms]) => `\`${name}\` ${ms}`);
-  return `An entry under \`providers\` with a built-in name inherits its address and kind. Any other name needs \`kind\` and \`baseUrl\`. A variable outweighs \`apiKey\` in the file, but a vendor's variable is used only for the vendor's own address.
+  return `An entry under \`providers\` with a built-in name inherits its address and kind. Any other name needs \`kind\` and \`baseUrl\`. A variable outweighs \`apiKey\` in the file, but a vendor's variable is used only for the vendor's own address. To send it to another \`baseUrl\`, write it there: \`apiKey: \${OPENAI_API_KEY}\`.
 
 | key of a provider | default | meaning |
 |---|---|---|

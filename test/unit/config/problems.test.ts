@@ -358,6 +358,21 @@ describe("variables and flags", () => {
     expect(goodLoad({ env: { SWITCHYARD_ADMIN_TOKEN: "0123456789abcdef" } }).warnings).toEqual([]);
   });
 
+  it("with a vendor's key that another address does not get are a warning", () => {
+    const env = { OPENAI_API_KEY: "sk-real" };
+    const warningsOf = (entry: string) => goodLoad({ yaml: `providers: { openai: { ${entry} } }`, env }).warnings;
+    expect(warningsOf('baseUrl: "http://localhost:8000/v1"')).toEqual([
+      {
+        place: "switchyard.yaml:1:14 providers.openai",
+        message: expect.stringContaining(`write apiKey: \${OPENAI_API_KEY}`),
+        suggestion: null,
+      },
+    ]);
+    expect(warningsOf(`baseUrl: "http://localhost:8000/v1", apiKey: "\${OPENAI_API_KEY}"`)).toEqual([]);
+    expect(warningsOf('baseUrl: "http://localhost:8000/v1", headers: { authorization: "Basic eA==" }')).toEqual([]);
+    expect(warningsOf('baseUrl: "https://api.openai.com/v1"')).toEqual([]);
+  });
+
   it("of ours that nothing reads are a warning", () => {
     const { warnings } = goodLoad({ env: { SWITCHYARD_ADMIN_TOKN: "x" } });
     expect(warnings).toEqual([
