@@ -60,7 +60,7 @@ export async function send(method: string, path: string, { body, headers, signal
   }).catch((error: unknown) => {
     // An aborted call is no failure: its caller ended it.
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError("The gateway does not answer.", { status: 0 });
+    throw new ApiError("Can't reach the gateway.", { status: 0 });
   });
   // A wrong password answers 401 too, and is not the loss of a session.
   if (response.status === 401 && !path.startsWith("/api/session")) isSignedOut.value = true;
@@ -77,7 +77,7 @@ export function withAccount(path: string): string {
 /** An error body as an ApiError. A proxy in between may answer without one, so the status alone must do. */
 export function toError(response: Response, body: unknown): ApiError {
   const { error } = (body ?? {}) as { error?: { message?: string; code?: string | null } };
-  const message = error?.message ?? `The gateway answered ${response.status}.`;
+  const message = error?.message ?? `The gateway returned ${response.status}.`;
   return new ApiError(message, {
     status: response.status,
     code: error?.code ?? null,

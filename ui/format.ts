@@ -24,7 +24,18 @@ export function usd(amount: number | string | null | undefined): string {
   return `${sign}$${trimZeros(size.toFixed(decimals))}`;
 }
 
-/** A balance that small charges are seen to move: six decimals, so that a column of them stands in line. */
+/** The smallest amount that a tile shows with digits. */
+const TILE_MIN_USD = 0.0001;
+
+/** At most four decimals below a dollar, so that a large figure fits its card. The exact amount is in the title. */
+export function shortUsd(amount: number): string {
+  const size = Math.abs(amount);
+  if (size === 0 || size >= 1) return usd(amount);
+  const sign = amount < 0 ? "−" : "";
+  return size < TILE_MIN_USD ? `${sign}<$${TILE_MIN_USD}` : `${sign}$${trimZeros(size.toFixed(4))}`;
+}
+
+/** Six decimals in every row of the ledger, so that a small charge is seen to move the balance. */
 export function balance(amount: string | number): string {
   const value = Number(amount);
   const text = Math.abs(value).toLocaleString("en-US", { minimumFractionDigits: 6, maximumFractionDigits: 6 });
@@ -49,15 +60,15 @@ function trimOne(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
 }
 
-/** A share from 0 to 1 as `94 %`, with one decimal below ten. */
+/** A share from 0 to 1 as `94%`, with one decimal below ten. */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return "–";
   const value = share * 100;
   const size = Math.abs(value);
-  // 99.6 % must not be shown as 100 %: an error rate that rounds to nothing hides errors.
+  // 99.6% must not be shown as 100%: an error rate that rounds to nothing hides errors.
   const isNearlyAll = size >= 99.5 && size < 100;
   const text = isNearlyAll ? nearlyAll(value) : size >= 10 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
-  return `${text.replace("-", "−")} %`;
+  return `${text.replace("-", "−")}%`;
 }
 
 /** At most 99.9, whatever rounding says. */
@@ -73,21 +84,22 @@ export function score(value: number | null | undefined): string {
 /** `0.42 ms`, `870 ms`, `1.24 s`, `2 min 5 s`: as many digits as can be compared. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return "–";
-  if (ms > 0 && ms < 1) return `${ms.toFixed(2)} ms`;
+  if (ms === 0) return "0";
+  if (ms < 1) return `${ms.toFixed(2)} ms`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }
 
-/** Units of time, largest first. */
-const STEPS: readonly (readonly [number, string])[] = [
-  [86_400_000, "d"],
-  [3_600_000, "h"],
-  [60_000, "min"],
-  [1_000, "s"],
+/** Units of time, largest first, each with its plural. */
+const STEPS: readonly (readonly [number, string, string])[] = [
+  [86_400_000, "day", "days"],
+  [3_600_000, "h", "h"],
+  [60_000, "min", "min"],
+  [1_000, "s", "s"],
 ];
 
-/** `5 min ago`, `just now`, or `in 3 d` for a time ahead. */
+/** `5 min ago`, `just now`, or `in 3 days` for a time ahead. */
 export function ago(iso: string | null | undefined, nowMs = Date.now()): string {
   if (iso === null || iso === undefined) return "never";
   const ms = nowMs - Date.parse(iso);
@@ -97,8 +109,8 @@ export function ago(iso: string | null | undefined, nowMs = Date.now()): string 
 
 /** A length of time in its largest unit, rounded. */
 export function span(ms: number): string {
-  const [unitMs, unit] = STEPS.find(([size]) => ms >= size) ?? [1_000, "s"];
-  return `${Math.max(1, Math.round(ms / unitMs))} ${unit}`;
+  const [unitMs, one, many] = STEPS.find(([size]) => ms >= size) ?? [1_000, "s", "s"];
+  return plural(Math.max(1, Math.round(ms / unitMs)), one, many);
 }
 
 /** The full time, for tooltips. */
@@ -121,12 +133,6 @@ export function clock(ms: number): string {
 /** `1 request`, `2,400 requests`. */
 export function plural(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
-}
-
-/** `1st`, `2nd`, `11th`. */
-export function ordinal(place: number): string {
-  const isTeen = place % 100 > 10 && place % 100 < 14;
-  return `${place}${(isTeen ? undefined : ["th", "st", "nd", "rd"][place % 10]) ?? "th"}`;
 }
 
 /** The amount as the API sent it, unrounded: for tooltips. */

@@ -53,8 +53,10 @@ function App() {
   if (invitation !== null) return <Invited token={invitation} />;
   const reset = linkToken("reset");
   if (reset !== null) return <NewPassword token={reset} />;
-  if (user === null && (setupNeeded || linkToken("setup") !== null)) return <SetUp token={linkToken("setup") ?? ""} />;
-  if (user === null || isSignedOut.value) return <SignIn />;
+  const setup = linkToken("setup");
+  if (user === null && setupNeeded) return <SetUp token={setup ?? ""} />;
+  // Once there is an admin, no set-up link works any more.
+  if (user === null || isSignedOut.value) return <SignIn isSetUpLinkUsed={setup !== null} />;
   const Page = componentAt(place.value.path);
   return (
     <Shell>

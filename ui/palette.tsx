@@ -90,7 +90,7 @@ function Results({ listId, entries, chosen, onChoose, onAct }: ResultsProps) {
           <small>{entry.kind}</small>
         </div>
       ))}
-      {entries.length === 0 && <p class="faint">Nothing of that name.</p>}
+      {entries.length === 0 && <p class="faint">No results.</p>}
     </div>
   );
 }
@@ -114,11 +114,11 @@ function useEntries(words: string): readonly Entry[] {
   }));
   const all = [
     ...DASHBOARD_PAGES.map(({ path, title }) => to("page", title, hrefTo(path))),
-    to("action", "Create a key", hrefTo("/keys", { new: "1" })),
+    to("action", "Create key", hrefTo("/keys", { new: "1" })),
     to("action", "Add credits", hrefTo("/credits", { new: "1" })),
-    to("action", "New profile", hrefTo("/profiles/new")),
+    to("action", "Create profile", hrefTo("/profiles/new")),
     ...themed,
-    ...keys.map(({ id, name }) => to("requests of key", name, hrefTo("/requests", { key: id }))),
+    ...keys.map(({ id, name }) => to("key requests", name, hrefTo("/requests", { key: id }))),
     ...profiles.map(({ id, name }) => to("profile", name, hrefTo(`/profiles/${id}`))),
     ...models.map(({ id }) => to("model", id, hrefTo("/models", { model: id }))),
   ];

@@ -40,7 +40,7 @@ export function currentRange(): Range {
   const { query } = place.value;
   const fromMs = Date.parse(query.get("from") ?? "");
   const toMs = Date.parse(query.get("to") ?? "");
-  if (fromMs < toMs) return wholeAtEnd(build("custom", "Chosen range", fromMs, toMs));
+  if (fromMs < toMs) return wholeAtEnd(build("custom", "Custom range", fromMs, toMs));
   const name = asName(query.get("range"));
   const end = minute.value + MINUTE_MS;
   return build(name, RANGES[name], end - LENGTH_MS[name], end);

@@ -1,6 +1,8 @@
 // The runway: how long a balance lasts when spending goes on as in the last seven days. Pure, and apart from the hook
 // that reads the numbers.
 
+import { plural } from "./format.ts";
+
 /** A week evens out the days on which nobody works. */
 export const WEEK_DAYS = 7;
 /** Below this the dashboard warns wherever the balance is shown. */
@@ -8,23 +10,28 @@ export const LOW_DAYS = 3;
 /** Beyond ten years the number says nothing. */
 const FOREVER_DAYS = 3_650;
 
+/** On the first day of use, a longer runway than this is a guess. */
+const EARLY_DAYS_MAX = 30;
+
 export interface Runway {
-  /** The average of the last week. */
+  /** The average of the last week, or of the days since the first request. */
   readonly perDayUsd: number;
-  /** Null when nothing was spent. */
+  /** Null when nothing was spent, and when it is too early to say. */
   readonly days: number | null;
 }
 
-/** From the balance and what was spent in a week. */
-export function runwayOf(availableUsd: number, weekUsd: number): Runway {
-  const perDayUsd = weekUsd / WEEK_DAYS;
-  return { perDayUsd, days: perDayUsd === 0 ? null : availableUsd / perDayUsd };
+/** From the balance, what was spent in the last week, and how many days of that week have passed since first use. */
+export function runwayOf(availableUsd: number, weekUsd: number, daysOfUse = WEEK_DAYS): Runway {
+  // Part of a day counts as a whole one: a burst in the first minutes says nothing about a day.
+  const perDayUsd = weekUsd / Math.min(WEEK_DAYS, Math.max(1, daysOfUse));
+  const days = perDayUsd === 0 ? null : availableUsd / perDayUsd;
+  return { perDayUsd, days: daysOfUse < 1 && days !== null && days > EARLY_DAYS_MAX ? null : days };
 }
 
-/** `19 days`, or `19 d` where there is little room. */
+/** `19 days`; the shorter form of a long time is for the top bar. */
 export function runwayText(days: number, isShort = false): string {
   if (days <= 0) return "none";
-  if (days > FOREVER_DAYS) return isShort ? "10+ y" : "over 10 years";
-  if (days < 2) return `${Math.round(days * 24)} ${isShort ? "h" : "hours"}`;
-  return `${Math.floor(days).toLocaleString("en-US")} ${isShort ? "d" : "days"}`;
+  if (days > FOREVER_DAYS) return isShort ? "10+ years" : "over 10 years";
+  if (days < 2) return plural(Math.round(days * 24), "hour");
+  return plural(Math.floor(days), "day");
 }

@@ -46,7 +46,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   return (
     <div class="shell">
       <a class="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <Rail
         onMore={() => {
@@ -142,13 +142,13 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
         </button>
         <AccountPicker />
         {session.value?.readOnly === true && (
-          <span class="chip" title="You can look at everything. Changes are refused.">
-            read-only
+          <span class="chip" title="You can view everything. Changes are disabled.">
+            Read-only
           </span>
         )}
         {session.value?.sandbox === true && (
-          <span class="chip" title="No provider key is set. Answers are simulated.">
-            sandbox
+          <span class="chip" title="Simulated answers. Connect a provider to get real ones.">
+            Sandbox
           </span>
         )}
         <a
@@ -157,7 +157,7 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
           title={balanceTitle(credits.data, days)}
         >
           <span class="hidden">Balance </span>
-          {isMetered ? "metered" : usd(credits.data?.availableUsd)}
+          {isMetered ? "Metered" : usd(credits.data?.availableUsd)}
           {!isMetered && days != null && days > 0 && (
             <span class={`runway ${days < LOW_DAYS ? "caution" : ""}`}>{runwayText(days, true)}</span>
           )}
@@ -165,7 +165,7 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
         <button
           type="button"
           class="button quiet icon"
-          aria-label={`Theme: ${theme.value}. Change`}
+          aria-label={`Switch theme (now: ${theme.value})`}
           onClick={() => setTheme(THEMES[theme.value])}
         >
           {THEME_MARKS[theme.value]}
@@ -175,13 +175,13 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
       {isBroke && (
         <p class="banner" role="alert">
           You're out of credits. Requests fail with 402 until you add more.{" "}
-          {isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>Add credits</a> : "Ask an admin to add credits."}
+          {isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>Add credits</a> : "Ask your admin to add credits."}
         </p>
       )}
       {session.value?.untrustedProxy != null && (
         <p class="banner" role="status">
-          The proxy at {session.value.untrustedProxy} is not trusted, so all its clients share one address and its
-          limits. Add it to <code>server.trustedProxies</code>.
+          The proxy at {session.value.untrustedProxy} is not trusted, so all its clients share one address and one set
+          of limits. Add it to <code>server.trustedProxies</code>.
         </p>
       )}
     </>
@@ -190,7 +190,8 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
 
 /** The exact balance and how long it lasts, as a tooltip. */
 function balanceTitle(credits: Credits | null, days: number | null | undefined): string {
-  if (credits?.billingMode === "metered") return "Metered: spending is recorded, nothing is refused.";
+  if (credits?.billingMode === "metered")
+    return "Metered: spending is recorded, and requests never fail for lack of credits.";
   const lasts = days != null && days > 0 ? `, about ${runwayText(days)} at the last 7 days' rate` : "";
   return `${exact(credits?.availableUsd)}${lasts}`;
 }
@@ -236,24 +237,19 @@ function UserMenu() {
 /** Keys and what they do, as the help shows them. */
 const HELP = [
   ["⌘K or Ctrl+K", "Go to a page, key, model or request"],
-  [`g then ${DASHBOARD_PAGES.map(({ key }) => key).join(" ")}`, DASHBOARD_PAGES.map(spelledWithKey).join(", ")],
-  ["/", "To the first filter"],
-  ["j k", "Next and previous row"],
-  ["Enter · Esc", "Open the row · close it"],
-  ["c or ⌘C", "Copy the id of the open request"],
-  ["n", "New key, profile or top-up on their pages"],
-  ["?", "This list"],
+  [`g then ${DASHBOARD_PAGES.map(({ key }) => key).join(" ")}`, DASHBOARD_PAGES.map(({ title }) => title).join(", ")],
+  ["/", "Focus filters"],
+  ["j k", "Next · previous row"],
+  ["Enter · Esc", "Open · close a row"],
+  ["c or ⌘C", "Copy the open request's id"],
+  ["n", "Create a key or profile, add credits"],
+  ["?", "Show shortcuts"],
 ] as const;
-
-/** The title with its key as the only capital letter, such as `proFiles`: so the letter is remembered. */
-function spelledWithKey({ title, key }: { readonly title: string; readonly key: string }): string {
-  return title.toLowerCase().replace(key, key.toUpperCase());
-}
 
 /** The list of shortcuts, opened with `?`. */
 function Help({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl class="facts">
         {HELP.map(([keys, what]) => (
           <div key={keys}>

@@ -3,9 +3,11 @@
 import { useLoad } from "./api.ts";
 import { type Runway, runwayOf, WEEK_DAYS } from "./runway.ts";
 import type { Credits, List, Usage } from "./types.ts";
+import { spent, sum } from "./usage.ts";
 
 const HOUR_MS = 3_600_000;
-const WEEK_MS = WEEK_DAYS * 24 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = WEEK_DAYS * DAY_MS;
 /** The average of a week moves slowly. */
 const EVERY_MS = 5 * 60_000;
 
@@ -13,7 +15,9 @@ const EVERY_MS = 5 * 60_000;
 export function useRunway(credits: Credits | null): Runway | null {
   // Whole hours keep the address the same for a while, and everything on the page shares one response.
   const from = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - WEEK_MS).toISOString();
-  const usage = useLoad<List<Usage>>(`/api/usage?by=total&from=${from}`, { everyMs: EVERY_MS }).data;
+  // By day, because the first day tells how long the gateway has been in use.
+  const usage = useLoad<List<Usage>>(`/api/usage?by=day&latency=false&from=${from}`, { everyMs: EVERY_MS }).data;
   if (credits === null || usage === null) return null;
-  return runwayOf(Number(credits.availableUsd), Number(usage.data[0]?.chargeUsd ?? 0));
+  const firstMs = Math.min(...usage.data.map(({ start }) => Date.parse(start)));
+  return runwayOf(Number(credits.availableUsd), sum(usage.data, spent), (Date.now() - firstMs) / DAY_MS);
 }

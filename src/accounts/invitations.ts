@@ -100,7 +100,7 @@ async function unlessTaken(redeemed: Promise<boolean>): Promise<boolean> {
 
 function taken(): GatewayError {
   const message =
-    "There is a user with this e-mail address already. If they forgot the password, make them a reset link instead.";
+    "A user with this e-mail address already exists. If they forgot their password, create a reset link instead.";
   return new GatewayError("conflict", message, {
     code: "email_taken",
     param: "email",
@@ -109,6 +109,6 @@ function taken(): GatewayError {
 
 /** The same error whether a link never existed, was used or has expired, so that nobody learns which. */
 export function invalidLink(): GatewayError {
-  const message = "This link is not valid: it was used, withdrawn or has expired. Ask for a new one.";
+  const message = "This link has already been used or has expired. Sign in, or ask your admin for a new one.";
   return new GatewayError("badRequest", message, { code: "invalid_token", param: "token" });
 }

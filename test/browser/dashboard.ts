@@ -76,7 +76,7 @@ async function signInFirst(browser: Browser, gateway: TestGateway): Promise<Brow
   await page.goto(gateway.setupLink ?? "");
   await page.getByLabel("E-mail").fill(EMAIL);
   await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Set up" }).click();
+  await page.getByRole("button", { name: "Create account" }).click();
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   const state = await context.storageState();
   await context.close();

@@ -36,13 +36,13 @@ describe.skipIf(!hasBrowser)("a demo", () => {
       const found = Object.entries(tiles).find(([title]) => title.startsWith(name));
       return found?.[1] ?? `no tile ${name} among ${Object.keys(tiles).join(", ")}`;
     };
-    expect(shownIn("Requests")).toMatch(/^1,[45]\d\d$/);
+    expect(shownIn("Requests")).toMatch(/^[67]\d\d$/);
     expect(shownIn("Spend")).toMatch(/^\$[\d.]*[1-9]/);
     expect(shownIn("Saved")).toMatch(/\$[\d.]*[1-9]/);
-    expect(shownIn("Error rate")).toMatch(/^[\d.]*[1-9][\d.]* %/);
-    expect(shownIn("Fallback rate")).toMatch(/^[\d.]*[1-9][\d.]* %/);
+    expect(shownIn("Error rate")).toMatch(/^[\d.]*[1-9][\d.]*%/);
+    expect(shownIn("Fallback rate")).toMatch(/^[\d.]*[1-9][\d.]*%/);
     await expect.poll(() => page.locator("figure.chart").count()).toBe(6);
-    expect(await page.getByText("Nothing in this range").count()).toBe(0);
+    expect(await page.getByText(/^No requests \(/).count()).toBe(0);
     expect(troubles).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)("a demo", () => {
     await page.getByRole("link", { name: "Models" }).click();
     const shares = page.locator(".models [data-cell=traffic]");
     await expect
-      .poll(async () => (await shares.allInnerTexts()).filter((text) => text !== "0 %").length)
+      .poll(async () => (await shares.allInnerTexts()).filter((text) => text !== "0%").length)
       .toBeGreaterThan(2);
   });
 });

@@ -18,12 +18,12 @@ describe.runIf(hasBrowser)("a key that the provider rejects", () => {
       expect((await gateway().post("/v1/chat/completions", HELLO)).status).toBe(503);
     }
     const { page, troubles } = await visit("/models?model=alpha");
-    const notice = page.getByText(/^The key of lab: 3 failures in a row/);
+    const notice = page.getByText(/^API key of lab: 3 consecutive failures/);
     await notice.waitFor();
-    expect(await notice.textContent()).toMatch(/next try in \d+ \w+; last error .*: status 401\.$/);
+    expect(await notice.textContent()).toMatch(/retry in \d+ \w+; last error .*: status 401\.$/);
     const sheet = page.getByRole("region", { name: "Model alpha" });
-    await sheet.getByText(/failures in a row, began .*, next try in .*status 401/).waitFor();
-    await expect.poll(() => page.getByText("resting", { exact: true }).count()).toBeGreaterThanOrEqual(3);
+    await sheet.getByText(/consecutive failures, since .*, retry in .*status 401/).waitFor();
+    await expect.poll(() => page.getByText("Cooling down", { exact: true }).count()).toBeGreaterThanOrEqual(3);
     expect(troubles).toEqual([]);
   });
 
@@ -34,8 +34,8 @@ describe.runIf(hasBrowser)("a key that the provider rejects", () => {
     const { page } = await visit("/models?model=alpha");
     await page
       .getByRole("region", { name: "Model alpha" })
-      .getByText(/calls go through; last error/)
+      .getByText(/Healthy; last error/)
       .waitFor();
-    expect(await page.getByText(/^The key of lab/).count()).toBe(0);
+    expect(await page.getByText(/^API key of lab/).count()).toBe(0);
   });
 });

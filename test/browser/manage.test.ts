@@ -19,16 +19,16 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const profile = await make("/api/profiles", { name: "calm", tierCeiling: "SIMPLE" });
     const { key } = await make("/api/keys", { name: "app", requestsPerMinute: 60 });
     const { page } = await visit("/keys");
-    await page.getByRole("button", { name: "Change app" }).click();
+    await page.getByRole("button", { name: "Edit app" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("shop");
     await dialog.getByLabel("Profile").selectOption(profile.id);
-    await dialog.getByText("at most SIMPLE").waitFor();
-    await dialog.getByLabel("Expires").selectOption("on a date…");
+    await dialog.getByText("Up to SIMPLE").waitFor();
+    await dialog.getByLabel("Expires").selectOption("On a date…");
     await dialog.getByLabel("Last day").fill("2099-12-31");
     await dialog.getByLabel("Requests per minute").fill("1");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await page.getByText("“shop” is changed.").waitFor();
+    await page.getByText("“shop” saved.").waitFor();
     const row = page.getByRole("row", { name: /shop/ });
     await row.getByRole("link", { name: "calm" }).waitFor();
     await row.getByText("1/min").waitFor();
@@ -41,9 +41,9 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const { page, troubles } = await visit("/keys?new=1");
     const creation = page.getByRole("dialog");
     await creation.getByLabel("Name").fill("monthly");
-    expect(await creation.getByLabel("Limit starts anew").count()).toBe(0);
+    expect(await creation.getByLabel("Resets").count()).toBe(0);
     await creation.getByLabel("Spend limit, USD").fill("5");
-    await creation.getByLabel("Limit starts anew").selectOption("on the 1st of the month");
+    await creation.getByLabel("Resets").selectOption("Monthly (1st)");
     const created = page.waitForResponse(
       (answer) => answer.url().endsWith("/api/keys") && answer.request().method() === "POST",
     );
@@ -60,16 +60,16 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     // The page above asks before closing, because the key was not copied.
     const { page: list, troubles: later } = await visit("/keys");
     const row = list.getByRole("row", { name: /monthly/ });
-    await row.getByText(/^spent \$0\.0\S+ of \$5\.00, resets in \d+ (?:d|h|min|s)/).waitFor();
-    await row.getByRole("button", { name: "Change monthly" }).click();
+    await row.getByText(/^Spent \$0\.0\S+ of \$5\.00, resets in \d+ (?:days?|h|min|s)/).waitFor();
+    await row.getByRole("button", { name: "Edit monthly" }).click();
     const dialog = list.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Reset now" }).click();
-    await dialog.getByText(/^spent \$0 of \$5\.00, resets in/).waitFor();
-    expect(await dialog.getByRole("button", { name: "Reset now" }).isDisabled()).toBe(true);
-    await dialog.getByLabel("Limit starts anew").selectOption("every day");
+    await dialog.getByRole("button", { name: "Reset spend" }).click();
+    await dialog.getByText(/^Spent \$0 of \$5\.00, resets in/).waitFor();
+    expect(await dialog.getByRole("button", { name: "Reset spend" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("Resets").selectOption("Daily");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await list.getByText("“monthly” is changed.").waitFor();
-    await row.getByText(/^spent \$0 of \$5\.00, resets in \d+ (?:d|h|min|s)/).waitFor();
+    await list.getByText("“monthly” saved.").waitFor();
+    await row.getByText(/^Spent \$0 of \$5\.00, resets in \d+ (?:days?|h|min|s)/).waitFor();
     expect([...troubles, ...later]).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await page.getByLabel("Name", { exact: true }).fill("nightly");
     await page.getByLabel("Description").fill("For <b>batch</b> jobs");
     await page.getByRole("button", { name: "Save profile" }).click();
-    await page.getByText("“nightly” is saved.").waitFor();
+    await page.getByText("“nightly” saved.").waitFor();
     await page.goto(`${gateway().url}/profiles`);
     const card = page.locator(".cards > li").filter({ hasText: "nightly" });
     await card.getByText("For <b>batch</b> jobs").waitFor();
@@ -86,9 +86,9 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await page.getByLabel("Description").fill("");
     await page.getByText("description: For <b>batch</b> jobs → none").waitFor();
     await page.getByRole("button", { name: "Save profile" }).click();
-    await page.getByText("“nightly” is saved.").waitFor();
+    await page.getByText("“nightly” saved.").waitFor();
     await page.goto(`${gateway().url}/profiles`);
-    await card.getByText(/changed/).waitFor();
+    await card.getByText(/edited/).waitFor();
     expect(await page.getByText("batch").count()).toBe(0);
     expect(troubles).toEqual([]);
   });
@@ -100,10 +100,10 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const { page } = await visit(`/profiles/${id}`);
     await page.getByRole("button", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("1 key uses it").waitFor();
-    await dialog.getByLabel("Move its keys to").selectOption(heir.id);
+    await dialog.getByText("1 key uses this profile").waitFor();
+    await dialog.getByLabel("Move keys to").selectOption(heir.id);
     await dialog.getByRole("button", { name: "Move keys and delete" }).click();
-    await page.getByText("“strict” is deleted. 1 key moved.").waitFor();
+    await page.getByText("“strict” deleted. 1 key moved.").waitFor();
     expect(await callWith(key)).toBe(200);
     await page.goto(`${gateway().url}/keys`);
     await page
@@ -127,22 +127,22 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     expect(troubles).toEqual([]);
   });
 
-  test("sees how long the balance lasts, and takes one kind of entry away as a file", async () => {
+  test("is told no runway after minutes of use, and takes one kind of entry away as a file", async () => {
     const { page, troubles } = await visit("/credits");
-    await page.locator(".balance .runway").waitFor();
-    expect(await page.locator(".balance").getAttribute("title")).toMatch(/USD, about .* at the last 7 days' rate$/);
+    await page.getByText("Too early to tell").waitFor();
+    expect(await page.locator(".balance").getAttribute("title")).toMatch(/USD$/);
     await page.getByRole("button", { name: "Top-ups" }).click();
     await page.waitForURL(/kind=topup/);
     const kinds = page.locator(".ledger tbody [data-cell=kind]");
-    await expect.poll(async () => new Set(await kinds.allTextContents())).toEqual(new Set(["top-up"]));
+    await expect.poll(async () => new Set(await kinds.allTextContents())).toEqual(new Set(["Top-up"]));
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("link", { name: "CSV" }).click(),
     ]);
     expect(download.suggestedFilename()).toBe("ledger.csv");
     expect(readFileSync(await download.path(), "utf8")).toMatch(/^createdAt,kind,.*\r\n[^,]+,topup,1000,/);
-    await page.getByRole("button", { name: "Corrections" }).click();
-    await page.getByText("No entry of this kind").waitFor();
+    await page.getByRole("button", { name: "Adjustments" }).click();
+    await page.getByText("No entries of this type").waitFor();
     await page.getByRole("link", { name: "Show all entries" }).click();
     await expect.poll(async () => kinds.count()).toBeGreaterThan(1);
     expect(troubles).toEqual([]);
@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const entry = page.locator(".ledger tbody tr").filter({ hasText: "January" });
     await entry.locator("[data-cell=actor]").getByText("admin token").waitFor();
     const row = page.locator(".months tbody tr").first();
-    await row.getByRole("link", { name: "−$0.25" }).click();
+    await row.getByRole("link", { name: "−$0.250000" }).click();
     await page.waitForURL(({ search }) => search.includes(`month=${month}`) && search.includes("kind=adjustment"));
     await expect.poll(() => page.locator(".ledger tbody tr").count()).toBe(1);
     await row.getByRole("rowheader").getByRole("link").click();
@@ -200,15 +200,15 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await expect.poll(heads).toEqual(["gpt-5-nano", "gpt-5-mini", "glm-4.6", "gpt-4.1"]);
     await page.getByLabel("Add a model to the comparison").waitFor({ state: "detached" });
     const { page: other } = await visit(page.url().slice(gateway().url.length));
-    await other.getByRole("button", { name: "Take glm-4.6 out of the comparison" }).click();
+    await other.getByRole("button", { name: "Remove glm-4.6" }).click();
     const left = ["gpt-5-nano", "gpt-5-mini", "gpt-4.1"];
     await expect.poll(() => other.locator(".beside thead a").allTextContents()).toEqual(left);
     await other.goBack();
     await expect.poll(() => other.locator(".beside thead a").count()).toBe(4);
-    await other.getByRole("link", { name: "Try in the playground" }).click();
+    await other.getByRole("link", { name: "Open in playground" }).click();
     await other.getByLabel("Compare with, 3").waitFor();
     await page.getByRole("link", { name: "All models" }).click();
-    await page.getByLabel("Find").fill("");
+    await page.getByLabel("Search models").fill("");
     await expect
       .poll(() => page.getByRole("checkbox", { name: "Compare gpt-4o", exact: true }).isDisabled())
       .toBe(true);
@@ -218,15 +218,15 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const invited = await make("/api/invitations", { email: "ada@example.com", role: "owner" });
     const { page: adas } = await visit(invitedPath(invited), { isSignedIn: false });
     await adas.getByLabel("Password").fill("the first long secret");
-    await adas.getByRole("button", { name: "Join" }).click();
+    await adas.getByRole("button", { name: "Join team" }).click();
     await adas.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
 
     const { page } = await visit("/settings");
-    await page.getByText("Invite somebody").click();
+    await page.getByText("Invite user").click();
     await page.getByLabel("E-mail").fill("ada@example.com");
-    await page.getByRole("button", { name: "Make the link" }).click();
+    await page.getByRole("button", { name: "Create invite link" }).click();
     await page.getByRole("alert").filter({ hasText: "already" }).waitFor();
-    await page.getByRole("button", { name: "Make a reset link instead" }).click();
+    await page.getByRole("button", { name: "Create reset link instead" }).click();
     const link = await page.getByRole("dialog").getByLabel("Reset link").inputValue();
     const { page: other } = await visit(link.slice(gateway().url.length), { isSignedIn: false });
     await other.getByLabel("Password").fill("the second long secret");
@@ -239,15 +239,15 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await other.reload();
     await other.getByLabel("Password").fill("the third long secret");
     await other.getByRole("button", { name: "Save and sign in" }).click();
-    await other.getByRole("alert").filter({ hasText: "not valid" }).waitFor();
+    await other.getByRole("alert").filter({ hasText: "already been used" }).waitFor();
   });
 
   test("compares up to four, by link too, and runs them all", async () => {
     const { page, troubles } = await visit("/playground");
     await page.getByLabel("Prompt", { exact: true }).fill("What is the capital of France?");
     await page.getByRole("button", { name: "Compare", exact: true }).click();
-    for (const _ of [2, 3]) await page.getByRole("button", { name: "Compare with another" }).click();
-    await page.getByRole("button", { name: "Compare with another" }).waitFor({ state: "detached" });
+    for (const _ of [2, 3]) await page.getByRole("button", { name: "Add to comparison" }).click();
+    await page.getByRole("button", { name: "Add to comparison" }).waitFor({ state: "detached" });
     await page.getByLabel("Compare with, 2").selectOption("tier:COMPLEX");
     await page.getByLabel("Compare with, 3").selectOption("model:gpt-5-nano");
     const rows = page.locator(".bench-out table tbody tr");
@@ -257,7 +257,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await other.locator(".versus > section").nth(3).waitFor();
     await page.getByRole("button", { name: /^Run all for about \$/ }).click();
     await expect.poll(() => page.getByText(/charged, .* estimated/).count()).toBe(4);
-    await page.getByRole("button", { name: "Remove number 1" }).click();
+    await page.getByRole("button", { name: "Remove 1" }).click();
     await expect.poll(() => page.locator(".versus > section").count()).toBe(3);
     expect(troubles).toEqual([]);
   });
@@ -269,12 +269,12 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     expect(await callWith(key)).toBe(401);
     const { page } = await visit("/keys");
     await page
-      .getByRole("row", { name: /orphan.*deleted profile/ })
-      .getByRole("button", { name: /Change/ })
+      .getByRole("row", { name: /orphan.*Deleted profile/ })
+      .getByRole("button", { name: /Edit/ })
       .click();
     await page.getByRole("dialog").getByLabel("Profile").selectOption("");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("“orphan” is changed.").waitFor();
+    await page.getByText("“orphan” saved.").waitFor();
     expect(await callWith(key)).toBe(200);
   });
 });

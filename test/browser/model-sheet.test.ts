@@ -46,16 +46,16 @@ describe.runIf(hasBrowser)("a model's sheet", () => {
   test("says where it stands in each chain, and opens the one before it", async () => {
     const { page, troubles } = await visit("/models?model=careful");
     const sheet = page.getByRole("region", { name: "Model careful" });
-    const light = sheet.getByRole("list", { name: "The chain of LIGHT" });
+    const light = sheet.getByRole("list", { name: "LIGHT chain" });
     await light.waitFor();
     const rows = sheet.locator(".standing > li");
     expect(await rows.allTextContents()).toEqual([
-      expect.stringMatching(/^LIGHT *2nd of 2/),
-      expect.stringMatching(/^STANDARD *1st of 3/),
+      expect.stringMatching(/^LIGHT *#2 of 2/),
+      expect.stringMatching(/^STANDARD *#1 of 3/),
     ]);
     expect(await light.getByRole("listitem").allTextContents()).toEqual(["steady", "careful"]);
     await light.getByRole("link", { name: "steady" }).click();
-    await page.getByRole("region", { name: "Model steady" }).getByText("1st of 2", { exact: true }).waitFor();
+    await page.getByRole("region", { name: "Model steady" }).getByText("#1 of 2", { exact: true }).waitFor();
     await page.goBack();
     await light.waitFor();
     expect(troubles).toEqual([]);
@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)("a model's sheet", () => {
   test("shows how many of its tool calls could be used, and what that takes off its score", async () => {
     const { page } = await visit("/models?model=careful");
     const sheet = page.getByRole("region", { name: "Model careful" });
-    await sheet.getByText(`${BAD_CALLS} calls, 0 usable: 80.0 lowered to 60.0, −25 %`).waitFor();
+    await sheet.getByText(`${BAD_CALLS} calls, 0 valid: score 80.0 → 60.0 (−25%)`).waitFor();
     const single = sheet.locator(".scores > div").filter({ hasText: "single" });
     expect(await single.locator("dd").textContent()).toMatch(/^60\.0/);
     expect(await sheet.locator(".scores .lost").count()).toBe(1);

@@ -85,12 +85,12 @@ describe.skipIf(!hasBrowser)("every page", () => {
     await pressInOneGo(page, "g", "k");
     await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
     await page.keyboard.press("n");
-    await page.getByRole("dialog", { name: "New key" }).waitFor();
+    await page.getByRole("dialog", { name: "Create key" }).waitFor();
     for (let step = 0; step < 12; step += 1) await page.keyboard.press("Tab");
     const isInside = "document.activeElement === document.body || document.activeElement.closest('dialog') !== null";
     expect(await page.evaluate<boolean>(isInside)).toBe(true);
     await page.keyboard.press("Escape");
-    await page.getByRole("dialog", { name: "New key" }).waitFor({ state: "detached" });
+    await page.getByRole("dialog", { name: "Create key" }).waitFor({ state: "detached" });
   });
 
   test("is two keys away from every other, and its main thing is done without a mouse", async () => {
@@ -104,21 +104,21 @@ describe.skipIf(!hasBrowser)("every page", () => {
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
     }
     await page.keyboard.press("n");
-    await page.getByRole("dialog", { name: "New key" }).waitFor();
+    await page.getByRole("dialog", { name: "Create key" }).waitFor();
     await page.keyboard.type("typed by hand");
     await page.keyboard.press("Enter");
     await page.getByLabel("The key", { exact: true }).waitFor();
     await page.keyboard.press("Escape");
-    await page.getByText("Close all the same?").waitFor();
-    await tabTo(page, "Close without it");
+    await page.getByText("Close anyway?").waitFor();
+    await tabTo(page, "Close without copying");
     await page.keyboard.press("Enter");
     await page.getByRole("row", { name: /typed by hand/ }).waitFor();
     await tabTo(page, "Revoke typed by hand");
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog").getByRole("button", { name: "Revoke", exact: true }).waitFor();
-    await tabTo(page, "Revoke");
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).waitFor();
+    await tabTo(page, "Revoke key");
     await page.keyboard.press("Enter");
-    await page.getByText("“typed by hand” is revoked.").waitFor();
+    await page.getByText("“typed by hand” revoked.").waitFor();
   });
 
   test("shows every chart as a table too", async () => {

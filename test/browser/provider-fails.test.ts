@@ -27,15 +27,15 @@ describe.skipIf(!hasBrowser)("a provider that fails", () => {
       return ((await answer.json()) as { data: unknown[] }).data.length;
     };
     // How many of each there are depends on when the model starts cooling down.
-    const names = { first: "first try", second: "second", later: "third or later", none: "none answered" };
+    const names = { first: "1st", second: "2nd", later: "3rd+", none: "All failed" };
     const entries = Object.entries(names).map(async ([at, name]) => `${name} · ${await countOf(`answered=${at}`)}`);
     const expected = await Promise.all(entries);
     expect(await countOf("answered=second,later,none")).toBeGreaterThan(0);
     await expect.poll(() => legend.allTextContents()).toEqual(expected);
-    await chart.getByText("by provider").click();
+    await chart.getByText("By provider").click();
     await chart.getByText(/^lab · [1-9]/).click();
     await page.waitForURL(({ search }) => search.includes("failed=lab"));
-    await page.getByRole("button", { name: "Take off the filter: lab failed" }).waitFor();
+    await page.getByRole("button", { name: "Remove filter: Failed provider: lab" }).waitFor();
     await expect.poll(() => page.locator(".requests tbody tr").count()).toBe(await countOf("failed=lab"));
     await page.goBack();
     await fallbacks.click();
@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)("a provider that fails", () => {
     await panel.getByText("beta").first().waitFor();
     await page.goto(`${gateway().url}/models`);
     // Which of them depends on how long ago the last call failed.
-    const badges = page.getByRole("row", { name: /alpha/ }).getByText(/^(resting|probing|\d+ failed)$/);
+    const badges = page.getByRole("row", { name: /alpha/ }).getByText(/^(Cooling down|Testing|\d+ failed)$/);
     await badges.first().waitFor();
   });
 });

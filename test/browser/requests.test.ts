@@ -24,16 +24,16 @@ describe.skipIf(!hasBrowser)("the request log", () => {
 
   test("shows a range of days that was chosen, and rejects one that runs backwards", async () => {
     const { page } = await visit("/requests?range=24h");
-    await page.getByText("Custom", { exact: true }).click();
-    await page.getByLabel("First day").fill("2026-03-09");
-    await page.getByLabel("Last day").fill("2026-03-02");
-    await page.getByText("It must not be before the first day.").waitFor();
-    expect(await page.getByRole("link", { name: "Show", exact: true }).count()).toBe(0);
-    await page.getByLabel("First day").fill("2026-03-01");
-    await page.getByRole("link", { name: "Show", exact: true }).click();
+    await page.getByText("Custom range", { exact: true }).click();
+    await page.getByLabel("From", { exact: true }).fill("2026-03-09");
+    await page.getByLabel("To", { exact: true }).fill("2026-03-02");
+    await page.getByText("Choose a day on or after “From”.").waitFor();
+    expect(await page.getByRole("link", { name: "Apply" }).count()).toBe(0);
+    await page.getByLabel("From", { exact: true }).fill("2026-03-01");
+    await page.getByRole("link", { name: "Apply" }).click();
     await page.waitForURL(/from=2026-03-01T00.*to=2026-03-03T00/);
     await page.getByText("1 Mar – 2 Mar", { exact: true }).waitFor();
-    await page.getByText("No requests in this range").waitFor();
+    await page.getByText(/^No requests \(/).waitFor();
     await page.goBack();
     await page.waitForURL(/range=24h$/);
   });
@@ -41,21 +41,21 @@ describe.skipIf(!hasBrowser)("the request log", () => {
   test("narrows by every filter together, with a chip that removes each, and the histogram follows", async () => {
     const { page, troubles } = await visit("/requests");
     await page.getByText("More filters").click();
-    await page.getByLabel("adjusted only").check();
+    await page.getByLabel("Tier adjusted").check();
     await page.waitForURL(/adjusted=true/);
-    await expect.poll(() => countedBy(page)).toContain("1 request through the filters");
+    await expect.poll(() => countedBy(page)).toContain("1 matching request");
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.getByLabel("provider", { exact: true }).selectOption("sandbox");
-    await page.getByLabel("cost from", { exact: true }).selectOption("0.000001");
+    await page.getByLabel("min cost", { exact: true }).selectOption("0.000001");
     await page.getByLabel("routing", { exact: true }).selectOption("auto");
     await page.waitForURL(/adjusted=true&provider=sandbox&costFrom=0.000001&profile=auto/);
-    await expect.poll(() => countedBy(page)).toContain("1 request through the filters");
-    await page.getByLabel("cost below", { exact: true }).selectOption("0.00001");
+    await expect.poll(() => countedBy(page)).toContain("1 matching request");
+    await page.getByLabel("max cost", { exact: true }).selectOption("0.00001");
     await page.getByText("No requests match these 5 filters").waitFor();
-    await expect.poll(() => countedBy(page)).toContain("0 requests through the filters");
+    await expect.poll(() => countedBy(page)).toContain("0 matching requests");
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Take off the filter: cost below $0.00001" }).click();
+    await page.getByRole("button", { name: "Remove filter: Max cost $0.00001" }).click();
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.getByRole("button", { name: "Clear filters" }).click();
     await page.waitForURL(/\/requests$/);
@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)("the request log", () => {
     await page.locator('a[title$="request while-reading"]').waitFor();
     await page.route("**/api/events*", (route) => route.abort());
     await page.reload();
-    await page.getByText("live, every 3 s").waitFor();
+    await page.getByText("Live, every 3 s").waitFor();
     await ask("asked-for");
     await page.locator('a[title$="request asked-for"]').waitFor();
     expect(troubles).toEqual([]);
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)("the request log", () => {
   test("keeps views under a name in this browser", async () => {
     const { page } = await visit("/requests?tier=COMPLEX&range=7d");
     await page.getByText("Views", { exact: true }).click();
-    await page.getByLabel("Name of this view").fill("hard ones");
+    await page.getByLabel("View name").fill("hard ones");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("View: hard ones").waitFor();
     expect(await axeFaults(page)).toEqual([]);
@@ -110,9 +110,9 @@ describe.skipIf(!hasBrowser)("the request log", () => {
     await page.getByText("Views", { exact: true }).click();
     await page.getByRole("link", { name: "hard ones" }).click();
     await page.waitForURL(/range=7d&tier=COMPLEX/);
-    await page.getByRole("button", { name: "Take off the filter: tier COMPLEX" }).waitFor();
+    await page.getByRole("button", { name: "Remove filter: Tier COMPLEX" }).waitFor();
     await page.getByText("View: hard ones").click();
-    await page.getByRole("button", { name: "Forget the view hard ones" }).click();
+    await page.getByRole("button", { name: "Delete view hard ones" }).click();
     await page.reload();
     await page.getByText("Views", { exact: true }).waitFor();
   });
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)("the request log", () => {
     await rows(page).first().click();
     await page.getByRole("tab", { name: "Decision" }).waitFor();
     await page.keyboard.press("c");
-    await page.getByText("The request id is copied.").waitFor();
+    await page.getByText("Request id copied.").waitFor();
     const id = await page.locator(".sheet h2 code").innerText();
     expect(await clipboard()).toBe(id);
     await page.getByRole("button", { name: "Copy as curl" }).click();
@@ -147,18 +147,18 @@ describe.skipIf(!hasBrowser)("the request log", () => {
       ({ searchParams }) => searchParams.get("key") === key && searchParams.get("status") === "error",
     );
     await expect.poll(() => rows(page).count()).toBe(errors);
-    await expect.poll(() => countedBy(page)).toContain(`${errors} requests through the filters`);
+    await expect.poll(() => countedBy(page)).toContain(`${errors} matching requests`);
     await page.goBack();
     await page.locator("figure", { hasText: "Tier mix" }).getByRole("link", { name: "COMPLEX" }).click();
     await page.waitForURL(/tier=COMPLEX/);
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.goBack();
-    await page.locator("figure", { hasText: "Errors" }).getByRole("link", { name: "other 4xx" }).click();
+    await page.locator("figure", { hasText: "Errors" }).getByRole("link", { name: "Other 4xx" }).click();
     await page.waitForURL(/status=404|status=4\d\d(%2C4\d\d)*/);
     await expect.poll(() => rows(page).count()).toBe(errors);
     await page.goBack();
-    await page.getByRole("button", { name: "gateway" }).click();
-    await page.getByText(/Until the first token the gateway took/).waitFor();
+    await page.getByRole("button", { name: "Gateway" }).click();
+    await page.getByText(/^.*Gateway overhead .* of TTFT/).waitFor();
   });
 
   test("is behind the numbers of keys and models, exactly", async () => {
@@ -169,17 +169,17 @@ describe.skipIf(!hasBrowser)("the request log", () => {
     const ofKey = Number(await key.innerText());
     await key.click();
     await page.waitForURL(/\/requests\?.*key=/);
-    await expect.poll(() => countedBy(page)).toContain(`: ${ofKey} requests through the filters`);
+    await expect.poll(() => countedBy(page)).toContain(` ${ofKey} matching requests`);
     await page.goto(`${gateway().url}/models?sort=traffic`);
     const busiest = page.locator('td[data-cell="traffic"] a').first();
-    await expect.poll(() => busiest.innerText()).not.toBe("0 %");
+    await expect.poll(() => busiest.innerText()).not.toBe("0%");
     await busiest.click();
     await page.waitForURL(/\/requests\?.*model=/);
     const { data } = (await (await gateway().api("GET", "/api/usage?by=total&group=model")).json()) as {
       data: { group: string | null; requests: number }[];
     };
     const most = Math.max(...data.filter(({ group }) => group !== null).map(({ requests }) => requests));
-    await expect.poll(() => countedBy(page)).toContain(`: ${most} request`);
+    await expect.poll(() => countedBy(page)).toContain(` ${most} matching request`);
   });
 
   test("fits a phone with everything open", async () => {

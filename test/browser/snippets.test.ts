@@ -42,9 +42,9 @@ describe.skipIf(!hasBrowser)("a program from the dashboard", () => {
 
   test("made with a new key works as it is", async () => {
     const { page } = await visit("/keys");
-    await page.getByRole("button", { name: "New key" }).click();
-    await page.getByRole("dialog").getByLabel("Name").fill("pasted");
     await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("pasted");
+    await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
     const texts = await textsOf(page, "Example call");
     for (const program of PROGRAMS) {
       if (program === "curl" && !hasCurl) continue;

@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)("every page", () => {
     const invited = await post("/api/invitations", { email: "owner@acme.example", accountId: account.id ?? "" });
     owner = await visit((invited.link ?? "").slice(gateway().url.length), { isSignedIn: false });
     await owner.page.getByLabel("Password").fill(PASSWORD);
-    await owner.page.getByRole("button", { name: "Join" }).click();
+    await owner.page.getByRole("button", { name: "Join team" }).click();
     await owner.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   });
 
@@ -62,9 +62,9 @@ describe.skipIf(!hasBrowser)("every page", () => {
   test("an account with nothing in it says on each page what will be there", async () => {
     const { page, troubles } = owner;
     for (const [path, text] of [
-      ["/keys", "No key can call this gateway"],
-      ["/profiles", "No profile yet"],
-      ["/credits", "No entry yet"],
+      ["/keys", "No API keys yet"],
+      ["/profiles", "No profiles yet"],
+      ["/credits", "No entries yet"],
     ] as const) {
       await go(page, path);
       await page.getByText(text).waitFor();
@@ -75,11 +75,11 @@ describe.skipIf(!hasBrowser)("every page", () => {
   test("an owner sees what is not theirs, and is offered nothing that would be rejected", async () => {
     const { page } = owner;
     await go(page, "/credits?new=1");
-    await page.getByText("Ask an operator for a top-up").waitFor();
+    await page.getByText("Ask your admin to add credits").waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
     expect(await page.getByRole("button", { name: "Add credits" }).count()).toBe(0);
     await go(page, "/settings");
-    await page.getByText("for operators to see").waitFor();
+    await page.getByText("Only admins can see configuration").waitFor();
     expect(await page.getByRole("button", { name: /^Test/ }).count()).toBe(0);
     await go(page, "/models?model=gpt-5-nano");
     await page.getByRole("heading", { name: /gpt-5-nano/ }).waitFor();
@@ -88,8 +88,8 @@ describe.skipIf(!hasBrowser)("every page", () => {
 
   test("a search without a hit can be taken back, and j and k go through what is found", async () => {
     const { page } = await visit("/models?q=no-such-model");
-    await page.getByText("No model matches").waitFor();
-    await page.getByRole("link", { name: "Clear the search" }).click();
+    await page.getByText("No matching models").waitFor();
+    await page.getByRole("link", { name: "Clear search" }).click();
     await page.locator(".models tbody tr").nth(5).waitFor();
     await page.keyboard.press("j");
     await page.waitForURL(/model=/);
@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)("every page", () => {
     };
     const { page } = await visit("/keys", { colorScheme, reducedMotion: "reduce" });
     await page
-      .getByRole("button", { name: /^Change / })
+      .getByRole("button", { name: /^Edit / })
       .first()
       .click();
     await page.getByRole("dialog").getByLabel("Name").waitFor();
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)("every page", () => {
     await gateway().api("POST", "/api/keys", { name: `tied ${colorScheme}`, profile: id });
     await go(page, `/profiles/${id}`);
     await page.getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("dialog").getByLabel("Move its keys to").waitFor();
+    await page.getByRole("dialog").getByLabel("Move keys to").waitFor();
     await look(page, "delete a profile");
     await go(page, "/playground");
     await page.getByLabel("Prompt", { exact: true }).fill("Hi!");

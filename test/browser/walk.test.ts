@@ -37,28 +37,28 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
 
   test("shows a key once, asks before it is closed uncopied, and the key works", async () => {
     const { page } = await visit("/keys");
-    await page.getByRole("button", { name: "New key" }).click();
-    await page.getByRole("dialog").getByLabel("Name").fill("walker");
     await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("walker");
+    await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
     const key = await page.getByLabel("The key", { exact: true }).inputValue();
     expect(key).toMatch(/^sk-service-/);
     await page.getByRole("dialog", { name: "Key “walker”" }).waitFor();
     await page.keyboard.press("Escape");
-    await page.getByText("Close all the same?").waitFor();
-    await page.getByRole("button", { name: "Back to the key" }).click();
+    await page.getByText("Close anyway?").waitFor();
+    await page.getByRole("button", { name: "Go back" }).click();
     expect(await page.getByLabel("Example call: curl").inputValue()).toContain(key);
     const authorization = `Bearer ${key}`;
     expect((await gateway().post("/v1/chat/completions", HELLO_BODY, { authorization })).status).toBe(200);
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Close without it" }).click();
+    await page.getByRole("button", { name: "Close without copying" }).click();
     await page.reload();
     await page.getByText("walker").waitFor();
     expect(await page.content()).not.toContain(key);
     await page.getByRole("button", { name: "Revoke walker" }).click();
     await page.getByText("1 request in the last 24 hours").waitFor();
     await page.getByLabel("Type “walker” to confirm").fill("walker");
-    await page.getByRole("button", { name: "Revoke", exact: true }).click();
-    await page.getByText("“walker” is revoked.").waitFor();
+    await page.getByRole("button", { name: "Revoke key" }).click();
+    await page.getByText("“walker” revoked.").waitFor();
     expect((await gateway().post("/v1/chat/completions", HELLO_BODY, { authorization })).status).toBe(401);
   });
 
@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
     expect(await other.getByLabel("Prompt", { exact: true }).inputValue()).toBe("Hi!");
     await page.getByRole("button", { name: /^Run for about/ }).click();
     await page.getByText(/charged, .* estimated/).waitFor();
-    await page.getByRole("link", { name: "See the request" }).click();
+    await page.getByRole("link", { name: "View request" }).click();
     await page.getByRole("tab", { name: "Decision" }).waitFor();
     await page.getByRole("link", { name: "Open in playground" }).click();
     await page.waitForURL(/\/playground/);
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
       await highest.getAttribute("aria-valuetext"),
     ];
     await page.getByText("Any tier").waitFor();
-    await expect.poll(said).toEqual(["NANO, open", "COMPLEX, open"]);
+    await expect.poll(said).toEqual(["NANO, no limit", "COMPLEX, no limit"]);
     await lowest.focus();
     await page.keyboard.press("ArrowRight");
     await page.getByText("SIMPLE and above").waitFor();
@@ -104,10 +104,10 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("End");
     await expect.poll(said).toEqual(["SIMPLE", "SIMPLE"]);
-    await page.getByRole("button", { name: "Move the nearer end to STANDARD" }).click();
+    await page.getByRole("button", { name: "Move the nearer handle to STANDARD" }).click();
     await page.getByText("SIMPLE to STANDARD").waitFor();
     const handle = await highest.boundingBox();
-    const stop = await page.getByRole("button", { name: "Move the nearer end to COMPLEX" }).boundingBox();
+    const stop = await page.getByRole("button", { name: "Move the nearer handle to COMPLEX" }).boundingBox();
     if (handle === null || stop === null) throw new Error("not in sight");
     // Its handle is 24 pixels wide on a slider whose ends are the centres of the outermost stops.
     const middleOf = (rank: number): number => handle.x + 12 + ((handle.width - 24) * rank) / 4;
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
     await page.mouse.move(stop.x + stop.width, handle.y + 12, { steps: 4 });
     await page.mouse.up();
     await page.getByText("SIMPLE and above").waitFor();
-    await page.getByRole("button", { name: "Move the nearer end to NANO" }).click();
+    await page.getByRole("button", { name: "Move the nearer handle to NANO" }).click();
     await page.getByText("Any tier").waitFor();
   });
 
@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
       const entry = await page.locator(".ledger tr.chosen").innerText();
       const { page: same } = await visit(page.url().slice(gateway().url.length));
       await same.locator(".ledger tr.chosen").waitFor();
-      const withoutAge = (text: string): string => text.replace(/^.*(?=charge)/s, "");
+      const withoutAge = (text: string): string => text.replace(/^.*(?=Charge)/s, "");
       expect(withoutAge(await same.locator(".ledger tr.chosen").innerText())).toBe(withoutAge(entry));
       for (const step of [2, 1, 0]) {
         await page.goBack();
@@ -184,11 +184,11 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
       const keyed = await gateway().api("POST", "/api/keys", { name: "strict caller", profile: id });
       const { key } = (await keyed.json()) as { key: string };
       const { page } = await visit(`/profiles/${id}`);
-      await page.getByText(/Of the last \d+ requests/).waitFor();
+      await page.getByText(/Last \d+ requests/).waitFor();
       await page.getByRole("button", { name: "Delete" }).click();
       await page.getByRole("dialog").getByText("strict caller").waitFor();
       await page.getByRole("button", { name: "Delete profile" }).click();
-      await page.getByText("“strict” is deleted.").waitFor();
+      await page.getByText("“strict” deleted.").waitFor();
       const refused = await gateway().post("/v1/chat/completions", HELLO_BODY, { authorization: `Bearer ${key}` });
       expect((await expectError(refused, { status: 401 })).message).toContain("profile");
     });

@@ -28,7 +28,7 @@ export function CopyButton({ text, label = "Copy", kind = "quiet", onCopied }: C
   const [said, setSaid] = useState<string | null>(null);
   const copy = async (): Promise<void> => {
     const isCopied = await copyText(text);
-    setSaid(isCopied ? "Copied" : "Select it and press Ctrl+C");
+    setSaid(isCopied ? "Copied" : "Press Ctrl+C to copy");
     if (isCopied) onCopied?.();
     setTimeout(() => setSaid(null), SAID_MS);
   };

@@ -56,7 +56,7 @@ export function RangePicker() {
         value={name}
         onChange={(range) => setQuery({ range, from: null, to: null, after: null })}
       />
-      <Popover label={name === "custom" ? daysText(fromMs, toMs) : "Custom"}>
+      <Popover label={name === "custom" ? daysText(fromMs, toMs) : "Custom range"}>
         {/* The key makes the fields start from the range that is shown now. */}
         <CustomRange key={`${fromMs}-${toMs}`} fromMs={fromMs} toMs={toMs} />
       </Popover>
@@ -74,18 +74,18 @@ function CustomRange({ fromMs, toMs }: { readonly fromMs: number; readonly toMs:
   const isRange = startMs < endMs;
   return (
     <>
-      <TextField label="First day" type="date" value={first} onInput={setFirst} />
+      <TextField label="From" type="date" value={first} onInput={setFirst} />
       <TextField
-        label="Last day"
+        label="To"
         type="date"
         value={last}
         onInput={setLast}
-        hint="Days are those of UTC."
-        error={isRange ? null : "It must not be before the first day."}
+        hint="Times in UTC."
+        error={isRange ? null : "Choose a day on or after “From”."}
       />
       {isRange && (
         <ButtonLink kind="primary" href={hrefWith({ range: null, after: null, ...rangeChanges(startMs, endMs) })}>
-          Show
+          Apply
         </ButtonLink>
       )}
     </>

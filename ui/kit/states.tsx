@@ -85,7 +85,7 @@ export function Failed({ error, onRetry }: { readonly error: ApiError; readonly 
   const isForbidden = error.status === 403;
   return (
     <div class="empty failed" role="alert">
-      <h3>{isForbidden ? "Not yours to see" : "This could not be loaded"}</h3>
+      <h3>{isForbidden ? "You don't have access" : "Couldn't load this"}</h3>
       <p>{error.message}</p>
       {error.requestId !== null && (
         <p class="faint">

@@ -33,7 +33,7 @@ export function TierRange({
             tabIndex={-1}
             class={rank < low || rank > high ? "out" : ""}
             data-tier={tier}
-            aria-label={`Move the nearer end to ${tier}`}
+            aria-label={`Move the nearer handle to ${tier}`}
             onClick={() => pick(rank)}
           >
             {tier}
@@ -67,7 +67,7 @@ function Handle({ label, kind, rank, least, most, onMove }: HandleProps) {
       type="range"
       class={kind}
       aria-label={label}
-      aria-valuetext={isOpen ? `${TIERS[rank]}, open` : TIERS[rank]}
+      aria-valuetext={isOpen ? `${TIERS[rank]}, no limit` : TIERS[rank]}
       min={0}
       max={LAST}
       step={1}

@@ -34,7 +34,7 @@ export function TierLadder({ classified, final, floor, ceiling }: TierLadderProp
           <li key={tier} data-tier={tier} class={`${tier === final ? "final" : ""} ${isOut ? "out" : ""}`}>
             <span>{tier}</span>
             <small>
-              {tier === final ? "used" : ""}
+              {tier === final ? "selected" : ""}
               {tier === classified && classified !== final ? "classified" : ""}
             </small>
           </li>

@@ -52,18 +52,18 @@ function DecisionFacts({ decision, reasoning, routedMs }: DecisionFactsProps) {
       <Fact name="Confidence">{percent(decision.confidence)}</Fact>
       {reasoning.score !== null && decision.profile === "auto" && (
         <Fact name="Score">
-          {reasoning.score} <span class="faint">falls into {reasoning.tier}</span>
+          {reasoning.score} <span class="faint">({reasoning.tier})</span>
         </Fact>
       )}
-      <Fact name="Tokens, estimated">
-        {decision.estimatedTokens.input} in, {decision.estimatedTokens.output} out
+      <Fact name="Estimated tokens">
+        {decision.estimatedTokens.input} in / {decision.estimatedTokens.output} out
       </Fact>
       {decision.toolScenario !== null && (
         <Fact name="Tools">
-          {decision.toolScenario.replaceAll("_", " ")}, function-calling score {decision.bfclScore ?? "unknown"}
+          {decision.toolScenario.replaceAll("_", " ")}, BFCL score {decision.bfclScore ?? "unknown"}
         </Fact>
       )}
-      {decision.historyFloor !== null && <Fact name="Conversation">not below {decision.historyFloor}</Fact>}
+      {decision.historyFloor !== null && <Fact name="Conversation">{decision.historyFloor} or higher</Fact>}
       {routedMs !== null && <Fact name="Routed in">{duration(routedMs)}</Fact>}
     </dl>
   );
@@ -83,7 +83,7 @@ function ReasoningSteps({ reasoning: { signals, steps } }: { readonly reasoning:
         </ul>
       )}
       {steps.length > 0 && (
-        <ol class="steps" aria-label="What changed the decision, in order">
+        <ol class="steps" aria-label="Adjustments, in order">
           {steps.map((step) => (
             <li key={step}>{step}</li>
           ))}
@@ -95,11 +95,11 @@ function ReasoningSteps({ reasoning: { signals, steps } }: { readonly reasoning:
 
 /** How a decision came about, in words. */
 const METHODS: Readonly<Record<string, string>> = {
-  rules: "the rules alone",
-  model: "the trained classifier",
-  hybrid: "classifier and rules agreeing",
-  tier: "the caller: tier as asked",
-  direct: "the caller: model as asked",
+  rules: "Rules",
+  model: "Classifier",
+  hybrid: "Classifier + rules",
+  tier: "Request (fixed tier)",
+  direct: "Request (fixed model)",
 };
 
 /** One line of a list of facts. */
@@ -117,7 +117,7 @@ function Chain({ decision, answeredBy }: { readonly decision: Decision; readonly
   const removed = decision.candidates.filter(({ removedBecause }) => removedBecause !== null);
   return (
     <div class="chain">
-      <h3>Tried in this order</h3>
+      <h3>Fallback chain</h3>
       <ol>
         {decision.chain.map((model) => (
           <li key={model}>
@@ -148,7 +148,7 @@ function Estimate({ usd: amount }: { readonly usd: string | undefined }) {
 function Removed({ removed }: { readonly removed: readonly Candidate[] }) {
   return (
     <>
-      <h3>Looked at and left out</h3>
+      <h3>Excluded models</h3>
       <ul class="removed">
         {removed.map(({ model, removedBecause }) => (
           <li key={model}>

@@ -29,7 +29,7 @@ export function useProviderTest(provider: string, model?: string) {
       <Button
         kind="quiet"
         label={label}
-        title="One answer of a few tokens. No credits are used; the provider counts it."
+        title="Sends one tiny request. Uses no credits; your provider may bill it."
         isBusy={isBusy}
         onClick={test}
       >

@@ -17,7 +17,7 @@ export function Quality({ label, value, onChange }: QualityProps) {
       <Segmented
         label={`${label} quality`}
         choices={[
-          { value: "", label: "–" },
+          { value: "", label: "Default" },
           { value: "0", label: "Fast" },
           { value: "1", label: "Balanced" },
           { value: "2", label: "Best" },

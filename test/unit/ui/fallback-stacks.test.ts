@@ -19,7 +19,7 @@ function hour(index: number, requests: number, answered: Partial<AnsweredCounts>
   return { start, requests, answered: { ...NONE, ...answered } } as Usage;
 }
 
-describe("requests by the try that answered", () => {
+describe("requests by the attempt that answered", () => {
   const rows = [hour(0, 4, { unknown: 4 }), hour(2, 11, { first: 6, second: 2, later: 1, none: 1, unknown: 1 })];
 
   test("are stacked over the hours, and an hour that was not counted is not known", () => {
@@ -35,11 +35,11 @@ describe("requests by the try that answered", () => {
   });
 
   test.each([
-    [[], "No provider was asked."],
-    [[hour(0, 3, { first: 3 })], "First choices answered everything."],
-    [rows, "60 % were answered at the first try. Without 5 requests from before tries were counted."],
-    [[hour(0, 4, { unknown: 4 })], "Without 4 requests from before tries were counted."],
-  ])("%# are told in words", (given, text) => expect(describeTries(given)).toBe(text));
+    [[], "No provider was called."],
+    [[hour(0, 3, { first: 3 })], "No fallbacks."],
+    [rows, "60% answered on the first attempt. Excludes 5 older requests without attempt counts."],
+    [[hour(0, 4, { unknown: 4 })], "Excludes 4 older requests without attempt counts."],
+  ])("%# are described", (given, text) => expect(describeTries(given)).toBe(text));
 });
 
 describe("requests by the provider that failed", () => {
@@ -64,14 +64,14 @@ describe("requests by the provider that failed", () => {
     expect(many.at(-1)?.values).toEqual([0, 11, 0]);
   });
 
-  test("are told in words", () => {
-    expect(describeFailures([], [])).toBe("No provider failed a request.");
+  test("are described", () => {
+    expect(describeFailures([], [])).toBe("No provider failures.");
     const [one, two] = [[failed(0, "a", 1)], [failed(0, "a", 1), failed(1, "b", 2)]];
     expect(describeFailures(failureStacks(RANGE, one), [hour(0, 2, { unknown: 2 })])).toBe(
-      "a failed 1 request. Without 2 requests from before tries were counted.",
+      "a: 1 failed request. Excludes 2 older requests without attempt counts.",
     );
     expect(describeFailures(failureStacks(RANGE, two), [])).toBe(
-      "b failed 2 requests. What two providers failed counts at both.",
+      "b: 2 failed requests. A request that failed at two providers counts for both.",
     );
   });
 });

@@ -10,24 +10,21 @@ const SEEN = {
 
 describe("what was seen of a model's tool calls", () => {
   test.each([
-    [{}, "40 calls, 31 usable (2 did not parse, 1 named no tool that was offered): 80.0 lowered to 72.0, −10 %"],
-    [{ calls: 50, parsed: 50, known: 50, valid: 50, blendedScore: 80 }, "50 calls, all usable: nothing lowered"],
+    [{}, "40 calls, 31 valid (2 unparseable, 1 unknown tool): score 80.0 → 72.0 (−10%)"],
+    [{ calls: 50, parsed: 50, known: 50, valid: 50, blendedScore: 80 }, "50 calls, all valid: score unchanged"],
     [
       { calls: 1, parsed: 1, known: 1, valid: 0, blendedScore: 80, basis: "everyone" as const },
-      "1 call, 0 usable: fewer than 30 lower nothing",
+      "1 call, 0 valid: no change below 30 calls",
     ],
     [
       { calls: 0, parsed: 0, known: 0, valid: 0, blendedScore: 60, basis: "everyone" as const },
-      "no calls of this account: 80.0 lowered to 60.0 by what several accounts saw, −25 %",
+      "No calls from this account: score 80.0 → 60.0 (−25%, from several accounts)",
     ],
-    [
-      { parsed: 40, known: 40, staticScore: null, blendedScore: null },
-      "40 calls, 31 usable: there is no score to lower",
-    ],
+    [{ parsed: 40, known: 40, staticScore: null, blendedScore: null }, "40 calls, 31 valid: no score to adjust"],
   ])("%j", (change, text) => expect(seenText({ ...SEEN, ...change })).toBe(text));
 });
 
 test.each([
-  [[], "none: by name only"],
-  [[{ tier: "LIGHT", place: 2, of: 5 }], "2nd of 5 in LIGHT"],
+  [[], "None (direct calls only)"],
+  [[{ tier: "LIGHT", place: 2, of: 5 }], "#2 of 5 in LIGHT"],
 ])("the places %j", (chains, text) => expect(standingText(chains)).toBe(text));

@@ -13,19 +13,19 @@ type Line = Parameters<typeof withLive>[0][number];
 const NAMES = { keys: new Map([["key_1", "production"]]), profiles: new Map([["profile_1", "budget"]]) };
 
 test.each([
-  ["status", "error", "all errors"],
-  ["status", "401,404", "status 401,404"],
-  ["tier", "none", "no tier"],
-  ["model", "gpt-5", "model gpt-5"],
-  ["key", "key_1", "key production"],
-  ["key", "key_2", "key key_2"],
-  ["keyProfile", "profile_1", "profile budget"],
-  ["keyProfile", "none", "keys without a profile"],
-  ["profile", "direct", "routing: model as asked"],
-  ["costFrom", "0.001", "cost from $0.001"],
-  ["adjusted", "true", "adjusted only"],
-  ["q", "req_7", "id req_7…"],
-])("%s=%s is told as %s", (name, value, told) => {
+  ["status", "error", "Errors"],
+  ["status", "401,404", "Status 401,404"],
+  ["tier", "none", "No tier"],
+  ["model", "gpt-5", "Model gpt-5"],
+  ["key", "key_1", "Key production"],
+  ["key", "key_2", "Key key_2"],
+  ["keyProfile", "profile_1", "Profile budget"],
+  ["keyProfile", "none", "Keys without a profile"],
+  ["profile", "direct", "Routing: Fixed model"],
+  ["costFrom", "0.001", "Min cost $0.001"],
+  ["adjusted", "true", "Tier adjusted"],
+  ["q", "req_7", "Id req_7…"],
+])("%s=%s reads %s", (name, value, told) => {
   expect(describeFilter(name, value, NAMES)).toBe(told);
 });
 

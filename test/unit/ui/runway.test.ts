@@ -10,11 +10,20 @@ test.each([
 });
 
 test.each([
+  ["two days of use are divided by two", 10, 2, 2, { perDayUsd: 1, days: 10 }],
+  ["ten minutes of use say nothing about years", 5, 0.00001, 0.007, { perDayUsd: 0.00001, days: null }],
+  ["a fast start is said at once", 5, 2, 0.2, { perDayUsd: 2, days: 2.5 }],
+])("%s", (_, available, week, daysOfUse, runway) => {
+  expect(runwayOf(available, week, daysOfUse)).toEqual(runway);
+});
+
+test.each([
   [-1, "none", "none"],
-  [0.5, "12 hours", "12 h"],
-  [19.9, "19 days", "19 d"],
-  [2_000, "2,000 days", "2,000 d"],
-  [1e9, "over 10 years", "10+ y"],
+  [0.5, "12 hours", "12 hours"],
+  [0.04, "1 hour", "1 hour"],
+  [19.9, "19 days", "19 days"],
+  [2_000, "2,000 days", "2,000 days"],
+  [1e9, "over 10 years", "10+ years"],
 ])("%d days", (days, long, short) => {
   expect([runwayText(days), runwayText(days, true)]).toEqual([long, short]);
 });

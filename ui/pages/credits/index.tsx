@@ -64,7 +64,7 @@ function Ledger() {
         <h2>Ledger</h2>
         {month !== null && <MonthChip month={month} />}
         <Segmented
-          label="Kind of entry"
+          label="Entry type"
           choices={KINDS}
           value={kind}
           onChange={(next) => setQuery({ kind: next, after: null, entry: null })}
@@ -95,7 +95,7 @@ function Ledger() {
 /** The ledger is read by cursor: there is a way to the newest and to older entries, but no page numbers. */
 function LedgerPages({ isAtNewest, next }: { readonly isAtNewest: boolean; readonly next: string | null }) {
   return (
-    <nav class="row pages" aria-label="Pages of the ledger">
+    <nav class="row pages" aria-label="Ledger pages">
       {!isAtNewest && <ButtonLink href={hrefWith({ after: null, entry: null })}>Newest</ButtonLink>}
       {next !== null && <ButtonLink href={hrefWith({ after: next })}>Older</ButtonLink>}
     </nav>
@@ -113,12 +113,12 @@ const KINDS = [
 
 /** An empty ledger, or filters that nothing passes. */
 function NoEntry({ isNarrowed, month }: { readonly isNarrowed: boolean; readonly month: string | null }) {
-  if (!isNarrowed) return <Empty title="No entry yet">Top-ups and charges appear here as they happen.</Empty>;
+  if (!isNarrowed) return <Empty title="No entries yet">Top-ups and charges appear here.</Empty>;
   // One way out for all filters.
   const all = (
     <ButtonLink href={hrefWith({ kind: null, month: null, after: null, entry: null })}>Show all entries</ButtonLink>
   );
-  return <Empty title={month === null ? "No entry of this kind" : "No such entry in this month"} action={all} />;
+  return <Empty title={month === null ? "No entries of this type" : "No matching entries this month"} action={all} />;
 }
 
 /** The balance refuses nothing here, so what counts is what was spent. */
@@ -134,14 +134,14 @@ function Metered({ credits }: { readonly credits: Balance }) {
       <article class="card tile">
         <h2>Spending</h2>
         <p class="big">{runway === null ? "–" : usd(runway.perDayUsd)}</p>
-        <p class="faint">a day, over the last 7 days</p>
+        <p class="faint">per day, last 7 days</p>
       </article>
       <article class="card tile">
         <h2>Balance</h2>
         <p class="big" title={exact(credits.availableUsd)}>
           {usd(credits.availableUsd)}
         </p>
-        <p class="faint">used only when the account is prepaid</p>
+        <p class="faint">Used only in prepaid mode</p>
       </article>
     </section>
   );
@@ -164,21 +164,25 @@ function Balances({ credits }: { readonly credits: Balance }) {
         <p class={`big ${Number(credits.availableUsd) <= 0 ? "bad" : ""}`} title={exact(credits.availableUsd)}>
           {usd(credits.availableUsd)}
         </p>
-        <p class="faint">{usd(credits.postedUsd)} total, a cap on spending</p>
+        <p class="faint">{usd(credits.postedUsd)} total. A spending cap: no card is charged.</p>
       </article>
       <article class="card tile">
         <h2>Reserved</h2>
         <p class="big" title={exact(credits.heldUsd)}>
           {usd(credits.heldUsd)}
         </p>
-        <p class="faint">for running requests</p>
+        <p class="faint">Reserved for running requests</p>
       </article>
       <article class="card tile">
         <h2>Runway</h2>
         <p class={`big ${isLow ? "caution" : ""}`}>{runway?.days == null ? "–" : runwayText(runway.days)}</p>
         <p class="faint">
           {runway?.days === null ? (
-            "nothing spent in the last 7 days"
+            runway.perDayUsd === 0 ? (
+              "Nothing spent in the last 7 days"
+            ) : (
+              "Too early to tell"
+            )
           ) : (
             <>
               at the{" "}
@@ -192,8 +196,17 @@ function Balances({ credits }: { readonly credits: Balance }) {
   );
 }
 
-/** Names of the API that are shown differently. */
-const KIND_NAMES: Readonly<Record<string, string>> = { topup: "top-up", adjustment: "adjustment", grant: "grant" };
+/** Kinds of entries, by their names in the API. */
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  topup: "Top-up",
+  charge: "Charge",
+  adjustment: "Adjustment",
+  grant: "Grant",
+};
+/** Notes that the gateway writes itself, explained. */
+const NOTE_TEXTS: Readonly<Record<string, string>> = {
+  "starter credit": "Starter credit: a spending cap to try things out",
+};
 
 /** An entry that a link points to is marked and scrolled to. */
 function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] }) {
@@ -209,9 +222,9 @@ function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] }) 
         <thead>
           <tr>
             <th scope="col">Time</th>
-            <th scope="col">Kind</th>
-            <th scope="col">About</th>
-            <th scope="col">By</th>
+            <th scope="col">Type</th>
+            <th scope="col">Details</th>
+            <th scope="col">Added by</th>
             <th scope="col" class="number">
               Amount
             </th>
@@ -242,7 +255,7 @@ function LedgerRow({ entry, isLinked }: { readonly entry: LedgerEntry; readonly 
       <td data-cell="kind">{KIND_NAMES[entry.kind] ?? entry.kind}</td>
       <td data-cell="about" class="cut">
         {entry.requestId === null ? (
-          (entry.note ?? (entry.kind === "grant" ? "covers the metered charge after it" : ""))
+          <Note entry={entry} />
         ) : (
           <a href={hrefTo(`/requests/${encodeURIComponent(entry.requestId)}`, { tab: "cost" })}>
             {entry.model ?? entry.requestId}
@@ -254,11 +267,17 @@ function LedgerRow({ entry, isLinked }: { readonly entry: LedgerEntry; readonly 
       </td>
       <td data-cell="amount" class={`number ${isCredit ? "good" : ""}`} title={exact(entry.amountUsd)}>
         {isCredit ? "+" : ""}
-        {usd(entry.amountUsd)}
+        {balance(entry.amountUsd)}
       </td>
       <td data-cell="balance" class="number" title={exact(entry.balanceAfterUsd)}>
         {balance(entry.balanceAfterUsd)}
       </td>
     </tr>
   );
+}
+
+/** Metered charges are covered by grants that nobody wrote a note for. */
+function Note({ entry: { note, kind } }: { readonly entry: LedgerEntry }) {
+  if (note === null) return <>{kind === "grant" ? "Covers the next metered charge" : ""}</>;
+  return <>{NOTE_TEXTS[note] ?? note}</>;
 }

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
-import { balance, count, exact, monthName, plural, usd } from "../../format.ts";
+import { balance, count, exact, monthName, plural } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Shown } from "../../kit/states.tsx";
 import { hrefWith, setQuery } from "../../router.ts";
@@ -20,14 +20,14 @@ export function Months({ chosen }: { readonly chosen: string | null }) {
   if (months.data?.data.length === 0) return null;
   return (
     <section class="card">
-      <h2>Months</h2>
+      <h2>Monthly summary</h2>
       <Shown load={months} rows={2}>
         {({ data, next }) => (
           <>
             <MonthTable months={data} chosen={chosen} />
             {next !== null && limit === FEW && (
               <p class="row pages">
-                <Button onClick={() => setLimit(MANY)}>All months</Button>
+                <Button onClick={() => setLimit(MANY)}>Show all months</Button>
               </p>
             )}
           </>
@@ -42,7 +42,7 @@ function MonthTable({ months, chosen }: { readonly months: readonly LedgerMonth[
   return (
     <div class="table-box">
       <table class="rows months">
-        <caption class="hidden">What each month (UTC) did to the balance, newest first</caption>
+        <caption class="hidden">Monthly summary (UTC), newest first</caption>
         <thead>
           <tr>
             <th scope="col">Month</th>
@@ -82,7 +82,7 @@ function MonthRow({ month, isChosen }: { readonly month: LedgerMonth; readonly i
       </td>
       <SumCell cell="top-ups" amount={month.topUpsUsd} href={of("topup")} />
       <SumCell cell="charges" amount={month.chargesUsd} href={of("charge")} />
-      <SumCell cell="corrections" amount={month.adjustmentsUsd} href={of("adjustment")} />
+      <SumCell cell="adjustments" amount={month.adjustmentsUsd} href={of("adjustment")} />
       <SumCell cell="grants" amount={month.grantsUsd} href={of("grant")} />
       <td data-cell="closing" class="number" title={exact(month.closingUsd)}>
         {balance(month.closingUsd)}
@@ -102,7 +102,7 @@ function SumCell({ cell, amount, href }: { readonly cell: string; readonly amoun
 
 /** With its sign, so that money in and out are told apart without colour. */
 function signed(amount: string): string {
-  return `${Number(amount) > 0 ? "+" : ""}${usd(amount)}`;
+  return `${Number(amount) > 0 ? "+" : ""}${balance(amount)}`;
 }
 
 /** Says above the ledger that it shows one month, and undoes it. */

@@ -44,7 +44,7 @@ export function TopUp({ onClose }: { readonly onClose: () => void }) {
           ))}
         </p>
         <TextField label="Amount, USD" value={amount} onInput={setAmount} isRequired isFocused />
-        <TextField label="Note" value={note} onInput={setNote} placeholder="optional, kept in the ledger" />
+        <TextField label="Note" value={note} onInput={setNote} placeholder="Optional, shown in the ledger" />
         <Problem error={error} />
         <footer>
           <Button kind="primary" type="submit" isBusy={isBusy}>

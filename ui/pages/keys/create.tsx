@@ -25,7 +25,7 @@ export function KeyCreation({ onClose, onCreated }: KeyCreationProps) {
     onCreated?.(key);
   };
   return (
-    <Dialog title="New key" onClose={onClose}>
+    <Dialog title="Create key" onClose={onClose}>
       <KeyForm onDone={onDone} />
     </Dialog>
   );
@@ -86,7 +86,7 @@ export function KeyShown({ created, title, onClose }: KeyShownProps) {
   return (
     <Dialog title={title} onClose={leave} isWide>
       <p>
-        <b>You will not see this key again.</b> The gateway keeps only a fingerprint of it.
+        <b>You won't see this key again.</b> We only store a hash.
       </p>
       <CopyBlock text={created.key} label="The key" onCopied={() => setSaved(true)} />
       <p class="row">
@@ -99,10 +99,10 @@ export function KeyShown({ created, title, onClose }: KeyShownProps) {
       <footer>
         {isAsking ? (
           <div class="notice warn row wrap grow" role="alert" ref={asking}>
-            <span class="grow">The key was not copied and cannot be shown again. Close all the same?</span>
-            <Button onClick={() => setAsking(false)}>Back to the key</Button>
+            <span class="grow">You haven't copied the key, and it can't be shown again. Close anyway?</span>
+            <Button onClick={() => setAsking(false)}>Go back</Button>
             <Button kind="danger" onClick={onClose}>
-              Close without it
+              Close without copying
             </Button>
           </div>
         ) : (

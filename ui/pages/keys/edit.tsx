@@ -25,13 +25,13 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
   // Only a key that expires can keep its expiry.
-  const kept = target.expiresAt === null ? [] : [{ value: KEEP, label: `as it is: ${ago(target.expiresAt)}` }];
+  const kept = target.expiresAt === null ? [] : [{ value: KEEP, label: `Unchanged (${ago(target.expiresAt)})` }];
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     try {
       await call("PATCH", `/api/keys/${target.id}`, { body: keyBody(draft) });
-      showToast(`“${draft.name.trim()}” is changed. It counts from the next request.`);
+      showToast(`“${draft.name.trim()}” saved. Applies from the next request.`);
       onClose();
     } catch (problem) {
       setError(problem as ApiError);
@@ -39,7 +39,7 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
     setBusy(false);
   };
   return (
-    <Dialog title={`Change “${target.name}”`} onClose={onClose}>
+    <Dialog title={`Edit “${target.name}”`} onClose={onClose}>
       <form onSubmit={submit}>
         <KeyFields draft={draft} onChange={setDraft} expiries={[...kept, ...EXPIRIES]} />
         <SpendReset target={target} />

@@ -34,18 +34,18 @@ export const KEEP = "keep";
 const ON_DATE = "date";
 /** How long a key works. */
 export const EXPIRIES: readonly Option[] = [
-  { value: "", label: "never" },
-  { value: "30", label: "in 30 days" },
-  { value: "90", label: "in 90 days" },
-  { value: "365", label: "in a year" },
-  { value: ON_DATE, label: "on a date…" },
+  { value: "", label: "Never" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In 1 year" },
+  { value: ON_DATE, label: "On a date…" },
 ];
 /** By the names of the API. */
 const RESETS: readonly Option[] = [
-  { value: "never", label: "never: it is for good" },
-  { value: "daily", label: "every day" },
-  { value: "weekly", label: "every Monday" },
-  { value: "monthly", label: "on the 1st of the month" },
+  { value: "never", label: "Never" },
+  { value: "daily", label: "Daily" },
+  { value: "weekly", label: "Weekly (Monday)" },
+  { value: "monthly", label: "Monthly (1st)" },
 ];
 const DAY_MS = 86_400_000;
 
@@ -98,7 +98,7 @@ export function KeyFields({ draft, onChange, expiries }: KeyFieldsProps) {
           type="date"
           value={draft.date}
           onInput={set("date")}
-          hint="It works until the end of that day, UTC."
+          hint="Works until the end of that day, UTC."
           isRequired
         />
       )}
@@ -109,17 +109,17 @@ export function KeyFields({ draft, onChange, expiries }: KeyFieldsProps) {
           min="1"
           value={draft.perMinute}
           onInput={set("perMinute")}
-          placeholder="gateway's limit"
+          placeholder="Default"
         />
         <TextField label="Spend limit, USD" value={draft.limit} onInput={set("limit")} placeholder="none" />
       </div>
       {draft.limit.trim() !== "" && (
         <SelectField
-          label="Limit starts anew"
+          label="Resets"
           value={draft.reset}
           options={RESETS}
           onChange={set("reset")}
-          hint="At 00:00 UTC. Until then, requests over the limit answer 402."
+          hint="At 00:00 UTC. Requests over the limit fail with 402."
         />
       )}
     </>
@@ -132,12 +132,12 @@ function ProfileField({ value, onChange }: { readonly value: string; readonly on
   const choices = profiles.map(({ id, name }) => ({ value: id, label: name }));
   const chosen = profiles.find(({ id }) => id === value);
   const isDeleted = value !== "" && chosen === undefined;
-  const deleted = isDeleted ? [{ value, label: "a profile that is deleted" }] : [];
+  const deleted = isDeleted ? [{ value, label: "Deleted profile" }] : [];
   return (
     <SelectField
       label="Profile"
       value={value}
-      options={[{ value: "", label: "none: routed freely" }, ...deleted, ...choices]}
+      options={[{ value: "", label: "No profile" }, ...deleted, ...choices]}
       onChange={onChange}
       hint={chosen === undefined ? undefined : chipsOf(chosen).join(", ")}
     />

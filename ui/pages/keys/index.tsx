@@ -39,17 +39,14 @@ export function Keys() {
   useShortcuts({ n: create });
   return (
     <>
-      <PageHead
-        title="Keys"
-        purpose="Callers name themselves with a key. A key may carry a profile, limits and an end."
-      >
+      <PageHead title="Keys" purpose="API keys for your apps, with optional profile, limits and expiry.">
         <Check
-          label="revoked and expired too"
+          label="Show revoked"
           isOn={isAll}
           onChange={(isOn) => setQuery({ show: isOn ? "all" : null }, { replace: true })}
         />
         <Button kind="primary" onClick={create}>
-          New key
+          Create key
         </Button>
       </PageHead>
       <Shown load={keys} rows={6}>
@@ -57,8 +54,8 @@ export function Keys() {
           const shown = data.filter(({ status }) => isAll || status === "active");
           if (shown.length === 0) {
             return (
-              <Empty title="No key can call this gateway" action={<Button onClick={create}>Create a key</Button>}>
-                A key is shown once, when it is made.
+              <Empty title="No API keys yet" action={<Button onClick={create}>Create key</Button>}>
+                You'll see each key once, when you create it.
               </Empty>
             );
           }
@@ -97,10 +94,10 @@ function KeyTable({ keys, usage, days, profiles }: KeyTableProps) {
               Last used
             </th>
             <th scope="col" class="number">
-              Requests, 30 d
+              Requests, 30 days
             </th>
             <th scope="col" class="number">
-              Spend, 30 d
+              Spend, 30 days
             </th>
             <th scope="col">
               <span class="hidden">Actions</span>
@@ -180,8 +177,8 @@ function KeyRow({ row, usage, days, profile, onEdit, onRotate, onRevoke }: KeyRo
       <td data-cell="actions" class="actions">
         {isActive && (
           <>
-            <Button kind="quiet" label={`Change ${row.name}`} onClick={onEdit}>
-              Change
+            <Button kind="quiet" label={`Edit ${row.name}`} onClick={onEdit}>
+              Edit
             </Button>
             <Button kind="quiet" label={`Rotate ${row.name}`} onClick={onRotate}>
               Rotate
@@ -201,7 +198,7 @@ function KeyLimits({ row }: { readonly row: Key }) {
   const limits = [
     row.requestsPerMinute === null ? null : `${row.requestsPerMinute}/min`,
     row.expiresAt === null || row.status !== "active" ? null : `expires ${ago(row.expiresAt)}`,
-    `made ${ago(row.createdAt)}`,
+    `created ${ago(row.createdAt)}`,
   ].filter((limit) => limit !== null);
   const spent = spentText(row);
   return (
@@ -223,8 +220,8 @@ function ProfileName({ row, profile }: { readonly row: Key; readonly profile: Pr
   if (row.profile === null) return <span class="faint">none</span>;
   if (profile === null) {
     return (
-      <span class="bad" title="Calls with this key answer 401 until it is given another profile, or none.">
-        deleted profile
+      <span class="bad" title="Requests with this key fail with 401 until you change its profile.">
+        Deleted profile
       </span>
     );
   }

@@ -14,10 +14,10 @@ import { KeyShown } from "./create.tsx";
 const DAY_MS = 86_400_000;
 /** Hours that the old key keeps working. */
 const GRACES = [
-  { value: "0", label: "now" },
-  { value: "1", label: "in an hour" },
-  { value: "24", label: "in a day" },
-  { value: "168", label: "in a week" },
+  { value: "0", label: "Now" },
+  { value: "1", label: "In 1 hour" },
+  { value: "24", label: "In 1 day" },
+  { value: "168", label: "In 1 week" },
 ];
 
 /** A new key with the same rules. Both work until the grace period ends. */
@@ -35,13 +35,13 @@ export function Rotation({ target, onClose }: { readonly target: Key; readonly o
   };
   return (
     <Dialog title={`Rotate “${target.name}”`} onClose={onClose}>
-      <p>A new key with the same profile and limits is made now. The old one keeps working for the time you give it.</p>
-      <SelectField label="The old key ends" value={grace} options={GRACES} onChange={setGrace} />
+      <p>Creates a new key with the same profile and limits. The old key keeps working until it expires.</p>
+      <SelectField label="Old key expires" value={grace} options={GRACES} onChange={setGrace} />
       <Problem error={error} />
       <footer>
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="primary" onClick={rotate}>
-          Make the new key
+          Rotate key
         </Button>
       </footer>
     </Dialog>
@@ -61,7 +61,7 @@ export function Revocation({ target, onClose }: { readonly target: Key; readonly
   const revoke = async (): Promise<void> => {
     try {
       await call("DELETE", `/api/keys/${target.id}`);
-      showToast(`“${target.name}” is revoked.`);
+      showToast(`“${target.name}” revoked.`);
       onClose();
     } catch (problem) {
       setError(problem as ApiError);
@@ -70,17 +70,17 @@ export function Revocation({ target, onClose }: { readonly target: Key; readonly
   return (
     <Dialog title={`Revoke “${target.name}”`} onClose={onClose}>
       <p>
-        Last used {ago(target.lastUsedAt)}; {plural(requests, "request")} in the last 24 hours. Callers get 401 within a
-        second. This cannot be undone.
+        Last used {ago(target.lastUsedAt)}, {plural(requests, "request")} in the last 24 hours. Apps using it will get
+        401 immediately. You can't undo this.
       </p>
       {requests > 0 && (
         <TextField label={`Type “${target.name}” to confirm`} value={typed} onInput={setTyped} isFocused />
       )}
       <Problem error={error} />
       <footer>
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button kind="danger" isDisabled={!isConfirmed} onClick={revoke}>
-          Revoke
+          Revoke key
         </Button>
       </footer>
     </Dialog>

@@ -8,11 +8,11 @@ import { Problem } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import type { Key } from "../../types.ts";
 
-/** "spent $1.20 of $5.00, resets in 3 d"; null for a key without a limit. */
+/** "Spent $1.20 of $5.00, resets in 3 days"; null for a key without a limit. */
 export function spentText({ spendLimitUsd, spentUsd, spendResetsAt }: Key): string | null {
   if (spendLimitUsd === null) return null;
   const resets = spendResetsAt === null ? "" : `, resets ${ago(spendResetsAt)}`;
-  return `spent ${usd(spentUsd)} of ${usd(spendLimitUsd)}${resets}`;
+  return `Spent ${usd(spentUsd)} of ${usd(spendLimitUsd)}${resets}`;
 }
 
 /** Whether requests with this key fail until the limit resets. */
@@ -30,7 +30,7 @@ export function SpendReset({ target }: { readonly target: Key }) {
     try {
       setRow(await call<Key>("POST", `/api/keys/${target.id}/reset-spend`));
       setError(null);
-      showToast(`What “${target.name}” has spent counts from nothing again.`);
+      showToast(`Spend of “${target.name}” reset to zero.`);
     } catch (problem) {
       setError(problem as ApiError);
     }
@@ -47,7 +47,7 @@ export function SpendReset({ target }: { readonly target: Key }) {
           {spentText(row)}
         </span>
         <Button onClick={reset} isBusy={isBusy} isDisabled={Number(row.spentUsd) === 0}>
-          Reset now
+          Reset spend
         </Button>
       </p>
       <Problem error={error} />

@@ -40,7 +40,7 @@ export function Comparison({ models, all }: ComparisonProps) {
             ))}
           </select>
         )}
-        <ButtonLink href={playgroundHref(ids)}>Try in the playground</ButtonLink>
+        <ButtonLink href={playgroundHref(ids)}>Open in playground</ButtonLink>
         <ButtonLink href={hrefWith({ beside: null })}>All models</ButtonLink>
       </div>
       <div class="table-box">
@@ -82,7 +82,7 @@ function Head({ models }: { readonly models: readonly SeenModel[] }) {
                 <button
                   type="button"
                   class="button quiet icon"
-                  aria-label={`Take ${id} out of the comparison`}
+                  aria-label={`Remove ${id}`}
                   onClick={() => setQuery(without(id))}
                 >
                   ✕
@@ -145,7 +145,7 @@ const exactTokens = (tokens: number) => <span title={`${tokens} tokens`}>{count(
 /** All rows, in groups. */
 const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[] }[] = [
   {
-    title: "Price per million tokens, with the markup",
+    title: "Price per 1M tokens (incl. markup)",
     facts: [
       {
         name: "Input",
@@ -161,10 +161,10 @@ const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[]
     ],
   },
   {
-    title: "Place and size",
+    title: "Routing and limits",
     facts: [
       { name: "Tier", show: ({ tier }) => <TierBadge tier={tier} /> },
-      { name: "In the chains", show: ({ chains }) => standingText(chains) },
+      { name: "Fallback chains", show: ({ chains }) => standingText(chains) },
       {
         name: "Context",
         show: (model) => exactTokens(model.context_length),
@@ -178,14 +178,14 @@ const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[]
     ],
   },
   {
-    title: "Can",
+    title: "Capabilities",
     facts: CAPABILITIES.map((capability) => ({
       name: capability,
       show: ({ capabilities }) => (capabilities.includes(capability) ? "yes" : <span class="faint">no</span>),
     })),
   },
   {
-    title: "Function-calling score",
+    title: "BFCL score",
     facts: (["overall", ...TOOL_SCENARIOS] as const).map((scenario) => ({
       name: scenario.replaceAll("_", " "),
       show: ({ service }) => score(service.bfcl?.[scenario]),
@@ -195,21 +195,21 @@ const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[]
   {
     title: "Last 24 hours",
     facts: [
-      { name: "Health now", show: (model) => <Health model={model} /> },
+      { name: "Health", show: (model) => <Health model={model} /> },
       { name: "Share of traffic", show: ({ share }) => percent(share) },
       { name: "Requests", show: ({ id, usage }) => <RequestsLink id={id} requests={usage?.requests ?? 0} /> },
       {
-        name: "First token, p50",
+        name: "TTFT (p50)",
         show: ({ usage }) => duration(usage?.firstContent.p50Ms),
         rank: ({ usage }) => usage?.firstContent.p50Ms,
       },
       {
-        name: "First token, p95",
+        name: "TTFT (p95)",
         show: ({ usage }) => duration(usage?.firstContent.p95Ms),
         rank: ({ usage }) => usage?.firstContent.p95Ms,
       },
       {
-        name: "Whole answer, p50",
+        name: "Total (p50)",
         show: ({ usage }) => duration(usage?.latency.p50Ms),
         rank: ({ usage }) => usage?.latency.p50Ms,
       },
@@ -225,7 +225,7 @@ const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[]
 
 /** The requests of a model in the last 24 hours. */
 function RequestsLink({ id, requests }: { readonly id: string; readonly requests: number }) {
-  if (requests === 0) return <span class="faint">none</span>;
+  if (requests === 0) return <span class="faint">0</span>;
   return <a href={hrefTo("/requests", { model: id, range: "24h", from: null, to: null })}>{count(requests)}</a>;
 }
 
@@ -266,7 +266,7 @@ export function CompareBar({ models }: { readonly models: readonly SeenModel[] }
       <span class="grow">
         {models.map(({ id }) => id).join(", ")}{" "}
         <span class="faint">
-          {models.length === 1 ? "Tick one more to compare." : `${models.length} of at most ${COMPARED_MAX}`}
+          {models.length === 1 ? "Select another to compare" : `${models.length} of ${COMPARED_MAX}`}
         </span>
       </span>
       <Button onClick={() => setQuery({ compare: null }, { replace: true })}>Clear</Button>

@@ -22,7 +22,7 @@ export function errorRate({ usage }: SeenModel): string {
 
 /** A model whose provider has no key has no health to speak of. */
 export function Health({ model }: { readonly model: Model }) {
-  if (!model.isRoutable) return <span class="faint">no key</span>;
+  if (!model.isRoutable) return <span class="faint">No provider key</span>;
   return <HealthBadge health={model.health} />;
 }
 
@@ -33,18 +33,18 @@ function HealthBadge({ health }: { readonly health: HealthState }) {
   if (state === "open" || state === "resting") {
     return (
       <span class="status bad" title={description}>
-        resting
+        Cooling down
       </span>
     );
   }
   if (state === "half-open") {
     return (
       <span class="status caution" title={description}>
-        probing
+        Testing
       </span>
     );
   }
-  if (consecutiveFailures === 0) return <span class="status good">ok</span>;
+  if (consecutiveFailures === 0) return <span class="status good">Healthy</span>;
   return (
     <span class="status caution" title={description}>
       {consecutiveFailures} failed
@@ -56,9 +56,9 @@ function HealthBadge({ health }: { readonly health: HealthState }) {
 export function describeHealth(health: HealthState): string {
   const { state, since, nextTryAt, consecutiveFailures, lastError, lastErrorAt } = health;
   const error = lastError === null ? "" : `; last error ${ago(lastErrorAt)}: ${lastError}`;
-  if (state === "closed") return `calls go through${error}`;
-  const next = nextTryAt === null ? "the next call is a probe" : `next try ${ago(nextTryAt)}`;
-  const failures = plural(consecutiveFailures, "failure in a row", "failures in a row");
-  const why = state === "resting" ? "a pause the provider asked for" : failures;
-  return `${why}, began ${ago(since)}, ${next}${error}`;
+  if (state === "closed") return `Healthy${error}`;
+  const next = nextTryAt === null ? "the next request is a test" : `retry ${ago(nextTryAt)}`;
+  const failures = plural(consecutiveFailures, "consecutive failure");
+  const why = state === "resting" ? "Rate-limited by provider" : failures;
+  return `${why}, since ${ago(since)}, ${next}${error}`;
 }

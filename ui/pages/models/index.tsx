@@ -32,10 +32,7 @@ export function Models() {
   const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=model&from=${from}`).data?.data ?? [];
   return (
     <>
-      <PageHead
-        title="Models"
-        purpose="Prices per million tokens with the markup, function-calling scores, and health."
-      />
+      <PageHead title="Models" purpose="Prices per 1M tokens (incl. markup), BFCL scores and health." />
       <ProviderWarnings />
       <Shown load={models} rows={14}>
         {({ data }) => {
@@ -72,25 +69,25 @@ function Catalogue({ seen, compared }: CatalogueProps) {
       <PriceAgainstScore models={usable} />
       <search class="filters">
         <TextField
-          label="Find"
+          label="Search models"
           type="search"
           value={query.get("q") ?? ""}
           onInput={(q) => setQuery({ q }, { replace: true })}
         />
         <Check
-          label="also those without a provider key"
+          label="Show unconfigured"
           isOn={isAll}
           onChange={(isOn) => setQuery({ show: isOn ? "all" : null }, { replace: true })}
         />
         {chosen !== null && open === undefined && (
-          <p class="notice warn">There is no model “{chosen}” here; the ids below are valid.</p>
+          <p class="notice warn">Unknown model “{chosen}”. Choose one from the list.</p>
         )}
       </search>
       <div class={open === undefined ? "with-sheet" : "with-sheet open"}>
         {shown.length === 0 ? (
           <Empty
-            title="No model matches"
-            action={<ButtonLink href={hrefWith({ q: null, show: null })}>Clear the search</ButtonLink>}
+            title="No matching models"
+            action={<ButtonLink href={hrefWith({ q: null, show: null })}>Clear search</ButtonLink>}
           />
         ) : (
           <ModelTable models={sorted(shown, sort)} sort={sort} chosen={chosen} compared={compared} />
@@ -107,7 +104,7 @@ function ProviderWarnings() {
   const providers = useLoad<List<Provider>>(isOperator() ? "/api/providers" : null, { everyMs: EVERY_MS });
   const states = (providers.data?.data ?? []).flatMap(({ id, health, credential }) => [
     { name: `Provider ${id}`, health },
-    { name: `The key of ${id}`, health: credential },
+    { name: `API key of ${id}`, health: credential },
   ]);
   return (
     <>
@@ -138,8 +135,8 @@ function PriceAgainstScore({ models }: { readonly models: readonly SeenModel[] }
   const tiers = TIERS.filter((tier) => known.some((model) => model.tier === tier));
   return (
     <Figure
-      title="Price against score"
-      trend="Output price per million tokens (logarithmic) against the overall function-calling score. Up and to the left is better."
+      title="Price vs. BFCL score"
+      trend="Output price per 1M tokens (log scale). Cheaper ← · better ↑"
       table={{
         head: ["Model", "Output price", "Score", "Tier"],
         rows: known.map(({ id, pricing, service, tier }) => [
@@ -152,13 +149,13 @@ function PriceAgainstScore({ models }: { readonly models: readonly SeenModel[] }
       legend={<Legend entries={tiers.map((tier) => ({ name: tier, mark: `tier-${tier}` }))} />}
     >
       <Scatter
-        label="Models by output price and function-calling score"
+        label="Models by output price and BFCL score"
         dots={known.map(({ id, pricing, service, tier }) => ({
           id,
           tier,
           x: perMillion(pricing.completion) ?? 1,
           y: service.bfcl?.overall ?? 0,
-          detail: `${usd(perMillion(pricing.completion))} · score ${service.bfcl?.overall} · ${tier}`,
+          detail: `${usd(perMillion(pricing.completion))} · BFCL ${service.bfcl?.overall} · ${tier}`,
         }))}
         onPick={(model) => setQuery({ model })}
       />

@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { TOOL_SCENARIOS } from "../../../src/core/model.ts";
-import { count, duration, ordinal, percent, score, usd } from "../../format.ts";
+import { count, duration, percent, plural, score, usd } from "../../format.ts";
 import { useShortcuts } from "../../keyboard.ts";
 import { ButtonLink } from "../../kit/button.tsx";
 import { CopyButton } from "../../kit/copy.tsx";
@@ -46,18 +46,18 @@ export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
       }
       footer={
         <>
-          <ButtonLink href={hrefTo("/requests", { model: model.id })}>Its requests</ButtonLink>
+          <ButtonLink href={hrefTo("/requests", { model: model.id })}>View requests</ButtonLink>
           {isOperator() && model.isRoutable && test.button}
         </>
       }
     >
       {test.outcome}
       <Facts model={model} />
-      <h3>Place in the chains</h3>
+      <h3>Fallback chains</h3>
       <Standing model={model} all={all} />
-      <h3>Function calling</h3>
+      <h3>Function calling (BFCL)</h3>
       <Scores model={model} />
-      <h3>Ask for it by name</h3>
+      <h3>Call this model directly</h3>
       <Snippets label="Direct call" call={{ key: null, body: directBody(model.id) }} />
     </Sheet>
   );
@@ -73,15 +73,15 @@ function Facts({ model }: { readonly model: SeenModel }) {
   const { priceAsOf } = model.service;
   const facts: readonly (readonly [string, string])[] = [
     ["Health", describeHealth(model.health)],
-    ["Input", `${usd(perMillion(model.pricing.prompt))} per million tokens`],
-    ["Output", `${usd(perMillion(model.pricing.completion))} per million tokens`],
+    ["Input", `${usd(perMillion(model.pricing.prompt))} per 1M tokens`],
+    ["Output", `${usd(perMillion(model.pricing.completion))} per 1M tokens`],
     ["Price as of", `${priceAsOf}, ${model.priceSource}`],
     ["Context", `${count(model.context_length)} tokens, ${count(model.max_output_tokens)} out`],
-    ["Can", model.capabilities.join(", ") || "text only"],
-    ["Traffic, 24 h", `${percent(model.share)}, ${count(model.usage?.requests ?? 0)} requests`],
+    ["Capabilities", model.capabilities.join(", ") || "Text only"],
+    ["Traffic, 24 h", `${percent(model.share)}, ${plural(model.usage?.requests ?? 0, "request")}`],
     ["Errors, 24 h", `${count(model.usage?.errors ?? 0)}, ${errorRate(model)}`],
     [
-      "First token, 24 h",
+      "TTFT, 24 h",
       `p50 ${duration(model.usage?.firstContent.p50Ms)}, p95 ${duration(model.usage?.firstContent.p95Ms)}`,
     ],
   ];
@@ -99,14 +99,14 @@ function Facts({ model }: { readonly model: SeenModel }) {
 
 /** The chain of each tier, with those that are asked before and after it. */
 function Standing({ model, all }: { readonly model: Model; readonly all: readonly Model[] }) {
-  if (model.chains.length === 0) return <p class="faint">In no tier's chain: asked for by name only.</p>;
+  if (model.chains.length === 0) return <p class="faint">Not in any fallback chain. Call it directly.</p>;
   return (
     <>
       <ul class="standing">
         {model.chains.map(({ tier, place, of }) => (
           <li key={tier}>
-            <TierBadge tier={tier} /> <b>{`${ordinal(place)} of ${of}`}</b>
-            <ol aria-label={`The chain of ${tier}`}>
+            <TierBadge tier={tier} /> <b>{`#${place} of ${of}`}</b>
+            <ol aria-label={`${tier} chain`}>
               {chainOf(tier, all).map(({ id }) => (
                 <li key={id}>
                   {id === model.id ? <b aria-current="true">{id}</b> : <a href={hrefWith({ model: id })}>{id}</a>}
@@ -117,7 +117,7 @@ function Standing({ model, all }: { readonly model: Model; readonly all: readonl
         ))}
       </ul>
       <p class="small faint">
-        As configured. With tools the order follows the scores below; a model that rests is asked last.
+        As configured. With tools, BFCL scores set the order. Models that are cooling down are tried last.
       </p>
     </>
   );
@@ -151,8 +151,8 @@ function Scores({ model }: { readonly model: Model }) {
       </dl>
       {toolCalls.length > 0 && (
         <p class="small faint">
-          Calls seen with this account's tools; a call can be used when it parses, names a tool that was offered and has
-          what the tool requires. At most a quarter of a score is lost; old calls fade.
+          From this account's tool calls. A call is valid when it parses, names an offered tool and has the required
+          arguments. Invalid calls lower a score by at most a quarter, and old calls count less.
         </p>
       )}
     </>
@@ -160,7 +160,7 @@ function Scores({ model }: { readonly model: Model }) {
 }
 
 /** Also said where calls were seen, since there is no score to lower. */
-const UNMEASURED = "Never measured; it is not used where a score is asked for.";
+const UNMEASURED = "No BFCL score. Excluded when a minimum is set.";
 
 /** One scenario. */
 interface ScoreRowProps {

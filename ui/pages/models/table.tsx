@@ -58,14 +58,14 @@ export function ModelTable({ models, sort, chosen, compared }: ModelTableProps) 
             <th scope="col">Model</th>
             {head("Tier", "tier")}
             {head("Price in / out", "price")}
-            {head("Score", "score")}
-            <th scope="col">Can</th>
+            {head("BFCL", "score")}
+            <th scope="col">Capabilities</th>
             <th scope="col" class="number">
               Context
             </th>
             <th scope="col">Health</th>
             <th scope="col" class="number">
-              First token, 24 h
+              TTFT, 24 h
             </th>
             <th scope="col" class="number">
               Errors, 24 h

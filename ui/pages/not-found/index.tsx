@@ -7,8 +7,8 @@ import { hrefTo } from "../../router.ts";
 /** Inside the shell, so that navigation and search are at hand. */
 export function NotFound() {
   return (
-    <Empty title="There is no such page" action={<ButtonLink href={hrefTo("/")}>To the overview</ButtonLink>}>
-      The address may be old or mistyped. ⌘K finds pages, keys and requests.
+    <Empty title="Page not found" action={<ButtonLink href={hrefTo("/")}>Go to overview</ButtonLink>}>
+      Check the address, or press ⌘K to search pages, keys and requests.
     </Empty>
   );
 }

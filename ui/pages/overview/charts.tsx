@@ -8,7 +8,7 @@ import { BarChart, RankedBars } from "../../charts/bars.tsx";
 import { Figure, Legend } from "../../charts/figure.tsx";
 import { LineChart } from "../../charts/lines.tsx";
 import { fullTimeLabel, timesOf } from "../../charts/scale.ts";
-import { count, duration, percent, usd } from "../../format.ts";
+import { count, duration, percent, plural, usd } from "../../format.ts";
 import { Segmented } from "../../kit/button.tsx";
 import { Check } from "../../kit/field.tsx";
 import { Empty } from "../../kit/states.tsx";
@@ -33,10 +33,10 @@ export function SpendChart({ range, series }: Series) {
   const saved = sum(rows, baseline) - sum(rows, spent);
   return (
     <Figure
-      title="Spend against baseline"
-      trend={`${subtitle(range)}. Paid ${usd(sum(rows, spent))}, baseline ${usd(sum(rows, baseline))}: ${saved < 0 ? "lost" : "saved"} ${usd(Math.abs(saved))}.`}
+      title="Spend vs. baseline"
+      trend={`${subtitle(range)}. Spent ${usd(sum(rows, spent))}, baseline ${usd(sum(rows, baseline))}, ${saved < 0 ? "lost" : "saved"} ${usd(Math.abs(saved))}.`}
       table={{
-        head: ["Time, UTC", "Paid", "Baseline", "Saved"],
+        head: ["Time, UTC", "Spent", "Baseline", "Saved"],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           usd(paid[index]),
@@ -44,25 +44,25 @@ export function SpendChart({ range, series }: Series) {
           usd((would[index] ?? 0) - (paid[index] ?? 0)),
         ]),
       }}
-      actions={<Check label="cumulative" isOn={isCumulative} onChange={setCumulative} />}
+      actions={<Check label="Cumulative" isOn={isCumulative} onChange={setCumulative} />}
       legend={
         <Legend
           entries={[
-            { name: "paid", mark: "accent" },
-            { name: "baseline", mark: "muted" },
+            { name: "Spent", mark: "accent" },
+            { name: "Baseline", mark: "muted" },
           ]}
         />
       }
     >
       <LineChart
-        label="Spend against baseline over time"
+        label="Spend vs. baseline over time"
         times={times}
         step={range.step}
         format={usd}
         isFilledBetween
         lines={[
-          { name: "paid", mark: "accent", values: paid },
-          { name: "baseline", mark: "muted", values: would },
+          { name: "Spent", mark: "accent", values: paid },
+          { name: "Baseline", mark: "muted", values: would },
         ]}
         {...opens(range, {})}
       />
@@ -85,7 +85,7 @@ export function ModelMix({ models }: { readonly models: Load<List<Usage>> }) {
     label: row.group,
     value: spent(row),
     shown: usd(row.chargeUsd),
-    detail: `${count(row.requests)} requests`,
+    detail: plural(row.requests, "request"),
     href: requestsHref({ model: row.group }),
   }));
   // A button, since the rest has no address of its own.
@@ -94,25 +94,21 @@ export function ModelMix({ models }: { readonly models: Load<List<Usage>> }) {
     label: `${OTHER} (${rest.length})`,
     value: sum(rest, spent),
     shown: usd(sum(rest, spent)),
-    detail: "show each",
+    detail: "Show all",
     onOpen: () => setWhole(true),
   };
   const [top] = ranked;
   return (
     <Figure
       title="Model mix"
-      trend={
-        top === undefined
-          ? "By spend."
-          : `By spend. ${top.group} got ${percent(spent(top) / (total || 1))} of the money.`
-      }
+      trend={top === undefined ? "By spend" : `${top.group}: ${percent(spent(top) / (total || 1))} of spend`}
       table={{
         head: ["Model", "Requests", "Spend", "Saved"],
         rows: ranked.map((row) => [row.group ?? "", count(row.requests), usd(row.chargeUsd), usd(row.savedUsd)]),
       }}
     >
       {rows.length === 0 ? (
-        <Empty title="No model answered yet" />
+        <Empty title="No model has answered yet" />
       ) : (
         <RankedBars rows={rest.length > 0 ? [...rows, other] : rows} />
       )}
@@ -136,11 +132,7 @@ export function TierMix({ range, tiers }: { readonly range: Range; readonly tier
   return (
     <Figure
       title="Tier mix"
-      trend={
-        total === 0
-          ? subtitle(range)
-          : `${subtitle(range)}. Most requests (${percent(Math.max(...shares))}) were ${most}.`
-      }
+      trend={total === 0 ? subtitle(range) : `${subtitle(range)}. Top tier: ${most} (${percent(Math.max(...shares))})`}
       table={{
         head: ["Time, UTC", ...TIERS],
         rows: times.map((time, index) => [
@@ -176,15 +168,15 @@ interface Kind {
 
 /** In the order of checking: the first that fits counts. */
 const KINDS: readonly Kind[] = [
-  { name: "402 no credits", mark: "warn", isOf: (status) => status === 402, filter: () => "402" },
-  { name: "429 limits", mark: "caution", isOf: (status) => status === 429, filter: () => "429" },
+  { name: "Out of credits (402)", mark: "warn", isOf: (status) => status === 402, filter: () => "402" },
+  { name: "Rate limited (429)", mark: "caution", isOf: (status) => status === 429, filter: () => "429" },
   {
-    ...{ name: "other 4xx", mark: "muted", isOf: (status) => status >= 400 && status < 500 },
+    ...{ name: "Other 4xx", mark: "muted", isOf: (status) => status >= 400 && status < 500 },
     filter: (statuses) => statuses.join(",") || "4xx",
   },
-  { name: "5xx", mark: "bad", isOf: (status) => status >= 500, filter: () => "5xx" },
+  { name: "Server error (5xx)", mark: "bad", isOf: (status) => status >= 500, filter: () => "5xx" },
   // What is left has a good status but an error: the response was cut off.
-  { name: "broken off", mark: "broken", isOf: () => true, filter: () => "broken" },
+  { name: "Interrupted", mark: "broken", isOf: () => true, filter: () => "broken" },
 ];
 
 /** Errors by kind. The legend opens each kind in the request log. */
@@ -210,7 +202,7 @@ export function StatusChart({ range, statuses }: { readonly range: Range; readon
       trend={
         statuses.data === null
           ? subtitle(range)
-          : `${subtitle(range)}. ${total === 0 ? "None." : `${count(total)} in all.`}`
+          : `${subtitle(range)}. ${total === 0 ? "No errors." : `${plural(total, "error")}.`}`
       }
       table={{
         head: ["Time, UTC", ...stacks.map(({ name }) => name)],
@@ -240,11 +232,13 @@ function kindOf(status: number): Kind | undefined {
 
 /** The times that can be drawn, by their field in the usage. */
 const CHOICES = [
-  { value: "firstContent", label: "first token" },
-  { value: "latency", label: "total" },
-  { value: "overhead", label: "gateway" },
+  { value: "firstContent", label: "TTFT" },
+  { value: "latency", label: "Total" },
+  { value: "overhead", label: "Gateway" },
 ] as const;
 type What = (typeof CHOICES)[number]["value"];
+/** The trend before the first answer. */
+const NOT_MEASURED = "No responses yet.";
 
 /** Median and 95th percentile; for the gateway's own part the trend compares it with the providers'. */
 export function LatencyChart({ range, series }: Series) {
@@ -256,7 +250,7 @@ export function LatencyChart({ range, series }: Series) {
     { name: "p95", mark: "muted", values: perStep(range, rows, (row) => row[what].p95Ms, null) },
   ];
   const worst = Math.max(0, ...(lines[1]?.values ?? []).filter((value) => value !== null));
-  const slowest = `The slowest ${range.step} had a p95 of ${duration(worst)}.`;
+  const slowest = worst === 0 ? NOT_MEASURED : `Worst ${range.step}: p95 ${duration(worst)}`;
   return (
     <Figure
       title="Latency"
@@ -269,12 +263,12 @@ export function LatencyChart({ range, series }: Series) {
         ]),
       }}
       actions={
-        <Segmented label="Which time" choices={CHOICES} value={what} onChange={(value) => setWhat(value as What)} />
+        <Segmented label="Latency of" choices={CHOICES} value={what} onChange={(value) => setWhat(value as What)} />
       }
       legend={<Legend entries={lines.map(({ name, mark }) => ({ name, mark }))} />}
     >
       <LineChart
-        label={what === "overhead" ? "The gateway's own time until the first token" : "Latency over time"}
+        label={what === "overhead" ? "Gateway overhead until the first token" : "Latency over time"}
         times={times}
         step={range.step}
         format={duration}
@@ -289,9 +283,9 @@ export function LatencyChart({ range, series }: Series) {
 function ownPart(rows: readonly Usage[]): string {
   const known = rows.filter(({ overhead }) => overhead.averageMs !== null);
   const requests = sum(known, (row) => row.requests);
-  if (requests === 0) return "No answers to measure yet.";
+  if (requests === 0) return NOT_MEASURED;
   const own = sum(known, (row) => (row.overhead.averageMs ?? 0) * row.requests) / requests;
   const whole = sum(known, (row) => (row.overhead.firstContentAverageMs ?? 0) * row.requests) / requests;
   const share = percent(own / (whole || 1));
-  return `Until the first token the gateway took ${duration(own)}, providers ${duration(whole - own)}: ${share} is ours.`;
+  return `Gateway overhead ${duration(own)}, providers ${duration(whole - own)} (overhead: ${share} of TTFT)`;
 }

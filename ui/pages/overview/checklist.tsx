@@ -1,57 +1,97 @@
-// The overview before the first request: three steps that tick themselves.
+// The overview before the first answer: steps that tick themselves.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { useLoad } from "../../api.ts";
+import { type ApiError, call, useLoad } from "../../api.ts";
 import { percent, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { helloBody, Snippets } from "../../kit/snippets.tsx";
+import { Problem } from "../../kit/states.tsx";
+import { requestFailure } from "../../parts/failure-text.ts";
 import { hrefTo } from "../../router.ts";
-import { session } from "../../session.ts";
-import type { Key, List, RequestLine } from "../../types.ts";
+import { isOperator, session } from "../../session.ts";
+import type { Credits, Key, List, RequestDetail, RequestLine } from "../../types.ts";
 import { KeyCreation } from "../keys/create.tsx";
 
 /** A key may also be created elsewhere, such as with the command line. */
 const KEYS_EVERY_MS = 10_000;
 
+/** The latest request, and the way to the overview. */
+interface ChecklistProps {
+  readonly latest: RequestLine | null;
+  readonly onDone: () => void;
+}
+
 /** A key that is created here is filled into the programs below, since it is shown only once. */
-export function Checklist({ first, onDone }: { readonly first: RequestLine | null; readonly onDone: () => void }) {
+export function Checklist({ latest, onDone }: ChecklistProps) {
   const keys = useLoad<List<Key>>("/api/keys?limit=50", { everyMs: KEYS_EVERY_MS });
   const [isCreating, setCreating] = useState(false);
   const [keyText, setKeyText] = useState<string | null>(null);
-  const isSandbox = session.value?.sandbox === true;
-  const usable = (keys.data?.data ?? []).filter(({ status }) => status === "active");
+  const usable = (keys.data?.data ?? []).find(({ status }) => status === "active");
   return (
-    <section class="card checklist" aria-label="Set-up">
-      <h2>Three steps to the first answer</h2>
+    <section class="card checklist" aria-label="Get started">
+      <h2>Get started</h2>
       <ol>
-        <Step title="Connect a provider" isDone>
-          {isSandbox
-            ? "The built-in sandbox answers for now, so everything works without an account. For real answers set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key and start the gateway again."
-            : "Providers are configured."}{" "}
-          <a href={hrefTo("/models")}>See the models</a>
-        </Step>
-        <Step title="Create a key" isDone={usable.length > 0}>
-          {usable.length > 0
-            ? `There is one: ${usable[0]?.name} (${usable[0]?.prefix}…). Its text was shown when it was made; lost it? `
-            : "Callers name themselves with a key. "}
-          <Button kind={usable.length > 0 ? "plain" : "primary"} onClick={() => setCreating(true)}>
-            Create a key
+        <ProviderStep />
+        <CreditStep />
+        <Step title="Create a key" isDone={usable !== undefined}>
+          {usable === undefined
+            ? "API keys identify your apps. "
+            : `“${usable.name}” (${usable.prefix}…) is ready. Lost it? Create another. `}
+          <Button kind={usable === undefined ? "primary" : "plain"} onClick={() => setCreating(true)}>
+            Create key
           </Button>
         </Step>
-        <Step title="Send a request" isDone={first !== null}>
-          {first === null ? (
-            <p class="pulse" role="status">
-              Waiting for the first request…
+        <Step title="Send a request" isDone={latest !== null && !latest.error}>
+          <LatestRequest latest={latest} onDone={onDone} />
+          <TestRequest />
+          {keyText === null && (
+            <p>
+              From your app: set your key with <code>export SWITCHYARD_KEY=sk-service-…</code>, then run:
             </p>
-          ) : (
-            <Received first={first} onDone={onDone} />
           )}
           <Snippets label="First request" call={{ key: keyText, body: helloBody() }} />
         </Step>
       </ol>
       {isCreating && <KeyCreation onClose={() => setCreating(false)} onCreated={({ key }) => setKeyText(key)} />}
     </section>
+  );
+}
+
+/** Only an admin can reach the server to set a variable. */
+function ProviderStep() {
+  const isSandbox = session.value?.sandbox === true;
+  const how = isOperator()
+    ? "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key and restart the gateway to get real ones."
+    : "Ask your admin to connect a provider.";
+  return (
+    <Step title="Connect a provider" isDone={!isSandbox}>
+      {isSandbox ? `You're on the sandbox: responses are simulated. ${how} ` : "Providers are configured. "}
+      <a href={hrefTo("/models")}>View models</a>
+    </Step>
+  );
+}
+
+/** Credits limit spending. A metered account is never refused for lack of them. */
+function CreditStep() {
+  const credits = useLoad<Credits>("/api/credits").data;
+  const isMetered = credits?.billingMode === "metered";
+  const hasCredits = Number(credits?.availableUsd ?? 0) > 0;
+  return (
+    <Step title="Credits" isDone={isMetered || hasCredits}>
+      {isMetered
+        ? "Billing is metered: spending is recorded, and requests never fail for lack of credits. "
+        : hasCredits
+          ? `${usd(credits?.availableUsd)} available. Credits are a spending cap: no card is charged. `
+          : "You have no credits, so requests fail with 402. "}
+      {isOperator() ? (
+        <a href={hrefTo("/credits", hasCredits || isMetered ? {} : { new: "1" })}>
+          {hasCredits || isMetered ? "View credits" : "Add credits"}
+        </a>
+      ) : (
+        !hasCredits && !isMetered && "Ask your admin to add credits."
+      )}
+    </Step>
   );
 }
 
@@ -79,7 +119,33 @@ function Step({ title, isDone, children }: StepProps) {
   );
 }
 
-/** The first request: where it went, what it cost, and the way to its reasons. */
+/** Waiting, answered or failed. */
+function LatestRequest({ latest, onDone }: ChecklistProps) {
+  if (latest === null) {
+    return (
+      <p class="pulse" role="status">
+        Waiting for the first request…
+      </p>
+    );
+  }
+  return latest.error ? <FailedRequest latest={latest} onDone={onDone} /> : <Received first={latest} onDone={onDone} />;
+}
+
+/** The reason is in the record of the request, not in its line of the log. */
+function FailedRequest({ latest, onDone }: { readonly latest: RequestLine; readonly onDone: () => void }) {
+  const detail = useLoad<RequestDetail>(`/api/requests/${latest.id}`).data;
+  return (
+    <p class="notice bad row" role="status">
+      <span class="grow">
+        Your last request failed: {detail === null ? `status ${latest.status}` : requestFailure(detail)}.{" "}
+        <a href={hrefTo(`/requests/${latest.id}`)}>View request</a>
+      </span>
+      <Button onClick={onDone}>Go to overview</Button>
+    </p>
+  );
+}
+
+/** The first answer: where it came from, what it cost, and the way to its reasons. */
 function Received({ first, onDone }: { readonly first: RequestLine; readonly onDone: () => void }) {
   const saved = Number(first.savedUsd) / (Number(first.baselineUsd) || 1);
   return (
@@ -89,7 +155,28 @@ function Received({ first, onDone }: { readonly first: RequestLine; readonly onD
         {first.savedUsd !== null && `, ${percent(saved)} below the baseline`}.{" "}
         <a href={hrefTo(`/requests/${first.id}`)}>See why</a>
       </span>
-      <Button onClick={onDone}>To the overview</Button>
+      <Button onClick={onDone}>Go to overview</Button>
     </p>
+  );
+}
+
+/** Sent as the playground does, so it needs no key. It is charged like any request. */
+function TestRequest() {
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const send = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    const body = { prompt: "What is the capital of France?" };
+    await call("POST", "/api/playground/run", { body }).catch((problem: unknown) => setError(problem as ApiError));
+    setBusy(false);
+  };
+  return (
+    <>
+      <Button kind="primary" isBusy={isBusy} onClick={send}>
+        {isBusy ? "Sending…" : "Send a test request"}
+      </Button>
+      <Problem error={error} />
+    </>
   );
 }

@@ -3,17 +3,17 @@
 
 import type { AnsweredAt } from "../../../src/core/requests/records.ts";
 import { timesOf } from "../../charts/scale.ts";
-import { count, percent, plural } from "../../format.ts";
+import { percent, plural } from "../../format.ts";
 import type { Range } from "../../range.ts";
 import type { Failures, Usage } from "../../types.ts";
 import { OTHER, perStep, sum } from "../../usage.ts";
 
 /** The attempts with their names and colours, from good to bad. */
 const TRIES: readonly { readonly at: AnsweredAt; readonly name: string; readonly mark: string }[] = [
-  { at: "first", name: "first try", mark: "accent" },
-  { at: "second", name: "second", mark: "caution" },
-  { at: "later", name: "third or later", mark: "grave" },
-  { at: "none", name: "none answered", mark: "bad" },
+  { at: "first", name: "1st", mark: "accent" },
+  { at: "second", name: "2nd", mark: "caution" },
+  { at: "later", name: "3rd+", mark: "grave" },
+  { at: "none", name: "All failed", mark: "bad" },
 ];
 
 /** Requests that one attempt answered, per step. */
@@ -43,11 +43,8 @@ export function describeTries(rows: readonly Usage[]): string {
     sum(rows, ({ answered }) => answered.first),
     sum(rows, ({ answered: { first: one, second, later, none } }) => one + second + later + none),
   ];
-  if (asked === 0) return leftOut(rows) || "No provider was asked.";
-  const sentence =
-    first === asked
-      ? "First choices answered everything."
-      : `${percent(first / asked)} were answered at the first try.`;
+  if (asked === 0) return leftOut(rows) || "No provider was called.";
+  const sentence = first === asked ? "No fallbacks." : `${percent(first / asked)} answered on the first attempt.`;
   return `${sentence} ${leftOut(rows)}`.trimEnd();
 }
 
@@ -89,14 +86,14 @@ export function failureStacks(range: Range, rows: readonly Failures[]): readonly
 
 /** The trend in words. A request may fail at two providers, so the sum can exceed the requests. */
 export function describeFailures([top, ...others]: readonly FailureStack[], rows: readonly Usage[]): string {
-  const twice = others.length === 0 ? "" : " What two providers failed counts at both.";
+  const twice = others.length === 0 ? "" : " A request that failed at two providers counts for both.";
   const sentence =
-    top === undefined ? "No provider failed a request." : `${top.name} failed ${plural(top.total, "request")}.${twice}`;
+    top === undefined ? "No provider failures." : `${top.name}: ${plural(top.total, "failed request")}.${twice}`;
   return `${sentence} ${leftOut(rows)}`.trimEnd();
 }
 
 /** Requests from before attempts were counted. */
 function leftOut(rows: readonly Usage[]): string {
   const unknown = sum(rows, ({ answered }) => answered.unknown);
-  return unknown === 0 ? "" : `Without ${count(unknown)} requests from before tries were counted.`;
+  return unknown === 0 ? "" : `Excludes ${plural(unknown, "older request")} without attempt counts.`;
 }

@@ -23,8 +23,8 @@ interface FallbackChartProps extends Series {
 
 /** The two views. */
 const CHOICES = [
-  { value: "try", label: "by try" },
-  { value: "provider", label: "by provider" },
+  { value: "try", label: "By attempt" },
+  { value: "provider", label: "By provider" },
 ] as const;
 
 /** Two views of the same question. */
@@ -58,7 +58,7 @@ function ByTry({ range, series, choice }: ChosenChartProps) {
       }}
       actions={
         <>
-          <Check label="first tries" isOn={isWhole} onChange={setWhole} />
+          <Check label="Include first attempts" isOn={isWhole} onChange={setWhole} />
           {choice}
         </>
       }
@@ -74,9 +74,7 @@ function ByTry({ range, series, choice }: ChosenChartProps) {
     >
       <BarChart
         label={
-          isWhole
-            ? "Requests by the try that answered, over time"
-            : "Requests that the first try did not answer, over time"
+          isWhole ? "Requests by the attempt that answered, over time" : "Requests that needed a fallback, over time"
         }
         times={times}
         step={range.step}
@@ -120,7 +118,7 @@ function ByProvider({ range, series, everyMs, choice }: ChosenChartProps) {
       }
     >
       <BarChart
-        label="Requests that a provider failed, over time"
+        label="Failed requests by provider, over time"
         times={times}
         step={range.step}
         format={count}

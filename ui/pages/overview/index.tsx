@@ -17,34 +17,37 @@ import { FallbackChart } from "./fallbacks.tsx";
 import { LastErrors, TopKeys } from "./lists.tsx";
 import { Tiles } from "./tiles.tsx";
 
-/** How often the numbers are read again while "refresh" is on. */
+/** The subtitle while there is nothing to count. */
+const PURPOSE = "Traffic, cost and savings at a glance.";
+/** How often the numbers are read again while "Auto-refresh" is on. */
 const EVERY_MS = 10_000;
 /** Somebody who has just sent their first request is waiting for it. */
 const FIRST_EVERY_MS = 2_000;
 
-/** A gateway without any request shows the checklist, and keeps it until the user leaves it. */
+/** A gateway that has answered nothing shows the checklist, and keeps it until the user leaves it. */
 export function Overview() {
-  // Set once and cleared by the user: the first request must not take the checklist away.
-  const isWaiting = useSignal(false);
-  const latest = useLoad<List<RequestLine>>(
-    "/api/requests?limit=1",
-    isWaiting.value ? { everyMs: FIRST_EVERY_MS } : {},
-  );
+  // The first request must not take the checklist away: the user leaves it.
+  const stage = useSignal<"unknown" | "waiting" | "left">("unknown");
+  const options = stage.value === "waiting" ? { everyMs: FIRST_EVERY_MS } : {};
+  const latest = useLoad<List<RequestLine>>("/api/requests?limit=1", options);
   const first = latest.data?.data[0] ?? null;
-  const isNew = latest.data !== null && first === null;
+  // A failed request is no start: it counts only when another one was answered.
+  const isFailed = first?.error === true;
+  const answered = useLoad<List<RequestLine>>(isFailed ? "/api/requests?limit=1&status=2xx" : null, options);
+  const isNew = latest.data !== null && (first === null || (isFailed && answered.data?.data.length === 0));
   useEffect(() => {
-    if (isNew) isWaiting.value = true;
-  }, [isNew, isWaiting]);
-  if (isWaiting.value || isNew) {
+    if (isNew && stage.value === "unknown") stage.value = "waiting";
+  }, [isNew, stage]);
+  if (stage.value !== "left" && (isNew || stage.value === "waiting")) {
     return (
       <>
-        <PageHead title="Overview" purpose="What was routed where, what it cost, and what it saved." />
-        <Checklist first={first} onDone={() => (isWaiting.value = false)} />
+        <PageHead title="Overview" purpose={PURPOSE} />
+        <Checklist latest={first} onDone={() => (stage.value = "left")} />
       </>
     );
   }
   return (
-    <Shown load={latest} rows={10}>
+    <Shown load={isFailed ? answered : latest} rows={10}>
       {() => <Dashboard />}
     </Shown>
   );
@@ -76,8 +79,8 @@ function Dashboard() {
       </PageHead>
       <Tiles range={range} total={total} before={before} series={series} />
       {isQuiet && (
-        <Empty title={`No requests in this range (${range.label.toLowerCase()})`}>
-          <a href={hrefTo("/", { range: "30d", from: null, to: null })}>Look at 30 days</a>
+        <Empty title={`No requests (${range.label.toLowerCase()})`}>
+          <a href={hrefTo("/", { range: "30d", from: null, to: null })}>Show last 30 days</a>
         </Empty>
       )}
       <div class="charts">
@@ -93,7 +96,7 @@ function Dashboard() {
       <footer class="row faint">
         {total.loadedAtMs !== null && <span>Updated {clock(total.loadedAtMs)} UTC</span>}
         <Check
-          label="refresh every 10 s"
+          label="Auto-refresh"
           isOn={isLive}
           onChange={(isOn) => setQuery({ live: isOn ? null : "off" }, { replace: true })}
         />
@@ -105,14 +108,13 @@ function Dashboard() {
 /** The point of the gateway in one sentence. Only operators may see which model is the baseline. */
 function SavingsSentence({ total, range }: { readonly total: Usage | null; readonly range: Range }) {
   const model = useLoad<{ readonly baselineModel: string }>(isOperator() ? "/api/settings" : null).data?.baselineModel;
-  if (total === null || total.requests === 0)
-    return <span class="proof">What was routed where, what it cost, and what it saved.</span>;
+  if (total === null || total.requests === 0) return <span class="proof">{PURPOSE}</span>;
   const saved = Number(total.savedUsd) / (Number(total.baselineUsd) || 1);
   return (
     <span class="proof">
-      {range.label}: you paid <b title={total.chargeUsd}>{usd(total.chargeUsd)}</b>; {model ?? "the baseline model"}{" "}
-      alone would have cost <b title={total.baselineUsd}>{usd(total.baselineUsd)}</b>
-      {saved >= 0 ? `: ${percent(saved)} saved` : `: ${percent(-saved)} more than the baseline`}.
+      {range.label}: you spent <b title={total.chargeUsd}>{usd(total.chargeUsd)}</b> instead of{" "}
+      <b title={total.baselineUsd}>{usd(total.baselineUsd)}</b> on {model ?? "the baseline model"} (
+      {saved >= 0 ? `${percent(saved)} saved` : `${percent(-saved)} more than the baseline`}).
     </span>
   );
 }

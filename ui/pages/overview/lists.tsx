@@ -2,7 +2,7 @@
 
 import { type Load, useLoad } from "../../api.ts";
 import { RankedBars } from "../../charts/bars.tsx";
-import { ago, count, usd, utc } from "../../format.ts";
+import { ago, plural, usd, utc } from "../../format.ts";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { type Range, rangeQuery } from "../../range.ts";
 import { hrefTo, place } from "../../router.ts";
@@ -24,7 +24,7 @@ export function TopKeys({ keys }: { readonly keys: Load<List<Usage>> }) {
       <Shown load={keys}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No key was used" />
+            <Empty title="No key activity" />
           ) : (
             <RankedBars
               rows={[...data]
@@ -35,7 +35,7 @@ export function TopKeys({ keys }: { readonly keys: Load<List<Usage>> }) {
                   label: nameOf(row.group ?? "none"),
                   value: spent(row),
                   shown: usd(row.chargeUsd),
-                  detail: `${count(row.requests)} requests`,
+                  detail: plural(row.requests, "request"),
                   href: hrefTo("/requests", { key: row.group }),
                 }))}
             />
@@ -55,9 +55,9 @@ export function LastErrors({ range }: { readonly range: Range }) {
   return (
     <section class="card">
       <h2>
-        Last errors{" "}
+        Recent errors{" "}
         <a class="small" href={requestsHref({ status: "error" })}>
-          all
+          View all
         </a>
       </h2>
       <Shown load={errors}>

@@ -2,7 +2,7 @@
 
 import type { Load } from "../../api.ts";
 import { Spark } from "../../charts/spark.tsx";
-import { count, duration, percent, usd } from "../../format.ts";
+import { count, duration, percent, shortUsd } from "../../format.ts";
 import { Skeleton } from "../../kit/states.tsx";
 import type { List, Usage } from "../../types.ts";
 import { perStep } from "../../usage.ts";
@@ -26,36 +26,36 @@ interface Tile {
 const TILES: readonly Tile[] = [
   {
     name: "Requests",
-    about: "Every call that a key was recognised for, whatever became of it.",
+    about: "All authenticated requests, including failed ones.",
     read: ({ requests }) => requests,
     show: count,
     better: null,
   },
   {
     name: "Spend",
-    about: "What was charged: tokens at the answering model's price, and the markup.",
+    about: "Token cost on the model that answered, plus markup.",
     read: ({ chargeUsd }) => Number(chargeUsd),
-    show: usd,
+    show: shortUsd,
     better: "less",
   },
   {
     name: "Saved",
-    about: "The same tokens at the baseline model's price, less what was charged. May be negative.",
+    about: "Baseline cost minus what you paid. Can be negative.",
     read: ({ savedUsd }) => Number(savedUsd),
-    show: usd,
+    show: shortUsd,
     note: ({ savedUsd, baselineUsd }) => percent(Number(savedUsd) / (Number(baselineUsd) || 1)),
     better: "more",
   },
   {
-    name: "p95 first token",
-    about: "95 of 100 requests had their first content within this time, from the moment the gateway had the request.",
+    name: "TTFT (p95)",
+    about: "Time to first token: 95% of requests were faster than this.",
     read: ({ firstContent }) => firstContent.p95Ms,
     show: duration,
     better: "less",
   },
   {
     name: "Error rate",
-    about: "Requests refused, unanswered, or broken off on our or a provider's side, of all requests.",
+    about: "Share of requests that failed.",
     read: ({ errors, requests }) => (requests === 0 ? null : errors / requests),
     show: percent,
     note: ({ errors }) => count(errors),
@@ -64,7 +64,7 @@ const TILES: readonly Tile[] = [
   },
   {
     name: "Fallback rate",
-    about: "Requests that another model than the first choice answered, of all requests.",
+    about: "Share of requests answered by a fallback model.",
     read: ({ fallbacks, requests }) => (requests === 0 ? null : fallbacks / requests),
     show: percent,
     note: ({ fallbacks }) => count(fallbacks),
@@ -119,7 +119,7 @@ function TileCard({ tile, now, then, isLoaded, children }: TileCardProps) {
       <h2>
         {tile.name}
         <details class="why">
-          <summary aria-label={`How ${tile.name} is computed`}>?</summary>
+          <summary aria-label={`About ${tile.name}`}>?</summary>
           <p>{tile.about}</p>
         </details>
       </h2>
@@ -150,7 +150,7 @@ interface ChangeProps {
 function Change({ tile, value, before }: ChangeProps) {
   if (value === null || before === null || before === 0) {
     return (
-      <span class="faint" title="There was nothing in the same time before">
+      <span class="faint" title="No data in the previous period">
         –
       </span>
     );
@@ -160,8 +160,8 @@ function Change({ tile, value, before }: ChangeProps) {
   const tone = isGood === null ? "faint" : isGood ? "good" : "bad";
   const arrow = change > 0 ? "▲" : change < 0 ? "▼" : "";
   return (
-    <span class={tone} title={`${tile.show(before)} in the same time before`}>
-      {arrow} {Math.abs(change) < CHANGE_MAX ? percent(Math.abs(change)) : "a lot"}
+    <span class={tone} title={`${tile.show(before)} in the previous period`}>
+      {arrow} {Math.abs(change) < CHANGE_MAX ? percent(Math.abs(change)) : ">1,000%"}
     </span>
   );
 }

@@ -27,7 +27,7 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
   // A shared link may name a profile of another account.
   const nameOf = (id: string): string => profiles.find((profile) => profile.id === id)?.name ?? "another profile";
   const rows = [
-    { name: "As set", draft, state: first },
+    { name: "Current settings", draft, state: first },
     ...draft.others.map((other, index) => ({
       name: titleOf(other, nameOf),
       draft: contenderOf(draft, other),
@@ -89,7 +89,7 @@ function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
   return (
     <div class="table-box">
       <table class="rows contest">
-        <caption class="hidden">What each would do</caption>
+        <caption class="hidden">Comparison</caption>
         <thead>
           <tr>
             <th scope="col">With</th>
@@ -113,7 +113,7 @@ function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
                 {error === null ? (
                   <TierBadge tier={preview?.decision.tier ?? null} />
                 ) : (
-                  <span class="bad">refused</span>
+                  <span class="bad">Refused</span>
                 )}
               </td>
               <td data-cell="who">{preview?.decision.model ?? "–"}</td>
@@ -147,7 +147,7 @@ function Choices({ draft, profiles, set }: Omit<CompareProps, "first">) {
           />
           <Button
             kind="quiet"
-            label={`Remove number ${index + 1}`}
+            label={`Remove ${index + 1}`}
             onClick={() => set({ others: draft.others.filter((_, at) => at !== index) })}
           >
             Remove
@@ -155,7 +155,7 @@ function Choices({ draft, profiles, set }: Omit<CompareProps, "first">) {
         </div>
       ))}
       {draft.others.length < OTHERS_MAX && (
-        <Button onClick={() => set({ others: [...draft.others, "tier:STANDARD"] })}>Compare with another</Button>
+        <Button onClick={() => set({ others: [...draft.others, "tier:STANDARD"] })}>Add to comparison</Button>
       )}
     </div>
   );

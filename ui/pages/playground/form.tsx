@@ -27,7 +27,7 @@ export function Prompt({ draft, set }: FormProps) {
           <TextArea
             // Turns have no id; they are added and removed at the end only.
             key={`${index}-${turn.role}`}
-            label={`Earlier turn ${index + 1}, ${turn.role}`}
+            label={`Earlier message ${index + 1}, ${turn.role}`}
             rows={2}
             value={turn.content}
             onInput={(content) =>
@@ -37,11 +37,11 @@ export function Prompt({ draft, set }: FormProps) {
         ))}
         <p class="row">
           <Button onClick={() => set({ turns: [...draft.turns, { role: roleOf(draft), content: "" }] })}>
-            Add an earlier turn
+            Add earlier message
           </Button>
           {draft.turns.length > 0 && (
             <Button kind="quiet" onClick={() => set({ turns: draft.turns.slice(0, -1) })}>
-              Remove the last
+              Remove last message
             </Button>
           )}
         </p>
@@ -76,7 +76,7 @@ function Tools({ draft, set }: FormProps) {
         rows={5}
         value={draft.tools}
         onInput={(tools) => set({ tools })}
-        error={isBroken ? "This is not JSON yet; routed without tools." : null}
+        error={isBroken ? "Invalid JSON. Routed without tools." : null}
       />
     </details>
   );
@@ -133,7 +133,7 @@ export function Examples({ set }: Pick<FormProps, "set">) {
 /** The controls of a request. Those that depend on who chooses appear with it. */
 export function Controls({ draft, set, profiles }: FormProps & { readonly profiles: readonly Profile[] }) {
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
-  const options = [{ value: "", label: "none" }, ...profiles.map(({ id, name }) => ({ value: id, label: name }))];
+  const options = [{ value: "", label: "No profile" }, ...profiles.map(({ id, name }) => ({ value: id, label: name }))];
   return (
     <section class="card">
       <SelectField
@@ -143,11 +143,11 @@ export function Controls({ draft, set, profiles }: FormProps & { readonly profil
         onChange={(id) => set({ profileId: id })}
       />
       <Segmented
-        label="Who chooses"
+        label="Routing"
         choices={[
           { value: "auto", label: "Automatic" },
-          { value: "tier", label: "A tier" },
-          { value: "direct", label: "A model" },
+          { value: "tier", label: "Tier" },
+          { value: "direct", label: "Model" },
         ]}
         value={draft.mode}
         onChange={(mode) => set({ mode: mode as Draft["mode"], model: draft.model || (models[0]?.id ?? "") })}
@@ -170,13 +170,13 @@ export function Controls({ draft, set, profiles }: FormProps & { readonly profil
       </div>
       <div class="pair three">
         <TextField
-          label="Max. cost, USD"
+          label="Max cost, USD"
           value={draft.maxCost}
           onInput={(maxCost) => set({ maxCost })}
           placeholder="none"
         />
-        <TextField label="Min. tool score" value={draft.bfcl} onInput={(bfcl) => set({ bfcl })} placeholder="none" />
-        <TextField label="Output tokens" value={draft.cap} onInput={(cap) => set({ cap })} placeholder="expected" />
+        <TextField label="Min BFCL score" value={draft.bfcl} onInput={(bfcl) => set({ bfcl })} placeholder="none" />
+        <TextField label="Output tokens" value={draft.cap} onInput={(cap) => set({ cap })} placeholder="auto" />
       </div>
     </section>
   );

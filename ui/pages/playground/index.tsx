@@ -35,7 +35,7 @@ export function Playground() {
   const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
   return (
     <>
-      <PageHead title="Playground" purpose="Where would this go, and why? No provider called, no credits used.">
+      <PageHead title="Playground" purpose="Preview routing for any prompt. Free, no provider call.">
         <Button
           isPressed={isComparing}
           onClick={() => set({ others: isComparing ? [] : [firstOther(draft, profiles)] })}
@@ -48,8 +48,8 @@ export function Playground() {
       </PageHead>
       {draft.from !== null && draft.prompt === "" && (
         <p class="notice">
-          Opened from request <a href={hrefTo(`/requests/${draft.from}`)}>{draft.from}</a>. Its prompt was not kept, so
-          type one.
+          Opened from request <a href={hrefTo(`/requests/${draft.from}`)}>{draft.from}</a>. The original prompt wasn't
+          logged.
         </p>
       )}
       <div class={isComparing ? "bench comparing" : "bench"}>
@@ -88,7 +88,7 @@ function CopyAs({ draft, onClose }: { readonly draft: Draft; readonly onClose: (
 /** The address holds the whole draft, so the link is all there is to share. */
 async function share(): Promise<void> {
   const isCopied = await copyText(location.href);
-  showToast(isCopied ? "Link copied. It holds everything; nothing is stored." : "Copy the address.");
+  showToast(isCopied ? "Link copied. The prompt is in the link only." : "Copy the address from your browser.");
 }
 
 /** Something other than what is set already. */

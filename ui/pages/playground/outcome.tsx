@@ -19,7 +19,7 @@ export function Outcome({ title, state, children }: OutcomeProps) {
       <h2>{title}</h2>
       <Problem error={state.error} />
       {state.preview === null ? (
-        <Empty title="Type a prompt">The decision appears here as you type.</Empty>
+        <Empty title="Type a prompt">The routing decision appears here as you type.</Empty>
       ) : (
         <PreviewDetails preview={state.preview} />
       )}
@@ -46,7 +46,7 @@ function PreviewDetails({ preview }: { readonly preview: DecisionPreview }) {
           estimatedTokens: { input: estimate.inputTokens, output: estimate.outputTokens },
         }}
       />
-      {changes.length > 0 && <p class="faint">Written for this model: {changes.join(", ")}</p>}
+      {changes.length > 0 && <p class="faint">Adapted for this model: {changes.join(", ")}</p>}
     </>
   );
 }

@@ -28,9 +28,9 @@ export function Run({ draft, estimateUsd, turn = 0, isPart = false }: RunProps) 
     if (turn > 0) void run();
   }, [turn]);
   return (
-    <section class={isPart ? "part" : "card"} aria-label="Run for real">
+    <section class={isPart ? "part" : "card"} aria-label="Run">
       <div class="head-row">
-        {isPart ? <h3>Run for real</h3> : <h2>Run for real</h2>}
+        {isPart ? <h3>Run</h3> : <h2>Run</h2>}
         {isBusy ? (
           <Button onClick={stop}>Stop</Button>
         ) : (
@@ -41,11 +41,11 @@ export function Run({ draft, estimateUsd, turn = 0, isPart = false }: RunProps) 
       </div>
       {!isPart && <p class="faint">Calls the provider and charges this account.</p>}
       <Problem error={error} />
-      {text !== null && <TextBlock text={text === "" ? "…" : text} label="The answer" />}
+      {text !== null && <TextBlock text={text === "" ? "…" : text} label="Response" />}
       {done !== null && (
         <p class="notice good">
           {done.model} answered in {duration(done.latencyMs)}: {usd(done.chargeUsd)} charged, {usd(estimateUsd)}{" "}
-          estimated. <a href={hrefTo(`/requests/${done.id}`)}>See the request</a>
+          estimated. <a href={hrefTo(`/requests/${done.id}`)}>View request</a>
         </p>
       )}
     </section>
@@ -106,7 +106,7 @@ async function readStream(response: Response, onText: (text: string) => void): P
 
 /** Text, tool calls as JSON, or the error that ended the stream. */
 function textOf({ choices, error }: Chunk): string {
-  if (error !== undefined) return `\n[${error.message ?? "broken off"}]`;
+  if (error !== undefined) return `\n[${error.message ?? "Interrupted"}]`;
   const delta = choices?.[0]?.delta;
   return (delta?.content ?? "") + (delta?.tool_calls === undefined ? "" : JSON.stringify(delta.tool_calls));
 }

@@ -26,7 +26,7 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
       const query = keysTo === NOWHERE ? "" : `?keysTo=${encodeURIComponent(keysTo)}`;
       await call("DELETE", `/api/profiles/${profile.id}${query}`);
       const moved = keysTo === NOWHERE || active.length === 0 ? "" : ` ${plural(active.length, "key")} moved.`;
-      showToast(`“${profile.name}” is deleted.${moved}`);
+      showToast(`“${profile.name}” deleted.${moved}`);
       onClose();
       // Replaced, because Back would lead to a profile that no longer exists.
       go(hrefTo("/profiles"), { replace: true });
@@ -39,10 +39,10 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
       <Shown load={keys} rows={2}>
         {() =>
           active.length === 0 ? (
-            <p>No key that works uses it.</p>
+            <p>Not used by any active key.</p>
           ) : (
             <>
-              <p>{plural(active.length, "key uses", "keys use")} it:</p>
+              <p>{plural(active.length, "key uses", "keys use")} this profile:</p>
               <ul>
                 {active.map((key) => (
                   <li key={key.id}>
@@ -57,7 +57,7 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
       </Shown>
       <Problem error={error} />
       <footer>
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button kind="danger" isDisabled={keys.data === null} onClick={remove}>
           {active.length > 0 && keysTo !== NOWHERE ? "Move keys and delete" : "Delete profile"}
         </Button>
@@ -79,18 +79,18 @@ function MoveKeys({ profile, keysTo, onChange }: MoveKeysProps) {
   const others = all.filter(({ id }) => id !== profile.id).map(({ id, name }) => ({ value: id, label: name }));
   return (
     <SelectField
-      label="Move its keys to"
+      label="Move keys to"
       value={keysTo}
       onChange={onChange}
       options={[
-        { value: NOWHERE, label: "nowhere: they answer 401" },
+        { value: NOWHERE, label: "Don't move (keys stop working)" },
         ...others,
-        { value: "none", label: "no profile: routed freely" },
+        { value: "none", label: "No profile" },
       ]}
       hint={
         keysTo === NOWHERE
-          ? "A key without its rules could cost more than anybody allowed, so it is refused instead."
-          : "Both happen in one step: no call is refused in between."
+          ? "Keys whose profile is deleted fail with 401, so they can't overspend."
+          : "Keys move before the profile is deleted. No request fails."
       }
     />
   );

@@ -35,19 +35,19 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
     event.preventDefault();
     try {
       const method = isNew ? "POST" : "PUT";
-      const made = await call<Profile>(method, isNew ? "/api/profiles" : `/api/profiles/${saved.id}`, {
+      const written = await call<Profile>(method, isNew ? "/api/profiles" : `/api/profiles/${saved.id}`, {
         body: content,
       });
-      showToast(`“${made.name}” is saved. Keys with it follow within a second.`);
+      showToast(`“${written.name}” saved. Its keys follow within a second.`);
       // A new profile gets its own address; Back goes to the list, not to an empty form.
-      go(hrefTo(`/profiles/${made.id}`), { replace: true });
+      go(hrefTo(`/profiles/${written.id}`), { replace: true });
     } catch (problem) {
       setError(problem as ApiError);
     }
   };
   return (
     <>
-      <PageHead title={isNew ? "New profile" : saved.name} purpose="Rules that every request of its keys must keep.">
+      <PageHead title={isNew ? "Create profile" : saved.name} purpose="Applies to every request from its keys.">
         <ButtonLink href={hrefTo("/profiles")}>All profiles</ButtonLink>
         {!isNew && <Button onClick={() => setDeleting(true)}>Delete</Button>}
       </PageHead>
@@ -59,7 +59,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
               label="Description"
               value={description ?? ""}
               onInput={(text) => set({ description: text === "" ? null : text })}
-              placeholder="what it is for"
+              placeholder="What is it for?"
               maxLength={500}
             />
             <RuleFields rules={rules} set={set} />
@@ -88,7 +88,7 @@ interface SaveBarProps {
 function SaveBar({ isNew, changes, canSave, onUndo }: SaveBarProps) {
   return (
     <div class="save-bar">
-      <span class="grow faint">{isNew ? "Not saved yet" : changes.join(" · ")}</span>
+      <span class="grow faint">{isNew ? "Unsaved changes" : changes.join(" · ")}</span>
       {!isNew && <Button onClick={onUndo}>Undo</Button>}
       <Button kind="primary" type="submit" isDisabled={!canSave}>
         Save profile
@@ -137,7 +137,7 @@ function LimitFields({ rules, set }: RuleFieldsProps) {
   return (
     <div class="pair">
       <TextField
-        label="Max. cost per request, USD"
+        label="Max cost per request, USD"
         type="number"
         step="any"
         min="0"
@@ -146,7 +146,7 @@ function LimitFields({ rules, set }: RuleFieldsProps) {
         placeholder="none"
       />
       <TextField
-        label="Min. function-calling score"
+        label="Min BFCL score"
         type="number"
         min="0"
         max="100"
@@ -165,7 +165,7 @@ function CapabilityFields({ rules, set }: RuleFieldsProps) {
     CAPABILITIES.filter((each) => (each === chosen ? isOn : rules.capabilities.includes(each)));
   return (
     <fieldset>
-      <legend>Models must have</legend>
+      <legend>Required capabilities</legend>
       <div class="row wrap">
         {CAPABILITIES.map((capability) => (
           <Check
@@ -200,8 +200,8 @@ function ModelLists({ rules, set }: RuleFieldsProps) {
         <thead>
           <tr>
             <th scope="col">Model</th>
-            <th scope="col">Only these</th>
-            <th scope="col">Never</th>
+            <th scope="col">Allow only</th>
+            <th scope="col">Block</th>
           </tr>
         </thead>
         <tbody>
@@ -210,7 +210,7 @@ function ModelLists({ rules, set }: RuleFieldsProps) {
               <th scope="row">{id}</th>
               <td>
                 <Check
-                  label={<span class="hidden">only {id}</span>}
+                  label={<span class="hidden">Allow only {id}</span>}
                   isOn={allowed.includes(id)}
                   onChange={(isOn) => {
                     const next = toggled(allowed, id, isOn);
@@ -220,7 +220,7 @@ function ModelLists({ rules, set }: RuleFieldsProps) {
               </td>
               <td>
                 <Check
-                  label={<span class="hidden">never {id}</span>}
+                  label={<span class="hidden">Block {id}</span>}
                   isOn={rules.blockedModels.includes(id)}
                   onChange={(isOn) => set({ blockedModels: toggled(rules.blockedModels, id, isOn) })}
                 />
@@ -240,8 +240,8 @@ const LABELS: Readonly<Record<keyof Content, string>> = {
   tierFloor: "lowest tier",
   tierCeiling: "highest tier",
   capabilities: "capabilities",
-  maxCostUsd: "max. cost",
-  bfclMin: "tool score",
+  maxCostUsd: "max cost",
+  bfclMin: "BFCL score",
   codeQuality: "code",
   chatQuality: "chat",
   allowedModels: "allowed models",
@@ -258,7 +258,7 @@ function differences(before: Content, after: Content): readonly string[] {
 /** Short enough for one line. */
 function worded(value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
-  if (Array.isArray(value)) return value.length > 2 ? `${value.length} of them` : value.join(", ");
+  if (Array.isArray(value)) return value.length > 2 ? `${value.length} selected` : value.join(", ");
   const text = String(value);
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }

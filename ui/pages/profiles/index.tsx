@@ -47,20 +47,19 @@ function ProfileList() {
   useShortcuts({ n: () => go(hrefTo("/profiles/new")) });
   return (
     <>
-      <PageHead title="Profiles" purpose="Rules for routing that are saved once and tied to keys.">
+      <PageHead title="Profiles" purpose="Reusable routing rules for your keys.">
         <ButtonLink kind="primary" href={hrefTo("/profiles/new")}>
-          New profile
+          Create profile
         </ButtonLink>
       </PageHead>
       <Shown load={profiles} rows={5}>
         {({ data }) =>
           data.length === 0 ? (
             <Empty
-              title="No profile yet"
-              action={<ButtonLink href={hrefTo("/profiles/new")}>Make the first one</ButtonLink>}
+              title="No profiles yet"
+              action={<ButtonLink href={hrefTo("/profiles/new")}>Create profile</ButtonLink>}
             >
-              A profile holds a lowest and highest tier, a cost cap, allowed models and the like. A key with a profile
-              cannot step over it.
+              Set tier limits, a cost cap and allowed models. Keys with this profile can't exceed them.
             </Empty>
           ) : (
             <ul class="cards">
@@ -108,12 +107,12 @@ function ProfileCard({ profile, keys, usage }: CardProps) {
         ))}
       </ul>
       <p class="faint">
-        <span title={active.map(({ name }) => name).join(", ")}>{plural(active.length, "key")}</span> · changed{" "}
+        <span title={active.map(({ name }) => name).join(", ")}>{plural(active.length, "key")}</span> · edited{" "}
         <time title={utc(profile.updatedAt)}>{ago(profile.updatedAt)}</time>
       </p>
       {requests > 0 && (
         <p class="faint">
-          Its keys in 30 days:{" "}
+          Last 30 days:{" "}
           <a href={hrefTo("/requests", { keyProfile: profile.id, range: "30d", from: null, to: null })}>
             {percent(requests / sum(usage, (row) => row.requests))} of traffic
           </a>

@@ -42,7 +42,7 @@ export function Replay({ rules }: { readonly rules: Rules }) {
   }, [question]);
   return (
     <section class={isStale && replayed !== null ? "card stale" : "card"} aria-label="Replay" aria-live="polite">
-      <h2>The last requests under these rules</h2>
+      <h2>Preview on your last requests</h2>
       <Problem error={error} />
       {replayed === null ? error === null && <Skeleton rows={6} /> : <Outcome replayed={replayed} />}
     </section>
@@ -52,24 +52,27 @@ export function Replay({ rules }: { readonly rules: Rules }) {
 /** The sum first, then the requests that would change. */
 function Outcome({ replayed }: { readonly replayed: ReplayResult }) {
   if (replayed.requests === 0) {
-    return <Empty title="No requests to replay">Once there are some, this shows what the rules would change.</Empty>;
+    return <Empty title="No requests to replay">Send some requests to see what these rules would change.</Empty>;
   }
   const before = Number(replayed.costBeforeUsd);
   const change = Number(replayed.costAfterUsd) - before;
-  const refused = replayed.refused === 0 ? "" : `, ${replayed.refused} would be refused`;
+  const moves = [
+    ...(replayed.up === 0 ? [] : [`${replayed.up} would move up`]),
+    ...(replayed.down === 0 ? [] : [`${replayed.down} would move down`]),
+    ...(replayed.refused === 0 ? [] : [`${replayed.refused} would be refused`]),
+  ];
   return (
     <>
       <p>
-        Of the last {plural(replayed.requests, "request")}, {replayed.up} would move up and {replayed.down} down
-        {refused}; {plural(replayed.changed, "change")} in all.
+        Last {plural(replayed.requests, "request")}: {moves.join(", ") || "none would move to another tier"}.
       </p>
       <p class="big">
         {change >= 0 ? "+" : ""}
         {usd(change)} <small>{before === 0 ? "" : percent(change / before)}</small>
       </p>
       <p class="faint">
-        {usd(replayed.costBeforeUsd)} as charged, {usd(replayed.costAfterUsd)} under these rules. Computed from what was
-        recorded; nothing is sent.
+        {usd(replayed.costBeforeUsd)} charged, {usd(replayed.costAfterUsd)} with these rules. Calculated from logs; no
+        requests sent.
       </p>
       {replayed.changes.length > 0 && (
         <ul class="plain-list replay">

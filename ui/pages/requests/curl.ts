@@ -27,7 +27,7 @@ function bodyOf({ route, stream, content, decision }: RecordedRequest, isMessage
   return JSON.stringify({
     model: decision?.controls?.model ?? "auto",
     ...(isMessages ? { max_tokens: 1024 } : {}),
-    messages: [{ role: "user", content: "Your prompt here: this gateway does not keep prompts." }],
+    messages: [{ role: "user", content: "YOUR_PROMPT" }],
     ...(stream ? { stream: true } : {}),
     ...controlsOf(decision?.controls ?? {}),
   });

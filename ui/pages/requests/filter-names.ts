@@ -11,29 +11,29 @@ const NAMES = [
 
 /** Statuses to choose from; the address may hold others. */
 export const STATUSES = [
-  ["error", "all errors"],
-  ["2xx", "2xx answered"],
-  ["402", "402 no credits"],
-  ["429", "429 limited"],
-  ["4xx", "4xx refused"],
-  ["5xx", "5xx failed"],
-  ["broken", "broken off"],
+  ["error", "Errors"],
+  ["2xx", "Success"],
+  ["402", "Out of credits (402)"],
+  ["429", "Rate limited (429)"],
+  ["4xx", "Client error (4xx)"],
+  ["5xx", "Server error (5xx)"],
+  ["broken", "Interrupted"],
 ] as const;
 
 /** Who chose the model. */
 export const ROUTINGS = [
-  ["auto", "automatic"],
-  ["tier", "tier as asked"],
-  ["direct", "model as asked"],
+  ["auto", "Automatic"],
+  ["tier", "Fixed tier"],
+  ["direct", "Fixed model"],
 ] as const;
 
 /** Which attempt answered. */
-export const TRIES = [
-  ["first", "first try"],
-  ["second", "second try"],
-  ["later", "third try or later"],
-  ["none", "no try"],
-  ["second,later,none", "not the first try"],
+export const ATTEMPTS = [
+  ["first", "1st attempt"],
+  ["second", "2nd attempt"],
+  ["later", "3rd attempt or later"],
+  ["none", "All attempts failed"],
+  ["second,later,none", "Fallback only"],
 ] as const;
 
 /** Powers of ten: the gateway counts requests by them and needs no scan. */
@@ -66,30 +66,30 @@ interface FilterNames {
 export function describeFilter(name: string, value: string, { keys, profiles }: FilterNames): string {
   switch (name) {
     case "status":
-      return STATUSES.find(([each]) => each === value)?.[1] ?? `status ${value}`;
+      return STATUSES.find(([each]) => each === value)?.[1] ?? `Status ${value}`;
     case "key":
-      return `key ${keys.get(value) ?? value}`;
+      return `Key ${keys.get(value) ?? value}`;
     case "keyProfile":
-      return value === "none" ? "keys without a profile" : `profile ${profiles.get(value) ?? value}`;
+      return value === "none" ? "Keys without a profile" : `Profile ${profiles.get(value) ?? value}`;
     case "profile":
-      return `routing: ${ROUTINGS.find(([each]) => each === value)?.[1] ?? value}`;
+      return `Routing: ${ROUTINGS.find(([each]) => each === value)?.[1] ?? value}`;
     case "category":
       return categoryName(value);
     case "costFrom":
-      return `cost from ${usd(value)}`;
+      return `Min cost ${usd(value)}`;
     case "costTo":
-      return `cost below ${usd(value)}`;
+      return `Max cost ${usd(value)}`;
     case "answered":
-      return `answered by ${TRIES.find(([each]) => each === value)?.[1] ?? value.replaceAll(",", " or ")}`;
+      return ATTEMPTS.find(([each]) => each === value)?.[1] ?? `Attempt: ${value.replaceAll(",", " or ")}`;
     case "failed":
-      return `${value} failed`;
+      return `Failed provider: ${value}`;
     case "fallback":
-      return value === "true" ? "fallbacks only" : "no fallbacks";
+      return value === "true" ? "Fallback only" : "No fallbacks";
     case "adjusted":
-      return value === "true" ? "adjusted only" : "not adjusted";
+      return value === "true" ? "Tier adjusted" : "Tier not adjusted";
     case "q":
-      return `id ${value}…`;
+      return `Id ${value}…`;
     default:
-      return value === "none" ? `no ${name}` : `${name} ${value}`;
+      return value === "none" ? `No ${name}` : `${name[0]?.toUpperCase()}${name.slice(1)} ${value}`;
   }
 }

@@ -10,7 +10,7 @@ import { Check } from "../../kit/field.tsx";
 import { Popover } from "../../kit/popover.tsx";
 import { place, setQuery } from "../../router.ts";
 import type { Key, List, Model, Profile } from "../../types.ts";
-import { COSTS, describeFilter, filterNames, ROUTINGS, STATUSES, TRIES, withoutFilters } from "./filter-names.ts";
+import { ATTEMPTS, COSTS, describeFilter, filterNames, ROUTINGS, STATUSES, withoutFilters } from "./filter-names.ts";
 
 /** Value and text of each choice. */
 type Options = readonly (readonly [string, string])[];
@@ -25,12 +25,12 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
   return (
     <search class="filters">
       <Choice name="status" all="Any status" options={STATUSES} />
-      <Choice name="tier" all="Any tier" options={[...pairs(TIERS), ["none", "no tier"]]} />
-      <Choice name="model" all="Any model" options={[...pairs(models.map(({ id }) => id)), ["none", "nobody"]]} />
+      <Choice name="tier" all="Any tier" options={[...pairs(TIERS), ["none", "No tier"]]} />
+      <Choice name="model" all="Any model" options={[...pairs(models.map(({ id }) => id)), ["none", "No model"]]} />
       <Choice name="key" all="Any key" options={keys.map(({ id, name }) => [id, name] as const)} />
       <input
         type="search"
-        aria-label="Request id begins with"
+        aria-label="Request id starts with"
         placeholder="Request id…"
         value={query.get("q") ?? ""}
         onChange={(event) => setQuery({ q: event.currentTarget.value.trim(), after: null })}
@@ -66,15 +66,21 @@ function MoreFilters({ providers, profiles }: MoreFiltersProps) {
         name="keyProfile"
         label="profile"
         all="Any profile"
-        options={[...profiles.map(({ id, name }) => [id, name] as const), ["none", "no profile"]]}
+        options={[...profiles.map(({ id, name }) => [id, name] as const), ["none", "No profile"]]}
       />
       <Choice name="profile" label="routing" all="Any routing" options={ROUTINGS} />
-      <Choice name="costFrom" label="cost from" all="Any cost" options={costs} prefix="from " />
-      <Choice name="costTo" label="cost below" all="Any cost" options={costs} prefix="below " />
-      <Choice name="answered" label="answered by" all="Any try" options={TRIES} prefix="answered by " />
-      <Choice name="failed" label="failed provider" all="Whoever failed" options={pairs(providers)} prefix="failed: " />
-      <Switch name="adjusted" label="adjusted only" />
-      <Switch name="fallback" label="fallbacks only" />
+      <Choice name="costFrom" label="min cost" all="Min cost" options={costs} prefix="from " />
+      <Choice name="costTo" label="max cost" all="Max cost" options={costs} prefix="below " />
+      <Choice name="answered" label="attempt" all="Any attempt" options={ATTEMPTS} />
+      <Choice
+        name="failed"
+        label="failed provider"
+        all="Any failed provider"
+        options={pairs(providers)}
+        prefix="Failed: "
+      />
+      <Switch name="adjusted" label="Tier adjusted" />
+      <Switch name="fallback" label="Fallback only" />
     </Popover>
   );
 }
@@ -96,7 +102,7 @@ function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly pro
   const set = filterNames(query);
   if (set.length === 0) return null;
   return (
-    <ul class="chips set-filters" aria-label="Filters that are set">
+    <ul class="chips set-filters" aria-label="Active filters">
       {set.map((name) => {
         const description = describeFilter(name, query.get(name) ?? "", names);
         return (
@@ -104,7 +110,7 @@ function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly pro
             <button
               type="button"
               class="chip"
-              aria-label={`Take off the filter: ${description}`}
+              aria-label={`Remove filter: ${description}`}
               onClick={() => setQuery({ [name]: null, after: null })}
             >
               {description} <span aria-hidden="true">✕</span>

@@ -35,16 +35,16 @@ export function RequestHistogram({ range, filter, isLive }: RequestHistogramProp
       return bar === undefined ? 0 : of(bar);
     });
   const stacks = [
-    { name: "answered", mark: "accent", values: read(({ requests, errors }) => requests - errors) },
-    { name: "errors", mark: "bad", values: read(({ errors }) => errors) },
+    { name: "Success", mark: "accent", values: read(({ requests, errors }) => requests - errors) },
+    { name: "Errors", mark: "bad", values: read(({ errors }) => errors) },
   ];
   const total = [...bars.values()].reduce((sum, { requests }) => sum + requests, 0);
   return (
     <Figure
       title="Requests over time"
-      trend={`${range.label}, by ${range.step}, UTC: ${plural(total, "request")}${filter === "" ? "" : " through the filters"}. Drag to zoom.`}
+      trend={`${range.label}, by ${range.step}, UTC. ${plural(total, filter === "" ? "request" : "matching request")} · Drag to zoom`}
       table={{
-        head: ["Time, UTC", "Answered", "Errors"],
+        head: ["Time, UTC", "Success", "Errors"],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),
@@ -53,7 +53,7 @@ export function RequestHistogram({ range, filter, isLive }: RequestHistogramProp
       legend={<Legend entries={stacks} />}
     >
       <BarChart
-        label="Requests over time, answered and failed"
+        label="Successful and failed requests over time"
         times={times}
         step={range.step}
         format={count}

@@ -46,7 +46,7 @@ export function Requests() {
   const chosen = useRowKeys(rows, openId);
   return (
     <>
-      <PageHead title="Requests" purpose="Every request, where it was routed, why, and what it cost.">
+      <PageHead title="Requests" purpose="Every request, with its routing decision and cost.">
         <Export range={range} filter={filter} />
         <RangePicker />
       </PageHead>
@@ -81,7 +81,7 @@ function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
     const newest = { after: null, from: null, to: null };
     setQuery({ tail: wanted ? "on" : null, ...(wanted ? newest : {}) }, { replace: true });
   };
-  const said = { off: "live", streaming: "live", polling: `live, every ${POLL_EVERY_MS / 1000} s` };
+  const said = { off: "Live", streaming: "Live", polling: `Live, every ${POLL_EVERY_MS / 1000} s` };
   return (
     <span class={isOn && tail.state === "streaming" ? "live on" : "live"}>
       <Check label={said[tail.state]} isOn={isOn} onChange={change} />
@@ -170,12 +170,14 @@ function NoRequests({ range }: { readonly range: Range }) {
   if (names.length === 0) {
     return (
       <Empty
-        title={`No requests in this range (${range.label.toLowerCase()})`}
+        title={`No requests (${range.label.toLowerCase()})`}
         action={
-          <ButtonLink href={hrefWith({ range: "30d", from: null, to: null, after: null })}>Look at 30 days</ButtonLink>
+          <ButtonLink href={hrefWith({ range: "30d", from: null, to: null, after: null })}>
+            Show last 30 days
+          </ButtonLink>
         }
       >
-        Requests appear here as soon as a key is used. <a href={hrefTo("/keys")}>Keys</a>
+        Requests appear here as soon as you use a key. <a href={hrefTo("/keys")}>View keys</a>
       </Empty>
     );
   }
@@ -191,7 +193,7 @@ function NoRequests({ range }: { readonly range: Range }) {
 function Pages({ after, next }: { readonly after: string | null; readonly next: string | null }) {
   if (after === null && next === null) return null;
   return (
-    <nav class="row pages" aria-label="Pages of the list">
+    <nav class="row pages" aria-label="Request pages">
       {after !== null && <ButtonLink href={hrefWith({ after: null })}>Newest</ButtonLink>}
       {next !== null && <ButtonLink href={hrefWith({ after: next })}>Older</ButtonLink>}
     </nav>

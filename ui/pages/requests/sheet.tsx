@@ -45,7 +45,7 @@ function useCopyKeys(requestId: string | null): void {
     if (requestId === null || isChordArmed() || getSelection()?.isCollapsed === false) return;
     // The browser would copy an empty selection.
     event.preventDefault();
-    showToast((await copyText(requestId)) ? "The request id is copied." : `The request id is ${requestId}.`);
+    showToast((await copyText(requestId)) ? "Request id copied." : `Request id: ${requestId}`);
   };
   useShortcuts({ c: copy, "mod+c": copy });
 }
@@ -62,10 +62,10 @@ function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly 
         <p class="row faint">
           <Status row={detail} />
           <TierBadge tier={detail.tier} />
-          <span class="cut">{detail.model ?? "no model answered"}</span>
+          <span class="cut">{detail.model ?? "Failed"}</span>
           <time title={utc(detail.createdAt)}>{ago(detail.createdAt)}</time>
           {detail.money.ledgerId !== null && (
-            <a href={hrefTo("/credits", { entry: detail.money.ledgerId })} title="Its entry in the ledger">
+            <a href={hrefTo("/credits", { entry: detail.money.ledgerId })} title="View ledger entry">
               {usd(detail.money.chargeUsd)} charged
             </a>
           )}
@@ -83,8 +83,8 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
       label: "Decision",
       show: () =>
         detail.decision === null ? (
-          <Empty title="No decision was made">
-            The request was refused before routing: {detail.errorCode ?? `status ${detail.status}`}.
+          <Empty title="No routing decision">
+            Refused before routing: {detail.errorCode ?? `status ${detail.status}`}.
           </Empty>
         ) : (
           <DecisionPanel decision={detail.decision} answeredBy={detail.model} />
@@ -96,7 +96,7 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
     {
       id: "raw",
       label: "Raw",
-      show: () => <CopyBlock text={JSON.stringify(detail, null, 2)} label="The record as JSON" />,
+      show: () => <CopyBlock text={JSON.stringify(detail, null, 2)} label="Request record, JSON" />,
     },
   ];
   return (
@@ -117,10 +117,12 @@ function Foot({ detail }: { readonly detail: RequestDetail }) {
     <>
       <ButtonLink href={playgroundHref(detail)}>Open in playground</ButtonLink>
       <CopyButton text={curlOf(detail, location.origin)} label="Copy as curl" kind="plain" />
-      {detail.key !== "" && <ButtonLink href={hrefTo("/requests", { key: detail.key })}>More of this key</ButtonLink>}
+      {detail.key !== "" && (
+        <ButtonLink href={hrefTo("/requests", { key: detail.key })}>Requests from this key</ButtonLink>
+      )}
       {detail.decision !== null && (
         <Button onClick={() => setReporting(true)}>
-          {feedback === null ? "Wrong tier?" : `Marked: ${feedback.tier}`}
+          {feedback === null ? "Report wrong tier" : `Reported: ${feedback.tier}`}
         </Button>
       )}
       {isReporting && <FeedbackDialog detail={detail} onClose={() => setReporting(false)} />}
@@ -138,17 +140,17 @@ function FeedbackDialog({ detail, onClose }: { readonly detail: RequestDetail; r
     event.preventDefault();
     try {
       await call("POST", `/api/requests/${detail.id}/feedback`, { body: { tier, note: note || null } });
-      showToast(`Marked: this should have been ${tier}.`);
+      showToast(`Reported: should have been ${tier}.`);
       onClose();
     } catch (problem) {
       setError(problem as ApiError);
     }
   };
   return (
-    <Dialog title="Report a wrong tier" onClose={onClose}>
+    <Dialog title="Report wrong tier" onClose={onClose}>
       <form onSubmit={submit}>
-        <p>It was routed to {detail.tier}. Your word is kept as a labelled example, without the prompt.</p>
-        <SelectField label="It should have been" value={tier} options={TIER_OPTIONS} onChange={setTier} />
+        <p>Routed to {detail.tier}. Saved as feedback, without the prompt.</p>
+        <SelectField label="Correct tier" value={tier} options={TIER_OPTIONS} onChange={setTier} />
         <TextField label="Note" value={note} onInput={setNote} placeholder="optional" />
         <Problem error={error} />
         <footer>

@@ -38,7 +38,7 @@ export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
               Saved
             </th>
             <th scope="col" class="number">
-              First token
+              TTFT
             </th>
             <th scope="col" class="number">
               Total
@@ -98,9 +98,9 @@ function RequestRow({ row, keyName, isOpen, isChosen }: RequestRowProps) {
         <TierBadge tier={row.tier} from={row.classifiedTier} />
       </td>
       <td data-cell="model" class="cut" title={row.model ?? undefined}>
-        {row.model ?? <span class="faint">none</span>}
+        {row.model ?? <span class="faint">—</span>}
         {row.fallback && (
-          <span class="caution" title="A fallback answered">
+          <span class="caution" title={`Fallback (attempt ${row.attempts})`}>
             {" "}
             ↪ {row.attempts}
           </span>
@@ -121,7 +121,7 @@ function Numbers({ row }: { readonly row: RequestLine }) {
   const tokensIn = row.tokens === null ? null : row.tokens.input + row.tokens.cacheRead + row.tokens.cacheWrite;
   return (
     <>
-      <td data-cell="tokens" class="number" title={row.usageEstimated ? "estimated" : "as the provider counted"}>
+      <td data-cell="tokens" class="number" title={row.usageEstimated ? "Estimated" : "Counted by the provider"}>
         {tokensIn === null ? "–" : `${count(tokensIn)} → ${count(row.tokens?.output)}`}
       </td>
       <td data-cell="cost" class="number" title={row.chargeUsd ?? undefined}>
@@ -150,7 +150,7 @@ export function Status({ row }: { readonly row: Pick<RequestLine, "status" | "er
   return (
     <span class={`status ${row.error ? "bad" : "good"}`} title={row.errorCode ?? row.ending ?? undefined}>
       {row.status}
-      {isBroken ? " broken off" : ""}
+      {isBroken ? " interrupted" : ""}
     </span>
   );
 }

@@ -4,12 +4,13 @@ import type { AttemptRecord, ContentRecord } from "../../../src/core/requests/re
 import { count, duration, exact, percent, usd } from "../../format.ts";
 import { TextBlock } from "../../kit/copy.tsx";
 import { Empty } from "../../kit/states.tsx";
+import { failureText } from "../../parts/failure-text.ts";
 import { hrefTo } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
 
 /** One bar per attempt on the time of the whole request, and how much of it was the gateway's own. */
 export function Attempts({ detail }: { readonly detail: RequestDetail }) {
-  if (detail.attempts.length === 0) return <Empty title="No provider was asked" />;
+  if (detail.attempts.length === 0) return <Empty title="No provider was called" />;
   const endMs = Math.max(detail.latencyMs, ...detail.attempts.map(({ startMs, durationMs }) => startMs + durationMs));
   return (
     <>
@@ -28,7 +29,7 @@ export function Attempts({ detail }: { readonly detail: RequestDetail }) {
           <dd>{duration(detail.latencyMs)}</dd>
         </div>
         <div>
-          <dt>The gateway's own part</dt>
+          <dt>Gateway overhead</dt>
           <dd>{duration(detail.overheadMs)}</dd>
         </div>
       </dl>
@@ -41,7 +42,7 @@ function Attempt({ attempt, endMs }: { readonly attempt: AttemptRecord; readonly
   const left = (attempt.startMs / (endMs || 1)) * 100;
   const width = Math.max(0.8, (attempt.durationMs / (endMs || 1)) * 100);
   const isGood = attempt.outcome === "answered";
-  const changes = [...attempt.conversions, ...attempt.droppedFields.map((field) => `left out ${field}`)];
+  const changes = [...attempt.conversions, ...attempt.droppedFields.map((field) => `dropped ${field}`)];
   return (
     <li>
       <div class="row">
@@ -59,25 +60,6 @@ function Attempt({ attempt, endMs }: { readonly attempt: AttemptRecord; readonly
   );
 }
 
-/** Failures without a status, in words. */
-const FAILURES: Readonly<Record<string, string>> = {
-  connect: "No connection to the provider.",
-  timeout: "The provider took too long.",
-  broken: "The answer broke off.",
-  unreadable: "The answer could not be read.",
-  unconvertible: "This model cannot be asked this.",
-  "client-gone": "The client left.",
-};
-
-/** The reason of the provider is shown where there is one; this is for the rest. */
-function failureText({ failure, status }: AttemptRecord): string {
-  if (failure !== "status") return FAILURES[failure ?? ""] ?? String(failure);
-  if (status === 429) return "The provider asked for fewer requests.";
-  if (status === 401 || status === 402 || status === 403) return "The provider refused the gateway's key.";
-  if (status === 404) return "The provider does not know this model.";
-  return (status ?? 0) >= 500 ? "The provider failed." : "The provider refused the request.";
-}
-
 /** Kinds of tokens, the price of each, and its name. */
 const BUCKETS = [
   ["input", "input", "Input"],
@@ -92,7 +74,7 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
   if (tokens === null || money.chargeUsd === null) {
     return (
       <Empty title="Nothing was charged">
-        {money.holdUsd === null ? "No credits were held." : `${usd(money.holdUsd)} were on hold and given back.`}
+        {money.holdUsd === null ? "No credits were reserved." : `${usd(money.holdUsd)} reserved and released.`}
       </Empty>
     );
   }
@@ -112,7 +94,7 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
               value={usd((tokens[bucket] * priceOf(price)) / 1e6)}
             />
           ))}
-          <SumRow name="At the provider's price" value={usd(provider)} />
+          <SumRow name="Provider cost" value={usd(provider)} />
           <SumRow name={`Markup ${percent(money.markup)}`} value={usd(provider * (money.markup ?? 0))} />
           <SumRow name="Charged" value={usd(money.chargeUsd)} title={exact(money.chargeUsd)} isTotal />
           <SumRow name={`Baseline: the same tokens on ${money.baselineModel}`} value={usd(money.baselineUsd)} />
@@ -125,8 +107,8 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
         </tbody>
       </table>
       <p class="faint">
-        {usd(money.holdUsd)} were on hold while it ran.
-        {detail.usageEstimated && " The provider did not count tokens; they are estimated."}{" "}
+        {usd(money.holdUsd)} reserved during the request.
+        {detail.usageEstimated && " Token counts are estimated: the provider sent none."}{" "}
         {money.ledgerId !== null && <a href={hrefTo("/credits", { entry: money.ledgerId })}>Ledger entry</a>}
       </p>
     </>
@@ -157,17 +139,17 @@ function SumRow({ name, value, title, isTotal = false }: SumRowProps) {
 export function Payload({ content }: { readonly content: ContentRecord | null }) {
   if (content === null) {
     return (
-      <Empty title="Prompts and answers are not kept">
-        They are stored only while <code>logging.content</code> is on. <a href={hrefTo("/settings")}>Settings</a>
+      <Empty title="Content logging is off">
+        Turn on <code>logging.content</code> to see prompts and responses. <a href={hrefTo("/settings")}>Settings</a>
       </Empty>
     );
   }
   return (
     <>
-      <h3>Request{content.isRequestCut && <span class="faint"> (cut)</span>}</h3>
+      <h3>Request{content.isRequestCut && <span class="faint"> (truncated)</span>}</h3>
       <TextBlock text={content.request} label="Request" />
-      <h3>Answer{content.isAnswerCut && <span class="faint"> (cut)</span>}</h3>
-      <TextBlock text={content.answer} label="Answer" />
+      <h3>Response{content.isAnswerCut && <span class="faint"> (truncated)</span>}</h3>
+      <TextBlock text={content.answer} label="Response" />
     </>
   );
 }

@@ -29,9 +29,7 @@ export function SavedViews() {
   const shown = views.value.find(({ query }) => query === current);
   return (
     <Popover label={shown === undefined ? "Views" : `View: ${shown.name}`}>
-      {views.value.length === 0 && (
-        <p class="faint">Save the filters and the range under a name to come back to them.</p>
-      )}
+      {views.value.length === 0 && <p class="faint">Save filters and time range as a view.</p>}
       {views.value.length > 0 && (
         <ul class="plain-list">
           {views.value.map((view) => (
@@ -42,7 +40,7 @@ export function SavedViews() {
               <button
                 type="button"
                 class="button quiet icon"
-                aria-label={`Forget the view ${view.name}`}
+                aria-label={`Delete view ${view.name}`}
                 onClick={() => keep(views.value.filter((each) => each !== view))}
               >
                 ✕
@@ -64,21 +62,21 @@ function SaveView({ query }: { readonly query: string }) {
     const given = name.trim();
     if (given === "") return;
     keep([...views.value.filter((view) => view.name !== given), { name: given, query }].slice(-VIEWS_MAX));
-    showToast(`Saved as “${given}”, in this browser.`);
+    showToast(`View “${given}” saved in this browser.`);
     setName("");
   };
   return (
     <form class="row" onSubmit={save}>
       <input
         class="grow"
-        aria-label="Name of this view"
-        placeholder="Name of this view"
+        aria-label="View name"
+        placeholder="View name"
         maxLength={60}
         value={name}
         onInput={(event) => setName(event.currentTarget.value)}
       />
       <button type="submit" class="button">
-        Save
+        Save view
       </button>
     </form>
   );

@@ -29,7 +29,7 @@ export function Access() {
               <UserItem
                 key={user.id}
                 user={user}
-                account={user.role === "owner" ? nameOf(user.accountId) : "all accounts"}
+                account={user.role === "owner" ? nameOf(user.accountId) : "All accounts"}
                 onReset={() => setResetting(user)}
               />
             ))}
@@ -61,7 +61,7 @@ function UserItem({ user, account, onReset }: UserItemProps) {
   return (
     <li class="row">
       <span class="grow cut">{user.email}</span>
-      <span class="chip">{user.role}</span>
+      <span class="chip">{ROLE_NAMES[user.role]}</span>
       <span class="faint">{account}</span>
       <span class="faint" title={utc(user.lastSignInAt)}>
         {ago(user.lastSignInAt)}
@@ -74,7 +74,7 @@ function UserItem({ user, account, onReset }: UserItemProps) {
           <Button
             kind="quiet"
             label={`Remove ${user.email}`}
-            onClick={() => void remove(`/api/users/${user.id}`, `${user.email} is removed.`)}
+            onClick={() => void remove(`/api/users/${user.id}`, `${user.email} removed.`)}
           >
             Remove
           </Button>
@@ -89,14 +89,14 @@ function InvitationItem({ invitation }: { readonly invitation: Invitation }) {
   return (
     <li class="row">
       <span class="grow cut">{invitation.email}</span>
-      <span class="chip">invited as {invitation.role}</span>
+      <span class="chip">Invited as {ROLE_NAMES[invitation.role]}</span>
       <span class="faint" title={utc(invitation.expiresAt)}>
-        ends {ago(invitation.expiresAt)}
+        expires {ago(invitation.expiresAt)}
       </span>
       <Button
         kind="quiet"
-        label={`Withdraw the invitation of ${invitation.email}`}
-        onClick={() => void remove(`/api/invitations/${invitation.id}`, "Withdrawn.")}
+        label={`Withdraw invitation for ${invitation.email}`}
+        onClick={() => void remove(`/api/invitations/${invitation.id}`, "Invitation withdrawn.")}
       >
         Withdraw
       </Button>
@@ -121,7 +121,7 @@ function AccountForm() {
     setError(null);
     try {
       await call("POST", "/api/accounts", { body: { name: name.trim() } });
-      showToast(`Account “${name.trim()}” is made. Choose it at the top.`);
+      showToast(`“${name.trim()}” created. Switch to it at the top.`);
       setName("");
     } catch (problem) {
       setError(problem as ApiError);
@@ -129,26 +129,29 @@ function AccountForm() {
   };
   return (
     <details>
-      <summary>New account</summary>
+      <summary>Create account</summary>
       <form onSubmit={submit}>
         <TextField
           label="Name"
           value={name}
           onInput={setName}
           isRequired
-          hint="Keys, credits and profiles of its own."
+          hint="Each account has its own keys, credits and profiles."
         />
         <Problem error={error} />
-        <Button type="submit">Make it</Button>
+        <Button type="submit">Create account</Button>
       </form>
     </details>
   );
 }
 
+/** The roles of the API as the dashboard names them. */
+export const ROLE_NAMES: Readonly<Record<string, string>> = { owner: "Owner", operator: "Admin" };
+
 /** The roles with what they may see. */
 const ROLES = [
-  { value: "owner", label: "owner: one account" },
-  { value: "operator", label: "operator: everything" },
+  { value: "owner", label: "Owner (one account)" },
+  { value: "operator", label: "Admin (all accounts)" },
 ];
 
 /** The accounts to choose from. */
@@ -176,7 +179,7 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
   };
   return (
     <details>
-      <summary>Invite somebody</summary>
+      <summary>Invite user</summary>
       <form onSubmit={submit}>
         <TextField label="E-mail" type="email" value={email} onInput={setEmail} isRequired />
         <div class="pair">
@@ -190,12 +193,12 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
         </div>
         <Problem error={error} />
         {error?.code === "email_taken" && (
-          <Button onClick={() => onKnown(email.trim().toLowerCase())}>Make a reset link instead</Button>
+          <Button onClick={() => onKnown(email.trim().toLowerCase())}>Create reset link instead</Button>
         )}
-        <Button type="submit">Make the link</Button>
+        <Button type="submit">Create invite link</Button>
         {link !== null && (
           <>
-            <p>Send this link; it works once and is not shown again.</p>
+            <p>Send this link. It works once and won't be shown again.</p>
             <CopyBlock text={link} label="Invitation link" />
           </>
         )}
@@ -227,8 +230,8 @@ function ResetDialog({ user, onClose }: ResetDialogProps) {
       ) : (
         <>
           <p>
-            Send them this link. It works once, ends {ago(made.expiresAt)}, and is not shown again. Whoever uses it
-            signs this user out everywhere else.
+            Send them this link. It works once, expires {ago(made.expiresAt)} and won't be shown again. Using it signs
+            this user out everywhere else.
           </p>
           <CopyBlock text={made.link} label="Reset link" />
         </>

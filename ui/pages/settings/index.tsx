@@ -12,7 +12,7 @@ import { useProviderTest } from "../../parts/provider-test.tsx";
 import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
 import type { GatewaySettings } from "../../types.ts";
-import { Access } from "./access.tsx";
+import { Access, ROLE_NAMES } from "./access.tsx";
 
 /** Theme and sign-in for everybody; users and configuration for operators. */
 export function Settings() {
@@ -20,10 +20,7 @@ export function Settings() {
   const running = useLoad<GatewaySettings>(isOperator() ? "/api/settings" : null);
   return (
     <>
-      <PageHead
-        title="Settings"
-        purpose="The configuration is read at the start: change it there, and see here what counts."
-      >
+      <PageHead title="Settings" purpose="Read-only view of the running configuration.">
         <ButtonLink href="/openapi.json">OpenAPI</ButtonLink>
       </PageHead>
       <div class="settings">
@@ -39,10 +36,10 @@ export function Settings() {
             onChange={(next) => setTheme(next as Theme)}
           />
         </Section>
-        <Section title="Your sign-in">
+        <Section title="Your account">
           <p class="row">
             <span class="grow">
-              {session.value?.user?.email} <span class="chip">{session.value?.user?.role}</span>
+              {session.value?.user?.email} <span class="chip">{ROLE_NAMES[session.value?.user?.role ?? ""]}</span>
             </span>
             <Button onClick={() => void signOut()}>Sign out</Button>
           </p>
@@ -56,7 +53,7 @@ export function Settings() {
             </Shown>
           </>
         ) : (
-          <p class="notice">How the gateway is configured is for operators to see.</p>
+          <p class="notice">Only admins can see configuration.</p>
         )}
       </div>
     </>
@@ -82,7 +79,7 @@ function PasswordForm() {
   };
   return (
     <details>
-      <summary>Change the password</summary>
+      <summary>Change password</summary>
       <form onSubmit={submit}>
         <div class="pair">
           <TextField
@@ -104,7 +101,7 @@ function PasswordForm() {
           />
         </div>
         <Problem error={error} />
-        <Button type="submit">Change it</Button>
+        <Button type="submit">Change password</Button>
       </form>
     </details>
   );
@@ -136,7 +133,7 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
           <ButtonLink href="/api/settings" download="switchyard-diagnostics.json">
             Download diagnostics
           </ButtonLink>
-          <span class="faint">All of this page as JSON, without any secret, for a bug report.</span>
+          <span class="faint">This page as JSON for bug reports. Contains no secrets.</span>
         </p>
       </Section>
       <Section title="Providers">
@@ -167,7 +164,7 @@ function ProviderRow({
         <span class="chip">{kind}</span>
         <span class="grow cut faint">{baseUrl}</span>
         {/* The sandbox needs no key. */}
-        {kind !== "sandbox" && <span class={hasKey ? "good" : "bad"}>{hasKey ? "key set" : "no key"}</span>}
+        {kind !== "sandbox" && <span class={hasKey ? "good" : "bad"}>{hasKey ? "Key set" : "No key"}</span>}
         {button}
       </div>
       {outcome}
@@ -185,7 +182,7 @@ function Options({ options }: { readonly options: GatewaySettings["options"] }) 
           <tr>
             <th scope="col">Option</th>
             <th scope="col">Value</th>
-            <th scope="col">From</th>
+            <th scope="col">Source</th>
           </tr>
         </thead>
         <tbody>
@@ -195,7 +192,7 @@ function Options({ options }: { readonly options: GatewaySettings["options"] }) 
                 <code>{option.name}</code>
                 <small class="faint block">{option.help}</small>
               </th>
-              <td data-cell="value">{option.isSecret ? (option.isSet ? "set" : "not set") : (option.value ?? "–")}</td>
+              <td data-cell="value">{option.isSecret ? (option.isSet ? "Set" : "Not set") : (option.value ?? "–")}</td>
               <td data-cell="from" class="faint">
                 {option.place ?? option.origin}
                 {option.env !== null && option.origin === "default" && <small class="block">{option.env}</small>}

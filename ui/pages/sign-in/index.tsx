@@ -13,14 +13,15 @@ import { Logo } from "../../shell.tsx";
 /** The gateway checks the same. */
 const PASSWORD_MIN = 12;
 
-/** The gateway sends no e-mail, so a forgotten password needs an operator's help. */
-export function SignIn() {
+/** The gateway sends no e-mail, so a forgotten password needs an admin's help. */
+export function SignIn({ isSetUpLinkUsed }: { readonly isSetUpLinkUsed: boolean }) {
   return (
     <CredentialsForm title="Sign in" action="Sign in" onSubmit={({ email, password }) => signIn(email, password)}>
+      {isSetUpLinkUsed && <p class="notice">This set-up link has already been used. Sign in with your account.</p>}
       <details class="faint">
-        <summary>Forgot the password?</summary>
+        <summary>Forgot your password?</summary>
         <p>
-          An operator can make you a link for a new one: Settings, Users. The only operator runs{" "}
+          Ask your admin for a reset link (Settings, Users). If you are the only admin, run{" "}
           <code>switchyard users reset E-MAIL</code> on the server.
         </p>
       </details>
@@ -34,10 +35,10 @@ export function SetUp({ token }: { readonly token: string }) {
     return (
       <Frame title="Set up this gateway">
         <p>
-          Open the one-time link that the gateway printed when it started: it ends in <code>#/setup?token=…</code> and
-          lets you choose the operator's e-mail and password.
+          Open the one-time link that the gateway printed when it started. It ends in <code>#/setup?token=…</code> and
+          lets you create the admin account.
         </p>
-        <p class="faint">The link is gone? Start the gateway again and it prints a new one.</p>
+        <p class="faint">Lost the link? Restart the gateway to print a new one.</p>
       </Frame>
     );
   }
@@ -46,8 +47,8 @@ export function SetUp({ token }: { readonly token: string }) {
     go("/", { replace: true });
   };
   return (
-    <CredentialsForm title="Choose the operator's sign-in" action="Set up" isNew onSubmit={submit}>
-      <p class="faint">This link works once. There is no default password.</p>
+    <CredentialsForm title="Create your admin account" action="Create account" isNew onSubmit={submit}>
+      <p class="faint">This link works once.</p>
     </CredentialsForm>
   );
 }
@@ -60,8 +61,8 @@ export function Invited({ token }: { readonly token: string }) {
     go("/", { replace: true });
   };
   return (
-    <CredentialsForm title="Accept the invitation" action="Join" isNew hasEmail={false} onSubmit={submit}>
-      <p class="faint">Choose a password for the dashboard.</p>
+    <CredentialsForm title="Join Switchyard" action="Join team" isNew hasEmail={false} onSubmit={submit}>
+      <p class="faint">Choose a password to accept your invitation.</p>
     </CredentialsForm>
   );
 }
@@ -76,7 +77,7 @@ export function NewPassword({ token }: { readonly token: string }) {
   };
   return (
     <CredentialsForm title="Choose a new password" action="Save and sign in" isNew hasEmail={false} onSubmit={submit}>
-      <p class="faint">This link works once. You are signed out everywhere else.</p>
+      <p class="faint">This link works once. You'll be signed out everywhere else.</p>
     </CredentialsForm>
   );
 }
@@ -136,9 +137,14 @@ function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubm
           autocomplete={isNew ? "new-password" : "current-password"}
           isRequired
           hint={isNew ? `At least ${PASSWORD_MIN} characters.` : undefined}
-          error={isShort ? `At least ${PASSWORD_MIN} characters, please.` : null}
+          error={isShort ? `Use at least ${PASSWORD_MIN} characters.` : null}
         />
         <Problem error={error} />
+        {error?.code === "invalid_token" && (
+          <p>
+            <a href="/">Sign in</a>
+          </p>
+        )}
         <Button kind="primary" type="submit" isBusy={isBusy}>
           {action}
         </Button>

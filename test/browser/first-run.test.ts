@@ -1,0 +1,53 @@
+// The first minutes of a new gateway: the checklist until a request is answered, also after one that failed.
+
+import { describe, expect, test } from "vitest";
+import { EMAIL, hasBrowser, PASSWORD, startDashboard } from "./dashboard.ts";
+
+describe.skipIf(!hasBrowser)("a new gateway", () => {
+  const { gateway, visit } = startDashboard({ creditsUsd: null });
+
+  test("says in the checklist and in the ledger what the starter credit is", async () => {
+    const { page } = await visit("/");
+    await page.getByText("$5.00 available. Credits are a spending cap").waitFor();
+    await page.getByText("export SWITCHYARD_KEY=").waitFor();
+    await page.getByRole("link", { name: "View credits" }).click();
+    const entry = page.locator(".ledger tbody tr").filter({ hasText: "Starter credit: a spending cap" });
+    // The same digits as the balance beside it.
+    await expect.poll(() => entry.locator("[data-cell=amount]").innerText()).toBe("+$5.000000");
+    expect(await entry.locator("[data-cell=balance]").innerText()).toBe("$5.000000");
+  });
+
+  test("says that a metered account is never refused for lack of credits", async () => {
+    await gateway().api("PATCH", "/api/accounts/default", { billingMode: "metered" });
+    const { page } = await visit("/");
+    await page.getByText("Billing is metered").waitFor();
+    await gateway().api("PATCH", "/api/accounts/default", { billingMode: null });
+  });
+
+  test("keeps the checklist after a failed request, says what failed, and takes a second one", async () => {
+    await gateway().api("POST", "/api/credits/adjustments", { amountUsd: "-5" });
+    const { page, troubles } = await visit("/");
+    await page.getByText("You have no credits").waitFor();
+    await page.getByRole("button", { name: "Send a test request" }).click();
+    await page.getByText(/^Your last request failed: Out of credits \(402\)/).waitFor();
+    await page.reload();
+    await page.getByText(/^Your last request failed: Out of credits \(402\)/).waitFor();
+    await gateway().api("POST", "/api/credits/topups", { amountUsd: "1" });
+    await page.getByRole("button", { name: "Send a test request" }).click();
+    await page.getByText(/^Received:/).waitFor();
+    await page.getByRole("button", { name: "Go to overview" }).click();
+    const spend = page.locator(".tile", { hasText: "Spend" }).locator(".big");
+    await expect.poll(() => spend.innerText()).toBe("<$0.0001");
+    expect(troubles).toEqual([]);
+  });
+
+  test("offers to sign in where the set-up link was used", async () => {
+    const link = gateway().setupLink ?? "";
+    const { page } = await visit(link.slice(gateway().url.length), { isSignedIn: false });
+    await page.getByText("This set-up link has already been used.").waitFor();
+    await page.getByLabel("E-mail").fill(EMAIL);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  });
+});

@@ -1,0 +1,31 @@
+// Why a request failed, in words: one attempt, or the request as a whole. Used by the request log and the checklist.
+
+import type { AttemptRecord } from "../../src/core/requests/records.ts";
+import type { RequestDetail } from "../types.ts";
+
+/** Failures without a status. */
+const FAILURES: Readonly<Record<string, string>> = {
+  connect: "Couldn't connect to the provider",
+  timeout: "Provider timed out",
+  broken: "Response interrupted",
+  unreadable: "Unreadable response from provider",
+  unconvertible: "Unsupported request for this model",
+  "client-gone": "Client disconnected",
+};
+
+/** For attempts whose reason was not kept. */
+export function failureText({ failure, status }: Pick<AttemptRecord, "failure" | "status">): string {
+  if (failure !== "status") return FAILURES[failure ?? ""] ?? String(failure);
+  if (status === 429) return "Rate limited by provider";
+  if (status === 401 || status === 402 || status === 403) return `Provider refused the API key (${status})`;
+  if (status === 404) return "Model unknown to provider (404)";
+  return (status ?? 0) >= 500 ? `Provider error (${status})` : `Provider refused the request (${status})`;
+}
+
+/** What the request says itself, else what its last attempt ended with. */
+export function requestFailure({ attempts, errorCode, status }: RequestDetail): string {
+  if (errorCode === "insufficient_credits") return "Out of credits (402)";
+  const last = attempts.findLast(({ failure }) => failure !== null);
+  if (last !== undefined) return `${last.provider}: ${last.reason ?? failureText(last)}`;
+  return errorCode === null ? `Status ${status}` : `${errorCode} (${status})`;
+}
