@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { listFiles } from "./fingerprint.mjs";
 
-const COMPRESSED = /\.(?:js|css|html|svg|txt|md)$/;
+const COMPRESSED = /\.(?:js|css|html|svg|txt)$/;
 const ENCODERS = {
   gz: (/** @type {Buffer} */ content) => gzipSync(content, { level: constants.Z_BEST_COMPRESSION }),
   br: (/** @type {Buffer} */ content) => brotliCompressSync(content),
