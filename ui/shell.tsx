@@ -1,10 +1,11 @@
-// The frame around every page: navigation, the top bar with balance and search, the banner when credits are out, and
-// the shortcuts that work everywhere.
+// The frame around every page: navigation, the top bar with balance and search, and the shortcuts that work
+// everywhere.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { DASHBOARD_PAGES, pageAt } from "../src/http/pages/dashboard-pages.ts";
 import { useLoad } from "./api.ts";
+import { Banners } from "./banners.tsx";
 import { exact, usd } from "./format.ts";
 import { armChord, isChordArmed, type Shortcuts, useShortcuts } from "./keyboard.ts";
 import { Dialog } from "./kit/dialog.tsx";
@@ -126,7 +127,7 @@ const THEMES = { system: "light", light: "dark", dark: "system" } as const;
 /** The symbol of the theme that is set. */
 const THEME_MARKS = { system: "◐", light: "☀", dark: "☾" } as const;
 
-/** Search, account, balance, theme and user. The banner below appears only when requests fail for lack of credits. */
+/** Search, account, balance, theme and user. Below it, what makes requests fail now. */
 function TopBar({ onSearch }: { readonly onSearch: () => void }) {
   const credits = useLoad<Credits>("/api/credits", { everyMs: BALANCE_EVERY_MS });
   const days = useRunway(credits.data)?.days;
@@ -172,18 +173,7 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
         </button>
         <UserMenu />
       </header>
-      {isBroke && (
-        <p class="banner" role="alert">
-          You're out of credits. Requests fail with 402 until you add more.{" "}
-          {isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>Add credits</a> : "Ask your admin to add credits."}
-        </p>
-      )}
-      {session.value?.untrustedProxy != null && (
-        <p class="banner" role="status">
-          The proxy at {session.value.untrustedProxy} is not trusted, so all its clients share one address and one set
-          of limits. Add it to <code>server.trustedProxies</code>.
-        </p>
-      )}
+      <Banners isBroke={isBroke} />
     </>
   );
 }

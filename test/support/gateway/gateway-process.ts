@@ -9,6 +9,8 @@ import { ADMIN_TOKEN, NEVER_SHEDS } from "./gateway.ts";
 export interface GatewayProcess {
   readonly url: string;
   readonly pid: number;
+  /** The first screen, as it was printed. */
+  readonly banner: string;
   /** The first key's text, when this start made it. */
   readonly firstKey: string | null;
   /** The one-time link for the first operator, when it was shown. */
@@ -73,8 +75,9 @@ function launch({ folder, env = {} }: ProcessOptions, words: readonly string[]):
   });
 }
 
-async function whenReady(child: ChildProcess): Promise<GatewayProcess> {
-  const said = await untilSaid(child, /Base URL +(\S+)\/v1[\s\S]*Try it/);
+/** Resolves when the program has printed its first screen whole, however it was started. */
+export async function whenReady(child: ChildProcess): Promise<GatewayProcess> {
+  const said = await untilSaid(child, /Base URL +(\S+)\/v1[\s\S]*Try it[\s\S]*\}'\n/);
   const url = /Base URL +(\S+)\/v1/.exec(said)?.[1] ?? "";
   let output = "";
   const keep = (text: Buffer): void => {
@@ -85,6 +88,7 @@ async function whenReady(child: ChildProcess): Promise<GatewayProcess> {
   return {
     url,
     pid: child.pid ?? 0,
+    banner: said,
     firstKey: /API key +(sk-service-\S+)/.exec(said)?.[1] ?? null,
     setupLink: /(http\S+#\/setup\?token=\S+)/.exec(said)?.[1] ?? null,
     output: () => output,

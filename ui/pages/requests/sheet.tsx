@@ -14,6 +14,7 @@ import { Tabs } from "../../kit/tabs.tsx";
 import { TIER_OPTIONS, TierBadge } from "../../kit/tier.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { DecisionPanel } from "../../parts/decision.tsx";
+import { requestFailure } from "../../parts/failure-text.ts";
 import { playgroundHref } from "../../parts/playground-draft.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
@@ -75,7 +76,7 @@ function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly 
   );
 }
 
-/** The chosen tab is in the address. A request that was rejected before routing has no decision. */
+/** Why it failed comes first. The chosen tab is in the address. A request that was rejected before routing has no decision. */
 function Body({ detail }: { readonly detail: RequestDetail }) {
   const tabs = [
     {
@@ -100,12 +101,15 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
     },
   ];
   return (
-    <Tabs
-      label="About this request"
-      tabs={tabs}
-      chosen={place.value.query.get("tab") ?? "decision"}
-      onChoose={(tab) => setQuery({ tab: tab === "decision" ? null : tab }, { replace: true })}
-    />
+    <>
+      {detail.error && <p class="notice bad failure">{requestFailure(detail)}</p>}
+      <Tabs
+        label="About this request"
+        tabs={tabs}
+        chosen={place.value.query.get("tab") ?? "decision"}
+        onChoose={(tab) => setQuery({ tab: tab === "decision" ? null : tab }, { replace: true })}
+      />
+    </>
   );
 }
 
