@@ -13,7 +13,10 @@ type Obstacle = "bodies" | "key_bodies";
 
 /** The room that one body takes up. */
 export interface BodyCharge {
-  /** Charges more of the same body. Throws when there is no room: waiting with a part of it could last for ever. */
+  /**
+   * Charges more of the same body. Throws when there is no room: waiting with a part of it could last for ever. After the
+   * release it charges nothing, since nobody would release it again.
+   */
   add(bytes: number): void;
   /** Calling it twice does no harm. */
   release(): void;
@@ -66,10 +69,12 @@ export class BodyBudget {
 
   #charge(owner: string | null, bytes: number): BodyCharge {
     let total = bytes;
+    let isReleased = false;
     this.#count(owner, bytes);
     this.#largeBodies += Number(isLarge(total));
     return {
       add: (more) => {
+        if (isReleased) return;
         const others = this.#largeBodies - Number(isLarge(total));
         const reason = this.#obstacle(owner, more, { total: total + more, others });
         if (reason !== null) throw this.#reject(reason);
@@ -78,10 +83,10 @@ export class BodyBudget {
         this.#largeBodies = others + Number(isLarge(total));
       },
       release: () => {
-        if (total === 0) return;
+        if (isReleased) return;
+        isReleased = true;
         this.#count(owner, -total);
         this.#largeBodies -= Number(isLarge(total));
-        total = 0;
         if (this.#waiting.size > 0) this.#startWaiting();
       },
     };

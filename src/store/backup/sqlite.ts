@@ -1,6 +1,6 @@
 // Backup and restore of a SQLite file. The copy is one consistent state, taken while a gateway may go on writing.
 
-import { copyFileSync, existsSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Db } from "../../core/db.ts";
 import { openDb } from "../db.ts";
@@ -18,14 +18,18 @@ export async function backupSqlite(database: string, target: string, check: Chec
   const source = fileOf(database);
   if (!existsSync(source)) throw new Error(`There is no database at ${source}.`);
   return writeWhole(target, async (copy) => {
-    const db = await openDb(database);
-    try {
-      await db.query("VACUUM INTO $1", [copy]);
-    } finally {
-      await db.close();
-    }
+    await copyInto(copy, await openDb(database));
     return examineSqlite(copy, check);
   });
+}
+
+/** With what stands in the log beside the file: to copy the file alone would lose it. Closes the database. */
+async function copyInto(copy: string, db: Db): Promise<void> {
+  try {
+    await db.query("VACUUM INTO $1", [copy]);
+  } finally {
+    await db.close();
+  }
 }
 
 /** Reads every page. Rejects where the file is damaged or the check fails; writes nothing. */
@@ -66,12 +70,13 @@ interface SqliteRestore {
  * behind its witness or missing, which a start refuses.
  */
 export async function restoreSqlite({ database, backup, stamp, finish }: SqliteRestore): Promise<string | null> {
+  mkdirSync(dirname(fileOf(database)), { recursive: true, mode: 0o700 });
   const target = realPathOf(fileOf(database));
   const lock = await lockSqlite(target);
   try {
     const aside = existsSync(target) ? `${target}.replaced-${stamp}` : null;
     await writeWhole(target, async (copy) => {
-      copyFileSync(backup, copy);
+      await copyInto(copy, await openDb(`sqlite:${backup}`, { isReadOnly: true }));
       // The log goes first: it must never be taken for the log of the restored file.
       for (const ending of ["-wal", "-shm", ""]) {
         moveAside([[`${target}${ending}`, `${target}.replaced-${stamp}${ending}`]]);

@@ -137,6 +137,25 @@ describe.each(STORES)("%s", (_, makeStore) => {
   });
 });
 
+test("a copied file is restored with its log, also where there is no data folder yet", {
+  timeout: 60_000,
+}, async () => {
+  const cwd = mkdtempSync(join(root, "copied-"));
+  const gateway = await serve(`sqlite:${join(cwd, "switchyard.db")}`, "10");
+  expect((await gateway.post("/v1/chat/completions", HELLO)).status).toBe(200);
+  for (const ending of ["", "-wal"]) copyFileSync(join(cwd, `switchyard.db${ending}`), join(cwd, `copy.db${ending}`));
+  await gateway.stop();
+  const database = `sqlite:${join(cwd, "new", "data", "switchyard.db")}`;
+  const restored = await run(restore, "copy.db --yes --json", { cwd, database });
+  expect(restored.code, restored.said).toBe(0);
+  const { rows } = JSON.parse(restored.out) as { rows: Record<string, number> };
+  expect(rows.ledger_transactions).toBe(2);
+  const db = await openDb(database);
+  const found = await db.query("SELECT COUNT(*) AS transactions FROM ledger_transactions");
+  await db.close();
+  expect(found).toEqual([{ transactions: 2 }]);
+});
+
 describe("refused", () => {
   let place: { cwd: string; database: string };
   const path = (name: string): string => join(place.cwd, name);

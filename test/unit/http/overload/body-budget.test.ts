@@ -32,6 +32,13 @@ describe("room", () => {
     expect(budget.usedBytes).toBe(5 * MB);
   });
 
+  it("is not taken again by a body that is still read when its client has disconnected", () => {
+    const charge = take("a", 64_000);
+    charge.release();
+    charge.add(64_000);
+    expect(budget.usedBytes).toBe(0);
+  });
+
   it("one large body is always taken, whatever its size", () => {
     take("a", 1000);
     expect(take("a", 500 * MB)).toBeDefined();
