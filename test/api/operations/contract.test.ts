@@ -29,7 +29,7 @@ const FILLERS = {
 
 /** Fields that pass their schema at the limit, and are refused further in for what they mean. */
 const MEANINGLESS: Readonly<Record<string, RegExp>> = {
-  "SetUp email maxLength": /This link is not valid/,
+  "SetUp email maxLength": /This link has already been used/,
   "ProviderTest model maxLength": /has no model/,
 };
 
