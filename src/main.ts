@@ -2,6 +2,7 @@
 
 import { nearest } from "./catalog/nearest.ts";
 import { type Arguments, readArguments } from "./cli/command/arguments.ts";
+import { command } from "./config/package.ts";
 
 /** Runs to completion. The exit code: 0 fine, 1 failed, 2 wrong usage, 78 bad configuration. */
 type CommandFunction = (args: Arguments) => Promise<number>;
@@ -33,7 +34,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   if (load === undefined) {
     const meant = nearest(name, Object.keys(COMMANDS));
     process.stderr.write(
-      `There is no command '${name}'.${meant === null ? "" : ` Did you mean '${meant}'?`} See: switchyard help\n`,
+      `There is no command '${name}'.${meant === null ? "" : ` Did you mean '${meant}'?`} See: ${command("help")}\n`,
     );
     process.exitCode = 2;
     return;

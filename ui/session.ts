@@ -38,6 +38,11 @@ export async function signOut(): Promise<void> {
   await loadSession();
 }
 
+/** A command as it is typed on the server, such as `npm start -- route` in a clone. */
+export function serverCommand(args: string): string {
+  return `${session.value?.commandPrefix ?? "switchyard"} ${args}`;
+}
+
 /** Only hides what the server would reject anyway; the server checks for itself. */
 export function isOperator(): boolean {
   return session.value?.user?.role === "operator";

@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { verifyLedger } from "../billing/verify.ts";
+import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import { backupPostgres, examinePostgres, restorePostgres } from "../store/backup/postgres.ts";
@@ -87,7 +88,7 @@ function summaryOf({ accounts = 0, ledger_transactions: transactions = 0 }: RowC
 /** Throws unless this version can serve from the database and every amount in it fits. */
 async function requireSound(db: Db): Promise<void> {
   const { missing } = await requireKnown(db);
-  if (missing.length > 0) throw new Error(`The database lacks ${missing.join(", ")}. Run: switchyard migrate up`);
+  if (missing.length > 0) throw new Error(`The database lacks ${missing.join(", ")}. Run: ${command("migrate up")}`);
   const { ok, problems } = await verifyLedger(createLedgerAudit(db));
   if (!ok) throw new Error(`The ledger does not fit: ${problems.join("; ")}`);
 }

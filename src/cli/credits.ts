@@ -5,6 +5,7 @@ import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { type Credits, createCredits } from "../billing/credits.ts";
 import { createLedger } from "../billing/ledger.ts";
 import { NO_OUTBOX } from "../billing/outbox.ts";
+import { command } from "../config/package.ts";
 import { type AccountStore, BILLING_MODES, type BillingMode } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
 import type { LedgerLine } from "../core/ledger.ts";
@@ -94,7 +95,7 @@ async function run(options: CreditOptions, { service, mode, terminal }: CreditCo
   else {
     const balance = formatUsd(transaction.balanceAfter);
     terminal.say(
-      `Done. The balance of '${options.accountId}' is ${balance} USD. All of it: switchyard credits ledger\n`,
+      `Done. The balance of '${options.accountId}' is ${balance} USD. All of it: ${command("credits ledger")}\n`,
     );
   }
   return 0;
@@ -147,7 +148,7 @@ async function showBalance(
 async function showLedger({ accountId, isJson }: CreditOptions, service: Credits, terminal: Terminal): Promise<number> {
   const lines = await service.list(accountId, { limit: LEDGER_LINES, after: null });
   if (isJson) printJson({ data: lines.map(writeLine) }, terminal);
-  else if (lines.length === 0) terminal.say("Nothing was booked yet. Add credits: switchyard credits add 25\n");
+  else if (lines.length === 0) terminal.say(`Nothing was booked yet. Add credits: ${command("credits add 25")}\n`);
   else terminal.out(formatTable([["TIME", "KIND", "AMOUNT USD", "BALANCE USD", "BY", "FOR"], ...lines.map(rowOf)]));
   return 0;
 }

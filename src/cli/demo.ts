@@ -1,5 +1,6 @@
 // `switchyard demo`: fills a fresh store with generated traffic, so that the dashboard has something to show.
 
+import { command } from "../config/package.ts";
 import type { Db } from "../core/db.ts";
 import { type DemoFilled, type DemoPlan, demoStateOf, fillWithDemo } from "../demo/fill.ts";
 import { OLDER_NOTE } from "../demo/money.ts";
@@ -87,7 +88,7 @@ function report(filled: DemoFilled, { plan, isJson }: DemoOptions, terminal: Ter
       ? `All ${booked} charges are in the ledger, at the times of their requests.\n`
       : `The newest ${booked} charges are in the ledger, at the times of their requests; the others are corrections of ${olderUsd} USD, one a month, "${OLDER_NOTE}".\n`,
   );
-  terminal.say(`The balance is ${balanceUsd} USD. See it with 'switchyard serve' on the same database.\n`);
+  terminal.say(`The balance is ${balanceUsd} USD. See it with '${command("serve")}' on the same database.\n`);
   if (key === null) return;
   terminal.say('The key "production" is shown once:\n');
   terminal.out(`${key}\n`);

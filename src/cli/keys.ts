@@ -3,6 +3,7 @@
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { keyStatus, type MadeKey } from "../accounts/keys.ts";
 import type { Spent } from "../accounts/spending.ts";
+import { command } from "../config/package.ts";
 import type { KeyChange, KeyRecord } from "../core/keys.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../core/money.ts";
 import { SPEND_RESETS, type SpendReset } from "../core/spend-reset.ts";
@@ -65,7 +66,7 @@ async function create({ key, accountId, isJson }: KeyOptionsOf<"create">, contex
   const profileId = await profileIdOf(key.profileId, account, store);
   const made = await store.keys.create({ ...key, profileId, accountId: account });
   if (!isJson && profileId === null) {
-    terminal.say(`It may use every model; rules for it: switchyard keys set ${made.key.id} --profile NAME\n`);
+    terminal.say(`It may use every model; rules for it: ${command(`keys set ${made.key.id} --profile NAME`)}\n`);
   }
   return showMade(made, isJson, context);
 }
@@ -99,7 +100,7 @@ async function list({ accountId, isJson }: KeyOptionsOf<"list">, context: KeyCon
   const spents = await store.spending.of(found);
   const rows = found.map((key) => rowOf(key, spents.get(key.id) ?? null, terminal.now()));
   if (found.length > 0) terminal.out(formatTable([HEADINGS, ...rows]));
-  else terminal.say("There are no keys yet. Make one: switchyard keys create --name NAME\n");
+  else terminal.say(`There are no keys yet. Make one: ${command("keys create --name NAME")}\n`);
   return 0;
 }
 
@@ -172,7 +173,7 @@ async function findKey({ id, accountId }: KeyReference, store: CommandStore): Pr
 /** The exit code for an id that names no key. */
 function missingKey({ id, accountId }: KeyReference, terminal: Terminal): number {
   const place = accountId === null ? "" : ` in account '${accountId}'`;
-  terminal.say(`There is no key '${id}'${place}. See: switchyard keys list\n`);
+  terminal.say(`There is no key '${id}'${place}. See: ${command("keys list")}\n`);
   return FAILED;
 }
 

@@ -2,6 +2,7 @@
 // SQLite file that lost commits. Exit 0 when everything adds up, 1 when not.
 
 import { verifyLedger } from "../billing/verify.ts";
+import { command } from "../config/package.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import { StoreBehind, type StoreLoss } from "../core/store-errors.ts";
 import { openDb } from "../store/db.ts";
@@ -76,7 +77,7 @@ async function acceptLoss(
     await db.close();
   }
   if (isJson) printJson({ commits, transactions }, terminal);
-  terminal.say("Recorded. Check the rest: switchyard ledger verify\n");
+  terminal.say(`Recorded. Check the rest: ${command("ledger verify")}\n`);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // `switchyard migrate status | up`: which migrations the database lacks, and applying them before a start.
 
 import { existsSync } from "node:fs";
+import { command } from "../config/package.ts";
 import type { Db } from "../core/db.ts";
 import { openDb } from "../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../store/migrate.ts";
@@ -59,7 +60,7 @@ function showDifference({ missing, foreign }: MigrationDifference, isJson: boole
   if (isUpToDate) terminal.say("The database is up to date.\n");
   else if (foreign.length > 0)
     terminal.say(`A newer version made this database: it has ${foreign.join(", ")}. Run that version.\n`);
-  else terminal.say("Bring it up to date: switchyard migrate up (a start does it, too).\n");
+  else terminal.say(`Bring it up to date: ${command("migrate up")} (a start does it, too).\n`);
   return isUpToDate ? 0 : FAILED;
 }
 
@@ -73,7 +74,7 @@ async function up(db: Db, isJson: boolean, terminal: Terminal): Promise<number> 
   terminal.say(
     applied.length === 0
       ? "The database was up to date.\n"
-      : "The database is up to date now. Start it: switchyard serve\n",
+      : `The database is up to date now. Start it: ${command("serve")}\n`,
   );
   return 0;
 }

@@ -3,6 +3,7 @@
 
 import { type Catalog, chainPlaces, isRoutable } from "../catalog/catalog.ts";
 import { ageInDays, type Check, PRICES_OLD_DAYS } from "../config/doctor.ts";
+import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
@@ -57,7 +58,7 @@ function list({ tier, isJson }: ModelOptions, { catalog }: Settings, terminal: T
     const order = tier === null ? "" : `, in the order ${tier} tries them`;
     terminal.out(formatTable([HEADINGS, ...shown.map(rowOf)]));
     terminal.say(
-      `\n${shown.length} models${order}; ${routable} can be used with the providers configured. Are they offered? switchyard models check\n`,
+      `\n${shown.length} models${order}; ${routable} can be used with the providers configured. Are they offered? ${command("models check")}\n`,
     );
   }
   return 0;
@@ -160,7 +161,7 @@ const ADVICE: readonly (readonly [what: string, fix: string, isSo: (finding: Mod
   ],
   [
     "not checked",
-    "Fix the provider first; one without a list can be asked: switchyard doctor --test",
+    `Fix the provider first; one without a list can be asked: ${command("doctor --test")}`,
     ({ result }) => result === "unchecked",
   ],
   [
@@ -178,7 +179,7 @@ function adviceOn(findings: readonly ModelFinding[]): readonly string[] {
   });
   return found.length > 0
     ? found
-    : [`All ${findings.length} models are offered. See one decided: switchyard route "Hello"`];
+    : [`All ${findings.length} models are offered. See one decided: ${command('route "Hello"')}`];
 }
 
 /** A model of the catalogue, compared with the list of its provider. */

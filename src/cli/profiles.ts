@@ -4,6 +4,7 @@ import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { command } from "../config/package.ts";
 import type { Db } from "../core/db.ts";
 import { type Constraints, NO_CONSTRAINTS } from "../core/decision.ts";
 import type { KeyRecord } from "../core/keys.ts";
@@ -88,7 +89,7 @@ async function run(options: ProfileOptions, context: ProfileContext): Promise<nu
   const profile = await findProfile(context.service, options.accountId, options.named);
   if (options.kind === "set") return set(options, profile, context);
   if (profile === null) {
-    context.terminal.say(`There is no profile '${options.named}'. See: switchyard profiles list\n`);
+    context.terminal.say(`There is no profile '${options.named}'. See: ${command("profiles list")}\n`);
     return FAILED;
   }
   return options.kind === "show" ? show(options, profile, context) : remove(options, profile, context);
@@ -97,7 +98,7 @@ async function run(options: ProfileOptions, context: ProfileContext): Promise<nu
 async function list({ accountId, isJson }: ProfileOptions, { service, terminal }: ProfileContext): Promise<number> {
   const all = await allOf(service, accountId);
   if (isJson) printJson({ data: all.map(writeProfile) }, terminal);
-  else if (all.length === 0) terminal.say("There are no profiles yet. Make one: switchyard profiles set NAME\n");
+  else if (all.length === 0) terminal.say(`There are no profiles yet. Make one: ${command("profiles set NAME")}\n`);
   else terminal.out(formatTable([["ID", "NAME", "RULES"], ...all.map((each) => [each.id, each.name, rulesOf(each)])]));
   return 0;
 }
@@ -127,7 +128,7 @@ async function set(
     (id) => !catalog.models.has(id),
   );
   if (unknownModel !== undefined)
-    throw new UsageError(`There is no model '${unknownModel}'. See: switchyard models list`);
+    throw new UsageError(`There is no model '${unknownModel}'. See: ${command("models list")}`);
   const constraints = { ...(known?.constraints ?? NO_CONSTRAINTS), ...changes };
   const { description = known?.description ?? null } = options;
   const saved =
@@ -142,7 +143,7 @@ async function set(
     terminal.say(`The floor ${tierFloor} is above the ceiling ${tierCeiling}: the ceiling wins.\n`);
   }
   if (known === null && !isJson)
-    terminal.say(`Give it to a key: switchyard keys create --name NAME --profile ${named}\n`);
+    terminal.say(`Give it to a key: ${command(`keys create --name NAME --profile ${named}`)}\n`);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
+import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
@@ -63,7 +64,9 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
         printJson({ decision: writeDecision(decision), classifiedTier, score, candidates }, terminal);
       } else {
         terminal.out(card(decision, settings.catalog.baseline.id));
-        terminal.say("\nNo provider was called. Rules to keep: switchyard help profiles. For real: switchyard serve\n");
+        terminal.say(
+          `\nNo provider was called. Rules to keep: ${command("help profiles")}. For real: ${command("serve")}\n`,
+        );
       }
       return 0;
     },
@@ -86,7 +89,7 @@ async function readBody(words: readonly string[], flags: Flags, terminal: Termin
   const [tools, messages] = [textOf(flags, "tools"), textOf(flags, "messages")];
   if (tools !== null) body.tools = await readJsonArray(tools, "tools", terminal);
   if (messages !== null) Object.assign(body, withTurns(prompt, await readJsonArray(messages, "messages", terminal)));
-  else if (prompt.trim() === "") throw new UsageError('Say what to route: switchyard route "What is 2+2?"');
+  else if (prompt.trim() === "") throw new UsageError(`Say what to route: ${command('route "What is 2+2?"')}`);
   return body;
 }
 
@@ -111,7 +114,7 @@ async function constraintsOf(flags: Flags, { database }: Settings): Promise<Cons
   if (named === null) return NO_CONSTRAINTS;
   const account = textOf(flags, "account") ?? DEFAULT_ACCOUNT;
   const profile = await withStore(database, ({ db }) => findProfile(profilesOf(db), account, named));
-  if (profile === null) throw new UsageError(`There is no profile '${named}'. See: switchyard profiles list.`);
+  if (profile === null) throw new UsageError(`There is no profile '${named}'. See: ${command("profiles list")}.`);
   return profile.constraints;
 }
 

@@ -4,6 +4,7 @@
 import { createPasswords } from "../accounts/passwords.ts";
 import { createResets } from "../accounts/resets.ts";
 import { openableUrl } from "../config/network.ts";
+import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { User } from "../core/people.ts";
@@ -60,8 +61,8 @@ async function list({ isJson }: UserOptions, db: Db, terminal: Terminal): Promis
   if (isJson) printJson({ data: found.map(writeUser) }, terminal);
   else if (found.length > 0) {
     terminal.out(formatTable([HEADINGS, ...found.map(rowOf)]));
-    terminal.say("\nSomebody forgot the password? switchyard users reset EMAIL\n");
-  } else terminal.say("Nobody can sign in yet. Start the server: it prints a one-time link. switchyard serve\n");
+    terminal.say(`\nSomebody forgot the password? ${command("users reset EMAIL")}\n`);
+  } else terminal.say(`Nobody can sign in yet. Start the server: it prints a one-time link. ${command("serve")}\n`);
   return 0;
 }
 
@@ -84,7 +85,7 @@ async function reset({ email, url, isJson }: UserOptions, { db, settings, termin
   const resets = createResets({ store, users: createUserStore(db), passwords: createPasswords() });
   const made = await resets.makeFor({ email: email ?? "" });
   if (made === null) {
-    terminal.say(`There is no user '${email}'. See: switchyard users list\n`);
+    terminal.say(`There is no user '${email}'. See: ${command("users list")}\n`);
     return FAILED;
   }
   const link = `${(url ?? settings.server.publicUrl ?? openableUrl(settings.server)).replace(/\/+$/, "")}/#/reset?token=${made.token}`;

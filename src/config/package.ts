@@ -14,10 +14,15 @@ export function readPackage(): Package {
 
 let call: string | undefined;
 
-/** A command as it works in this installation, such as `npm start -- doctor` in a checkout. Looked up once. */
+/** A command as it works in this installation, such as `npm start -- doctor` in a checkout. */
 export function command(args: string): string {
+  return `${commandPrefix()} ${args}`;
+}
+
+/** What every command begins with in this installation. Looked up once. */
+export function commandPrefix(): string {
   call ??= callIn(fileURLToPath(new URL(".", manifest())));
-  return `${call} ${args}`;
+  return call;
 }
 
 /** npx installs into a folder of its own; only a checkout has sources, and no image or package does. */

@@ -26,12 +26,15 @@ export class StoreUnusable extends StoreUnavailable {
   }
 }
 
+/** How a command is typed in this installation. */
+type CommandText = (args: string) => string;
+
 /** The file holds what its database cannot have written. */
 export class StoreDamaged extends StoreUnusable {
-  constructor(path: string, cause: Error) {
+  constructor(path: string, cause: Error, command: CommandText) {
     super(
       `${path} is damaged (${cause.message}). Nothing was changed. Restore a backup of it with ` +
-        "`switchyard restore FILE`, or move it and its -wal away to start with an empty one.",
+        `'${command("restore FILE")}', or move it and its -wal away to start with an empty one.`,
       cause,
     );
     this.name = "StoreDamaged";
@@ -50,10 +53,10 @@ export interface StoreLoss {
 export class StoreBehind extends StoreUnusable {
   readonly loss: StoreLoss;
 
-  constructor(path: string, loss: StoreLoss) {
+  constructor(path: string, loss: StoreLoss, command: CommandText) {
     super(
       `${path} ${describeLoss(loss)}. Nothing was changed. Put the right file back, restore a backup with ` +
-        "`switchyard restore FILE`, or give up what is missing with `switchyard ledger accept-loss`.",
+        `'${command("restore FILE")}', or give up what is missing with '${command("ledger accept-loss")}'.`,
     );
     this.name = "StoreBehind";
     this.loss = loss;

@@ -16,7 +16,7 @@ import { fc } from "../support/property.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const runFile = promisify(execFile);
-const NOBODY = { profile: null, account: null };
+const NOBODY = { command: "switchyard route", profile: null, account: null };
 
 const textOf = (draft: Partial<Draft>): string => writeCli(chatBodyOf({ ...EMPTY_DRAFT, ...draft }), NOBODY);
 
@@ -36,9 +36,9 @@ describe("a copied command", () => {
       bfcl: "70",
       cap: "300",
     };
-    const under = { profile: "profile_1", account: "acc_2" };
+    const under = { command: "npm start -- route", profile: "profile_1", account: "acc_2" };
     expect(writeCli(chatBodyOf(draft), under).split(" \\\n  ")).toEqual([
-      "switchyard route",
+      "npm start -- route",
       "--profile profile_1",
       "--account acc_2",
       "--tier LIGHT",

@@ -121,7 +121,7 @@ test.each<readonly [string, readonly string[], RegExp]>([
 ])("%s is wrong usage", async (_, words, said) => {
   const ran = await run(recordTerminal(), ...words);
   expect(ran).toMatchObject({ code: 2, out: "", said: expect.stringMatching(said) });
-  expect(ran.said).toContain(`See: switchyard help ${words[0]}`);
+  expect(ran.said).toContain(`See: npm start -- help ${words[0]}`);
 });
 
 test("an unknown account", async () => {

@@ -64,7 +64,9 @@ test("a migration that was not applied, until it is", async () => {
   await older.query("DELETE FROM schema_migrations WHERE name = $1", [String(last?.name)]);
   await older.close();
   const { out } = await run(terminal);
-  expect(out).toMatch(fault("!", `Database answers; not applied yet: ${String(last?.name)}`, "switchyard migrate up"));
+  expect(out).toMatch(
+    fault("!", `Database answers; not applied yet: ${String(last?.name)}`, "npm start -- migrate up"),
+  );
   expect(await migrate(readArguments(["migrate", "status"]), terminal)).toBe(1);
 });
 

@@ -1,9 +1,11 @@
-// A request as the command `switchyard route`. Every control becomes its option, quoted for a POSIX shell.
+// A request as the command `route`. Every control becomes its option, quoted for a POSIX shell.
 
 import type { ChatBody, ChatMessage } from "./snippet-text.ts";
 
-/** Where a saved profile is from: its name or id, and its account when not the default one. */
-interface ProfileOrigin {
+interface Origin {
+  /** The command `route` as it is typed in the installation of the gateway. */
+  readonly command: string;
+  /** Name or id of a saved profile, and its account when not the default one. */
   readonly profile: string | null;
   readonly account: string | null;
 }
@@ -21,7 +23,7 @@ const FLAGS: readonly (readonly [string, string])[] = [
 ];
 
 /** The command, one option per line. `body` is that of a chat completion. */
-export function writeCli(body: ChatBody, { profile, account }: ProfileOrigin): string {
+export function writeCli(body: ChatBody, { command, profile, account }: Origin): string {
   const turns = (body.messages ?? []) as readonly ChatMessage[];
   const system = turns.find(({ role }) => role === "system")?.content;
   const { prompt, earlier } = split(turns.filter(({ role }) => role !== "system"));
@@ -37,7 +39,7 @@ export function writeCli(body: ChatBody, { profile, account }: ProfileOrigin): s
   // What is not set is not written: the command has the same defaults.
   const given = flags.filter(([, value]) => value !== null && value !== undefined);
   return [
-    "switchyard route",
+    command,
     ...given.map(([flag, value]) => writeFlag(flag, typeof value === "object" ? JSON.stringify(value) : String(value))),
     ...(prompt === null ? [] : [writePrompt(prompt)]),
   ].join(" \\\n  ");

@@ -1,6 +1,7 @@
 // Exit codes, and how a failed command explains itself in one line.
 
 import { nearest } from "../../catalog/nearest.ts";
+import { command } from "../../config/package.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { StoreUnusable } from "../../core/store-errors.ts";
 import type { Terminal } from "./terminal.ts";
@@ -33,12 +34,12 @@ export function unknown({ what, word, known, advice = "" }: UnknownWord): UsageE
 }
 
 /** Prints what went wrong in one line. The exit code to end with. */
-export function explainFailure(error: unknown, command: string, terminal: Terminal): number {
+export function explainFailure(error: unknown, name: string, terminal: Terminal): number {
   if (error instanceof UsageError || isMalformed(error)) {
-    terminal.say(`${error.message} See: switchyard help ${command}\n`);
+    terminal.say(`${error.message} See: ${command(`help ${name}`)}\n`);
     return WRONG_USAGE;
   }
-  terminal.say(`switchyard ${command}: ${reasonOf(error)}\n`);
+  terminal.say(`switchyard ${name}: ${reasonOf(error)}\n`);
   return FAILED;
 }
 

@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Check } from "../../config/doctor.ts";
+import { command } from "../../config/package.ts";
 import type { Db } from "../../core/db.ts";
 import { openDb } from "../../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../../store/migrate.ts";
@@ -66,7 +67,7 @@ function migrationCheck({ missing, foreign }: MigrationDifference): Check {
   }
   if (missing.length > 0) {
     const what = `Database answers; not applied yet: ${missing.join(", ")}`;
-    return { state: "warn", what, fix: "Apply it now: switchyard migrate up. The next start does it, too" };
+    return { state: "warn", what, fix: `Apply it now: ${command("migrate up")}. The next start does it, too` };
   }
   return { state: "ok", what: "Database answers and is up to date", fix: null };
 }

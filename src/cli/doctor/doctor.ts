@@ -1,7 +1,7 @@
 // `switchyard doctor`: every check on one line, each with what to do about it. It fixes nothing itself.
 
 import { type Check, diagnose } from "../../config/doctor.ts";
-import { readPackage } from "../../config/package.ts";
+import { command, readPackage } from "../../config/package.ts";
 import type { Settings } from "../../config/settings.ts";
 import { UI_FOLDER } from "../../http/pages/ui.ts";
 import type { Arguments } from "../command/arguments.ts";
@@ -42,7 +42,7 @@ export async function doctor(args: Arguments, terminal: Terminal = thisTerminal(
 function summaryOf(checks: readonly Check[]): string {
   const { failed, warned } = countStates(checks);
   const warnings = warned === 0 ? "" : `, ${warned} to look at`;
-  if (failed === 0) return `Nothing stands in the way${warnings}. Start it: switchyard serve`;
+  if (failed === 0) return `Nothing stands in the way${warnings}. Start it: ${command("serve")}`;
   return `${failed} to fix${warnings}.`;
 }
 

@@ -3,6 +3,7 @@
 
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Check } from "../../config/doctor.ts";
+import { command } from "../../config/package.ts";
 import type { Provider } from "../../core/model.ts";
 import { type Listing, listModels } from "../../gateway/operate/list-models.ts";
 import { probe } from "../../gateway/operate/probe.ts";
@@ -47,7 +48,7 @@ export function listingCheck({ provider, models, durationMs, problem, fix }: Lis
     models === null
       ? `${provider.id}: ${host} answers, but has no list of models, so its key was not tried`
       : `${provider.id}: ${host} lists ${models.length} models, in ${durationMs} ms`;
-  return { state: "ok", what, fix: models === null ? "switchyard doctor --test asks it for a real answer" : null };
+  return { state: "ok", what, fix: models === null ? `${command("doctor --test")} asks it for a real answer` : null };
 }
 
 /** A problem with the provider's id in front, where it does not name it already. */

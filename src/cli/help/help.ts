@@ -1,7 +1,7 @@
 // `switchyard help` and `switchyard version`. Help leads with examples.
 
 import { optionRows } from "../../config/options/table.ts";
-import { readPackage } from "../../config/package.ts";
+import { command, readPackage } from "../../config/package.ts";
 import type { Arguments } from "../command/arguments.ts";
 import { printJson } from "../command/command.ts";
 import { isOn, splitFlags } from "../command/flags.ts";
@@ -29,15 +29,15 @@ export async function version({ words, flags }: Arguments, terminal: Terminal = 
 }
 
 /** `help`, `help COMMAND` and `COMMAND --help`. */
-export async function help({ command, words }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
-  const topic = command === "help" ? words[0] : command;
+export async function help({ command: name, words }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
+  const topic = name === "help" ? words[0] : name;
   if (topic === undefined || Object.hasOwn(SUMMARIES, topic)) {
     const page = PAGES[topic ?? ""];
     terminal.out(page === undefined ? mainPage() : formatPage(topic ?? "", page));
     return 0;
   }
   const { message } = unknown({ what: "command", word: topic, known: Object.keys(SUMMARIES) });
-  terminal.say(`${message} See: switchyard help\n`);
+  terminal.say(`${message} See: ${command("help")}\n`);
   return WRONG_USAGE;
 }
 

@@ -3,6 +3,7 @@
 
 import { Type } from "typebox";
 import { makeDeviceToken } from "../../accounts/devices.ts";
+import { commandPrefix } from "../../config/package.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { USER_ROLES, type User } from "../../core/people.ts";
 import type { OperatorContext } from "../context.ts";
@@ -31,6 +32,8 @@ export const SessionSchema = named("Session", {
   // True where the dashboard can only look.
   readOnly: Flag,
   version: AnyText,
+  // What every command on the server begins with, such as `npm start --` in a clone.
+  commandPrefix: AnyText,
   // For operators: the address of a proxy that is not in `server.trustedProxies`.
   untrustedProxy: nullable(AnyText),
 });
@@ -70,6 +73,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
         sandbox: edge.isSandbox,
         readOnly: edge.settings.server.isReadOnly,
         version: edge.version,
+        commandPrefix: commandPrefix(),
         untrustedProxy: signedIn?.user.role === "operator" ? untrustedProxyOf(request) : null,
       };
     },

@@ -4,6 +4,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
+import { command } from "../../config/package.ts";
 import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../../core/db.ts";
 import {
   BatchRejected,
@@ -220,9 +221,9 @@ const UNAVAILABLE_CODES = new Set([5, 6, 8, 10, 11, 13, 14, 26]);
 function toError(failure: ThreadFailure, path: string): Error {
   if (failure.rejection !== null) return new BatchRejected(failure.rejection);
   if (failure.isInUse) return new StoreInUse(path);
-  if (failure.loss !== null) return new StoreBehind(path, failure.loss);
+  if (failure.loss !== null) return new StoreBehind(path, failure.loss, command);
   const cause = Object.assign(new Error(failure.message), { errcode: failure.errcode });
-  if (failure.isDamaged) return new StoreDamaged(path, cause);
+  if (failure.isDamaged) return new StoreDamaged(path, cause, command);
   if (failure.isMisplaced) return new StoreUnavailable(cause);
   if (failure.errcode === null) return cause;
   if (UNIQUE_CODES.has(failure.errcode)) return new UniqueViolation(failure.statementIndex, cause);

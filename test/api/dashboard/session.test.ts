@@ -28,6 +28,7 @@ describe("before anybody has signed in", () => {
       sandbox: true,
       readOnly: false,
       version: expect.any(String),
+      commandPrefix: "npm start --",
       untrustedProxy: null,
     });
   });

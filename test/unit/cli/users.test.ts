@@ -47,7 +47,7 @@ describe("users", () => {
     expect(await run(users, ["reset", "nobody@example.com"])).toEqual({
       code: 1,
       out: "",
-      said: "There is no user 'nobody@example.com'. See: switchyard users list\n",
+      said: "There is no user 'nobody@example.com'. See: npm start -- users list\n",
     });
   });
 

@@ -1,10 +1,13 @@
 // How the command is called in each kind of installation.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { callIn, command } from "../../../src/config/package.ts";
+import { COMMANDS } from "../../../src/main.ts";
+
+const SOURCES = join(import.meta.dirname, "../../../src");
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-call-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,3 +25,19 @@ test.each([
 });
 
 test("this one is a checkout", () => expect(command("doctor")).toBe("npm start -- doctor"));
+
+// Help pages are also a page of the documentation, which writes `switchyard` throughout.
+test("no hint names a command that only an installed package has", () => {
+  const called = new RegExp(`switchyard (${Object.keys(COMMANDS).join("|")})\\b`);
+  const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter(
+    (path) => path.endsWith(".ts") && !path.startsWith(join("cli", "help")),
+  );
+  const hints = files.flatMap((path) =>
+    readFileSync(join(SOURCES, path), "utf8")
+      .split("\n")
+      .filter((line) => called.test(line) && !/^\s*(\/\/|\/?\*)/.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  );
+  expect(files.length).toBeGreaterThan(100);
+  expect(hints).toEqual([]);
+});

@@ -18,6 +18,7 @@ import {
   writeFragment,
 } from "../../parts/playground-draft.ts";
 import { hrefTo, place } from "../../router.ts";
+import { serverCommand } from "../../session.ts";
 import type { List, Profile } from "../../types.ts";
 import { Compare } from "./compare.tsx";
 import { Controls, Examples, Prompt } from "./form.tsx";
@@ -77,7 +78,11 @@ export function Playground() {
 /** The draft as a program in several languages and as a command. */
 function CopyAs({ draft, onClose }: { readonly draft: Draft; readonly onClose: () => void }) {
   const body = chatBodyOf(draft);
-  const origin = { profile: draft.profileId || null, account: place.value.query.get("account") };
+  const origin = {
+    command: serverCommand("route"),
+    profile: draft.profileId || null,
+    account: place.value.query.get("account"),
+  };
   return (
     <Dialog title="Copy as" onClose={onClose} isWide>
       <Snippets label="This request" call={{ key: null, body }} cli={writeCli(body, origin)} />

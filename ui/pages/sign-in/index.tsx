@@ -7,7 +7,7 @@ import { Button } from "../../kit/button.tsx";
 import { TextField } from "../../kit/field.tsx";
 import { Problem } from "../../kit/states.tsx";
 import { go } from "../../router.ts";
-import { loadSession, session, setUp, signIn } from "../../session.ts";
+import { loadSession, serverCommand, session, setUp, signIn } from "../../session.ts";
 import { Logo } from "../../shell.tsx";
 
 /** The gateway checks the same. */
@@ -22,7 +22,7 @@ export function SignIn({ isSetUpLinkUsed }: { readonly isSetUpLinkUsed: boolean 
         <summary>Forgot your password?</summary>
         <p>
           Ask your admin for a reset link (Settings, Users). If you are the only admin, run{" "}
-          <code>switchyard users reset E-MAIL</code> on the server.
+          <code>{serverCommand("users reset E-MAIL")}</code> on the server.
         </p>
       </details>
     </CredentialsForm>

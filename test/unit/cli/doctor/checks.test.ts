@@ -86,7 +86,7 @@ describe("the database", () => {
     expect(await databaseOf(url)).toMatchObject({
       state: "warn",
       what: expect.stringContaining("0001_accounts"),
-      fix: expect.stringContaining("switchyard migrate up"),
+      fix: expect.stringContaining("npm start -- migrate up"),
     });
     await db.migrate();
     expect(await databaseOf(url)).toMatchObject({ state: "ok", what: expect.stringContaining("up to date") });
