@@ -1,11 +1,13 @@
 // Files of backups: written under a temporary name for this user alone, on disk before they get their real one.
 
+import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** `write` fills an empty file of mode 0600. Where it fails, nothing is left behind. */
 export async function writeWhole<T>(path: string, write: (temporary: string) => Promise<T>): Promise<T> {
-  const temporary = `${path}.${process.pid}.partial`;
+  // Not named by the process: in a container its number is always the same, and one that was killed leaves its file.
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.partial`;
   closeSync(openSync(temporary, "wx", 0o600));
   try {
     const result = await write(temporary);

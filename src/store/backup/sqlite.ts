@@ -17,6 +17,9 @@ export type CheckCopy = (db: Db) => Promise<void>;
 export async function backupSqlite(database: string, target: string, check: CheckCopy): Promise<RowCounts> {
   const source = fileOf(database);
   if (!existsSync(source)) throw new Error(`There is no database at ${source}.`);
+  // Renamed over the database, the copy would take its place while a gateway goes on writing to the old file.
+  if (existsSync(target) && realpathSync(target) === realpathSync(source))
+    throw new Error("The backup and the database are the same file.");
   return writeWhole(target, async (copy) => {
     await copyInto(copy, await openDb(database));
     return examineSqlite(copy, check);

@@ -177,6 +177,21 @@ describe("refused", () => {
     expect((await run(backup, "good.backup --force", place)).code).toBe(0);
   });
 
+  test("what a killed backup left does not stop the next one", async () => {
+    writeFileSync(path(`after-kill.backup.${process.pid}.partial`), "half");
+    expect((await run(backup, "after-kill.backup", place)).code).toBe(0);
+    rmSync(path(`after-kill.backup.${process.pid}.partial`));
+  });
+
+  test("the database itself is not replaced, not even with --force", async () => {
+    const { ino } = statSync(path("switchyard.db"));
+    expect(await run(backup, "switchyard.db --force", place)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining("the same file"),
+    });
+    expect(statSync(path("switchyard.db")).ino).toBe(ino);
+  });
+
   test("nothing is made where there is no database", async () => {
     const empty = mkdtempSync(join(root, "empty-"));
     const made = await run(backup, "copy.backup", { cwd: empty, database: `sqlite:${join(empty, "none.db")}` });
