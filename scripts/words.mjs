@@ -69,18 +69,8 @@ const SOURCE = /\.(ts|tsx|mjs)$/;
 /** The list of banned words has to name them, and so has its test. */
 const UNCHECKED_SOURCES = ["scripts/words.mjs", "test/unit/project/words.test.ts"];
 
-/** Texts that stay for now: clients may compare them, users wrote them, or the dashboard's rewrite will replace them. */
-const KEPT_TEXTS = [
-  "starts anew",
-  "Starts the session anew.",
-  "no clear kind of task",
-  "eight per cent",
-  "the door is open",
-  "a door of iron",
-  '"second try"',
-  "Whoever failed",
-  "Whoever uses it",
-];
+/** Prompts of tests, which users could write. */
+const KEPT_TEXTS = ["the door is open", "a door of iron"];
 
 const SENTENCE_WORDS_MAX = 30;
 const SUBJECT_CHARACTERS_MAX = 72;
@@ -107,6 +97,28 @@ const BANNED = [
   [/\bper cent\b/i, "%"],
 ];
 
+/** Files whose texts people read in the dashboard, the terminal or an error. */
+const USER_FACING = /^(ui|src\/cli|src\/http|src\/accounts|src\/gateway)\//;
+/** Comments may say it in other words. */
+const COMMENT = /^\s*(\/\/|\/?\*)/;
+
+/**
+ * Words that no text for users has, each with the word to use instead.
+ * @type {readonly (readonly [RegExp, string])[]}
+ */
+const BANNED_FOR_USERS = [
+  [/\bbroken? off\b/i, "interrupted"],
+  [/\bthis once\b/i, "once"],
+  [/\bplay money\b/i, "not real"],
+  [/\banswers? 4\d\d\b/i, "fails with 4xx"],
+  [/\ball the same\b/i, "anyway"],
+  [/\bone word too many\b/i, "unexpected argument"],
+  [/\bstands? in the way\b/i, "ready"],
+  [/\bnot yours\b/i, "no access"],
+  [/\bin part\b/i, "partly"],
+  [/["`>](Make|Made) (a|an|the|it|them)\b/, "create"],
+];
+
 /** In source it is the remainder of a division. */
 const SPACED_PERCENT = /** @type {const} */ ([/\d %/, "no space before %"]);
 
@@ -125,7 +137,8 @@ export function pageProblems(/** @type {string} */ path, /** @type {string} */ m
 export function sourceProblems(/** @type {string} */ path, /** @type {string} */ text) {
   return text.split("\n").flatMap((line, index) => {
     const checked = KEPT_TEXTS.reduce((rest, kept) => rest.replaceAll(kept, ""), line);
-    const found = BANNED.find(([pattern]) => pattern.test(checked));
+    const isText = USER_FACING.test(path) && !COMMENT.test(line);
+    const found = (isText ? [...BANNED, ...BANNED_FOR_USERS] : BANNED).find(([pattern]) => pattern.test(checked));
     return found === undefined ? [] : [`${path}:${index + 1}: better "${found[1]}": ${line.trim()}`];
   });
 }

@@ -37,7 +37,7 @@ export function createAccounts({ store, directory, now = Date.now }: AccountsCon
     list: (page) => store.list(page),
     setBillingMode: async (id, mode) => {
       const account = await store.setBillingMode(id, mode);
-      if (account === null) throw new GatewayError("notFound", "There is no such account.");
+      if (account === null) throw new GatewayError("notFound", "No such account.");
       await directory.catchUp();
       return account;
     },

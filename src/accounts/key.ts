@@ -88,15 +88,15 @@ export async function checkedChange<Change extends KeyChange>(
     "requestsPerMinute",
     "The per-minute limit is a whole number of at least 1.",
   );
-  ensure(spendLimitNano === null || spendLimitNano >= 0n, "spendLimitUsd", "A spend limit is not negative.");
-  ensure(expiresAtMs === null || expiresAtMs > atMs, "expiresAt", "The expiry must lie in the future.");
+  ensure(spendLimitNano === null || spendLimitNano >= 0n, "spendLimitUsd", "A spend limit cannot be negative.");
+  ensure(expiresAtMs === null || expiresAtMs > atMs, "expiresAt", "The expiry must be in the future.");
   await ensureProfile(directory, accountId, profileId);
   return name === undefined ? change : { ...change, name };
 }
 
 /** A reset period needs a spend limit. `limit` is the one the key will have. */
 export function ensureLimited({ spendReset = "never" }: Pick<KeyChange, "spendReset">, limit: bigint | null): void {
-  const message = "A limit that starts anew each day, week or month needs an amount: set the spend limit, too.";
+  const message = "A limit that resets needs an amount. Set the spend limit, too.";
   ensure(spendReset === "never" || limit !== null, "spendReset", message);
 }
 

@@ -163,7 +163,7 @@ interface WantedRotation extends KeyOfAccount {
 
 async function rotateKey(writer: KeyWriter, { accountId, id, graceMs }: WantedRotation): Promise<MadeKey | null> {
   const { store, directory, atMs } = writer;
-  const old = await activeKey(writer, { accountId, id }, "there is nothing to take the place of");
+  const old = await activeKey(writer, { accountId, id }, "it cannot be rotated");
   if (old === null) return null;
   const text = makeKeyText();
   const key = await toKeyRecord({ ...old, id: newKeyId() }, text, writer);
@@ -216,7 +216,7 @@ function judgeKey(key: KeyRecord, directory: Directory, atMs: number): Verificat
 }
 
 function notActive(consequence: string): GatewayError {
-  return new GatewayError("conflict", `This key was revoked or has expired: ${consequence}. Make a new one.`, {
+  return new GatewayError("conflict", `This key was revoked or has expired: ${consequence}. Create a new one.`, {
     code: "key_not_active",
   });
 }

@@ -74,7 +74,7 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   return async (work) => {
     if (running >= RUNNING_MAX) {
       if (waiting.length >= WAITING_MAX) {
-        throw new GatewayError("unavailable", "Too many people sign in at this moment.", { retryAfterSeconds: 5 });
+        throw new GatewayError("unavailable", "Too many sign-ins at this moment.", { retryAfterSeconds: 5 });
       }
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else running += 1;
@@ -107,13 +107,13 @@ export function checkPassword(password: string, email: string, param: string): v
   const length = [...password].length;
   const folded = password.toLowerCase();
   const name = email.split("@", 1)[0] as string;
-  ensure(length >= LENGTH_MIN, param, `A password has at least ${LENGTH_MIN} characters.`);
-  ensure(length <= LENGTH_MAX, param, `A password has at most ${LENGTH_MAX} characters.`);
+  ensure(length >= LENGTH_MIN, param, `Use at least ${LENGTH_MIN} characters.`);
+  ensure(length <= LENGTH_MAX, param, `Use at most ${LENGTH_MAX} characters.`);
   const isCommon = COMMON.test(password) || RUNS.some((run) => run.includes(folded) || reversed(run).includes(folded));
   const isMonotonous = new Set(folded).size < DISTINCT_MIN;
-  ensure(!isCommon && !isMonotonous, param, "This password is among the first that would be tried. Choose another.");
+  ensure(!isCommon && !isMonotonous, param, "This password is too common. Choose another.");
   const isName = folded === email || (name.length > 3 && folded.replaceAll(name, "").length < LENGTH_MIN / 2);
-  ensure(!isName, param, "A password is not the e-mail address with a few characters around it.");
+  ensure(!isName, param, "The password must not contain your e-mail address.");
 }
 
 function reversed(text: string): string {

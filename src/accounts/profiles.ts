@@ -74,7 +74,7 @@ export function createProfiles({ store, directory, now = Date.now }: ProfilesOpt
 }
 
 function noTargetProfile(id: string): GatewayError {
-  const message = `The keys cannot be moved to '${id}': the account has no other profile of that id. Nothing was changed.`;
+  const message = `The keys cannot be moved to '${id}': the account has no such other profile. Nothing was changed.`;
   return new GatewayError("badRequest", message, { param: "keysTo" });
 }
 

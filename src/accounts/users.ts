@@ -94,7 +94,7 @@ export function createUsers(options: UsersOptions): Users {
     delete: async (id) => {
       const outcome = await store.delete(id);
       if (outcome !== "last-operator") return outcome === "deleted";
-      throw new GatewayError("conflict", "The last operator cannot be deleted. Invite another one first.", {
+      throw new GatewayError("conflict", "The last admin cannot be deleted. Invite another one first.", {
         code: "last_operator",
       });
     },

@@ -88,10 +88,10 @@ function refusal({ reason }: Extract<MoveOutcome, { state: "refused" }>, { amoun
     const message = "This idempotency key was used with another amount.";
     return new GatewayError("unprocessable", message, { code: "idempotency_key_reused" });
   }
-  if (reason === "no-account") return new GatewayError("notFound", "There is no such account.");
+  if (reason === "no-account") return new GatewayError("notFound", "No such account.");
   const message =
     reason === "insufficient"
-      ? `There is less available than ${amountUsd.replace("-", "")} USD.`
+      ? `Less than ${amountUsd.replace("-", "")} USD is available.`
       : "The balance would be larger than a wallet may hold.";
   return new GatewayError("badRequest", message, { code: "amount_refused", param: "amountUsd" });
 }

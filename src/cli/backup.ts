@@ -54,18 +54,18 @@ export function restore({ words, flags }: Arguments, terminal: Terminal = thisTe
       return { options: { file, isConfirmed: isOn(own, "yes"), isJson: isOn(own, "json") }, config };
     },
     async run({ file, isConfirmed, isJson }, settings) {
-      if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
+      if (!existsSync(file)) throw new Error(`File not found: ${file}.`);
       const { database } = settings;
       const rows = isSqlite(database) ? await examineSqlite(file, requireRestorable) : await examinePostgres(file);
       requireTables(rows, file);
-      const question = `Replace the database by ${file} (${summaryOf(rows)})? What was written since is lost.`;
+      const question = `Replace the database by ${file} (${summaryOf(rows)})? Everything written since is lost.`;
       const exitCode = await exitUnlessConfirmed({ question, command: "restore", isConfirmed }, terminal);
       if (exitCode !== null) return exitCode;
       const request = { file, rows, settings, nowMs: terminal.now() };
       const replaced = isSqlite(database) ? await restoreFile(request) : await restoreServer(request);
       if (isJson) printJson({ file, rows, replaced }, terminal);
       terminal.say(`✓ Restored and verified: ${summaryOf(rows)}.\n`);
-      if (replaced !== null) terminal.say(`The database from before is ${replaced}.\n`);
+      if (replaced !== null) terminal.say(`The previous database is ${replaced}.\n`);
       return 0;
     },
   });
@@ -73,7 +73,7 @@ export function restore({ words, flags }: Arguments, terminal: Terminal = thisTe
 
 function fileOf([word, stray]: readonly string[], { cwd }: Terminal): string {
   if (word === undefined) throw new UsageError("Name the file of the backup.");
-  if (stray !== undefined) throw new UsageError(`'${stray}' is one word too many.`);
+  if (stray !== undefined) throw new UsageError(`Unexpected argument '${stray}'.`);
   return resolve(cwd, word);
 }
 
@@ -90,13 +90,13 @@ async function requireSound(db: Db): Promise<void> {
   const { missing } = await requireKnown(db);
   if (missing.length > 0) throw new Error(`The database lacks ${missing.join(", ")}. Run: ${command("migrate up")}`);
   const { ok, problems } = await verifyLedger(createLedgerAudit(db));
-  if (!ok) throw new Error(`The ledger does not fit: ${problems.join("; ")}`);
+  if (!ok) throw new Error(`The ledger is inconsistent: ${problems.join("; ")}`);
 }
 
 async function requireKnown(db: Db): Promise<MigrationDifference> {
   const difference = await compareMigrations(db);
   if (difference.foreign.length > 0)
-    throw new Error(`A newer version made this database: it has ${difference.foreign.join(", ")}.`);
+    throw new Error(`A newer version created this database: it has ${difference.foreign.join(", ")}.`);
   return difference;
 }
 
@@ -108,7 +108,7 @@ async function requireRestorable(db: Db): Promise<void> {
 
 function requireTables(rows: RowCounts, file: string): void {
   if (rows.ledger_transactions === undefined || rows.schema_migrations === undefined)
-    throw new Error(`${file} is no backup of Switchyard: it has no ledger.`);
+    throw new Error(`${file} is not a Switchyard backup: it has no ledger.`);
 }
 
 async function countTransactions(db: Db): Promise<number> {

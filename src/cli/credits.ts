@@ -95,7 +95,7 @@ async function run(options: CreditOptions, { service, mode, terminal }: CreditCo
   else {
     const balance = formatUsd(transaction.balanceAfter);
     terminal.say(
-      `Done. The balance of '${options.accountId}' is ${balance} USD. All of it: ${command("credits ledger")}\n`,
+      `Done. The balance of '${options.accountId}' is ${balance} USD. Full ledger: ${command("credits ledger")}\n`,
     );
   }
   return 0;
@@ -118,7 +118,7 @@ async function changeMode(options: CreditOptions, { accounts, usual, terminal }:
   const account = word === null ? await accounts.get(accountId) : await accounts.setBillingMode(accountId, wanted);
   const own = account?.billingMode ?? null;
   if (isJson) printJson({ billingMode: own ?? usual, isOwn: own !== null }, terminal);
-  else terminal.say(`Account '${accountId}' is ${own ?? usual}${own === null ? ", as billing.mode says" : ""}.\n`);
+  else terminal.say(`Account '${accountId}' is ${own ?? usual}${own === null ? " (from billing.mode)" : ""}.\n`);
   return 0;
 }
 
@@ -148,7 +148,7 @@ async function showBalance(
 async function showLedger({ accountId, isJson }: CreditOptions, service: Credits, terminal: Terminal): Promise<number> {
   const lines = await service.list(accountId, { limit: LEDGER_LINES, after: null });
   if (isJson) printJson({ data: lines.map(writeLine) }, terminal);
-  else if (lines.length === 0) terminal.say(`Nothing was booked yet. Add credits: ${command("credits add 25")}\n`);
+  else if (lines.length === 0) terminal.say(`No entries yet. Add credits: ${command("credits add 25")}\n`);
   else terminal.out(formatTable([["TIME", "KIND", "AMOUNT USD", "BALANCE USD", "BY", "FOR"], ...lines.map(rowOf)]));
   return 0;
 }

@@ -86,9 +86,9 @@ function report(filled: DemoFilled, { plan, isJson }: DemoOptions, terminal: Ter
   terminal.say(
     olderUsd === null
       ? `All ${booked} charges are in the ledger, at the times of their requests.\n`
-      : `The newest ${booked} charges are in the ledger, at the times of their requests; the others are corrections of ${olderUsd} USD, one a month, "${OLDER_NOTE}".\n`,
+      : `The newest ${booked} charges are in the ledger, at the times of their requests. Older ones are monthly adjustments of ${olderUsd} USD in total ("${OLDER_NOTE}").\n`,
   );
-  terminal.say(`The balance is ${balanceUsd} USD. See it with '${command("serve")}' on the same database.\n`);
+  terminal.say(`Balance: ${balanceUsd} USD. Open it with '${command("serve")}' on the same database.\n`);
   if (key === null) return;
   terminal.say('The key "production" is shown once:\n');
   terminal.out(`${key}\n`);

@@ -66,7 +66,7 @@ async function create({ key, accountId, isJson }: KeyOptionsOf<"create">, contex
   const profileId = await profileIdOf(key.profileId, account, store);
   const made = await store.keys.create({ ...key, profileId, accountId: account });
   if (!isJson && profileId === null) {
-    terminal.say(`It may use every model; rules for it: ${command(`keys set ${made.key.id} --profile NAME`)}\n`);
+    terminal.say(`It can use every model. Restrict it: ${command(`keys set ${made.key.id} --profile NAME`)}\n`);
   }
   return showMade(made, isJson, context);
 }
@@ -84,7 +84,7 @@ async function showMade({ key, text }: MadeKey, isJson: boolean, context: KeyCon
     printJson({ ...(await keyJson(key, context)), key: text }, terminal);
     return 0;
   }
-  terminal.say(`Made ${describe(key)}. The key is shown this once; keep it safe.\n`);
+  terminal.say(`Created ${describe(key)}. The key is shown once; keep it safe.\n`);
   terminal.out(`${text}\n`);
   return 0;
 }
@@ -100,7 +100,7 @@ async function list({ accountId, isJson }: KeyOptionsOf<"list">, context: KeyCon
   const spents = await store.spending.of(found);
   const rows = found.map((key) => rowOf(key, spents.get(key.id) ?? null, terminal.now()));
   if (found.length > 0) terminal.out(formatTable([HEADINGS, ...rows]));
-  else terminal.say(`There are no keys yet. Make one: ${command("keys create --name NAME")}\n`);
+  else terminal.say(`No keys yet. Create one: ${command("keys create --name NAME")}\n`);
   return 0;
 }
 
@@ -114,7 +114,7 @@ async function set(options: KeyOptionsOf<"set">, context: KeyContext): Promise<n
   const profile = profileId === null ? {} : { profileId: await profileIdOf(profileId, key.accountId, store) };
   const changed = await store.keys.change(key.accountId, id, { ...change, ...profile });
   if (changed === null) return missingKey(options, terminal);
-  terminal.say(`Changed ${describe(changed)}.\n`);
+  terminal.say(`Updated ${describe(changed)}.\n`);
   if (isJson) printJson(await keyJson(changed, context), terminal);
   return 0;
 }
@@ -128,7 +128,7 @@ async function resetSpend(options: KeyOptionsOf<"reset-spend">, context: KeyCont
   await store.spending.reset(key);
   const limit =
     key.spendLimitNano === null ? "It has no spend limit" : `Its limit is ${formatUsd(key.spendLimitNano)} USD`;
-  terminal.say(`What ${describe(key)} has spent counts from nothing again. ${limit}.\n`);
+  terminal.say(`Spend of ${describe(key)} reset to zero. ${limit}.\n`);
   if (options.isJson) printJson(await keyJson(key, context), terminal);
   return 0;
 }
@@ -140,7 +140,7 @@ async function rotate(options: KeyOptionsOf<"rotate">, context: KeyContext): Pro
   const key = await findKey(options, store);
   const made = key === null ? null : await store.keys.rotate(key.accountId, id, graceMs);
   if (made === null) return missingKey(options, terminal);
-  terminal.say(`The old key ends ${graceMs === 0 ? "now" : minuteOf(terminal.now() + graceMs)}. `);
+  terminal.say(`The old key expires ${graceMs === 0 ? "now" : minuteOf(terminal.now() + graceMs)}. `);
   return showMade(made, isJson, context);
 }
 
@@ -150,13 +150,13 @@ async function revoke(options: KeyOptionsOf<"revoke">, context: KeyContext): Pro
   const key = await findKey(options, store);
   if (key === null) return missingKey(options, terminal);
   const isNew = key.revokedAtMs === null;
-  const question = `Revoke ${describe(key)}? Requests with it will be refused, for good.`;
+  const question = `Revoke ${describe(key)}? Requests with it fail from now on. This cannot be undone.`;
   // Revoking twice changes nothing, so the second time needs no question.
   const isConfirmed = options.isConfirmed || !isNew;
   const exitCode = await exitUnlessConfirmed({ question, command: "keys revoke", isConfirmed }, terminal);
   if (exitCode !== null) return exitCode;
   await store.keys.revoke(key.accountId, key.id);
-  terminal.say(`${isNew ? "Revoked" : "Revoked already:"} ${describe(key)}.\n`);
+  terminal.say(`${isNew ? "Revoked" : "Already revoked:"} ${describe(key)}.\n`);
   const revoked = { ...key, revokedAtMs: key.revokedAtMs ?? terminal.now() };
   if (options.isJson) printJson(await keyJson(revoked, context), terminal);
   return 0;
@@ -173,7 +173,7 @@ async function findKey({ id, accountId }: KeyReference, store: CommandStore): Pr
 /** The exit code for an id that names no key. */
 function missingKey({ id, accountId }: KeyReference, terminal: Terminal): number {
   const place = accountId === null ? "" : ` in account '${accountId}'`;
-  terminal.say(`There is no key '${id}'${place}. See: ${command("keys list")}\n`);
+  terminal.say(`No key '${id}'${place}. See: ${command("keys list")}\n`);
   return FAILED;
 }
 
@@ -264,7 +264,7 @@ function parseKind(kind: KeyOptions["kind"], given: KeyWords): KeySubcommand {
   const { word: id, flags } = given;
   if (kind === "create") return { kind, key: parseNewKey(given) };
   if (kind === "list") return { kind };
-  if (id === undefined) throw new UsageError(`keys ${kind} needs the id of a key; keys list shows them.`);
+  if (id === undefined) throw new UsageError(`keys ${kind} needs a key id. See: ${command("keys list")}`);
   if (kind === "set") return { kind, id, change: parseChange(given) };
   if (kind === "rotate") return { kind, id, graceMs: parseGrace(textOf(flags, "grace")) };
   return kind === "revoke" ? { kind, id, isConfirmed: isOn(flags, "yes") } : { kind, id };
@@ -274,9 +274,9 @@ function parseKind(kind: KeyOptions["kind"], given: KeyWords): KeySubcommand {
 function parseNewKey({ word, flags, nowMs }: KeyWords): Required<KeyChange> {
   const { name, ...limits } = parseKeyFlags(flags, nowMs);
   if (word !== undefined && name === undefined) {
-    throw new UsageError(`keys create takes no word. Did you mean --name ${word}?`);
+    throw new UsageError(`keys create takes no argument. Did you mean --name ${word}?`);
   }
-  if (word !== undefined) throw new UsageError(`'${word}' is one word too many.`);
+  if (word !== undefined) throw new UsageError(`Unexpected argument '${word}'.`);
   if (name === undefined) throw new UsageError("keys create needs --name, such as --name production.");
   const unlimited = { profileId: null, requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null };
   return { name, ...unlimited, spendReset: "never", ...limits };
@@ -298,7 +298,7 @@ function parseKeyFlags(flags: Flags, nowMs: number): KeyChange {
     return text === "none" ? null : parse(text);
   };
   const name = textOf(flags, "name")?.trim();
-  if ((name?.length ?? 0) > 200) throw new UsageError("--name has at most 200 characters.");
+  if ((name?.length ?? 0) > 200) throw new UsageError("--name can have at most 200 characters.");
   const profileId = orNull("profile", (text) => text);
   const requestsPerMinute = orNull("rpm", parseRate);
   const spendLimitNano = orNull("spend-limit", parseAmount);
@@ -335,7 +335,7 @@ function parseReset(text: string): SpendReset {
 function parseExpires(text: string, nowMs: number): number {
   const atMs = parseExpiry(text, nowMs);
   if (atMs !== null) return atMs;
-  throw new UsageError(`--expires is a time to come, such as 90d, 12h or 2030-01-31, not '${text}'.`);
+  throw new UsageError(`--expires is a time in the future, such as 90d, 12h or 2030-01-31, not '${text}'.`);
 }
 
 const HOUR_MS = 3_600_000;

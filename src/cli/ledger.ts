@@ -41,7 +41,9 @@ async function verify(database: string, { isJson }: LedgerOptions, terminal: Ter
   else {
     for (const problem of verdict.problems) terminal.out(`✗ ${problem}\n`);
     const counted = `${verdict.accounts} wallets, ${verdict.transactions} transactions, ${verdict.openHolds} open holds`;
-    terminal.say(verdict.ok ? `✓ The ledger fits: ${counted}.\n` : `✗ The ledger does not fit: ${counted}.\n`);
+    terminal.say(
+      verdict.ok ? `✓ The ledger is consistent: ${counted}.\n` : `✗ The ledger is inconsistent: ${counted}.\n`,
+    );
   }
   return verdict.ok ? 0 : FAILED;
 }
@@ -61,12 +63,12 @@ async function acceptLoss(
   const loss = await findLoss(database);
   if (loss === null) {
     if (isJson) printJson({ commits: 0, transactions: 0 }, terminal);
-    terminal.say("Nothing is missing: the database holds all that was written to it.\n");
+    terminal.say("Nothing is missing from the database.\n");
     return 0;
   }
   const { commits, transactions, isForeign } = loss;
   const missing = isForeign ? "another history" : `${commits} commits with ${transactions} ledger transactions`;
-  const question = `The database lost ${missing}. Go on without them?`;
+  const question = `The database lost ${missing}. Continue without them?`;
   const exitCode = await exitUnlessConfirmed({ question, command: "ledger accept-loss", isConfirmed }, terminal);
   if (exitCode !== null) return exitCode;
   const db = await openDb(database, { exclusive: true, acceptsLoss: true });

@@ -59,8 +59,8 @@ function showDifference({ missing, foreign }: MigrationDifference, isJson: boole
   else for (const name of missing) terminal.out(`missing  ${name}\n`);
   if (isUpToDate) terminal.say("The database is up to date.\n");
   else if (foreign.length > 0)
-    terminal.say(`A newer version made this database: it has ${foreign.join(", ")}. Run that version.\n`);
-  else terminal.say(`Bring it up to date: ${command("migrate up")} (a start does it, too).\n`);
+    terminal.say(`A newer version created this database: it has ${foreign.join(", ")}. Run that version.\n`);
+  else terminal.say(`Apply them: ${command("migrate up")}. The next start also applies them.\n`);
   return isUpToDate ? 0 : FAILED;
 }
 

@@ -55,10 +55,10 @@ function list({ tier, isJson }: ModelOptions, { catalog }: Settings, terminal: T
     printJson({ data }, terminal);
   } else {
     const routable = shown.filter((model) => isRoutable(catalog, model)).length;
-    const order = tier === null ? "" : `, in the order ${tier} tries them`;
+    const order = tier === null ? "" : ` in the ${tier} chain, in order`;
     terminal.out(formatTable([HEADINGS, ...shown.map(rowOf)]));
     terminal.say(
-      `\n${shown.length} models${order}; ${routable} can be used with the providers configured. Are they offered? ${command("models check")}\n`,
+      `\n${shown.length} models${order}; ${routable} usable with the configured providers. Check them: ${command("models check")}\n`,
     );
   }
   return 0;
@@ -150,23 +150,23 @@ function resultOf({ model, result, listedAs, listedPrice, isPriceWrong, priceOld
 const ADVICE: readonly (readonly [what: string, fix: string, isSo: (finding: ModelFinding) => boolean])[] = [
   [
     "missing",
-    "Correct 'upstream' under models:, take it out of tiers:, or ask the provider for access.",
+    "Correct 'upstream' under models:, remove it from tiers:, or ask the provider for access.",
     ({ result }) => result === "missing",
   ],
-  ["priced wrongly", "Write the provider's price under models:.", ({ isPriceWrong }) => isPriceWrong],
+  ["with wrong prices", "Set the provider's price under models:.", ({ isPriceWrong }) => isPriceWrong],
   [
     "with old prices",
-    "Compare them with the vendors' pages, and write what changed under models:.",
+    "Compare them with the vendors' pages and update models:.",
     ({ priceOldDays }) => priceOldDays !== null,
   ],
   [
     "not checked",
-    `Fix the provider first; one without a list can be asked: ${command("doctor --test")}`,
+    `Fix the provider first. If it lists no models: ${command("doctor --test")}`,
     ({ result }) => result === "unchecked",
   ],
   [
     "simulated",
-    "Set the key of a provider, such as OPENAI_API_KEY, to check a real one.",
+    "Set a provider key, such as OPENAI_API_KEY, to check a real provider.",
     ({ result }) => result === "simulated",
   ],
 ];
@@ -179,7 +179,7 @@ function adviceOn(findings: readonly ModelFinding[]): readonly string[] {
   });
   return found.length > 0
     ? found
-    : [`All ${findings.length} models are offered. See one decided: ${command('route "Hello"')}`];
+    : [`All ${findings.length} models are available. Try one: ${command('route "Hello"')}`];
 }
 
 /** A model of the catalogue, compared with the list of its provider. */

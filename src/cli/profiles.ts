@@ -48,7 +48,7 @@ export function profilesOf(db: Db): Profiles {
 export async function findProfile(service: Profiles, accountId: string, named: string): Promise<Profile | null> {
   const all = await allOf(service, accountId);
   const found = all.filter(({ id, name }) => id === named || name === named);
-  if (found.length > 1) throw new UsageError(`${found.length} profiles are called '${named}'; say which by its id.`);
+  if (found.length > 1) throw new UsageError(`${found.length} profiles are named '${named}'. Use an id.`);
   return found[0] ?? null;
 }
 
@@ -89,7 +89,7 @@ async function run(options: ProfileOptions, context: ProfileContext): Promise<nu
   const profile = await findProfile(context.service, options.accountId, options.named);
   if (options.kind === "set") return set(options, profile, context);
   if (profile === null) {
-    context.terminal.say(`There is no profile '${options.named}'. See: ${command("profiles list")}\n`);
+    context.terminal.say(`No profile '${options.named}'. See: ${command("profiles list")}\n`);
     return FAILED;
   }
   return options.kind === "show" ? show(options, profile, context) : remove(options, profile, context);
@@ -98,7 +98,7 @@ async function run(options: ProfileOptions, context: ProfileContext): Promise<nu
 async function list({ accountId, isJson }: ProfileOptions, { service, terminal }: ProfileContext): Promise<number> {
   const all = await allOf(service, accountId);
   if (isJson) printJson({ data: all.map(writeProfile) }, terminal);
-  else if (all.length === 0) terminal.say(`There are no profiles yet. Make one: ${command("profiles set NAME")}\n`);
+  else if (all.length === 0) terminal.say(`No profiles yet. Create one: ${command("profiles set NAME")}\n`);
   else terminal.out(formatTable([["ID", "NAME", "RULES"], ...all.map((each) => [each.id, each.name, rulesOf(each)])]));
   return 0;
 }
@@ -128,22 +128,22 @@ async function set(
     (id) => !catalog.models.has(id),
   );
   if (unknownModel !== undefined)
-    throw new UsageError(`There is no model '${unknownModel}'. See: ${command("models list")}`);
+    throw new UsageError(`Unknown model '${unknownModel}'. See: ${command("models list")}`);
   const constraints = { ...(known?.constraints ?? NO_CONSTRAINTS), ...changes };
   const { description = known?.description ?? null } = options;
   const saved =
     known === null
       ? await service.create(accountId, { name: named, description, constraints })
       : await service.update(accountId, known.id, { name: known.name, description, constraints });
-  if (saved === null) throw new Error("The profile was deleted meanwhile.");
+  if (saved === null) throw new Error("The profile has been deleted.");
   if (isJson) printJson(writeProfile(saved), terminal);
-  else terminal.say(`${known === null ? "Made" : "Changed"} ${nameOf(saved)}: ${rulesOf(saved)}.\n`);
+  else terminal.say(`${known === null ? "Created" : "Updated"} ${nameOf(saved)}: ${rulesOf(saved)}.\n`);
   const { tierFloor, tierCeiling } = constraints;
   if (tierFloor !== null && tierCeiling !== null && TIERS.indexOf(tierFloor) > TIERS.indexOf(tierCeiling)) {
     terminal.say(`The floor ${tierFloor} is above the ceiling ${tierCeiling}: the ceiling wins.\n`);
   }
   if (known === null && !isJson)
-    terminal.say(`Give it to a key: ${command(`keys create --name NAME --profile ${named}`)}\n`);
+    terminal.say(`Use it with a key: ${command(`keys create --name NAME --profile ${named}`)}\n`);
   return 0;
 }
 
@@ -229,7 +229,7 @@ function parseProfiles({ words, flags }: Arguments): Parsed<ProfileOptions> {
   const { own, config } = splitFlags(flags, [...OWN_FLAGS[kind], "account", "json", "no-color"]);
   const common = { accountId: textOf(own, "account") ?? DEFAULT_ACCOUNT, isJson: isOn(own, "json") };
   if (kind === "list") return { options: { kind, ...common }, config };
-  if (named === undefined) throw new UsageError(`profiles ${kind} needs the name or the id of a profile.`);
+  if (named === undefined) throw new UsageError(`profiles ${kind} needs a profile name or id.`);
   if (kind === "show") return { options: { kind, named, ...common }, config };
   if (kind === "delete") return { options: { kind, named, isConfirmed: isOn(own, "yes"), ...common }, config };
   return { options: { kind, named, changes: parseRules(own), ...parseDescription(own), ...common }, config };

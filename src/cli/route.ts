@@ -65,7 +65,7 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
       } else {
         terminal.out(card(decision, settings.catalog.baseline.id));
         terminal.say(
-          `\nNo provider was called. Rules to keep: ${command("help profiles")}. For real: ${command("serve")}\n`,
+          `\nNo provider was called. Save rules: ${command("help profiles")}. Run it: ${command("serve")}\n`,
         );
       }
       return 0;
@@ -82,7 +82,7 @@ async function readBody(words: readonly string[], flags: Flags, terminal: Termin
     if (text !== null) body[field] = parse(text, flag);
   }
   if (body.service_tier !== undefined && body.model !== undefined) {
-    throw new UsageError("--tier forces a tier and --model a model; give one of them.");
+    throw new UsageError("--tier and --model cannot be combined.");
   }
   if (body.service_tier !== undefined) body.service_profile = "tier";
   else if (body.model !== undefined && body.model !== "auto") body.service_profile = "direct";
@@ -114,7 +114,7 @@ async function constraintsOf(flags: Flags, { database }: Settings): Promise<Cons
   if (named === null) return NO_CONSTRAINTS;
   const account = textOf(flags, "account") ?? DEFAULT_ACCOUNT;
   const profile = await withStore(database, ({ db }) => findProfile(profilesOf(db), account, named));
-  if (profile === null) throw new UsageError(`There is no profile '${named}'. See: ${command("profiles list")}.`);
+  if (profile === null) throw new UsageError(`No profile '${named}'. See: ${command("profiles list")}.`);
   return profile.constraints;
 }
 
@@ -122,7 +122,7 @@ async function constraintsOf(flags: Flags, { database }: Settings): Promise<Cons
 function card(decision: Decision, baselineModel: string): string {
   const { tier, classifiedTier = tier, chain, candidates, toolScenario, toolScore, historyFloor } = decision;
   const moved = classifiedTier === tier ? tier : `${tier}  (classified ${classifiedTier})`;
-  const saved = `${Math.floor(decision.savings * 1000) / 10} % below ${baselineModel} at $${formatUsd(decision.baselineCost)}`;
+  const saved = `${Math.floor(decision.savings * 1000) / 10}% below ${baselineModel} at $${formatUsd(decision.baselineCost)}`;
   const rows: string[][] = [
     ["Tier", moved],
     ["Model", decision.model],
@@ -133,10 +133,10 @@ function card(decision: Decision, baselineModel: string): string {
     ["Tokens", `about ${decision.estimatedTokens.input} in, ${decision.estimatedTokens.output} out`],
     ["Chain", chain.join(" → ")],
   ];
-  if (toolScenario !== null) rows.push(["Tools", `${toolScenario}, function-calling score ${toolScore ?? "unknown"}`]);
-  if (historyFloor !== null) rows.push(["History", `not below ${historyFloor}`]);
+  if (toolScenario !== null) rows.push(["Tools", `${toolScenario}, BFCL score ${toolScore ?? "unknown"}`]);
+  if (historyFloor !== null) rows.push(["History", `${historyFloor} or higher`]);
   const removed = candidates.filter(({ removedBecause }) => removedBecause !== null);
-  for (const { model, removedBecause } of removed) rows.push(["Left out", `${model}: ${removedBecause}`]);
+  for (const { model, removedBecause } of removed) rows.push(["Excluded", `${model}: ${removedBecause}`]);
   return formatTable(rows.map((row) => [`  ${row[0]}`, row[1] ?? ""]));
 }
 

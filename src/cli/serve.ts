@@ -20,7 +20,7 @@ import { VERSION } from "./help/help.ts";
 export async function serve({ words, flags }: Arguments): Promise<number> {
   const terminal = thisTerminal();
   try {
-    if (words[0] !== undefined) throw new UsageError(`'${words[0]}' is one word too many.`);
+    if (words[0] !== undefined) throw new UsageError(`Unexpected argument '${words[0]}'.`);
     const { "no-color": _, demo, ...config } = flags;
     return isOn({ demo }, "demo") ? await serveDemo(config, terminal) : await serveFrom(config);
   } catch (error) {
@@ -98,13 +98,14 @@ async function startOrExplain(
 
 /** The reason in words, for the mistakes that happen most. */
 function explain(error: NodeJS.ErrnoException, { server }: Settings): string {
-  if (error.code === "EADDRINUSE") return `port ${server.port} is in use. Stop what uses it, or set PORT to another.`;
+  if (error.code === "EADDRINUSE")
+    return `port ${server.port} is in use. Stop the other program, or set PORT to another port.`;
   if (error.code === "EACCES" && error.syscall === "listen")
-    return `port ${server.port} may not be opened by this user. Set PORT to one above 1023.`;
+    return `this user may not open port ${server.port}. Set PORT to a port above 1023.`;
   if (error instanceof StoreInUse) return error.message;
   if (error instanceof StoreUnusable) return error.advice;
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return `${error.message}${cause}. Look for the reason: ${command("doctor")}`;
+  return `${error.message}${cause}. Find the cause: ${command("doctor")}`;
 }
 
 /** npm passes on a Ctrl-C that the terminal has sent to the whole group already: that is one signal, not two. */
@@ -123,7 +124,7 @@ function untilStopped(app: App, log: ProcessLog): Promise<void> {
         first = { signal, atMs };
         log.info(
           { event: "process.stopping", signal },
-          "stopping: open requests may finish; a second signal cuts them off",
+          "stopping: waiting for open requests; signal again to stop now",
         );
         app.stop({ isLameDuck: signal === "SIGTERM" }).then(resolve, reject);
       } else if (signal !== first.signal || atMs - first.atMs > SAME_SIGNAL_MS) {
@@ -163,7 +164,7 @@ function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
     ...notes,
     `  Credits     ${creditsLine(app)}`,
     app.firstKey === null
-      ? `  API key     made at the first start; make another with: ${command("keys create --name NAME")}`
+      ? `  API key     created on first start; create another: ${command("keys create --name NAME")}`
       : `  API key     ${app.firstKey}   (shown once)`,
     "",
     "  Try it:",
@@ -178,7 +179,7 @@ function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
 
 /** A first start says that its credit is a cap, because nobody asked for it. */
 function creditsLine({ credit, isFirstStart }: BannerInput["app"]): string {
-  if (credit.mode === "metered") return "metered (all spending is recorded, nothing is refused)";
+  if (credit.mode === "metered") return "metered (spending is recorded, no request is refused for lack of credits)";
   const amount = `$${(Number(credit.available / 10_000n) / 100_000).toFixed(2)}`;
   if (credit.available <= 0n)
     return `${amount}   (requests fail with 402; add some with: ${command("credits add 10")})`;

@@ -61,8 +61,8 @@ async function list({ isJson }: UserOptions, db: Db, terminal: Terminal): Promis
   if (isJson) printJson({ data: found.map(writeUser) }, terminal);
   else if (found.length > 0) {
     terminal.out(formatTable([HEADINGS, ...found.map(rowOf)]));
-    terminal.say(`\nSomebody forgot the password? ${command("users reset EMAIL")}\n`);
-  } else terminal.say(`Nobody can sign in yet. Start the server: it prints a one-time link. ${command("serve")}\n`);
+    terminal.say(`\nForgot a password? ${command("users reset EMAIL")}\n`);
+  } else terminal.say(`No users yet. Start the server to get a one-time link: ${command("serve")}\n`);
   return 0;
 }
 
@@ -85,7 +85,7 @@ async function reset({ email, url, isJson }: UserOptions, { db, settings, termin
   const resets = createResets({ store, users: createUserStore(db), passwords: createPasswords() });
   const made = await resets.makeFor({ email: email ?? "" });
   if (made === null) {
-    terminal.say(`There is no user '${email}'. See: ${command("users list")}\n`);
+    terminal.say(`No user '${email}'. See: ${command("users list")}\n`);
     return FAILED;
   }
   const link = `${(url ?? settings.server.publicUrl ?? openableUrl(settings.server)).replace(/\/+$/, "")}/#/reset?token=${made.token}`;
@@ -94,7 +94,7 @@ async function reset({ email, url, isJson }: UserOptions, { db, settings, termin
     printJson({ email: made.user.email, link, expiresAt }, terminal);
     return 0;
   }
-  terminal.say(`A new password for ${made.user.email}: open this link within a day. It works once.\n`);
+  terminal.say(`Reset link for ${made.user.email}. It works once and expires in a day.\n`);
   terminal.out(`${link}\n`);
   return 0;
 }

@@ -26,7 +26,7 @@ const SLOTS: Readonly<Record<string, readonly string[]>> = {
   ],
   passage: [
     "The council met on Tuesday to vote on the harbour plan. After four hours it passed by nine votes to six. Works begin in spring and are to last three years; the ferry will run from the old pier meanwhile.",
-    "Sales rose by eight per cent in the third quarter, driven by the northern region. Costs rose faster, mainly freight. The board keeps its forecast but will open only two of the four planned stores.",
+    "Sales rose by 8% in the third quarter, driven by the northern region. Costs rose faster, mainly freight. The board keeps its forecast but will open only two of the four planned stores.",
     "The study followed 1,200 adults for six years. Those who walked daily slept better, but the effect faded when they stopped. The authors warn that people who walk may differ in other ways.",
   ],
   system: ["a payments system", "a chat service", "a video platform", "a booking engine", "a metrics pipeline"],

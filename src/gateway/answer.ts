@@ -154,13 +154,13 @@ function endsWithoutFinish(
       if (!isCutting) health.report(model.id, answered.ticket, BROKEN_STREAM);
       log.warn(
         { event: "stream.broken", ...subject, reason: registry.connection(model.provider).redact(reason) },
-        "provider broke off the stream",
+        "provider interrupted the stream",
       );
       await releaseAll("stream-broken", isCutting);
     },
     async onFault(error) {
       call.observer.streamEnded();
-      log.error({ event: "stream.failed", ...subject, err: error }, "gateway broke off the stream");
+      log.error({ event: "stream.failed", ...subject, err: error }, "gateway interrupted the stream");
       await releaseAll("our-fault", false);
     },
   };

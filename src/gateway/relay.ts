@@ -76,7 +76,7 @@ async function* run(task: RelayTask): AsyncGenerator<string, void, void> {
   } catch (error) {
     event = "our-fault";
     await task.onFault(error);
-    yield writer.fail(new GatewayError("internal", "Something went wrong on our side; the answer is incomplete."));
+    yield writer.fail(new GatewayError("internal", "Internal error; the answer is incomplete."));
   } finally {
     try {
       if (event === null) await readOn(stream);
@@ -123,7 +123,7 @@ async function* pieces({ reader, body, head, isAtEnd }: OpenStream, writer: Stre
 }
 
 function brokenStream(): GatewayError {
-  return new GatewayError("providersFailed", "The provider broke off the stream; the answer is incomplete.", {
+  return new GatewayError("providersFailed", "The provider interrupted the stream; the answer is incomplete.", {
     code: "stream_interrupted",
   });
 }

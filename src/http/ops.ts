@@ -37,7 +37,7 @@ export function registerOps(server: FastifyInstance, context: OpsContext): void 
   });
   server.get("/metrics", async (request, reply) => {
     if (!isFromHere(request) && !isAdmin(request, context)) {
-      throw new GatewayError("unauthenticated", "Metrics are for loopback or the admin token.");
+      throw new GatewayError("unauthenticated", "Metrics need the admin token, or a request from this machine.");
     }
     return reply.type(context.metrics.contentType).send(await context.metrics.text());
   });
@@ -59,7 +59,7 @@ function providersCheck({ services }: OpsContext): ReadyCheck {
   const seen = services.health.overview();
   const isUp = ({ provider, credential }: (typeof seen)[number]): boolean =>
     [provider, credential].every(({ state }) => state === "closed" || state === "half-open");
-  const problem = seen.length === 0 || seen.some(isUp) ? null : "all of them rest after failures";
+  const problem = seen.length === 0 || seen.some(isUp) ? null : "all are cooling down after failures";
   return { name: "providers", problem, isOptional: true };
 }
 

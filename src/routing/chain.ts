@@ -119,7 +119,7 @@ function applySoftFilters(input: ChainInput, { tier, models, removed: before }: 
   if (passing.length > 0) return { models: passing, removed, notes: [] };
   const impossible = filters.filter((filter) => !models.some((model) => filter.passes(model)));
   const culprits = (impossible.length > 0 ? impossible : filters).map((filter) => filter.name).join(" and ");
-  return { models, removed: before, notes: [`${culprits} set aside: no model qualifies, full chain used`] };
+  return { models, removed: before, notes: [`${culprits} ignored: no model qualifies, full chain used`] };
 }
 
 function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, tier: Tier): readonly SoftFilter[] {
@@ -160,7 +160,7 @@ function orderChain(models: readonly Model[], { question, scenario }: ChainInput
   const healthy = ranked.filter((model) => !coolingDown.has(model.id));
   if (healthy.length === ranked.length || healthy.length === 0) return { models: ranked, notes, adjustments: [] };
   const last = ranked.filter((model) => coolingDown.has(model.id));
-  const note = `resting after failures, tried last: ${last.map((model) => model.id).join(", ")}`;
+  const note = `cooling down after failures, tried last: ${last.map((model) => model.id).join(", ")}`;
   return { models: [...healthy, ...last], notes: [...notes, note], adjustments: [note] };
 }
 
@@ -236,14 +236,14 @@ function listNeeds({ question, catalog, inputTokens }: NeedsInput): readonly Nee
 /** What the key's profile asks of any model, whatever the request. */
 export function constraintNeeds(constraints: Constraints): readonly Need[] {
   const needs: Need[] = constraints.capabilities.map((capability) =>
-    capabilityNeed(capability, "the profile requires what it lacks:"),
+    capabilityNeed(capability, "missing what the profile requires:"),
   );
   const { allowedModels, blockedModels } = constraints;
   if (allowedModels !== null) {
     needs.push({
-      name: "a place among the profile's allowed models",
+      name: "a place on the profile's allow list",
       isMetBy: (model) => allowedModels.includes(model.id),
-      unmet: () => "not among the profile's allowed models",
+      unmet: () => "not allowed by the profile",
     });
   }
   if (blockedModels.length > 0) {

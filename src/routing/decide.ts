@@ -89,7 +89,7 @@ function explain({ score, tier, signals }: Classification, controls: Controls, n
 
 // The score is named for the record even where it did not decide.
 function openingOf({ profile, forcedTier, model }: Controls): readonly string[] {
-  if (profile === "tier") return [`profile tier: ${forcedTier} as asked, the prompt's own tier not used`];
-  if (profile === "direct") return [`profile direct: ${model} as asked, the prompt's own tier not used`];
+  if (profile === "tier") return [`profile tier: ${forcedTier} fixed by the request, classifier not used`];
+  if (profile === "direct") return [`profile direct: ${model} fixed by the request, classifier not used`];
   return [];
 }

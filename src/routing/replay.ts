@@ -57,7 +57,7 @@ export function replay(past: PastRequest, policy: Policy): Replayed {
     const isChanged = next.tier !== decision.tier || next.model !== decision.model;
     if (!isChanged) return { past, next, isChanged, because: [] };
     const because = [...start, ...notes, ...chain.notes];
-    return { past, next, isChanged, because: because.length > 0 ? because : [`${chain.tier} begins with ${model.id}`] };
+    return { past, next, isChanged, because: because.length > 0 ? because : [`${chain.tier} starts with ${model.id}`] };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { past, next: { state: "refused" }, isChanged: true, because: [error.message] };
@@ -110,7 +110,7 @@ function startingTier(decision: Decision, { bounds, categoryFloors = {} }: Polic
   let starting = classifiedTier;
   if (bounds !== undefined && score !== undefined) {
     starting = TIERS[bounds.filter((bound) => score >= bound).length] as Tier;
-    if (starting !== classifiedTier) start.push(`score ${score.toFixed(2)} is cut as ${starting}`);
+    if (starting !== classifiedTier) start.push(`score ${score.toFixed(2)} is ${starting}`);
   }
   const floored = higherTier(starting, categoryFloors[category] ?? starting);
   if (floored !== starting) start.push(`the floor of ${category} raised ${starting} to ${floored}`);

@@ -38,7 +38,7 @@ describe("keys", () => {
     expect(await run(keys, terminal, "keys list")).toMatchObject({
       code: 0,
       out: "",
-      said: expect.stringContaining("no keys yet"),
+      said: expect.stringContaining("No keys yet"),
     });
 
     const made = await run(keys, terminal, "keys create --name app --rpm 60 --expires 90d");
@@ -58,7 +58,7 @@ describe("keys", () => {
     expect(table.join("")).not.toContain(made.out.trim());
 
     const again = await run(keys, terminal, `keys revoke ${data[0].id}`);
-    expect(again).toMatchObject({ code: 0, said: expect.stringContaining("already") });
+    expect(again).toMatchObject({ code: 0, said: expect.stringContaining("Already") });
   });
 
   test("with --json the key's text is in the object, once", async () => {
@@ -118,9 +118,9 @@ describe("keys", () => {
   });
 
   test.each([
-    ["keys revoke key_none --yes", 1, "no key 'key_none'"],
-    ["keys list --account nobody", 1, "no account 'nobody'"],
-    ["keys create --name x --account nobody", 1, "no account 'nobody'"],
+    ["keys revoke key_none --yes", 1, "No key 'key_none'"],
+    ["keys list --account nobody", 1, "No account 'nobody'"],
+    ["keys create --name x --account nobody", 1, "No account 'nobody'"],
     ["keys create --name x --profile nope", 1, 'no profile "nope"'],
     ["keys list --database sqlite:/dev/null/x.db", 1, "database is not available"],
     ["keys crate", 2, "Did you mean 'create'?"],
@@ -167,7 +167,7 @@ describe("doctor", () => {
     expect(out).toContain(`✓ Node ${process.versions.node}\n`);
     expect(out).toMatch(/^! sandbox: answers are simulated/m);
     expect(out).not.toContain("\u001B[");
-    expect(said).toContain("Nothing stands in the way");
+    expect(said).toContain("Ready");
   });
 
   test("a provider that cannot be reached fails it", async () => {
@@ -189,8 +189,8 @@ describe("doctor", () => {
     const terminal = recordTerminal();
     const url = await startServer(terminal);
     const { code, out } = await run(doctor, terminal, `doctor --port ${new URL(url).port}`);
-    expect(out).toContain("a switchyard is running there");
-    expect(out).toContain("Database answers and is up to date");
+    expect(out).toContain("Switchyard is already running");
+    expect(out).toContain("Database connected and up to date");
     expect(code).toBe(0);
   });
 
@@ -226,7 +226,7 @@ describe("the program", () => {
     ["srve", 2, /^$/, /^There is no command 'srve'\. Did you mean 'serve'\?/],
     ["constructor", 2, /^$/, /^There is no command 'constructor'/],
     ["serve --port none", 78, /^$/, /^flag --port: [^\n]+\n$/],
-    ["keys list --database sqlite::memory:", 0, /^$/, /no keys yet/],
+    ["keys list --database sqlite::memory:", 0, /^$/, /No keys yet/],
   ])("switchyard %s ends with %i", async (line, code, out, said) => {
     const ran = await spawnProgram(line.split(" "));
     expect(ran.said).toMatch(said);

@@ -33,7 +33,7 @@ test("added, adjusted and shown before any server has run", async () => {
   expect(await run(terminal, "credits", "ledger")).toMatchObject({
     code: 0,
     out: "",
-    said: expect.stringMatching(/nothing/i),
+    said: expect.stringMatching(/No entries/),
   });
   const added = await run(terminal, "credits", "add", "25", "--note", "January");
   expect(added).toEqual({ code: 0, out: "", said: expect.stringContaining("is 25 USD.") });
@@ -63,7 +63,7 @@ test("added, adjusted and shown before any server has run", async () => {
 
 test("the billing mode of an account is shown, set and given back to the gateway's", async () => {
   const terminal = recordTerminal();
-  expect((await run(terminal, "credits", "mode")).said).toBe("Account 'default' is prepaid, as billing.mode says.\n");
+  expect((await run(terminal, "credits", "mode")).said).toBe("Account 'default' is prepaid (from billing.mode).\n");
   expect((await run(terminal, "credits", "mode", "metered")).said).toBe("Account 'default' is metered.\n");
   expect(await json(terminal, "credits", "balance")).toMatchObject({ billingMode: "metered" });
   expect(await json(terminal, "credits", "mode", "default")).toEqual({ billingMode: "prepaid", isOwn: false });
@@ -102,17 +102,17 @@ test("more than there is cannot be taken away", async () => {
   await run(terminal, "credits", "add", "1");
   expect(await run(terminal, "credits", "adjust", "-1.000000001")).toMatchObject({
     code: 1,
-    said: expect.stringMatching(/less available/),
+    said: expect.stringMatching(/is available/),
   });
   expect(await run(terminal, "credits", "adjust", "-1")).toMatchObject({ code: 0 });
 });
 
 test.each<readonly [string, readonly string[], RegExp]>([
-  ["no subcommand", ["credits"], /Say what to do/],
+  ["no subcommand", ["credits"], /Use: /],
   ["an unknown subcommand", ["credits", "balanc"], /Did you mean 'balance'/],
   ["no amount", ["credits", "add"], /needs an amount/],
-  ["one word too many", ["credits", "add", "5", "6"], /one word too many/],
-  ["an amount where there is none", ["credits", "balance", "5"], /one word too many/],
+  ["one word too many", ["credits", "add", "5", "6"], /Unexpected argument/],
+  ["an amount where there is none", ["credits", "balance", "5"], /Unexpected argument/],
   ["an unknown flag", ["credits", "add", "5", "--acount", "x"], /Did you mean '--account'/],
   ["a flag without its value", ["credits", "add", "5", "--note"], /--note needs a value/],
   ["an empty idempotency key", ["credits", "add", "5", "--idempotency-key="], /--idempotency-key needs a value/],
@@ -128,7 +128,7 @@ test("an unknown account", async () => {
   const terminal = recordTerminal();
   expect(await run(terminal, "credits", "add", "5", "--account", "acc_none")).toMatchObject({
     code: 1,
-    said: expect.stringMatching(/no account 'acc_none'/),
+    said: expect.stringMatching(/No account 'acc_none'/),
   });
 });
 
@@ -146,7 +146,10 @@ describe("ledger verify", () => {
 
   test("exits with 0 when everything fits", async () => {
     const ran = await run(terminal, "ledger", "verify");
-    expect(ran).toMatchObject({ code: 0, said: /✓ The ledger fits: \d+ wallets?, 2 transactions, 0 open holds\./ });
+    expect(ran).toMatchObject({
+      code: 0,
+      said: /✓ The ledger is consistent: \d+ wallets?, 2 transactions, 0 open holds\./,
+    });
     expect(await json(terminal, "ledger", "verify")).toMatchObject({ ok: true, transactions: 2, problems: [] });
   });
 
@@ -160,7 +163,7 @@ describe("ledger verify", () => {
     const ran = await run(terminal, "ledger", "verify");
     expect(ran.code).toBe(1);
     expect(ran.out).toContain(String(row?.id));
-    expect(ran.said).toContain("✗ The ledger does not fit");
+    expect(ran.said).toContain("✗ The ledger is inconsistent");
     const { code, out } = await run(terminal, "ledger", "verify", "--json");
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ ok: false, problems: [expect.stringContaining(String(row?.id))] });

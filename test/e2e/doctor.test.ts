@@ -39,7 +39,7 @@ test("a port in use", async () => {
   onTestFinished(() => void other.close());
   const { port } = other.address() as AddressInfo;
   const { code, out } = await run(recordTerminal(), "--port", String(port));
-  expect(out).toMatch(fault("✗", `Port ${port} on 127.0.0.1 is taken`, "set PORT to another"));
+  expect(out).toMatch(fault("✗", `Port ${port} on 127.0.0.1 is in use`, "set PORT to another"));
   expect(code).toBe(1);
 });
 
@@ -58,14 +58,14 @@ test("a migration that was not applied, until it is", async () => {
   await db.migrate();
   const [last] = await db.query("SELECT name FROM schema_migrations ORDER BY name DESC LIMIT 1");
   await db.close();
-  expect((await run(terminal)).out).toContain("✓ Database answers and is up to date");
+  expect((await run(terminal)).out).toContain("✓ Database connected and up to date");
 
   const older = await openDb(`sqlite:${join(terminal.cwd, "data/switchyard.db")}`);
   await older.query("DELETE FROM schema_migrations WHERE name = $1", [String(last?.name)]);
   await older.close();
   const { out } = await run(terminal);
   expect(out).toMatch(
-    fault("!", `Database answers; not applied yet: ${String(last?.name)}`, "npm start -- migrate up"),
+    fault("!", `Database connected; pending migrations: ${String(last?.name)}`, "npm start -- migrate up"),
   );
   expect(await migrate(readArguments(["migrate", "status"]), terminal)).toBe(1);
 });
@@ -97,6 +97,6 @@ test("and nothing where nothing is wrong", async () => {
   writeFileSync(join(terminal.cwd, "switchyard.yaml"), labYaml(`${url}/v1`));
   const { code, out } = await run(terminal);
   expect(out).not.toContain("✗");
-  expect(out).toMatch(/^✓ Clock: .* as lab has it$/m);
+  expect(out).toMatch(/^✓ Clock: .* matches lab$/m);
   expect(code).toBe(0);
 });

@@ -68,12 +68,12 @@ export function parseSubcommand<Kind extends string>(
   const [word, ...rest] = words;
   const names = Object.keys(known) as Kind[];
   const listed = `${names.slice(0, -1).join(", ")}${names.length > 1 ? " or " : ""}${names.at(-1)}`;
-  const advice = `Say what to do: ${command} ${listed}.`;
+  const advice = `Use: ${command} ${listed}.`;
   if (word === undefined) throw new UsageError(advice);
   const kind = names.find((name) => name === word);
   if (kind === undefined) throw unknown({ what: "subcommand", word, known: names, advice });
   const stray = rest[known[kind]];
-  if (stray !== undefined) throw new UsageError(`'${stray}' is one word too many.`);
+  if (stray !== undefined) throw new UsageError(`Unexpected argument '${stray}'.`);
   return [kind, ...rest];
 }
 
@@ -96,7 +96,8 @@ export async function exitUnlessConfirmed(
   terminal: Terminal,
 ): Promise<number | null> {
   if (isConfirmed) return null;
-  if (terminal.ask === null) throw new UsageError(`${command} cannot be undone; add --yes where nobody can be asked.`);
+  if (terminal.ask === null)
+    throw new UsageError(`${command} cannot be undone. Add --yes to confirm without a prompt.`);
   if (/^y(es)?$/i.test((await terminal.ask(`${question} [y/N] `)).trim())) return null;
   terminal.say("Nothing was changed.\n");
   return FAILED;

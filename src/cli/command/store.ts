@@ -55,7 +55,7 @@ function storeOf(db: Db): CommandStore {
 
 async function requireAccount(accounts: AccountStore, id: string, nowMs: number): Promise<void> {
   if ((await accounts.get(id)) !== null) return;
-  if (id !== DEFAULT_ACCOUNT) throw new GatewayError("notFound", `There is no account '${id}'.`);
+  if (id !== DEFAULT_ACCOUNT) throw new GatewayError("notFound", `No account '${id}'.`);
   try {
     await accounts.insert({ id: DEFAULT_ACCOUNT, name: DEFAULT_ACCOUNT, billingMode: null, createdAtMs: nowMs });
   } catch (error) {

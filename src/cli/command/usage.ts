@@ -30,7 +30,7 @@ interface UnknownWord {
 export function unknown({ what, word, known, advice = "" }: UnknownWord): UsageError {
   const meant = nearest(word, known);
   const hint = meant === null ? advice : `Did you mean '${meant}'?`;
-  return new UsageError(`There is no ${what} '${word}' here. ${hint}`.trimEnd());
+  return new UsageError(`Unknown ${what} '${word}'. ${hint}`.trimEnd());
 }
 
 /** Prints what went wrong in one line. The exit code to end with. */

@@ -32,10 +32,10 @@ export function clockChecks({ providers, database }: Clocks, nowMs: number): rea
 function clockCheck(readings: readonly ClockReading[], nowMs: number): Check {
   const [best] = [...readings].sort((a, b) => offBy(a) - offBy(b));
   const time = `${new Date(nowMs).toISOString().slice(0, 19).replace("T", " ")} UTC`;
-  if (best === undefined) return { state: "ok", what: `Clock: ${time}, with nothing to compare it to`, fix: null };
-  if (offBy(best) <= OFF_MS) return { state: "ok", what: `Clock: ${time}, as ${best.source} has it`, fix: null };
+  if (best === undefined) return { state: "ok", what: `Clock: ${time} (not checked: no time source)`, fix: null };
+  if (offBy(best) <= OFF_MS) return { state: "ok", what: `Clock: ${time}, matches ${best.source}`, fix: null };
   const what = `Clock is ${spanOf(best.aheadMs)} ${best.aheadMs > 0 ? "ahead of" : "behind"} ${best.source}: ${time}`;
-  const fix = "Set the time by NTP on both machines, such as with: timedatectl set-ntp true";
+  const fix = "Turn on NTP on both machines, for example: timedatectl set-ntp true";
   return { state: offBy(best) > FAR_OFF_MS ? "fail" : "warn", what, fix };
 }
 

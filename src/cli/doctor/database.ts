@@ -29,7 +29,8 @@ export async function databaseCheck(database: string): Promise<DatabaseChecked> 
     await db.query("SELECT 1 AS one");
     return { check: migrationCheck(await compareMigrations(db)), clock };
   } catch (error) {
-    const fix = file === null ? "Check DATABASE_URL and that the server runs" : `Check ${file}, or restore a backup`;
+    const fix =
+      file === null ? "Check DATABASE_URL and that the server is running" : `Check ${file}, or restore a backup`;
     return { check: { state: "fail", what: `Database cannot be used: ${reasonOf(error)}`, fix }, clock: null };
   } finally {
     await db?.close();
@@ -39,14 +40,14 @@ export async function databaseCheck(database: string): Promise<DatabaseChecked> 
 /** Null when the file exists and can be opened. A missing file is not opened, since that would create it. */
 function fileCheck(file: string): Check | null {
   if (file === ":memory:") {
-    return { state: "warn", what: "Database: in memory, lost at the end", fix: "Set DATABASE_URL" };
+    return { state: "warn", what: "Database: in memory, lost when the gateway stops", fix: "Set DATABASE_URL" };
   }
   if (!existsSync(file)) {
     // Its witness says that it should be there; opening finds out how much is missing.
     if (existsSync(`${file}.witness`)) return null;
     const problem = writeProblem(dirname(file));
-    if (problem === null) return { state: "ok", what: "Database: not there yet, the first start makes it", fix: null };
-    return { state: "fail", what: `Database ${file} cannot be made: ${problem}`, fix: RIGHTS };
+    if (problem === null) return { state: "ok", what: "Database: created on first start", fix: null };
+    return { state: "fail", what: `Database ${file} cannot be created: ${problem}`, fix: RIGHTS };
   }
   try {
     accessSync(file, constants.R_OK | constants.W_OK);
@@ -57,19 +58,19 @@ function fileCheck(file: string): Check | null {
 }
 
 /** The advice for a file or folder that this user may not write to. */
-const RIGHTS = "Give this user the right to write there, or set DATABASE_URL to another";
+const RIGHTS = "Give this user write access, or set DATABASE_URL to another path";
 
 /** A newer database fails; an older one is brought up to date by the next start. */
 function migrationCheck({ missing, foreign }: MigrationDifference): Check {
   if (foreign.length > 0) {
-    const what = `Database was made by a newer version: it has ${foreign.join(", ")}`;
-    return { state: "fail", what, fix: "Run the version that made it, or restore the backup from before" };
+    const what = `Database was created by a newer version: it has ${foreign.join(", ")}`;
+    return { state: "fail", what, fix: "Run that version, or restore a backup" };
   }
   if (missing.length > 0) {
-    const what = `Database answers; not applied yet: ${missing.join(", ")}`;
-    return { state: "warn", what, fix: `Apply it now: ${command("migrate up")}. The next start does it, too` };
+    const what = `Database connected; pending migrations: ${missing.join(", ")}`;
+    return { state: "warn", what, fix: `Apply them now: ${command("migrate up")}. The next start also applies them` };
   }
-  return { state: "ok", what: "Database answers and is up to date", fix: null };
+  return { state: "ok", what: "Database connected and up to date", fix: null };
 }
 
 /** A folder that does not exist yet is fine where it can be created. */
@@ -77,9 +78,9 @@ export function dataCheck(folder: string): Check {
   const problem = writeProblem(folder);
   if (problem !== null) {
     const what = `Data folder ${folder} cannot be written to: ${problem}`;
-    return { state: "fail", what, fix: "Give this user the right to write there, or set SWITCHYARD_DATA to another" };
+    return { state: "fail", what, fix: "Give this user write access, or set SWITCHYARD_DATA to another folder" };
   }
-  const what = existsSync(folder) ? `Data folder ${folder} is writable` : `Data folder ${folder} will be made`;
+  const what = existsSync(folder) ? `Data folder ${folder} is writable` : `Data folder ${folder} will be created`;
   return { state: "ok", what, fix: null };
 }
 

@@ -19,7 +19,7 @@ import { askProviders, listingCheck, listProviders } from "./providers.ts";
 export async function doctor(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   try {
     const { own, config } = splitFlags(args.flags, ["json", "test", "no-color"]);
-    if (args.words[0] !== undefined) throw new UsageError(`'${args.words[0]}' is one word too many.`);
+    if (args.words[0] !== undefined) throw new UsageError(`Unexpected argument '${args.words[0]}'.`);
     const isJson = isOn(own, "json");
     const isColoured = hasColour(own, terminal);
     const loaded = loadSettings(config, terminal);
@@ -41,9 +41,9 @@ export async function doctor(args: Arguments, terminal: Terminal = thisTerminal(
 /** The last line. */
 function summaryOf(checks: readonly Check[]): string {
   const { failed, warned } = countStates(checks);
-  const warnings = warned === 0 ? "" : `, ${warned} to look at`;
-  if (failed === 0) return `Nothing stands in the way${warnings}. Start it: ${command("serve")}`;
-  return `${failed} to fix${warnings}.`;
+  const warnings = warned === 0 ? "" : `, ${warned} ${warned === 1 ? "warning" : "warnings"}`;
+  if (failed === 0) return `Ready${warnings}. Start it: ${command("serve")}`;
+  return `${failed} ${failed === 1 ? "problem" : "problems"}${warnings}.`;
 }
 
 interface LiveOptions {

@@ -20,7 +20,7 @@ export function diskCheck(folder: string, freeBytesOf: (path: string) => number 
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
   const free = freeBytesOf(nearest);
   const what = `Disk of ${folder}: ${(free / GIGABYTE).toFixed(1)} GB free`;
-  const fix = "Make room, or move the data: SWITCHYARD_DATA, DATABASE_URL";
+  const fix = "Free up space, or move the data: SWITCHYARD_DATA, DATABASE_URL";
   if (free < ROOM_TOO_LITTLE_BYTES) return { state: "fail", what, fix };
   return free < ROOM_LITTLE_BYTES ? { state: "warn", what, fix } : { state: "ok", what, fix: null };
 }
@@ -32,9 +32,9 @@ function freeBytes(path: string): number {
 
 /** The dashboard is built separately, so a checkout may lack it. */
 export function uiCheck(folder: string): Check {
-  if (existsSync(join(folder, "index.html"))) return { state: "ok", what: "Dashboard: its files are there", fix: null };
-  const what = `Dashboard: its files are missing in ${folder}`;
-  return { state: "warn", what, fix: "Build them: npm run build. The API works without them" };
+  if (existsSync(join(folder, "index.html"))) return { state: "ok", what: "Dashboard: built", fix: null };
+  const what = `Dashboard: files missing in ${folder}`;
+  return { state: "warn", what, fix: "Build it: npm run build. The API works without it" };
 }
 
 /** Null where none is configured. */
@@ -55,10 +55,14 @@ export async function redisCheck(url: string | null, timeoutMs = TIMEOUT_MS): Pr
   try {
     await redis.connect();
     await redis.ping();
-    return { state: "ok", what: "Redis answers", fix: null };
+    return { state: "ok", what: "Redis connected", fix: null };
   } catch (error) {
     const what = `Redis cannot be used: ${reasonOf(reason ?? error)}`;
-    return { state: "fail", what, fix: "Check REDIS_URL and that the server runs, or leave it out on one machine" };
+    return {
+      state: "fail",
+      what,
+      fix: "Check REDIS_URL and that the server is running, or unset it on a single machine",
+    };
   } finally {
     redis.disconnect();
   }
@@ -71,13 +75,13 @@ export async function portCheck({ host, port }: Pick<Settings["server"], "host" 
   if (error === null) return { state: "ok", what: `Port ${port} on ${host} is free`, fix: null };
   if (error.code !== "EADDRINUSE") {
     const what = `Port ${port} on ${host} cannot be opened: ${reasonOf(error)}`;
-    return { state: "fail", what, fix: "Set HOST to an address of this machine and PORT to one above 1023" };
+    return { state: "fail", what, fix: "Set HOST to an address of this machine and PORT to a port above 1023" };
   }
   if (await isSwitchyard(host, port)) {
-    return { state: "ok", what: `Port ${port}: a switchyard is running there`, fix: null };
+    return { state: "ok", what: `Port ${port}: Switchyard is already running`, fix: null };
   }
-  const what = `Port ${port} on ${host} is taken by another program`;
-  return { state: "fail", what, fix: "Stop that program, or set PORT to another" };
+  const what = `Port ${port} on ${host} is in use by another program`;
+  return { state: "fail", what, fix: "Stop that program, or set PORT to another port" };
 }
 
 /** Null when the port could be opened; it is closed again at once. */

@@ -46,9 +46,13 @@ export function listingCheck({ provider, models, durationMs, problem, fix }: Lis
   const { host } = new URL(provider.baseUrl);
   const what =
     models === null
-      ? `${provider.id}: ${host} answers, but has no list of models, so its key was not tried`
-      : `${provider.id}: ${host} lists ${models.length} models, in ${durationMs} ms`;
-  return { state: "ok", what, fix: models === null ? `${command("doctor --test")} asks it for a real answer` : null };
+      ? `${provider.id}: ${host} is reachable but lists no models, so the key was not tested`
+      : `${provider.id}: ${host} lists ${models.length} models (${durationMs} ms)`;
+  return {
+    state: "ok",
+    what,
+    fix: models === null ? `Test it with a real request: ${command("doctor --test")}` : null,
+  };
 }
 
 /** A problem with the provider's id in front, where it does not name it already. */

@@ -18,7 +18,7 @@ export async function version({ words, flags }: Arguments, terminal: Terminal = 
   try {
     if (flags.version === undefined) {
       splitFlags(flags, ["json", "no-color"]);
-      if (words[0] !== undefined) throw new UsageError(`'${words[0]}' is one word too many.`);
+      if (words[0] !== undefined) throw new UsageError(`Unexpected argument '${words[0]}'.`);
     }
     if (isOn(flags, "json")) printJson({ version: VERSION, node: process.versions.node }, terminal);
     else terminal.out(`switchyard ${VERSION}\n`);
@@ -54,12 +54,12 @@ function mainPage(): string {
     ["switchyard", "start on http://127.0.0.1:8787, data in ./data"],
     ["OPENAI_API_KEY=… switchyard", "the same, with a real provider"],
     ["switchyard serve --port 9000", "on another port"],
-    ["switchyard keys create --name app", "make an API key"],
-    ['switchyard route "What is 2+2?"', "see the decision, free of charge"],
-    ["switchyard doctor", "see what is missing"],
+    ["switchyard keys create --name app", "create an API key"],
+    ['switchyard route "What is 2+2?"', "preview the routing decision, free"],
+    ["switchyard doctor", "check the setup"],
   ];
   return formatSections([
-    ["", `switchyard ${VERSION}: one address that sends each request to the cheapest model that is good enough.`],
+    ["", `switchyard ${VERSION}: a gateway that sends each request to the cheapest model that can handle it.`],
     ["Examples", formatTable(examples)],
     ["Commands", formatTable(Object.entries(SUMMARIES))],
     ["Configuration, for every command", formatTable(configurationRows())],

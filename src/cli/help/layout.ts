@@ -32,7 +32,7 @@ const CONFIGURATION = "Configuration flags (--config, --database, …) work here
 const EXIT_CODES = [
   ["0", "Fine"],
   ["1", "Failed"],
-  ["2", "Wrong usage"],
+  ["2", "Usage error"],
   ["78", "The configuration has problems"],
 ];
 

@@ -53,7 +53,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
         [
           ["create --name NAME", "Create a key and print it once"],
           ["  --profile NAME", "Route its requests by this profile, by name or id"],
-          ["  --rpm N", "Requests per minute it may make"],
+          ["  --rpm N", "Requests per minute"],
           ["  --spend-limit USD", "What it may spend, in total or between resets"],
           ["  --spend-reset WHEN", "never, daily, weekly (Monday) or monthly, at 00:00 UTC"],
           ["  --expires WHEN", "90d, 12h, 2w, 1y, or a date such as 2030-01-31"],
@@ -62,7 +62,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
           ["reset-spend ID", "Reset its spend to zero now"],
           ["rotate ID", "Create its replacement and print it once"],
           ["  --grace TIME", "How long the old key still works: 0, 1h, 7d (24h)"],
-          ["revoke ID", "End a key for good; --yes skips the question"],
+          ["revoke ID", "Revoke a key permanently; --yes skips the question"],
         ],
       ],
       flagsOfAll(["--account ID", "Whose keys: default for create, all accounts for the others"]),
@@ -147,8 +147,8 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
   },
   users: {
-    summary: "List who may sign in, and make a link for a new password: users reset EMAIL",
-    about: "who may sign in to the dashboard, and a way back in for somebody who forgot the password.",
+    summary: "List users and create password reset links: users reset EMAIL",
+    about: "dashboard users, and reset links for forgotten passwords.",
     examples: [
       "switchyard users list",
       "switchyard users reset ada@example.com",
@@ -169,7 +169,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
   },
   credits: {
     summary: "Add credits, and see balance and ledger",
-    about: "top-ups, corrections, balance and ledger. A running server sees changes with its next request.",
+    about: "top-ups, adjustments, balance and ledger. A running server sees changes with its next request.",
     examples: [
       'switchyard credits add 25 --note "January"',
       "switchyard credits add 25 --idempotency-key invoice-1234",
@@ -183,7 +183,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
         "Subcommands",
         [
           ["add AMOUNT", "Put USD into the account: decimal text such as 25 or 0.50"],
-          ["adjust AMOUNT", "Correct the balance by AMOUNT, which may be negative"],
+          ["adjust AMOUNT", "Adjust the balance by AMOUNT, which may be negative"],
           ["  --note TEXT", "What it was for"],
           ["  --idempotency-key KEY", "Two calls with one key count once"],
           ["balance", "Posted, on hold and available"],
@@ -195,7 +195,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
   },
   ledger: {
-    summary: "Check that every amount fits: ledger verify",
+    summary: "Check the ledger: ledger verify",
     about: "checks the ledger, and decides what to do when a SQLite file lost commits.",
     examples: ["switchyard ledger verify", "switchyard ledger verify --json", "switchyard ledger accept-loss"],
     tables: [
@@ -203,14 +203,14 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
         "Subcommands",
         [
           ["verify", "Compute every wallet from its entries and every charge from its tokens and prices"],
-          ["accept-loss", "Go on with a SQLite file that lost commits; the loss is recorded in it"],
+          ["accept-loss", "Continue with a SQLite file that lost commits; the loss is recorded in it"],
           ["  --yes", "Do not ask"],
         ],
       ],
       flags(),
     ],
     notes: [
-      "verify: exits with 1 when something does not fit, and names the first rows. It locks nothing and may run while a server does, such as from cron.",
+      "verify: exits with 1 when the ledger is inconsistent, and names the first rows. It locks nothing and may run while a server does, such as from cron.",
       "accept-loss: only while no server uses the file. A start refuses a file that is older than its witness file says; restore a backup first if you have one.",
     ],
   },
@@ -230,7 +230,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     examples: ["switchyard restore switchyard-2026-11-15.backup", "switchyard restore nightly.backup --yes"],
     tables: [flags(["--yes", "Do not ask"])],
     notes: [
-      "The database from before is kept: beside the new one (SQLite), or as a dump in the data folder (PostgreSQL).",
+      "The previous database is kept: beside the new one (SQLite), or as a dump in the data folder (PostgreSQL).",
     ],
   },
   demo: {
@@ -255,7 +255,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
   },
   migrate: {
-    summary: "See what the database lacks, and bring it up to date: migrate status, migrate up",
+    summary: "Show and apply database migrations: migrate status, migrate up",
     about: "whether the database has the schema that this version needs. A start brings it up to date, too.",
     examples: ["switchyard migrate status", "switchyard migrate up", "switchyard migrate status --json"],
     tables: [
@@ -270,7 +270,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
   },
   doctor: {
-    summary: "Check configuration, database, port and providers, and say what to fix",
+    summary: "Check configuration, database, port and providers, and suggest fixes",
     about:
       "checks the configuration, Node, the data folder, the disk, the database, Redis, the port, the dashboard's files, the providers and the clock.",
     examples: [
@@ -281,10 +281,10 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
     tables: [
       flags(
-        ["--test", "Ask each provider for one tiny answer; the provider charges for it, a fraction of a cent"],
+        ["--test", "Send each provider one tiny request; it costs a fraction of a cent"],
         ["--no-color", "No colour, as with NO_COLOR set"],
       ),
     ],
-    notes: ["Without --test providers are asked for their lists of models only, which costs nothing."],
+    notes: ["Without --test, only the providers' model lists are requested, which is free."],
   },
 };

@@ -67,7 +67,7 @@ const WHAT_HAPPENED: Readonly<Record<Exclude<Failure["kind"], "status">, string>
   broken: "closed the connection",
   unreadable: "sent an unusable response",
   unconvertible: "cannot express this request",
-  "client-gone": "was left by the client",
+  "client-gone": "was cancelled by the client",
 };
 
 function asClientError(failure: Failure): GatewayError {

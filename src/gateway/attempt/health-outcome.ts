@@ -13,7 +13,7 @@ export function troubleOf(failure: Failure, { blame }: Verdict): Outcome {
 }
 
 /** Of a stream that had begun; the rest of it never came. */
-export const BROKEN_STREAM: Outcome = { kind: "failing", waitMs: null, error: "the stream broke off" };
+export const BROKEN_STREAM: Outcome = { kind: "failing", waitMs: null, error: "the stream was interrupted" };
 
 /** Without the provider's own words, which may repeat our key or the prompt, and without addresses. */
 function describe({ kind, status, message, fault }: Failure): string {

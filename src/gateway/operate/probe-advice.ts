@@ -33,15 +33,15 @@ function onSilence({ kind, message }: Failure, { provider }: Tested): Advice {
   if (kind === "timeout")
     return {
       problem: `${host} did not answer in time: ${reason}.`,
-      fix: "Try again. When it stays silent, see the provider's status page and the network in between.",
+      fix: "Try again. If it persists, check the provider's status page and your network.",
     };
   if (kind === "broken")
     return {
-      problem: `${host} broke the connection off: ${reason}.`,
-      fix: `Try again. When it stays so, check whether 'providers.${provider.id}.baseUrl' has the right scheme and port.`,
+      problem: `${host} closed the connection: ${reason}.`,
+      fix: `Try again. If it persists, check whether 'providers.${provider.id}.baseUrl' has the right scheme and port.`,
     };
   return {
-    problem: `${host} answered something that is not the ${provider.kind} format: ${reason}.`,
+    problem: `${host} sent a response that is not in ${provider.kind} format: ${reason}.`,
     fix: `Check 'kind' and 'baseUrl' of providers.${provider.id}; the address of an openai provider usually ends in /v1.`,
   };
 }
@@ -54,8 +54,8 @@ function onStatus(failure: Failure, tested: Tested): Advice {
     return { problem: `${provider.id} refuses the key (${status}).${said}`, fix: newKey(provider) };
   if (isUnpaid(failure))
     return {
-      problem: `${provider.id} wants to be paid first (${status}).${said}`,
-      fix: "Add credit or raise the limit in the account at the provider.",
+      problem: `${provider.id} reports insufficient credit (${status}).${said}`,
+      fix: "Add credit or raise the limit in your provider account.",
     };
   if (status === 404 && model !== null)
     return {
@@ -69,8 +69,8 @@ function onStatus(failure: Failure, tested: Tested): Advice {
     };
   if (status >= 500)
     return {
-      problem: `${provider.id} has trouble of its own (${status}).${said}`,
-      fix: "Try again later; requests fall back to other models meanwhile.",
+      problem: `${provider.id} has a server error (${status}).${said}`,
+      fix: "Try again later. Until then, requests fall back to other models.",
     };
   return {
     problem: `${provider.id} refused the test (${status}).${said}`,

@@ -74,7 +74,7 @@ function cheapestOf(catalog: Catalog, { id }: Provider): Model | null {
 
 function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {
   return {
-    problem: `No model with a price uses the provider '${id}', so there is nothing to ask it for.`,
+    problem: `No model with a price uses the provider '${id}', so it cannot be tested.`,
     fix: `Add one under 'models:' with 'provider: ${id}' and a price.`,
   };
 }

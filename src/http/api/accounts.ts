@@ -20,7 +20,7 @@ const AccountChangeSchema = strict("AccountChange", { billingMode: nullable(Type
 /** For operators only: an owner cannot even learn which other accounts exist. */
 export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
   post("createAccount", "/api/accounts", {
-    summary: "Make an account",
+    summary: "Create an account",
     access: "operator",
     body: NewAccountSchema,
     status: 201,

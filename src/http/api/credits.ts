@@ -67,7 +67,7 @@ const TransactionSchema = named("Transaction", transactionFields);
 
 export const CREDIT_ROUTES: readonly ApiRoute[] = [
   get("getCredits", "/api/credits", {
-    summary: "What an account has, what of it is on hold, and what is available",
+    summary: "The balance of an account: total, reserved and available",
     response: CreditsSchema,
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);
@@ -88,7 +88,7 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
   }),
   // A new entry, never an edit: entries are immutable.
   post("adjust", "/api/credits/adjustments", {
-    summary: "Correct a balance by a new entry, up or down to what is available",
+    summary: "Adjust a balance by a new entry, up, or down to what is available",
     access: "operator",
     parameters: [account, idempotencyKey],
     body: AdjustmentSchema,

@@ -26,7 +26,7 @@ export async function accountOf(
   const own = ownAccountOf(request);
   const isAllowed = own === null || own === wanted;
   if (isAllowed && PLAIN_ID.test(wanted) && (await accounts.get(wanted)) !== null) return wanted;
-  throw new GatewayError("notFound", `There is no account '${wanted}'.`, { param: "account" });
+  throw new GatewayError("notFound", `No account '${wanted}'.`, { param: "account" });
 }
 
 const PAGE_DEFAULT = 50;
@@ -89,7 +89,7 @@ export function idOf(request: FastifyRequest, what: string): string {
 export const PLAIN_ID = /^[\w.-]{1,200}$/;
 
 export function missing(what: string, id: string): GatewayError {
-  return new GatewayError("notFound", `There is no ${what} '${id}'.`, { param: "id" });
+  return new GatewayError("notFound", `No ${what} '${id}'.`, { param: "id" });
 }
 
 /** A query parameter. One that is repeated is an error, not a guess. */

@@ -28,8 +28,7 @@ import { accountOf, idOf, isoTime, listPage, missing, pageOf, paging } from "./e
 import { type ApiRoute, del, get, patch, post } from "./route.ts";
 
 /** One text for the request and the response. */
-const RESETS =
-  "When the limit starts anew: never, or at 00:00 UTC of each day, of Monday, or of the first of the month.";
+const RESETS = "When the limit resets: never, or at 00:00 UTC daily, on Mondays, or on the first of the month.";
 
 /** A key as it is shown. Its text is not among the fields: only its hash is stored. */
 const keyFields = {
@@ -82,7 +81,7 @@ const RotationSchema = strict("Rotation", {
 export const KEY_ROUTES: readonly ApiRoute[] = [
   // The body is checked before the account, so that its errors are reported first.
   post("createKey", "/api/keys", {
-    summary: "Make an API key; its text is shown this once",
+    summary: "Create an API key; its text is shown once",
     body: NewKeySchema,
     example: { name: "production" },
     status: 201,
@@ -118,7 +117,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
     },
   }),
   patch("changeKey", "/api/keys/:id", {
-    summary: "Change a key's name, profile or limits; what is left out stays, null takes a limit away",
+    summary: "Change a key's name, profile or limits; omitted fields stay, null removes a limit",
     body: KeyChangeSchema,
     example: { profile: null, requestsPerMinute: 120 },
     response: KeySchema,
@@ -141,7 +140,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   }),
   // The new key has the profile and the limits of the old one.
   post("rotateKey", "/api/keys/:id/rotate", {
-    summary: "Make a key in the place of another, which expires after the grace",
+    summary: "Rotate a key: create its replacement; the old one expires after the grace period",
     body: RotationSchema,
     example: { graceHours: 24 },
     status: 201,
@@ -156,7 +155,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
     },
   }),
   post("resetSpend", "/api/keys/:id/reset-spend", {
-    summary: "Count what a key has spent of its limit from nothing again, before the period is over",
+    summary: "Reset a key's spend to zero before its period ends",
     response: KeySchema,
     errors: [409],
     async handle({ request }, edge) {
@@ -198,7 +197,7 @@ function readFuture(text: string | null, nowMs: number): number | null {
   if (text === null) return null;
   const ms = Date.parse(text);
   if (Number.isInteger(ms) && ms > nowMs) return ms;
-  throw new GatewayError("badRequest", "'expiresAt' must be a time to come in ISO 8601.", { param: "expiresAt" });
+  throw new GatewayError("badRequest", "'expiresAt' must be a time in the future in ISO 8601.", { param: "expiresAt" });
 }
 
 /** Keys as they are shown, each with what it has spent. */

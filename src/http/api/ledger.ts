@@ -57,7 +57,7 @@ const narrowing = [
 export const LEDGER_ROUTES: readonly ApiRoute[] = [
   // `from` and `after` differ: the first includes the entry it names.
   get("listLedger", "/api/ledger", {
-    summary: "What was booked, newest first",
+    summary: "Ledger entries, newest first",
     parameters: [...paging, cursor("from", "The id of the entry to begin with."), ...narrowing],
     response: page(LedgerLineSchema),
     async handle({ request }, edge) {
@@ -89,7 +89,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   }),
   // Months are their own cursor: `after` is the last month of the page before.
   get("listLedgerMonths", "/api/ledger/months", {
-    summary: "What each month did to the balance, newest first; opening plus the four signed sums is closing",
+    summary: "Monthly summary, newest first; opening plus the four signed sums is closing",
     parameters: [limit, query("after", Type.String({ pattern: MONTH }), "`next` of the page before.")],
     response: page(LedgerMonthSchema),
     async handle({ request }, edge) {
@@ -101,7 +101,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   }),
   // Reads the whole ledger of all accounts, so it is for operators.
   get("verifyLedger", "/api/ledger/verify", {
-    summary: "Compute every wallet and charge again and name what does not fit",
+    summary: "Recompute every wallet and charge and list inconsistencies",
     access: "operator",
     response: LedgerVerdictSchema,
     handle: (_call, edge) => edge.verifyLedger(),

@@ -22,7 +22,7 @@ const Chains = Type.Array(
     place: Type.Integer({ minimum: 1 }),
     of: Type.Integer({ minimum: 1, description: "How many models the chain has." }),
   }),
-  { description: "Where the model stands in the chain of each tier that has it, as configured: 1 is asked first." },
+  { description: "The position of the model in each fallback chain, as configured: 1 is tried first." },
 );
 
 /** How many tool calls there were, and how many of them could be used. */
@@ -37,7 +37,7 @@ const ModelToolCalls = Type.Array(
     blendedScore: nullable(Type.Number()),
     basis: Type.Enum(["account", "everyone"], {
       description:
-        "Whose calls the blended score rests on: this account's from 30 on, before that those of all accounts.",
+        "Whose calls the blended score is based on: this account's from 30 calls on, all accounts' before that.",
     }),
   }),
 );

@@ -92,7 +92,7 @@ export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
   }),
   // Recorded and charged like any request, under a key name of its own.
   post("runInPlayground", "/api/playground/run", {
-    summary: "The same request answered for real, whole or as a stream, and charged to the account",
+    summary: "Run the same request with a provider, whole or as a stream, and charge the account",
     body: PlaygroundRequestSchema,
     example: { prompt: PROMPT, stream: true },
     isLarge: true,

@@ -167,7 +167,7 @@ function toContent(body: Static<typeof NewProfileSchema>, catalog: Catalog): Pro
 export function readConstraints(body: Static<typeof RulesSchema>, { models }: Catalog): Constraints {
   for (const field of ["allowedModels", "blockedModels"] as const) {
     const stranger = body[field]?.find((id) => !models.has(id));
-    if (stranger !== undefined) throw invalid(field, `There is no model '${stranger}' in the catalogue.`);
+    if (stranger !== undefined) throw invalid(field, `Unknown model '${stranger}'.`);
   }
   return {
     tierFloor: body.tierFloor ?? null,

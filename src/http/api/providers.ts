@@ -27,7 +27,7 @@ const healthFields = {
 export const HealthSchema = Type.Object(healthFields);
 
 const modelHealthFields = {
-  isResting: Type.Boolean({ description: "Tried last now, for its own sake, its provider's or the key's." }),
+  isResting: Type.Boolean({ description: "Cooling down: the model, its provider or the key is tried last." }),
   ...healthFields,
 };
 export const ModelHealthSchema = Type.Object(modelHealthFields);
@@ -73,7 +73,7 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
   }),
   // The order of checks matters: a test counts against the limit only when it will be made.
   post("testProvider", "/api/providers/:id/test", {
-    summary: "Ask a provider for one tiny answer and say what is wrong; not charged, six a minute",
+    summary: "Test a provider with one tiny request and say what is wrong; not charged, six per minute",
     access: "operator",
     body: ProviderTestSchema,
     isBodyOptional: true,
@@ -106,7 +106,7 @@ function isEmpty(request: FastifyRequest): boolean {
 function ownModel(id: string, provider: string, { services: { catalog } }: OperatorContext): Model {
   const model = catalog.models.get(id);
   if (model?.provider === provider && isRoutable(catalog, model)) return model;
-  const message = `'${provider}' has no model '${id}' with a price. Leave it out, and its cheapest is asked.`;
+  const message = `'${provider}' has no model '${id}' with a price. Leave it out to test the cheapest one.`;
   throw new GatewayError("badRequest", message, { param: "model" });
 }
 

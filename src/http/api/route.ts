@@ -248,7 +248,7 @@ function toError(first: Violation | undefined): Error {
   // A field that is not allowed is one whose schema lets nothing pass.
   const unknown = additionalProperties?.[0] ?? (first?.keyword === "boolean" ? place : undefined);
   const absent = requiredProperties?.[0];
-  if (unknown !== undefined) return invalid(unknown, `There is no field '${unknown}'.`);
+  if (unknown !== undefined) return invalid(unknown, `Unknown field '${unknown}'.`);
   if (absent !== undefined) return invalid(absent, `'${absent}' is missing.`);
   return invalid(place, `${place === "" ? "The body" : `'${place}'`} ${complaint(first)}.`);
 }

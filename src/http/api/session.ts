@@ -60,7 +60,7 @@ const TOKEN = "x".repeat(43);
 /** Reached without a key, so each is limited: by body size here, by attempts in accounts/. */
 export const SESSION_ROUTES: readonly ApiRoute[] = [
   get("getSession", "/api/session", {
-    summary: "Who is signed in, and whether the first operator is still to be made",
+    summary: "Who is signed in, and whether the first operator is still to be created",
     access: "anyone",
     response: SessionSchema,
     async handle(call, edge) {
@@ -120,7 +120,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
   }),
   // The link is printed at the first start, for those who can read it.
   post("setUp", "/api/setup", {
-    summary: "Make the first operator with the token of the set-up link, and sign in",
+    summary: "Create the first operator with the token of the set-up link, and sign in",
     access: "anyone",
     body: SetUpSchema,
     example: { token: TOKEN, email: EMAIL, password: PASSWORD },

@@ -37,7 +37,7 @@ const Answered = Type.Object({
   second: Integer,
   later: Integer,
   none: Integer,
-  unknown: Type.Integer({ description: "Requests from before this was counted. `none`: every try failed." }),
+  unknown: Type.Integer({ description: "Older requests without attempt counts. `none`: all attempts failed." }),
 });
 
 /** The gateway's own share of the time to first content. */
@@ -116,7 +116,8 @@ export const USAGE_ROUTES: readonly ApiRoute[] = [
     },
   }),
   get("getProviderFailures", "/api/usage/failures", {
-    summary: "How many requests each provider failed, by hour, day or over the range; one that two failed is in both",
+    summary:
+      "Failed requests by provider, by hour, day or over the range; a request that failed at two counts for both",
     parameters: [...range, query("by", Type.Enum([...USAGE_STEPS], { default: "day" })), keyFilter],
     response: FailurePageSchema,
     async handle({ request }, edge) {

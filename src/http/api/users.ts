@@ -31,7 +31,7 @@ const NewInvitationSchema = strict("NewInvitation", {
 export const USER_ROUTES: readonly ApiRoute[] = [
   // The account is checked here, because the invitation refers to it much later.
   post("invite", "/api/invitations", {
-    summary: "Make a link that lets one person in, good for seven days; it is shown this once, and ends an earlier one",
+    summary: "Create an invitation link, valid for seven days; it is shown once and replaces an earlier one",
     access: "operator",
     body: NewInvitationSchema,
     example: { email: "ada@example.com", role: "owner", accountId: "default" },
@@ -41,7 +41,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
     async handle({ request, body }, { accounts, invitations, settings }) {
       const { email, role = "owner", accountId = DEFAULT_ACCOUNT } = body();
       if ((await accounts.get(accountId)) === null) {
-        throw new GatewayError("badRequest", `There is no account '${accountId}'.`, { param: "accountId" });
+        throw new GatewayError("badRequest", `No account '${accountId}'.`, { param: "accountId" });
       }
       const { invitation, token } = await invitations.invite({ email, role, accountId });
       return {
@@ -75,7 +75,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
     handle: ({ request }, { users }) => listPage(pageOf(request), (each) => users.list(each), writeUser),
   }),
   post("makeResetLink", "/api/users/:id/reset", {
-    summary: "Make a link with which a user chooses a new password, good once and for a day; it is shown this once",
+    summary: "Create a password reset link that works once, within a day; it is shown once",
     access: "operator",
     status: 201,
     response: ResetLinkSchema,

@@ -86,7 +86,8 @@ function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyR
     }
   };
   const onEnd = (): void => finish(null);
-  const onError = (cause: Error): void => finish(new GatewayError("badRequest", "The body broke off.", { cause }));
+  const onError = (cause: Error): void =>
+    finish(new GatewayError("badRequest", "The request body was interrupted.", { cause }));
   function finish(error: Error | null): void {
     payload.off("data", onData).off("end", onEnd).off("error", onError);
     done(error, bytes.subarray(0, length));

@@ -27,7 +27,7 @@ export function toGatewayError(error: unknown): GatewayError {
   if (statusCode === 503) {
     return new GatewayError("unavailable", "The server is shutting down.", { retryAfterSeconds: 1, cause: error });
   }
-  return new GatewayError("internal", "Something went wrong on our side. The request id helps us find it.", {
+  return new GatewayError("internal", "Internal error. Report it with the request id.", {
     cause: error,
   });
 }

@@ -47,7 +47,7 @@ export function createMethodTable(
       }
       reply.header("allow", allow);
       if (request.method !== "OPTIONS") {
-        throw new GatewayError("wrongMethod", `${request.method} is not possible here; use ${allow}.`);
+        throw new GatewayError("wrongMethod", `${request.method} is not allowed here. Use ${allow}.`);
       }
       reply.code(204).send();
     },

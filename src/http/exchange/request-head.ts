@@ -66,7 +66,7 @@ function headProblem(raw: IncomingMessage, url: string): string | null {
   if (host !== undefined && !HOST.test(host)) return "The Host header is not a host.";
   const repeated = repeatedHeader(raw.rawHeaders);
   if (repeated !== null) return `The header '${repeated}' is given more than once.`;
-  return url.startsWith("/") || url === "*" ? null : "This server is no proxy: send the path only.";
+  return url.startsWith("/") || url === "*" ? null : "This server is not a proxy: send the path only.";
 }
 
 function repeatedHeader(rawHeaders: readonly string[]): string | null {

@@ -66,7 +66,7 @@ function unidentified({ settings }: IdentityContext): GatewayError {
 /** Throws unless an operator is asking. */
 export async function operatorOnly({ identity }: FastifyRequest): Promise<void> {
   if (identity?.kind === "admin" || (identity?.kind === "user" && identity.user.role === "operator")) return;
-  throw new GatewayError("forbidden", "This is for operators.", { code: "operators_only" });
+  throw new GatewayError("forbidden", "Only admins can do this.", { code: "operators_only" });
 }
 
 /** The name the ledger keeps for the caller. */
@@ -91,7 +91,7 @@ export function refuseCrossSite({ method, headers }: FastifyRequest): void {
   const site = headers["sec-fetch-site"];
   const isOurs = site !== undefined ? site === "same-origin" : isOrigin(headers.origin, headers.host);
   if (isOurs) return;
-  throw new GatewayError("forbidden", "A page of another site may not do this.", { code: "cross_site" });
+  throw new GatewayError("forbidden", "Requests from other sites are refused.", { code: "cross_site" });
 }
 
 function isOrigin(origin: string | undefined, host: string | undefined): boolean {

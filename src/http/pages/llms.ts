@@ -52,8 +52,8 @@ function originOf({ protocol, host }: FastifyRequest): string {
 function guide(origin: string, isSandbox: boolean): string {
   return `# Switchyard
 
-> A gateway for language models with one address for all of them. It reads how hard each request is, sends it to the
-> cheapest model that is good enough, falls back when a provider fails, and says why.
+> A drop-in gateway for OpenAI and Anthropic clients. It sends each request to the cheapest model that can handle it,
+> falls back when a provider fails, and says why.
 ${isSandbox ? "\nNo provider is configured here: answers are simulated, routing and token counts are real.\n" : ""}
 ## Base URLs
 
@@ -64,7 +64,7 @@ ${isSandbox ? "\nNo provider is configured here: answers are simulated, routing 
 
 ## Fields for the router
 
-They stand beside the usual fields of a request and never reach a provider.
+Send them with the usual fields of a request. They never reach a provider.
 
 - service_profile: auto (default), tier (exactly service_tier), direct (exactly model)
 - service_tier, service_tier_floor, service_tier_ceiling: ${TIERS.join(", ")}
@@ -76,7 +76,7 @@ They stand beside the usual fields of a request and never reach a provider.
 
 - The provider's answer in the client's own format, streamed if asked for, with a "service" object: model, tier,
   confidence, method, savingsPct, fallback
-- The same in the headers X-Service-Model, X-Service-Tier, X-Service-Savings, X-Service-Fallback; X-Request-Id on every answer
+- X-Request-Id on every answer. With DEBUG_ROUTING=1 also X-Service-Model, X-Service-Tier, X-Service-Savings and X-Service-Fallback
 - Errors: 401 key, 402 no credits, 422 messages missing, 429 and 503 with Retry-After; the message says what to do
 
 ## Ask first

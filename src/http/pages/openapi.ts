@@ -29,18 +29,18 @@ export interface WrittenOperation {
 
 const ERROR_STATUSES: Readonly<Record<number, string>> = {
   400: "A field, a parameter or the request itself is malformed.",
-  401: "The key or token is not good, or nobody is signed in.",
-  402: "Not enough credit.",
-  403: "The signed-in user may not do this, or a page of another site asked.",
-  404: "There is no such thing here.",
+  401: "The key or token is missing or invalid, or nobody is signed in.",
+  402: "Not enough credits.",
+  403: "The signed-in user may not do this, or the request came from another site.",
+  404: "Not found.",
   408: "The body came in too slowly.",
-  409: "It does not fit what is there already, or the same idempotency key is in flight.",
+  409: "It conflicts with existing data, or the same idempotency key is in flight.",
   413: "The body is too large.",
   415: "The body is not JSON.",
   421: "The Host header names no host of this server.",
   422: "The messages are missing or malformed.",
   429: "A limit is reached; see Retry-After.",
-  500: "A fault of ours.",
+  500: "Internal error.",
   503: "Every provider of the chain failed, or the server is overloaded or not ready.",
 };
 

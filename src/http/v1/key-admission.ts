@@ -129,6 +129,6 @@ class InFlightByKey {
 }
 
 function tooManyInFlight(most: number): GatewayError {
-  const message = `This key has ${most} requests running, which is its limit. Wait until one of them has ended.`;
+  const message = `This key has ${most} requests running, which is its limit. Retry when one of them is done.`;
   return new GatewayError("rateLimited", message, { code: "too_many_in_flight", retryAfterSeconds: 1 });
 }

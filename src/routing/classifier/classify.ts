@@ -62,8 +62,8 @@ function isTooShort({ letters, foreignLetters, numbers }: Signals): boolean {
 function describe({ category, moves }: Scaled, signals: Signals): readonly string[] {
   const wording = moves.wording + moves.difficulty;
   const reasons: [number, string][] = [
-    [wording, wording > 0 ? "wording of harder requests" : "wording of easier requests"],
-    [moves.load, moves.load > 0 ? "much to keep in mind" : "little to keep in mind"],
+    [wording, wording > 0 ? "expert vocabulary" : "everyday vocabulary"],
+    [moves.load, moves.load > 0 ? "high complexity" : "low complexity"],
     [moves.hard, hardReason(signals)],
   ];
   const named = reasons.filter(([move]) => Math.abs(move) >= VERDICT.worthNaming);

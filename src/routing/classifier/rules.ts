@@ -186,7 +186,7 @@ function weighDifficulty(signals: Signals, category: Category): readonly Effect[
   }
   add(lengthPoints(signals.words), signals.words > RULES.longWords ? "long request" : "short request");
   add(capped(Math.max(0, signals.questions - 1), RULES.furtherQuestions), "several questions");
-  add(capped(signals.listItems, RULES.listItems), "a list of points");
+  add(capped(signals.listItems, RULES.listItems), "list of points");
   if (category === "math") add(mathPoints(signals), mathPoints(signals) > 0 ? "formulas" : "plain arithmetic");
   if (category === CODING) add(codePoints(signals), "code in the request");
   return effects.sort((a, b) => Math.abs(b.points) - Math.abs(a.points));
@@ -227,16 +227,16 @@ function confidenceOf(score: number, strength: number): number {
 /** Categories as the reasoning of a decision calls them. */
 export const CATEGORY_WORDS: Readonly<Record<Category, string>> = {
   chitchat: "small talk",
-  simple_qa: "a short question",
+  simple_qa: "short question",
   math: "mathematics",
-  coding_general_debugging_refactoring_testing: "a coding task",
+  coding_general_debugging_refactoring_testing: "coding task",
   reasoning: "reasoning or analysis",
   creative_writing: "creative writing",
   writing: "everyday writing",
-  summarization: "a summary",
-  translation: "a translation",
-  extraction: "extraction from a text",
-  general: "no clear kind of task",
+  summarization: "summary",
+  translation: "translation",
+  extraction: "extraction",
+  general: "general request",
 };
 
 function describe(category: Category, effects: readonly Effect[]): readonly string[] {

@@ -76,7 +76,7 @@ describe("an owner", () => {
     for (const account of ["default", "account_0"]) {
       const answer = await owner.call("GET", `${path}${joint}account=${account}`);
       const { message } = await expectError(answer, { status: 404, param: "account" });
-      expect(message).toBe(`There is no account '${account}'.`);
+      expect(message).toBe(`No account '${account}'.`);
     }
     expect((await owner.call("GET", `${path}${joint}account=${ownAccount}`)).status).toBe(200);
   });

@@ -105,7 +105,7 @@ describe("a provider that does not", () => {
     [429, { message: "You exceeded", code: "insufficient_quota" }, /paid first/, /Add credit/],
     [429, { message: "Slow down" }, /rate limit is reached/, /Wait/],
     [404, { message: "no such model" }, /does not know the model 'alpha'/, /upstream/],
-    [500, { message: "oops" }, /trouble of its own \(500\)/, /Try again/],
+    [500, { message: "oops" }, /server error \(500\)/, /Try again/],
     [400, { message: "bad" }, /refused the test \(400\)/, /dialect/],
   ] as const)("status %i %j is explained", async (status, error, problem, fix) => {
     lab.on("*", fails(status, error));

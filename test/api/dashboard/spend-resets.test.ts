@@ -76,7 +76,7 @@ describe("a limit that resets", () => {
     const key = await create({ spendLimitUsd: LIMIT, spendReset: "monthly" });
     const { count, message } = await useUp(key);
     expect(count).toBeGreaterThan(1);
-    expect(message).toContain(`It starts anew on ${String(key.spendResetsAt).slice(0, 10)} (00:00 UTC).`);
+    expect(message).toContain(`It resets on ${String(key.spendResetsAt).slice(0, 10)} (00:00 UTC).`);
     // A month later, as the gateway sees it: the period under way is the one before.
     const db = await openDb(bank.gateway.database);
     await db.query("UPDATE key_spends SET period_start = period_start - 2700000000 WHERE key_id = $1", [key.id]);
@@ -89,7 +89,7 @@ describe("a limit that resets", () => {
   it("is reset by hand at once, with one line in the log that says by whom", async () => {
     const key = await create({ spendLimitUsd: LIMIT });
     const { count, message } = await useUp(key);
-    expect(message).not.toContain("starts anew");
+    expect(message).not.toContain("resets on");
     const answer = await bank.gateway.api("POST", `/api/keys/${key.id}/reset-spend`);
     expect(answer.status).toBe(200);
     const { key: _, ...shown } = key;

@@ -268,7 +268,7 @@ describe.concurrent("case 59: the operator's faults", () => {
         model: "beta",
         filteredChain: ["beta", "alpha"],
         resting: { alpha: expect.stringMatching(/^the key of lab-a rests until \S+Z after failures \(status 401\)$/) },
-        reasoning: expect.stringContaining("resting after failures, tried last: alpha"),
+        reasoning: expect.stringContaining("cooling down after failures, tried last: alpha"),
       });
       const seen = await world.exchange();
       const id = seen.headers["x-request-id"];

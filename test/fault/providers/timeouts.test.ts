@@ -87,7 +87,7 @@ describe.concurrent("within an answer the stream is broken off", () => {
       expect(gateway.logged).toContainEqual({
         level: "warn",
         fields: { event: "stream.broken", requestId, model: "alpha", provider: "lab", reason },
-        message: "provider broke off the stream",
+        message: "provider interrupted the stream",
       });
       expect(text).toMatch(/^Hello/);
       expect(isDone).toBe(false);

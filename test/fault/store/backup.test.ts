@@ -228,7 +228,7 @@ describe("refused", () => {
     await db.close();
     expect(await run(restore, "forged.backup --yes", place)).toMatchObject({
       code: 1,
-      said: expect.stringContaining("The ledger does not fit"),
+      said: expect.stringContaining("The ledger is inconsistent"),
     });
   });
 

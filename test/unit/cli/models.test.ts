@@ -61,7 +61,7 @@ test("everything offered is fine, under whatever name vendors list it", async ()
   expect(out).toMatch(/^✓ beta .* offered as beta-2026-01-31$/m);
   expect(out).toMatch(/^✓ short +lab +claude-short .* offered as claude-short-20251001$/m);
   expect(out).toMatch(/^✓ named .* offered as x$/m);
-  expect(said).toContain("All 4 models are offered.");
+  expect(said).toContain("All 4 models are available.");
 });
 
 test("what is missing breaks it where requests are routed to it", async () => {
@@ -88,7 +88,7 @@ test("another price than the provider's breaks it, an old one does not", async (
   expect(wrong.out).toMatch(/^✗ alpha .* offered; price 1\/3, the provider says 2\/3$/m);
   expect(wrong.out).toMatch(/^✓ beta /m);
   expect(wrong.out).toMatch(/^! old .* offered; price of 2020-01-31, \d+ days old$/m);
-  expect(wrong.said).toContain("1 priced wrongly.");
+  expect(wrong.said).toContain("1 with wrong prices.");
   const old = await check(lists("alpha", "beta", "old"), rows, ["alpha", "beta", "old"]);
   expect(old).toMatchObject({ code: 0, said: expect.stringContaining("1 with old prices.") });
 });
@@ -100,7 +100,7 @@ test.each([
     1,
     /^✗ lab refuses the key \(401\)\. It says: No\n {4}Replace the key/,
   ],
-  ["no list", answers(404, {}), 0, /^✓ lab: .* has no list of models/],
+  ["no list", answers(404, {}), 0, /^✓ lab: .* lists no models/],
 ])("of a provider with %s nothing is known", async (_, answer, code, out) => {
   const ran = await check(answer, [{ id: "alpha" }], ["alpha"]);
   expect(ran.code).toBe(code);
@@ -138,5 +138,5 @@ test("the sandbox offers everything, and says that it simulates", async () => {
   const terminal = recordTerminal();
   expect(await models(readArguments(["models", "check"]), terminal)).toBe(0);
   expect(terminal.takeOut()).toMatch(/^ {2}MODEL +PROVIDER[\s\S]*^✓ .* simulated$/m);
-  expect(terminal.takeSaid()).toMatch(/\d+ simulated\. Set the key of a provider/);
+  expect(terminal.takeSaid()).toMatch(/\d+ simulated\. Set a provider key/);
 });

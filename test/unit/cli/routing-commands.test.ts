@@ -32,7 +32,7 @@ describe("profiles", () => {
   it("are made, changed rule by rule, shown, listed and deleted", async () => {
     const terminal = recordTerminal();
     const go = (...words: string[]): Promise<Ran> => run(profiles, words, terminal);
-    expect((await go("list")).said).toContain("There are no profiles yet");
+    expect((await go("list")).said).toContain("No profiles yet");
     const made = await go(
       "set",
       "cheap",
@@ -54,7 +54,7 @@ describe("profiles", () => {
     });
     const changed = await go("set", "cheap", "--max-cost", "none", "--block", "gpt-4o-mini", "--code-quality", "1");
     expect(changed.said).toBe(
-      `Changed ${profile.id} ("cheap"): ceiling LIGHT, needs tools json, code-quality 1, block gpt-4o-mini.\n`,
+      `Updated ${profile.id} ("cheap"): ceiling LIGHT, needs tools json, code-quality 1, block gpt-4o-mini.\n`,
     );
     expect(JSON.parse((await go("show", profile.id, "--json")).out)).toMatchObject({
       maxCostUsd: null,
@@ -65,7 +65,7 @@ describe("profiles", () => {
     expect((await go("list")).out).toContain("ceiling LIGHT");
     expect(await go("delete", "cheap")).toMatchObject({ code: 2, said: expect.stringContaining("--yes") });
     expect((await go("delete", "cheap", "--yes")).said).toContain("Refused from now on: app.");
-    expect(await go("show", "cheap")).toMatchObject({ code: 1, said: expect.stringContaining("no profile 'cheap'") });
+    expect(await go("show", "cheap")).toMatchObject({ code: 1, said: expect.stringContaining("No profile 'cheap'") });
   });
 
   it("have a description; other changes keep it, none removes it", async () => {
@@ -102,18 +102,18 @@ describe("profiles", () => {
   });
 
   it.each([
-    [[], "Say what to do"],
+    [[], "Use: "],
     [["lsit"], "Did you mean 'list'?"],
-    [["set"], "needs the name"],
-    [["list", "extra"], "one word too many"],
+    [["set"], "needs a profile name"],
+    [["list", "extra"], "Unexpected argument"],
     [["set", "p", "--floor", "HUGE"], "--floor is one of NANO"],
     [["set", "p", "--max-cost", "-1"], "--max-cost is a number"],
     [["set", "p", "--bfcl-min", "101"], "from 0 to 100"],
     [["set", "p", "--chat-quality", "3"], "0, 1 or 2"],
     [["set", "p", "--needs", "wings"], "--needs is one of"],
-    [["set", "p", "--allow", "no-such-model"], "There is no model 'no-such-model'"],
+    [["set", "p", "--allow", "no-such-model"], "Unknown model 'no-such-model'"],
     [["set", "p", "--flor", "NANO"], "Did you mean '--floor'?"],
-    [["show", "p", "--yes"], "There is no flag '--yes'"],
+    [["show", "p", "--yes"], "Unknown flag '--yes'"],
   ])("%j is wrong usage", async (words, said) => {
     const ran = await run(profiles, words, recordTerminal());
     expect(ran).toMatchObject({ code: 2, out: "", said: expect.stringContaining(said) });
@@ -121,7 +121,7 @@ describe("profiles", () => {
 
   it("of an unknown account are a failure", async () => {
     const ran = await run(profiles, ["list", "--account", "nobody"], recordTerminal());
-    expect(ran).toMatchObject({ code: 1, said: expect.stringContaining("no account 'nobody'") });
+    expect(ran).toMatchObject({ code: 1, said: expect.stringContaining("No account 'nobody'") });
   });
 });
 
@@ -130,7 +130,7 @@ describe("models", () => {
     const terminal = recordTerminal();
     const all = await run(models, ["list"], terminal);
     expect(all.out).toMatch(/^ID +PROVIDER +TIER/);
-    expect(all.said).toMatch(/\d+ models; \d+ can be used/);
+    expect(all.said).toMatch(/\d+ models; \d+ usable/);
     const light = await run(models, ["list", "--tier", "light", "--json"], terminal);
     const { data } = JSON.parse(light.out) as {
       data: { id: string; tier: string; chains: { tier: string; place: number; of: number }[] }[];
@@ -168,7 +168,7 @@ describe("route", () => {
     const decided = async (...flags: string[]): Promise<{ decision: Record<string, unknown> }> =>
       JSON.parse((await run(route, ["Hi there", "--json", ...flags], terminal)).out);
     expect((await decided("--floor", "complex")).decision).toMatchObject({ tier: "COMPLEX", profile: "auto" });
-    expect((await decided("--max-cost", "1e-9")).decision.reasoning).toContain("set aside");
+    expect((await decided("--max-cost", "1e-9")).decision.reasoning).toContain("ignored: no model qualifies");
     expect((await decided("--tier", "LIGHT")).decision).toMatchObject({ tier: "LIGHT", profile: "tier" });
     expect((await decided("--model", "gpt-4o-mini")).decision).toMatchObject({
       model: "gpt-4o-mini",
@@ -218,12 +218,12 @@ describe("route", () => {
   it.each([
     [[], 2, "Say what to route"],
     [["Hi", "--max-cost", "much"], 2, "--max-cost is a number"],
-    [["Hi", "--profile", "none-such"], 2, "no profile 'none-such'"],
+    [["Hi", "--profile", "none-such"], 2, "No profile 'none-such'"],
     [["-"], 2, "Say what to route"],
     [["Hi", "--floor", "HUGE"], 2, "--floor is one of NANO"],
     [["Hi", "--code-quality", "3"], 2, "0, 1 or 2"],
     [["Hi", "--max-output", "0.5"], 2, "a whole number"],
-    [["Hi", "--tier", "NANO", "--model", "gpt-4o-mini"], 2, "give one of them"],
+    [["Hi", "--tier", "NANO", "--model", "gpt-4o-mini"], 2, "cannot be combined"],
     [["Hi", "--tools", "no-such.json"], 2, "cannot be read"],
     [["Hi", "--tools", "[{"], 2, "--tools is not JSON"],
     [["Hi", "--tools", "[1]"], 2, "tools"],

@@ -39,7 +39,7 @@ test.each([
 test("providers that all cool down are named, and the process stays ready", async () => {
   const { statusCode, body } = await ask([SHUTDOWN], "?verbose", "open");
   expect(statusCode).toBe(200);
-  expect(body).toContain("[-]providers failed: all of them rest after failures (ready without it)\n");
+  expect(body).toContain("[-]providers failed: all are cooling down after failures (ready without it)\n");
   expect(await ask([SHUTDOWN], "")).toEqual({ statusCode: 200, body: '{"status":"ready"}' });
   const { body: warned } = await ask([SHUTDOWN, REDIS], "");
   expect(JSON.parse(warned)).toEqual({ status: "ready", warnings: ["redis: it does not answer"] });

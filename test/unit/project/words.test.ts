@@ -30,6 +30,15 @@ test("a banned word is found in source, and a remainder is none", () => {
   expect(sourceProblems("a.ts", "// Opens the door.\nconst rest = 5 % two;\n")).toHaveLength(1);
 });
 
+test.each([
+  ["ui/a.tsx", "<p>The answer broke off.</p>", 1],
+  ["ui/a.tsx", "// The answer broke off.", 0],
+  ["src/store/a.ts", '"The answer broke off."', 0],
+  ["src/cli/a.ts", '"Make a key."', 1],
+])("texts for users: %s, %s", (path, line, found) => {
+  expect(sourceProblems(path, line)).toHaveLength(found);
+});
+
 test("every page is checked", () => {
   const top = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
   const pages = [...top, ...listFiles(ROOT, "docs").filter((path) => path.endsWith(".md"))];

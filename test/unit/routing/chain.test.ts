@@ -69,7 +69,7 @@ describe("hard filters", () => {
   });
 
   const constraintCases = [
-    ["capabilities", { capabilities: ["reasoning"] }, /requires what it lacks: reasoning/],
+    ["capabilities", { capabilities: ["reasoning"] }, /missing what the profile requires: reasoning/],
     ["allowed models", { allowedModels: ["good"] }, /allowed/],
     ["blocked models", { blockedModels: ["bad"] }, /blocked/],
   ] as const;
@@ -140,14 +140,14 @@ describe("soft filters", () => {
 
   it("count the minimum score only with tools", () => {
     expect(asked({ toolScoreMin: 99 }).chain).toEqual(["dear", "middle", "cheap", "unscored"]);
-    expect(asked({ toolScoreMin: 99 }).reasoning).not.toContain("set aside");
+    expect(asked({ toolScoreMin: 99 }).reasoning).not.toContain("ignored: no model qualifies");
   });
 
   it.each([
-    ["max cost 0.000001 USD set aside", { maxCostUsd: 0.000001 }],
-    ["minimum function-calling score 99 set aside", { toolScoreMin: 99 }],
-    ["minimum function-calling score 99 set aside", { toolScoreMin: 99, maxCostUsd: 0.003 }],
-    ["max cost 0.0015 USD and minimum function-calling score 70 set aside", { toolScoreMin: 70, maxCostUsd: 0.0015 }],
+    ["max cost 0.000001 USD ignored", { maxCostUsd: 0.000001 }],
+    ["minimum function-calling score 99 ignored", { toolScoreMin: 99 }],
+    ["minimum function-calling score 99 ignored", { toolScoreMin: 99, maxCostUsd: 0.003 }],
+    ["max cost 0.0015 USD and minimum function-calling score 70 ignored", { toolScoreMin: 70, maxCostUsd: 0.0015 }],
   ])("%s: the full chain", (note, controls) => {
     const decision = asked(controls, { chat: TOOLS });
     expect(decision.chain).toEqual(["dear", "middle", "cheap", "unscored"]);

@@ -32,7 +32,7 @@ describe("auto", () => {
       toolScore: null,
       candidates: [{ model: "simple", removedBecause: null }],
     });
-    expect(decision.reasoning).toMatch(/^score \d\.\d\d \(SIMPLE\): a short question/);
+    expect(decision.reasoning).toMatch(/^score \d\.\d\d \(SIMPLE\): short question/);
     expect(decision.costEstimate).toBeGreaterThan(0n);
     expect(decision.baselineCost).toBeGreaterThan(decision.costEstimate);
   });
@@ -82,7 +82,7 @@ describe("tier", () => {
       category: "math",
       historyFloor: null,
     });
-    expect(decision.reasoning).toMatch(/NANO as asked.*score \d\.\d\d/);
+    expect(decision.reasoning).toMatch(/NANO fixed by the request.*score \d\.\d\d/);
   });
 
   it("is clamped by the key's profile", () => {

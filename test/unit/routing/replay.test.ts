@@ -121,7 +121,7 @@ describe("another policy", () => {
       { score: 0.5 },
       { bounds: [0.1, 0.2, 0.3, 0.9] },
       "STANDARD",
-      "score 0.50 is cut as STANDARD",
+      "score 0.50 is STANDARD",
     ],
     [
       "is surer",
@@ -161,6 +161,6 @@ describe("another policy", () => {
   it("may begin a tier with another model", () => {
     const chains = { ...catalog.chains, LIGHT: catalog.chains.LIGHT.toReversed() };
     const replayed = under(decided({}), { catalog: { ...catalog, chains } });
-    expect(replayed).toMatchObject({ isChanged: true, because: ["LIGHT begins with LIGHT-b"] });
+    expect(replayed).toMatchObject({ isChanged: true, because: ["LIGHT starts with LIGHT-b"] });
   });
 });

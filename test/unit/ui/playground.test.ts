@@ -92,11 +92,11 @@ describe("the draft", () => {
 describe("the reasoning", () => {
   test("is taken apart into score, signals and steps", () => {
     expect(
-      parseReasoning("score 0.68 (STANDARD): a coding task, short; requested floor raised LIGHT to STANDARD"),
+      parseReasoning("score 0.68 (STANDARD): coding task, short; requested floor raised LIGHT to STANDARD"),
     ).toEqual({
       score: "0.68",
       tier: "STANDARD",
-      signals: ["a coding task", "short"],
+      signals: ["coding task", "short"],
       steps: ["requested floor raised LIGHT to STANDARD"],
     });
   });

@@ -98,7 +98,7 @@ const CLIENT_TOOLS: readonly ClientTool[] = [
   {
     prefix: "bash_20",
     description: "Runs a command in a bash session that stays open between calls.",
-    parameters: object({ command: text, restart: { type: "boolean", description: "Starts the session anew." } }, []),
+    parameters: object({ command: text, restart: { type: "boolean", description: "Restarts the session." } }, []),
   },
   {
     prefix: "text_editor_",

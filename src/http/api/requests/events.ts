@@ -98,6 +98,6 @@ async function endWhenRefused(request: FastifyRequest, queue: EventQueue, edge: 
 
 /** A page that gets this falls back to polling. */
 function tooMany(): GatewayError {
-  const message = "Too many live views are open. Close one, or read /api/requests now and then.";
+  const message = "Too many live views are open. Close one, or poll /api/requests.";
   return new GatewayError("unavailable", message, { code: "too_many_streams", retryAfterSeconds: 30 });
 }

@@ -36,7 +36,7 @@ export const keyFilter = query("key", Id, "The id of a key.");
 /** The parameters that `groupFilterOf` reads. */
 export const groupFilters: readonly Parameter[] = [
   query("tier", Type.Enum([...TIERS, NONE]), "`none`: refused before a tier was found."),
-  query("model", Id, "The model that answered; `none`: nobody did."),
+  query("model", Id, "The model that answered; `none`: no model did."),
   keyFilter,
 ];
 
@@ -49,16 +49,16 @@ export const filters: readonly Parameter[] = [
     Type.String({ pattern: STATUS.source }),
     "A status (402), several (401,404), a class (4xx), `broken` (streams), or `error`: all that failed.",
   ),
-  query("provider", Id, "The provider whose model answered; `none`: nobody did."),
+  query("provider", Id, "The provider whose model answered; `none`: no model did."),
   query("keyProfile", Id, "The id of the saved profile that the key had; `none`: it had none."),
   query("profile", Type.Enum([...ROUTING_PROFILES, NONE]), "How it asked to be routed."),
   query("fallback", Flag, "Whether another model than the one selected answered."),
   query(
     "answered",
     Type.String({ pattern: `^(${ANSWERED_AT.join("|")})(,(${ANSWERED_AT.join("|")}))*$`, examples: ["second,later"] }),
-    `Which try answered: ${ANSWERED_AT.join(", ")}, or several with commas between; \`none\`: every try failed.`,
+    `Which attempt answered: ${ANSWERED_AT.join(", ")}, or several, comma-separated; \`none\`: all attempts failed.`,
   ),
-  query("failed", Id, "A provider that failed it, so that another try was needed or none was left."),
+  query("failed", Id, "A provider that failed it, so that a fallback was needed or none was left."),
   query(
     "adjusted",
     Flag,

@@ -54,7 +54,7 @@ const lineFields = {
   adjusted: Flag,
   attempts: Integer,
   failedProviders: Type.Array(AnyText, {
-    description: "Those that failed a request which the first try did not answer.",
+    description: "Providers that failed before another attempt answered, or none did.",
   }),
   tokens: nullable(Tokens),
   // Whether the provider sent no usage, so that tokens were estimated.

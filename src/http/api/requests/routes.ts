@@ -60,7 +60,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
     },
   }),
   get("exportRequests", "/api/requests/export", {
-    summary: "Every recorded request that the filter lets through, streamed",
+    summary: "All matching requests, streamed",
     parameters: [query("format", Type.Enum([...FORMATS], { default: "ndjson" })), ...filters],
     response: sentAs(textContent(NDJSON, "text/csv")),
     async handle({ request, reply }, edge) {
@@ -78,7 +78,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   }),
   // The bars above the list, under the same filters.
   get("getRequestHistogram", "/api/requests/histogram", {
-    summary: "How many requests the filter lets through, by hour or day; hours and days are whole and in UTC",
+    summary: "Number of matching requests by hour or day; hours and days are whole and in UTC",
     parameters: [query("by", Type.Enum([...STEPS], { default: "hour" })), ...filters],
     response: HistogramSchema,
     async handle({ request }, edge) {
@@ -100,7 +100,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   }),
   // Feedback outlives the request, because the router learns from it later.
   post("markRequest", "/api/requests/:id/feedback", {
-    summary: "Say which tier a request should have had; a second mark replaces the first",
+    summary: "Report the correct tier of a request; a second report replaces the first",
     body: NewFeedbackSchema,
     example: { tier: "COMPLEX", note: "a proof" },
     response: MarkedRequestSchema,
@@ -113,7 +113,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
     },
   }),
   get("exportFeedback", "/api/requests/feedback", {
-    summary: "Every mark of a wrong tier with the numbers the router can learn from, for operators; no text",
+    summary: "All tier feedback with the numbers the router can learn from, for operators; no text",
     // All accounts share the weights, so the feedback that trains them is that of all accounts.
     access: "operator",
     response: sentAs(textContent(NDJSON)),

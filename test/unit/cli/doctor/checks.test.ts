@@ -27,7 +27,7 @@ test.each([
 describe("the data folder", () => {
   test("that can be made, and is not", () => {
     const folder = join(recordTerminal().cwd, "a/b");
-    expect(dataCheck(folder)).toMatchObject({ state: "ok", what: expect.stringContaining("will be made") });
+    expect(dataCheck(folder)).toMatchObject({ state: "ok", what: expect.stringContaining("will be created") });
     expect(existsSync(folder)).toBe(false);
   });
 
@@ -75,7 +75,7 @@ describe("the database", () => {
     writeFileSync(file, "");
     expect(await databaseOf(`sqlite:${file}/y.db`)).toMatchObject({
       state: "fail",
-      what: expect.stringContaining("cannot be made"),
+      what: expect.stringContaining("cannot be created"),
       fix: expect.stringContaining("DATABASE_URL"),
     });
   });

@@ -46,7 +46,7 @@ test.each(["--help", "-h", "help version", "help help"])("%s is the main page", 
 
 test.each([
   ["help kyes", "Did you mean 'keys'?"],
-  ["help constructor", "There is no command 'constructor' here."],
+  ["help constructor", "Unknown command 'constructor'."],
 ])("%s is wrong usage", async (line, words) => {
   const terminal = recordTerminal();
   expect(await help(readArguments(line.split(" ")), terminal)).toBe(2);

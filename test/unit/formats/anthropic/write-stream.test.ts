@@ -170,7 +170,7 @@ describe("the end", () => {
 
   it("never shows an end that the provider did not give", () => {
     const writer = anthropic.streamWriter(contextFor(), { service: SERVICE, wantsUsage: true });
-    const failure = new GatewayError("providersFailed", "The provider broke off the stream.", {
+    const failure = new GatewayError("providersFailed", "The provider interrupted the stream.", {
       code: "stream_interrupted",
     });
     expect(eventsIn(writer.fail(failure))).toEqual([
@@ -178,7 +178,7 @@ describe("the end", () => {
         type: "error",
         error: {
           type: "api_error",
-          message: "The provider broke off the stream.",
+          message: "The provider interrupted the stream.",
           details: { error_code: "stream_interrupted" },
         },
         request_id: "req-7",
