@@ -59,7 +59,7 @@ const FULL: Plan = {
   dashboard: { rows: 200_000, rounds: 30 },
   processes: { rounds: 3, warmUpMs: 4_000, roundMs: 2_000 },
   hot: { warmUpMs: 4_000, forMs: 10_000, pairsPerSecond: 2_000 },
-  overload: { warmUpMs: 10_000, forMs: 8_000, openStreams: 2_000 },
+  overload: { warmUpMs: 10_000, forMs: 8_000, openStreams: 3_000 },
 };
 
 /** Some seconds: enough to see that everything runs. */

@@ -1,10 +1,12 @@
-// Overload: how fast accepted requests are served, how soon others are rejected, and how long the effects last. Each load
-// is compared with 64 clients just before it, which is as much as the gateway can serve without a queue.
+// Overload: how fast accepted requests are served, how soon others are rejected, and what a client notices that sends
+// little. Each load is compared with the capacity just before it: 64 clients, as many as are served without a queue.
 
+import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { bodyOf } from "./clients/bodies.ts";
-import type { LoadOutcome, OverloadWork } from "./clients/overload.ts";
-import { type Child, openProcesses } from "./harness/processes.ts";
+import type { LoadOutcome, OverloadWork, StreamsOutcome } from "./clients/overload.ts";
+import { type Child, openProcesses, type Processes } from "./harness/processes.ts";
+import { summarize } from "./harness/statistics.ts";
 import { show, showRatio, type Table } from "./harness/table.ts";
 import type { GatewayReady, GatewayWork } from "./servers/gateway.ts";
 import type { ProviderWork } from "./servers/provider.ts";
@@ -25,14 +27,21 @@ const OPEN_LOOP_CONNECTIONS = 2_000;
 const SETTLED_MS = 2_000;
 /** A small load after each one, to see how long rejections go on. */
 const AFTERWARDS = { connections: 32, forMs: 5_000 };
-/** Streams that stay open for the whole measurement. */
-const SLOW = { chunks: 600, everyMs: 1_000 };
+/** The client that sends little, with a key of its own. */
+const MODEST = { connections: 20, perSecond: 20 };
+/** Streams are opened within this time and stay open for the whole measurement. */
+const STREAMS = { overMs: 1_800, chunks: 600, everyMs: 1_000 };
+/** As many as there are cores for beside gateway and provider. At least two: one key may not open all streams. */
+const GENERATORS = Math.max(2, Math.min(4, availableParallelism() - 4));
 
 /** Smaller than the common rig: no proxy, and clients of their own. */
 interface OverloadRig {
-  readonly clients: Child<OverloadWork>;
+  readonly generators: readonly Child<OverloadWork>[];
+  readonly modest: Child<OverloadWork>;
   readonly gateway: Child<GatewayWork>;
-  readonly target: GatewayReady;
+  /** With one key for each generator. */
+  readonly targets: readonly GatewayReady[];
+  readonly modestTarget: GatewayReady;
 }
 
 /** One kind of overload. */
@@ -43,19 +52,8 @@ interface Load {
 
 /** From a little more than fits to far more. */
 const LOADS: readonly Load[] = [
-  clients(256, { obeysRetryAfter: false }),
-  ...[2, 4, 10].map(
-    (factor): Load => ({
-      name: `${factor} times the capacity`,
-      begin: ({ clients, target }, capacity, forMs) =>
-        clients.ask("runOpenLoop", {
-          ...request(target),
-          connections: OPEN_LOOP_CONNECTIONS,
-          perSecond: factor * capacity,
-          forMs,
-        }),
-    }),
-  ),
+  openLoop(2),
+  openLoop(4),
   clients(4_000, { obeysRetryAfter: true }),
   clients(4_000, { obeysRetryAfter: false }),
 ];
@@ -64,33 +62,48 @@ export async function measureOverload(plan: OverloadPlan): Promise<readonly Tabl
   const processes = openProcesses();
   try {
     const provider = await processes.start<ProviderWork>("servers/provider");
-    const clients = await processes.start<OverloadWork>("clients/overload");
-    const argument = { folder: processes.folder(), providerPort: provider.ready as number };
-    const gateway = await processes.start<GatewayWork>("servers/gateway", argument);
-    const rig: OverloadRig = { clients, gateway, target: gateway.ready as GatewayReady };
+    const rig = await startOverloadRig(processes, provider.ready as number);
     await runClosedLoop(rig, { connections: AT_CAPACITY, forMs: plan.warmUpMs, obeysRetryAfter: false });
     const rows: (readonly string[])[] = [];
     for (const load of LOADS) rows.push(...(await measureLoad(rig, load, plan.forMs)));
-    await provider.ask("pace", SLOW);
+    await provider.ask("pace", STREAMS);
     return [tableOf(rows), await measureStreams(rig, plan.openStreams)];
   } finally {
     await processes.close();
   }
 }
 
+async function startOverloadRig(processes: Processes, providerPort: number): Promise<OverloadRig> {
+  const start = (): Promise<Child<OverloadWork>> => processes.start<OverloadWork>("clients/overload");
+  const gateway = await processes.start<GatewayWork>("servers/gateway", { folder: processes.folder(), providerPort });
+  const ready = gateway.ready as GatewayReady;
+  const names = Array.from({ length: GENERATORS }, (_, index) => `generator ${index + 1}`);
+  return {
+    gateway,
+    generators: await Promise.all(names.map(start)),
+    modest: await start(),
+    targets: await Promise.all(names.map(async (name) => ({ ...ready, key: await gateway.ask("createKey", name) }))),
+    modestTarget: ready,
+  };
+}
+
 /** Two rows: the reference just before, and the load. */
 async function measureLoad(rig: OverloadRig, load: Load, forMs: number): Promise<readonly (readonly string[])[]> {
   await rig.gateway.ask("takeResponseTimes", null);
   const reference = await runClosedLoop(rig, { connections: AT_CAPACITY, forMs: REFERENCE_MS, obeysRetryAfter: false });
-  const { p50, p99 } = reference.accepted;
-  const capacity = reference.accepted.count / reference.seconds;
+  const capacity = reference.acceptedMs.length / reference.seconds;
   const idle = await rig.gateway.ask("takeResponseTimes", null);
-  const [outcome] = await Promise.all([load.begin(rig, capacity, forMs), dropFirst(rig)]);
+  const [outcome, modest] = await Promise.all([
+    load.begin(rig, capacity, forMs),
+    runModest(rig, forMs),
+    dropFirst(rig),
+  ]);
   const seen = await rig.gateway.ask("takeResponseTimes", null);
   const after = await runClosedLoop(rig, { ...AFTERWARDS, obeysRetryAfter: false });
+  const { p50, p99 } = summarize(reference.acceptedMs);
   return [
-    ["just before", show(capacity), show(p50), show(p99), "", show(idle.accepted.p99)],
-    rowOf(load.name, { reference, outcome, seen, after }),
+    ["just before", show(capacity), "", show(p50), show(p99), "", show(idle.accepted.p99)],
+    rowOf(load.name, { capacity, outcome, modest, seen, after }, forMs),
   ];
 }
 
@@ -100,58 +113,75 @@ async function dropFirst({ gateway }: OverloadRig): Promise<void> {
   await gateway.ask("takeResponseTimes", null);
 }
 
-/** The four measurements behind one row. */
+function runModest({ modest, modestTarget }: OverloadRig, forMs: number): Promise<LoadOutcome> {
+  return modest.ask("runOpenLoop", { ...request(modestTarget), ...MODEST, forMs });
+}
+
+/** The measurements behind one row. */
 interface Measured {
-  readonly reference: LoadOutcome;
+  readonly capacity: number;
   readonly outcome: LoadOutcome;
+  readonly modest: LoadOutcome;
   readonly seen: ResponseTimes;
   readonly after: LoadOutcome;
 }
 
-function rowOf(name: string, { reference, outcome, seen, after }: Measured): readonly string[] {
-  const { accepted, settled, shed, seconds } = outcome;
+function rowOf(name: string, { capacity, outcome, modest, seen, after }: Measured, forMs: number): readonly string[] {
+  const { acceptedMs, shedMs, settledMs } = outcome;
+  const accepted = summarize(acceptedMs);
+  const shed = summarize(shedMs);
+  const own = summarize(modest.acceptedMs);
+  const perSecond = (count: number): number => count / outcome.seconds;
   return [
     name,
-    show(accepted.count / seconds),
+    show(perSecond(accepted.count)),
+    showRatio(perSecond(accepted.count), capacity),
     show(accepted.p50),
     show(accepted.p99),
-    show(settled.p99),
+    show(summarize(settledMs).p99),
     show(seen.accepted.p99),
-    showRatio(settled.p99, reference.accepted.p99),
-    `${show((100 * shed.count) / (accepted.count + shed.count))} %`,
+    show(perSecond(shed.count)),
     show(shed.p50),
     show(shed.p99),
-    show(seen.shed.p99),
     show(seen.longestTurnMs),
+    show(own.p50),
+    show(own.p99),
+    `${own.count}/${Math.round((MODEST.perSecond * forMs) / 1000)}`,
     show(after.lastShedSeconds ?? 0),
     String(outcome.others + outcome.unanswered),
+    String(outcome.late),
   ];
 }
 
 function tableOf(rows: readonly (readonly string[])[]): Table {
   return {
-    title: "overload: whole answers, times in ms",
+    title: `overload: whole answers, times in ms, ${GENERATORS} load generators`,
     columns: [
       "",
       "accepted/s",
+      "of before",
       "p50",
       "p99",
       "p99 settled",
       "in server",
-      "against before",
-      "refused",
+      "refused/s",
       "503 p50",
       "503 p99",
-      "in server",
       "longest turn",
+      "modest p50",
+      "modest p99",
+      "accepted",
       "over after s",
       "lost",
+      "late",
     ],
     rows,
     notes: [
       `Just before: ${AT_CAPACITY} clients, each sending when it was answered. Settled: without the first two seconds.`,
       "Times are the clients', on the same machine; 'in server' is the p99 from the headers read to the end of the answer.",
+      `Modest: a client with its own key that sends ${MODEST.perSecond} requests a second at the same time.`,
       "Patient clients come back when Retry-After says, the others at once. Over: the last refusal afterwards.",
+      "Late: how often the generator found no free connection. Those requests waited in the generator.",
     ],
   };
 }
@@ -160,33 +190,105 @@ function tableOf(rows: readonly (readonly string[])[]): Table {
 async function measureStreams(rig: OverloadRig, count: number): Promise<Table> {
   const input = { connections: AT_CAPACITY, forMs: REFERENCE_MS, obeysRetryAfter: false };
   const before = await runClosedLoop(rig, input);
-  const { target } = rig;
-  const opened = await rig.clients.ask("openStreams", { target, body: bodyOf("small", true), connections: count });
+  const opened = await Promise.all(
+    rig.generators.map((generator, index) => {
+      const target = rig.targets[index] as GatewayReady;
+      const connections = shareOf(count, index);
+      return generator.ask("openStreams", {
+        target,
+        body: bodyOf("small", true),
+        connections,
+        overMs: STREAMS.overMs,
+      });
+    }),
+  );
   const during = await runClosedLoop(rig, input);
-  await rig.clients.ask("closeStreams", null);
-  const cells = ({ accepted, shed }: LoadOutcome) => [show(accepted.p50), show(accepted.p99), String(shed.count)];
+  await Promise.all(rig.generators.map((generator) => generator.ask("closeStreams", null)));
   return {
-    title: `overload: ${count} slow streams opened at once, and whole answers beside them, times in ms`,
-    columns: ["", "streams begun", "within s", "p50", "p99", "refused"],
+    title: `overload: ${count} slow streams within ${STREAMS.overMs / 1000} s, and whole answers beside them, times in ms`,
+    columns: ["", "begun", "refused", "lost", "last after s", "first p50", "first p99", "p50", "p99", "refused"],
     rows: [
-      ["before", "", "", ...cells(before)],
-      ["while open", String(opened.begun), show(opened.seconds), ...cells(during)],
+      ["before", "", "", "", "", "", "", ...wholeCells(before)],
+      ["while open", ...streamCells(opened), ...wholeCells(during)],
     ],
+  };
+}
+
+function wholeCells({ acceptedMs, shedMs }: LoadOutcome): readonly string[] {
+  const { p50, p99 } = summarize(acceptedMs);
+  return [show(p50), show(p99), String(shedMs.length)];
+}
+
+function streamCells(opened: readonly StreamsOutcome[]): readonly string[] {
+  const { count, p50, p99 } = summarize(opened.flatMap(({ begunMs }) => begunMs));
+  const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+  return [
+    String(count),
+    String(total(opened.map(({ refused }) => refused))),
+    String(total(opened.map(({ lost }) => lost))),
+    show(Math.max(...opened.map(({ seconds }) => seconds))),
+    show(p50),
+    show(p99),
+  ];
+}
+
+/** An open loop of so many times the capacity. */
+function openLoop(factor: number): Load {
+  return {
+    name: `${factor} times the capacity`,
+    begin: (rig, capacity, forMs) =>
+      onAll(rig, (generator, target, index) =>
+        generator.ask("runOpenLoop", {
+          ...request(target),
+          connections: shareOf(OPEN_LOOP_CONNECTIONS, index),
+          perSecond: (factor * capacity) / GENERATORS,
+          forMs,
+        }),
+      ),
   };
 }
 
 /** A closed loop of so many clients. */
 function clients(connections: number, { obeysRetryAfter }: { readonly obeysRetryAfter: boolean }): Load {
-  const name =
-    connections > 256 ? `${connections} ${obeysRetryAfter ? "" : "im"}patient clients` : `${connections} clients`;
+  const name = `${connections} ${obeysRetryAfter ? "" : "im"}patient clients`;
   return { name, begin: (rig, _capacity, forMs) => runClosedLoop(rig, { connections, forMs, obeysRetryAfter }) };
 }
 
 function runClosedLoop(
-  { clients, target }: OverloadRig,
-  size: { connections: number; forMs: number; obeysRetryAfter: boolean },
-) {
-  return clients.ask("runClosedLoop", { ...request(target), ...size });
+  rig: OverloadRig,
+  { connections, ...size }: { connections: number; forMs: number; obeysRetryAfter: boolean },
+): Promise<LoadOutcome> {
+  return onAll(rig, (generator, target, index) =>
+    generator.ask("runClosedLoop", { ...request(target), ...size, connections: shareOf(connections, index) }),
+  );
+}
+
+/** Runs a load on all generators at once and joins what they saw. */
+async function onAll(
+  { generators, targets }: OverloadRig,
+  begin: (generator: Child<OverloadWork>, target: GatewayReady, index: number) => Promise<LoadOutcome>,
+): Promise<LoadOutcome> {
+  const outcomes = await Promise.all(
+    generators.map((generator, index) => begin(generator, targets[index] as GatewayReady, index)),
+  );
+  const total = (read: (outcome: LoadOutcome) => number): number =>
+    outcomes.reduce((sum, outcome) => sum + read(outcome), 0);
+  const lastSheds = outcomes.flatMap(({ lastShedSeconds }) => lastShedSeconds ?? []);
+  return {
+    seconds: Math.max(...outcomes.map(({ seconds }) => seconds)),
+    acceptedMs: outcomes.flatMap(({ acceptedMs }) => acceptedMs),
+    settledMs: outcomes.flatMap(({ settledMs }) => settledMs),
+    shedMs: outcomes.flatMap(({ shedMs }) => shedMs),
+    others: total(({ others }) => others),
+    unanswered: total(({ unanswered }) => unanswered),
+    lastShedSeconds: lastSheds.length === 0 ? null : Math.max(...lastSheds),
+    late: total(({ late }) => late),
+  };
+}
+
+/** The part of a number that falls to one generator; the parts add up to it. */
+function shareOf(count: number, index: number): number {
+  return Math.floor(((index + 1) * count) / GENERATORS) - Math.floor((index * count) / GENERATORS);
 }
 
 function request(target: GatewayReady) {

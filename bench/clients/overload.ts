@@ -1,9 +1,10 @@
 // The load generator for overload, in a process of its own. A closed loop sends again when it was answered; an open loop
 // sends on schedule whatever happens to earlier requests. Accepted and rejected requests are counted apart.
 
+import { once } from "node:events";
 import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { answerParent } from "../harness/child.ts";
-import { type Summary, summarize } from "../harness/statistics.ts";
 import { Connection, openSocket, prepareRequest, type Reply, type Target } from "./connection.ts";
 import { nowUs } from "./timestamps.ts";
 
@@ -28,14 +29,14 @@ interface OpenLoop {
   readonly settledAfterMs: number;
 }
 
-/** Times in milliseconds. */
+/** What one generator saw. Samples are not summarized here, because the outcomes of several generators are joined. */
 export interface LoadOutcome {
   readonly seconds: number;
-  readonly accepted: Summary;
+  readonly acceptedMs: readonly number[];
   /** The accepted ones that were sent after `settledAfterMs`. */
-  readonly settled: Summary;
+  readonly settledMs: readonly number[];
   /** Rejected with 503. */
-  readonly shed: Summary;
+  readonly shedMs: readonly number[];
   /** Answers with another status than 200 and 503. */
   readonly others: number;
   /** Not answered at the end, nor in the grace period after it. */
@@ -46,19 +47,30 @@ export interface LoadOutcome {
   readonly late: number;
 }
 
-/** So many streams at once. */
+/** So many streams, each on a new connection, opened at an even pace. */
 interface Streams {
   readonly target: Target;
   readonly body: object;
   readonly connections: number;
+  readonly overMs: number;
+}
+
+export interface StreamsOutcome {
+  /** From when each stream was due until its first bytes arrived. */
+  readonly begunMs: readonly number[];
+  readonly refused: number;
+  /** Neither begun nor rejected with 503. */
+  readonly lost: number;
+  /** When the last one began. */
+  readonly seconds: number;
 }
 
 /** The operations of this process. */
 export type OverloadWork = {
   runClosedLoop(input: ClosedLoop): Promise<LoadOutcome>;
   runOpenLoop(input: OpenLoop): Promise<LoadOutcome>;
-  /** Opens so many streams at once and keeps them open until `closeStreams`. How many began. */
-  openStreams(input: Streams): Promise<{ readonly begun: number; readonly seconds: number }>;
+  /** Opens streams and keeps them open until `closeStreams`. */
+  openStreams(input: Streams): Promise<StreamsOutcome>;
   closeStreams(input: null): void;
 };
 
@@ -67,7 +79,7 @@ const OPEN_AT_ONCE = 200;
 /** How long responses may come after the end. */
 const GRACE_MS = 30_000;
 
-let streams: readonly Socket[] = [];
+let streams: Socket[] = [];
 
 const work: OverloadWork = {
   runClosedLoop,
@@ -168,23 +180,29 @@ async function runOpenLoop({
 }
 
 /** Only the status of each stream is read. */
-async function openStreams({ target, body, connections }: Streams) {
+async function openStreams({ target, body, connections, overMs }: Streams): Promise<StreamsOutcome> {
   const request = prepareRequest(target, body);
-  streams = await openSockets(target.port, connections);
   const startedAtUs = nowUs();
-  let begun = 0;
-  const heads = streams.map(
-    (socket) =>
-      new Promise<void>((resolve) => {
-        socket.once("data", (bytes) => {
-          if (bytes.toString("latin1", 9, 12) === "200") begun += 1;
-          resolve();
-        });
-        socket.write(request);
-      }),
-  );
-  await withTimeout(Promise.all(heads), 0);
-  return { begun, seconds: (nowUs() - startedAtUs) / 1e6 };
+  const begunMs: number[] = [];
+  let refused = 0;
+  let lastBegunAtUs = startedAtUs;
+  const open = async (index: number): Promise<void> => {
+    const dueAtUs = startedAtUs + (1000 * overMs * index) / connections;
+    await sleep((dueAtUs - nowUs()) / 1000);
+    const socket = await openSocket(target.port);
+    streams.push(socket);
+    socket.write(request);
+    const [bytes] = (await once(socket, "data")) as [Buffer];
+    const status = bytes.toString("latin1", 9, 12);
+    if (status === "503") refused += 1;
+    if (status !== "200") return;
+    lastBegunAtUs = nowUs();
+    begunMs.push((lastBegunAtUs - dueAtUs) / 1000);
+  };
+  const all = Array.from({ length: connections }, (_, index) => open(index).catch(() => {}));
+  await withTimeout(Promise.all(all), overMs);
+  const seconds = (lastBegunAtUs - startedAtUs) / 1e6;
+  return { begunMs, refused, lost: connections - begunMs.length - refused, seconds };
 }
 
 /** Counts replies by status, with their times. */
@@ -218,9 +236,9 @@ function createTally(settledAfterMs: number) {
     outcome(): LoadOutcome {
       return {
         seconds: (nowUs() - startedAtUs) / 1e6,
-        accepted: summarize(acceptedMs),
-        settled: summarize(settledMs),
-        shed: summarize(shedMs),
+        acceptedMs,
+        settledMs,
+        shedMs,
         others,
         unanswered: sent - acceptedMs.length - shedMs.length - others,
         lastShedSeconds: lastShedAtUs === null ? null : (lastShedAtUs - startedAtUs) / 1e6,

@@ -19,6 +19,8 @@ export interface GatewayReady {
 }
 
 export type GatewayWork = ServerWork & {
+  /** Another key of the same account. */
+  createKey(name: string): Promise<string>;
   startProfile(input: null): Promise<void>;
   /** Writes the profile since `startProfile` to this file. */
   saveProfile(file: string): Promise<void>;
@@ -45,19 +47,28 @@ const app = await start(
 );
 const key = argument.key ?? app.firstKey;
 if (key === null) throw new Error("the fresh store has no first key");
-if (app.firstKey !== null && argument.isWithoutLedger !== true) await topUp(app.url);
+if (app.firstKey !== null && argument.isWithoutLedger !== true) await topUp();
 const ready: GatewayReady = { port: Number(new URL(app.url).port), key };
-const work: GatewayWork = { ...SERVER_WORK, ...createProfiler(), ...createResponseTimes() };
+const work: GatewayWork = { ...SERVER_WORK, createKey, ...createProfiler(), ...createResponseTimes() };
 answerParent(ready, work);
 
 /** Enough credits for any run. */
-async function topUp(url: string): Promise<void> {
-  const response = await fetch(`${url}/api/credits/topups`, {
+async function topUp(): Promise<void> {
+  await postApi("/api/credits/topups", { amountUsd: "100000" });
+}
+
+async function createKey(name: string): Promise<string> {
+  return ((await postApi("/api/keys", { name })) as { key: string }).key;
+}
+
+async function postApi(path: string, body: object): Promise<unknown> {
+  const response = await fetch(`${app.url}${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" },
-    body: JSON.stringify({ amountUsd: "100000" }),
+    body: JSON.stringify(body),
   });
-  if (!response.ok) throw new Error(`the top-up failed: ${await response.text()}`);
+  if (!response.ok) throw new Error(`${path} failed: ${await response.text()}`);
+  return response.json();
 }
 
 /** Grants every hold and keeps nothing. */

@@ -71,21 +71,24 @@ export function createAdmission(
   return (request, response) => {
     if (!isV1(request.url ?? "")) return handle(request, response);
     const reason = rejectionReason(inFlight, context);
-    if (reason !== null) return reject(request, response, reason);
+    // A late event loop rejects what a key sends beyond its fair place, so that others are still served.
+    const isLate = reason === "event_loop";
+    if (reason !== null && !isLate) return reject(request, response, reason);
     inFlight += 1;
     response.once("close", () => {
       inFlight -= 1;
     });
-    if (queue.tryStart()) return handle(request, response);
-    queue.add({
+    if (!isLate && queue.tryStart()) return handle(request, response);
+    const waiting = {
       client: clientOf(request, context.formats),
       isDisconnected: () => response.destroyed,
-      start: (waitedMs) => {
+      start: (waitedMs: number) => {
         (request as QueuedMessage)[QUEUE_WAIT_MS] = waitedMs;
         handle(request, response);
       },
-      reject: () => reject(request, response, "queue"),
-    });
+      reject: () => reject(request, response, reason ?? "queue"),
+    };
+    queue.add(waiting, isLate);
   };
 }
 

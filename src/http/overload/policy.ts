@@ -52,9 +52,9 @@ export const OVERLOAD_POLICY = {
   },
   concurrency: {
     /** Requests that start in one turn of the event loop. Short turns leave time to accept and reject connections. */
-    startsPerTurn: { normal: 32, overloaded: 8 },
-    /** Requests that may always work on key, body, decision and hold at once. Rejecting takes its share of the machine. */
-    workingMinRequests: { normal: 64, overloaded: 24 },
+    startsPerTurn: 32,
+    /** Requests that may always work on key, body, decision and hold at once, so that they share commits. */
+    workingMinRequests: 64,
     /** More may work at once where the database is slow by itself, up to this many. */
     workingMaxRequests: 1_024,
     /** As many may work as finish within this time. */
@@ -74,9 +74,9 @@ export const OVERLOAD_POLICY = {
     /** The connection is closed instead of reading a body larger than this to its end. */
     discardMaxBytes: 64 * 1024,
     /** Rejections written in one turn of the event loop. Other work gets its time between two turns. */
-    responsesPerTurn: 256,
+    responsesPerTurn: 64,
     /** Rejected connections read again in one turn. That is as much work as a few served requests. */
-    connectionsReadPerTurn: 64,
+    connectionsReadPerTurn: 32,
   },
   bodies: {
     /** Part of the memory that request bodies may take up. Each may be there four times: bytes, text, values, copy to send. */

@@ -9,8 +9,11 @@ const { queue: queuePolicy, concurrency: concurrencyPolicy } = OVERLOAD_POLICY;
 export interface RequestQueue {
   /** True when a request may start at once; it then counts as started. */
   tryStart(): boolean;
-  /** Adds a request that may not. It is started in its turn or rejected, perhaps at once. */
-  add(request: WaitingRequest): void;
+  /**
+   * Adds a request that may not. It is started in its turn or rejected, perhaps at once. With `isFairOnly` it is added if
+   * it gets a fair place, else rejected.
+   */
+  add(request: WaitingRequest, isFairOnly?: boolean): void;
   /** Counts a request whose body is complete as working until the returned function is called. */
   beginWork: ConcurrencyLimit["beginWork"];
   length(): number;
@@ -63,7 +66,7 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
     const atMs = nowMs();
     rate.tick(atMs, waiting.length() > 0);
     flood.sample(waiting.length(), atMs);
-    concurrency.update(flood.state(atMs));
+    concurrency.update();
     rejectOverdue(atMs);
   }, queuePolicy.tickMs).unref();
 
@@ -73,11 +76,13 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
       concurrency.start();
       return true;
     },
-    add(request) {
+    add(request, isFairOnly = false) {
       const atMs = nowMs();
       if (waiting.length() === 0) nonEmptySinceMs = atMs;
       flood.arrived();
-      if (waiting.add({ request, sinceMs: atMs }, limit(atMs))) return;
+      // Nothing may be running that would start it later.
+      if (isFairOnly) concurrency.scheduleTurn();
+      if (waiting.add({ request, sinceMs: atMs }, isFairOnly ? 0 : limit(atMs))) return;
       // A burst that is cut is no flood; a rejection during a flood prolongs it.
       if (flood.state(atMs) === "overloaded") flood.rejected(atMs);
       request.reject();
@@ -186,19 +191,20 @@ export interface ConcurrencyLimit {
   hasRoom(): boolean;
   /** Counts a request as started in this turn. `onTurn` runs in the next one. */
   start(): void;
+  /** Has `onTurn` run in the next turn. */
+  scheduleTurn(): void;
   /** Counts a request as working until the returned function is called. Calling that twice does no harm. */
   beginWork(): () => void;
-  /** Sets the limits from the state and from what was measured since the last call. Must be called regularly. */
-  update(state: LoadState): void;
+  /** Sets the limit from what was measured since the last call. Must be called regularly. */
+  update(): void;
 }
 
 /** `onTurn` runs when requests may start again. */
 export function createConcurrencyLimit(onTurn: () => void, nowMs: () => number): ConcurrencyLimit {
   const throughput = createThroughput(nowMs());
-  let state: LoadState = "normal";
   let started = 0;
   let working = 0;
-  let workingMax: number = concurrencyPolicy.workingMinRequests.normal;
+  let workingMax: number = concurrencyPolicy.workingMinRequests;
   let isTurnScheduled = false;
   const turn = (): void => {
     isTurnScheduled = false;
@@ -211,11 +217,12 @@ export function createConcurrencyLimit(onTurn: () => void, nowMs: () => number):
     setImmediate(turn);
   };
   return {
-    hasRoom: () => started < concurrencyPolicy.startsPerTurn[state] && working < workingMax,
+    hasRoom: () => started < concurrencyPolicy.startsPerTurn && working < workingMax,
     start() {
       started += 1;
       scheduleTurn();
     },
+    scheduleTurn,
     beginWork() {
       const sinceMs = nowMs();
       working += 1;
@@ -230,12 +237,11 @@ export function createConcurrencyLimit(onTurn: () => void, nowMs: () => number):
         throughput.finished(nowMs() - sinceMs);
       };
     },
-    update(newState) {
+    update() {
       const sustainable = throughput.sustainable(nowMs());
       const hadRoom = working < workingMax;
-      state = newState;
       workingMax = Math.min(
-        Math.max(sustainable, concurrencyPolicy.workingMinRequests[state]),
+        Math.max(sustainable, concurrencyPolicy.workingMinRequests),
         concurrencyPolicy.workingMaxRequests,
       );
       if (!hadRoom && working < workingMax) scheduleTurn();

@@ -4,8 +4,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../../core/errors.ts";
+import type { ClientFormat } from "../../formats/format.ts";
 import type { RequestFormats } from "../exchange/request-format.ts";
-import { requestIdHeaders, requestIdOf } from "../exchange/request-head.ts";
+import { requestIdOf } from "../exchange/request-head.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 import type { PressureReason } from "./pressure.ts";
 
@@ -37,6 +38,7 @@ interface RejectedRequest {
  * run, and accepted requests would not get on.
  */
 export function createRejector(formats: RequestFormats): (rejected: RejectedRequest) => void {
+  const prepared = createPreparedBodies(formats);
   const unread: Socket[] = [];
   const pending: RejectedRequest[] = [];
   let isTurnScheduled = false;
@@ -49,7 +51,7 @@ export function createRejector(formats: RequestFormats): (rejected: RejectedRequ
     isTurnScheduled = false;
     for (const socket of unread.splice(0, policy.connectionsReadPerTurn)) socket.resume();
     for (const [index, rejected] of pending.splice(0, policy.responsesPerTurn).entries()) {
-      const isKept = respond(rejected, formats);
+      const isKept = respond(rejected, prepared);
       if (isKept && index >= policy.connectionsReadPerTurn) unread.push(rejected.request.socket.pause());
     }
     if (unread.length > 0 || pending.length > 0) scheduleTurn();
@@ -63,22 +65,52 @@ export function createRejector(formats: RequestFormats): (rejected: RejectedRequ
 }
 
 /** True when the connection can bring another request. */
-function respond({ request, response, reason }: RejectedRequest, formats: RequestFormats): boolean {
-  const { headers, url = "" } = request;
+function respond({ request, response, reason }: RejectedRequest, prepared: PreparedBodies): boolean {
   const isClosing = hasLargeBody(request);
-  const error = ERRORS[reason];
   const id = requestIdOf(request);
-  const format = formats.of({ url, headers });
-  const body = JSON.stringify(format.writeError(error, id));
-  response.writeHead(error.status, {
-    ...requestIdHeaders(id, format),
-    "retry-after": String(randomRetryAfterSeconds()),
-    "content-type": "application/json; charset=utf-8",
-    "content-length": Buffer.byteLength(body),
-    ...(isClosing ? { connection: "close" } : {}),
-  });
+  const { format, parts } = prepared(request, reason);
+  const body = parts.join(id);
+  const headers = ["x-request-id", id, "retry-after", String(randomRetryAfterSeconds())];
+  headers.push("content-type", "application/json; charset=utf-8", "content-length", String(Buffer.byteLength(body)));
+  const { requestIdHeader } = format.habits;
+  if (requestIdHeader !== null) headers.push(requestIdHeader, id);
+  if (isClosing) headers.push("connection", "close");
+  response.writeHead(ERRORS[reason].status, headers);
   response.end(body);
   return !isClosing;
+}
+
+/** The body of a rejection, in parts between which the id of the request belongs. */
+type PreparedBodies = (
+  request: IncomingMessage,
+  reason: RejectionReason,
+) => { readonly format: ClientFormat; readonly parts: readonly string[] };
+
+/** Stands for the id in a body that is prepared. Ids need no escaping in JSON. */
+const ID_PLACE = "{id}";
+
+/** Bodies are written once for each format and reason: a rejection must cost as little as possible. */
+function createPreparedBodies(formats: RequestFormats): PreparedBodies {
+  const prepared = new Map<ClientFormat, BodyParts>();
+  return ({ url = "", headers }, reason) => {
+    const format = formats.of({ url, headers });
+    const bodies = prepared.get(format) ?? prepareBodies(format);
+    prepared.set(format, bodies);
+    return { format, parts: bodies[reason] };
+  };
+}
+
+type BodyParts = Readonly<Record<RejectionReason, readonly string[]>>;
+
+function prepareBodies(format: ClientFormat): BodyParts {
+  const partsOf = (reason: RejectionReason): readonly string[] =>
+    JSON.stringify(format.writeError(ERRORS[reason], ID_PLACE)).split(ID_PLACE);
+  return {
+    in_flight: partsOf("in_flight"),
+    queue: partsOf("queue"),
+    event_loop: partsOf("event_loop"),
+    memory: partsOf("memory"),
+  };
 }
 
 /** Random, so that clients do not all come back in the same second. */

@@ -20,7 +20,7 @@ import { few, scaled } from "../../support/random.ts";
 vi.setConfig({ testTimeout: scaled(180_000) });
 
 const BURST = OVERLOAD_POLICY.flood.burstRequests;
-const WORKING = OVERLOAD_POLICY.concurrency.workingMinRequests.normal;
+const WORKING = OVERLOAD_POLICY.concurrency.workingMinRequests;
 const HEAD = "Host: x\r\nContent-Type: application/json\r\n";
 const WHOLE = `POST /v1/chat/completions HTTP/1.1\r\n${HEAD}Content-Length: 2\r\n\r\n{}`;
 

@@ -135,7 +135,9 @@ describe("an event loop that cannot keep up", () => {
       }
     })();
     const ask = async (): Promise<number> => (await gateway.get("/v1/models")).status;
-    await expect.poll(ask).toBe(503);
+    await expect.poll(() => Promise.all(Array.from({ length: 20 }, ask))).toContain(503);
+    // One request at a time has a fair place.
+    expect(await ask()).toBe(200);
     expect(await shedCount("event_loop")).toBeGreaterThan(0);
     isBusy = false;
     await burning;

@@ -2,11 +2,14 @@
 
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { type AdmissionContext, createAdmission } from "../../../../src/http/overload/admission.ts";
 import type { PressureReason } from "../../../../src/http/overload/pressure.ts";
-import type { RequestQueue } from "../../../../src/http/overload/queue.ts";
+import { createQueue, type RequestQueue } from "../../../../src/http/overload/queue.ts";
 import { SHIPPED_FORMATS } from "../../../support/gateway/formats.ts";
+
+let queue: RequestQueue;
+afterEach(() => queue.close());
 
 function admissionUnder(reason: PressureReason) {
   const shed: string[] = [];
@@ -19,18 +22,18 @@ function admissionUnder(reason: PressureReason) {
     now: () => 0,
   } as unknown as AdmissionContext;
   let admitted = 0;
-  const queue = { tryStart: () => true } as RequestQueue;
+  queue = createQueue(500);
   const admit = createAdmission(context, queue, () => {
     admitted += 1;
   });
   return {
     shed,
     admitted: () => admitted,
-    ask(url: string): EventEmitter {
+    ask(url: string, key = "busy"): EventEmitter {
       const response = Object.assign(new EventEmitter(), { writeHead: () => response, end: () => response });
       const request = Object.assign(new EventEmitter(), {
         url,
-        headers: {},
+        headers: { authorization: `Bearer ${key}` },
         rawHeaders: [],
         complete: true,
         resume() {},
@@ -43,15 +46,22 @@ function admissionUnder(reason: PressureReason) {
 
 it("a late event loop rejects nothing while there is little to do", () => {
   const admission = admissionUnder("event_loop");
-  const responses = Array.from({ length: 32 }, () => admission.ask("/v1/models"));
+  for (let count = 0; count < 32; count += 1) admission.ask("/v1/models");
   expect([admission.admitted(), admission.shed]).toEqual([32, []]);
-  admission.ask("/v1/models");
-  expect([admission.admitted(), admission.shed]).toEqual([32, ["event_loop"]]);
   admission.ask("/healthz");
   expect(admission.admitted()).toBe(33);
-  responses[0]?.emit("close");
-  admission.ask("/v1/models");
-  expect([admission.admitted(), admission.shed]).toEqual([34, ["event_loop"]]);
+});
+
+it("a late event loop rejects what a key sends beyond its fair place, and serves other keys", async () => {
+  const admission = admissionUnder("event_loop");
+  for (let count = 0; count < 32; count += 1) admission.ask("/v1/models");
+  for (let count = 0; count < 20; count += 1) admission.ask("/v1/models");
+  admission.ask("/v1/models", "modest");
+  expect([admission.admitted(), admission.shed]).toEqual([32, Array(19).fill("event_loop")]);
+  await vi.waitFor(() => expect(admission.admitted()).toBe(34));
+  admission.ask("/v1/models", "modest");
+  await vi.waitFor(() => expect(admission.admitted()).toBe(35));
+  expect(admission.shed).toHaveLength(19);
 });
 
 it("memory that is used up rejects everything", () => {

@@ -5,7 +5,8 @@ import { createQueue, type RequestQueue } from "../../../../src/http/overload/qu
 
 const QUEUE_MS = 500;
 const PER_TURN = 32;
-const PER_FLOOD_TURN = 8;
+/** How many finish between two turns. */
+const PER_STEP = 8;
 const WORKING_MAX = 64;
 
 let atMs: number;
@@ -59,9 +60,9 @@ function turn(): void {
 function pass(ticks: number, { arrives = 0, done = 0 }: { arrives?: number; done?: number }): void {
   for (let tick = 0; tick < ticks; tick += 1) {
     crowd(arrives);
-    for (let left = done; left > 0; left -= PER_FLOOD_TURN) {
+    for (let left = done; left > 0; left -= PER_STEP) {
       turn();
-      for (const finish of finishes.splice(0, Math.min(left, PER_FLOOD_TURN))) finish();
+      for (const finish of finishes.splice(0, Math.min(left, PER_STEP))) finish();
     }
     turn();
     atMs += 50;
