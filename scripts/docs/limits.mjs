@@ -13,7 +13,7 @@ const POLICY = "http/overload/policy.ts";
 const UNITS = /** @type {const} */ ({
   Ms: (/** @type {number} */ value) => (value >= 1000 ? `${value / 1000} s` : `${value} ms`),
   Seconds: (/** @type {number} */ value) => `${value} s`,
-  Bytes: (/** @type {number} */ value) => `${value / 1024} KB`,
+  Bytes: (/** @type {number} */ value) => (value >= 1024 ? `${value / 1024} KB` : `${value} bytes`),
   Ratio: (/** @type {number} */ value) => String(value),
   Requests: (/** @type {number} */ value) => `${value.toLocaleString("en-US")} requests`,
   Ticks: (/** @type {number} */ value) => `${value} ticks`,

@@ -175,7 +175,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       "switchyard credits add 25 --idempotency-key invoice-1234",
       'switchyard credits adjust -2.50 --note "paid twice"',
       "switchyard credits balance --json",
-      "switchyard credits ledger --account acc_0123",
+      "switchyard credits ledger --account account_0123",
       "switchyard credits mode metered",
     ],
     tables: [

@@ -47,7 +47,7 @@ export const LIMIT_OPTIONS = {
     env: "SWITCHYARD_MEMORY_PERCENT",
     default: 85,
     read: number({ min: 1, max: 100 }),
-    help: "While the process uses more than this share of its memory, new /v1 requests get 503.",
+    help: "While the process uses more than this percentage of its memory, new /v1 requests get 503.",
   }),
   bodyBytes: option<number | null>({
     path: "limits.bodyBytes",

@@ -26,7 +26,7 @@ export const CATALOG_OPTIONS = {
     default: DEFAULT_MARKUP_PPM,
     shownDefault: String(DEFAULT_MARKUP_PPM / 1_000_000),
     read: markupPpm,
-    help: "What is charged on top of the provider's price, as a fraction of it.",
+    help: "What is charged on top of the provider's price, as a fraction of it: 0.05 is 5%, and 0 adds nothing.",
   }),
   unsureTier: option<Tier>({
     path: "routing.unsureTier",
