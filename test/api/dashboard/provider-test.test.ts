@@ -100,9 +100,9 @@ describe("a provider that does not", () => {
       /providers\.lab\.apiKey/,
     ],
     [403, { message: "Forbidden" }, /refuses the key \(403\)/, /Replace the key/],
-    [402, { message: "Pay" }, /paid first/, /Add credit/],
-    [400, { message: "Your credit balance is too low" }, /paid first/, /Add credit/],
-    [429, { message: "You exceeded", code: "insufficient_quota" }, /paid first/, /Add credit/],
+    [402, { message: "Pay" }, /insufficient credit/, /Add credit/],
+    [400, { message: "Your credit balance is too low" }, /insufficient credit/, /Add credit/],
+    [429, { message: "You exceeded", code: "insufficient_quota" }, /insufficient credit/, /Add credit/],
     [429, { message: "Slow down" }, /rate limit is reached/, /Wait/],
     [404, { message: "no such model" }, /does not know the model 'alpha'/, /upstream/],
     [500, { message: "oops" }, /server error \(500\)/, /Try again/],
@@ -122,7 +122,7 @@ describe("a provider that does not", () => {
 
   it("answers another format: says so", async () => {
     lab.on("*", sends(200, { hello: "I am a web server" }));
-    expect(await test()).toMatchObject({ ok: false, problem: expect.stringContaining("not the openai format") });
+    expect(await test()).toMatchObject({ ok: false, problem: expect.stringContaining("not in openai format") });
   });
 
   it("does not keep the key in the log either", async () => {
