@@ -63,7 +63,8 @@ test("a file that is moved away is missed, and found when it is back", async () 
   renameSync(path, `${path}.aside`);
   await expectRefusal("lost.db");
   renameSync(`${path}.aside`, path);
-  expect((await ready()).status).toBe(200);
+  // The refused request made it unready as well, until the next trial write.
+  await vi.waitFor(async () => expect((await ready()).status).toBe(200), { timeout: 30_000, interval: 100 });
   expect((await ask()).status).toBe(200);
 });
 
