@@ -103,7 +103,7 @@ export function recordTimeOf(id: string): number | null {
   return /^r[0-9a-z]{9}/.test(id) ? Number.parseInt(digits, 36) : null;
 }
 
-/** Whether the request counts as failed: rejected, unanswered, or broken off by a provider or by us. */
+/** Whether the request counts as failed: rejected, unanswered, or interrupted by a provider or by us. */
 export function isFailed({ status, ending }: Pick<RequestRecord, "status" | "ending">): boolean {
   return status >= 400 || ending === "provider-broke" || ending === "gateway-broke";
 }

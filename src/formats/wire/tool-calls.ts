@@ -20,7 +20,7 @@ export function toolIdFor(id: string, rule: Dialect["toolIds"]): string {
 /** Ids our stream reader gives to calls that came without one. */
 const MADE_UP_ID = /^(call_\d+)?$/;
 
-/** An id every format takes. One made up for a host that gave none must not come back in a later turn for another call. */
+/** An id every format takes. One created for a host that sent none must not come back in a later turn for another call. */
 export function clientToolId(id: string, index: number, { requestId }: { readonly requestId: string }): string {
   return toolIdFor(MADE_UP_ID.test(id) ? `toolu_${requestId}_${index}` : id, "safe-40");
 }
