@@ -14,7 +14,7 @@ const DEPLOY = join(import.meta.dirname, "../../../deploy");
 interface Service {
   readonly image?: string;
   readonly build?: string;
-  readonly environment?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string | null>>;
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
@@ -88,6 +88,12 @@ describe.each(["compose.yaml", "compose.scaled.yaml"])("%s", (file) => {
   test.each(gateways)("%s is given variables that the gateway knows", (_name, { environment = {} }) => {
     expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([]);
     expect(environment).not.toHaveProperty("HOST");
+  });
+
+  test.each(gateways)("%s is passed every provider key, and the proxies to trust", (_name, { environment = {} }) => {
+    for (const { keyVariable } of readBuiltin().providers) expect(environment).toHaveProperty(keyVariable, null);
+    expect(environment).toHaveProperty("SWITCHYARD_PUBLIC_URL", null);
+    expect(environment).toHaveProperty("SWITCHYARD_TRUSTED_PROXIES");
   });
 
   test.each(gateways)("%s has the time to finish that it was promised", (_name, service) => {
