@@ -28,13 +28,26 @@ export function chainError(walked: WalkedChain): GatewayError {
   if (clientFault !== undefined && (areAllClientFaults || isFinal)) return asClientError(clientFault);
   return new GatewayError("providersFailed", `${whatFailed(walked)} ${lastError(walked)}`, {
     code: "all_providers_failed",
-    retryAfterSeconds: retryAfterSeconds(failures, waitMs),
+    ...(isForOperator(walked)
+      ? { headers: { "x-should-retry": "false" } }
+      : { retryAfterSeconds: retryAfterSeconds(failures, waitMs) }),
     cause: failures.map((failure) => failure.message).join("; "),
   });
 }
 
-function whatFailed({ tier, chain, attempts }: WalkedChain): string {
-  const tried = new Set(attempts.map(({ model }) => model)).size;
+/** Would a retry get the same refusals, until the operator has done something? */
+function isForOperator(walked: WalkedChain): boolean {
+  const isRefusal = (failure: Failure): boolean => refusalOf(failure) !== undefined;
+  return countTried(walked) === walked.chain.length && walked.failures.every(isRefusal);
+}
+
+function countTried({ attempts }: WalkedChain): number {
+  return new Set(attempts.map(({ model }) => model)).size;
+}
+
+function whatFailed(walked: WalkedChain): string {
+  const { tier, chain } = walked;
+  const tried = countTried(walked);
   if (tried < chain.length) return `${tried} of the ${chain.length} models in the ${tier} chain were tried and failed.`;
   return tried === 1
     ? `The only model in the ${tier} chain failed.`
@@ -46,11 +59,15 @@ function lastError({ attempts, failures }: WalkedChain): string {
   const provider = attempts.at(-1)?.provider;
   const failure = failures.at(-1);
   if (provider === undefined || failure === undefined) return "None could be called in time.";
-  const refusal = REFUSALS[failure.status ?? 0];
-  if (failure.kind === "status" && refusal !== undefined) {
+  const refusal = refusalOf(failure);
+  if (refusal !== undefined) {
     return `Last error: ${provider} returned ${failure.status} (${refusal}). Check the provider with '${command("doctor")}'.`;
   }
   return `Last error: ${provider} ${failure.kind === "status" ? `returned ${failure.status}` : WHAT_HAPPENED[failure.kind]}.`;
+}
+
+function refusalOf({ kind, status }: Failure): string | undefined {
+  return kind === "status" ? REFUSALS[status ?? 0] : undefined;
 }
 
 /** A provider's statuses that only the operator can do something about. */

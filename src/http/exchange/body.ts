@@ -100,8 +100,10 @@ export function declaredLength({ headers }: FastifyRequest): number | null {
   return headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : null;
 }
 
+/** The rest of it may be of any length, so the connection ends with the response. */
 function tooLarge(): GatewayError {
-  return new GatewayError("tooLarge", "The body is larger than the server accepts.");
+  const message = "The body is larger than the server accepts.";
+  return new GatewayError("tooLarge", message, { headers: { connection: "close" } });
 }
 
 /** Charges each body before it is read. What is refused is not read, and discarded by Node when its response is sent. */
@@ -110,11 +112,7 @@ function chargeBodies(server: FastifyInstance, budget: BodyBudget): void {
   server.addHook("preParsing", (request, reply, _payload, done) => {
     if (!hasBody(request) || request.is404) return done();
     const declared = declaredLength(request);
-    if ((declared ?? 0) > request.routeOptions.bodyLimit) {
-      // The rest may be of any length.
-      reply.header("connection", "close");
-      return done(tooLarge());
-    }
+    if ((declared ?? 0) > request.routeOptions.bodyLimit) return done(tooLarge());
     const keep = (charge: BodyCharge): void => {
       request.bodyCharge = charge;
       whenOver(reply.raw, charge.release);

@@ -90,6 +90,7 @@ describe("413", () => {
   it("comes before the body where the length says so", async () => {
     const answer = await sendRaw(gateway.url, head(`Content-Length: ${50 * 1024 * 1024}`));
     expect(answer.status).toBe(413);
+    expect(answer.headers.get("connection")).toBe("close");
     expect(answer.headers.get("x-ratelimit-limit-requests")).toBe("600");
     expect(JSON.parse(answer.body)).toMatchObject({
       error: { type: "invalid_request_error", request_id: answer.headers.get("x-request-id") },
@@ -116,6 +117,7 @@ describe("413", () => {
     await closed;
     expect(received).toMatch(/^HTTP\/1\.1 413 /);
     expect(received.toLowerCase()).toContain("x-request-id: req_");
+    expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
     expect(sentBytes).toBeLessThan(4 * LIMIT_BYTES);
   });
 

@@ -56,6 +56,24 @@ test.each([
   expect(chainError(failures).details.retryAfterSeconds).toBe(seconds);
 });
 
+test.each([401, 402, 403, 404])("a chain that failed with %i alone invites no retry", (refusal) => {
+  const { details } = chainError([status(refusal), status(401)]);
+  expect(details.retryAfterSeconds).toBeUndefined();
+  expect(details.headers).toEqual({ "x-should-retry": "false" });
+});
+
+test("a refused key invites a retry where another model may recover", () => {
+  for (const failures of [
+    [status(401), status(500)],
+    [status(429), status(401)],
+  ]) {
+    expect(chainError(failures).details).toMatchObject({ retryAfterSeconds: 1 });
+  }
+  const untried = chainError([status(401)], { chain: ["model-0", "b"], waitMs: 4_000 });
+  expect(untried.details.retryAfterSeconds).toBe(4);
+  expect(untried.details.headers).toBeUndefined();
+});
+
 test.each<readonly [string, readonly Failure[], string]>([
   [
     "several models",
