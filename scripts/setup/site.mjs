@@ -24,13 +24,24 @@ export async function ensureSite(/** @type {Surroundings} */ surroundings) {
   });
 }
 
-/** Builds a stale site beside the server that is about to start, at low priority. Until then /docs shows the old one. */
+/**
+ * Builds a stale site beside the server that is about to start, at low priority. Until then /docs shows the old one.
+ * Nothing is said over the channel; the build ends when it closes, however this process ended.
+ */
 export function buildSiteInBackground(/** @type {string} */ root) {
   if (isSiteBuilt(root)) return;
-  const child = spawn(process.execPath, [join(root, "scripts/docs-build.mjs")], { cwd: root, stdio: "ignore" });
+  const stdio = /** @type {const} */ (["ignore", "ignore", "ignore", "ipc"]);
+  const child = spawn(process.execPath, [join(root, "scripts/docs-build.mjs")], { cwd: root, stdio: [...stdio] });
   child.on("error", () => {});
+  child.channel?.unref();
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   child.unref();
+}
+
+/** For the build in the background: ends it with the process that started it. */
+export function endWithStarter() {
+  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+  process.channel?.unref();
 }
 
 /** A new build of the server keeps the site that is there. */

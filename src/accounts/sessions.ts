@@ -12,8 +12,11 @@ export interface SignedIn {
 export interface Sessions {
   /** The token is returned here and stored nowhere. */
   open(user: User): Promise<string>;
+  /** One session for all visitors of a demo, so that a crawler without cookies does not fill the database. */
+  openShared(user: User): Promise<string>;
   /** Null when there is no such session, or it has ended. */
   find(token: string): Promise<SignedIn | null>;
+  /** A shared session goes on for the other visitors. */
   end(token: string): Promise<void>;
 }
 
@@ -26,25 +29,37 @@ export const SESSION_MAX_MS = 90 * DAY_MS;
 const TOUCH_MS = 10 * 60_000;
 
 export function createSessions({ store, now = Date.now }: { store: SessionStore; now?: () => number }): Sessions {
+  let shared: Promise<string> | null = null;
+
+  async function open(user: User): Promise<string> {
+    const token = makeToken();
+    const atMs = now();
+    const session = { hash: hashToken(token) as string, userId: user.id, createdAtMs: atMs, seenAtMs: atMs };
+    await store.insert(session, atMs - SESSION_IDLE_MS);
+    return token;
+  }
+
+  async function find(token: string): Promise<SignedIn | null> {
+    const hash = hashToken(token);
+    const found = hash === null ? null : await store.find(hash);
+    if (found === null) return null;
+    const atMs = now();
+    const { createdAtMs, seenAtMs } = found.session;
+    if (atMs >= seenAtMs + SESSION_IDLE_MS || atMs >= createdAtMs + SESSION_MAX_MS) return null;
+    if (atMs >= seenAtMs + TOUCH_MS) await store.touch(found.session.hash, atMs);
+    return found;
+  }
+
   return {
-    open: async (user) => {
-      const token = makeToken();
-      const atMs = now();
-      const session = { hash: hashToken(token) as string, userId: user.id, createdAtMs: atMs, seenAtMs: atMs };
-      await store.insert(session, atMs - SESSION_IDLE_MS);
-      return token;
+    open,
+    openShared: (user) => {
+      const before = shared?.catch(() => null) ?? Promise.resolve(null);
+      shared = before.then(async (token) => (token !== null && (await find(token)) !== null ? token : open(user)));
+      return shared;
     },
-    find: async (token) => {
-      const hash = hashToken(token);
-      const found = hash === null ? null : await store.find(hash);
-      if (found === null) return null;
-      const atMs = now();
-      const { createdAtMs, seenAtMs } = found.session;
-      if (atMs >= seenAtMs + SESSION_IDLE_MS || atMs >= createdAtMs + SESSION_MAX_MS) return null;
-      if (atMs >= seenAtMs + TOUCH_MS) await store.touch(found.session.hash, atMs);
-      return found;
-    },
+    find,
     end: async (token) => {
+      if (token === (await shared?.catch(() => null))) return;
       const hash = hashToken(token);
       if (hash !== null) await store.delete(hash);
     },

@@ -27,12 +27,18 @@ interface DemoOptions {
 export function demo(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "demo", terminal, parse: () => parseDemo(args) },
-    run: (options, { database }) => withStore(database, ({ db }) => fill(options, db, terminal)),
+    run: (options, { database, logging }) =>
+      withStore(database, ({ db }) => fill({ ...options, retentionDays: logging.retentionDays }, db, terminal)),
   });
 }
 
+interface FillOptions extends DemoOptions {
+  /** How long a server with these settings keeps requests. */
+  readonly retentionDays: number;
+}
+
 /** A store with data in it is left alone unless --yes was given. */
-async function fill(options: DemoOptions, db: Db, terminal: Terminal): Promise<number> {
+async function fill(options: FillOptions, db: Db, terminal: Terminal): Promise<number> {
   if ((await demoStateOf(db)) !== "fresh" && !options.isConfirmed) {
     terminal.say(
       "This database already has requests or credits, and generated ones could not be told apart. Nothing was changed. " +
@@ -74,7 +80,7 @@ export function progressOn(terminal: Terminal, total: number): (written: number)
 }
 
 /** Says what was written, and prints the new key on standard output. */
-function report(filled: DemoFilled, { plan, isJson }: DemoOptions, terminal: Terminal): void {
+function report(filled: DemoFilled, { plan, isJson, retentionDays }: FillOptions, terminal: Terminal): void {
   if (isJson) {
     printJson({ ...plan, ...filled }, terminal);
     return;
@@ -88,7 +94,11 @@ function report(filled: DemoFilled, { plan, isJson }: DemoOptions, terminal: Ter
       ? `All ${booked} charges are in the ledger, at the times of their requests.\n`
       : `The newest ${booked} charges are in the ledger, at the times of their requests. Older ones are monthly adjustments of ${olderUsd} USD in total ("${OLDER_NOTE}").\n`,
   );
-  terminal.say(`Balance: ${balanceUsd} USD. Open it with '${command("serve")}' on the same database.\n`);
+  terminal.say(`Balance: ${balanceUsd} USD. Open it with '${command("serve --demo")}' and the same --database.\n`);
+  if (plan.days > retentionDays)
+    terminal.say(
+      `Without --demo, requests older than ${retentionDays} days are deleted; SWITCHYARD_RETENTION_DAYS=${plan.days} keeps them.\n`,
+    );
   if (key === null) return;
   terminal.say('The key "production" is shown once:\n');
   terminal.out(`${key}\n`);

@@ -62,12 +62,14 @@ const PAUSE_MS = 1_000;
 function createPost(tracing: Tracing): { send(body: Buffer): Promise<void>; close(): void } {
   const { url, timeoutMs } = tracing;
   const agent = quietAgent(new URL(url).protocol);
-  const closing = new AbortController();
+  let isClosed = false;
   return {
     async send(body) {
-      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
+      // Joined with a signal that lives as long as the process, each one would leave a trace of itself in Node 20.
+      const signal = AbortSignal.timeout(timeoutMs);
       const lateAtMs = performance.now() + timeoutMs;
       for (;;) {
+        if (isClosed) throw new Error("the exporter is closed");
         const status = await postOnce(tracing, { agent, body, signal });
         if (status >= 200 && status < 300) return;
         if (!RETRIED.has(status) || performance.now() + PAUSE_MS >= lateAtMs) {
@@ -77,7 +79,8 @@ function createPost(tracing: Tracing): { send(body: Buffer): Promise<void>; clos
       }
     },
     close() {
-      closing.abort();
+      isClosed = true;
+      // Ends what is under way, too.
       agent.destroy();
     },
   };

@@ -53,6 +53,9 @@ test("generated traffic is served at once, labelled as such, and deleted at the 
     .getSetCookie()
     .map((each) => each.split(";")[0])
     .join("; ");
+  // Callers without cookies share one session, which a sign-out does not end.
+  const again = await fetch(`${url}/api/session`);
+  expect(again.headers.getSetCookie()[0]?.split(";")[0]).toBe(cookie);
   const asVisitor = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${url}${path}`, { ...init, headers: { cookie, origin: url, "content-type": "application/json" } });
   const { data } = (await (await asVisitor("/api/requests?limit=1")).json()) as {
@@ -67,6 +70,9 @@ test("generated traffic is served at once, labelled as such, and deleted at the 
   const refused = await asVisitor("/api/keys", { method: "POST", body: JSON.stringify({ name: "mine" }) });
   expect(refused.status).toBe(403);
   expect(await refused.json()).toMatchObject({ error: { code: "read_only" } });
+
+  expect((await asVisitor("/api/session", { method: "DELETE" })).status).toBe(204);
+  expect((await asVisitor("/api/requests?limit=1")).status).toBe(200);
 
   child.kill("SIGTERM");
   expect(await closed).toBe(0);

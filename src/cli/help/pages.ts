@@ -239,7 +239,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       "fills a new database with generated traffic, so that the dashboard has something to show. Every request is decided by the real router. No provider is called, and the credits are not real.",
     examples: [
       "switchyard demo --database sqlite:demo.db",
-      "switchyard serve --database sqlite:demo.db",
+      "switchyard serve --demo --database sqlite:demo.db",
       "switchyard demo --requests 100000 --days 7 --database sqlite:demo.db",
     ],
     tables: [
@@ -252,6 +252,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
     notes: [
       'The newest 30,000 requests are charged one by one. The rest is one correction per month, "demo: older traffic". Give the demo its own database: entries cannot be deleted.',
+      "serve --demo keeps every request. Without --demo, those older than logging.retentionDays are deleted.",
     ],
   },
   migrate: {

@@ -154,6 +154,19 @@ test("the command fills a fresh store once, and says how", async () => {
   expect(terminal.takeSaid()).toContain("Generated 40 requests");
 });
 
+test.each([
+  ["60", {}, "Without --demo, requests older than 30 days are deleted; SWITCHYARD_RETENTION_DAYS=60 keeps them."],
+  ["30", {}, null],
+  ["60", { SWITCHYARD_RETENTION_DAYS: "60" }, null],
+])("%s days and %j: the command says what a server would delete", async (days, env, note) => {
+  const terminal = recordTerminal({ env });
+  expect(await demo(readArguments(["demo", "--requests", "20", "--days", days]), terminal)).toBe(0);
+  const said = terminal.takeSaid();
+  expect(said).toContain("Open it with 'npm start -- serve --demo' and the same --database.");
+  if (note === null) expect(said).not.toContain("Without --demo");
+  else expect(said).toContain(note);
+});
+
 test("progress is shown on a screen only", async () => {
   const terminal = recordTerminal({ isScreen: true });
   expect(await demo(readArguments(["demo", "--requests", "20"]), terminal)).toBe(0);

@@ -3,6 +3,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,7 +15,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { isBuilt } from "../../../scripts/setup/build.mjs";
 import { isInstalled, npmCommand } from "../../../scripts/setup/dependencies.mjs";
 import { withLock } from "../../../scripts/setup/lock.mjs";
@@ -22,6 +24,8 @@ import { createProgress } from "../../../scripts/setup/progress.mjs";
 import { run } from "../../../scripts/setup/run.mjs";
 import { isSiteBuilt } from "../../../scripts/setup/site.mjs";
 import { checkNode, ensureBuild, ensureDependencies, ensureSite, setUp } from "../../../scripts/setup.mjs";
+
+const WAIT = { timeout: 20_000, interval: 20 };
 
 let root: string;
 let ran: string[];
@@ -235,6 +239,23 @@ describe("the documentation", () => {
     expect(readdirSync(root).filter((name) => name.startsWith(".dist-"))).toEqual([]);
   });
 
+  // With this checkout's scripts, and a generator that never ends.
+  test.each(["SIGTERM", "SIGKILL"] as const)("built in the background ends with the server: %s", async (signal) => {
+    pretendNpm();
+    cpSync(join(import.meta.dirname, "../../../scripts"), join(root, "scripts"), { recursive: true });
+    const hangs =
+      "require('node:fs').writeFileSync('generator.pid', String(process.pid)); setInterval(() => {}, 1000);";
+    write("node_modules/vitepress/bin/vitepress.js", hangs);
+    const site = pathToFileURL(join(root, "scripts/setup/site.mjs")).href;
+    const starts = `import(${JSON.stringify(site)}).then((site) => site.buildSiteInBackground(process.cwd())); setInterval(() => {}, 1000);`;
+    const server = spawn(process.execPath, ["-e", starts], { cwd: root, stdio: "ignore" });
+    await vi.waitFor(() => expect(read("generator.pid")).not.toBe(""), WAIT);
+    const generator = Number(read("generator.pid"));
+    server.kill(signal);
+    await vi.waitFor(() => expect(isRunning(generator)).toBe(false), WAIT);
+    await vi.waitFor(() => expect(readdirSync(root).filter((name) => name.startsWith(".dist-docs"))).toEqual([]), WAIT);
+  });
+
   test("is nothing to build where there are no pages, as in a package", async () => {
     rmSync(join(root, "docs"), { recursive: true });
     await ensureSite(surroundings());
@@ -408,6 +429,14 @@ function lockFile(changes: Record<string, LockEntry> = {}) {
       ...changes,
     },
   };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 function write(path: string, text: string): void {

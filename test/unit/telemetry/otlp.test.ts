@@ -1,8 +1,10 @@
 // Samplers by their names, the bytes of an export, and that the exporter stays out of a process that exports nothing.
 
 import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import type { Tracing } from "../../../src/config/options/traces.ts";
 import { openOtlp } from "../../../src/telemetry/otlp.ts";
 import { exportRequest, toProtobuf } from "../../../src/telemetry/otlp-message.ts";
@@ -75,6 +77,30 @@ test("an export as protobuf", () => {
 });
 
 describe("the exporter", () => {
+  it("joins no signal with one that lives as long as the process, which Node 20 would never forget", async () => {
+    const joined = vi.spyOn(AbortSignal, "any");
+    const otlp = openOtlp(TRACING, "1");
+    await expect(otlp.send([])).rejects.toThrow("ECONNREFUSED");
+    otlp.close();
+    expect(joined).not.toHaveBeenCalled();
+    joined.mockRestore();
+  });
+
+  it("ends what is under way when it is closed, and sends nothing after that", async () => {
+    let calls = 0;
+    const collector = createServer(() => {
+      calls += 1;
+      otlp.close();
+    });
+    await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+    const { port } = collector.address() as AddressInfo;
+    const otlp = openOtlp({ ...TRACING, timeoutMs: 60_000, url: `http://127.0.0.1:${port}/v1/traces` }, "1");
+    await expect(otlp.send([])).rejects.toThrow("socket hang up");
+    await expect(otlp.send([])).rejects.toThrow("closed");
+    expect(calls).toBe(1);
+    collector.close();
+  });
+
   const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
   const text = (name: string): string => readFileSync(join(SRC, name), "utf8");
 
