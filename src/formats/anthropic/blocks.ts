@@ -2,6 +2,7 @@
 
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
+import type { ReasoningDetail } from "../wire/reasoning-details.ts";
 
 /** The name in the registry; passage and native events compare it. */
 export const ANTHROPIC = "anthropic";
@@ -40,8 +41,23 @@ export function orphanedResult(text: string): string {
 }
 
 /** Also thoughts that the provider shows only encrypted. */
-export function isThinking({ type }: Block): boolean {
+export function isThinking({ type }: JsonObject): boolean {
   return type === "thinking" || type === "redacted_thinking";
+}
+
+/** A signed or encrypted thought in the internal shape; null for a block without what its model would check. */
+export function detailOf({ type, thinking, signature, data }: JsonObject): ReasoningDetail | null {
+  if (type === "redacted_thinking" && typeof data === "string") {
+    return { type: "reasoning.encrypted", format: ANTHROPIC, data };
+  }
+  if (type !== "thinking" || typeof signature !== "string" || signature === "") return null;
+  return { type: "reasoning.text", format: ANTHROPIC, text: typeof thinking === "string" ? thinking : "", signature };
+}
+
+/** The block that an entry of this format was made from. */
+export function thinkingBlock({ text = "", signature = "", data }: ReasoningDetail): Block {
+  if (data !== undefined) return { type: "redacted_thinking", data };
+  return { type: "thinking", thinking: text, signature };
 }
 
 /** Carries a cache mark from one form of a content part to the other. */

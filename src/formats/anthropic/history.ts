@@ -5,6 +5,7 @@ import type { Dialect } from "../../core/model.ts";
 import type { Outgoing } from "../format.ts";
 import type { Conversion } from "../wire/conversion.ts";
 import { isObject } from "../wire/fields.ts";
+import { isSealed } from "../wire/reasoning-details.ts";
 import { toolIdFor } from "../wire/tool-calls.ts";
 import { type Block, blocksOf, isThinking, reminder, type Turn, textBlock } from "./blocks.ts";
 import { PREFILL, THINKING_HISTORY } from "./errors.ts";
@@ -88,7 +89,7 @@ function adaptSystem(turn: Turn, isFit: boolean, { dialect, conversion }: Rules)
 }
 
 function adaptBlock(block: Block, { stripsThinking, conversion }: Rules): Block | null {
-  if (isThinking(block) && (stripsThinking || isUnsigned(block))) {
+  if (isThinking(block) && (stripsThinking || isForeign(block))) {
     conversion.note("dropped thinking that another model left behind: it has no signature this one takes");
     return null;
   }
@@ -96,8 +97,10 @@ function adaptBlock(block: Block, { stripsThinking, conversion }: Rules): Block 
   return block.type === "tool_result" ? withSafeId(block, "tool_use_id") : block;
 }
 
-function isUnsigned(block: Block): boolean {
-  return block.type === "thinking" && (typeof block.signature !== "string" || block.signature === "");
+/** Not signed at all, or by another vendor. */
+function isForeign({ type, signature, data }: Block): boolean {
+  if (type === "redacted_thinking") return isSealed(data);
+  return typeof signature !== "string" || signature === "" || isSealed(signature);
 }
 
 const SAFE_ID = /^[A-Za-z0-9_-]+$/;

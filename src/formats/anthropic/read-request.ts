@@ -69,7 +69,7 @@ function readPrompt(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> &
   const conversion = new Conversion();
   const messages = convertTurns(
     { system: body.system as Turn["content"] | undefined, turns: body.messages as readonly Turn[] },
-    { conversion, keepsCacheControl: false, keepsReasoning: false },
+    { conversion, keepsCacheControl: false, keepsReasoning: false, keepsDetails: false },
   );
   return { messages, tools: readArray(body, "tools").map(readTool), refusals: conversion.refusals };
 }

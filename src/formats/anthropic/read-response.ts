@@ -5,7 +5,7 @@ import type { ResponseReading, WholeResponse } from "../format.ts";
 import { unreadable } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { type JsonSource, parseResponse } from "../wire/json-source.ts";
-import { ANTHROPIC, finishReasonFor } from "./blocks.ts";
+import { ANTHROPIC, detailOf, finishReasonFor } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
 import { readAnthropicUsage } from "./usage.ts";
 
@@ -64,6 +64,7 @@ function writeCompletion(message: JsonObject, usage: Usage | null): JsonObject {
   const blocks = (message.content as readonly unknown[]).filter(isObject);
   const text = textOf(blocks, "text");
   const thinking = textOf(blocks, "thinking");
+  const details = blocks.flatMap((block) => detailOf(block) ?? []).map((detail, index) => ({ ...detail, index }));
   const calls = blocks.filter(isToolUse).map(writeCall);
   return {
     id: message.id,
@@ -77,6 +78,7 @@ function writeCompletion(message: JsonObject, usage: Usage | null): JsonObject {
           content: text === "" ? null : text,
           refusal: refusalText(message),
           ...(thinking === "" ? {} : { reasoning_content: thinking }),
+          ...(details.length === 0 ? {} : { reasoning_details: details }),
           ...(calls.length === 0 ? {} : { tool_calls: calls }),
         },
         logprobs: null,

@@ -7,7 +7,7 @@ import { unreadableStream } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { OutputMeter } from "../wire/output-meter.ts";
 import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
-import { ANTHROPIC, finishReasonFor } from "./blocks.ts";
+import { ANTHROPIC, detailOf, finishReasonFor, isThinking } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
 import { refusalText } from "./read-response.ts";
 import { mergeAnthropicUsage, readAnthropicUsage } from "./usage.ts";
@@ -23,9 +23,20 @@ interface ToolBlock {
   hasArguments: boolean;
 }
 
+/** A thought on its way. Its signature comes last. */
+interface ThinkingBlock {
+  readonly type: unknown;
+  readonly data: unknown;
+  thinking: string;
+  signature: string;
+}
+
 class AnthropicStreamReader implements StreamReader {
   readonly #events: SseReader;
   readonly #tools = new Map<unknown, ToolBlock>();
+  /** The open block, when it is a thought. */
+  #thought: ThinkingBlock | null = null;
+  #detailCount = 0;
   #head: JsonObject = {};
   #usage: JsonObject = {};
   #fault: ProviderFault | null = null;
@@ -139,7 +150,10 @@ class AnthropicStreamReader implements StreamReader {
 
   #readBlockStart(index: unknown, block: JsonObject): JsonObject | null {
     if (block.type === "text") return this.#say("content", block.text);
-    if (block.type === "thinking") return this.#say("reasoning_content", block.thinking);
+    if (isThinking(block)) {
+      this.#thought = { type: block.type, data: block.data, thinking: "", signature: textOf(block.signature) };
+      return this.#think(block.thinking);
+    }
     if (block.type !== "tool_use") return null;
     const whole = isObject(block.input) && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : "";
     const tool = { index: this.#tools.size, id: String(block.id), hasArguments: whole !== "" };
@@ -152,7 +166,8 @@ class AnthropicStreamReader implements StreamReader {
 
   #readDelta(index: unknown, delta: JsonObject): JsonObject | null {
     if (delta.type === "text_delta") return this.#say("content", delta.text);
-    if (delta.type === "thinking_delta") return this.#say("reasoning_content", delta.thinking);
+    if (delta.type === "thinking_delta") return this.#think(delta.thinking);
+    if (delta.type === "signature_delta") return this.#sign(delta.signature);
     const tool = delta.type === "input_json_delta" ? this.#tools.get(index) : undefined;
     const text = delta.partial_json;
     if (tool === undefined || typeof text !== "string" || text === "") return null;
@@ -161,8 +176,28 @@ class AnthropicStreamReader implements StreamReader {
     return argumentsOf(tool, text);
   }
 
+  #think(text: unknown): JsonObject | null {
+    if (this.#thought !== null) this.#thought.thinking += textOf(text);
+    return this.#say("reasoning_content", text);
+  }
+
+  #sign(signature: unknown): null {
+    if (this.#thought !== null) this.#thought.signature += textOf(signature);
+    return null;
+  }
+
+  #readThought(thought: ThinkingBlock): JsonObject | null {
+    this.#thought = null;
+    const detail = detailOf({ ...thought });
+    if (detail === null) return null;
+    const index = this.#detailCount;
+    this.#detailCount += 1;
+    return { delta: { reasoning_details: [{ ...detail, index }] } };
+  }
+
   // A call without arguments has no deltas; chat-completions clients parse the arguments all the same.
   #readBlockStop(index: unknown): JsonObject | null {
+    if (this.#thought !== null) return this.#readThought(this.#thought);
     const tool = this.#tools.get(index);
     if (tool === undefined || tool.hasArguments) return null;
     tool.hasArguments = true;
@@ -186,6 +221,10 @@ class AnthropicStreamReader implements StreamReader {
     this.#output.add(text);
     return { delta: { [field]: text } };
   }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function argumentsOf({ index }: ToolBlock, text: string): JsonObject {

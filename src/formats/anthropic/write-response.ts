@@ -5,8 +5,9 @@ import type { Usage } from "../../core/chat.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { spliceFields } from "../wire/json-source.ts";
+import { detailsIn, isSealed, type ReasoningDetail, sealDetail } from "../wire/reasoning-details.ts";
 import { clientToolId, toolNameRestorer } from "../wire/tool-calls.ts";
-import { type Block, stopReasonFor, textBlock } from "./blocks.ts";
+import { ANTHROPIC, type Block, stopReasonFor, textBlock, thinkingBlock } from "./blocks.ts";
 import { writeAnthropicUsage } from "./usage.ts";
 
 /** From a provider of this format: its bytes but for the model name, missing usage and the added `service` object. */
@@ -39,7 +40,7 @@ function writeMessage(completion: JsonObject, context: ResponseContext, usage: U
   const calls = callsOf(message);
   const restoreName = nameRestorer(context);
   const blocks: readonly Block[] = [
-    ...thinkingBlocks(message),
+    ...thoughtBlocks(message),
     ...textBlocks(message),
     ...calls.map((call, index) => toolBlock(call, { index, context, restoreName })),
   ];
@@ -90,9 +91,27 @@ function callsOf({ tool_calls: calls, function_call: call }: JsonObject): readon
   return isObject(call) ? [{ id: "", function: call }] : [];
 }
 
-function thinkingBlocks(message: JsonObject): readonly Block[] {
+/** Signed where the provider signed. The text comes with the signatures, or beside them. */
+function thoughtBlocks(message: JsonObject): readonly Block[] {
   const { reasoning } = splitContent(message);
-  return reasoning === "" ? [] : [{ type: "thinking", thinking: reasoning, signature: "" }];
+  const signed = detailsIn(message).map(signedBlock);
+  if (reasoning === "" || signed.some(({ thinking }) => asText(thinking) !== "")) return signed;
+  const seal = sealOf(signed[0]);
+  return [{ type: "thinking", thinking: reasoning, signature: seal }, ...(seal === "" ? signed : signed.slice(1))];
+}
+
+/** What may sign a thought whose text came before it. Data of Anthropic's is a block of its own. */
+export function sealOf({ signature, data }: JsonObject = {}): string {
+  return asText(signature) || (isSealed(data) ? data : "");
+}
+
+/** An entry as a client of this format keeps it; what Anthropic did not sign is sealed, so that it is told apart. */
+export function signedBlock(detail: ReasoningDetail): Block {
+  if (detail.format === ANTHROPIC) return thinkingBlock(detail);
+  const text = detail.text ?? detail.summary ?? "";
+  const sealed = sealDetail(detail);
+  if (text === "") return { type: "redacted_thinking", data: sealed };
+  return { type: "thinking", thinking: text, signature: sealed };
 }
 
 function textBlocks(message: JsonObject): readonly Block[] {

@@ -6,11 +6,12 @@ import type { ChatChunk, NativeEvent, ResponseContext, StreamOptions, StreamWrit
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { rawValue, scanText, spliceFields } from "../wire/json-source.ts";
 import { createObjectScanner, type ObjectScanner } from "../wire/object-scanner.ts";
+import { detailsIn } from "../wire/reasoning-details.ts";
 import { clientToolId } from "../wire/tool-calls.ts";
-import { stopReasonFor } from "./blocks.ts";
+import { type Block, stopReasonFor } from "./blocks.ts";
 import { writeAnthropicStreamError } from "./errors.ts";
 import { writeAnthropicUsage } from "./usage.ts";
-import { messageHead, nameRestorer, splitContent } from "./write-response.ts";
+import { messageHead, nameRestorer, sealOf, signedBlock, splitContent } from "./write-response.ts";
 
 /** The vendor's own event for silence; clients skip it. */
 const PING = writeAnthropicEvent({ type: "ping" });
@@ -37,6 +38,8 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
     const delta = isObject(choice.delta) ? choice.delta : {};
     const { reasoning, text } = splitContent(delta);
     if (reasoning !== "") blocks.addText("thinking", reasoning);
+    if (delta.reasoning_details !== undefined)
+      for (const detail of detailsIn(delta)) blocks.addSigned(signedBlock(detail));
     if (text !== "") blocks.addText("text", text);
     hasRefusal ||= typeof delta.refusal === "string" && delta.refusal !== "";
     for (const call of callsOf(delta)) blocks.addTool(call);
@@ -166,11 +169,13 @@ interface ToolDelta {
 
 /** A block on its way: what has come of it and is not sent yet. */
 interface Segment {
-  readonly kind: "thinking" | "text" | "tool";
+  readonly kind: "thinking" | "redacted_thinking" | "text" | "tool";
   readonly toolIndex: number;
   id: string;
   name: string;
   pending: string;
+  /** Of a thought; it comes after the text. */
+  signature: string;
   isOpen: boolean;
   readonly scanner: ObjectScanner | null;
 }
@@ -197,8 +202,22 @@ export class BlockWriter {
 
   addText(kind: "thinking" | "text", text: string): void {
     const last = this.#queue.at(-1);
-    const segment = last?.kind === kind ? last : this.#push(newSegment(kind, -1));
+    const segment = last?.kind === kind && last.signature === "" ? last : this.#push(newSegment(kind, -1));
     segment.pending += text;
+  }
+
+  /** Signs the thought whose text has just come, or adds one. */
+  addSigned(block: Block): void {
+    const last = this.#queue.at(-1);
+    const seal = sealOf(block);
+    if (last?.kind === "thinking" && last.signature === "" && seal !== "") {
+      last.signature = seal;
+      return;
+    }
+    const isThinking = block.type === "thinking";
+    const segment = this.#push(newSegment(isThinking ? "thinking" : "redacted_thinking", -1));
+    segment.signature = String(isThinking ? block.signature : block.data);
+    if (isThinking) segment.pending = String(block.thinking);
   }
 
   addTool({ index, id, name, text }: ToolDelta): void {
@@ -223,7 +242,7 @@ export class BlockWriter {
       }
       events += this.#flush(head);
       if (!isOver && !mayClose(head, this.#queue.length)) break;
-      events += this.#close();
+      events += this.#close(head);
     }
     return events;
   }
@@ -243,31 +262,37 @@ export class BlockWriter {
   #flush(segment: Segment): string {
     const text = segment.pending;
     segment.pending = "";
-    if (text === "") return "";
-    const delta = deltaOf(segment, text);
+    return text === "" ? "" : this.#delta(deltaOf(segment, text));
+  }
+
+  #delta(delta: JsonObject): string {
     return writeAnthropicEvent({ type: "content_block_delta", index: this.#blockIndex, delta });
   }
 
-  #close(): string {
+  #close({ kind, signature }: Segment): string {
     this.#queue.shift();
-    const event = writeAnthropicEvent({ type: "content_block_stop", index: this.#blockIndex });
+    const isSigned = kind === "thinking" && signature !== "";
+    const signed = isSigned ? this.#delta({ type: "signature_delta", signature }) : "";
+    const event = signed + writeAnthropicEvent({ type: "content_block_stop", index: this.#blockIndex });
     this.#blockIndex += 1;
     return event;
   }
 }
 
-/** While its arguments are incomplete a tool call may go on, whatever else has come in between. */
-function mayClose({ scanner }: Segment, waiting: number): boolean {
+/** While its arguments are incomplete a tool call may go on, whatever else has come in between. Nothing follows a signature. */
+function mayClose({ scanner, signature }: Segment, waiting: number): boolean {
+  if (signature !== "") return true;
   return waiting > 1 && (scanner === null || scanner.isComplete);
 }
 
 function newSegment(kind: Segment["kind"], toolIndex: number): Segment {
   const scanner = kind === "tool" ? createObjectScanner() : null;
-  return { kind, toolIndex, id: "", name: "", pending: "", isOpen: false, scanner };
+  return { kind, toolIndex, id: "", name: "", pending: "", signature: "", isOpen: false, scanner };
 }
 
-function openingBlock({ kind }: Segment, { id, name }: { id: string; name: string }): JsonObject {
+function openingBlock({ kind, signature }: Segment, { id, name }: { id: string; name: string }): JsonObject {
   if (kind === "tool") return { type: "tool_use", id, name, input: {} };
+  if (kind === "redacted_thinking") return { type: kind, data: signature };
   return kind === "text" ? { type: "text", text: "" } : { type: "thinking", thinking: "", signature: "" };
 }
 

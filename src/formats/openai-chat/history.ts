@@ -4,6 +4,7 @@
 import type { ChatMessage, ToolCall } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
 import { isObject } from "../wire/fields.ts";
+import { withoutDetails } from "../wire/reasoning-details.ts";
 
 /** Names under which hosts leave a model's thoughts in a message. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"] as const;
@@ -11,16 +12,20 @@ const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details",
 // Gemini refuses a call without the signature it gave; this value it accepts for calls that it did not make.
 const FOREIGN_SIGNATURE = { google: { thought_signature: "skip_thought_signature_validator" } };
 
-/** Most hosts have none, and their messages are not looked at. */
-export function hasHistoryRules(dialect: Dialect): boolean {
+/** Whether earlier turns must be looked at: most hosts have no rules, and most turns no signatures. */
+export function hasHistoryRules(messages: readonly ChatMessage[], dialect: Dialect): boolean {
   const { reasoningHistory = "keep", needsThoughtSignatures = false } = dialect;
-  return reasoningHistory !== "keep" || needsThoughtSignatures;
+  return reasoningHistory !== "keep" || needsThoughtSignatures || messages.some(hasDetails);
+}
+
+function hasDetails(message: ChatMessage): boolean {
+  return (message as { reasoning_details?: unknown }).reasoning_details !== undefined;
 }
 
 /** The same message when nothing has to change. */
 export function adaptHistory(message: ChatMessage, dialect: Dialect): ChatMessage {
   if (message.role !== "assistant") return message;
-  const adapted = keepsReasoning(message, dialect) ? message : without(message, REASONING_FIELDS);
+  const adapted = keepsReasoning(message, dialect) ? withoutDetails(message) : without(message, REASONING_FIELDS);
   const calls = message.tool_calls;
   if (calls === undefined || calls === null || calls.length === 0) return adapted;
   if (dialect.needsThoughtSignatures === true) return withSignature(adapted, calls);

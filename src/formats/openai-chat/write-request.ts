@@ -102,7 +102,7 @@ function writeStreamOptions({ request, model, refusedFields }: Outgoing, changes
 /** The messages as this host takes them, or null when they can go as they are. */
 function adaptMessages(messages: readonly ChatMessage[], dialect: Dialect): readonly ChatMessage[] | null {
   const isPlain = dialect.hasDeveloperRole && dialect.takesMessageNames && dialect.toolIds === "any";
-  if (isPlain && !hasHistoryRules(dialect)) return null;
+  if (isPlain && !hasHistoryRules(messages, dialect)) return null;
   let isChanged = false;
   const adapted = messages.map((message) => {
     const result = adaptMessage(message, dialect);

@@ -25,6 +25,7 @@ beforeAll(async () => {
     models: [
       `  - { id: mistral, provider: lab, upstream: mistral-1, tier: LIGHT, ${PRICE}, ${CAN}, dialect: { toolIds: alphanumeric-9, reasoningHistory: drop } }`,
       `  - { id: deepseek, provider: lab, upstream: deepseek-1, tier: LIGHT, ${PRICE}, ${CAN}, dialect: { reasoningHistory: tool-turns } }`,
+      `  - { id: budget, provider: native, upstream: claude-old-1, tier: LIGHT, ${PRICE}, ${CAN}, dialect: { thinking: budget } }`,
     ],
   });
 });
@@ -197,6 +198,34 @@ describe.each([false, true])("a tool loop over six vendors' turns, stream %s", (
     ).toBe(true);
     const mistral = mixed.openai.requests.findLast(({ body }) => body.model === "mistral-1")?.raw;
     expect(mistral).not.toContain("reasoning_content");
+    const last = mixed.anthropic.requests.at(-1) as ReceivedRequest;
+    const thoughts = (last.body.messages as Turn[]).flatMap(blocksOf).filter(({ type }) => type === "thinking");
+    expect(thoughts).toEqual([0, 1].map(() => thinking("Let me see.", "claude-signed==")));
+  });
+
+  it("in chat-completions with a thinking budget, which needs the signed thought of the open call", async () => {
+    const messages: Message[] = [{ role: "user", content: "Look up both places." }];
+    const tools = [{ type: "function", function: { name: "look_up", parameters: { type: "object" } } }];
+    for (let turn = 0; turn < 3; turn += 1) {
+      script();
+      const answer = await mixed.gateway.post("/v1/chat/completions", {
+        ...{ model: "budget", service_profile: "direct", max_tokens: 4096, reasoning_effort: "low" },
+        ...{ stream, tools, messages },
+      });
+      expect(answer.status).toBe(200);
+      const message = stream
+        ? messageFrom(await readStream(answer))
+        : ((await answer.json()) as { choices: { message: Message }[] }).choices[0]?.message;
+      messages.push(message as Message);
+      for (const { id } of message?.tool_calls ?? [])
+        messages.push({ role: "tool", tool_call_id: id, content: `result of ${id}` });
+      const sent = mixed.anthropic.requests.at(-1) as ReceivedRequest;
+      expect(sent.body.thinking).toMatchObject({ type: "enabled" });
+      const asked = checkNative(sent).filter(({ role }) => role === "assistant");
+      expect(asked.map((said) => blocksOf(said).map(({ type }) => type))).toEqual(
+        Array.from({ length: turn }, () => ["thinking", "tool_use", "tool_use"]),
+      );
+    }
   });
 });
 
@@ -222,19 +251,23 @@ function blocksFrom(events: readonly FakeBlock[]): Block[] {
 function messageFrom({ chunks, isDone }: Awaited<ReturnType<typeof readStream>>): Message {
   expect(isDone).toBe(true);
   const calls: { id: string; type: string; function: { name: string; arguments: string } }[] = [];
+  const details: unknown[] = [];
   let thought = "";
   for (const { choices } of chunks) {
     const delta = choices[0]?.delta as {
+      reasoning_details?: unknown[];
       reasoning_content?: string;
       tool_calls?: { index: number; id?: string; function: { name?: string; arguments?: string } }[];
     };
     thought += delta?.reasoning_content ?? "";
+    details.push(...(delta?.reasoning_details ?? []));
     for (const { index, id, function: called } of delta?.tool_calls ?? []) {
       calls[index] ??= { id: id ?? "", type: "function", function: { name: called.name ?? "", arguments: "" } };
       calls[index].function.arguments += called.arguments ?? "";
     }
   }
-  return { role: "assistant", content: null, tool_calls: calls, reasoning_content: thought } as Message;
+  const signed = details.length === 0 ? {} : { reasoning_details: details };
+  return { role: "assistant", content: null, tool_calls: calls, reasoning_content: thought, ...signed } as Message;
 }
 
 describe("an open tool loop", () => {

@@ -5,8 +5,19 @@ import type { ChatMessage, ContentPart } from "../../../core/chat.ts";
 import type { Model } from "../../../core/model.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { detailsOf } from "../../wire/reasoning-details.ts";
 import { toolIdFor } from "../../wire/tool-calls.ts";
-import { type Block, cacheMark, NO_RESULT, orphanedResult, reminder, type Turn, textBlock } from "../blocks.ts";
+import {
+  ANTHROPIC,
+  type Block,
+  cacheMark,
+  NO_RESULT,
+  orphanedResult,
+  reminder,
+  type Turn,
+  textBlock,
+  thinkingBlock,
+} from "../blocks.ts";
 
 /** The first turn must be a user's; this one says nothing that a model could answer. */
 const OPENING = "(The conversation begins with the next message.)";
@@ -152,7 +163,7 @@ function asReminder(block: Block): Block {
   return { ...block, text: reminder(String(block.text)) };
 }
 
-// Assistant messages as the blocks of one turn: first what was said, then the tool calls.
+// Assistant messages as the blocks of one turn: first what was thought, then what was said, then the tool calls.
 
 /** Ids the API takes; others are replaced by a hash of themselves. */
 const SAFE_ID = /^[A-Za-z0-9_-]+$/;
@@ -172,10 +183,12 @@ interface WrittenAssistant {
 }
 
 function writeAssistant(messages: readonly ChatMessage[], options: AssistantOptions): WrittenAssistant {
+  const thoughts: Block[] = [];
   const texts: Block[] = [];
   const calls: Block[] = [];
   const callIds = new Map<string, string>();
   for (const message of messages) {
+    thoughts.push(...detailsOf(ANTHROPIC, message).map(thinkingBlock));
     texts.push(...writeTexts(message));
     for (const call of readCalls(message)) {
       const id = callId(call.id, options);
@@ -183,7 +196,8 @@ function writeAssistant(messages: readonly ChatMessage[], options: AssistantOpti
       calls.push({ type: "tool_use", id, name: call.name, input: parseInput(call.text, options.conversion) });
     }
   }
-  return { blocks: [...texts, ...calls], callIds };
+  const said = [...texts, ...calls];
+  return { blocks: said.length === 0 ? [] : [...thoughts, ...said], callIds };
 }
 
 // Hosts that give no ids of their own get the same made-up one in every turn, and Anthropic refuses repeats. An id that

@@ -3,6 +3,7 @@
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
 import {
   type Block,
@@ -24,6 +25,8 @@ export interface Prompt {
 interface TurnOptions extends PartOptions {
   /** Whether readable thinking of earlier turns goes along as `reasoning_content`. */
   readonly keepsReasoning: boolean;
+  /** Whether thinking that a model of another format signed goes along. */
+  readonly keepsDetails: boolean;
 }
 
 // Differs from conversation to conversation and so would spoil every cached prefix.
@@ -73,12 +76,14 @@ function convertAssistant(blocks: readonly Block[], options: TurnOptions): ChatM
   const calls = blocks.filter((block) => block.type === "tool_use").map(convertCall);
   const content = assistantText(blocks);
   const reasoning = options.keepsReasoning ? thinkingText(blocks) : "";
+  const details = options.keepsDetails ? blocks.flatMap((block) => openBlock(block) ?? []) : [];
   noteDropped(blocks, options);
   if (content === null && calls.length === 0) return null;
   return {
     role: "assistant",
     content,
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
 }
@@ -112,11 +117,17 @@ function thinkingText(blocks: readonly Block[]): string {
     .join("\n");
 }
 
+/** What a model of another format signed; what Anthropic signed only Anthropic reads. */
+function openBlock({ type, signature, data }: Block): ReasoningDetail | null {
+  if (type === "thinking") return openDetail(signature);
+  return type === "redacted_thinking" ? openDetail(data) : null;
+}
+
 function noteDropped(blocks: readonly Block[], { conversion, keepsReasoning }: TurnOptions): void {
   for (const block of blocks) {
     if (block.type === "text" || block.type === "tool_use") continue;
     if (!isThinking(block)) conversion.note(`dropped '${block.type}' from an earlier turn: only Anthropic can read it`);
-    else if (!keepsReasoning)
+    else if (!keepsReasoning && !isSealed(block.signature ?? block.data))
       conversion.note("dropped thinking of earlier turns: only the model that made it can read it");
   }
 }

@@ -33,7 +33,7 @@ export function writeChatBody({ body, chat }: ClientRequest, model: Model): Chat
   const keepsReasoning = (model.dialect.reasoningHistory ?? "drop") !== "drop";
   const messages = convertTurns(
     { system: body.system as Turn["content"] | undefined, turns: body.messages as readonly Turn[] },
-    { conversion, keepsCacheControl, keepsReasoning },
+    { conversion, keepsCacheControl, keepsReasoning, keepsDetails: true },
   );
   const converted: JsonObject = {
     model: body.model,
