@@ -55,6 +55,7 @@ export const CHECKED_PAGES = [
   "docs/reference/configuration.md",
   "docs/reference/errors.md",
   "docs/reference/models.md",
+  "docs/reference/other-endpoints.md",
   "docs/reference/request-fields.md",
   "docs/start/clients.md",
   "docs/start/providers.md",

@@ -44,6 +44,7 @@ export const SECTIONS = [
     items: [
       { text: "API", link: "/reference/api" },
       { text: "Request fields", link: "/reference/request-fields" },
+      { text: "Completions, embeddings and more", link: "/reference/other-endpoints" },
       { text: "Configuration", link: "/reference/configuration" },
       { text: "Command line", link: "/reference/cli" },
       { text: "Errors", link: "/reference/errors" },

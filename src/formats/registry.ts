@@ -2,11 +2,14 @@
 
 import type { FormatName } from "../core/model.ts";
 import { anthropicMessages } from "./anthropic/codec.ts";
-import type { Format } from "./format.ts";
+import type { ClientFormat, Format } from "./format.ts";
 import { openaiChat } from "./openai-chat/codec.ts";
+import { openaiCompletions } from "./openai-completions/codec.ts";
 
 /** The first is spoken where a request does not tell its own. */
 const FORMATS: readonly [Format, ...Format[]] = [openaiChat, anthropicMessages];
+/** Spoken by clients alone: no provider is called with one of these. */
+const CLIENT_FORMATS: readonly ClientFormat[] = [openaiCompletions];
 
 /** The registered formats by name. */
 export interface Formats {
@@ -15,19 +18,26 @@ export interface Formats {
   readonly usual: Format;
   /** Asking for a format that is not registered is a fault of ours. */
   named(name: FormatName): Format;
+  /** The same at the client's end, where a few more are spoken. */
+  forClients(name: FormatName): ClientFormat;
 }
 
 /** `additional`: formats beside those that ship. */
 export function createFormats(additional: readonly Format[] = []): Formats {
   const all = [...FORMATS, ...additional];
-  const byName = new Map(all.map((format) => [format.name, format]));
   return {
     all,
     usual: FORMATS[0],
-    named(name) {
-      const format = byName.get(name);
-      if (format === undefined) throw new Error(`there is no wire format ${name}`);
-      return format;
-    },
+    named: finder(all),
+    forClients: finder<ClientFormat>([...all, ...CLIENT_FORMATS]),
+  };
+}
+
+function finder<T extends ClientFormat>(formats: readonly T[]): (name: FormatName) => T {
+  const byName = new Map(formats.map((format) => [format.name, format]));
+  return (name) => {
+    const format = byName.get(name);
+    if (format === undefined) throw new Error(`there is no wire format ${name}`);
+    return format;
   };
 }

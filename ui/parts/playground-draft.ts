@@ -133,7 +133,7 @@ export function playgroundHref(detail: RequestDetail): string {
   return `/playground${draftFragment({ ...EMPTY_DRAFT, mode, ...asked, ...kept, from: detail.requestId })}`;
 }
 
-/** The request body as a draft, in either format. What cannot be read is left empty. */
+/** The request body as a draft, in any format. What cannot be read is left empty. */
 function draftOfBody(text: string): Partial<Draft> {
   try {
     const body = JSON.parse(text) as Json;
@@ -141,7 +141,7 @@ function draftOfBody(text: string): Partial<Draft> {
     const talk = messages.filter(({ role }) => role === "user" || role === "assistant");
     const system = messages.find(({ role }) => role === "system")?.content ?? body.system ?? "";
     return {
-      prompt: textOf(talk.at(-1)?.content),
+      prompt: textOf(talk.at(-1)?.content ?? body.prompt),
       system: textOf(system),
       turns: talk.slice(0, -1).map(({ role, content }) => ({ role: role as Turn["role"], content: textOf(content) })),
       tools: body.tools === undefined ? "" : JSON.stringify(body.tools, null, 2),

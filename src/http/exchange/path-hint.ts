@@ -19,7 +19,6 @@ const INSTEAD: readonly (readonly [path: RegExp, hint: string])[] = [
     /^\/v1\/responses(\/|$)/,
     "The Responses API is not served: use chat completions (POST /v1/chat/completions). AI SDK: openai.chat('auto'). OpenAI Agents SDK: set_default_openai_api('chat_completions').",
   ],
-  [/^\/v1\/completions$/, "Use POST /v1/chat/completions."],
   [/^\/v1\/complete$/, "Use POST /v1/messages."],
   [/^\/v1beta\/models$/, "The Gemini API is not served: use GET /v1/models."],
   [/^\/v1(beta)?\/models\/[^/]+:\w+$/, "The Gemini API is not served: use POST /v1/chat/completions."],

@@ -50,14 +50,14 @@ export function createRequestFormats(formats: Formats, routes: readonly Completi
   const others = formats.all.filter((format) => format !== usual);
   // What begins like a completion path belongs to its format too, also where nothing is found.
   const paths = routes
-    .map(({ path, format }) => ({ pattern: beginsWith(path), format: formats.named(format) }))
+    .map(({ path, format }) => ({ pattern: beginsWith(path), format: formats.forClients(format) }))
     .filter(({ format }) => format !== usual);
   const completions = new Set(routes.map(({ path }) => path));
   const sentBy = (headers: IncomingHttpHeaders): ClientFormat =>
     others.find(({ habits }) => habits.isSentBy(headers as ClientHeaders)) ?? usual;
   return {
     routes,
-    named: formats.named,
+    named: formats.forClients,
     of({ url, headers }) {
       for (const { pattern, format } of paths) if (pattern.test(url)) return format;
       return MODELS.test(url) ? sentBy(headers) : usual;

@@ -29,6 +29,7 @@ import {
 } from "../openapi/schema.ts";
 import {
   ChatRequestSchema,
+  CompletionRequestSchema,
   CountRequestSchema,
   MessagesRequestSchema,
   RoutingDebugRequestSchema,
@@ -70,13 +71,15 @@ const ServiceSchema = named("Service", {
   fallback: Flag,
 });
 
+const ChatUsage = Type.Object({ prompt_tokens: Integer, completion_tokens: Integer, total_tokens: Integer });
+
 export const ChatCompletionSchema = named("ChatCompletion", {
   id: AnyText,
   object: Type.Literal("chat.completion"),
   created: Integer,
   model: AnyText,
   choices: Type.Array(Type.Unsafe<object>({ type: "object", required: ["index", "message", "finish_reason"] })),
-  usage: Type.Object({ prompt_tokens: Integer, completion_tokens: Integer, total_tokens: Integer }),
+  usage: ChatUsage,
   service: ServiceSchema,
 });
 
@@ -92,6 +95,16 @@ const ChatCompletionChunkSchema = named("ChatCompletionChunk", {
 
 /** A stream that breaks off ends with an error as its last event. */
 export const CHAT_STREAM = eventStream(Type.Union([ChatCompletionChunkSchema, ErrorSchema]), { end: "[DONE]" });
+
+const completionFields = {
+  id: AnyText,
+  object: Type.Literal("text_completion"),
+  created: Integer,
+  model: AnyText,
+  choices: Type.Array(Type.Unsafe<object>({ type: "object", required: ["text", "index", "finish_reason"] })),
+};
+const CompletionSchema = named("Completion", { ...completionFields, usage: ChatUsage, service: ServiceSchema });
+const CompletionChunkSchema = named("CompletionChunk", { ...completionFields, service: Type.Optional(ServiceSchema) });
 
 const MessageSchema = named("Message", {
   id: AnyText,
@@ -143,6 +156,16 @@ export const V1_OPERATIONS: readonly Operation[] = [
     summary: "Route a chat request to a model and answer it, whole or as a stream",
     body: json(ChatRequestSchema, hello),
     response: { ...json(ChatCompletionSchema), ...CHAT_STREAM },
+    parameters: [idempotencyKey],
+    errors: COMPLETION_ERRORS,
+  }),
+  v1("createCompletion", "post", "/v1/completions", {
+    summary: "The same in the legacy completions format: one prompt, plain text",
+    body: json(CompletionRequestSchema, { model: "auto", prompt: "The capital of France is", max_tokens: 64 }),
+    response: {
+      ...json(CompletionSchema),
+      ...eventStream(Type.Union([CompletionChunkSchema, ErrorSchema]), { end: "[DONE]" }),
+    },
     parameters: [idempotencyKey],
     errors: COMPLETION_ERRORS,
   }),

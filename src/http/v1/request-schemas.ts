@@ -84,6 +84,20 @@ const promptFields = {
 
 const open = { additionalProperties: true };
 
+const samplingFields = {
+  stream: optional(Flag),
+  stream_options: optional(AnyObject),
+  max_tokens: optional(outputTokens(1)),
+  max_completion_tokens: optional(outputTokens(1)),
+  n: optional(Type.Integer({ minimum: 1, maximum: CHOICES_MAX })),
+  temperature: optional(between(0, 2)),
+  top_p: optional(between(0, 1)),
+  frequency_penalty: optional(between(-2, 2)),
+  presence_penalty: optional(between(-2, 2)),
+  stop: optional(Type.Union([AnyText, Texts])),
+  response_format: optional(AnyObject),
+};
+
 export const ChatRequestSchema = named(
   "ChatCompletionRequest",
   {
@@ -92,17 +106,22 @@ export const ChatRequestSchema = named(
     tools: optional(Tools),
     tool_choice: optional(Type.Union([AnyText, AnyObject])),
     parallel_tool_calls: optional(Flag),
-    stream: optional(Flag),
-    stream_options: optional(AnyObject),
-    max_tokens: optional(outputTokens(1)),
-    max_completion_tokens: optional(outputTokens(1)),
-    n: optional(Type.Integer({ minimum: 1, maximum: CHOICES_MAX })),
-    temperature: optional(between(0, 2)),
-    top_p: optional(between(0, 1)),
-    frequency_penalty: optional(between(-2, 2)),
-    presence_penalty: optional(between(-2, 2)),
-    stop: optional(Type.Union([AnyText, Texts])),
-    response_format: optional(AnyObject),
+    ...samplingFields,
+    ...controls,
+  },
+  { ...open, allOf: PROFILE_NEEDS },
+);
+
+export const CompletionRequestSchema = named(
+  "CompletionRequest",
+  {
+    model: optional(AnyText),
+    prompt: Type.Union([AnyText, Type.Array(AnyText, { minItems: 1, maxItems: 1 })]),
+    suffix: optional(AnyText),
+    echo: optional(Flag),
+    best_of: optional(Type.Integer({ minimum: 1, maximum: CHOICES_MAX, description: "The same as n." })),
+    logprobs: optional(Type.Literal(false)),
+    ...samplingFields,
     ...controls,
   },
   { ...open, allOf: PROFILE_NEEDS },

@@ -58,7 +58,6 @@ describe("a path", () => {
     ["/v1/chat", "Did you mean /v1/chat/completions?"],
     ["/v1/routing/debg", "Did you mean /v1/routing/debug?"],
     ["/v1/responses", "use chat completions (POST /v1/chat/completions)"],
-    ["/v1/completions", "Use POST /v1/chat/completions."],
     ["/v1beta/models/auto:generateContent", "use POST /v1/chat/completions"],
     ["/api/chat", "use POST /v1/chat/completions"],
     ["/v1/embeddings", "Only chat models"],

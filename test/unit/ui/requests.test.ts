@@ -68,4 +68,14 @@ describe("a request as curl", () => {
     });
     expect(command).toContain("anthropic-version");
   });
+
+  test("goes to the endpoint that was called, and to chat for the playground's own", () => {
+    const sent = (route: string): readonly unknown[] => {
+      const given = words(curlOf({ ...asked, route }, "http://here"));
+      return [given[0], JSON.parse(given.at(-2) ?? "")];
+    };
+    const completion = { model: "auto", prompt: "YOUR_PROMPT" };
+    expect(sent("/v1/completions")).toEqual(["http://here/v1/completions", completion]);
+    expect(sent("/api/playground/run")[0]).toBe("http://here/v1/chat/completions");
+  });
 });

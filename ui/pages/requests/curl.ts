@@ -7,27 +7,35 @@ import type { RequestDetail } from "../../types.ts";
 /** What of a record the command needs. */
 type RecordedRequest = Pick<RequestDetail, "route" | "stream" | "content" | "decision">;
 
-/** The command, with the headers of its format. */
+const CHAT = "/v1/chat/completions";
+const messages = [{ role: "user", content: "YOUR_PROMPT" }];
+
+/** What stands in for the fields of a prompt that was not kept, by endpoint. */
+const PLACEHOLDERS: Readonly<Record<string, object>> = {
+  [CHAT]: { messages },
+  "/v1/messages": { max_tokens: 1024, messages },
+  "/v1/completions": { prompt: "YOUR_PROMPT" },
+};
+
+/** The command, with the headers of its format. The playground's requests become chat requests. */
 export function curlOf(detail: RecordedRequest, origin: string): string {
-  const isMessages = detail.route === "/v1/messages";
-  const path = isMessages ? "/v1/messages" : "/v1/chat/completions";
+  const path = detail.route in PLACEHOLDERS ? detail.route : CHAT;
   return [
     `curl ${origin}${path} \\`,
     '  -H "Authorization: Bearer $SWITCHYARD_KEY" \\',
-    ...(isMessages ? ['  -H "anthropic-version: 2023-06-01" \\'] : []),
+    ...(path === "/v1/messages" ? ['  -H "anthropic-version: 2023-06-01" \\'] : []),
     '  -H "Content-Type: application/json" \\',
-    `  -d '${bodyOf(detail, isMessages).replaceAll("'", "'\\''")}'`,
+    `  -d '${bodyOf(detail, path).replaceAll("'", "'\\''")}'`,
   ].join("\n");
 }
 
 /** A body that was cut would not parse. The playground's own requests have another shape, so they are written again. */
-function bodyOf({ route, stream, content, decision }: RecordedRequest, isMessages: boolean): string {
-  const isKept = content !== null && !content.isRequestCut && route.startsWith("/v1/");
+function bodyOf({ route, stream, content, decision }: RecordedRequest, path: string): string {
+  const isKept = content !== null && !content.isRequestCut && route === path;
   if (isKept) return content.request;
   return JSON.stringify({
     model: decision?.controls?.model ?? "auto",
-    ...(isMessages ? { max_tokens: 1024 } : {}),
-    messages: [{ role: "user", content: "YOUR_PROMPT" }],
+    ...PLACEHOLDERS[path],
     ...(stream ? { stream: true } : {}),
     ...controlsOf(decision?.controls ?? {}),
   });
