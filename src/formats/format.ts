@@ -26,6 +26,22 @@ export interface ClientRequest extends RequestBody {
   readonly controls: Controls;
   /** Why only a provider of the client's own format can serve this; empty or absent when any can. */
   readonly nativeNeeds?: readonly string[];
+  /** Absent where the body says everything. */
+  readonly target?: RequestTarget;
+}
+
+/** What a request says beside its body. */
+export interface RequestHead {
+  readonly headers?: ClientHeaders | undefined;
+  readonly target?: RequestTarget | undefined;
+}
+
+/** What some formats say in path and query instead of the body. */
+export interface RequestTarget {
+  readonly model: string;
+  readonly isStream: boolean;
+  /** How a stream is written: as server-sent events, or as one JSON array that arrives piece by piece. */
+  readonly framing: "sse" | "json-array";
 }
 
 /** A request body, in whichever shape a codec is asked to write from. */
@@ -78,7 +94,7 @@ export interface ClientFormat {
   /** What the format calls the output cap, for messages to the client. */
   readonly outputCapField: string;
   readonly habits: ClientHabits;
-  readRequest(source: JsonSource, body: JsonObject, headers?: ClientHeaders): ClientRequest;
+  readRequest(source: JsonSource, body: JsonObject, head?: RequestHead): ClientRequest;
   /** The request in the internal shape, written for this model. Throws `unconvertible` where that cannot be said. */
   toChat(request: ClientRequest, model: Model): ChatBody;
   /** Whether the prompt may go into a cache for an hour, which costs more. Says yes when in doubt. */

@@ -81,6 +81,6 @@ export function createClientStream(
       return chosen.write(chunks);
     },
     end: (service, usage) => (chosen ?? converting).end(service, usage),
-    fail: (error) => converting.fail(error),
+    fail: (error) => (chosen ?? converting).fail(error),
   };
 }

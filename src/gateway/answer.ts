@@ -22,6 +22,7 @@ export type Answer =
   | {
       readonly kind: "stream";
       readonly headers: HeaderMap;
+      readonly contentType: string;
       readonly text: AsyncGenerator<string>;
       readonly ping: string;
     };
@@ -78,6 +79,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   const { model } = answered;
   const { decision } = reservation;
   const expected = { isFallback: model.id !== decision.model, savings: decision.savings, isUsageEstimated: false };
+  const contentType = call.request.target?.framing === "json-array" ? JSON_TYPE : STREAM_TYPE;
   const capture = captureFor(call);
   const writer = createClientStream(call.format, responseContext(ready, services), {
     service: writeService(decision, expected),
@@ -98,13 +100,13 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
       const assessment = assess(delivered, services);
       const closing = writer.end(writeService(decision, assessment), assessment.usage);
-      const stored = storedAnswer(call, STREAM_TYPE, () => textSoFar + closing);
+      const stored = storedAnswer(call, contentType, () => textSoFar + closing);
       const settlement = await book(delivered, assessment, stored, services);
       end({ event: "finished", isCutting: false, settlement });
       return closing;
     },
   });
-  return { kind: "stream", headers: serviceHeaders(decision, expected), text, ping: writer.ping };
+  return { kind: "stream", headers: serviceHeaders(decision, expected), contentType, text, ping: writer.ping };
 }
 
 /** What the report will tell of the response, gathered while it passes. */

@@ -3,7 +3,7 @@
 
 import { type ChatRequest, OUTPUT_TOKENS_MAX, type Tool } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { BarePrompt, ClientHeaders, ClientRequest } from "../format.ts";
+import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
 import { readControls } from "../service/controls.ts";
 import { Conversion } from "../wire/conversion.ts";
 import {
@@ -26,7 +26,11 @@ export const MESSAGE_ROLES = ["user", "assistant", "system"] as const;
 const ROLES: ReadonlySet<unknown> = new Set(MESSAGE_ROLES);
 
 /** Throws what is wrong with the body, by field; Behaviour 4. */
-export function readAnthropicRequest(source: JsonSource, body: JsonObject, headers?: ClientHeaders): ClientRequest {
+export function readAnthropicRequest(
+  source: JsonSource,
+  body: JsonObject,
+  { headers }: RequestHead = {},
+): ClientRequest {
   checkSampling(body);
   const { messages, tools, refusals } = readPrompt(body);
   const isStream = readBoolean(body, "stream");

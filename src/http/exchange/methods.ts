@@ -60,6 +60,7 @@ function normalised(url: string): string {
 }
 
 function toPattern(url: string): RegExp {
-  const escaped = url.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+");
-  return new RegExp(`^${escaped}$`);
+  const parts = url.replaceAll("(.+)", "").split(/(?<!:):[A-Za-z]+/);
+  const escaped = parts.map((part) => part.replaceAll("::", ":").replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${escaped.join("[^/]+")}$`);
 }

@@ -2,14 +2,20 @@
 // are written in the same format.
 
 import type { IncomingHttpHeaders } from "node:http";
+import type { FastifyRequest } from "fastify";
 import type { FormatName } from "../../core/model.ts";
 import type { ClientFormat, ClientHeaders } from "../../formats/format.ts";
 import type { Formats } from "../../formats/registry.ts";
 
 /** Where clients of a format ask for completions. */
 export interface CompletionRoute {
+  /** `{model}` stands for the model where clients name it in the path. */
   readonly path: string;
   readonly format: FormatName;
+  /** Everything below it belongs to the format too; the path itself when left out. */
+  readonly base?: string;
+  /** Whether the path asks for a stream. Absent where the body does. */
+  readonly isStream?: boolean;
   /** Where they ask how many input tokens a request has, if the format knows that. */
   readonly countPath?: string;
 }
@@ -36,11 +42,21 @@ declare module "fastify" {
     /** Null only before the first hook has run. */
     clientFormat: ClientFormat | null;
   }
+  interface FastifyContextConfig {
+    /** The route as it is recorded, where the router needs another pattern. */
+    label?: string;
+  }
+}
+
+/** The route of a request as logs, metrics and the request log name it; undefined for an unknown path. */
+export function routeOf({ routeOptions }: Pick<FastifyRequest, "routeOptions">): string | undefined {
+  return routeOptions.config?.label ?? routeOptions.url;
 }
 
 const V1 = /^\/+v1(?:[/?]|$)/;
 const MODELS = /^\/+v1\/+models(?:[/?]|$)/;
 
+/** Whether a path is for clients with an API key. */
 export function isV1(url: string): boolean {
   return V1.test(url);
 }
@@ -49,8 +65,9 @@ export function createRequestFormats(formats: Formats, routes: readonly Completi
   const { usual } = formats;
   const others = formats.all.filter((format) => format !== usual);
   // What begins like a completion path belongs to its format too, also where nothing is found.
-  const paths = routes
-    .map(({ path, format }) => ({ pattern: beginsWith(path), format: formats.forClients(format) }))
+  const bases = new Map(routes.map(({ path, base = path, format }) => [base, format]));
+  const paths = [...bases]
+    .map(([base, format]) => ({ pattern: beginsWith(base), format: formats.forClients(format) }))
     .filter(({ format }) => format !== usual);
   const completions = new Set(routes.map(({ path }) => path));
   const sentBy = (headers: IncomingHttpHeaders): ClientFormat =>

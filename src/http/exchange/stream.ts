@@ -7,15 +7,19 @@ import type { FastifyReply } from "fastify";
 
 /** Proxies and clients give up on a silent stream, so a ping goes out after this long. */
 const SILENCE_MS = 15_000;
+const EVENT_STREAM = "text/event-stream; charset=utf-8";
 
 interface StreamText {
+  /** Server-sent events when left out. */
+  readonly contentType?: string;
   readonly text: AsyncGenerator<string>;
   readonly ping: string;
 }
 
-export async function sendStream(reply: FastifyReply, { text, ping }: StreamText, stallMs: number): Promise<void> {
+export async function sendStream(reply: FastifyReply, stream: StreamText, stallMs: number): Promise<void> {
+  const { text, ping } = stream;
   const response = reply.raw;
-  await writeHead(reply, text);
+  await writeHead(reply, stream);
   reply.hijack();
   const silence = setInterval(() => response.writableNeedDrain || response.write(ping), SILENCE_MS);
   try {
@@ -36,11 +40,11 @@ export async function sendStream(reply: FastifyReply, { text, ping }: StreamText
 }
 
 /** If the head cannot be written, nobody will read the text. Its source is told, so that it releases what it holds. */
-async function writeHead(reply: FastifyReply, text: AsyncGenerator<string>): Promise<void> {
+async function writeHead(reply: FastifyReply, { contentType = EVENT_STREAM, text }: StreamText): Promise<void> {
   try {
     reply.raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
-      "content-type": "text/event-stream; charset=utf-8",
+      "content-type": contentType,
       "cache-control": "no-cache, no-transform",
       "x-accel-buffering": "no",
     });

@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Cancellation } from "../../core/cancellation.ts";
-import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
+import type { ClientFormat, ClientHeaders, ClientRequest, RequestTarget } from "../../formats/format.ts";
 import type { Answer } from "../../gateway/answer.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
 import type { CallContext } from "../context.ts";
@@ -20,14 +20,19 @@ interface HttpExchange {
   readonly reply: FastifyReply;
 }
 
+/** An exchange whose body has not been read. */
+interface NewExchange extends HttpExchange {
+  readonly target: RequestTarget | undefined;
+}
+
 /** Reads the body in the given format and answers it. A body that cannot be read never becomes a call. */
 export async function answerIn(
   format: ClientFormat,
-  { request, reply }: HttpExchange,
+  { request, reply, target }: NewExchange,
   edge: CallContext,
 ): Promise<FastifyReply> {
   const { source, body } = await parsedBodyOf(request);
-  const clientRequest = format.readRequest(source, body, request.headers as ClientHeaders);
+  const clientRequest = format.readRequest(source, body, { headers: request.headers as ClientHeaders, target });
   return answerRequest({ format, clientRequest, request, reply }, edge);
 }
 

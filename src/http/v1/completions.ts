@@ -1,6 +1,7 @@
 // The completion endpoints, one row per format. A format in the registry and a row here are open to clients.
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { RequestTarget } from "../../formats/format.ts";
 import { estimateInputTokens } from "../../routing/cost.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
@@ -14,15 +15,32 @@ export const COMPLETION_ROUTES: readonly CompletionRoute[] = [
 ];
 
 export function registerCompletions(server: FastifyInstance, edge: CallContext): void {
-  for (const { path, format: name, countPath } of edge.formats.routes) {
+  for (const route of edge.formats.routes) {
+    const { path, format: name, countPath } = route;
     const format = edge.formats.named(name);
-    server.post(path, (request, reply) => answerIn(format, { request, reply }, edge));
+    const isStream = route.isStream === true;
+    post(server, path, (request, reply) => {
+      return answerIn(format, { request, reply, target: targetOf(request, isStream) }, edge);
+    });
     const { counting } = format;
     if (countPath === undefined || counting === undefined) continue;
     // A local estimate, free of charge.
-    server.post(countPath, async (request) => {
+    post(server, countPath, async (request) => {
       const { body } = await parsedBodyOf(request);
       return counting.writeCount(estimateInputTokens(counting.readRequest(body)));
     });
   }
+}
+
+/** The router takes no name before a colon unless it has a pattern. Dots in it may be anything but a slash. */
+function post(server: FastifyInstance, path: string, handler: RouteHandlerMethod): void {
+  server.post(path.replace("{model}:", ":model(.+)::"), { config: { label: path } }, handler);
+}
+
+/** What the path says, where it names the model. */
+function targetOf({ params, query }: FastifyRequest, isStream: boolean): RequestTarget | undefined {
+  const { model } = params as { readonly model?: string };
+  if (model === undefined) return undefined;
+  const { alt } = query as { readonly alt?: unknown };
+  return { model, isStream, framing: alt === "sse" ? "sse" : "json-array" };
 }

@@ -9,6 +9,7 @@ import { requireCredits } from "../../gateway/reserve.ts";
 import type { PublicContext } from "../context.ts";
 import { declaredLength } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
+import { routeOf } from "../exchange/request-format.ts";
 import { isLarge } from "../overload/body-budget.ts";
 
 type KeyAdmissionContext = Pick<PublicContext, "keys" | "limiter" | "wrongKeys" | "settings" | "metrics" | "now">;
@@ -79,8 +80,8 @@ export function createCreditCheck({
   services,
 }: Pick<PublicContext, "formats" | "services">): onRequestHookHandler {
   return (request, _reply, done) => {
-    const { headers, routeOptions } = request;
-    const isCharged = formats.isCompletion(routeOptions.url ?? "") && headers["idempotency-key"] === undefined;
+    const route = routeOf(request) ?? "";
+    const isCharged = formats.isCompletion(route) && request.headers["idempotency-key"] === undefined;
     if (!isCharged || !isLarge(declaredLength(request) ?? Number.POSITIVE_INFINITY)) return done();
     requireCredits(callerOf(request).key.accountId, services).then(() => done(), done);
   };

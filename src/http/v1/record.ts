@@ -14,6 +14,7 @@ import { NO_FACTS, reportOf } from "../../gateway/report.ts";
 import { failureReason, type RequestMetric } from "../../telemetry/request-metrics.ts";
 import { readTraceparent, type TraceContext } from "../../telemetry/trace-context.ts";
 import type { CallContext } from "../context.ts";
+import { routeOf } from "../exchange/request-format.ts";
 import { queueWaitMsOf } from "../overload/admission.ts";
 import { toRecord } from "./request-record.ts";
 
@@ -146,8 +147,8 @@ export class RequestRecording implements CallObserver {
     const { log, metrics, records, formats } = this.#edge;
     log.info(this.#logFields(closing), "request");
     metrics.end(this.#metric(closing));
-    const { routeOptions, caller, id: requestId } = this.#request;
-    const route = routeOptions.url ?? "";
+    const { caller, id: requestId } = this.#request;
+    const route = routeOf(this.#request) ?? "";
     const recorded = toRecord({
       route,
       isCompletion: formats.isCompletion(route),
@@ -174,7 +175,7 @@ export class RequestRecording implements CallObserver {
     const { decision, answeredBy, cost } = this.#report;
     const { routingAt, routedAt } = this.#times;
     return {
-      route: this.#request.routeOptions.url ?? "unknown",
+      route: routeOf(this.#request) ?? "unknown",
       status,
       tier: decision?.tier ?? "none",
       model: answeredBy ?? "none",
@@ -190,13 +191,13 @@ export class RequestRecording implements CallObserver {
   }
 
   #logFields(closing: Closing): LogFields<"request.completed"> {
-    const { id, method, routeOptions, url, caller } = this.#request;
+    const { id, method, url, caller } = this.#request;
     return {
       event: "request.completed",
       requestId: id,
       ...traceFields(this.#request, this.traceContext),
       method,
-      path: routeOptions.url ?? url,
+      path: routeOf(this.#request) ?? url,
       ...closing,
       keyId: caller?.key.id ?? null,
       ...(this.#report.decision === null ? {} : callFields(this.#report, this.captures.text)),
@@ -205,13 +206,13 @@ export class RequestRecording implements CallObserver {
 
   #writeSpans({ status }: Closing): void {
     if (this.traceContext === null) return;
-    const { id, method, routeOptions, caller } = this.#request;
+    const { id, method, caller } = this.#request;
     const chat = this.#clientRequest?.chat ?? null;
     this.#edge.traces?.end({
       context: this.traceContext,
       requestId: id,
       method,
-      route: routeOptions.url ?? "unknown",
+      route: routeOf(this.#request) ?? "unknown",
       status,
       keyId: caller?.key.id ?? null,
       isStream: chat?.isStream ?? false,

@@ -35,7 +35,7 @@ function readDebug(format: ClientFormat, parsed: ParsedBody, headers: ClientHead
   const { prompt, system_prompt: systemPrompt, max_output_tokens: outputCap, profile } = parsed.body;
   const { controls } = readDebugRequest({ prompt, profile, ...controlsOf(parsed.body) });
   const body = format.withPrompt(withoutDebugFields(parsed.body), { prompt, systemPrompt, outputCap });
-  const request: ClientRequest = format.readRequest(parsed.source, body, headers);
+  const request: ClientRequest = format.readRequest(parsed.source, body, { headers });
   return { format, request: { ...request, controls, body: withoutDebugFields(request.body) } };
 }
 

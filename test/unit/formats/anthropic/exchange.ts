@@ -36,7 +36,7 @@ const NO_USAGE = usageOf(0, 0);
 
 export function read(format: Format, body: object | string, headers?: ClientHeaders): ClientRequest {
   const { source, body: parsed } = parseBody(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
-  return format.readRequest(source, parsed, headers);
+  return format.readRequest(source, parsed, { headers });
 }
 
 export interface Sent extends ProviderRequest {
