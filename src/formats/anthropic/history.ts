@@ -3,15 +3,13 @@
 
 import type { Dialect } from "../../core/model.ts";
 import type { Outgoing } from "../format.ts";
+import { CONTINUE } from "../wire/chat-turns.ts";
 import type { Conversion } from "../wire/conversion.ts";
 import { isObject } from "../wire/fields.ts";
 import { isSealed } from "../wire/reasoning-details.ts";
 import { toolIdFor } from "../wire/tool-calls.ts";
 import { type Block, blocksOf, isThinking, reminder, type Turn, textBlock } from "./blocks.ts";
 import { PREFILL, THINKING_HISTORY } from "./errors.ts";
-
-/** Stands in for a begun answer where the model does not go on with one. */
-const CONTINUE = "Continue exactly where your last message ends.";
 
 interface OutgoingTurns extends Outgoing {
   /** Whether the client wrote the turns, rather than conversion. */

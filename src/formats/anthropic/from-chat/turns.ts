@@ -3,6 +3,15 @@
 
 import type { ChatMessage, ContentPart } from "../../../core/chat.ts";
 import type { Model } from "../../../core/model.ts";
+import {
+  groupsOf,
+  isInstruction,
+  OPENING,
+  parseArguments,
+  readCalls,
+  readDataUrl,
+  resultKey,
+} from "../../wire/chat-turns.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { detailsOf } from "../../wire/reasoning-details.ts";
@@ -18,9 +27,6 @@ import {
   textBlock,
   thinkingBlock,
 } from "../blocks.ts";
-
-/** The first turn must be a user's; this one says nothing that a model could answer. */
-const OPENING = "(The conversation begins with the next message.)";
 
 interface TurnsOptions {
   readonly model: Model;
@@ -49,29 +55,6 @@ export function writeTurns(messages: readonly ChatMessage[], options: TurnsOptio
   if (turns.length === 0) return { system: system.slice(0, -1), turns: [{ role: "user", content: system.slice(-1) }] };
   if (turns[0]?.role !== "user") turns.unshift({ role: "user", content: OPENING });
   return { system, turns };
-}
-
-interface MessageGroup {
-  readonly assistant: ChatMessage[];
-  readonly replies: ChatMessage[];
-}
-
-/** Assistant messages in a row, and all that follows until the next one. */
-function groupsOf(messages: readonly ChatMessage[]): readonly MessageGroup[] {
-  const found: MessageGroup[] = [];
-  for (const message of messages) {
-    const last = found.at(-1);
-    const isAssistant = message.role === "assistant";
-    const belongs = last !== undefined && (!isAssistant || last.replies.length === 0);
-    const group = belongs ? last : { assistant: [], replies: [] };
-    if (!belongs) found.push(group);
-    (isAssistant ? group.assistant : group.replies).push(message);
-  }
-  return found;
-}
-
-function isInstruction({ role }: ChatMessage): boolean {
-  return role === "system" || role === "developer";
 }
 
 function instructionBlocks({ content }: ChatMessage): readonly Block[] {
@@ -121,12 +104,6 @@ function writeResults(
     const content = message === undefined ? NO_RESULT : resultContent(message, options);
     return { type: "tool_result", tool_use_id: id, content };
   });
-}
-
-/** What a result answers: the id of the call, or for the deprecated `function` role the name. */
-function resultKey({ role, tool_call_id: id, name }: ChatMessage): string | null {
-  if (role === "tool") return String(id ?? "");
-  return role === "function" ? `function:${name ?? ""}` : null;
 }
 
 function resultContent({ content }: ChatMessage, options: TurnsOptions): string | readonly Block[] {
@@ -193,7 +170,7 @@ function writeAssistant(messages: readonly ChatMessage[], options: AssistantOpti
     for (const call of readCalls(message)) {
       const id = callId(call.id, options);
       callIds.set(call.key, id);
-      calls.push({ type: "tool_use", id, name: call.name, input: parseInput(call.text, options.conversion) });
+      calls.push({ type: "tool_use", id, name: call.name, input: parseArguments(call.text, options.conversion) });
     }
   }
   const said = [...texts, ...calls];
@@ -222,43 +199,8 @@ function writeText(part: ContentPart): Block {
   return { ...textBlock(text), ...cacheMark(part) };
 }
 
-interface AssistantCall {
-  readonly key: string;
-  readonly id: string;
-  readonly name: string;
-  readonly text: string;
-}
-
-function readCalls(message: ChatMessage): readonly AssistantCall[] {
-  const calls = (message.tool_calls ?? []).map((call) => {
-    const id = call.id ?? "";
-    const custom = (call as JsonObject).custom;
-    if (!isObject(custom))
-      return { key: id, id, name: call.function?.name ?? "", text: call.function?.arguments ?? "" };
-    return { key: id, id, name: String(custom.name), text: JSON.stringify({ input: custom.input }) };
-  });
-  const old = (message as unknown as JsonObject).function_call;
-  if (!isObject(old)) return calls;
-  const name = String(old.name);
-  return [...calls, { key: `function:${name}`, id: "", name, text: String(old.arguments ?? "") }];
-}
-
-function parseInput(text: string, conversion: Conversion): JsonObject {
-  if (text.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
-  } catch {
-    // Models do write broken arguments; what they wrote must stay visible to the next one.
-  }
-  conversion.note("wrapped tool arguments that are not a JSON object");
-  return { raw_arguments: text };
-}
-
 // Parts of chat-completions content as content blocks.
 
-/** The media type is the first group. */
-const DATA_URL = /^data:([^;,]*)[^,]*;base64,/;
 /** Other images cannot be sent, whatever they are called. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
@@ -289,15 +231,15 @@ function convert(part: ContentPart, conversion: Conversion): readonly Block[] {
 function writeImage({ url }: JsonObject, conversion: Conversion): readonly Block[] {
   const address = String(url);
   if (!address.startsWith("data:")) return [{ type: "image", source: { type: "url", url: address } }];
-  const match = DATA_URL.exec(address);
-  const mediaType = (match?.[1] ?? "").replace("image/jpg", "image/jpeg");
-  if (match === null || !IMAGE_TYPES.has(mediaType)) {
+  const inline = readDataUrl(address);
+  const mediaType = (inline?.mediaType ?? "").replace("image/jpg", "image/jpeg");
+  if (inline === null || !IMAGE_TYPES.has(mediaType)) {
     conversion.refuse(
       `it takes images as jpeg, png, gif or webp, not ${mediaType === "" ? "this data URL" : mediaType}`,
     );
     return [];
   }
-  return [{ type: "image", source: { type: "base64", media_type: mediaType, data: address.slice(match[0].length) } }];
+  return [{ type: "image", source: { type: "base64", media_type: mediaType, data: inline.base64 } }];
 }
 
 function writeFile({ file_data: data, filename }: JsonObject, conversion: Conversion): readonly Block[] {
@@ -306,9 +248,7 @@ function writeFile({ file_data: data, filename }: JsonObject, conversion: Conver
     return [];
   }
   const title = typeof filename === "string" && filename !== "" ? { title: filename } : {};
-  const match = DATA_URL.exec(data);
-  const mediaType = match?.[1] ?? "application/pdf";
-  const base64 = match === null ? data : data.slice(match[0].length);
+  const { mediaType, base64 } = readDataUrl(data) ?? { mediaType: "application/pdf", base64: data };
   if (mediaType === "application/pdf") {
     return [{ type: "document", source: { type: "base64", media_type: mediaType, data: base64 }, ...title }];
   }

@@ -1,0 +1,83 @@
+// Chat messages sorted into turns, for formats in which user and assistant alternate and results follow their calls.
+
+import type { ChatMessage } from "../../core/chat.ts";
+import type { Conversion } from "./conversion.ts";
+import { isObject, type JsonObject } from "./fields.ts";
+
+/** The first turn must be a user's; this one says nothing that a model could answer. */
+export const OPENING = "(The conversation begins with the next message.)";
+/** Stands after a begun answer where a model does not go on with one. */
+export const CONTINUE = "Continue exactly where your last message ends.";
+
+/** Assistant messages in a row, and all that follows until the next one. */
+export interface MessageGroup {
+  readonly assistant: ChatMessage[];
+  readonly replies: ChatMessage[];
+}
+
+export function groupsOf(messages: readonly ChatMessage[]): readonly MessageGroup[] {
+  const found: MessageGroup[] = [];
+  for (const message of messages) {
+    const last = found.at(-1);
+    const isAssistant = message.role === "assistant";
+    const belongs = last !== undefined && (!isAssistant || last.replies.length === 0);
+    const group = belongs ? last : { assistant: [], replies: [] };
+    if (!belongs) found.push(group);
+    (isAssistant ? group.assistant : group.replies).push(message);
+  }
+  return found;
+}
+
+export function isInstruction({ role }: ChatMessage): boolean {
+  return role === "system" || role === "developer";
+}
+
+/** What a result answers: the id of the call, or for the deprecated `function` role the name. */
+export function resultKey({ role, tool_call_id: id, name }: ChatMessage): string | null {
+  if (role === "tool") return String(id ?? "");
+  return role === "function" ? `function:${name ?? ""}` : null;
+}
+
+/** A call as a message makes it: `key` is what its result names. */
+export interface AssistantCall {
+  readonly key: string;
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+export function readCalls(message: ChatMessage): readonly AssistantCall[] {
+  const calls = (message.tool_calls ?? []).map((call) => {
+    const id = call.id ?? "";
+    const custom = (call as JsonObject).custom;
+    if (!isObject(custom))
+      return { key: id, id, name: call.function?.name ?? "", text: call.function?.arguments ?? "" };
+    return { key: id, id, name: String(custom.name), text: JSON.stringify({ input: custom.input }) };
+  });
+  const old = (message as unknown as JsonObject).function_call;
+  if (!isObject(old)) return calls;
+  const name = String(old.name);
+  return [...calls, { key: `function:${name}`, id: "", name, text: String(old.arguments ?? "") }];
+}
+
+/** The arguments of a call as an object. */
+export function parseArguments(text: string, conversion: Conversion): JsonObject {
+  if (text.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch {
+    // Models do write broken arguments; what they wrote must stay visible to the next one.
+  }
+  conversion.note("wrapped tool arguments that are not a JSON object");
+  return { raw_arguments: text };
+}
+
+/** The media type is the first group. */
+const DATA_URL = /^data:([^;,]*)[^,]*;base64,/;
+
+/** Null when the text is no data URL in base64. */
+export function readDataUrl(text: string): { readonly mediaType: string; readonly base64: string } | null {
+  const match = DATA_URL.exec(text);
+  return match === null ? null : { mediaType: match[1] ?? "", base64: text.slice(match[0].length) };
+}
