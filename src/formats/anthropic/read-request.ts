@@ -68,6 +68,7 @@ function checkSampling(body: JsonObject): void {
 
 /** What routing and counting see of a prompt, and what in it only Anthropic can open. */
 function readPrompt(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> & { refusals: readonly string[] } {
+  checkThread(body.thread);
   checkSystem(body.system);
   checkMessages(body.messages);
   const conversion = new Conversion();
@@ -76,6 +77,15 @@ function readPrompt(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> &
     { conversion, keepsCacheControl: false, keepsReasoning: false, keepsDetails: false },
   );
   return { messages, tools: readArray(body, "tools").map(readTool), refusals: conversion.refusals };
+}
+
+// Anthropic would keep the history of a thread, and each turn may go to another vendor. The official tool runners send
+// threads by default; at this code they send the whole history instead.
+function checkThread(thread: unknown): void {
+  if (thread === undefined || thread === null) return;
+  const message =
+    "'thread' is not supported: each turn may go to another model. Send the whole conversation without it.";
+  throw new GatewayError("badRequest", message, { code: "thread_unsupported_request", param: "thread" });
 }
 
 function readTool(tool: unknown, index: number): Tool {

@@ -21,7 +21,6 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
   const restoreName = nameRestorer(context);
   const blocks = new BlockWriter({ idOf: (id, index) => clientToolId(id, index, context), nameOf: restoreName });
   let hasStarted = false;
-  let hasBlocks = false;
   let hasRefusal = false;
   let finish: unknown = null;
 
@@ -38,18 +37,11 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
     const delta = isObject(choice.delta) ? choice.delta : {};
     const { reasoning, text } = splitContent(delta);
     if (reasoning !== "") blocks.addText("thinking", reasoning);
-    if (delta.reasoning_details !== undefined)
-      for (const detail of detailsIn(delta)) blocks.addSigned(signedBlock(detail));
+    blocks.addSigned(delta);
     if (text !== "") blocks.addText("text", text);
     hasRefusal ||= typeof delta.refusal === "string" && delta.refusal !== "";
     for (const call of callsOf(delta)) blocks.addTool(call);
     finish = choice.finish_reason ?? finish;
-  }
-
-  function takeBlocks(isOver: boolean): string {
-    const events = blocks.take(isOver);
-    hasBlocks ||= events !== "";
-    return events;
   }
 
   return {
@@ -62,13 +54,13 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
         const choice = firstChoice(json);
         if (choice === null) continue;
         read(choice);
-        events += takeBlocks(false);
+        events += blocks.take(false);
       }
       return events;
     },
     end(_service, usage) {
-      let events = start() + takeBlocks(true);
-      if (!hasBlocks) {
+      let events = start() + blocks.take(true);
+      if (!blocks.hasAny) {
         blocks.addText("text", "");
         events += blocks.take(true);
       }
@@ -196,6 +188,11 @@ export class BlockWriter {
     this.#naming = naming;
   }
 
+  /** Blocks that are closed, so to be asked when all have been taken. */
+  get hasAny(): boolean {
+    return this.#blockIndex > 0;
+  }
+
   get hasTools(): boolean {
     return this.#tools.size > 0;
   }
@@ -207,7 +204,11 @@ export class BlockWriter {
   }
 
   /** Signs the thought whose text has just come, or adds one. */
-  addSigned(block: Block): void {
+  addSigned(delta: JsonObject): void {
+    if (delta.reasoning_details !== undefined) for (const detail of detailsIn(delta)) this.#sign(signedBlock(detail));
+  }
+
+  #sign(block: Block): void {
     const last = this.#queue.at(-1);
     const seal = sealOf(block);
     if (last?.kind === "thinking" && last.signature === "" && seal !== "") {

@@ -20,6 +20,8 @@ const INSTEAD: readonly (readonly [path: RegExp, hint: string])[] = [
     "The Responses API is not served: use chat completions (POST /v1/chat/completions). AI SDK: openai.chat('auto'). OpenAI Agents SDK: set_default_openai_api('chat_completions').",
   ],
   [/^\/v1\/complete$/, "Use POST /v1/messages."],
+  [/^\/v1\/messages\/batches(\/|$)/, "Batches are not served: send each request to POST /v1/messages."],
+  [/^\/v1\/files(\/|$)/, "Files are not stored here: send them inside the request, as base64."],
   [/^\/v1beta\/models$/, "The Gemini API is not served: use GET /v1/models."],
   [/^\/v1(beta)?\/models\/[^/]+:\w+$/, "The Gemini API is not served: use POST /v1/chat/completions."],
   [/^\/api\/tags$/, "The Ollama API is not served: use GET /v1/models."],

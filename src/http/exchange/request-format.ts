@@ -1,5 +1,5 @@
-// The wire format of a request: told by its path, and on paths that all formats share by the sender's headers. Errors
-// are written in the same format.
+// The wire format of a request: told by its path, and on shared and unknown paths by the sender's headers. Errors are
+// written in the same format.
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
@@ -54,7 +54,6 @@ export function routeOf({ routeOptions }: Pick<FastifyRequest, "routeOptions">):
 }
 
 const V1 = /^\/+v1(?:[/?]|$)/;
-const MODELS = /^\/+v1\/+models(?:[/?]|$)/;
 
 /** Whether a path is for clients with an API key. */
 export function isV1(url: string): boolean {
@@ -66,9 +65,10 @@ export function createRequestFormats(formats: Formats, routes: readonly Completi
   const others = formats.all.filter((format) => format !== usual);
   // What begins like a completion path belongs to its format too, also where nothing is found.
   const bases = new Map(routes.map(({ path, base = path, format }) => [base, format]));
-  const paths = [...bases]
-    .map(([base, format]) => ({ pattern: beginsWith(base), format: formats.forClients(format) }))
-    .filter(({ format }) => format !== usual);
+  const paths = [...bases].map(([base, format]) => ({
+    pattern: beginsWith(base),
+    format: formats.forClients(format),
+  }));
   const completions = new Set(routes.map(({ path }) => path));
   const sentBy = (headers: IncomingHttpHeaders): ClientFormat =>
     others.find(({ habits }) => habits.isSentBy(headers as ClientHeaders)) ?? usual;
@@ -77,7 +77,7 @@ export function createRequestFormats(formats: Formats, routes: readonly Completi
     named: formats.forClients,
     of({ url, headers }) {
       for (const { pattern, format } of paths) if (pattern.test(url)) return format;
-      return MODELS.test(url) ? sentBy(headers) : usual;
+      return sentBy(headers);
     },
     sentBy,
     isCompletion: (route) => completions.has(route),

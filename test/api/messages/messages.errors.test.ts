@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import { failsNatively } from "../../support/providers/fake-anthropic.ts";
 import { fails, hangs, sends } from "../../support/providers/fake-provider.ts";
-import { ASK, expectMessagesError } from "../../support/providers/messages.ts";
+import { ASK, expectMessagesError, VERSION } from "../../support/providers/messages.ts";
 import { type Mixed, startMixed } from "../../support/providers/mixed.ts";
 
 let mixed: Mixed;
@@ -85,9 +85,61 @@ it("402 with nothing in the wallet", async () => {
   await poor.close();
 });
 
+describe("400 for a thread", () => {
+  it.each(["alpha", "claude", "auto"])("on %s, before anything is held or sent", async (model) => {
+    const thread = { type: "continue", previous_message_id: "msg_1" };
+    const body = { model, ...(model === "auto" ? {} : { service_profile: "direct" }), thread };
+    const answer = await ask(body, { "anthropic-beta": "message-threads-2026-08-12" });
+    expect(answer.headers.get("x-should-retry")).toBe("false");
+    const { message } = await expectMessagesError(answer, 400, "thread_unsupported_request");
+    expect(message).toContain("whole conversation");
+    await expectMessagesError(await ask({ ...body, messages: [] }), 400, "thread_unsupported_request");
+    const counted = await mixed.gateway.post(`${PATH}/count_tokens`, { ...ASK, ...body });
+    await expectMessagesError(counted, 400, "thread_unsupported_request");
+    expect([...mixed.openai.requests, ...mixed.anthropic.requests]).toEqual([]);
+  });
+
+  it("but not for null, which asks for none", async () => {
+    const answer = await ask({ thread: null });
+    expect(answer.status).toBe(200);
+    await answer.text();
+  });
+});
+
 it("404 for a model that is not offered, and for a path that is not there", async () => {
   await expectMessagesError(await ask({ model: "claude-none", service_profile: "direct" }), 404, "model_not_found");
-  await expectMessagesError(await mixed.gateway.post(`${PATH}/batches`, {}), 404);
+});
+
+describe("elsewhere, asked by an Anthropic client", () => {
+  it.each([
+    [`${PATH}/batches`, "POST /v1/messages"],
+    [`${PATH}/batches/msgbatch_1/results`, "POST /v1/messages"],
+    ["/v1/files", "as base64"],
+    ["/v1/files/file_1/content", "as base64"],
+    ["/v1/skills?beta=true", "/openapi.json"],
+    ["/v1/v1/messages", "base URL"],
+    ["/messages", "base URL"],
+    ["/v1/models/nobody", "nobody"],
+  ])("%s is not found", async (path, hint) => {
+    const { message } = await expectMessagesError(await mixed.gateway.get(path, VERSION), 404);
+    expect(message).toContain(hint);
+  });
+
+  it("has the same shape for a wrong key, a wrong method and a bad body", async () => {
+    const wrong = { ...VERSION, authorization: "Bearer sk-service-wrong" };
+    await expectMessagesError(await mixed.gateway.get("/v1/models", wrong), 401);
+    await expectMessagesError(await mixed.gateway.post("/v1/routing/debug", ASK, wrong), 401);
+    await expectMessagesError(await mixed.gateway.post("/v1/routing/debug", "{", VERSION), 400);
+    await expectMessagesError(await mixed.gateway.post("/v1/models", {}, VERSION), 405);
+    const text = { ...VERSION, "content-type": "text/plain" };
+    await expectMessagesError(await mixed.gateway.post("/v1/routing/debug", "{}", text), 415);
+  });
+
+  it("leaves chat-completions its own shape", async () => {
+    const answer = await mixed.gateway.post("/v1/chat/completions", {}, VERSION);
+    expect(answer.status).toBe(422);
+    expect(Object.keys((await answer.json()) as object)).toEqual(["error"]);
+  });
 });
 
 it("405 for another method", async () => {

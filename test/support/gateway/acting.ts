@@ -20,6 +20,9 @@ export const CITIES = ["Rome", "Oslo"] as const;
 export const CITY = { name: "Rome", people: 2_800_000 };
 export const CAPITAL = "The capital of France is Paris.";
 export const WEATHER = "get_weather";
+/** A tool that is called once for each of these, one turn after another. */
+export const NEXT_STEP = "next_step";
+export const STEPS = ["first", "second"] as const;
 /** A prompt with this word makes a provider refuse the request. */
 export const REFUSED = "refuse-this";
 
@@ -36,11 +39,15 @@ function decide(body: Json): Act {
   const raw = JSON.stringify(body);
   const last = (body.messages as readonly Json[]).at(-1) as Json;
   if (raw.includes(REFUSED)) return { kind: "refusal" };
-  const results = resultsIn(last, body.messages as readonly Json[]);
-  if (results !== null) return { kind: "text", text: `I was told: ${results}.` };
   const tools = ((body.tools ?? []) as readonly Json[]).map((tool) =>
     String((tool.function as Json)?.name ?? tool.name),
   );
+  const step = STEPS.find((name) => !raw.includes(`${name} done`));
+  if (tools.includes(NEXT_STEP) && step !== undefined) {
+    return { kind: "calls", calls: [{ name: NEXT_STEP, input: { step } }] };
+  }
+  const results = resultsIn(last, body.messages as readonly Json[]);
+  if (results !== null) return { kind: "text", text: `I was told: ${results}.` };
   if (tools.includes(WEATHER)) {
     return { kind: "calls", calls: CITIES.map((city) => ({ name: WEATHER, input: { city } })) };
   }
