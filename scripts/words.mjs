@@ -1,5 +1,6 @@
 // @ts-check
-// The words check of the lint step: banned words in pages and source, long sentences in pages, long commit subjects.
+// The words check of the lint step: banned words in pages and source, long sentences in pages, long commit subjects,
+// and texts in components of the dashboard that belong in a text file.
 // CONTRIBUTING.md says how we write; this script holds what a machine can hold.
 
 import { spawnSync } from "node:child_process";
@@ -8,6 +9,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { listFiles } from "./setup/fingerprint.mjs";
 import { ROOT } from "./setup/surroundings.mjs";
+import { mayHoldNoProse, proseIn } from "./structure/prose.mjs";
 
 /** Pages written by these rules. */
 export const CHECKED_PAGES = [
@@ -189,6 +191,9 @@ function main() {
   const problems = [
     ...CHECKED_PAGES.flatMap((path) => pageProblems(path, readFileSync(join(ROOT, path), "utf8"))),
     ...checkedSources().flatMap((path) => sourceProblems(path, readFileSync(join(ROOT, path), "utf8"))),
+    ...checkedSources()
+      .filter(mayHoldNoProse)
+      .flatMap((path) => proseIn(path, readFileSync(join(ROOT, path), "utf8"))),
     ...newSubjects().flatMap((subject) => {
       const problem = subjectProblem(subject);
       return problem === null ? [] : [`commit "${subject}": ${problem}`];

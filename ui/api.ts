@@ -4,6 +4,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { place } from "./router.ts";
+import * as TEXT from "./text.ts";
 
 /** What went wrong with a call, as the gateway said it. Status 0 means that no response came at all. */
 export class ApiError extends Error {
@@ -60,7 +61,7 @@ export async function send(method: string, path: string, { body, headers, signal
   }).catch((error: unknown) => {
     // An aborted call is no failure: its caller ended it.
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError("Can't reach the gateway.", { status: 0 });
+    throw new ApiError(TEXT.unreachable, { status: 0 });
   });
   // A wrong password answers 401 too, and is not the loss of a session.
   if (response.status === 401 && !path.startsWith("/api/session")) isSignedOut.value = true;
@@ -77,7 +78,7 @@ export function withAccount(path: string): string {
 /** An error body as an ApiError. A proxy in between may answer without one, so the status alone must do. */
 export function toError(response: Response, body: unknown): ApiError {
   const { error } = (body ?? {}) as { error?: { message?: string; code?: string | null } };
-  const message = error?.message ?? `The gateway returned ${response.status}.`;
+  const message = error?.message ?? TEXT.returnedStatus(response.status);
   return new ApiError(message, {
     status: response.status,
     code: error?.code ?? null,

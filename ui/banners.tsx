@@ -3,6 +3,7 @@
 import { useLoad } from "./api.ts";
 import { hrefTo } from "./router.ts";
 import { isOperator, session } from "./session.ts";
+import * as TEXT from "./text.ts";
 import type { List, Provider } from "./types.ts";
 
 /** A refused key stays refused until somebody acts. */
@@ -17,20 +18,18 @@ export function Banners({ isBroke }: { readonly isBroke: boolean }) {
     <div class="banners">
       {isBroke && (
         <p role="alert">
-          You're out of credits. Requests fail with 402 until you add more.{" "}
-          {isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>Add credits</a> : "Ask your admin to add credits."}
+          {TEXT.outOfCredits}{" "}
+          {isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>{TEXT.addCredits}</a> : TEXT.askForCredits}
         </p>
       )}
       {refusing.map(({ id, credential }) => (
         <p key={id} role="alert">
-          {id} refuses its API key ({credential?.lastError}). Replace the key and restart the gateway.{" "}
-          <a href={hrefTo("/settings")}>Test the provider</a>
+          {TEXT.keyRefused(id, credential?.lastError)} <a href={hrefTo("/settings")}>{TEXT.testTheProvider}</a>
         </p>
       ))}
       {session.value?.untrustedProxy != null && (
         <p role="status">
-          The proxy at {session.value.untrustedProxy} is not trusted, so all its clients share one address and one set
-          of limits. Add it to <code>server.trustedProxies</code>.
+          {TEXT.untrustedProxy(session.value.untrustedProxy)} <code>server.trustedProxies</code>.
         </p>
       )}
     </div>

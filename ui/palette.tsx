@@ -5,6 +5,7 @@ import { DASHBOARD_PAGES } from "../src/http/pages/dashboard-pages.ts";
 import { useLoad } from "./api.ts";
 import { Dialog } from "./kit/dialog.tsx";
 import { go, hrefTo } from "./router.ts";
+import * as TEXT from "./text.ts";
 import { setTheme } from "./theme.ts";
 import type { Key, List, Model, Profile } from "./types.ts";
 
@@ -42,15 +43,15 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     if (event.key === "Enter") act(found[chosen]);
   };
   return (
-    <Dialog title="Go to" onClose={onClose}>
+    <Dialog title={TEXT.goTo} onClose={onClose}>
       <input
         type="text"
         role="combobox"
-        aria-label="Page, key, model, action or request id"
+        aria-label={TEXT.paletteHint}
         aria-expanded="true"
         aria-controls={listId}
         aria-activedescendant={found[chosen] === undefined ? undefined : `${listId}-${chosen}`}
-        placeholder="Page, key, model, action or request id"
+        placeholder={TEXT.paletteHint}
         autofocus
         value={words}
         onInput={(event) => {
@@ -75,7 +76,7 @@ interface ResultsProps {
 /** The focus stays in the field above; the pointer moves the same choice that the arrow keys do. */
 function Results({ listId, entries, chosen, onChoose, onAct }: ResultsProps) {
   return (
-    <div id={listId} class="palette" role="listbox" aria-label="Results">
+    <div id={listId} class="palette" role="listbox" aria-label={TEXT.results}>
       {entries.map((entry, index) => (
         <div
           key={entry.id}
@@ -90,7 +91,7 @@ function Results({ listId, entries, chosen, onChoose, onAct }: ResultsProps) {
           <small>{entry.kind}</small>
         </div>
       ))}
-      {entries.length === 0 && <p class="faint">No results.</p>}
+      {entries.length === 0 && <p class="faint">{TEXT.noResults}</p>}
     </div>
   );
 }
@@ -109,16 +110,16 @@ function useEntries(words: string): readonly Entry[] {
   const themed = (["light", "dark", "system"] as const).map((name) => ({
     id: name,
     kind: "action",
-    label: `Theme: ${name}`,
+    label: TEXT.themeIs(name),
     act: () => setTheme(name),
   }));
   const all = [
     ...DASHBOARD_PAGES.map(({ path, title }) => to("page", title, hrefTo(path))),
-    to("action", "Create key", hrefTo("/keys", { new: "1" })),
-    to("action", "Add credits", hrefTo("/credits", { new: "1" })),
-    to("action", "Create profile", hrefTo("/profiles/new")),
+    to("action", TEXT.createKey, hrefTo("/keys", { new: "1" })),
+    to("action", TEXT.addCredits, hrefTo("/credits", { new: "1" })),
+    to("action", TEXT.createProfile, hrefTo("/profiles/new")),
     ...themed,
-    ...keys.map(({ id, name }) => to("key requests", name, hrefTo("/requests", { key: id }))),
+    ...keys.map(({ id, name }) => to(TEXT.keyRequestsHint, name, hrefTo("/requests", { key: id }))),
     ...profiles.map(({ id, name }) => to("profile", name, hrefTo(`/profiles/${id}`))),
     ...models.map(({ id }) => to("model", id, hrefTo("/models", { model: id }))),
   ];

@@ -3,13 +3,14 @@
 
 import { signal } from "@preact/signals";
 import { place } from "./router.ts";
+import * as TEXT from "./text.ts";
 
 /** The ranges to choose from, with the names shown for them. */
 export const RANGES = {
-  "1h": "Last hour",
-  "24h": "Last 24 hours",
-  "7d": "Last 7 days",
-  "30d": "Last 30 days",
+  "1h": TEXT.lastHour,
+  "24h": TEXT.last24Hours,
+  "7d": TEXT.last7Days,
+  "30d": TEXT.last30Days,
 } as const;
 type RangeName = keyof typeof RANGES;
 
@@ -40,7 +41,7 @@ export function currentRange(): Range {
   const { query } = place.value;
   const fromMs = Date.parse(query.get("from") ?? "");
   const toMs = Date.parse(query.get("to") ?? "");
-  if (fromMs < toMs) return wholeAtEnd(build("custom", "Custom range", fromMs, toMs));
+  if (fromMs < toMs) return wholeAtEnd(build("custom", TEXT.customRange, fromMs, toMs));
   const name = asName(query.get("range"));
   const end = minute.value + MINUTE_MS;
   return build(name, RANGES[name], end - LENGTH_MS[name], end);

@@ -14,10 +14,13 @@ import { Palette } from "./palette.tsx";
 import { go, hrefTo, place, setQuery } from "./router.ts";
 import { LOW_DAYS, runwayText } from "./runway.ts";
 import { isOperator, session, signOut } from "./session.ts";
+import * as TEXT from "./text.ts";
 import { setTheme, theme } from "./theme.ts";
 import type { Account, Credits, List } from "./types.ts";
 import { useRunway } from "./use-runway.ts";
 
+/** Each page marks its first filter; the shell knows none of them. */
+const FILTERS = "[data-filter],.filters :is(input,select)";
 /** Often enough that a caller sees spending move, and one small query for the gateway. */
 const BALANCE_EVERY_MS = 15_000;
 
@@ -34,8 +37,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       isHelpOpen.value = true;
     },
     "/": (event) => {
-      // Each page marks its first filter; the shell knows none of them.
-      const field = document.querySelector<HTMLElement>("[data-filter], .filters input, .filters select");
+      const field = document.querySelector<HTMLElement>(FILTERS);
       if (field === null) return;
       event.preventDefault();
       field.focus();
@@ -47,7 +49,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   return (
     <div class="shell">
       <a class="skip" href="#main">
-        Skip to content
+        {TEXT.skipToContent}
       </a>
       <Rail
         onMore={() => {
@@ -85,10 +87,10 @@ function chords(): Shortcuts {
 function Rail({ onMore }: { readonly onMore: () => void }) {
   const current = pageAt(place.value.path);
   return (
-    <nav class="rail" aria-label="Pages">
+    <nav class="rail" aria-label={TEXT.pages}>
       <a class="brand" href={hrefTo("/")}>
         <Logo />
-        Switchyard
+        {TEXT.switchyard}
       </a>
       {DASHBOARD_PAGES.map((page) => (
         <a
@@ -101,10 +103,10 @@ function Rail({ onMore }: { readonly onMore: () => void }) {
         </a>
       ))}
       <button type="button" class="more" onClick={onMore}>
-        More
+        {TEXT.more}
       </button>
       <p class="rail-foot faint">
-        <a href="/docs">Documentation</a>
+        <a href="/docs">{TEXT.documentation}</a>
         <span>{session.value?.version}</span>
       </p>
     </nav>
@@ -138,18 +140,18 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
     <>
       <header class="top">
         <button type="button" class="search" onClick={onSearch}>
-          <span>Search or go to…</span>
+          <span>{TEXT.search}</span>
           <kbd>⌘K</kbd>
         </button>
         <AccountPicker />
         {session.value?.readOnly === true && (
-          <span class="chip" title="You can view everything. Changes are disabled.">
-            Read-only
+          <span class="chip" title={TEXT.readOnlyHint}>
+            {TEXT.readOnly}
           </span>
         )}
         {session.value?.sandbox === true && (
-          <span class="chip" title="Simulated answers. Connect a provider to get real ones.">
-            Sandbox
+          <span class="chip" title={TEXT.sandboxHint}>
+            {TEXT.sandbox}
           </span>
         )}
         <a
@@ -157,8 +159,8 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
           href={hrefTo("/credits")}
           title={balanceTitle(credits.data, days)}
         >
-          <span class="hidden">Balance </span>
-          {isMetered ? "Metered" : usd(credits.data?.availableUsd)}
+          <span class="hidden">{TEXT.balance} </span>
+          {isMetered ? TEXT.metered : usd(credits.data?.availableUsd)}
           {!isMetered && days != null && days > 0 && (
             <span class={`runway ${days < LOW_DAYS ? "caution" : ""}`}>{runwayText(days, true)}</span>
           )}
@@ -166,7 +168,7 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
         <button
           type="button"
           class="button quiet icon"
-          aria-label={`Switch theme (now: ${theme.value})`}
+          aria-label={TEXT.switchTheme(theme.value)}
           onClick={() => setTheme(THEMES[theme.value])}
         >
           {THEME_MARKS[theme.value]}
@@ -180,9 +182,8 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
 
 /** The exact balance and how long it lasts, as a tooltip. */
 function balanceTitle(credits: Credits | null, days: number | null | undefined): string {
-  if (credits?.billingMode === "metered")
-    return "Metered: spending is recorded, and requests never fail for lack of credits.";
-  const lasts = days != null && days > 0 ? `, about ${runwayText(days)} at the last 7 days' rate` : "";
+  if (credits?.billingMode === "metered") return TEXT.meteredHint;
+  const lasts = days != null && days > 0 ? TEXT.runwayHint(runwayText(days)) : "";
   return `${exact(credits?.availableUsd)}${lasts}`;
 }
 
@@ -192,7 +193,7 @@ function AccountPicker() {
   if (accounts.length < 2) return null;
   return (
     <select
-      aria-label="Account"
+      aria-label={TEXT.account}
       value={place.value.query.get("account") ?? "default"}
       onChange={(event) => setQuery({ account: event.currentTarget.value, after: null, key: null })}
     >
@@ -210,14 +211,14 @@ function UserMenu() {
   const email = session.value?.user?.email ?? "";
   return (
     <details class="menu">
-      <summary class="button quiet" aria-label={`Signed in as ${email}`}>
+      <summary class="button quiet" aria-label={TEXT.signedInAs(email)}>
         {email.slice(0, 1).toUpperCase() || "?"}
       </summary>
       <div class="menu-body">
         <p class="faint">{email}</p>
-        <a href={hrefTo("/settings")}>Settings</a>
+        <a href={hrefTo("/settings")}>{TEXT.settings}</a>
         <button type="button" onClick={() => void signOut()}>
-          Sign out
+          {TEXT.signOut}
         </button>
       </div>
     </details>
@@ -226,20 +227,23 @@ function UserMenu() {
 
 /** Keys and what they do, as the help shows them. */
 const HELP = [
-  ["⌘K or Ctrl+K", "Go to a page, key, model or request"],
-  [`g then ${DASHBOARD_PAGES.map(({ key }) => key).join(" ")}`, DASHBOARD_PAGES.map(({ title }) => title).join(", ")],
-  ["/", "Focus filters"],
-  ["j k", "Next · previous row"],
-  ["Enter · Esc", "Open · close a row"],
-  ["c or ⌘C", "Copy the open request's id"],
-  ["n", "Create a key or profile, add credits"],
-  ["?", "Show shortcuts"],
+  [TEXT.paletteKeys, TEXT.openPalette],
+  [
+    TEXT.chordKeys(DASHBOARD_PAGES.map(({ key }) => key).join(" ")),
+    DASHBOARD_PAGES.map(({ title }) => title).join(", "),
+  ],
+  ["/", TEXT.focusFilters],
+  ["j k", TEXT.nextOrPreviousRow],
+  [TEXT.enterEsc, TEXT.openOrCloseRow],
+  [TEXT.copyKeys, TEXT.copyRequestId],
+  ["n", TEXT.createHere],
+  ["?", TEXT.showShortcuts],
 ] as const;
 
 /** The list of shortcuts, opened with `?`. */
 function Help({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title={TEXT.keyboardShortcuts} onClose={onClose}>
       <dl class="facts">
         {HELP.map(([keys, what]) => (
           <div key={keys}>

@@ -2,10 +2,11 @@
 
 import { timesOf } from "./charts/scale.ts";
 import type { Range } from "./range.ts";
+import * as TEXT from "./text.ts";
 import type { List, Usage } from "./types.ts";
 
 /** What the smallest groups are called together. */
-export const OTHER = "Other";
+export const OTHER = TEXT.otherGroup;
 
 /** One value per step of the range. Steps without a row get `empty`. */
 export function perStep<T>(range: Range, rows: readonly Usage[], read: (row: Usage) => T, empty: T): readonly T[] {

@@ -195,7 +195,13 @@ await describeStores("request records", ({ url }) => {
         const names = new Set(own.map(groupOf));
         expect(new Set(rows.map((row) => row.group))).toEqual(names);
         for (const row of rows) {
-          expect(row).toMatchObject(sum(own.filter((record) => groupOf(record) === row.group)));
+          const counted = own.filter((record) => groupOf(record) === row.group);
+          expect(row).toMatchObject(sum(counted));
+          const sorted = (times: readonly number[] | undefined) => [...(times ?? [])].sort((a, b) => a - b);
+          expect(sorted(row.times?.latenciesMs)).toEqual(sorted(counted.map(({ latencyMs }) => latencyMs)));
+          expect(sorted(row.times?.firstContentsMs)).toEqual(
+            sorted(counted.flatMap(({ firstContentMs }) => firstContentMs ?? [])),
+          );
         }
       }
     });
@@ -219,7 +225,7 @@ await describeStores("request records", ({ url }) => {
     test("come without the spread of latencies when that is not asked for, and with how long the gateway took", async () => {
       const [whole] = (await usage.read({ ...range, step: "total", group: null })).rows;
       const [plain] = (await usage.read({ ...range, step: "total", group: null, hasSpread: false })).rows;
-      expect(plain).toEqual({ ...whole, latencies: [], firstContents: [], overheads: [] });
+      expect(plain).toEqual({ ...whole, latencies: [], firstContents: [], overheads: [], times: null });
       const known = own.flatMap((record) => overheadMsOf(record) ?? []);
       expect(whole?.overheads.reduce((a, b) => a + b)).toBe(known.length);
       expect(whole?.overheadMsSum).toBe(known.reduce((a, b) => a + b));

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import * as TEXT from "./text.ts";
 
 /** The numbers of a chart as text; the first column names the row. */
 interface NumberTable {
@@ -34,10 +35,10 @@ export function Figure({ title, trend, table, actions, legend, children }: Figur
               type="button"
               class="button quiet small"
               aria-pressed={isTable}
-              aria-label={`${title} as a table`}
+              aria-label={TEXT.asATable(title)}
               onClick={() => setTable(!isTable)}
             >
-              {isTable ? "Chart" : "Table"}
+              {isTable ? TEXT.chart : TEXT.table}
             </button>
           </div>
         </div>
@@ -52,7 +53,7 @@ export function Figure({ title, trend, table, actions, legend, children }: Figur
 /** Focusable, since a long table scrolls inside its card. */
 function Numbers({ title, table }: { readonly title: string; readonly table: NumberTable }) {
   return (
-    <section class="chart-table" tabIndex={0} aria-label={`${title}, numbers`}>
+    <section class="chart-table" tabIndex={0} aria-label={TEXT.numbers(title)}>
       <table>
         <thead>
           <tr>

@@ -4,6 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fullTimeLabel, type Scale, timeLabel, valueScale } from "./scale.ts";
+import * as TEXT from "./text.ts";
 
 /** The least height of the plane, without its axes. */
 const PLOT_HEIGHT_PX = 168;
@@ -120,7 +121,7 @@ function Tip({ index, frame, times, step, tooltip }: PlotProps & { index: number
   const style = isRight ? { right: `${frame.widthPx + LEFT_PX - at + 12}px` } : { left: `${at + 12}px` };
   return (
     <div class="tip" style={style} aria-hidden="true">
-      <b>{fullTimeLabel(times[index] ?? 0, step)} UTC</b>
+      <b>{TEXT.inUtc(fullTimeLabel(times[index] ?? 0, step))}</b>
       {tooltip(index).map(([name, value]) => (
         <span key={name}>
           {name} <em>{value}</em>

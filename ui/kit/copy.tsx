@@ -1,6 +1,7 @@
 // Copying text. Browsers offer no clipboard on plain-http addresses: there the text is selected for Ctrl+C.
 
 import { useState } from "preact/hooks";
+import * as TEXT from "./text.ts";
 
 /** How long the button says what happened. */
 const SAID_MS = 2_000;
@@ -24,11 +25,11 @@ interface CopyButtonProps {
 }
 
 /** Says in its own label what happened, and screen readers read it out. */
-export function CopyButton({ text, label = "Copy", kind = "quiet", onCopied }: CopyButtonProps) {
+export function CopyButton({ text, label = TEXT.copy, kind = "quiet", onCopied }: CopyButtonProps) {
   const [said, setSaid] = useState<string | null>(null);
   const copy = async (): Promise<void> => {
     const isCopied = await copyText(text);
-    setSaid(isCopied ? "Copied" : "Press Ctrl+C to copy");
+    setSaid(isCopied ? TEXT.copied : TEXT.pressToCopy);
     if (isCopied) onCopied?.();
     setTimeout(() => setSaid(null), SAID_MS);
   };

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import * as TEXT from "./text.ts";
 
 /** The title names the dialog for screen readers, too. */
 interface DialogProps {
@@ -45,7 +46,7 @@ export function Dialog({ title, children, onClose, isWide = false }: DialogProps
       <div class="dialog-body">
         <header>
           <h2 id={titleId}>{title}</h2>
-          <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
+          <button type="button" class="button quiet icon" aria-label={TEXT.close} onClick={onClose}>
             ✕
           </button>
         </header>

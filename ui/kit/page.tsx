@@ -8,6 +8,7 @@ import { hrefWith, setQuery } from "../router.ts";
 import { ButtonLink, Segmented } from "./button.tsx";
 import { TextField } from "./field.tsx";
 import { Popover } from "./popover.tsx";
+import * as TEXT from "./text.ts";
 
 /** The children are the actions of the page, at the right. */
 interface PageHeadProps {
@@ -19,7 +20,7 @@ interface PageHeadProps {
 /** The head of a page. It also sets the title of the browser tab. */
 export function PageHead({ title, purpose, children }: PageHeadProps) {
   useEffect(() => {
-    document.title = `${title} · Switchyard`;
+    document.title = TEXT.documentTitle(title);
   }, [title]);
   return (
     <header class="page-head">
@@ -51,12 +52,12 @@ export function RangePicker() {
   return (
     <>
       <Segmented
-        label="Time range"
+        label={TEXT.timeRange}
         choices={SHORT}
         value={name}
         onChange={(range) => setQuery({ range, from: null, to: null, after: null })}
       />
-      <Popover label={name === "custom" ? daysText(fromMs, toMs) : "Custom range"}>
+      <Popover label={name === "custom" ? daysText(fromMs, toMs) : TEXT.customRange}>
         {/* The key makes the fields start from the range that is shown now. */}
         <CustomRange key={`${fromMs}-${toMs}`} fromMs={fromMs} toMs={toMs} />
       </Popover>
@@ -74,18 +75,18 @@ function CustomRange({ fromMs, toMs }: { readonly fromMs: number; readonly toMs:
   const isRange = startMs < endMs;
   return (
     <>
-      <TextField label="From" type="date" value={first} onInput={setFirst} />
+      <TextField label={TEXT.from} type="date" value={first} onInput={setFirst} />
       <TextField
-        label="To"
+        label={TEXT.to}
         type="date"
         value={last}
         onInput={setLast}
-        hint="Times in UTC."
-        error={isRange ? null : "Choose a day on or after “From”."}
+        hint={TEXT.timesInUtc}
+        error={isRange ? null : TEXT.choosePastFrom}
       />
       {isRange && (
         <ButtonLink kind="primary" href={hrefWith({ range: null, after: null, ...rangeChanges(startMs, endMs) })}>
-          Apply
+          {TEXT.apply}
         </ButtonLink>
       )}
     </>

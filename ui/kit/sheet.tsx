@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import * as TEXT from "./text.ts";
 
 /** Header and footer stay in sight while the body scrolls. */
 interface SheetProps {
@@ -27,7 +28,7 @@ export function Sheet({ label, header, children, footer, onClose }: SheetProps) 
     <section class="sheet" ref={panel} tabIndex={-1} aria-label={label}>
       <header>
         <div class="grow">{header}</div>
-        <button type="button" class="button quiet icon" aria-label="Close (Escape)" onClick={onClose}>
+        <button type="button" class="button quiet icon" aria-label={TEXT.closeWithKey} onClick={onClose}>
           ✕
         </button>
       </header>

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { CopyBlock } from "./copy.tsx";
 import { type SnippetCall, WRITERS } from "./snippet-text.ts";
 import { Tabs } from "./tabs.tsx";
+import * as TEXT from "./text.ts";
 
 /** The address is that of this page, so the programs run as they are. */
 interface SnippetsProps {
@@ -29,5 +30,5 @@ export function Snippets({ call, label, cli }: SnippetsProps) {
 
 /** The smallest request that works, for a first try. */
 export function helloBody(): Readonly<Record<string, unknown>> {
-  return { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
+  return { model: "auto", messages: [{ role: "user", content: TEXT.examplePrompt }] };
 }

@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ApiError, Load } from "../api.ts";
 import { clock } from "../format.ts";
 import { Button } from "./button.tsx";
+import * as TEXT from "./text.ts";
 
 /** A fast response should not flash a skeleton first. */
 const SHOW_SKELETON_AFTER_MS = 150;
@@ -33,13 +34,13 @@ export function Shown<T>({ load, rows = 4, children }: ShownProps<T>) {
 
 /** Says how old the data is and offers to read it now. It is also read again by itself. */
 function Stale<T>({ load }: { readonly load: Load<T> }) {
-  const since = load.loadedAtMs === null ? "" : `Last updated ${clock(load.loadedAtMs)} UTC. `;
+  const since = load.loadedAtMs === null ? "" : `${TEXT.lastUpdated(clock(load.loadedAtMs))} `;
   return (
     <p class="notice warn" role="status">
       {since}
-      {load.error?.status === 0 ? "Reconnecting…" : load.error?.message}{" "}
+      {load.error?.status === 0 ? TEXT.reconnecting : load.error?.message}{" "}
       <Button kind="quiet" onClick={load.reload}>
-        Retry now
+        {TEXT.retryNow}
       </Button>
     </p>
   );
@@ -54,7 +55,7 @@ export function Skeleton({ rows = 4 }: { readonly rows?: number }) {
   }, []);
   return (
     <div class={isShown ? "skeleton" : "skeleton unseen"} aria-busy="true">
-      <span class="hidden">Loading…</span>
+      <span class="hidden">{TEXT.loading}</span>
       {Array.from({ length: rows }, (_, index) => (
         <i key={index} />
       ))}
@@ -85,14 +86,14 @@ export function Failed({ error, onRetry }: { readonly error: ApiError; readonly 
   const isForbidden = error.status === 403;
   return (
     <div class="empty failed" role="alert">
-      <h3>{isForbidden ? "You don't have access" : "Couldn't load this"}</h3>
+      <h3>{isForbidden ? TEXT.noAccess : TEXT.notLoaded}</h3>
       <p>{error.message}</p>
       {error.requestId !== null && (
         <p class="faint">
-          Request id <code>{error.requestId}</code>
+          {TEXT.requestId} <code>{error.requestId}</code>
         </p>
       )}
-      {onRetry !== undefined && !isForbidden && <Button onClick={onRetry}>Retry</Button>}
+      {onRetry !== undefined && !isForbidden && <Button onClick={onRetry}>{TEXT.retry}</Button>}
     </div>
   );
 }
@@ -103,7 +104,7 @@ export function Problem({ error }: { readonly error: ApiError | null }) {
   return (
     <p class="notice bad" role="alert">
       {error.message}
-      {error.requestId !== null && <span class="faint"> · request {error.requestId}</span>}
+      {error.requestId !== null && <span class="faint"> {TEXT.requestNamed(error.requestId)}</span>}
     </p>
   );
 }

@@ -1,6 +1,7 @@
 // The ends of a range of tiers: where they stand, and the range in words.
 
 import { TIERS } from "../../src/core/tiers.ts";
+import * as TEXT from "./text.ts";
 
 /** The rank of the highest tier. */
 export const LAST = TIERS.length - 1;
@@ -19,8 +20,8 @@ export function nearerEnd(rank: number, low: number, high: number): "low" | "hig
 /** The range as a sentence; also the conflict that an old profile may hold. */
 export function rangeText(low: number, high: number): string {
   const [from, to] = [TIERS[low], TIERS[high]];
-  if (low > high) return `${from} is above ${to}: the highest tier wins.`;
-  if (low === high) return `${from} only`;
-  if (low === 0) return high === LAST ? "Any tier" : `${to} and below`;
-  return high === LAST ? `${from} and above` : `${from} to ${to}`;
+  if (low > high) return TEXT.highestWins(from, to);
+  if (low === high) return TEXT.onlyTier(from);
+  if (low === 0) return high === LAST ? TEXT.anyTier : TEXT.andBelow(to);
+  return high === LAST ? TEXT.andAbove(from) : TEXT.tierToTier(from, to);
 }

@@ -3,6 +3,7 @@
 
 import { useId } from "preact/hooks";
 import { TIERS } from "../../src/core/tiers.ts";
+import * as TEXT from "./text.ts";
 import { LAST, nearerEnd, rangeText, rankOf } from "./tier-ends.ts";
 
 /** The ends as a profile holds them; null is open. */
@@ -24,7 +25,7 @@ export function TierRange({
   const pick = (rank: number): void => (nearerEnd(rank, low, high) === "low" ? setLow(rank) : setHigh(rank));
   return (
     <fieldset class="field tier-range" aria-describedby={`${id}-about`}>
-      <legend>Tiers allowed</legend>
+      <legend>{TEXT.tiersAllowed}</legend>
       <div class="stops">
         {TIERS.map((tier, rank) => (
           <button
@@ -33,14 +34,14 @@ export function TierRange({
             tabIndex={-1}
             class={rank < low || rank > high ? "out" : ""}
             data-tier={tier}
-            aria-label={`Move the nearer handle to ${tier}`}
+            aria-label={TEXT.moveNearerHandle(tier)}
             onClick={() => pick(rank)}
           >
             {tier}
           </button>
         ))}
-        <Handle label="Lowest tier" kind="floor" rank={low} least={0} most={high} onMove={setLow} />
-        <Handle label="Highest tier" kind="ceiling" rank={high} least={low} most={LAST} onMove={setHigh} />
+        <Handle label={TEXT.lowestTier} kind="floor" rank={low} least={0} most={high} onMove={setLow} />
+        <Handle label={TEXT.highestTier} kind="ceiling" rank={high} least={low} most={LAST} onMove={setHigh} />
       </div>
       <p id={`${id}-about`} class={low > high ? "error" : "hint"}>
         {rangeText(low, high)}
@@ -67,7 +68,7 @@ function Handle({ label, kind, rank, least, most, onMove }: HandleProps) {
       type="range"
       class={kind}
       aria-label={label}
-      aria-valuetext={isOpen ? `${TIERS[rank]}, no limit` : TIERS[rank]}
+      aria-valuetext={isOpen ? TEXT.noLimitAt(TIERS[rank]) : TIERS[rank]}
       min={0}
       max={LAST}
       step={1}

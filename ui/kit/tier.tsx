@@ -1,6 +1,7 @@
 // Tiers on screen: a badge, and the ladder of five. A tier is recognised by its name and place, never by colour alone.
 
 import { TIERS } from "../../src/core/tiers.ts";
+import * as TEXT from "./text.ts";
 import { rankOf } from "./tier-ends.ts";
 
 /** The tier of a request; with `from`, also the tier it was moved away from. */
@@ -27,7 +28,7 @@ interface TierLadderProps {
 /** The five tiers in order. `final` is where the request went, `classified` what the prompt alone would get. */
 export function TierLadder({ classified, final, floor, ceiling }: TierLadderProps) {
   return (
-    <ol class="ladder" aria-label={`Tier ${final}${classified === null ? "" : `, classified as ${classified}`}`}>
+    <ol class="ladder" aria-label={TEXT.tierLabel(final, classified === null ? "" : TEXT.classifiedAs(classified))}>
       {TIERS.map((tier, rank) => {
         const isOut = rank < rankOf(floor, 0) || rank > rankOf(ceiling, TIERS.length - 1);
         return (

@@ -7,6 +7,7 @@ import { TierLadder } from "../kit/tier.tsx";
 import { hrefTo } from "../router.ts";
 import type { Candidate, Decision } from "../types.ts";
 import { parseReasoning, type Reasoning } from "./reasoning.ts";
+import * as TEXT from "./text.ts";
 
 /** A decision that was recorded, or one that was just previewed. */
 interface DecisionPanelProps {
@@ -25,10 +26,8 @@ export function DecisionPanel({ decision, answeredBy, routedMs }: DecisionPanelP
       <TierLadder classified={classified} final={decision.tier} />
       <p class="verdict">
         <b class="model">{decision.model}</b>
-        <span class="faint">
-          estimated {usd(decision.costEstimateUsd)}, baseline {usd(decision.baselineCostUsd)}
-        </span>
-        <b class={decision.savings > 0 ? "good" : "faint"}>{percent(decision.savings)} saved</b>
+        <span class="faint">{TEXT.estimates(usd(decision.costEstimateUsd), usd(decision.baselineCostUsd))}</span>
+        <b class={decision.savings > 0 ? "good" : "faint"}>{TEXT.saved(percent(decision.savings))}</b>
       </p>
       <DecisionFacts decision={decision} reasoning={reasoning} routedMs={routedMs ?? null} />
       <ReasoningSteps reasoning={reasoning} />
@@ -47,24 +46,24 @@ interface DecisionFactsProps {
 function DecisionFacts({ decision, reasoning, routedMs }: DecisionFactsProps) {
   return (
     <dl class="facts">
-      <Fact name="Decided by">{METHODS[decision.method] ?? decision.method}</Fact>
-      <Fact name="Category">{categoryName(decision.category)}</Fact>
-      <Fact name="Confidence">{percent(decision.confidence)}</Fact>
+      <Fact name={TEXT.decidedBy}>{METHODS[decision.method] ?? decision.method}</Fact>
+      <Fact name={TEXT.category}>{categoryName(decision.category)}</Fact>
+      <Fact name={TEXT.confidence}>{percent(decision.confidence)}</Fact>
       {reasoning.score !== null && decision.profile === "auto" && (
-        <Fact name="Score">
+        <Fact name={TEXT.score}>
           {reasoning.score} <span class="faint">({reasoning.tier})</span>
         </Fact>
       )}
-      <Fact name="Estimated tokens">
-        {decision.estimatedTokens.input} in / {decision.estimatedTokens.output} out
+      <Fact name={TEXT.estimatedTokens}>
+        {TEXT.tokensInOut(decision.estimatedTokens.input, decision.estimatedTokens.output)}
       </Fact>
       {decision.toolScenario !== null && (
-        <Fact name="Tools">
-          {decision.toolScenario.replaceAll("_", " ")}, BFCL score {decision.bfclScore ?? "unknown"}
+        <Fact name={TEXT.tools}>
+          {TEXT.bfclScore(decision.toolScenario.replaceAll("_", " "))} {decision.bfclScore ?? "unknown"}
         </Fact>
       )}
-      {decision.historyFloor !== null && <Fact name="Conversation">{decision.historyFloor} or higher</Fact>}
-      {routedMs !== null && <Fact name="Routed in">{duration(routedMs)}</Fact>}
+      {decision.historyFloor !== null && <Fact name={TEXT.conversation}>{TEXT.orHigher(decision.historyFloor)}</Fact>}
+      {routedMs !== null && <Fact name={TEXT.routedIn}>{duration(routedMs)}</Fact>}
     </dl>
   );
 }
@@ -74,7 +73,7 @@ function ReasoningSteps({ reasoning: { signals, steps } }: { readonly reasoning:
   return (
     <>
       {signals.length > 0 && (
-        <ul class="chips" aria-label="Signals">
+        <ul class="chips" aria-label={TEXT.signals}>
           {signals.map((signal) => (
             <li key={signal} class="chip">
               {signal}
@@ -83,7 +82,7 @@ function ReasoningSteps({ reasoning: { signals, steps } }: { readonly reasoning:
         </ul>
       )}
       {steps.length > 0 && (
-        <ol class="steps" aria-label="Adjustments, in order">
+        <ol class="steps" aria-label={TEXT.adjustmentsInOrder}>
           {steps.map((step) => (
             <li key={step}>{step}</li>
           ))}
@@ -95,11 +94,11 @@ function ReasoningSteps({ reasoning: { signals, steps } }: { readonly reasoning:
 
 /** How a decision came about, in words. */
 const METHODS: Readonly<Record<string, string>> = {
-  rules: "Rules",
-  model: "Classifier",
-  hybrid: "Classifier + rules",
-  tier: "Request (fixed tier)",
-  direct: "Request (fixed model)",
+  rules: TEXT.rules,
+  model: TEXT.classifier,
+  hybrid: TEXT.classifierRules,
+  tier: TEXT.requestFixedTier,
+  direct: TEXT.requestFixedModel,
 };
 
 /** One line of a list of facts. */
@@ -117,13 +116,13 @@ function Chain({ decision, answeredBy }: { readonly decision: Decision; readonly
   const removed = decision.candidates.filter(({ removedBecause }) => removedBecause !== null);
   return (
     <div class="chain">
-      <h3>Fallback chain</h3>
+      <h3>{TEXT.fallbackChain}</h3>
       <ol>
         {decision.chain.map((model) => (
           <li key={model}>
             <a href={hrefTo("/models", { model })}>{model}</a>
             <Estimate usd={decision.candidates.find((candidate) => candidate.model === model)?.costUsd} />
-            {model === answeredBy && <span class="chip good">answered</span>}
+            {model === answeredBy && <span class="chip good">{TEXT.answered}</span>}
             <CoolingDown candidate={decision.candidates.find((candidate) => candidate.model === model)} />
           </li>
         ))}
@@ -148,7 +147,7 @@ function Estimate({ usd: amount }: { readonly usd: string | undefined }) {
 function Removed({ removed }: { readonly removed: readonly Candidate[] }) {
   return (
     <>
-      <h3>Excluded models</h3>
+      <h3>{TEXT.excludedModels}</h3>
       <ul class="removed">
         {removed.map(({ model, removedBecause }) => (
           <li key={model}>

@@ -2,6 +2,7 @@
 
 import { plural, usd } from "../format.ts";
 import type { Rules } from "../types.ts";
+import * as TEXT from "./text.ts";
 
 /** By their number in the API. */
 const QUALITIES = ["fast", "balanced", "best"];
@@ -9,15 +10,15 @@ const QUALITIES = ["fast", "balanced", "best"];
 /** One chip per rule that is set; "No rules" where none is. */
 export function chipsOf(rules: Rules): readonly string[] {
   const chips = [
-    rules.tierFloor === null ? null : `${rules.tierFloor} or higher`,
-    rules.tierCeiling === null ? null : `Up to ${rules.tierCeiling}`,
-    rules.maxCostUsd === null ? null : `Max ${usd(rules.maxCostUsd)}`,
-    rules.bfclMin === null ? null : `BFCL ≥ ${rules.bfclMin}`,
-    rules.codeQuality === null ? null : `Code: ${QUALITIES[rules.codeQuality]}`,
-    rules.chatQuality === null ? null : `Chat: ${QUALITIES[rules.chatQuality]}`,
-    ...rules.capabilities.map((capability) => `Needs ${capability}`),
-    rules.allowedModels === null ? null : `${plural(rules.allowedModels.length, "model")} allowed`,
-    rules.blockedModels.length === 0 ? null : `${plural(rules.blockedModels.length, "model")} blocked`,
+    rules.tierFloor === null ? null : TEXT.orHigher(rules.tierFloor),
+    rules.tierCeiling === null ? null : TEXT.upTo(rules.tierCeiling),
+    rules.maxCostUsd === null ? null : TEXT.maxCost(usd(rules.maxCostUsd)),
+    rules.bfclMin === null ? null : TEXT.minScore(rules.bfclMin),
+    rules.codeQuality === null ? null : TEXT.codeQuality(QUALITIES[rules.codeQuality]),
+    rules.chatQuality === null ? null : TEXT.chatQuality(QUALITIES[rules.chatQuality]),
+    ...rules.capabilities.map((capability) => TEXT.needsCapability(capability)),
+    rules.allowedModels === null ? null : TEXT.modelsAllowed(plural(rules.allowedModels.length, "model")),
+    rules.blockedModels.length === 0 ? null : TEXT.modelsBlocked(plural(rules.blockedModels.length, "model")),
   ].filter((chip) => chip !== null);
-  return chips.length === 0 ? ["No rules"] : chips;
+  return chips.length === 0 ? [TEXT.noRules] : chips;
 }

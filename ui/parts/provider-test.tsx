@@ -6,6 +6,7 @@ import { duration } from "../format.ts";
 import { Button } from "../kit/button.tsx";
 import { Problem } from "../kit/states.tsx";
 import type { ProviderTested } from "../types.ts";
+import * as TEXT from "./text.ts";
 
 /** Button and outcome apart, because each page puts them in different places. */
 export function useProviderTest(provider: string, model?: string) {
@@ -23,17 +24,11 @@ export function useProviderTest(provider: string, model?: string) {
     );
     setBusy(false);
   };
-  const label = model === undefined ? `Test ${provider}` : `Test ${model}`;
+  const label = model === undefined ? TEXT.testNamed(provider) : TEXT.testNamed(model);
   return {
     button: (
-      <Button
-        kind="quiet"
-        label={label}
-        title="Sends one tiny request. Uses no credits; your provider may bill it."
-        isBusy={isBusy}
-        onClick={test}
-      >
-        {isBusy ? "Testing…" : "Test"}
+      <Button kind="quiet" label={label} title={TEXT.testHint} isBusy={isBusy} onClick={test}>
+        {isBusy ? TEXT.testing : TEXT.test}
       </Button>
     ),
     outcome: (
@@ -47,11 +42,7 @@ export function useProviderTest(provider: string, model?: string) {
 /** Read out when it arrives, since the button that asked is elsewhere. */
 function Outcome({ outcome: { ok, model, durationMs, problem, fix } }: { readonly outcome: ProviderTested }) {
   if (ok) {
-    return (
-      <p class="notice good">
-        {model} answered in {duration(durationMs)}.
-      </p>
-    );
+    return <p class="notice good">{TEXT.answeredIn(model, duration(durationMs))}</p>;
   }
   return (
     <p class="notice bad">

@@ -1,6 +1,7 @@
 // The choice between fast, balanced and best answers, as the playground and the profile editor offer it.
 
 import { Segmented } from "../kit/button.tsx";
+import * as TEXT from "./text.ts";
 
 /** A quality and what to do when another one is chosen. */
 interface QualityProps {
@@ -15,12 +16,12 @@ export function Quality({ label, value, onChange }: QualityProps) {
     <div class="field">
       <span class="label">{label}</span>
       <Segmented
-        label={`${label} quality`}
+        label={TEXT.qualityOf(label)}
         choices={[
-          { value: "", label: "Default" },
-          { value: "0", label: "Fast" },
-          { value: "1", label: "Balanced" },
-          { value: "2", label: "Best" },
+          { value: "", label: TEXT.byDefault },
+          { value: "0", label: TEXT.fast },
+          { value: "1", label: TEXT.balanced },
+          { value: "2", label: TEXT.best },
         ]}
         value={value}
         onChange={onChange}

@@ -17,14 +17,17 @@ export function bucketOf(ms: number, bounds: readonly number[] = LATENCY_BOUNDS_
   return found < 0 ? bounds.length : found;
 }
 
-/** The value below which that share of the counted lies, within its bucket by proportion; null when nothing was counted. */
-export function percentileMs(
+/** With fewer times, the bounds of a bucket would say more than the times themselves. */
+export const ESTIMATED_MIN = 20;
+
+/** The value below which that share of the counted lies, within its bucket by proportion; null when too few were counted. */
+export function estimatedPercentileMs(
   counts: readonly number[],
   share: number,
   bounds: readonly number[] = LATENCY_BOUNDS_MS,
 ): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  if (total === 0) return null;
+  if (total < ESTIMATED_MIN) return null;
   const wanted = total * share;
   let passed = 0;
   for (const [index, count] of counts.entries()) {
@@ -36,6 +39,12 @@ export function percentileMs(
     passed += count;
   }
   return bounds.at(-1) ?? null;
+}
+
+/** One of the times themselves: the smallest that is not below that share of them. Null of none. */
+export function percentileMs(timesMs: readonly number[], share: number): number | null {
+  const sorted = [...timesMs].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;
 }
 
 /** In nano-USD, lowest first: from a millionth of a USD to ten. */

@@ -172,6 +172,12 @@ export interface UsageQuery extends Pick<RequestFilter, "accountId" | "tier" | "
   readonly hasSpread?: boolean;
 }
 
+/** The times of every request that a row counts. */
+export interface UsageTimes {
+  readonly latenciesMs: readonly number[];
+  readonly firstContentsMs: readonly number[];
+}
+
 export interface UsageTotals {
   readonly requests: number;
   readonly errors: number;
@@ -195,6 +201,8 @@ export interface UsageTotals {
 export type AnsweredCounts = Readonly<Record<AnsweredAt | "unknown", number>>;
 
 export interface UsageRow extends UsageTotals {
+  /** Null where there are too many to read each, or some of the requests are deleted. */
+  readonly times: UsageTimes | null;
   readonly startMs: number;
   /** The model, tier, key or status; null when not grouped, and for requests that have none. */
   readonly group: string | null;

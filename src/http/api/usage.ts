@@ -3,7 +3,7 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { formatUsd } from "../../core/money.ts";
-import { OVERHEAD_BOUNDS_MS, percentileMs } from "../../core/requests/buckets.ts";
+import { estimatedPercentileMs, OVERHEAD_BOUNDS_MS, percentileMs } from "../../core/requests/buckets.ts";
 import {
   USAGE_GROUPS,
   USAGE_STEPS,
@@ -28,8 +28,10 @@ import {
 } from "./requests/filter.ts";
 import { type ApiRoute, get } from "./route.ts";
 
-/** Null when there were no requests, or when percentiles were not asked for. */
+/** Exact for a thousand requests, else estimated. Null of fewer than 20 among more, and when they were not asked for. */
 const percentiles = { p50Ms: nullable(Integer), p95Ms: nullable(Integer) };
+
+type Percentiles = Readonly<Record<keyof typeof percentiles, number | null>>;
 
 /** Requests by the attempt that answered them. */
 const Answered = Type.Object({
@@ -169,7 +171,7 @@ function isIn<Word extends string>(words: readonly Word[], word: string): word i
 
 /** Latencies are rounded to milliseconds; money stays exact. */
 function writeUsage(row: UsageRow): Shape<typeof UsageSchema> {
-  const { requests, charge, baseline, latencies, firstContents } = row;
+  const { requests, charge, baseline, latencies, firstContents, times } = row;
   return {
     start: isoTime(row.startMs),
     group: row.group,
@@ -183,10 +185,9 @@ function writeUsage(row: UsageRow): Shape<typeof UsageSchema> {
     savedUsd: formatUsd(baseline - charge),
     latency: {
       averageMs: Math.round(row.latencyMsSum / Math.max(1, requests)),
-      p50Ms: percentileMs(latencies, 0.5),
-      p95Ms: percentileMs(latencies, 0.95),
+      ...writePercentiles(times?.latenciesMs, latencies),
     },
-    firstContent: { p50Ms: percentileMs(firstContents, 0.5), p95Ms: percentileMs(firstContents, 0.95) },
+    firstContent: writePercentiles(times?.firstContentsMs, firstContents),
     overhead: writeOverhead(row),
   };
 }
@@ -198,7 +199,14 @@ function writeOverhead({ overheads, overheadMsSum, firstContentMsSum }: UsageRow
   return {
     averageMs: average(overheadMsSum),
     firstContentAverageMs: average(firstContentMsSum),
-    p50Ms: percentileMs(overheads, 0.5, OVERHEAD_BOUNDS_MS),
-    p95Ms: percentileMs(overheads, 0.95, OVERHEAD_BOUNDS_MS),
+    p50Ms: estimatedPercentileMs(overheads, 0.5, OVERHEAD_BOUNDS_MS),
+    p95Ms: estimatedPercentileMs(overheads, 0.95, OVERHEAD_BOUNDS_MS),
   };
+}
+
+/** Of the times themselves where they were read, else of their counts by bucket. */
+function writePercentiles(timesMs: readonly number[] | undefined, counts: readonly number[]): Percentiles {
+  const at = (share: number): number | null =>
+    timesMs === undefined ? estimatedPercentileMs(counts, share) : percentileMs(timesMs, share);
+  return { p50Ms: at(0.5), p95Ms: at(0.95) };
 }

@@ -1,20 +1,13 @@
 // Reads the usage totals and the provider failures: by hour, by day or over the whole range.
 
 import type { Db, SqlRow } from "../../core/db.ts";
-import type { FailureQuery, FailureRow, UsageGroup, UsageLog, UsageQuery, UsageRow } from "../../core/requests/log.ts";
+import type { FailureQuery, FailureRow, UsageLog, UsageQuery, UsageRow } from "../../core/requests/log.ts";
 import { newConditions } from "./conditions.ts";
+import { addGroupFilter, GROUP_COLUMNS, withTimes } from "./times.ts";
 import { COUNTS, FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, OVERHEAD_COLUMNS, SPAN_MS, SUMS } from "./totals.ts";
 
 /** A total over more than this is taken from days, so that a year costs no more than a week. */
 const HOURLY_TOTAL_MAX_MS = 8 * SPAN_MS.day;
-
-/** The column of each grouping the API offers. */
-const GROUP_COLUMNS: Readonly<Record<UsageGroup, string>> = {
-  model: "model",
-  tier: "tier",
-  key: "key_id",
-  status: "status",
-};
 
 const sumsSql = (names: readonly string[]): string =>
   names.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ");
@@ -29,9 +22,7 @@ export function createUsageLog(db: Db): UsageLog {
       const where = newConditions();
       where.add("account_id = ? AND span = ?", query.accountId, span);
       where.add("start_at >= ? AND start_at < ?", fromMs, toMs);
-      if (query.tier !== undefined) where.add("tier = ?", query.tier ?? "");
-      if (query.model !== undefined) where.add("model = ?", query.model ?? "");
-      if (query.keyId !== undefined) where.add("key_id = ?", query.keyId);
+      addGroupFilter(where, query);
       const by = [
         ...(query.step === "total" ? [] : ["start_at"]),
         ...(query.group === null ? [] : [GROUP_COLUMNS[query.group]]),
@@ -39,8 +30,8 @@ export function createUsageLog(db: Db): UsageLog {
       const order = by.length === 0 ? "" : ` GROUP BY ${by.join(", ")} ORDER BY ${by.join(", ")}`;
       const sql = `SELECT ${[...by, query.hasSpread === false ? COUNTS_SQL : ALL_SQL].join(", ")} FROM request_rollups WHERE ${where.sql()}${order}`;
       const rows = await db.query(sql, where.params);
-      const counted = rows.filter((row) => row.requests != null);
-      return { rows: counted.map((row) => toUsage(row, query, fromMs)), fromMs, toMs };
+      const counted = rows.filter((row) => row.requests != null).map((row) => toUsage(row, query, fromMs));
+      return { rows: await withTimes(db, counted, { ...query, fromMs, toMs }), fromMs, toMs };
     },
     async failures(query) {
       const covered = coverage(query);
@@ -74,6 +65,7 @@ function toUsage(row: SqlRow, { step, group, hasSpread }: UsageQuery, fromMs: nu
     hasSpread === false ? [] : columns.map((column) => Number(row[column]));
   const name = group === null ? "" : String(row[GROUP_COLUMNS[group]]);
   return {
+    times: null,
     startMs: step === "total" ? fromMs : Number(row.start_at),
     group: name === "" ? null : name,
     requests: Number(row.requests),

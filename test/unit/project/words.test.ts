@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { listFiles } from "../../../scripts/setup/fingerprint.mjs";
+import { mayHoldNoProse, proseIn } from "../../../scripts/structure/prose.mjs";
 import {
   CHECKED_PAGES,
   checkedSources,
@@ -37,6 +38,40 @@ test.each([
   ["src/cli/a.ts", '"Make a key."', 1],
 ])("texts for users: %s, %s", (path, line, found) => {
   expect(sourceProblems(path, line)).toHaveLength(found);
+});
+
+test("components of the dashboard hold no texts", () => {
+  const paths = checkedSources(ROOT).filter(mayHoldNoProse);
+  expect(paths.length).toBeGreaterThan(50);
+  expect(paths.flatMap((path) => proseIn(path, readFileSync(join(ROOT, path), "utf8")))).toEqual([]);
+});
+
+test.each([
+  ["<p>Not found</p>", 1],
+  ["<p>Saved {when} by <b>{name}</b></p>", 2],
+  ['<Field label="Name" />', 1],
+  ['<Field title={isOn ? "Turn it off" : TEXT.turnOn} />', 1],
+  [`<p title={\`Spent \${amount} of it\`} />`, 1],
+  [`<p title={\`Test \${name}\`} />`, 1],
+  ['const HEAD = ["Spent"];', 1],
+  ["<p>{TEXT.notFound}</p>", 0],
+  ["<p>{TEXT.saved(when)} · {name}</p>", 0],
+  [`<p class={\`chip good \${tone}\`} role="status">–</p>`, 0],
+  ["<code>logging.content</code>", 0],
+  ['const isEscape = event.key === "Escape";', 0],
+  [`const path = \`/api/keys/\${id}?by=\${step}\`;`, 0],
+  ['type Kind = "Some kind" | "Other";', 0],
+])("in a component, %s has %i texts", (code, found) => {
+  expect(proseIn("ui/a.tsx", code)).toHaveLength(found);
+});
+
+test.each([
+  ["ui/pages/keys/index.tsx", true],
+  ["ui/pages/keys/text.ts", false],
+  ["ui/parts/failure-text.ts", false],
+  ["src/cli/keys.ts", false],
+])("%s may hold no texts: %s", (path, expected) => {
+  expect(mayHoldNoProse(path)).toBe(expected);
 });
 
 test("every page is checked", () => {

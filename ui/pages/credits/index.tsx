@@ -13,6 +13,7 @@ import { isOperator } from "../../session.ts";
 import type { Credits as Balance, LedgerEntry, List } from "../../types.ts";
 import { useRunway } from "../../use-runway.ts";
 import { MonthChip, Months } from "./months.tsx";
+import * as TEXT from "./text.ts";
 import { TopUp } from "./topup.tsx";
 
 /** Holds come and go with every request, so the balance is watched closely. */
@@ -28,10 +29,10 @@ export function Credits() {
   useShortcuts({ n: add });
   return (
     <>
-      <PageHead title="Credits" purpose="Balance and full transaction history.">
+      <PageHead title={TEXT.credits} purpose={TEXT.purpose}>
         {isOperator() && (
           <Button kind="primary" onClick={add}>
-            Add credits
+            {TEXT.addCredits}
           </Button>
         )}
       </PageHead>
@@ -61,10 +62,10 @@ function Ledger() {
   return (
     <section class="card" id="ledger">
       <div class="head-row">
-        <h2>Ledger</h2>
+        <h2>{TEXT.ledger}</h2>
         {month !== null && <MonthChip month={month} />}
         <Segmented
-          label="Entry type"
+          label={TEXT.entryType}
           choices={KINDS}
           value={kind}
           onChange={(next) => setQuery({ kind: next, after: null, entry: null })}
@@ -73,7 +74,7 @@ function Ledger() {
           href={withAccount(`/api/ledger/export?format=csv${filter}`)}
           download={month === null ? "ledger.csv" : `ledger-${month}.csv`}
         >
-          CSV
+          {TEXT.csv}
         </ButtonLink>
       </div>
       <Shown load={ledger} rows={10}>
@@ -95,53 +96,55 @@ function Ledger() {
 /** The ledger is read by cursor: there is a way to the newest and to older entries, but no page numbers. */
 function LedgerPages({ isAtNewest, next }: { readonly isAtNewest: boolean; readonly next: string | null }) {
   return (
-    <nav class="row pages" aria-label="Ledger pages">
-      {!isAtNewest && <ButtonLink href={hrefWith({ after: null, entry: null })}>Newest</ButtonLink>}
-      {next !== null && <ButtonLink href={hrefWith({ after: next })}>Older</ButtonLink>}
+    <nav class="row pages" aria-label={TEXT.ledgerPages}>
+      {!isAtNewest && <ButtonLink href={hrefWith({ after: null, entry: null })}>{TEXT.newest}</ButtonLink>}
+      {next !== null && <ButtonLink href={hrefWith({ after: next })}>{TEXT.older}</ButtonLink>}
     </nav>
   );
 }
 
 /** The filter of the ledger, by the names of the API. */
 const KINDS = [
-  { value: "", label: "All" },
-  { value: "topup", label: "Top-ups" },
-  { value: "charge", label: "Charges" },
-  { value: "adjustment", label: "Adjustments" },
-  { value: "grant", label: "Grants" },
+  { value: "", label: TEXT.all },
+  { value: "topup", label: TEXT.topUps },
+  { value: "charge", label: TEXT.charges },
+  { value: "adjustment", label: TEXT.adjustments },
+  { value: "grant", label: TEXT.grants },
 ];
 
 /** An empty ledger, or filters that nothing passes. */
 function NoEntry({ isNarrowed, month }: { readonly isNarrowed: boolean; readonly month: string | null }) {
-  if (!isNarrowed) return <Empty title="No entries yet">Top-ups and charges appear here.</Empty>;
+  if (!isNarrowed) return <Empty title={TEXT.noEntriesYet}>{TEXT.emptyHint}</Empty>;
   // One way out for all filters.
   const all = (
-    <ButtonLink href={hrefWith({ kind: null, month: null, after: null, entry: null })}>Show all entries</ButtonLink>
+    <ButtonLink href={hrefWith({ kind: null, month: null, after: null, entry: null })}>
+      {TEXT.showAllEntries}
+    </ButtonLink>
   );
-  return <Empty title={month === null ? "No entries of this type" : "No matching entries this month"} action={all} />;
+  return <Empty title={month === null ? TEXT.noEntriesOfType : TEXT.noEntriesInMonth} action={all} />;
 }
 
 /** The balance refuses nothing here, so what counts is what was spent. */
 function Metered({ credits }: { readonly credits: Balance }) {
   const runway = useRunway(credits);
   return (
-    <section class="tiles three" aria-label="Balance">
+    <section class="tiles three" aria-label={TEXT.balance}>
       <article class="card tile">
-        <h2>Billing mode</h2>
-        <p class="big">Metered</p>
-        <p class="faint">Every request is charged and recorded. A grant covers each charge, so none fails with 402.</p>
+        <h2>{TEXT.billingMode}</h2>
+        <p class="big">{TEXT.metered}</p>
+        <p class="faint">{TEXT.meteredHint}</p>
       </article>
       <article class="card tile">
-        <h2>Spending</h2>
+        <h2>{TEXT.spending}</h2>
         <p class="big">{runway === null ? "–" : usd(runway.perDayUsd)}</p>
-        <p class="faint">per day, last 7 days</p>
+        <p class="faint">{TEXT.perDayLast7}</p>
       </article>
       <article class="card tile">
-        <h2>Balance</h2>
+        <h2>{TEXT.balance}</h2>
         <p class="big" title={exact(credits.availableUsd)}>
           {usd(credits.availableUsd)}
         </p>
-        <p class="faint">Used only in prepaid mode</p>
+        <p class="faint">{TEXT.prepaidOnly}</p>
       </article>
     </section>
   );
@@ -153,41 +156,43 @@ function Balances({ credits }: { readonly credits: Balance }) {
   const runway = useRunway(credits);
   const isLow = runway?.days != null && runway.days > 0 && runway.days < LOW_DAYS;
   return (
-    <section class="tiles three" aria-label="Balance">
+    <section class="tiles three" aria-label={TEXT.balance}>
       {isLow && (
         <p class="notice warn all" role="status">
-          Your balance lasts about {runwayText(runway.days ?? 0)}. At zero, requests fail with 402.
+          {TEXT.balanceLasts(runwayText(runway.days ?? 0))}
         </p>
       )}
       <article class="card tile">
-        <h2>Available</h2>
+        <h2>{TEXT.available}</h2>
         <p class={`big ${Number(credits.availableUsd) <= 0 ? "bad" : ""}`} title={exact(credits.availableUsd)}>
           {usd(credits.availableUsd)}
         </p>
-        <p class="faint">{usd(credits.postedUsd)} total. A spending cap: no card is charged.</p>
+        <p class="faint">{TEXT.totalIsCap(usd(credits.postedUsd))}</p>
       </article>
       <article class="card tile">
-        <h2>Reserved</h2>
+        <h2>{TEXT.reserved}</h2>
         <p class="big" title={exact(credits.heldUsd)}>
           {usd(credits.heldUsd)}
         </p>
-        <p class="faint">Reserved for running requests</p>
+        <p class="faint">{TEXT.reservedForRunningRequests}</p>
       </article>
       <article class="card tile">
-        <h2>Runway</h2>
+        <h2>{TEXT.runway}</h2>
         <p class={`big ${isLow ? "caution" : ""}`}>{runway?.days == null ? "–" : runwayText(runway.days)}</p>
         <p class="faint">
           {runway?.days === null ? (
             runway.perDayUsd === 0 ? (
-              "Nothing spent in the last 7 days"
+              TEXT.nothingSpent
             ) : (
-              "Too early to tell"
+              TEXT.tooEarlyToTell
             )
           ) : (
             <>
-              at the{" "}
-              <a href={hrefTo("/requests", { range: "7d", from: null, to: null, costFrom: "0" })}>last 7 days' rate</a>{" "}
-              of {usd(runway?.perDayUsd)} a day
+              {TEXT.atTheRate}{" "}
+              <a href={hrefTo("/requests", { range: "7d", from: null, to: null, costFrom: "0" })}>
+                {TEXT.last7DaysRate}
+              </a>{" "}
+              {TEXT.ofPerDay(usd(runway?.perDayUsd))}
             </>
           )}
         </p>
@@ -198,14 +203,14 @@ function Balances({ credits }: { readonly credits: Balance }) {
 
 /** Kinds of entries, by their names in the API. */
 const KIND_NAMES: Readonly<Record<string, string>> = {
-  topup: "Top-up",
-  charge: "Charge",
-  adjustment: "Adjustment",
-  grant: "Grant",
+  topup: TEXT.topUp,
+  charge: TEXT.charge,
+  adjustment: TEXT.adjustment,
+  grant: TEXT.grant,
 };
 /** Notes that the gateway writes itself, explained. */
 const NOTE_TEXTS: Readonly<Record<string, string>> = {
-  "starter credit": "Starter credit: a spending cap to try things out",
+  "starter credit": TEXT.starterCredit,
 };
 
 /** An entry that a link points to is marked and scrolled to. */
@@ -218,18 +223,18 @@ function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] }) 
   return (
     <div class="table-box">
       <table class="rows ledger">
-        <caption class="hidden">Ledger entries, newest first</caption>
+        <caption class="hidden">{TEXT.entriesCaption}</caption>
         <thead>
           <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Type</th>
-            <th scope="col">Details</th>
-            <th scope="col">Added by</th>
+            <th scope="col">{TEXT.time}</th>
+            <th scope="col">{TEXT.type}</th>
+            <th scope="col">{TEXT.details}</th>
+            <th scope="col">{TEXT.addedBy}</th>
             <th scope="col" class="number">
-              Amount
+              {TEXT.amount}
             </th>
             <th scope="col" class="number">
-              Balance after
+              {TEXT.balanceAfter}
             </th>
           </tr>
         </thead>
@@ -278,6 +283,6 @@ function LedgerRow({ entry, isLinked }: { readonly entry: LedgerEntry; readonly 
 
 /** Metered charges are covered by grants that nobody wrote a note for. */
 function Note({ entry: { note, kind } }: { readonly entry: LedgerEntry }) {
-  if (note === null) return <>{kind === "grant" ? "Covers the next metered charge" : ""}</>;
+  if (note === null) return <>{kind === "grant" ? TEXT.coversMetered : ""}</>;
   return <>{NOTE_TEXTS[note] ?? note}</>;
 }

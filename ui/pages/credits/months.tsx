@@ -7,6 +7,7 @@ import { Button } from "../../kit/button.tsx";
 import { Shown } from "../../kit/states.tsx";
 import { hrefWith, setQuery } from "../../router.ts";
 import type { LedgerMonth, List } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** Half a year is what most people look for. */
 const FEW = 6;
@@ -20,14 +21,14 @@ export function Months({ chosen }: { readonly chosen: string | null }) {
   if (months.data?.data.length === 0) return null;
   return (
     <section class="card">
-      <h2>Monthly summary</h2>
+      <h2>{TEXT.monthlySummary}</h2>
       <Shown load={months} rows={2}>
         {({ data, next }) => (
           <>
             <MonthTable months={data} chosen={chosen} />
             {next !== null && limit === FEW && (
               <p class="row pages">
-                <Button onClick={() => setLimit(MANY)}>Show all months</Button>
+                <Button onClick={() => setLimit(MANY)}>{TEXT.showAllMonths}</Button>
               </p>
             )}
           </>
@@ -42,17 +43,23 @@ function MonthTable({ months, chosen }: { readonly months: readonly LedgerMonth[
   return (
     <div class="table-box">
       <table class="rows months">
-        <caption class="hidden">Monthly summary (UTC), newest first</caption>
+        <caption class="hidden">{TEXT.monthsCaption}</caption>
         <thead>
           <tr>
-            <th scope="col">Month</th>
-            {["Entries", "Opening balance", "Top-ups", "Charges", "Adjustments", "Grants", "Closing balance"].map(
-              (name) => (
-                <th key={name} scope="col" class="number">
-                  {name}
-                </th>
-              ),
-            )}
+            <th scope="col">{TEXT.month}</th>
+            {[
+              TEXT.entries,
+              TEXT.openingBalance,
+              TEXT.topUps,
+              TEXT.charges,
+              TEXT.adjustments,
+              TEXT.grants,
+              TEXT.closingBalance,
+            ].map((name) => (
+              <th key={name} scope="col" class="number">
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -111,7 +118,7 @@ export function MonthChip({ month }: { readonly month: string }) {
     <button
       type="button"
       class="chip"
-      aria-label={`Show all months, not only ${monthName(month)}`}
+      aria-label={TEXT.showAllMonthsNotOnly(monthName(month))}
       onClick={() => setQuery({ month: null, after: null })}
     >
       {monthName(month)} <span aria-hidden="true">✕</span>

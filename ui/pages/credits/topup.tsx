@@ -8,6 +8,7 @@ import { Dialog } from "../../kit/dialog.tsx";
 import { TextField } from "../../kit/field.tsx";
 import { Problem } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import * as TEXT from "./text.ts";
 
 /** Common amounts; any other can be typed. */
 const AMOUNTS = ["5", "25", "100", "500"];
@@ -26,7 +27,7 @@ export function TopUp({ onClose }: { readonly onClose: () => void }) {
     try {
       const body = { amountUsd: amount.trim(), note: note.trim() || null };
       await call("POST", "/api/credits/topups", { body, headers: { "idempotency-key": idempotencyKey } });
-      showToast(`${usd(amount)} added.`);
+      showToast(TEXT.added(usd(amount)));
       onClose();
     } catch (problem) {
       setError(problem as ApiError);
@@ -34,7 +35,7 @@ export function TopUp({ onClose }: { readonly onClose: () => void }) {
     setBusy(false);
   };
   return (
-    <Dialog title="Add credits" onClose={onClose}>
+    <Dialog title={TEXT.addCredits} onClose={onClose}>
       <form onSubmit={submit}>
         <p class="row">
           {AMOUNTS.map((each) => (
@@ -43,12 +44,12 @@ export function TopUp({ onClose }: { readonly onClose: () => void }) {
             </Button>
           ))}
         </p>
-        <TextField label="Amount, USD" value={amount} onInput={setAmount} isRequired isFocused />
-        <TextField label="Note" value={note} onInput={setNote} placeholder="Optional, shown in the ledger" />
+        <TextField label={TEXT.amountUsd} value={amount} onInput={setAmount} isRequired isFocused />
+        <TextField label={TEXT.note} value={note} onInput={setNote} placeholder={TEXT.noteHint} />
         <Problem error={error} />
         <footer>
           <Button kind="primary" type="submit" isBusy={isBusy}>
-            Add {usd(Number(amount) || 0)}
+            {TEXT.addAmount(usd(Number(amount) || 0))}
           </Button>
         </footer>
       </form>

@@ -9,6 +9,7 @@ import { helloBody, Snippets } from "../../kit/snippets.tsx";
 import { Problem } from "../../kit/states.tsx";
 import type { NewKey } from "../../types.ts";
 import { EMPTY_KEY, EXPIRIES, type KeyDraft, KeyFields, keyBody } from "./fields.tsx";
+import * as TEXT from "./text.ts";
 
 /** Also used by the checklist of the overview, which wants the key. */
 interface KeyCreationProps {
@@ -19,13 +20,13 @@ interface KeyCreationProps {
 /** First the form, then the key. */
 export function KeyCreation({ onClose, onCreated }: KeyCreationProps) {
   const [created, setCreated] = useState<NewKey | null>(null);
-  if (created !== null) return <KeyShown created={created} title={`Key “${created.name}”`} onClose={onClose} />;
+  if (created !== null) return <KeyShown created={created} title={TEXT.keyTitle(created.name)} onClose={onClose} />;
   const onDone = (key: NewKey): void => {
     setCreated(key);
     onCreated?.(key);
   };
   return (
-    <Dialog title="Create key" onClose={onClose}>
+    <Dialog title={TEXT.createKey} onClose={onClose}>
       <KeyForm onDone={onDone} />
     </Dialog>
   );
@@ -49,7 +50,7 @@ function KeyForm({ onDone }: { readonly onDone: (key: NewKey) => void }) {
       <Problem error={error} />
       <footer>
         <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={draft.name.trim() === ""}>
-          Create key
+          {TEXT.createKey}
         </Button>
       </footer>
     </form>
@@ -86,28 +87,28 @@ export function KeyShown({ created, title, onClose }: KeyShownProps) {
   return (
     <Dialog title={title} onClose={leave} isWide>
       <p>
-        <b>You won't see this key again.</b> We only store a hash.
+        <b>{TEXT.shownOnce}</b> {TEXT.onlyHash}
       </p>
-      <CopyBlock text={created.key} label="The key" onCopied={() => setSaved(true)} />
+      <CopyBlock text={created.key} label={TEXT.theKey} onCopied={() => setSaved(true)} />
       <p class="row">
         <a class="button quiet" href={env} download=".env" onClick={() => setSaved(true)}>
-          Download .env
+          {TEXT.downloadEnv}
         </a>
       </p>
-      <h3>Try it</h3>
-      <Snippets label="Example call" call={{ key: created.key, body: helloBody() }} />
+      <h3>{TEXT.tryIt}</h3>
+      <Snippets label={TEXT.exampleCall} call={{ key: created.key, body: helloBody() }} />
       <footer>
         {isAsking ? (
           <div class="notice warn row wrap grow" role="alert" ref={asking}>
-            <span class="grow">You haven't copied the key, and it can't be shown again. Close anyway?</span>
-            <Button onClick={() => setAsking(false)}>Go back</Button>
+            <span class="grow">{TEXT.notCopied}</span>
+            <Button onClick={() => setAsking(false)}>{TEXT.goBack}</Button>
             <Button kind="danger" onClick={onClose}>
-              Close without copying
+              {TEXT.closeWithoutCopying}
             </Button>
           </div>
         ) : (
           <Button kind="primary" onClick={leave}>
-            Done
+            {TEXT.done}
           </Button>
         )}
       </footer>

@@ -10,6 +10,7 @@ import { showToast } from "../../kit/toast.tsx";
 import type { Key } from "../../types.ts";
 import { EXPIRIES, KEEP, type KeyDraft, KeyFields, keyBody } from "./fields.tsx";
 import { SpendReset } from "./spend.tsx";
+import * as TEXT from "./text.ts";
 
 /** An expiry is kept as it is unless another is chosen: a number of days would count from now. */
 export function KeyEdit({ target, onClose }: { readonly target: Key; readonly onClose: () => void }) {
@@ -25,13 +26,13 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
   // Only a key that expires can keep its expiry.
-  const kept = target.expiresAt === null ? [] : [{ value: KEEP, label: `Unchanged (${ago(target.expiresAt)})` }];
+  const kept = target.expiresAt === null ? [] : [{ value: KEEP, label: TEXT.unchanged(ago(target.expiresAt)) }];
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     try {
       await call("PATCH", `/api/keys/${target.id}`, { body: keyBody(draft) });
-      showToast(`“${draft.name.trim()}” saved. Applies from the next request.`);
+      showToast(TEXT.savedKey(draft.name.trim()));
       onClose();
     } catch (problem) {
       setError(problem as ApiError);
@@ -39,15 +40,15 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
     setBusy(false);
   };
   return (
-    <Dialog title={`Edit “${target.name}”`} onClose={onClose}>
+    <Dialog title={TEXT.editTitle(target.name)} onClose={onClose}>
       <form onSubmit={submit}>
         <KeyFields draft={draft} onChange={setDraft} expiries={[...kept, ...EXPIRIES]} />
         <SpendReset target={target} />
         <Problem error={error} />
         <footer>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{TEXT.cancel}</Button>
           <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={draft.name.trim() === ""}>
-            Save
+            {TEXT.save}
           </Button>
         </footer>
       </form>

@@ -4,6 +4,7 @@ import { useLoad } from "../../api.ts";
 import { type Option, SelectField, TextField } from "../../kit/field.tsx";
 import { chipsOf } from "../../parts/profile-rules.ts";
 import type { List, Profile } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** The form as typed. */
 export interface KeyDraft {
@@ -34,18 +35,18 @@ export const KEEP = "keep";
 const ON_DATE = "date";
 /** How long a key works. */
 export const EXPIRIES: readonly Option[] = [
-  { value: "", label: "Never" },
-  { value: "30", label: "In 30 days" },
-  { value: "90", label: "In 90 days" },
-  { value: "365", label: "In 1 year" },
-  { value: ON_DATE, label: "On a date…" },
+  { value: "", label: TEXT.never },
+  { value: "30", label: TEXT.in30Days },
+  { value: "90", label: TEXT.in90Days },
+  { value: "365", label: TEXT.in1Year },
+  { value: ON_DATE, label: TEXT.onADate },
 ];
 /** By the names of the API. */
 const RESETS: readonly Option[] = [
-  { value: "never", label: "Never" },
-  { value: "daily", label: "Daily" },
-  { value: "weekly", label: "Weekly (Monday)" },
-  { value: "monthly", label: "Monthly (1st)" },
+  { value: "never", label: TEXT.never },
+  { value: "daily", label: TEXT.daily },
+  { value: "weekly", label: TEXT.weeklyMonday },
+  { value: "monthly", label: TEXT.monthly1st },
 ];
 const DAY_MS = 86_400_000;
 
@@ -81,45 +82,45 @@ export function KeyFields({ draft, onChange, expiries }: KeyFieldsProps) {
   return (
     <>
       <TextField
-        label="Name"
+        label={TEXT.name}
         value={draft.name}
         onInput={set("name")}
-        placeholder="checkout service"
+        placeholder={TEXT.exampleName}
         isRequired
         isFocused
       />
       <div class="pair">
         <ProfileField value={draft.profile} onChange={set("profile")} />
-        <SelectField label="Expires" value={draft.days} options={expiries} onChange={set("days")} />
+        <SelectField label={TEXT.expires} value={draft.days} options={expiries} onChange={set("days")} />
       </div>
       {draft.days === ON_DATE && (
         <TextField
-          label="Last day"
+          label={TEXT.lastDay}
           type="date"
           value={draft.date}
           onInput={set("date")}
-          hint="Works until the end of that day, UTC."
+          hint={TEXT.lastDayHint}
           isRequired
         />
       )}
       <div class="pair">
         <TextField
-          label="Requests per minute"
+          label={TEXT.requestsPerMinute}
           type="number"
           min="1"
           value={draft.perMinute}
           onInput={set("perMinute")}
-          placeholder="Default"
+          placeholder={TEXT.defaultLimit}
         />
-        <TextField label="Spend limit, USD" value={draft.limit} onInput={set("limit")} placeholder="none" />
+        <TextField label={TEXT.spendLimitUsd} value={draft.limit} onInput={set("limit")} placeholder={TEXT.none} />
       </div>
       {draft.limit.trim() !== "" && (
         <SelectField
-          label="Resets"
+          label={TEXT.resets}
           value={draft.reset}
           options={RESETS}
           onChange={set("reset")}
-          hint="At 00:00 UTC. Requests over the limit fail with 402."
+          hint={TEXT.resetsHint}
         />
       )}
     </>
@@ -132,12 +133,12 @@ function ProfileField({ value, onChange }: { readonly value: string; readonly on
   const choices = profiles.map(({ id, name }) => ({ value: id, label: name }));
   const chosen = profiles.find(({ id }) => id === value);
   const isDeleted = value !== "" && chosen === undefined;
-  const deleted = isDeleted ? [{ value, label: "Deleted profile" }] : [];
+  const deleted = isDeleted ? [{ value, label: TEXT.deletedProfile }] : [];
   return (
     <SelectField
-      label="Profile"
+      label={TEXT.profile}
       value={value}
-      options={[{ value: "", label: "No profile" }, ...deleted, ...choices]}
+      options={[{ value: "", label: TEXT.noProfile }, ...deleted, ...choices]}
       onChange={onChange}
       hint={chosen === undefined ? undefined : chipsOf(chosen).join(", ")}
     />

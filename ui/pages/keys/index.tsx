@@ -17,6 +17,7 @@ import { KeyCreation } from "./create.tsx";
 import { KeyEdit } from "./edit.tsx";
 import { Revocation, Rotation } from "./retire.tsx";
 import { isSpent, spentText } from "./spend.tsx";
+import * as TEXT from "./text.ts";
 
 /** The time that requests and spend are counted over. */
 const MONTH_MS = 30 * 86_400_000;
@@ -39,14 +40,14 @@ export function Keys() {
   useShortcuts({ n: create });
   return (
     <>
-      <PageHead title="Keys" purpose="API keys for your apps, with optional profile, limits and expiry.">
+      <PageHead title={TEXT.keys} purpose={TEXT.purpose}>
         <Check
-          label="Show revoked"
+          label={TEXT.showRevoked}
           isOn={isAll}
           onChange={(isOn) => setQuery({ show: isOn ? "all" : null }, { replace: true })}
         />
         <Button kind="primary" onClick={create}>
-          Create key
+          {TEXT.createKey}
         </Button>
       </PageHead>
       <Shown load={keys} rows={6}>
@@ -54,8 +55,8 @@ export function Keys() {
           const shown = data.filter(({ status }) => isAll || status === "active");
           if (shown.length === 0) {
             return (
-              <Empty title="No API keys yet" action={<Button onClick={create}>Create key</Button>}>
-                You'll see each key once, when you create it.
+              <Empty title={TEXT.noKeys} action={<Button onClick={create}>{TEXT.createKey}</Button>}>
+                {TEXT.emptyHint}
               </Empty>
             );
           }
@@ -83,24 +84,24 @@ function KeyTable({ keys, usage, days, profiles }: KeyTableProps) {
   return (
     <div class="table-box">
       <table class="rows keys">
-        <caption class="hidden">Keys</caption>
+        <caption class="hidden">{TEXT.keys}</caption>
         <thead>
           <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Key</th>
-            <th scope="col">Profile</th>
-            <th scope="col">Status</th>
-            <th scope="col" title="Updated every few minutes">
-              Last used
+            <th scope="col">{TEXT.name}</th>
+            <th scope="col">{TEXT.key}</th>
+            <th scope="col">{TEXT.profile}</th>
+            <th scope="col">{TEXT.status}</th>
+            <th scope="col" title={TEXT.lastUsedHint}>
+              {TEXT.lastUsed}
             </th>
             <th scope="col" class="number">
-              Requests, 30 days
+              {TEXT.requestsOfMonth}
             </th>
             <th scope="col" class="number">
-              Spend, 30 days
+              {TEXT.spendOfMonth}
             </th>
             <th scope="col">
-              <span class="hidden">Actions</span>
+              <span class="hidden">{TEXT.actions}</span>
             </th>
           </tr>
         </thead>
@@ -177,14 +178,14 @@ function KeyRow({ row, usage, days, profile, onEdit, onRotate, onRevoke }: KeyRo
       <td data-cell="actions" class="actions">
         {isActive && (
           <>
-            <Button kind="quiet" label={`Edit ${row.name}`} onClick={onEdit}>
-              Edit
+            <Button kind="quiet" label={TEXT.editKey(row.name)} onClick={onEdit}>
+              {TEXT.edit}
             </Button>
-            <Button kind="quiet" label={`Rotate ${row.name}`} onClick={onRotate}>
-              Rotate
+            <Button kind="quiet" label={TEXT.rotateNamed(row.name)} onClick={onRotate}>
+              {TEXT.rotate}
             </Button>
-            <Button kind="quiet" label={`Revoke ${row.name}`} onClick={onRevoke}>
-              Revoke
+            <Button kind="quiet" label={TEXT.revokeNamed(row.name)} onClick={onRevoke}>
+              {TEXT.revoke}
             </Button>
           </>
         )}
@@ -197,8 +198,8 @@ function KeyRow({ row, usage, days, profile, onEdit, onRotate, onRevoke }: KeyRo
 function KeyLimits({ row }: { readonly row: Key }) {
   const limits = [
     row.requestsPerMinute === null ? null : `${row.requestsPerMinute}/min`,
-    row.expiresAt === null || row.status !== "active" ? null : `expires ${ago(row.expiresAt)}`,
-    `created ${ago(row.createdAt)}`,
+    row.expiresAt === null || row.status !== "active" ? null : TEXT.expiresWhen(ago(row.expiresAt)),
+    TEXT.createdWhen(ago(row.createdAt)),
   ].filter((limit) => limit !== null);
   const spent = spentText(row);
   return (
@@ -217,11 +218,11 @@ function KeyLimits({ row }: { readonly row: Key }) {
 
 /** The profile as a link; none; or one that was deleted, which makes every call fail. */
 function ProfileName({ row, profile }: { readonly row: Key; readonly profile: Profile | null }) {
-  if (row.profile === null) return <span class="faint">none</span>;
+  if (row.profile === null) return <span class="faint">{TEXT.none}</span>;
   if (profile === null) {
     return (
-      <span class="bad" title="Requests with this key fail with 401 until you change its profile.">
-        Deleted profile
+      <span class="bad" title={TEXT.deletedProfileHint}>
+        {TEXT.deletedProfile}
       </span>
     );
   }

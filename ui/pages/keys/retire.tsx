@@ -10,14 +10,15 @@ import { Problem } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import type { Key, List, NewKey, Usage } from "../../types.ts";
 import { KeyShown } from "./create.tsx";
+import * as TEXT from "./text.ts";
 
 const DAY_MS = 86_400_000;
 /** Hours that the old key keeps working. */
 const GRACES = [
-  { value: "0", label: "Now" },
-  { value: "1", label: "In 1 hour" },
-  { value: "24", label: "In 1 day" },
-  { value: "168", label: "In 1 week" },
+  { value: "0", label: TEXT.now },
+  { value: "1", label: TEXT.in1Hour },
+  { value: "24", label: TEXT.in1Day },
+  { value: "168", label: TEXT.in1Week },
 ];
 
 /** A new key with the same rules. Both work until the grace period ends. */
@@ -26,7 +27,7 @@ export function Rotation({ target, onClose }: { readonly target: Key; readonly o
   const [created, setCreated] = useState<NewKey | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   // The new key is shown by the same dialog as one that was created.
-  if (created !== null) return <KeyShown created={created} title={`New key for “${target.name}”`} onClose={onClose} />;
+  if (created !== null) return <KeyShown created={created} title={TEXT.newKeyFor(target.name)} onClose={onClose} />;
   const rotate = async (): Promise<void> => {
     const body = { graceHours: Number(grace) };
     await call<NewKey>("POST", `/api/keys/${target.id}/rotate`, { body }).then(setCreated, (problem: unknown) =>
@@ -34,14 +35,14 @@ export function Rotation({ target, onClose }: { readonly target: Key; readonly o
     );
   };
   return (
-    <Dialog title={`Rotate “${target.name}”`} onClose={onClose}>
-      <p>Creates a new key with the same profile and limits. The old key keeps working until it expires.</p>
-      <SelectField label="Old key expires" value={grace} options={GRACES} onChange={setGrace} />
+    <Dialog title={TEXT.rotateTitle(target.name)} onClose={onClose}>
+      <p>{TEXT.rotationHint}</p>
+      <SelectField label={TEXT.oldKeyExpires} value={grace} options={GRACES} onChange={setGrace} />
       <Problem error={error} />
       <footer>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{TEXT.cancel}</Button>
         <Button kind="primary" onClick={rotate}>
-          Rotate key
+          {TEXT.rotateKey}
         </Button>
       </footer>
     </Dialog>
@@ -61,26 +62,21 @@ export function Revocation({ target, onClose }: { readonly target: Key; readonly
   const revoke = async (): Promise<void> => {
     try {
       await call("DELETE", `/api/keys/${target.id}`);
-      showToast(`“${target.name}” revoked.`);
+      showToast(TEXT.revoked(target.name));
       onClose();
     } catch (problem) {
       setError(problem as ApiError);
     }
   };
   return (
-    <Dialog title={`Revoke “${target.name}”`} onClose={onClose}>
-      <p>
-        Last used {ago(target.lastUsedAt)}, {plural(requests, "request")} in the last 24 hours. Apps using it will get
-        401 immediately. You can't undo this.
-      </p>
-      {requests > 0 && (
-        <TextField label={`Type “${target.name}” to confirm`} value={typed} onInput={setTyped} isFocused />
-      )}
+    <Dialog title={TEXT.revokeTitle(target.name)} onClose={onClose}>
+      <p>{TEXT.revocationHint(ago(target.lastUsedAt), plural(requests, "request"))}</p>
+      {requests > 0 && <TextField label={TEXT.typeToConfirm(target.name)} value={typed} onInput={setTyped} isFocused />}
       <Problem error={error} />
       <footer>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{TEXT.cancel}</Button>
         <Button kind="danger" isDisabled={!isConfirmed} onClick={revoke}>
-          Revoke key
+          {TEXT.revokeKey}
         </Button>
       </footer>
     </Dialog>

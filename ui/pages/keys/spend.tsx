@@ -7,12 +7,13 @@ import { Button } from "../../kit/button.tsx";
 import { Problem } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import type { Key } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** "Spent $1.20 of $5.00, resets in 3 days"; null for a key without a limit. */
 export function spentText({ spendLimitUsd, spentUsd, spendResetsAt }: Key): string | null {
   if (spendLimitUsd === null) return null;
-  const resets = spendResetsAt === null ? "" : `, resets ${ago(spendResetsAt)}`;
-  return `Spent ${usd(spentUsd)} of ${usd(spendLimitUsd)}${resets}`;
+  const resets = spendResetsAt === null ? "" : TEXT.resetsWhen(ago(spendResetsAt));
+  return TEXT.spentOf(usd(spentUsd), usd(spendLimitUsd), resets);
 }
 
 /** Whether requests with this key fail until the limit resets. */
@@ -30,7 +31,7 @@ export function SpendReset({ target }: { readonly target: Key }) {
     try {
       setRow(await call<Key>("POST", `/api/keys/${target.id}/reset-spend`));
       setError(null);
-      showToast(`Spend of “${target.name}” reset to zero.`);
+      showToast(TEXT.spendWasReset(target.name));
     } catch (problem) {
       setError(problem as ApiError);
     }
@@ -42,12 +43,12 @@ export function SpendReset({ target }: { readonly target: Key }) {
       <p class="row spend">
         <span
           class="grow"
-          title={`${exact(row.spentUsd)}${row.spentSince === null ? "" : `, since ${utc(row.spentSince)}`}`}
+          title={`${exact(row.spentUsd)}${row.spentSince === null ? "" : TEXT.spentSince(utc(row.spentSince))}`}
         >
           {spentText(row)}
         </span>
         <Button onClick={reset} isBusy={isBusy} isDisabled={Number(row.spentUsd) === 0}>
-          Reset spend
+          {TEXT.resetSpend}
         </Button>
       </p>
       <Problem error={error} />

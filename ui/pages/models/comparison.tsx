@@ -9,6 +9,7 @@ import { TierBadge } from "../../kit/tier.tsx";
 import { draftFragment, EMPTY_DRAFT } from "../../parts/playground-draft.ts";
 import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
+import * as TEXT from "./text.ts";
 import { standingText } from "./words.ts";
 
 /** The chosen models, and all of them for the list to add from. */
@@ -22,17 +23,17 @@ export function Comparison({ models, all }: ComparisonProps) {
   const ids = models.map(({ id }) => id);
   const others = all.filter(({ id, isRoutable }) => isRoutable && !ids.includes(id));
   return (
-    <section class="card" aria-label="Comparison">
+    <section class="card" aria-label={TEXT.comparison}>
       <div class="head-row">
-        <h2>Side by side</h2>
+        <h2>{TEXT.sideBySide}</h2>
         {models.length < COMPARED_MAX && (
           <select
             class="fit"
-            aria-label="Add a model to the comparison"
+            aria-label={TEXT.addToComparison}
             value=""
             onChange={(event) => setQuery(compare([...ids, event.currentTarget.value]))}
           >
-            <option value="">Add a model…</option>
+            <option value="">{TEXT.addAModel}</option>
             {others.map(({ id }) => (
               <option key={id} value={id}>
                 {id}
@@ -40,12 +41,12 @@ export function Comparison({ models, all }: ComparisonProps) {
             ))}
           </select>
         )}
-        <ButtonLink href={playgroundHref(ids)}>Open in playground</ButtonLink>
-        <ButtonLink href={hrefWith({ beside: null })}>All models</ButtonLink>
+        <ButtonLink href={playgroundHref(ids)}>{TEXT.openInPlayground}</ButtonLink>
+        <ButtonLink href={hrefWith({ beside: null })}>{TEXT.allModels}</ButtonLink>
       </div>
       <div class="table-box">
         <table class="beside">
-          <caption class="hidden">Models side by side</caption>
+          <caption class="hidden">{TEXT.modelsSideBySide}</caption>
           <Head models={models} />
           {GROUPS.map(({ title, facts }) => (
             <tbody key={title}>
@@ -82,7 +83,7 @@ function Head({ models }: { readonly models: readonly SeenModel[] }) {
                 <button
                   type="button"
                   class="button quiet icon"
-                  aria-label={`Remove ${id}`}
+                  aria-label={TEXT.removeModel(id)}
                   onClick={() => setQuery(without(id))}
                 >
                   ✕
@@ -123,7 +124,7 @@ function FactRow({ fact, models }: { readonly fact: Fact; readonly models: reado
         <td key={model.id}>
           {best !== null && ranks[index] === best ? (
             <b class="good">
-              {fact.show(model)} <span class="faint">best</span>
+              {fact.show(model)} <span class="faint">{TEXT.best}</span>
             </b>
           ) : (
             fact.show(model)
@@ -140,52 +141,52 @@ function negative(value: number | null | undefined): number | null {
 }
 
 /** Rounded, with the exact number as the tooltip. */
-const exactTokens = (tokens: number) => <span title={`${tokens} tokens`}>{count(tokens)}</span>;
+const exactTokens = (tokens: number) => <span title={TEXT.tokens(tokens)}>{count(tokens)}</span>;
 
 /** All rows, in groups. */
 const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[] }[] = [
   {
-    title: "Price per 1M tokens (incl. markup)",
+    title: TEXT.price,
     facts: [
       {
-        name: "Input",
+        name: TEXT.input,
         show: ({ pricing }) => usd(perMillion(pricing.prompt)),
         rank: ({ pricing }) => perMillion(pricing.prompt),
       },
       {
-        name: "Output",
+        name: TEXT.output,
         show: ({ pricing }) => usd(perMillion(pricing.completion)),
         rank: ({ pricing }) => perMillion(pricing.completion),
       },
-      { name: "As of", show: ({ service }) => service.priceAsOf },
+      { name: TEXT.asOf, show: ({ service }) => service.priceAsOf },
     ],
   },
   {
-    title: "Routing and limits",
+    title: TEXT.routingAndLimits,
     facts: [
-      { name: "Tier", show: ({ tier }) => <TierBadge tier={tier} /> },
-      { name: "Fallback chains", show: ({ chains }) => standingText(chains) },
+      { name: TEXT.tier, show: ({ tier }) => <TierBadge tier={tier} /> },
+      { name: TEXT.fallbackChains, show: ({ chains }) => standingText(chains) },
       {
-        name: "Context",
+        name: TEXT.context,
         show: (model) => exactTokens(model.context_length),
         rank: (model) => -model.context_length,
       },
       {
-        name: "Output limit",
+        name: TEXT.outputLimit,
         show: (model) => exactTokens(model.max_output_tokens),
         rank: (model) => -model.max_output_tokens,
       },
     ],
   },
   {
-    title: "Capabilities",
+    title: TEXT.capabilities,
     facts: CAPABILITIES.map((capability) => ({
       name: capability,
-      show: ({ capabilities }) => (capabilities.includes(capability) ? "yes" : <span class="faint">no</span>),
+      show: ({ capabilities }) => (capabilities.includes(capability) ? "yes" : <span class="faint">{TEXT.no}</span>),
     })),
   },
   {
-    title: "BFCL score",
+    title: TEXT.bfclScore,
     facts: (["overall", ...TOOL_SCENARIOS] as const).map((scenario) => ({
       name: scenario.replaceAll("_", " "),
       show: ({ service }) => score(service.bfcl?.[scenario]),
@@ -193,11 +194,11 @@ const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[]
     })),
   },
   {
-    title: "Last 24 hours",
+    title: TEXT.last24Hours,
     facts: [
-      { name: "Health", show: (model) => <Health model={model} /> },
-      { name: "Share of traffic", show: ({ share }) => percent(share) },
-      { name: "Requests", show: ({ id, usage }) => <RequestsLink id={id} requests={usage?.requests ?? 0} /> },
+      { name: TEXT.health, show: (model) => <Health model={model} /> },
+      { name: TEXT.shareOfTraffic, show: ({ share }) => percent(share) },
+      { name: TEXT.requests, show: ({ id, usage }) => <RequestsLink id={id} requests={usage?.requests ?? 0} /> },
       {
         name: "TTFT (p50)",
         show: ({ usage }) => duration(usage?.firstContent.p50Ms),
@@ -209,16 +210,16 @@ const GROUPS: readonly { readonly title: string; readonly facts: readonly Fact[]
         rank: ({ usage }) => usage?.firstContent.p95Ms,
       },
       {
-        name: "Total (p50)",
+        name: TEXT.totalP50,
         show: ({ usage }) => duration(usage?.latency.p50Ms),
         rank: ({ usage }) => usage?.latency.p50Ms,
       },
       {
-        name: "Error rate",
+        name: TEXT.errorRate,
         show: errorRate,
         rank: ({ usage }) => (usage === null ? null : usage.errors / usage.requests),
       },
-      { name: "Spend", show: ({ usage }) => usd(usage?.chargeUsd) },
+      { name: TEXT.spend, show: ({ usage }) => usd(usage?.chargeUsd) },
     ],
   },
 ];
@@ -250,7 +251,7 @@ export function ComparePick({ id, compared }: { readonly id: string; readonly co
   return (
     <input
       type="checkbox"
-      aria-label={`Compare ${id}`}
+      aria-label={TEXT.compareModel(id)}
       checked={isIn}
       disabled={!isIn && ids.length >= COMPARED_MAX}
       onChange={() => setQuery(compare(isIn ? ids.filter((each) => each !== id) : [...ids, id]), { replace: true })}
@@ -266,13 +267,13 @@ export function CompareBar({ models }: { readonly models: readonly SeenModel[] }
       <span class="grow">
         {models.map(({ id }) => id).join(", ")}{" "}
         <span class="faint">
-          {models.length === 1 ? "Select another to compare" : `${models.length} of ${COMPARED_MAX}`}
+          {models.length === 1 ? TEXT.selectAnotherToCompare : TEXT.shareOf(models.length, COMPARED_MAX)}
         </span>
       </span>
-      <Button onClick={() => setQuery({ compare: null }, { replace: true })}>Clear</Button>
+      <Button onClick={() => setQuery({ compare: null }, { replace: true })}>{TEXT.clear}</Button>
       {models.length > 1 && (
         <ButtonLink kind="primary" href={hrefWith({ beside: "1", model: null })}>
-          Compare side by side
+          {TEXT.compareSideBySide}
         </ButtonLink>
       )}
     </div>

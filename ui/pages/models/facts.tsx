@@ -2,6 +2,7 @@
 
 import { ago, percent, plural } from "../../format.ts";
 import type { HealthState, Model, Usage } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** A model with its usage of the last 24 hours. */
 export interface SeenModel extends Model {
@@ -22,7 +23,7 @@ export function errorRate({ usage }: SeenModel): string {
 
 /** A model whose provider has no key has no health to speak of. */
 export function Health({ model }: { readonly model: Model }) {
-  if (!model.isRoutable) return <span class="faint">No provider key</span>;
+  if (!model.isRoutable) return <span class="faint">{TEXT.noProviderKey}</span>;
   return <HealthBadge health={model.health} />;
 }
 
@@ -33,21 +34,21 @@ function HealthBadge({ health }: { readonly health: HealthState }) {
   if (state === "open" || state === "resting") {
     return (
       <span class="status bad" title={description}>
-        Cooling down
+        {TEXT.coolingDown}
       </span>
     );
   }
   if (state === "half-open") {
     return (
       <span class="status caution" title={description}>
-        Testing
+        {TEXT.testing}
       </span>
     );
   }
-  if (consecutiveFailures === 0) return <span class="status good">Healthy</span>;
+  if (consecutiveFailures === 0) return <span class="status good">{TEXT.healthy}</span>;
   return (
     <span class="status caution" title={description}>
-      {consecutiveFailures} failed
+      {TEXT.failedTimes(consecutiveFailures)}
     </span>
   );
 }
@@ -55,10 +56,10 @@ function HealthBadge({ health }: { readonly health: HealthState }) {
 /** The state in a sentence: why, since when, what next, and the last error. */
 export function describeHealth(health: HealthState): string {
   const { state, since, nextTryAt, consecutiveFailures, lastError, lastErrorAt } = health;
-  const error = lastError === null ? "" : `; last error ${ago(lastErrorAt)}: ${lastError}`;
+  const error = lastError === null ? "" : TEXT.lastErrorWas(ago(lastErrorAt), lastError);
   if (state === "closed") return `Healthy${error}`;
-  const next = nextTryAt === null ? "the next request is a test" : `retry ${ago(nextTryAt)}`;
-  const failures = plural(consecutiveFailures, "consecutive failure");
-  const why = state === "resting" ? "Rate-limited by provider" : failures;
-  return `${why}, since ${ago(since)}, ${next}${error}`;
+  const next = nextTryAt === null ? TEXT.nextIsTest : TEXT.retryWhen(ago(nextTryAt));
+  const failures = plural(consecutiveFailures, TEXT.consecutiveFailure);
+  const why = state === "resting" ? TEXT.rateLimitedByProvider : failures;
+  return TEXT.healthSummary(why, ago(since), next, error);
 }

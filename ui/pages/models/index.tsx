@@ -18,6 +18,7 @@ import { CompareBar, Comparison, chosenToCompare } from "./comparison.tsx";
 import { describeHealth, perMillion, type SeenModel } from "./facts.tsx";
 import { ModelSheet } from "./sheet.tsx";
 import { ModelTable, type Sort, sorted } from "./table.tsx";
+import * as TEXT from "./text.ts";
 
 const DAY_MS = 86_400_000;
 /** Health changes by itself, so it is watched. */
@@ -32,7 +33,7 @@ export function Models() {
   const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=model&from=${from}`).data?.data ?? [];
   return (
     <>
-      <PageHead title="Models" purpose="Prices per 1M tokens (incl. markup), BFCL scores and health." />
+      <PageHead title={TEXT.models} purpose={TEXT.purpose} />
       <ProviderWarnings />
       <Shown load={models} rows={14}>
         {({ data }) => {
@@ -69,25 +70,23 @@ function Catalogue({ seen, compared }: CatalogueProps) {
       <PriceAgainstScore models={usable} />
       <search class="filters">
         <TextField
-          label="Search models"
+          label={TEXT.searchModels}
           type="search"
           value={query.get("q") ?? ""}
           onInput={(q) => setQuery({ q }, { replace: true })}
         />
         <Check
-          label="Show unconfigured"
+          label={TEXT.showUnconfigured}
           isOn={isAll}
           onChange={(isOn) => setQuery({ show: isOn ? "all" : null }, { replace: true })}
         />
-        {chosen !== null && open === undefined && (
-          <p class="notice warn">Unknown model “{chosen}”. Choose one from the list.</p>
-        )}
+        {chosen !== null && open === undefined && <p class="notice warn">{TEXT.unknownModel(chosen)}</p>}
       </search>
       <div class={open === undefined ? "with-sheet" : "with-sheet open"}>
         {shown.length === 0 ? (
           <Empty
-            title="No matching models"
-            action={<ButtonLink href={hrefWith({ q: null, show: null })}>Clear search</ButtonLink>}
+            title={TEXT.noMatchingModels}
+            action={<ButtonLink href={hrefWith({ q: null, show: null })}>{TEXT.clearSearch}</ButtonLink>}
           />
         ) : (
           <ModelTable models={sorted(shown, sort)} sort={sort} chosen={chosen} compared={compared} />
@@ -103,8 +102,8 @@ function Catalogue({ seen, compared }: CatalogueProps) {
 function ProviderWarnings() {
   const providers = useLoad<List<Provider>>(isOperator() ? "/api/providers" : null, { everyMs: EVERY_MS });
   const states = (providers.data?.data ?? []).flatMap(({ id, health, credential }) => [
-    { name: `Provider ${id}`, health },
-    { name: `API key of ${id}`, health: credential },
+    { name: TEXT.provider(id), health },
+    { name: TEXT.providerKeyOf(id), health: credential },
   ]);
   return (
     <>
@@ -135,10 +134,10 @@ function PriceAgainstScore({ models }: { readonly models: readonly SeenModel[] }
   const tiers = TIERS.filter((tier) => known.some((model) => model.tier === tier));
   return (
     <Figure
-      title="Price vs. BFCL score"
-      trend="Output price per 1M tokens (log scale). Cheaper ← · better ↑"
+      title={TEXT.chartTitle}
+      trend={TEXT.chartHint}
       table={{
-        head: ["Model", "Output price", "Score", "Tier"],
+        head: [TEXT.model, TEXT.outputPrice, TEXT.score, TEXT.tier],
         rows: known.map(({ id, pricing, service, tier }) => [
           id,
           usd(perMillion(pricing.completion)),
@@ -149,13 +148,13 @@ function PriceAgainstScore({ models }: { readonly models: readonly SeenModel[] }
       legend={<Legend entries={tiers.map((tier) => ({ name: tier, mark: `tier-${tier}` }))} />}
     >
       <Scatter
-        label="Models by output price and BFCL score"
+        label={TEXT.chartCaption}
         dots={known.map(({ id, pricing, service, tier }) => ({
           id,
           tier,
           x: perMillion(pricing.completion) ?? 1,
           y: service.bfcl?.overall ?? 0,
-          detail: `${usd(perMillion(pricing.completion))} · BFCL ${service.bfcl?.overall} · ${tier}`,
+          detail: TEXT.pointSummary(usd(perMillion(pricing.completion)), service.bfcl?.overall, tier),
         }))}
         onPick={(model) => setQuery({ model })}
       />

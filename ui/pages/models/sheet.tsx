@@ -15,6 +15,7 @@ import { hrefTo, hrefWith } from "../../router.ts";
 import { isOperator } from "../../session.ts";
 import type { Model, SeenToolCalls } from "../../types.ts";
 import { describeHealth, errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
+import * as TEXT from "./text.ts";
 import { seenText } from "./words.ts";
 
 /** The model, and all others for the chains that it is part of. */
@@ -31,7 +32,7 @@ export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
   const test = useProviderTest(model.provider, model.id);
   return (
     <Sheet
-      label={`Model ${model.id}`}
+      label={TEXT.modelNamed(model.id)}
       onClose={onClose}
       header={
         <>
@@ -40,46 +41,46 @@ export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
             <CopyButton text={model.id} />
           </h2>
           <p class="row faint">
-            <Health model={model} /> {model.name} by {model.owned_by}, served by {model.provider}
+            <Health model={model} /> {TEXT.servedBy(model.name, model.owned_by, model.provider)}
           </p>
         </>
       }
       footer={
         <>
-          <ButtonLink href={hrefTo("/requests", { model: model.id })}>View requests</ButtonLink>
+          <ButtonLink href={hrefTo("/requests", { model: model.id })}>{TEXT.viewRequests}</ButtonLink>
           {isOperator() && model.isRoutable && test.button}
         </>
       }
     >
       {test.outcome}
       <Facts model={model} />
-      <h3>Fallback chains</h3>
+      <h3>{TEXT.fallbackChains}</h3>
       <Standing model={model} all={all} />
-      <h3>Function calling (BFCL)</h3>
+      <h3>{TEXT.functionCalling}</h3>
       <Scores model={model} />
-      <h3>Call this model directly</h3>
-      <Snippets label="Direct call" call={{ key: null, body: directBody(model.id) }} />
+      <h3>{TEXT.callDirectly}</h3>
+      <Snippets label={TEXT.directCall} call={{ key: null, body: directBody(model.id) }} />
     </Sheet>
   );
 }
 
 /** Without this profile the name of a model is ignored and the request is routed. */
 function directBody(model: string): Readonly<Record<string, unknown>> {
-  return { model, service_profile: "direct", messages: [{ role: "user", content: "Hello" }] };
+  return { model, service_profile: "direct", messages: [{ role: "user", content: TEXT.exampleHello }] };
 }
 
 /** Where numbers come from is part of the fact. */
 function Facts({ model }: { readonly model: SeenModel }) {
   const { priceAsOf } = model.service;
   const facts: readonly (readonly [string, string])[] = [
-    ["Health", describeHealth(model.health)],
-    ["Input", `${usd(perMillion(model.pricing.prompt))} per 1M tokens`],
-    ["Output", `${usd(perMillion(model.pricing.completion))} per 1M tokens`],
-    ["Price as of", `${priceAsOf}, ${model.priceSource}`],
-    ["Context", `${count(model.context_length)} tokens, ${count(model.max_output_tokens)} out`],
-    ["Capabilities", model.capabilities.join(", ") || "Text only"],
-    ["Traffic, 24 h", `${percent(model.share)}, ${plural(model.usage?.requests ?? 0, "request")}`],
-    ["Errors, 24 h", `${count(model.usage?.errors ?? 0)}, ${errorRate(model)}`],
+    [TEXT.health, describeHealth(model.health)],
+    [TEXT.input, TEXT.per1mTokens(usd(perMillion(model.pricing.prompt)))],
+    [TEXT.output, TEXT.per1mTokens(usd(perMillion(model.pricing.completion)))],
+    [TEXT.priceAsOf, `${priceAsOf}, ${model.priceSource}`],
+    [TEXT.context, TEXT.contextAndOutput(count(model.context_length), count(model.max_output_tokens))],
+    [TEXT.capabilities, model.capabilities.join(", ") || TEXT.textOnly],
+    [TEXT.trafficOfDay, `${percent(model.share)}, ${plural(model.usage?.requests ?? 0, "request")}`],
+    [TEXT.errorsOfDay, `${count(model.usage?.errors ?? 0)}, ${errorRate(model)}`],
     [
       "TTFT, 24 h",
       `p50 ${duration(model.usage?.firstContent.p50Ms)}, p95 ${duration(model.usage?.firstContent.p95Ms)}`,
@@ -99,14 +100,14 @@ function Facts({ model }: { readonly model: SeenModel }) {
 
 /** The chain of each tier, with those that are asked before and after it. */
 function Standing({ model, all }: { readonly model: Model; readonly all: readonly Model[] }) {
-  if (model.chains.length === 0) return <p class="faint">Not in any fallback chain. Call it directly.</p>;
+  if (model.chains.length === 0) return <p class="faint">{TEXT.inNoChain}</p>;
   return (
     <>
       <ul class="standing">
         {model.chains.map(({ tier, place, of }) => (
           <li key={tier}>
-            <TierBadge tier={tier} /> <b>{`#${place} of ${of}`}</b>
-            <ol aria-label={`${tier} chain`}>
+            <TierBadge tier={tier} /> <b>{TEXT.placeOf(place, of)}</b>
+            <ol aria-label={TEXT.chainOf(tier)}>
               {chainOf(tier, all).map(({ id }) => (
                 <li key={id}>
                   {id === model.id ? <b aria-current="true">{id}</b> : <a href={hrefWith({ model: id })}>{id}</a>}
@@ -116,9 +117,7 @@ function Standing({ model, all }: { readonly model: Model; readonly all: readonl
           </li>
         ))}
       </ul>
-      <p class="small faint">
-        As configured. With tools, BFCL scores set the order. Models that are cooling down are tried last.
-      </p>
+      <p class="small faint">{TEXT.chainHint}</p>
     </>
   );
 }
@@ -149,18 +148,13 @@ function Scores({ model }: { readonly model: Model }) {
           );
         })}
       </dl>
-      {toolCalls.length > 0 && (
-        <p class="small faint">
-          From this account's tool calls. A call is valid when it parses, names an offered tool and has the required
-          arguments. Invalid calls lower a score by at most a quarter, and old calls count less.
-        </p>
-      )}
+      {toolCalls.length > 0 && <p class="small faint">{TEXT.validityHint}</p>}
     </>
   );
 }
 
 /** Also said where calls were seen, since there is no score to lower. */
-const UNMEASURED = "No BFCL score. Excluded when a minimum is set.";
+const UNMEASURED = TEXT.noScore;
 
 /** One scenario. */
 interface ScoreRowProps {

@@ -7,6 +7,7 @@ import { TierBadge } from "../../kit/tier.tsx";
 import { hrefTo, hrefWith, setQuery } from "../../router.ts";
 import { ComparePick } from "./comparison.tsx";
 import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
+import * as TEXT from "./text.ts";
 
 /** What the table is sorted by, as it stands in the address. */
 export type Sort = "tier" | "price" | "score" | "traffic";
@@ -52,25 +53,25 @@ export function ModelTable({ models, sort, chosen, compared }: ModelTableProps) 
   return (
     <div class="table-box">
       <table class="rows models">
-        <caption class="hidden">Models</caption>
+        <caption class="hidden">{TEXT.models}</caption>
         <thead>
           <tr>
-            <th scope="col">Model</th>
-            {head("Tier", "tier")}
-            {head("Price in / out", "price")}
+            <th scope="col">{TEXT.model}</th>
+            {head(TEXT.tier, "tier")}
+            {head(TEXT.priceInOut, "price")}
             {head("BFCL", "score")}
-            <th scope="col">Capabilities</th>
+            <th scope="col">{TEXT.capabilities}</th>
             <th scope="col" class="number">
-              Context
+              {TEXT.context}
             </th>
-            <th scope="col">Health</th>
+            <th scope="col">{TEXT.health}</th>
             <th scope="col" class="number">
-              TTFT, 24 h
+              {TEXT.ttftOfDay}
             </th>
             <th scope="col" class="number">
-              Errors, 24 h
+              {TEXT.errorsOfDay}
             </th>
-            {head("Traffic, 24 h", "traffic")}
+            {head(TEXT.trafficOfDay, "traffic")}
           </tr>
         </thead>
         <tbody>
@@ -118,7 +119,7 @@ function ModelRow({ model, isOpen, compared }: ModelRowProps) {
       <td data-cell="tier">
         <TierBadge tier={model.tier} />
       </td>
-      <td data-cell="price" class="number" title={`as of ${model.service.priceAsOf}`}>
+      <td data-cell="price" class="number" title={TEXT.asOfDay(model.service.priceAsOf)}>
         {usd(perMillion(model.pricing.prompt))} / {usd(perMillion(model.pricing.completion))}
       </td>
       <td data-cell="score" class="number">
@@ -127,7 +128,7 @@ function ModelRow({ model, isOpen, compared }: ModelRowProps) {
       <td data-cell="can" class="faint">
         {model.capabilities.join(", ")}
       </td>
-      <td data-cell="context" class="number" title={`${model.context_length} tokens`}>
+      <td data-cell="context" class="number" title={TEXT.tokens(model.context_length)}>
         {count(model.context_length)}
       </td>
       <td data-cell="health">

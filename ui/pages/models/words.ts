@@ -3,11 +3,12 @@
 import { TELLING_CALLS } from "../../../src/core/decision.ts";
 import { percent, plural, score } from "../../format.ts";
 import type { ChainPlace, SeenToolCalls } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** `#2 of 5 in LIGHT, #1 of 4 in STANDARD`. */
 export function standingText(chains: readonly ChainPlace[]): string {
-  const places = chains.map(({ tier, place, of }) => `#${place} of ${of} in ${tier}`);
-  return places.join(", ") || "None (direct calls only)";
+  const places = chains.map(({ tier, place, of }) => TEXT.placeInTier(place, of, tier));
+  return places.join(", ") || TEXT.directOnly;
 }
 
 /**
@@ -15,12 +16,11 @@ export function standingText(chains: readonly ChainPlace[]): string {
  */
 export function seenText({ calls, parsed, known, valid, staticScore, blendedScore, basis }: SeenToolCalls): string {
   const bad = calls - valid;
-  const faults = [[calls - parsed, "unparseable"] as const, [calls - known, "unknown tool"] as const].filter(
+  const faults = [[calls - parsed, "unparseable"] as const, [calls - known, TEXT.unknownTool] as const].filter(
     ([number]) => number > 0,
   );
   const why = faults.length === 0 ? "" : ` (${faults.map(([number, fault]) => `${number} ${fault}`).join(", ")})`;
-  const own =
-    calls === 0 ? "No calls from this account" : `${plural(calls, "call")}, ${bad === 0 ? "all" : valid} valid`;
+  const own = calls === 0 ? TEXT.noCalls : TEXT.validOf(plural(calls, "call"), bad === 0 ? "all" : valid);
   return `${own}${why}: ${effectOf({ calls, bad, staticScore, blendedScore, basis })}`;
 }
 
@@ -32,10 +32,10 @@ function effectOf({
   blendedScore,
   basis,
 }: Pick<SeenToolCalls, "calls" | "staticScore" | "blendedScore" | "basis"> & { readonly bad: number }): string {
-  if (staticScore === null || blendedScore === null) return "no score to adjust";
+  if (staticScore === null || blendedScore === null) return TEXT.noScoreToAdjust;
   if (blendedScore < staticScore) {
-    const whose = basis === "everyone" ? ", from several accounts" : "";
-    return `score ${score(staticScore)} → ${score(blendedScore)} (−${percent(1 - blendedScore / staticScore)}${whose})`;
+    const whose = basis === "everyone" ? TEXT.fromSeveralAccounts : "";
+    return TEXT.scoreLowered(score(staticScore), score(blendedScore), percent(1 - blendedScore / staticScore), whose);
   }
-  return calls < TELLING_CALLS && bad > 0 ? `no change below ${TELLING_CALLS} calls` : "score unchanged";
+  return calls < TELLING_CALLS && bad > 0 ? TEXT.noChangeBelow(TELLING_CALLS) : TEXT.scoreUnchanged;
 }

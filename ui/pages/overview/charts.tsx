@@ -16,6 +16,7 @@ import type { Range } from "../../range.ts";
 import type { List, Usage } from "../../types.ts";
 import { baseline, byGroup, cumulative, OTHER, perStep, spent, sum } from "../../usage.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
+import * as TEXT from "./text.ts";
 
 /** The rest is one row, which shows each of them when opened. */
 const MODELS_MAX = 8;
@@ -33,10 +34,16 @@ export function SpendChart({ range, series }: Series) {
   const saved = sum(rows, baseline) - sum(rows, spent);
   return (
     <Figure
-      title="Spend vs. baseline"
-      trend={`${subtitle(range)}. Spent ${usd(sum(rows, spent))}, baseline ${usd(sum(rows, baseline))}, ${saved < 0 ? "lost" : "saved"} ${usd(Math.abs(saved))}.`}
+      title={TEXT.spendVsBaseline}
+      trend={TEXT.spendSummary(
+        subtitle(range),
+        usd(sum(rows, spent)),
+        usd(sum(rows, baseline)),
+        saved < 0 ? "lost" : "saved",
+        usd(Math.abs(saved)),
+      )}
       table={{
-        head: ["Time, UTC", "Spent", "Baseline", "Saved"],
+        head: [TEXT.timeUtc, TEXT.spent, TEXT.baseline, TEXT.saved],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           usd(paid[index]),
@@ -44,25 +51,25 @@ export function SpendChart({ range, series }: Series) {
           usd((would[index] ?? 0) - (paid[index] ?? 0)),
         ]),
       }}
-      actions={<Check label="Cumulative" isOn={isCumulative} onChange={setCumulative} />}
+      actions={<Check label={TEXT.cumulative} isOn={isCumulative} onChange={setCumulative} />}
       legend={
         <Legend
           entries={[
-            { name: "Spent", mark: "accent" },
-            { name: "Baseline", mark: "muted" },
+            { name: TEXT.spent, mark: "accent" },
+            { name: TEXT.baseline, mark: "muted" },
           ]}
         />
       }
     >
       <LineChart
-        label="Spend vs. baseline over time"
+        label={TEXT.spendCaption}
         times={times}
         step={range.step}
         format={usd}
         isFilledBetween
         lines={[
-          { name: "Spent", mark: "accent", values: paid },
-          { name: "Baseline", mark: "muted", values: would },
+          { name: TEXT.spent, mark: "accent", values: paid },
+          { name: TEXT.baseline, mark: "muted", values: would },
         ]}
         {...opens(range, {})}
       />
@@ -94,21 +101,21 @@ export function ModelMix({ models }: { readonly models: Load<List<Usage>> }) {
     label: `${OTHER} (${rest.length})`,
     value: sum(rest, spent),
     shown: usd(sum(rest, spent)),
-    detail: "Show all",
+    detail: TEXT.showAll,
     onOpen: () => setWhole(true),
   };
   const [top] = ranked;
   return (
     <Figure
-      title="Model mix"
-      trend={top === undefined ? "By spend" : `${top.group}: ${percent(spent(top) / (total || 1))} of spend`}
+      title={TEXT.modelMix}
+      trend={top === undefined ? TEXT.bySpend : TEXT.ofSpend(top.group, percent(spent(top) / (total || 1)))}
       table={{
-        head: ["Model", "Requests", "Spend", "Saved"],
+        head: [TEXT.model, TEXT.requests, TEXT.spend, TEXT.saved],
         rows: ranked.map((row) => [row.group ?? "", count(row.requests), usd(row.chargeUsd), usd(row.savedUsd)]),
       }}
     >
       {rows.length === 0 ? (
-        <Empty title="No model has answered yet" />
+        <Empty title={TEXT.noModelAnswered} />
       ) : (
         <RankedBars rows={rest.length > 0 ? [...rows, other] : rows} />
       )}
@@ -131,10 +138,10 @@ export function TierMix({ range, tiers }: { readonly range: Range; readonly tier
   const most = TIERS[shares.indexOf(Math.max(...shares))];
   return (
     <Figure
-      title="Tier mix"
-      trend={total === 0 ? subtitle(range) : `${subtitle(range)}. Top tier: ${most} (${percent(Math.max(...shares))})`}
+      title={TEXT.tierMix}
+      trend={total === 0 ? subtitle(range) : TEXT.topTier(subtitle(range), most, percent(Math.max(...shares)))}
       table={{
-        head: ["Time, UTC", ...TIERS],
+        head: [TEXT.timeUtc, ...TIERS],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),
@@ -145,7 +152,7 @@ export function TierMix({ range, tiers }: { readonly range: Range; readonly tier
       }
     >
       <BarChart
-        label="Share of requests by tier over time"
+        label={TEXT.tierCaption}
         times={times}
         step={range.step}
         format={count}
@@ -168,15 +175,15 @@ interface Kind {
 
 /** In the order of checking: the first that fits counts. */
 const KINDS: readonly Kind[] = [
-  { name: "Out of credits (402)", mark: "warn", isOf: (status) => status === 402, filter: () => "402" },
-  { name: "Rate limited (429)", mark: "caution", isOf: (status) => status === 429, filter: () => "429" },
+  { name: TEXT.outOfCredits402, mark: "warn", isOf: (status) => status === 402, filter: () => "402" },
+  { name: TEXT.rateLimited429, mark: "caution", isOf: (status) => status === 429, filter: () => "429" },
   {
-    ...{ name: "Other 4xx", mark: "muted", isOf: (status) => status >= 400 && status < 500 },
+    ...{ name: TEXT.other4xx, mark: "muted", isOf: (status) => status >= 400 && status < 500 },
     filter: (statuses) => statuses.join(",") || "4xx",
   },
-  { name: "Server error (5xx)", mark: "bad", isOf: (status) => status >= 500, filter: () => "5xx" },
+  { name: TEXT.serverError5xx, mark: "bad", isOf: (status) => status >= 500, filter: () => "5xx" },
   // What is left has a good status but an error: the response was cut off.
-  { name: "Interrupted", mark: "broken", isOf: () => true, filter: () => "broken" },
+  { name: TEXT.interrupted, mark: "broken", isOf: () => true, filter: () => "broken" },
 ];
 
 /** Errors by kind. The legend opens each kind in the request log. */
@@ -198,14 +205,14 @@ export function StatusChart({ range, statuses }: { readonly range: Range; readon
   const total = sum(statuses.data?.data ?? [], ({ errors }) => errors);
   return (
     <Figure
-      title="Errors"
+      title={TEXT.errors}
       trend={
         statuses.data === null
           ? subtitle(range)
-          : `${subtitle(range)}. ${total === 0 ? "No errors." : `${plural(total, "error")}.`}`
+          : `${subtitle(range)}. ${total === 0 ? TEXT.noErrors : `${plural(total, "error")}.`}`
       }
       table={{
-        head: ["Time, UTC", ...stacks.map(({ name }) => name)],
+        head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),
@@ -214,7 +221,7 @@ export function StatusChart({ range, statuses }: { readonly range: Range; readon
       legend={<Legend entries={stacks} />}
     >
       <BarChart
-        label="Errors by kind over time"
+        label={TEXT.errorsCaption}
         times={times}
         step={range.step}
         format={count}
@@ -232,14 +239,11 @@ function kindOf(status: number): Kind | undefined {
 
 /** The times that can be drawn, by their field in the usage. */
 const CHOICES = [
-  { value: "firstContent", label: "TTFT" },
-  { value: "latency", label: "Total" },
-  { value: "overhead", label: "Gateway" },
+  { value: "firstContent", label: TEXT.ttft },
+  { value: "latency", label: TEXT.total },
+  { value: "overhead", label: TEXT.gateway },
 ] as const;
 type What = (typeof CHOICES)[number]["value"];
-/** The trend before the first answer. */
-const NOT_MEASURED = "No responses yet.";
-
 /** Median and 95th percentile; for the gateway's own part the trend compares it with the providers'. */
 export function LatencyChart({ range, series }: Series) {
   const [what, setWhat] = useState<What>("firstContent");
@@ -250,25 +254,28 @@ export function LatencyChart({ range, series }: Series) {
     { name: "p95", mark: "muted", values: perStep(range, rows, (row) => row[what].p95Ms, null) },
   ];
   const worst = Math.max(0, ...(lines[1]?.values ?? []).filter((value) => value !== null));
-  const slowest = worst === 0 ? NOT_MEASURED : `Worst ${range.step}: p95 ${duration(worst)}`;
+  // A step of few requests among many has no percentiles.
+  const isAnswered = rows.some(({ requests, errors }) => requests > errors);
+  const unknown = isAnswered ? TEXT.tooFewRequests : TEXT.noResponsesYet;
+  const slowest = worst === 0 ? unknown : TEXT.worst(range.step, duration(worst));
   return (
     <Figure
-      title="Latency"
+      title={TEXT.latency}
       trend={`${subtitle(range)}. ${what === "overhead" ? ownPart(rows) : slowest}`}
       table={{
-        head: ["Time, UTC", "p50", "p95"],
+        head: [TEXT.timeUtc, "p50", "p95"],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...lines.map(({ values }) => duration(values[index])),
         ]),
       }}
       actions={
-        <Segmented label="Latency of" choices={CHOICES} value={what} onChange={(value) => setWhat(value as What)} />
+        <Segmented label={TEXT.latencyOf} choices={CHOICES} value={what} onChange={(value) => setWhat(value as What)} />
       }
       legend={<Legend entries={lines.map(({ name, mark }) => ({ name, mark }))} />}
     >
       <LineChart
-        label={what === "overhead" ? "Gateway overhead until the first token" : "Latency over time"}
+        label={what === "overhead" ? TEXT.overheadHint : TEXT.latencyCaption}
         times={times}
         step={range.step}
         format={duration}
@@ -283,9 +290,9 @@ export function LatencyChart({ range, series }: Series) {
 function ownPart(rows: readonly Usage[]): string {
   const known = rows.filter(({ overhead }) => overhead.averageMs !== null);
   const requests = sum(known, (row) => row.requests);
-  if (requests === 0) return NOT_MEASURED;
+  if (requests === 0) return TEXT.noResponsesYet;
   const own = sum(known, (row) => (row.overhead.averageMs ?? 0) * row.requests) / requests;
   const whole = sum(known, (row) => (row.overhead.firstContentAverageMs ?? 0) * row.requests) / requests;
   const share = percent(own / (whole || 1));
-  return `Gateway overhead ${duration(own)}, providers ${duration(whole - own)} (overhead: ${share} of TTFT)`;
+  return TEXT.overheadSummary(duration(own), duration(whole - own), share);
 }

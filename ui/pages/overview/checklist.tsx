@@ -12,6 +12,7 @@ import { hrefTo } from "../../router.ts";
 import { isOperator, session } from "../../session.ts";
 import type { Credits, Key, List, RequestDetail, RequestLine } from "../../types.ts";
 import { KeyCreation } from "../keys/create.tsx";
+import * as TEXT from "./text.ts";
 
 /** A key may also be created elsewhere, such as with the command line. */
 const KEYS_EVERY_MS = 10_000;
@@ -29,28 +30,27 @@ export function Checklist({ latest, onDone }: ChecklistProps) {
   const [keyText, setKeyText] = useState<string | null>(null);
   const usable = (keys.data?.data ?? []).find(({ status }) => status === "active");
   return (
-    <section class="card checklist" aria-label="Get started">
-      <h2>Get started</h2>
+    <section class="card checklist" aria-label={TEXT.getStarted}>
+      <h2>{TEXT.getStarted}</h2>
       <ol>
         <ProviderStep />
         <CreditStep />
-        <Step title="Create a key" isDone={usable !== undefined}>
-          {usable === undefined
-            ? "API keys identify your apps. "
-            : `“${usable.name}” (${usable.prefix}…) is ready. Lost it? Create another. `}
+        <Step title={TEXT.createAKey} isDone={usable !== undefined}>
+          {usable === undefined ? TEXT.keysHint : TEXT.keyReady(usable.name, usable.prefix)}{" "}
           <Button kind={usable === undefined ? "primary" : "plain"} onClick={() => setCreating(true)}>
-            Create key
+            {TEXT.createKey}
           </Button>
         </Step>
-        <Step title="Send a request" isDone={latest !== null && !latest.error}>
+        <Step title={TEXT.sendARequest} isDone={latest !== null && !latest.error}>
           <LatestRequest latest={latest} onDone={onDone} />
           <TestRequest />
           {keyText === null && (
             <p>
-              From your app: set your key with <code>export SWITCHYARD_KEY=sk-service-…</code>, then run:
+              {TEXT.setKeyWith} <code>{TEXT.setKeyCommand}</code>
+              {TEXT.thenRun}
             </p>
           )}
-          <Snippets label="First request" call={{ key: keyText, body: helloBody() }} />
+          <Snippets label={TEXT.firstRequest} call={{ key: keyText, body: helloBody() }} />
         </Step>
       </ol>
       {isCreating && <KeyCreation onClose={() => setCreating(false)} onCreated={({ key }) => setKeyText(key)} />}
@@ -61,13 +61,10 @@ export function Checklist({ latest, onDone }: ChecklistProps) {
 /** Only an admin can reach the server to set a variable. */
 function ProviderStep() {
   const isSandbox = session.value?.sandbox === true;
-  const how = isOperator()
-    ? "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key and restart the gateway to get real ones."
-    : "Ask your admin to connect a provider.";
+  const how = isOperator() ? TEXT.setProviderKey : TEXT.askForProvider;
   return (
-    <Step title="Connect a provider" isDone={!isSandbox}>
-      {isSandbox ? `You're on the sandbox: responses are simulated. ${how} ` : "Providers are configured. "}
-      <a href={hrefTo("/models")}>View models</a>
+    <Step title={TEXT.connectAProvider} isDone={!isSandbox}>
+      {isSandbox ? TEXT.onSandbox(how) : TEXT.providersAreConfigured} <a href={hrefTo("/models")}>{TEXT.viewModels}</a>
     </Step>
   );
 }
@@ -78,18 +75,14 @@ function CreditStep() {
   const isMetered = credits?.billingMode === "metered";
   const hasCredits = Number(credits?.availableUsd ?? 0) > 0;
   return (
-    <Step title="Credits" isDone={isMetered || hasCredits}>
-      {isMetered
-        ? "Billing is metered: spending is recorded, and requests never fail for lack of credits. "
-        : hasCredits
-          ? `${usd(credits?.availableUsd)} available. Credits are a spending cap: no card is charged. `
-          : "You have no credits, so requests fail with 402. "}
+    <Step title={TEXT.credits} isDone={isMetered || hasCredits}>
+      {isMetered ? TEXT.meteredHint : hasCredits ? TEXT.creditsAvailable(usd(credits?.availableUsd)) : TEXT.noCredits}{" "}
       {isOperator() ? (
         <a href={hrefTo("/credits", hasCredits || isMetered ? {} : { new: "1" })}>
-          {hasCredits || isMetered ? "View credits" : "Add credits"}
+          {hasCredits || isMetered ? TEXT.viewCredits : TEXT.addCredits}
         </a>
       ) : (
-        !hasCredits && !isMetered && "Ask your admin to add credits."
+        !hasCredits && !isMetered && TEXT.askForCredits
       )}
     </Step>
   );
@@ -111,7 +104,7 @@ function Step({ title, isDone, children }: StepProps) {
       </span>
       <div>
         <h3>
-          {title} <span class="hidden">{isDone ? "(done)" : "(to do)"}</span>
+          {title} <span class="hidden">{isDone ? "(done)" : TEXT.stepToDo}</span>
         </h3>
         <div>{children}</div>
       </div>
@@ -124,7 +117,7 @@ function LatestRequest({ latest, onDone }: ChecklistProps) {
   if (latest === null) {
     return (
       <p class="pulse" role="status">
-        Waiting for the first request…
+        {TEXT.waiting}
       </p>
     );
   }
@@ -137,10 +130,10 @@ function FailedRequest({ latest, onDone }: { readonly latest: RequestLine; reado
   return (
     <p class="notice bad row" role="status">
       <span class="grow">
-        Your last request failed: {detail === null ? `status ${latest.status}` : requestFailure(detail)}.{" "}
-        <a href={hrefTo(`/requests/${latest.id}`)}>View request</a>
+        {TEXT.lastFailed(detail === null ? TEXT.statusIs(latest.status) : requestFailure(detail))}{" "}
+        <a href={hrefTo(`/requests/${latest.id}`)}>{TEXT.viewRequest}</a>
       </span>
-      <Button onClick={onDone}>Go to overview</Button>
+      <Button onClick={onDone}>{TEXT.goToOverview}</Button>
     </p>
   );
 }
@@ -151,11 +144,11 @@ function Received({ first, onDone }: { readonly first: RequestLine; readonly onD
   return (
     <p class="notice good row" role="status">
       <span class="grow">
-        Received: {first.tier ?? "–"} → {first.model ?? `status ${first.status}`}, {usd(first.chargeUsd)}
-        {first.savedUsd !== null && `, ${percent(saved)} below the baseline`}.{" "}
-        <a href={hrefTo(`/requests/${first.id}`)}>See why</a>
+        {TEXT.received} {first.tier ?? "–"} → {first.model ?? TEXT.statusIs(first.status)}, {usd(first.chargeUsd)}
+        {first.savedUsd !== null && TEXT.belowBaseline(percent(saved))}.{" "}
+        <a href={hrefTo(`/requests/${first.id}`)}>{TEXT.seeWhy}</a>
       </span>
-      <Button onClick={onDone}>Go to overview</Button>
+      <Button onClick={onDone}>{TEXT.goToOverview}</Button>
     </p>
   );
 }
@@ -167,14 +160,14 @@ function TestRequest() {
   const send = async (): Promise<void> => {
     setBusy(true);
     setError(null);
-    const body = { prompt: "What is the capital of France?" };
+    const body = { prompt: TEXT.examplePrompt };
     await call("POST", "/api/playground/run", { body }).catch((problem: unknown) => setError(problem as ApiError));
     setBusy(false);
   };
   return (
     <>
       <Button kind="primary" isBusy={isBusy} onClick={send}>
-        {isBusy ? "Sending…" : "Send a test request"}
+        {isBusy ? TEXT.sending : TEXT.sendTest}
       </Button>
       <Problem error={error} />
     </>

@@ -5,6 +5,7 @@ import { stepMs, timesOf } from "../../charts/scale.ts";
 import type { Range } from "../../range.ts";
 import { type Changes, go, hrefTo, place, setQuery } from "../../router.ts";
 import type { List, Usage } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** A range and the usage of each of its steps, as most charts take them. */
 export interface Series {
@@ -33,5 +34,5 @@ export function requestsHref(filter: Changes = {}): string {
 
 /** Range, step and time zone, as every chart begins its trend. */
 export function subtitle({ label, step }: Range): string {
-  return `${label}, by ${step}, UTC`;
+  return TEXT.rangeByStep(label, step);
 }

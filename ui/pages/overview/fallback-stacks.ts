@@ -7,13 +7,14 @@ import { percent, plural } from "../../format.ts";
 import type { Range } from "../../range.ts";
 import type { Failures, Usage } from "../../types.ts";
 import { OTHER, perStep, sum } from "../../usage.ts";
+import * as TEXT from "./text.ts";
 
 /** The attempts with their names and colours, from good to bad. */
 const TRIES: readonly { readonly at: AnsweredAt; readonly name: string; readonly mark: string }[] = [
   { at: "first", name: "1st", mark: "accent" },
   { at: "second", name: "2nd", mark: "caution" },
   { at: "later", name: "3rd+", mark: "grave" },
-  { at: "none", name: "All failed", mark: "bad" },
+  { at: "none", name: TEXT.allFailed, mark: "bad" },
 ];
 
 /** Requests that one attempt answered, per step. */
@@ -43,8 +44,8 @@ export function describeTries(rows: readonly Usage[]): string {
     sum(rows, ({ answered }) => answered.first),
     sum(rows, ({ answered: { first: one, second, later, none } }) => one + second + later + none),
   ];
-  if (asked === 0) return leftOut(rows) || "No provider was called.";
-  const sentence = first === asked ? "No fallbacks." : `${percent(first / asked)} answered on the first attempt.`;
+  if (asked === 0) return leftOut(rows) || TEXT.noProviderWasCalled;
+  const sentence = first === asked ? TEXT.noFallbacks : TEXT.answeredFirst(percent(first / asked));
   return `${sentence} ${leftOut(rows)}`.trimEnd();
 }
 
@@ -86,14 +87,14 @@ export function failureStacks(range: Range, rows: readonly Failures[]): readonly
 
 /** The trend in words. A request may fail at two providers, so the sum can exceed the requests. */
 export function describeFailures([top, ...others]: readonly FailureStack[], rows: readonly Usage[]): string {
-  const twice = others.length === 0 ? "" : " A request that failed at two providers counts for both.";
+  const twice = others.length === 0 ? "" : ` ${TEXT.countsForBoth}`;
   const sentence =
-    top === undefined ? "No provider failures." : `${top.name}: ${plural(top.total, "failed request")}.${twice}`;
+    top === undefined ? TEXT.noProviderFailures : `${top.name}: ${plural(top.total, TEXT.failedRequest)}.${twice}`;
   return `${sentence} ${leftOut(rows)}`.trimEnd();
 }
 
 /** Requests from before attempts were counted. */
 function leftOut(rows: readonly Usage[]): string {
   const unknown = sum(rows, ({ answered }) => answered.unknown);
-  return unknown === 0 ? "" : `Excludes ${plural(unknown, "older request")} without attempt counts.`;
+  return unknown === 0 ? "" : TEXT.excludesUncounted(plural(unknown, TEXT.olderRequest));
 }

@@ -14,6 +14,7 @@ import { place } from "../../router.ts";
 import type { Failures, List } from "../../types.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
 import { describeFailures, describeTries, failureStacks, tryStacks } from "./fallback-stacks.ts";
+import * as TEXT from "./text.ts";
 
 /** The series of the page; the failures per provider are read only while they are shown. */
 interface FallbackChartProps extends Series {
@@ -23,14 +24,14 @@ interface FallbackChartProps extends Series {
 
 /** The two views. */
 const CHOICES = [
-  { value: "try", label: "By attempt" },
-  { value: "provider", label: "By provider" },
+  { value: "try", label: TEXT.byAttempt },
+  { value: "provider", label: TEXT.byProvider },
 ] as const;
 
 /** Two views of the same question. */
 export function FallbackChart(props: FallbackChartProps) {
   const [what, setWhat] = useState<string>("try");
-  const choice = <Segmented label="Fallbacks by" choices={CHOICES} value={what} onChange={setWhat} />;
+  const choice = <Segmented label={TEXT.fallbacksBy} choices={CHOICES} value={what} onChange={setWhat} />;
   return what === "try" ? <ByTry {...props} choice={choice} /> : <ByProvider {...props} choice={choice} />;
 }
 
@@ -47,10 +48,10 @@ function ByTry({ range, series, choice }: ChosenChartProps) {
   const drawn = stacks.filter(({ at }) => isWhole || at !== "first");
   return (
     <Figure
-      title="Fallbacks"
+      title={TEXT.fallbacks}
       trend={`${subtitle(range)}. ${describeTries(rows)}`}
       table={{
-        head: ["Time, UTC", ...stacks.map(({ name }) => name)],
+        head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values, isKnown }) => (isKnown[index] ? count(values[index]) : "–")),
@@ -58,7 +59,7 @@ function ByTry({ range, series, choice }: ChosenChartProps) {
       }}
       actions={
         <>
-          <Check label="Include first attempts" isOn={isWhole} onChange={setWhole} />
+          <Check label={TEXT.includeFirstAttempts} isOn={isWhole} onChange={setWhole} />
           {choice}
         </>
       }
@@ -73,9 +74,7 @@ function ByTry({ range, series, choice }: ChosenChartProps) {
       }
     >
       <BarChart
-        label={
-          isWhole ? "Requests by the attempt that answered, over time" : "Requests that needed a fallback, over time"
-        }
+        label={isWhole ? TEXT.attemptsCaption : TEXT.fallbacksCaption}
         times={times}
         step={range.step}
         format={count}
@@ -97,10 +96,10 @@ function ByProvider({ range, series, everyMs, choice }: ChosenChartProps) {
   const stacks = failureStacks(range, failures.data?.data ?? []);
   return (
     <Figure
-      title="Fallbacks"
+      title={TEXT.fallbacks}
       trend={`${subtitle(range)}. ${failures.data === null ? "" : describeFailures(stacks, series.data?.data ?? [])}`}
       table={{
-        head: ["Time, UTC", ...stacks.map(({ name }) => name)],
+        head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),
@@ -118,7 +117,7 @@ function ByProvider({ range, series, everyMs, choice }: ChosenChartProps) {
       }
     >
       <BarChart
-        label="Failed requests by provider, over time"
+        label={TEXT.providersCaption}
         times={times}
         step={range.step}
         format={count}

@@ -15,10 +15,11 @@ import { LatencyChart, ModelMix, SpendChart, StatusChart, TierMix } from "./char
 import { Checklist } from "./checklist.tsx";
 import { FallbackChart } from "./fallbacks.tsx";
 import { LastErrors, TopKeys } from "./lists.tsx";
+import * as TEXT from "./text.ts";
 import { Tiles } from "./tiles.tsx";
 
 /** The subtitle while there is nothing to count. */
-const PURPOSE = "Traffic, cost and savings at a glance.";
+const PURPOSE = TEXT.purpose;
 /** How often the numbers are read again while "Auto-refresh" is on. */
 const EVERY_MS = 10_000;
 /** Somebody who has just sent their first request is waiting for it. */
@@ -41,7 +42,7 @@ export function Overview() {
   if (stage.value !== "left" && (isNew || stage.value === "waiting")) {
     return (
       <>
-        <PageHead title="Overview" purpose={PURPOSE} />
+        <PageHead title={TEXT.overview} purpose={PURPOSE} />
         <Checklist latest={first} onDone={() => (stage.value = "left")} />
       </>
     );
@@ -73,14 +74,14 @@ function Dashboard() {
   const isQuiet = total.data !== null && (total.data.data[0]?.requests ?? 0) === 0;
   return (
     <>
-      <PageHead title="Overview" purpose={<SavingsSentence total={total.data?.data[0] ?? null} range={range} />}>
+      <PageHead title={TEXT.overview} purpose={<SavingsSentence total={total.data?.data[0] ?? null} range={range} />}>
         <KeyFilter />
         <RangePicker />
       </PageHead>
       <Tiles range={range} total={total} before={before} series={series} />
       {isQuiet && (
-        <Empty title={`No requests (${range.label.toLowerCase()})`}>
-          <a href={hrefTo("/", { range: "30d", from: null, to: null })}>Show last 30 days</a>
+        <Empty title={TEXT.noRequests(range.label.toLowerCase())}>
+          <a href={hrefTo("/", { range: "30d", from: null, to: null })}>{TEXT.showLast30Days}</a>
         </Empty>
       )}
       <div class="charts">
@@ -94,9 +95,9 @@ function Dashboard() {
         <LastErrors range={range} />
       </div>
       <footer class="row faint">
-        {total.loadedAtMs !== null && <span>Updated {clock(total.loadedAtMs)} UTC</span>}
+        {total.loadedAtMs !== null && <span>{TEXT.updatedAt(clock(total.loadedAtMs))}</span>}
         <Check
-          label="Auto-refresh"
+          label={TEXT.autoRefresh}
           isOn={isLive}
           onChange={(isOn) => setQuery({ live: isOn ? null : "off" }, { replace: true })}
         />
@@ -112,9 +113,9 @@ function SavingsSentence({ total, range }: { readonly total: Usage | null; reado
   const saved = Number(total.savedUsd) / (Number(total.baselineUsd) || 1);
   return (
     <span class="proof">
-      {range.label}: you spent <b title={total.chargeUsd}>{usd(total.chargeUsd)}</b> instead of{" "}
-      <b title={total.baselineUsd}>{usd(total.baselineUsd)}</b> on {model ?? "the baseline model"} (
-      {saved >= 0 ? `${percent(saved)} saved` : `${percent(-saved)} more than the baseline`}).
+      {TEXT.youSpentIn(range.label)} <b title={total.chargeUsd}>{usd(total.chargeUsd)}</b> {TEXT.insteadOf}{" "}
+      <b title={total.baselineUsd}>{usd(total.baselineUsd)}</b> {TEXT.on} {model ?? TEXT.someBaseline} (
+      {saved >= 0 ? TEXT.savedShare(percent(saved)) : TEXT.moreThanBaseline(percent(-saved))}).
     </span>
   );
 }
@@ -124,12 +125,12 @@ function KeyFilter() {
   const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
   return (
     <select
-      aria-label="Key"
+      aria-label={TEXT.key}
       data-filter
       value={place.value.query.get("key") ?? ""}
       onChange={(event) => setQuery({ key: event.currentTarget.value })}
     >
-      <option value="">All keys</option>
+      <option value="">{TEXT.allKeys}</option>
       {keys.map(({ id, name }) => (
         <option key={id} value={id}>
           {name}

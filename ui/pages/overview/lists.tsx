@@ -9,6 +9,7 @@ import { hrefTo, place } from "../../router.ts";
 import type { Key, List, RequestLine, Usage } from "../../types.ts";
 import { spent } from "../../usage.ts";
 import { requestsHref } from "./drill-down.ts";
+import * as TEXT from "./text.ts";
 
 /** As many as fit beside a chart. */
 const KEYS_MAX = 6;
@@ -20,11 +21,11 @@ export function TopKeys({ keys }: { readonly keys: Load<List<Usage>> }) {
   const nameOf = (id: string): string => known.find((key) => key.id === id)?.name ?? id;
   return (
     <section class="card">
-      <h2>Top keys by spend</h2>
+      <h2>{TEXT.topKeysBySpend}</h2>
       <Shown load={keys}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No key activity" />
+            <Empty title={TEXT.noKeyActivity} />
           ) : (
             <RankedBars
               rows={[...data]
@@ -55,15 +56,15 @@ export function LastErrors({ range }: { readonly range: Range }) {
   return (
     <section class="card">
       <h2>
-        Recent errors{" "}
+        {TEXT.recentErrors}{" "}
         <a class="small" href={requestsHref({ status: "error" })}>
-          View all
+          {TEXT.viewAll}
         </a>
       </h2>
       <Shown load={errors}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No errors in this range" />
+            <Empty title={TEXT.noErrorsInRange} />
           ) : (
             <ul class="plain-list">
               {data.map((line) => (

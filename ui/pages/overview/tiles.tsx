@@ -7,6 +7,7 @@ import { Skeleton } from "../../kit/states.tsx";
 import type { List, Usage } from "../../types.ts";
 import { perStep } from "../../usage.ts";
 import { requestsHref, type Series } from "./drill-down.ts";
+import * as TEXT from "./text.ts";
 
 /** A number: how it is read, shown and explained. */
 interface Tile {
@@ -25,22 +26,22 @@ interface Tile {
 /** In the order of the page. */
 const TILES: readonly Tile[] = [
   {
-    name: "Requests",
-    about: "All authenticated requests, including failed ones.",
+    name: TEXT.requests,
+    about: TEXT.requestsHint,
     read: ({ requests }) => requests,
     show: count,
     better: null,
   },
   {
-    name: "Spend",
-    about: "Token cost on the model that answered, plus markup.",
+    name: TEXT.spend,
+    about: TEXT.spendHint,
     read: ({ chargeUsd }) => Number(chargeUsd),
     show: shortUsd,
     better: "less",
   },
   {
-    name: "Saved",
-    about: "Baseline cost minus what you paid. Can be negative.",
+    name: TEXT.saved,
+    about: TEXT.savedHint,
     read: ({ savedUsd }) => Number(savedUsd),
     show: shortUsd,
     note: ({ savedUsd, baselineUsd }) => percent(Number(savedUsd) / (Number(baselineUsd) || 1)),
@@ -48,14 +49,14 @@ const TILES: readonly Tile[] = [
   },
   {
     name: "TTFT (p95)",
-    about: "Time to first token: 95% of requests were faster than this.",
+    about: TEXT.ttftHint,
     read: ({ firstContent }) => firstContent.p95Ms,
     show: duration,
     better: "less",
   },
   {
-    name: "Error rate",
-    about: "Share of requests that failed.",
+    name: TEXT.errorRate,
+    about: TEXT.errorRateHint,
     read: ({ errors, requests }) => (requests === 0 ? null : errors / requests),
     show: percent,
     note: ({ errors }) => count(errors),
@@ -63,8 +64,8 @@ const TILES: readonly Tile[] = [
     filter: { status: "error" },
   },
   {
-    name: "Fallback rate",
-    about: "Share of requests answered by a fallback model.",
+    name: TEXT.fallbackRate,
+    about: TEXT.fallbackRateHint,
     read: ({ fallbacks, requests }) => (requests === 0 ? null : fallbacks / requests),
     show: percent,
     note: ({ fallbacks }) => count(fallbacks),
@@ -86,7 +87,7 @@ interface TilesProps extends Series {
 /** One card per number, with its course over the range. */
 export function Tiles({ range, total, before, series }: TilesProps) {
   return (
-    <section class="tiles" aria-label="Key numbers">
+    <section class="tiles" aria-label={TEXT.keyNumbers}>
       {TILES.map((tile) => (
         <TileCard key={tile.name} tile={tile} now={rowOf(total)} then={rowOf(before)} isLoaded={total.data !== null}>
           {perStep(range, series.data?.data ?? [], tile.read, null)}
@@ -119,7 +120,7 @@ function TileCard({ tile, now, then, isLoaded, children }: TileCardProps) {
       <h2>
         {tile.name}
         <details class="why">
-          <summary aria-label={`About ${tile.name}`}>?</summary>
+          <summary aria-label={TEXT.aboutTile(tile.name)}>?</summary>
           <p>{tile.about}</p>
         </details>
       </h2>
@@ -150,7 +151,7 @@ interface ChangeProps {
 function Change({ tile, value, before }: ChangeProps) {
   if (value === null || before === null || before === 0) {
     return (
-      <span class="faint" title="No data in the previous period">
+      <span class="faint" title={TEXT.noPrevious}>
         –
       </span>
     );
@@ -160,7 +161,7 @@ function Change({ tile, value, before }: ChangeProps) {
   const tone = isGood === null ? "faint" : isGood ? "good" : "bad";
   const arrow = change > 0 ? "▲" : change < 0 ? "▼" : "";
   return (
-    <span class={tone} title={`${tile.show(before)} in the previous period`}>
+    <span class={tone} title={TEXT.previously(tile.show(before))}>
       {arrow} {Math.abs(change) < CHANGE_MAX ? percent(Math.abs(change)) : ">1,000%"}
     </span>
   );

@@ -10,6 +10,7 @@ import { contenderOf, type Draft, OTHERS_MAX } from "../../parts/playground-draf
 import type { List, Model, Profile } from "../../types.ts";
 import { Outcome } from "./outcome.tsx";
 import { Run } from "./run.tsx";
+import * as TEXT from "./text.ts";
 import { type PreviewState, useDecision } from "./use-decision.ts";
 
 /** `first` is the decision for the draft itself, which the page has asked for already. */
@@ -25,9 +26,9 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
   const [runs, setRuns] = useState(0);
   const others = useOthers(draft);
   // A shared link may name a profile of another account.
-  const nameOf = (id: string): string => profiles.find((profile) => profile.id === id)?.name ?? "another profile";
+  const nameOf = (id: string): string => profiles.find((profile) => profile.id === id)?.name ?? TEXT.anotherProfile;
   const rows = [
-    { name: "Current settings", draft, state: first },
+    { name: TEXT.currentSettings, draft, state: first },
     ...draft.others.map((other, index) => ({
       name: titleOf(other, nameOf),
       draft: contenderOf(draft, other),
@@ -39,11 +40,11 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
   const isReady = rows.every(({ state }) => state.preview !== null);
   return (
     <>
-      <section class="card" aria-label="Comparison">
+      <section class="card" aria-label={TEXT.comparison}>
         <div class="head-row">
-          <h2>Comparison</h2>
+          <h2>{TEXT.comparison}</h2>
           <Button isDisabled={!isReady} onClick={() => setRuns(runs + 1)}>
-            {isReady ? `Run all for about ${usd(total)}` : "Run all"}
+            {isReady ? TEXT.runAllFor(usd(total)) : TEXT.runAll}
           </Button>
         </div>
         <Choices draft={draft} profiles={profiles} set={set} />
@@ -74,8 +75,8 @@ function useOthers(draft: Draft): readonly PreviewState[] {
 function titleOf(other: string, nameOf: (id: string) => string): string {
   const [kind, ...rest] = other.split(":");
   const id = rest.join(":");
-  if (kind === "profile") return id === "" ? "No profile" : `Profile ${nameOf(id)}`;
-  return kind === "tier" ? `Tier ${id}` : `Model ${id}`;
+  if (kind === "profile") return id === "" ? TEXT.noProfile : TEXT.profileNamed(nameOf(id));
+  return kind === "tier" ? TEXT.tierNamed(id) : TEXT.modelNamed(id);
 }
 
 /** One version of the draft. */
@@ -89,17 +90,17 @@ function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
   return (
     <div class="table-box">
       <table class="rows contest">
-        <caption class="hidden">Comparison</caption>
+        <caption class="hidden">{TEXT.comparison}</caption>
         <thead>
           <tr>
-            <th scope="col">With</th>
-            <th scope="col">Tier</th>
-            <th scope="col">Model</th>
+            <th scope="col">{TEXT.comparedWith}</th>
+            <th scope="col">{TEXT.tier}</th>
+            <th scope="col">{TEXT.model}</th>
             <th scope="col" class="number">
-              Estimate
+              {TEXT.estimate}
             </th>
             <th scope="col" class="number">
-              Saved
+              {TEXT.saved}
             </th>
           </tr>
         </thead>
@@ -113,7 +114,7 @@ function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
                 {error === null ? (
                   <TierBadge tier={preview?.decision.tier ?? null} />
                 ) : (
-                  <span class="bad">Refused</span>
+                  <span class="bad">{TEXT.refused}</span>
                 )}
               </td>
               <td data-cell="who">{preview?.decision.model ?? "–"}</td>
@@ -140,22 +141,22 @@ function Choices({ draft, profiles, set }: Omit<CompareProps, "first">) {
       {draft.others.map((other, index) => (
         <div key={index} class="row">
           <ContenderSelect
-            label={`Compare with, ${index + 1}`}
+            label={TEXT.compareWithNumber(index + 1)}
             value={other}
             profiles={profiles}
             onChange={(value) => change(index, value)}
           />
           <Button
             kind="quiet"
-            label={`Remove ${index + 1}`}
+            label={TEXT.removeNamed(index + 1)}
             onClick={() => set({ others: draft.others.filter((_, at) => at !== index) })}
           >
-            Remove
+            {TEXT.remove}
           </Button>
         </div>
       ))}
       {draft.others.length < OTHERS_MAX && (
-        <Button onClick={() => set({ others: [...draft.others, "tier:STANDARD"] })}>Add to comparison</Button>
+        <Button onClick={() => set({ others: [...draft.others, "tier:STANDARD"] })}>{TEXT.addToComparison}</Button>
       )}
     </div>
   );
@@ -174,22 +175,22 @@ function ContenderSelect({ label, value, profiles, onChange }: ContenderSelectPr
   const models = useLoad<List<Model>>("/api/models").data?.data.filter(({ isRoutable }) => isRoutable) ?? [];
   return (
     <select class="grow" aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-      <optgroup label="Profiles">
-        <option value="profile:">No profile</option>
+      <optgroup label={TEXT.profiles}>
+        <option value="profile:">{TEXT.noProfile}</option>
         {profiles.map(({ id, name }) => (
           <option key={id} value={`profile:${id}`}>
             {name}
           </option>
         ))}
       </optgroup>
-      <optgroup label="Tiers">
+      <optgroup label={TEXT.tiers}>
         {TIERS.map((tier) => (
           <option key={tier} value={`tier:${tier}`}>
             {tier}
           </option>
         ))}
       </optgroup>
-      <optgroup label="Models">
+      <optgroup label={TEXT.models}>
         {models.map(({ id }) => (
           <option key={id} value={`model:${id}`}>
             {id}

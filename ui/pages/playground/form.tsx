@@ -8,6 +8,7 @@ import { TierRange } from "../../kit/tier-range.tsx";
 import { type Draft, parsedTools } from "../../parts/playground-draft.ts";
 import { Quality } from "../../parts/quality.tsx";
 import type { List, Model, Profile } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** The draft and how to change some of it. */
 interface FormProps {
@@ -19,15 +20,15 @@ interface FormProps {
 export function Prompt({ draft, set }: FormProps) {
   return (
     <section class="card">
-      <TextArea label="Prompt" rows={6} value={draft.prompt} onInput={(prompt) => set({ prompt })} isFocused />
+      <TextArea label={TEXT.prompt} rows={6} value={draft.prompt} onInput={(prompt) => set({ prompt })} isFocused />
       <details open={draft.system !== "" || draft.turns.length > 0}>
-        <summary>System prompt and conversation</summary>
-        <TextArea label="System prompt" rows={2} value={draft.system} onInput={(system) => set({ system })} />
+        <summary>{TEXT.conversation}</summary>
+        <TextArea label={TEXT.systemPrompt} rows={2} value={draft.system} onInput={(system) => set({ system })} />
         {draft.turns.map((turn, index) => (
           <TextArea
             // Turns have no id; they are added and removed at the end only.
             key={`${index}-${turn.role}`}
-            label={`Earlier message ${index + 1}, ${turn.role}`}
+            label={TEXT.earlierMessageNumber(index + 1, turn.role)}
             rows={2}
             value={turn.content}
             onInput={(content) =>
@@ -37,11 +38,11 @@ export function Prompt({ draft, set }: FormProps) {
         ))}
         <p class="row">
           <Button onClick={() => set({ turns: [...draft.turns, { role: roleOf(draft), content: "" }] })}>
-            Add earlier message
+            {TEXT.addEarlierMessage}
           </Button>
           {draft.turns.length > 0 && (
             <Button kind="quiet" onClick={() => set({ turns: draft.turns.slice(0, -1) })}>
-              Remove last message
+              {TEXT.removeLastMessage}
             </Button>
           )}
         </p>
@@ -62,7 +63,7 @@ function Tools({ draft, set }: FormProps) {
   const isBroken = draft.tools.trim() !== "" && parsedTools(draft) === undefined;
   return (
     <details open={draft.tools !== ""}>
-      <summary>Tools</summary>
+      <summary>{TEXT.tools}</summary>
       <p class="row">
         {Object.entries(TOOL_PRESETS).map(([name, tools]) => (
           <Button key={name} onClick={() => set({ tools: JSON.stringify(tools, null, 2) })}>
@@ -71,12 +72,12 @@ function Tools({ draft, set }: FormProps) {
         ))}
       </p>
       <TextArea
-        label="Tools, JSON"
+        label={TEXT.toolsJson}
         isCode
         rows={5}
         value={draft.tools}
         onInput={(tools) => set({ tools })}
-        error={isBroken ? "Invalid JSON. Routed without tools." : null}
+        error={isBroken ? TEXT.invalidJson : null}
       />
     </details>
   );
@@ -89,38 +90,32 @@ function tool(name: string, description: string, properties: object): object {
 
 /** One tool, two that go together, and a set as coding agents have it: three different scenarios for the router. */
 const TOOL_PRESETS = {
-  weather: [tool("get_weather", "Weather in a city", { city: { type: "string" } })],
-  "search and read": [
-    tool("web_search", "Search the web", { query: { type: "string" } }),
-    tool("open_page", "Read a page", { url: { type: "string" } }),
+  [TEXT.weatherTools]: [tool("get_weather", TEXT.weatherInACity, { city: { type: "string" } })],
+  [TEXT.searchTools]: [
+    tool("web_search", TEXT.searchTheWeb, { query: { type: "string" } }),
+    tool("open_page", TEXT.readAPage, { url: { type: "string" } }),
   ],
-  "files and shell": [
-    tool("read_file", "Read a file", { path: { type: "string" } }),
-    tool("write_file", "Write a file", { path: { type: "string" }, text: { type: "string" } }),
-    tool("run", "Run a command", { command: { type: "string" } }),
+  [TEXT.fileTools]: [
+    tool("read_file", TEXT.readAFile, { path: { type: "string" } }),
+    tool("write_file", TEXT.writeAFile, { path: { type: "string" }, text: { type: "string" } }),
+    tool("run", TEXT.runACommand, { command: { type: "string" } }),
   ],
 };
 
 /** One prompt for about each tier. */
 const EXAMPLES: readonly (readonly [string, string])[] = [
-  ["chitchat", "Hi! How are you today?"],
-  ["question", "What is the capital of France?"],
-  ["summary", "Summarise the causes of the First World War in three bullet points for a school pupil."],
-  [
-    "code",
-    "Refactor this recursive Fibonacci function to be iterative and add unit tests:\ndef fib(n):\n    return n if n < 2 else fib(n-1) + fib(n-2)",
-  ],
-  [
-    "design",
-    "Design a multi-region, strongly consistent ledger service that survives the loss of a region. Discuss consensus, clock skew, schema migration and failure testing, and prove that no money can be lost.",
-  ],
+  ["chitchat", TEXT.nanoExample],
+  ["question", TEXT.simpleExample],
+  ["summary", TEXT.lightExample],
+  ["code", TEXT.standardExample],
+  ["design", TEXT.complexExample],
 ];
 
 /** An example replaces the conversation, which would change its tier. */
 export function Examples({ set }: Pick<FormProps, "set">) {
   return (
     <p class="row examples">
-      <span class="faint">Examples</span>
+      <span class="faint">{TEXT.examples}</span>
       {EXAMPLES.map(([name, prompt]) => (
         <Button key={name} kind="quiet" onClick={() => set({ prompt, turns: [], from: null })}>
           {name}
@@ -133,31 +128,34 @@ export function Examples({ set }: Pick<FormProps, "set">) {
 /** The controls of a request. Those that depend on who chooses appear with it. */
 export function Controls({ draft, set, profiles }: FormProps & { readonly profiles: readonly Profile[] }) {
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
-  const options = [{ value: "", label: "No profile" }, ...profiles.map(({ id, name }) => ({ value: id, label: name }))];
+  const options = [
+    { value: "", label: TEXT.noProfile },
+    ...profiles.map(({ id, name }) => ({ value: id, label: name })),
+  ];
   return (
     <section class="card">
       <SelectField
-        label="Profile"
+        label={TEXT.profile}
         value={draft.profileId}
         options={options}
         onChange={(id) => set({ profileId: id })}
       />
       <Segmented
-        label="Routing"
+        label={TEXT.routing}
         choices={[
-          { value: "auto", label: "Automatic" },
-          { value: "tier", label: "Tier" },
-          { value: "direct", label: "Model" },
+          { value: "auto", label: TEXT.automatic },
+          { value: "tier", label: TEXT.tier },
+          { value: "direct", label: TEXT.model },
         ]}
         value={draft.mode}
         onChange={(mode) => set({ mode: mode as Draft["mode"], model: draft.model || (models[0]?.id ?? "") })}
       />
       {draft.mode === "tier" && (
-        <SelectField label="Tier" value={draft.tier} options={TIER_OPTIONS} onChange={(tier) => set({ tier })} />
+        <SelectField label={TEXT.tier} value={draft.tier} options={TIER_OPTIONS} onChange={(tier) => set({ tier })} />
       )}
       {draft.mode === "direct" && (
         <SelectField
-          label="Model"
+          label={TEXT.model}
           value={draft.model}
           options={models.map(({ id }) => ({ value: id, label: id }))}
           onChange={(model) => set({ model })}
@@ -165,18 +163,28 @@ export function Controls({ draft, set, profiles }: FormProps & { readonly profil
       )}
       <TierRange floor={draft.floor} ceiling={draft.ceiling} onChange={(floor, ceiling) => set({ floor, ceiling })} />
       <div class="pair">
-        <Quality label="Code" value={draft.code} onChange={(code) => set({ code })} />
-        <Quality label="Chat" value={draft.chat} onChange={(chat) => set({ chat })} />
+        <Quality label={TEXT.code} value={draft.code} onChange={(code) => set({ code })} />
+        <Quality label={TEXT.chat} value={draft.chat} onChange={(chat) => set({ chat })} />
       </div>
       <div class="pair three">
         <TextField
-          label="Max cost, USD"
+          label={TEXT.maxCostUsd}
           value={draft.maxCost}
           onInput={(maxCost) => set({ maxCost })}
-          placeholder="none"
+          placeholder={TEXT.none}
         />
-        <TextField label="Min BFCL score" value={draft.bfcl} onInput={(bfcl) => set({ bfcl })} placeholder="none" />
-        <TextField label="Output tokens" value={draft.cap} onInput={(cap) => set({ cap })} placeholder="auto" />
+        <TextField
+          label={TEXT.minBfclScore}
+          value={draft.bfcl}
+          onInput={(bfcl) => set({ bfcl })}
+          placeholder={TEXT.none}
+        />
+        <TextField
+          label={TEXT.outputTokens}
+          value={draft.cap}
+          onInput={(cap) => set({ cap })}
+          placeholder={TEXT.auto}
+        />
       </div>
     </section>
   );

@@ -24,6 +24,7 @@ import { Compare } from "./compare.tsx";
 import { Controls, Examples, Prompt } from "./form.tsx";
 import { Outcome } from "./outcome.tsx";
 import { Run } from "./run.tsx";
+import * as TEXT from "./text.ts";
 import { useDecision } from "./use-decision.ts";
 
 /** Left the draft, right what the router makes of it, or several versions of it beside each other. */
@@ -36,21 +37,23 @@ export function Playground() {
   const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
   return (
     <>
-      <PageHead title="Playground" purpose="Preview routing for any prompt. Free, no provider call.">
+      <PageHead title={TEXT.playground} purpose={TEXT.purpose}>
         <Button
           isPressed={isComparing}
           onClick={() => set({ others: isComparing ? [] : [firstOther(draft, profiles)] })}
         >
-          Compare
+          {TEXT.compare}
         </Button>
-        <Button onClick={() => setCopying(true)}>Copy as…</Button>
-        <Button onClick={share}>Share</Button>
-        <ButtonLink href={`${hrefTo("/profiles/new")}${writeFragment(rulesOf(draft))}`}>Save as profile</ButtonLink>
+        <Button onClick={() => setCopying(true)}>{TEXT.copyAs}</Button>
+        <Button onClick={share}>{TEXT.share}</Button>
+        <ButtonLink href={`${hrefTo("/profiles/new")}${writeFragment(rulesOf(draft))}`}>
+          {TEXT.saveAsProfile}
+        </ButtonLink>
       </PageHead>
       {draft.from !== null && draft.prompt === "" && (
         <p class="notice">
-          Opened from request <a href={hrefTo(`/requests/${draft.from}`)}>{draft.from}</a>. The original prompt wasn't
-          logged.
+          {TEXT.openedFromRequest} <a href={hrefTo(`/requests/${draft.from}`)}>{draft.from}</a>
+          {TEXT.promptNotLogged}
         </p>
       )}
       <div class={isComparing ? "bench comparing" : "bench"}>
@@ -64,7 +67,7 @@ export function Playground() {
             <Compare draft={draft} first={first} profiles={profiles} set={set} />
           ) : (
             <>
-              <Outcome title="Decision" state={first} />
+              <Outcome title={TEXT.decision} state={first} />
               <Run draft={draft} estimateUsd={first.preview?.estimate.costUsd ?? null} />
             </>
           )}
@@ -84,8 +87,8 @@ function CopyAs({ draft, onClose }: { readonly draft: Draft; readonly onClose: (
     account: place.value.query.get("account"),
   };
   return (
-    <Dialog title="Copy as" onClose={onClose} isWide>
-      <Snippets label="This request" call={{ key: null, body }} cli={writeCli(body, origin)} />
+    <Dialog title={TEXT.copyAsTitle} onClose={onClose} isWide>
+      <Snippets label={TEXT.thisRequest} call={{ key: null, body }} cli={writeCli(body, origin)} />
     </Dialog>
   );
 }
@@ -93,7 +96,7 @@ function CopyAs({ draft, onClose }: { readonly draft: Draft; readonly onClose: (
 /** The address holds the whole draft, so the link is all there is to share. */
 async function share(): Promise<void> {
   const isCopied = await copyText(location.href);
-  showToast(isCopied ? "Link copied. The prompt is in the link only." : "Copy the address from your browser.");
+  showToast(isCopied ? TEXT.linkCopied : TEXT.copyAddress);
 }
 
 /** Something other than what is set already. */

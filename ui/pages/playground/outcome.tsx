@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { Empty, Problem } from "../../kit/states.tsx";
 import { DecisionPanel } from "../../parts/decision.tsx";
+import * as TEXT from "./text.ts";
 import type { DecisionPreview, PreviewState } from "./use-decision.ts";
 
 /** The children stand below the decision. */
@@ -19,7 +20,7 @@ export function Outcome({ title, state, children }: OutcomeProps) {
       <h2>{title}</h2>
       <Problem error={state.error} />
       {state.preview === null ? (
-        <Empty title="Type a prompt">The routing decision appears here as you type.</Empty>
+        <Empty title={TEXT.typeAPrompt}>{TEXT.emptyHint}</Empty>
       ) : (
         <PreviewDetails preview={state.preview} />
       )}
@@ -31,7 +32,10 @@ export function Outcome({ title, state, children }: OutcomeProps) {
 /** A preview in the shape of a recorded decision, so that one panel shows both. */
 function PreviewDetails({ preview }: { readonly preview: DecisionPreview }) {
   const { decision, estimate, candidates, classifiedTier, tookMs } = preview;
-  const changes = [...(decision.conversions ?? []), ...(decision.droppedFields ?? []).map((field) => `drops ${field}`)];
+  const changes = [
+    ...(decision.conversions ?? []),
+    ...(decision.droppedFields ?? []).map((field) => TEXT.drops(field)),
+  ];
   return (
     <>
       <DecisionPanel
@@ -46,7 +50,7 @@ function PreviewDetails({ preview }: { readonly preview: DecisionPreview }) {
           estimatedTokens: { input: estimate.inputTokens, output: estimate.outputTokens },
         }}
       />
-      {changes.length > 0 && <p class="faint">Adapted for this model: {changes.join(", ")}</p>}
+      {changes.length > 0 && <p class="faint">{TEXT.adapted(changes.join(", "))}</p>}
     </>
   );
 }

@@ -9,6 +9,7 @@ import { Problem } from "../../kit/states.tsx";
 import { type Draft, questionOf } from "../../parts/playground-draft.ts";
 import { hrefTo } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** A draft and what it would cost; without an estimate there is nothing to run. */
 interface RunProps {
@@ -28,24 +29,24 @@ export function Run({ draft, estimateUsd, turn = 0, isPart = false }: RunProps) 
     if (turn > 0) void run();
   }, [turn]);
   return (
-    <section class={isPart ? "part" : "card"} aria-label="Run">
+    <section class={isPart ? "part" : "card"} aria-label={TEXT.run}>
       <div class="head-row">
-        {isPart ? <h3>Run</h3> : <h2>Run</h2>}
+        {isPart ? <h3>{TEXT.run}</h3> : <h2>{TEXT.run}</h2>}
         {isBusy ? (
-          <Button onClick={stop}>Stop</Button>
+          <Button onClick={stop}>{TEXT.stop}</Button>
         ) : (
           <Button kind="primary" isDisabled={estimateUsd === null} onClick={run}>
-            {estimateUsd === null ? "Run" : `Run for about ${usd(estimateUsd)}`}
+            {estimateUsd === null ? TEXT.run : TEXT.runFor(usd(estimateUsd))}
           </Button>
         )}
       </div>
-      {!isPart && <p class="faint">Calls the provider and charges this account.</p>}
+      {!isPart && <p class="faint">{TEXT.runHint}</p>}
       <Problem error={error} />
-      {text !== null && <TextBlock text={text === "" ? "…" : text} label="Response" />}
+      {text !== null && <TextBlock text={text === "" ? "…" : text} label={TEXT.response} />}
       {done !== null && (
         <p class="notice good">
-          {done.model} answered in {duration(done.latencyMs)}: {usd(done.chargeUsd)} charged, {usd(estimateUsd)}{" "}
-          estimated. <a href={hrefTo(`/requests/${done.id}`)}>View request</a>
+          {TEXT.answerSummary(done.model, duration(done.latencyMs), usd(done.chargeUsd), usd(estimateUsd))}{" "}
+          <a href={hrefTo(`/requests/${done.id}`)}>{TEXT.viewRequest}</a>
         </p>
       )}
     </section>
@@ -106,7 +107,7 @@ async function readStream(response: Response, onText: (text: string) => void): P
 
 /** Text, tool calls as JSON, or the error that ended the stream. */
 function textOf({ choices, error }: Chunk): string {
-  if (error !== undefined) return `\n[${error.message ?? "Interrupted"}]`;
+  if (error !== undefined) return `\n[${error.message ?? TEXT.interrupted}]`;
   const delta = choices?.[0]?.delta;
   return (delta?.content ?? "") + (delta?.tool_calls === undefined ? "" : JSON.stringify(delta.tool_calls));
 }

@@ -10,6 +10,7 @@ import { Problem, Shown } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { go, hrefTo } from "../../router.ts";
 import type { Key, List, Profile } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** Keys stay with the deleted profile and are rejected. */
 const NOWHERE = "";
@@ -25,8 +26,8 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
     try {
       const query = keysTo === NOWHERE ? "" : `?keysTo=${encodeURIComponent(keysTo)}`;
       await call("DELETE", `/api/profiles/${profile.id}${query}`);
-      const moved = keysTo === NOWHERE || active.length === 0 ? "" : ` ${plural(active.length, "key")} moved.`;
-      showToast(`“${profile.name}” deleted.${moved}`);
+      const moved = keysTo === NOWHERE || active.length === 0 ? "" : TEXT.keysMoved(plural(active.length, "key"));
+      showToast(TEXT.profileDeleted(profile.name, moved));
       onClose();
       // Replaced, because Back would lead to a profile that no longer exists.
       go(hrefTo("/profiles"), { replace: true });
@@ -35,18 +36,18 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
     }
   };
   return (
-    <Dialog title={`Delete “${profile.name}”`} onClose={onClose}>
+    <Dialog title={TEXT.deleteTitle(profile.name)} onClose={onClose}>
       <Shown load={keys} rows={2}>
         {() =>
           active.length === 0 ? (
-            <p>Not used by any active key.</p>
+            <p>{TEXT.unused}</p>
           ) : (
             <>
-              <p>{plural(active.length, "key uses", "keys use")} this profile:</p>
+              <p>{TEXT.usedBy(plural(active.length, TEXT.keyUsesOne, TEXT.keysUseMany))}</p>
               <ul>
                 {active.map((key) => (
                   <li key={key.id}>
-                    {key.name} <span class="faint">last used {ago(key.lastUsedAt)}</span>
+                    {key.name} <span class="faint">{TEXT.lastUsed(ago(key.lastUsedAt))}</span>
                   </li>
                 ))}
               </ul>
@@ -57,9 +58,9 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
       </Shown>
       <Problem error={error} />
       <footer>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{TEXT.cancel}</Button>
         <Button kind="danger" isDisabled={keys.data === null} onClick={remove}>
-          {active.length > 0 && keysTo !== NOWHERE ? "Move keys and delete" : "Delete profile"}
+          {active.length > 0 && keysTo !== NOWHERE ? TEXT.moveAndDelete : TEXT.deleteProfile}
         </Button>
       </footer>
     </Dialog>
@@ -79,19 +80,11 @@ function MoveKeys({ profile, keysTo, onChange }: MoveKeysProps) {
   const others = all.filter(({ id }) => id !== profile.id).map(({ id, name }) => ({ value: id, label: name }));
   return (
     <SelectField
-      label="Move keys to"
+      label={TEXT.moveKeysTo}
       value={keysTo}
       onChange={onChange}
-      options={[
-        { value: NOWHERE, label: "Don't move (keys stop working)" },
-        ...others,
-        { value: "none", label: "No profile" },
-      ]}
-      hint={
-        keysTo === NOWHERE
-          ? "Keys whose profile is deleted fail with 401, so they can't overspend."
-          : "Keys move before the profile is deleted. No request fails."
-      }
+      options={[{ value: NOWHERE, label: TEXT.dontMove }, ...others, { value: "none", label: TEXT.noProfile }]}
+      hint={keysTo === NOWHERE ? TEXT.dontMoveHint : TEXT.moveHint}
     />
   );
 }

@@ -14,6 +14,7 @@ import { go, hrefTo } from "../../router.ts";
 import type { List, Model, Profile, Rules } from "../../types.ts";
 import { ProfileDeletion } from "./deletion.tsx";
 import { Replay } from "./replay.tsx";
+import * as TEXT from "./text.ts";
 
 /** What is edited. */
 interface Content extends Rules {
@@ -38,7 +39,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
       const written = await call<Profile>(method, isNew ? "/api/profiles" : `/api/profiles/${saved.id}`, {
         body: content,
       });
-      showToast(`“${written.name}” saved. Its keys follow within a second.`);
+      showToast(TEXT.savedProfile(written.name));
       // A new profile gets its own address; Back goes to the list, not to an empty form.
       go(hrefTo(`/profiles/${written.id}`), { replace: true });
     } catch (problem) {
@@ -47,19 +48,25 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   };
   return (
     <>
-      <PageHead title={isNew ? "Create profile" : saved.name} purpose="Applies to every request from its keys.">
-        <ButtonLink href={hrefTo("/profiles")}>All profiles</ButtonLink>
-        {!isNew && <Button onClick={() => setDeleting(true)}>Delete</Button>}
+      <PageHead title={isNew ? TEXT.createProfile : saved.name} purpose={TEXT.editorPurpose}>
+        <ButtonLink href={hrefTo("/profiles")}>{TEXT.allProfiles}</ButtonLink>
+        {!isNew && <Button onClick={() => setDeleting(true)}>{TEXT.deleteIt}</Button>}
       </PageHead>
       <form class="editor" onSubmit={save}>
         <div>
           <section class="card">
-            <TextField label="Name" value={name} onInput={(text) => set({ name: text })} isRequired isFocused={isNew} />
             <TextField
-              label="Description"
+              label={TEXT.name}
+              value={name}
+              onInput={(text) => set({ name: text })}
+              isRequired
+              isFocused={isNew}
+            />
+            <TextField
+              label={TEXT.description}
               value={description ?? ""}
               onInput={(text) => set({ description: text === "" ? null : text })}
-              placeholder="What is it for?"
+              placeholder={TEXT.descriptionHint}
               maxLength={500}
             />
             <RuleFields rules={rules} set={set} />
@@ -88,10 +95,10 @@ interface SaveBarProps {
 function SaveBar({ isNew, changes, canSave, onUndo }: SaveBarProps) {
   return (
     <div class="save-bar">
-      <span class="grow faint">{isNew ? "Unsaved changes" : changes.join(" · ")}</span>
-      {!isNew && <Button onClick={onUndo}>Undo</Button>}
+      <span class="grow faint">{isNew ? TEXT.unsavedChanges : changes.join(" · ")}</span>
+      {!isNew && <Button onClick={onUndo}>{TEXT.undo}</Button>}
       <Button kind="primary" type="submit" isDisabled={!canSave}>
-        Save profile
+        {TEXT.saveProfile}
       </Button>
     </div>
   );
@@ -115,12 +122,12 @@ function RuleFields({ rules, set }: RuleFieldsProps) {
       />
       <div class="pair">
         <Quality
-          label="Code"
+          label={TEXT.code}
           value={quality(rules.codeQuality)}
           onChange={(value) => set({ codeQuality: numberOrNull(value) })}
         />
         <Quality
-          label="Chat"
+          label={TEXT.chat}
           value={quality(rules.chatQuality)}
           onChange={(value) => set({ chatQuality: numberOrNull(value) })}
         />
@@ -137,23 +144,23 @@ function LimitFields({ rules, set }: RuleFieldsProps) {
   return (
     <div class="pair">
       <TextField
-        label="Max cost per request, USD"
+        label={TEXT.maxCostPerRequest}
         type="number"
         step="any"
         min="0"
         value={rules.maxCostUsd ?? ""}
         onInput={(text) => set({ maxCostUsd: text.trim() === "" ? null : text.trim() })}
-        placeholder="none"
+        placeholder={TEXT.none}
       />
       <TextField
-        label="Min BFCL score"
+        label={TEXT.minBfclScore}
         type="number"
         min="0"
         max="100"
         step="any"
         value={rules.bfclMin === null ? "" : String(rules.bfclMin)}
         onInput={(text) => set({ bfclMin: numberOrNull(text) })}
-        placeholder="none"
+        placeholder={TEXT.none}
       />
     </div>
   );
@@ -165,7 +172,7 @@ function CapabilityFields({ rules, set }: RuleFieldsProps) {
     CAPABILITIES.filter((each) => (each === chosen ? isOn : rules.capabilities.includes(each)));
   return (
     <fieldset>
-      <legend>Required capabilities</legend>
+      <legend>{TEXT.requiredCapabilities}</legend>
       <div class="row wrap">
         {CAPABILITIES.map((capability) => (
           <Check
@@ -194,14 +201,14 @@ function ModelLists({ rules, set }: RuleFieldsProps) {
   const allowed = rules.allowedModels ?? [];
   return (
     <details open={rules.allowedModels !== null || rules.blockedModels.length > 0}>
-      <summary>Allowed and blocked models</summary>
+      <summary>{TEXT.modelRules}</summary>
       <table class="rows compact">
-        <caption class="hidden">Allowed and blocked models</caption>
+        <caption class="hidden">{TEXT.modelRules}</caption>
         <thead>
           <tr>
-            <th scope="col">Model</th>
-            <th scope="col">Allow only</th>
-            <th scope="col">Block</th>
+            <th scope="col">{TEXT.model}</th>
+            <th scope="col">{TEXT.allowOnly}</th>
+            <th scope="col">{TEXT.block}</th>
           </tr>
         </thead>
         <tbody>
@@ -210,7 +217,7 @@ function ModelLists({ rules, set }: RuleFieldsProps) {
               <th scope="row">{id}</th>
               <td>
                 <Check
-                  label={<span class="hidden">Allow only {id}</span>}
+                  label={<span class="hidden">{TEXT.allowOnlyModel(id)}</span>}
                   isOn={allowed.includes(id)}
                   onChange={(isOn) => {
                     const next = toggled(allowed, id, isOn);
@@ -220,7 +227,7 @@ function ModelLists({ rules, set }: RuleFieldsProps) {
               </td>
               <td>
                 <Check
-                  label={<span class="hidden">Block {id}</span>}
+                  label={<span class="hidden">{TEXT.blockModel(id)}</span>}
                   isOn={rules.blockedModels.includes(id)}
                   onChange={(isOn) => set({ blockedModels: toggled(rules.blockedModels, id, isOn) })}
                 />
@@ -237,15 +244,15 @@ function ModelLists({ rules, set }: RuleFieldsProps) {
 const LABELS: Readonly<Record<keyof Content, string>> = {
   name: "name",
   description: "description",
-  tierFloor: "lowest tier",
-  tierCeiling: "highest tier",
+  tierFloor: TEXT.lowestTier,
+  tierCeiling: TEXT.highestTier,
   capabilities: "capabilities",
-  maxCostUsd: "max cost",
-  bfclMin: "BFCL score",
+  maxCostUsd: TEXT.maxCost,
+  bfclMin: TEXT.bfclScore,
   codeQuality: "code",
   chatQuality: "chat",
-  allowedModels: "allowed models",
-  blockedModels: "blocked models",
+  allowedModels: TEXT.allowedModels,
+  blockedModels: TEXT.blockedModels,
 };
 
 /** "lowest tier: none → LIGHT", one for each field that differs. */
@@ -258,7 +265,7 @@ function differences(before: Content, after: Content): readonly string[] {
 /** Short enough for one line. */
 function worded(value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
-  if (Array.isArray(value)) return value.length > 2 ? `${value.length} selected` : value.join(", ");
+  if (Array.isArray(value)) return value.length > 2 ? TEXT.selectedCount(value.length) : value.join(", ");
   const text = String(value);
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }

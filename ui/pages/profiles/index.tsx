@@ -13,6 +13,7 @@ import { go, hrefTo, place } from "../../router.ts";
 import type { Key, List, Profile, Rules, Usage } from "../../types.ts";
 import { baseline, spent, sum } from "../../usage.ts";
 import { ProfileEditor } from "./editor.tsx";
+import * as TEXT from "./text.ts";
 
 /** The time that traffic and spend are counted over. */
 const MONTH_MS = 30 * 86_400_000;
@@ -47,19 +48,19 @@ function ProfileList() {
   useShortcuts({ n: () => go(hrefTo("/profiles/new")) });
   return (
     <>
-      <PageHead title="Profiles" purpose="Reusable routing rules for your keys.">
+      <PageHead title={TEXT.profiles} purpose={TEXT.purpose}>
         <ButtonLink kind="primary" href={hrefTo("/profiles/new")}>
-          Create profile
+          {TEXT.createProfile}
         </ButtonLink>
       </PageHead>
       <Shown load={profiles} rows={5}>
         {({ data }) =>
           data.length === 0 ? (
             <Empty
-              title="No profiles yet"
-              action={<ButtonLink href={hrefTo("/profiles/new")}>Create profile</ButtonLink>}
+              title={TEXT.noProfiles}
+              action={<ButtonLink href={hrefTo("/profiles/new")}>{TEXT.createProfile}</ButtonLink>}
             >
-              Set tier limits, a cost cap and allowed models. Keys with this profile can't exceed them.
+              {TEXT.emptyHint}
             </Empty>
           ) : (
             <ul class="cards">
@@ -107,16 +108,16 @@ function ProfileCard({ profile, keys, usage }: CardProps) {
         ))}
       </ul>
       <p class="faint">
-        <span title={active.map(({ name }) => name).join(", ")}>{plural(active.length, "key")}</span> · edited{" "}
+        <span title={active.map(({ name }) => name).join(", ")}>{plural(active.length, "key")}</span> {TEXT.edited}{" "}
         <time title={utc(profile.updatedAt)}>{ago(profile.updatedAt)}</time>
       </p>
       {requests > 0 && (
         <p class="faint">
-          Last 30 days:{" "}
+          {TEXT.last30Days}{" "}
           <a href={hrefTo("/requests", { keyProfile: profile.id, range: "30d", from: null, to: null })}>
-            {percent(requests / sum(usage, (row) => row.requests))} of traffic
+            {TEXT.ofTraffic(percent(requests / sum(usage, (row) => row.requests)))}
           </a>
-          , {usd(sum(own, spent))} spent, {percent(1 - sum(own, spent) / (sum(own, baseline) || 1))} saved
+          {TEXT.spentAndSaved(usd(sum(own, spent)), percent(1 - sum(own, spent) / (sum(own, baseline) || 1)))}
         </p>
       )}
     </li>

@@ -6,6 +6,7 @@ import { percent, plural, usd, utc } from "../../format.ts";
 import { Empty, Problem, Skeleton } from "../../kit/states.tsx";
 import { hrefTo } from "../../router.ts";
 import type { ReplayedChange, ReplayResult, Rules } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** Waits for a pause in typing, since every question replays many requests. */
 const PAUSE_MS = 200;
@@ -41,8 +42,8 @@ export function Replay({ rules }: { readonly rules: Rules }) {
     };
   }, [question]);
   return (
-    <section class={isStale && replayed !== null ? "card stale" : "card"} aria-label="Replay" aria-live="polite">
-      <h2>Preview on your last requests</h2>
+    <section class={isStale && replayed !== null ? "card stale" : "card"} aria-label={TEXT.replay} aria-live="polite">
+      <h2>{TEXT.replayTitle}</h2>
       <Problem error={error} />
       {replayed === null ? error === null && <Skeleton rows={6} /> : <Outcome replayed={replayed} />}
     </section>
@@ -52,28 +53,25 @@ export function Replay({ rules }: { readonly rules: Rules }) {
 /** The sum first, then the requests that would change. */
 function Outcome({ replayed }: { readonly replayed: ReplayResult }) {
   if (replayed.requests === 0) {
-    return <Empty title="No requests to replay">Send some requests to see what these rules would change.</Empty>;
+    return <Empty title={TEXT.replayEmpty}>{TEXT.replayEmptyHint}</Empty>;
   }
   const before = Number(replayed.costBeforeUsd);
   const change = Number(replayed.costAfterUsd) - before;
   const moves = [
-    ...(replayed.up === 0 ? [] : [`${replayed.up} would move up`]),
-    ...(replayed.down === 0 ? [] : [`${replayed.down} would move down`]),
-    ...(replayed.refused === 0 ? [] : [`${replayed.refused} would be refused`]),
+    ...(replayed.up === 0 ? [] : [TEXT.wouldMoveUp(replayed.up)]),
+    ...(replayed.down === 0 ? [] : [TEXT.wouldMoveDown(replayed.down)]),
+    ...(replayed.refused === 0 ? [] : [TEXT.wouldBeRefused(replayed.refused)]),
   ];
   return (
     <>
       <p>
-        Last {plural(replayed.requests, "request")}: {moves.join(", ") || "none would move to another tier"}.
+        {TEXT.lastRequests(plural(replayed.requests, "request"))} {moves.join(", ") || TEXT.noneWouldMove}.
       </p>
       <p class="big">
         {change >= 0 ? "+" : ""}
         {usd(change)} <small>{before === 0 ? "" : percent(change / before)}</small>
       </p>
-      <p class="faint">
-        {usd(replayed.costBeforeUsd)} charged, {usd(replayed.costAfterUsd)} with these rules. Calculated from logs; no
-        requests sent.
-      </p>
+      <p class="faint">{TEXT.replayCosts(usd(replayed.costBeforeUsd), usd(replayed.costAfterUsd))}</p>
       {replayed.changes.length > 0 && (
         <ul class="plain-list replay">
           {replayed.changes.slice(0, SHOWN_MAX).map((each) => (
@@ -81,7 +79,7 @@ function Outcome({ replayed }: { readonly replayed: ReplayResult }) {
           ))}
         </ul>
       )}
-      {replayed.changes.length > SHOWN_MAX && <p class="faint">and {replayed.changes.length - SHOWN_MAX} more</p>}
+      {replayed.changes.length > SHOWN_MAX && <p class="faint">{TEXT.andMore(replayed.changes.length - SHOWN_MAX)}</p>}
     </>
   );
 }
@@ -96,7 +94,7 @@ function ChangeRow({ change }: { readonly change: ReplayedChange }) {
         title={[utc(change.at), ...change.because].join("\n")}
       >
         <span>
-          {before.tier} → {after?.tier ?? <b class="bad">refused</b>}
+          {before.tier} → {after?.tier ?? <b class="bad">{TEXT.refused}</b>}
         </span>
         <span class="cut faint">{after === null ? change.refusedBecause : `${before.model} → ${after.model}`}</span>
         <span class="number">

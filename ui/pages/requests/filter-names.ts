@@ -2,6 +2,7 @@
 
 import { categoryName, usd } from "../../format.ts";
 import { type Changes, place } from "../../router.ts";
+import * as TEXT from "./text.ts";
 
 /** In the order of the chips. The API knows them by the same names. */
 const NAMES = [
@@ -11,29 +12,29 @@ const NAMES = [
 
 /** Statuses to choose from; the address may hold others. */
 export const STATUSES = [
-  ["error", "Errors"],
-  ["2xx", "Success"],
-  ["402", "Out of credits (402)"],
-  ["429", "Rate limited (429)"],
-  ["4xx", "Client error (4xx)"],
-  ["5xx", "Server error (5xx)"],
-  ["broken", "Interrupted"],
+  ["error", TEXT.errors],
+  ["2xx", TEXT.success],
+  ["402", TEXT.outOfCredits402],
+  ["429", TEXT.rateLimited429],
+  ["4xx", TEXT.clientError4xx],
+  ["5xx", TEXT.serverError5xx],
+  ["broken", TEXT.interrupted],
 ] as const;
 
 /** Who chose the model. */
 export const ROUTINGS = [
-  ["auto", "Automatic"],
-  ["tier", "Fixed tier"],
-  ["direct", "Fixed model"],
+  ["auto", TEXT.automatic],
+  ["tier", TEXT.fixedTier],
+  ["direct", TEXT.fixedModel],
 ] as const;
 
 /** Which attempt answered. */
 export const ATTEMPTS = [
-  ["first", "1st attempt"],
-  ["second", "2nd attempt"],
-  ["later", "3rd attempt or later"],
-  ["none", "All attempts failed"],
-  ["second,later,none", "Fallback only"],
+  ["first", TEXT.firstAttempt],
+  ["second", TEXT.secondAttempt],
+  ["later", TEXT.thirdOrLater],
+  ["none", TEXT.allAttemptsFailed],
+  ["second,later,none", TEXT.fallbackOnly],
 ] as const;
 
 /** Powers of ten: the gateway counts requests by them and needs no scan. */
@@ -66,30 +67,30 @@ interface FilterNames {
 export function describeFilter(name: string, value: string, { keys, profiles }: FilterNames): string {
   switch (name) {
     case "status":
-      return STATUSES.find(([each]) => each === value)?.[1] ?? `Status ${value}`;
+      return STATUSES.find(([each]) => each === value)?.[1] ?? TEXT.statusIs(value);
     case "key":
-      return `Key ${keys.get(value) ?? value}`;
+      return TEXT.keyNamed(keys.get(value) ?? value);
     case "keyProfile":
-      return value === "none" ? "Keys without a profile" : `Profile ${profiles.get(value) ?? value}`;
+      return value === "none" ? TEXT.keysWithoutAProfile : TEXT.profileNamed(profiles.get(value) ?? value);
     case "profile":
-      return `Routing: ${ROUTINGS.find(([each]) => each === value)?.[1] ?? value}`;
+      return TEXT.routingIs(ROUTINGS.find(([each]) => each === value)?.[1] ?? value);
     case "category":
       return categoryName(value);
     case "costFrom":
-      return `Min cost ${usd(value)}`;
+      return TEXT.minCost(usd(value));
     case "costTo":
-      return `Max cost ${usd(value)}`;
+      return TEXT.maxCost(usd(value));
     case "answered":
-      return ATTEMPTS.find(([each]) => each === value)?.[1] ?? `Attempt: ${value.replaceAll(",", " or ")}`;
+      return ATTEMPTS.find(([each]) => each === value)?.[1] ?? TEXT.attemptIs(value.replaceAll(",", " or "));
     case "failed":
-      return `Failed provider: ${value}`;
+      return TEXT.failedProvider(value);
     case "fallback":
-      return value === "true" ? "Fallback only" : "No fallbacks";
+      return value === "true" ? TEXT.fallbackOnly : TEXT.noFallbacks;
     case "adjusted":
-      return value === "true" ? "Tier adjusted" : "Tier not adjusted";
+      return value === "true" ? TEXT.tierAdjusted : TEXT.tierNotAdjusted;
     case "q":
-      return `Id ${value}…`;
+      return TEXT.idStartsWith(value);
     default:
-      return value === "none" ? `No ${name}` : `${name[0]?.toUpperCase()}${name.slice(1)} ${value}`;
+      return value === "none" ? TEXT.noneOf(name) : `${name[0]?.toUpperCase()}${name.slice(1)} ${value}`;
   }
 }

@@ -11,6 +11,7 @@ import { Popover } from "../../kit/popover.tsx";
 import { place, setQuery } from "../../router.ts";
 import type { Key, List, Model, Profile } from "../../types.ts";
 import { ATTEMPTS, COSTS, describeFilter, filterNames, ROUTINGS, STATUSES, withoutFilters } from "./filter-names.ts";
+import * as TEXT from "./text.ts";
 
 /** Value and text of each choice. */
 type Options = readonly (readonly [string, string])[];
@@ -24,14 +25,18 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
   const { query } = place.value;
   return (
     <search class="filters">
-      <Choice name="status" all="Any status" options={STATUSES} />
-      <Choice name="tier" all="Any tier" options={[...pairs(TIERS), ["none", "No tier"]]} />
-      <Choice name="model" all="Any model" options={[...pairs(models.map(({ id }) => id)), ["none", "No model"]]} />
-      <Choice name="key" all="Any key" options={keys.map(({ id, name }) => [id, name] as const)} />
+      <Choice name="status" all={TEXT.anyStatus} options={STATUSES} />
+      <Choice name="tier" all={TEXT.anyTier} options={[...pairs(TIERS), ["none", TEXT.noTier]]} />
+      <Choice
+        name="model"
+        all={TEXT.anyModel}
+        options={[...pairs(models.map(({ id }) => id)), ["none", TEXT.noModel]]}
+      />
+      <Choice name="key" all={TEXT.anyKey} options={keys.map(({ id, name }) => [id, name] as const)} />
       <input
         type="search"
-        aria-label="Request id starts with"
-        placeholder="Request id…"
+        aria-label={TEXT.requestIdLabel}
+        placeholder={TEXT.requestIdHint}
         value={query.get("q") ?? ""}
         onChange={(event) => setQuery({ q: event.currentTarget.value.trim(), after: null })}
       />
@@ -55,32 +60,32 @@ interface MoreFiltersProps {
 function MoreFilters({ providers, profiles }: MoreFiltersProps) {
   const costs = COSTS.map((cost) => [cost, usd(cost)] as const);
   return (
-    <Popover label="More filters">
+    <Popover label={TEXT.moreFilters}>
       <Choice
         name="category"
-        all="Any category"
+        all={TEXT.anyCategory}
         options={CATEGORIES.map((category) => [category, categoryName(category)] as const)}
       />
-      <Choice name="provider" all="Any provider" options={pairs(providers)} />
+      <Choice name="provider" all={TEXT.anyProvider} options={pairs(providers)} />
       <Choice
         name="keyProfile"
-        label="profile"
-        all="Any profile"
-        options={[...profiles.map(({ id, name }) => [id, name] as const), ["none", "No profile"]]}
+        label={TEXT.profile}
+        all={TEXT.anyProfile}
+        options={[...profiles.map(({ id, name }) => [id, name] as const), ["none", TEXT.noProfile]]}
       />
-      <Choice name="profile" label="routing" all="Any routing" options={ROUTINGS} />
-      <Choice name="costFrom" label="min cost" all="Min cost" options={costs} prefix="from " />
-      <Choice name="costTo" label="max cost" all="Max cost" options={costs} prefix="below " />
-      <Choice name="answered" label="attempt" all="Any attempt" options={ATTEMPTS} />
+      <Choice name="profile" label={TEXT.routing} all={TEXT.anyRouting} options={ROUTINGS} />
+      <Choice name="costFrom" label={TEXT.minCostLabel} all={TEXT.minCostHint} options={costs} prefix="from " />
+      <Choice name="costTo" label={TEXT.maxCostLabel} all={TEXT.maxCostHint} options={costs} prefix="below " />
+      <Choice name="answered" label={TEXT.attempt} all={TEXT.anyAttempt} options={ATTEMPTS} />
       <Choice
         name="failed"
-        label="failed provider"
-        all="Any failed provider"
+        label={TEXT.failedProviderLabel}
+        all={TEXT.anyFailedProvider}
         options={pairs(providers)}
-        prefix="Failed: "
+        prefix={TEXT.failedPrefix}
       />
-      <Switch name="adjusted" label="Tier adjusted" />
-      <Switch name="fallback" label="Fallback only" />
+      <Switch name="adjusted" label={TEXT.tierAdjusted} />
+      <Switch name="fallback" label={TEXT.fallbackOnly} />
     </Popover>
   );
 }
@@ -102,7 +107,7 @@ function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly pro
   const set = filterNames(query);
   if (set.length === 0) return null;
   return (
-    <ul class="chips set-filters" aria-label="Active filters">
+    <ul class="chips set-filters" aria-label={TEXT.activeFilters}>
       {set.map((name) => {
         const description = describeFilter(name, query.get(name) ?? "", names);
         return (
@@ -110,7 +115,7 @@ function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly pro
             <button
               type="button"
               class="chip"
-              aria-label={`Remove filter: ${description}`}
+              aria-label={TEXT.removeFilter(description)}
               onClick={() => setQuery({ [name]: null, after: null })}
             >
               {description} <span aria-hidden="true">✕</span>
@@ -120,7 +125,7 @@ function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly pro
       })}
       <li>
         <button type="button" class="button quiet small" onClick={() => setQuery(withoutFilters())}>
-          Clear filters
+          {TEXT.clearFilters}
         </button>
       </li>
     </ul>

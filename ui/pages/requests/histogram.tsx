@@ -8,6 +8,7 @@ import { count, plural } from "../../format.ts";
 import { type Range, rangeQuery } from "../../range.ts";
 import { setQuery } from "../../router.ts";
 import type { HistogramBar, List } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** Lower than other charts: the list below is what people came for. */
 const HEIGHT_PX = 72;
@@ -35,16 +36,20 @@ export function RequestHistogram({ range, filter, isLive }: RequestHistogramProp
       return bar === undefined ? 0 : of(bar);
     });
   const stacks = [
-    { name: "Success", mark: "accent", values: read(({ requests, errors }) => requests - errors) },
-    { name: "Errors", mark: "bad", values: read(({ errors }) => errors) },
+    { name: TEXT.success, mark: "accent", values: read(({ requests, errors }) => requests - errors) },
+    { name: TEXT.errors, mark: "bad", values: read(({ errors }) => errors) },
   ];
   const total = [...bars.values()].reduce((sum, { requests }) => sum + requests, 0);
   return (
     <Figure
-      title="Requests over time"
-      trend={`${range.label}, by ${range.step}, UTC. ${plural(total, filter === "" ? "request" : "matching request")} · Drag to zoom`}
+      title={TEXT.requestsOverTime}
+      trend={TEXT.histogramHint(
+        range.label,
+        range.step,
+        plural(total, filter === "" ? "request" : TEXT.matchingRequest),
+      )}
       table={{
-        head: ["Time, UTC", "Success", "Errors"],
+        head: [TEXT.timeUtc, TEXT.success, TEXT.errors],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),
@@ -53,7 +58,7 @@ export function RequestHistogram({ range, filter, isLive }: RequestHistogramProp
       legend={<Legend entries={stacks} />}
     >
       <BarChart
-        label="Successful and failed requests over time"
+        label={TEXT.histogramCaption}
         times={times}
         step={range.step}
         format={count}

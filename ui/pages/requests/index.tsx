@@ -18,6 +18,7 @@ import { RequestHistogram } from "./histogram.tsx";
 import { RequestSheet } from "./sheet.tsx";
 import { RequestTable } from "./table.tsx";
 import { type Tail, useTail, withLive } from "./tail.ts";
+import * as TEXT from "./text.ts";
 import { SavedViews } from "./views.tsx";
 
 /** How often the list is read where no stream can be opened. */
@@ -46,7 +47,7 @@ export function Requests() {
   const chosen = useRowKeys(rows, openId);
   return (
     <>
-      <PageHead title="Requests" purpose="Every request, with its routing decision and cost.">
+      <PageHead title={TEXT.requests} purpose={TEXT.purpose}>
         <Export range={range} filter={filter} />
         <RangePicker />
       </PageHead>
@@ -81,7 +82,7 @@ function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
     const newest = { after: null, from: null, to: null };
     setQuery({ tail: wanted ? "on" : null, ...(wanted ? newest : {}) }, { replace: true });
   };
-  const said = { off: "Live", streaming: "Live", polling: `Live, every ${POLL_EVERY_MS / 1000} s` };
+  const said = { off: TEXT.live, streaming: TEXT.live, polling: TEXT.liveEvery(POLL_EVERY_MS / 1000) };
   return (
     <span class={isOn && tail.state === "streaming" ? "live on" : "live"}>
       <Check label={said[tail.state]} isOn={isOn} onChange={change} />
@@ -101,7 +102,7 @@ function NewRequests({ tail }: { readonly tail: Tail }) {
             scrollTo({ top: 0 });
           }}
         >
-          {plural(tail.waiting, "new request")}
+          {plural(tail.waiting, TEXT.newRequest)}
         </Button>
       )}
     </div>
@@ -155,10 +156,10 @@ function Export({ range, filter }: { readonly range: Range; readonly filter: str
   return (
     <>
       <ButtonLink href={href("csv")} download="requests.csv">
-        CSV
+        {TEXT.csv}
       </ButtonLink>
       <ButtonLink href={href("ndjson")} download="requests.ndjson">
-        JSON
+        {TEXT.json}
       </ButtonLink>
     </>
   );
@@ -170,21 +171,21 @@ function NoRequests({ range }: { readonly range: Range }) {
   if (names.length === 0) {
     return (
       <Empty
-        title={`No requests (${range.label.toLowerCase()})`}
+        title={TEXT.noRequests(range.label.toLowerCase())}
         action={
           <ButtonLink href={hrefWith({ range: "30d", from: null, to: null, after: null })}>
-            Show last 30 days
+            {TEXT.showLast30Days}
           </ButtonLink>
         }
       >
-        Requests appear here as soon as you use a key. <a href={hrefTo("/keys")}>View keys</a>
+        {TEXT.emptyHint} <a href={hrefTo("/keys")}>{TEXT.viewKeys}</a>
       </Empty>
     );
   }
   return (
     <Empty
-      title={`No requests match ${names.length === 1 ? "this filter" : `these ${names.length} filters`}`}
-      action={<Button onClick={() => setQuery(withoutFilters())}>Clear filters</Button>}
+      title={TEXT.noRequestsMatch(names.length === 1 ? TEXT.thisFilter : TEXT.theseFilters(names.length))}
+      action={<Button onClick={() => setQuery(withoutFilters())}>{TEXT.clearFilters}</Button>}
     />
   );
 }
@@ -193,9 +194,9 @@ function NoRequests({ range }: { readonly range: Range }) {
 function Pages({ after, next }: { readonly after: string | null; readonly next: string | null }) {
   if (after === null && next === null) return null;
   return (
-    <nav class="row pages" aria-label="Request pages">
-      {after !== null && <ButtonLink href={hrefWith({ after: null })}>Newest</ButtonLink>}
-      {next !== null && <ButtonLink href={hrefWith({ after: next })}>Older</ButtonLink>}
+    <nav class="row pages" aria-label={TEXT.requestPages}>
+      {after !== null && <ButtonLink href={hrefWith({ after: null })}>{TEXT.newest}</ButtonLink>}
+      {next !== null && <ButtonLink href={hrefWith({ after: next })}>{TEXT.older}</ButtonLink>}
     </nav>
   );
 }

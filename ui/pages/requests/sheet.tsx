@@ -21,6 +21,7 @@ import type { RequestDetail } from "../../types.ts";
 import { curlOf } from "./curl.ts";
 import { Status } from "./table.tsx";
 import { Attempts, Cost, Payload } from "./tabs.tsx";
+import * as TEXT from "./text.ts";
 
 /** Header and footer appear with the record. Until then the id is all that is known. */
 export function RequestSheet({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
@@ -28,7 +29,7 @@ export function RequestSheet({ id, onClose }: { readonly id: string; readonly on
   useCopyKeys(load.data?.requestId ?? null);
   return (
     <Sheet
-      label={`Request ${id}`}
+      label={TEXT.requestTitle(id)}
       onClose={onClose}
       header={<Head detail={load.data} id={id} />}
       footer={load.data === null ? undefined : <Foot detail={load.data} />}
@@ -46,7 +47,7 @@ function useCopyKeys(requestId: string | null): void {
     if (requestId === null || isChordArmed() || getSelection()?.isCollapsed === false) return;
     // The browser would copy an empty selection.
     event.preventDefault();
-    showToast((await copyText(requestId)) ? "Request id copied." : `Request id: ${requestId}`);
+    showToast((await copyText(requestId)) ? TEXT.requestIdCopied : TEXT.requestIdIs(requestId));
   };
   useShortcuts({ c: copy, "mod+c": copy });
 }
@@ -63,11 +64,11 @@ function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly 
         <p class="row faint">
           <Status row={detail} />
           <TierBadge tier={detail.tier} />
-          <span class="cut">{detail.model ?? "Failed"}</span>
+          <span class="cut">{detail.model ?? TEXT.failedTitle}</span>
           <time title={utc(detail.createdAt)}>{ago(detail.createdAt)}</time>
           {detail.money.ledgerId !== null && (
-            <a href={hrefTo("/credits", { entry: detail.money.ledgerId })} title="View ledger entry">
-              {usd(detail.money.chargeUsd)} charged
+            <a href={hrefTo("/credits", { entry: detail.money.ledgerId })} title={TEXT.viewLedgerEntry}>
+              {TEXT.chargedAmount(usd(detail.money.chargeUsd))}
             </a>
           )}
         </p>
@@ -81,30 +82,30 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
   const tabs = [
     {
       id: "decision",
-      label: "Decision",
+      label: TEXT.decision,
       show: () =>
         detail.decision === null ? (
-          <Empty title="No routing decision">
-            Refused before routing: {detail.errorCode ?? `status ${detail.status}`}.
+          <Empty title={TEXT.noRoutingDecision}>
+            {TEXT.refusedBefore} {detail.errorCode ?? TEXT.statusCode(detail.status)}.
           </Empty>
         ) : (
           <DecisionPanel decision={detail.decision} answeredBy={detail.model} />
         ),
     },
-    { id: "attempts", label: `Attempts ${detail.attemptCount}`, show: () => <Attempts detail={detail} /> },
-    { id: "cost", label: "Cost", show: () => <Cost detail={detail} /> },
-    { id: "payload", label: "Payload", show: () => <Payload content={detail.content} /> },
+    { id: "attempts", label: TEXT.attemptsTab(detail.attemptCount), show: () => <Attempts detail={detail} /> },
+    { id: "cost", label: TEXT.cost, show: () => <Cost detail={detail} /> },
+    { id: "payload", label: TEXT.payload, show: () => <Payload content={detail.content} /> },
     {
       id: "raw",
-      label: "Raw",
-      show: () => <CopyBlock text={JSON.stringify(detail, null, 2)} label="Request record, JSON" />,
+      label: TEXT.raw,
+      show: () => <CopyBlock text={JSON.stringify(detail, null, 2)} label={TEXT.requestRecordJson} />,
     },
   ];
   return (
     <>
       {detail.error && <p class="notice bad failure">{requestFailure(detail)}</p>}
       <Tabs
-        label="About this request"
+        label={TEXT.aboutThisRequest}
         tabs={tabs}
         chosen={place.value.query.get("tab") ?? "decision"}
         onChoose={(tab) => setQuery({ tab: tab === "decision" ? null : tab }, { replace: true })}
@@ -119,14 +120,14 @@ function Foot({ detail }: { readonly detail: RequestDetail }) {
   const { feedback } = detail;
   return (
     <>
-      <ButtonLink href={playgroundHref(detail)}>Open in playground</ButtonLink>
-      <CopyButton text={curlOf(detail, location.origin)} label="Copy as curl" kind="plain" />
+      <ButtonLink href={playgroundHref(detail)}>{TEXT.openInPlayground}</ButtonLink>
+      <CopyButton text={curlOf(detail, location.origin)} label={TEXT.copyAsCurl} kind="plain" />
       {detail.key !== "" && (
-        <ButtonLink href={hrefTo("/requests", { key: detail.key })}>Requests from this key</ButtonLink>
+        <ButtonLink href={hrefTo("/requests", { key: detail.key })}>{TEXT.requestsFromThisKey}</ButtonLink>
       )}
       {detail.decision !== null && (
         <Button onClick={() => setReporting(true)}>
-          {feedback === null ? "Report wrong tier" : `Reported: ${feedback.tier}`}
+          {feedback === null ? TEXT.reportWrongTier : TEXT.reportedTier(feedback.tier)}
         </Button>
       )}
       {isReporting && <FeedbackDialog detail={detail} onClose={() => setReporting(false)} />}
@@ -144,22 +145,22 @@ function FeedbackDialog({ detail, onClose }: { readonly detail: RequestDetail; r
     event.preventDefault();
     try {
       await call("POST", `/api/requests/${detail.id}/feedback`, { body: { tier, note: note || null } });
-      showToast(`Reported: should have been ${tier}.`);
+      showToast(TEXT.reported(tier));
       onClose();
     } catch (problem) {
       setError(problem as ApiError);
     }
   };
   return (
-    <Dialog title="Report wrong tier" onClose={onClose}>
+    <Dialog title={TEXT.reportWrongTier} onClose={onClose}>
       <form onSubmit={submit}>
-        <p>Routed to {detail.tier}. Saved as feedback, without the prompt.</p>
-        <SelectField label="Correct tier" value={tier} options={TIER_OPTIONS} onChange={setTier} />
-        <TextField label="Note" value={note} onInput={setNote} placeholder="optional" />
+        <p>{TEXT.feedbackHint(detail.tier)}</p>
+        <SelectField label={TEXT.correctTier} value={tier} options={TIER_OPTIONS} onChange={setTier} />
+        <TextField label={TEXT.note} value={note} onInput={setNote} placeholder={TEXT.optional} />
         <Problem error={error} />
         <footer>
           <Button kind="primary" type="submit">
-            Save
+            {TEXT.save}
           </Button>
         </footer>
       </form>

@@ -5,6 +5,7 @@ import { ago, count, duration, percent, usd, utc } from "../../format.ts";
 import { TierBadge } from "../../kit/tier.tsx";
 import { go, place } from "../../router.ts";
 import type { Key, List, RequestLine } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** The open request is in the sheet; the chosen one is where the keyboard is. */
 interface RequestTableProps {
@@ -20,28 +21,28 @@ export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
   return (
     <div class="table-box">
       <table class="rows requests">
-        <caption class="hidden">Requests, newest first</caption>
+        <caption class="hidden">{TEXT.tableCaption}</caption>
         <thead>
           <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Status</th>
-            <th scope="col">Tier</th>
-            <th scope="col">Model</th>
-            <th scope="col">Key</th>
+            <th scope="col">{TEXT.time}</th>
+            <th scope="col">{TEXT.status}</th>
+            <th scope="col">{TEXT.tier}</th>
+            <th scope="col">{TEXT.model}</th>
+            <th scope="col">{TEXT.key}</th>
             <th scope="col" class="number">
-              Tokens
+              {TEXT.tokens}
             </th>
             <th scope="col" class="number">
-              Cost
+              {TEXT.cost}
             </th>
             <th scope="col" class="number">
-              Saved
+              {TEXT.saved}
             </th>
             <th scope="col" class="number">
-              TTFT
+              {TEXT.ttft}
             </th>
             <th scope="col" class="number">
-              Total
+              {TEXT.total}
             </th>
           </tr>
         </thead>
@@ -87,7 +88,7 @@ function RequestRow({ row, keyName, isOpen, isChosen }: RequestRowProps) {
       onClick={open}
     >
       <td data-cell="time">
-        <a href={href} title={`${utc(row.createdAt)}, request ${row.requestId}`}>
+        <a href={href} title={TEXT.rowLabel(utc(row.createdAt), row.requestId)}>
           {ago(row.createdAt)}
         </a>
       </td>
@@ -100,7 +101,7 @@ function RequestRow({ row, keyName, isOpen, isChosen }: RequestRowProps) {
       <td data-cell="model" class="cut" title={row.model ?? undefined}>
         {row.model ?? <span class="faint">—</span>}
         {row.fallback && (
-          <span class="caution" title={`Fallback (attempt ${row.attempts})`}>
+          <span class="caution" title={TEXT.fallbackAttempt(row.attempts)}>
             {" "}
             ↪ {row.attempts}
           </span>
@@ -121,7 +122,7 @@ function Numbers({ row }: { readonly row: RequestLine }) {
   const tokensIn = row.tokens === null ? null : row.tokens.input + row.tokens.cacheRead + row.tokens.cacheWrite;
   return (
     <>
-      <td data-cell="tokens" class="number" title={row.usageEstimated ? "Estimated" : "Counted by the provider"}>
+      <td data-cell="tokens" class="number" title={row.usageEstimated ? TEXT.estimated : TEXT.countedHint}>
         {tokensIn === null ? "–" : `${count(tokensIn)} → ${count(row.tokens?.output)}`}
       </td>
       <td data-cell="cost" class="number" title={row.chargeUsd ?? undefined}>

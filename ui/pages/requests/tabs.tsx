@@ -7,10 +7,11 @@ import { Empty } from "../../kit/states.tsx";
 import { failureText } from "../../parts/failure-text.ts";
 import { hrefTo } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** One bar per attempt on the time of the whole request, and how much of it was the gateway's own. */
 export function Attempts({ detail }: { readonly detail: RequestDetail }) {
-  if (detail.attempts.length === 0) return <Empty title="No provider was called" />;
+  if (detail.attempts.length === 0) return <Empty title={TEXT.noProviderCalled} />;
   const endMs = Math.max(detail.latencyMs, ...detail.attempts.map(({ startMs, durationMs }) => startMs + durationMs));
   return (
     <>
@@ -21,15 +22,15 @@ export function Attempts({ detail }: { readonly detail: RequestDetail }) {
       </ol>
       <dl class="facts">
         <div>
-          <dt>First token</dt>
+          <dt>{TEXT.firstToken}</dt>
           <dd>{duration(detail.firstContentMs)}</dd>
         </div>
         <div>
-          <dt>Total</dt>
+          <dt>{TEXT.total}</dt>
           <dd>{duration(detail.latencyMs)}</dd>
         </div>
         <div>
-          <dt>Gateway overhead</dt>
+          <dt>{TEXT.gatewayOverhead}</dt>
           <dd>{duration(detail.overheadMs)}</dd>
         </div>
       </dl>
@@ -42,7 +43,7 @@ function Attempt({ attempt, endMs }: { readonly attempt: AttemptRecord; readonly
   const left = (attempt.startMs / (endMs || 1)) * 100;
   const width = Math.max(0.8, (attempt.durationMs / (endMs || 1)) * 100);
   const isGood = attempt.outcome === "answered";
-  const changes = [...attempt.conversions, ...attempt.droppedFields.map((field) => `dropped ${field}`)];
+  const changes = [...attempt.conversions, ...attempt.droppedFields.map((field) => TEXT.dropped(field))];
   return (
     <li>
       <div class="row">
@@ -62,10 +63,10 @@ function Attempt({ attempt, endMs }: { readonly attempt: AttemptRecord; readonly
 
 /** Kinds of tokens, the price of each, and its name. */
 const BUCKETS = [
-  ["input", "input", "Input"],
-  ["cacheRead", "cacheRead", "Read from cache"],
-  ["cacheWrite", "cacheWrite", "Written to cache"],
-  ["output", "output", "Output"],
+  ["input", "input", TEXT.input],
+  ["cacheRead", "cacheRead", TEXT.readFromCache],
+  ["cacheWrite", "cacheWrite", TEXT.writtenToCache],
+  ["output", "output", TEXT.output],
 ] as const;
 
 /** The calculation behind the charge, line by line, so that it can be checked. */
@@ -73,8 +74,8 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
   const { money, tokens } = detail;
   if (tokens === null || money.chargeUsd === null) {
     return (
-      <Empty title="Nothing was charged">
-        {money.holdUsd === null ? "No credits were reserved." : `${usd(money.holdUsd)} reserved and released.`}
+      <Empty title={TEXT.notCharged}>
+        {money.holdUsd === null ? TEXT.notReserved : TEXT.reservedAndReleased(usd(money.holdUsd))}
       </Empty>
     );
   }
@@ -85,21 +86,21 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
   return (
     <>
       <table class="sum">
-        <caption class="hidden">How the charge was computed</caption>
+        <caption class="hidden">{TEXT.chargeCaption}</caption>
         <tbody>
           {BUCKETS.filter(([bucket]) => tokens[bucket] > 0).map(([bucket, price, name]) => (
             <SumRow
               key={bucket}
-              name={`${name}: ${count(tokens[bucket])} tokens × $${priceOf(price)} per million`}
+              name={TEXT.bucketPrice(name, count(tokens[bucket]), priceOf(price))}
               value={usd((tokens[bucket] * priceOf(price)) / 1e6)}
             />
           ))}
-          <SumRow name="Provider cost" value={usd(provider)} />
-          <SumRow name={`Markup ${percent(money.markup)}`} value={usd(provider * (money.markup ?? 0))} />
-          <SumRow name="Charged" value={usd(money.chargeUsd)} title={exact(money.chargeUsd)} isTotal />
-          <SumRow name={`Baseline: the same tokens on ${money.baselineModel}`} value={usd(money.baselineUsd)} />
+          <SumRow name={TEXT.providerCost} value={usd(provider)} />
+          <SumRow name={TEXT.markupOf(percent(money.markup))} value={usd(provider * (money.markup ?? 0))} />
+          <SumRow name={TEXT.chargedTotal} value={usd(money.chargeUsd)} title={exact(money.chargeUsd)} isTotal />
+          <SumRow name={TEXT.baselineOn(money.baselineModel)} value={usd(money.baselineUsd)} />
           <SumRow
-            name={`Saved (${percent(saved)})`}
+            name={TEXT.savedShare(percent(saved))}
             value={usd(money.savedUsd)}
             title={exact(money.savedUsd)}
             isTotal
@@ -107,9 +108,9 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
         </tbody>
       </table>
       <p class="faint">
-        {usd(money.holdUsd)} reserved during the request.
-        {detail.usageEstimated && " Token counts are estimated: the provider sent none."}{" "}
-        {money.ledgerId !== null && <a href={hrefTo("/credits", { entry: money.ledgerId })}>Ledger entry</a>}
+        {TEXT.reservedDuring(usd(money.holdUsd))}
+        {detail.usageEstimated && ` ${TEXT.tokensEstimated}`}{" "}
+        {money.ledgerId !== null && <a href={hrefTo("/credits", { entry: money.ledgerId })}>{TEXT.ledgerEntry}</a>}
       </p>
     </>
   );
@@ -139,17 +140,23 @@ function SumRow({ name, value, title, isTotal = false }: SumRowProps) {
 export function Payload({ content }: { readonly content: ContentRecord | null }) {
   if (content === null) {
     return (
-      <Empty title="Content logging is off">
-        Turn on <code>logging.content</code> to see prompts and responses. <a href={hrefTo("/settings")}>Settings</a>
+      <Empty title={TEXT.contentOff}>
+        {TEXT.turnOn} <code>logging.content</code> {TEXT.toSeeContent} <a href={hrefTo("/settings")}>{TEXT.settings}</a>
       </Empty>
     );
   }
   return (
     <>
-      <h3>Request{content.isRequestCut && <span class="faint"> (truncated)</span>}</h3>
-      <TextBlock text={content.request} label="Request" />
-      <h3>Response{content.isAnswerCut && <span class="faint"> (truncated)</span>}</h3>
-      <TextBlock text={content.answer} label="Response" />
+      <h3>
+        {TEXT.request}
+        {content.isRequestCut && <span class="faint"> {TEXT.truncated}</span>}
+      </h3>
+      <TextBlock text={content.request} label={TEXT.request} />
+      <h3>
+        {TEXT.response}
+        {content.isAnswerCut && <span class="faint"> {TEXT.truncated}</span>}
+      </h3>
+      <TextBlock text={content.answer} label={TEXT.response} />
     </>
   );
 }

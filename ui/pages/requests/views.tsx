@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { Popover } from "../../kit/popover.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { place } from "../../router.ts";
+import * as TEXT from "./text.ts";
 
 /** A saved view. */
 interface View {
@@ -28,8 +29,8 @@ export function SavedViews() {
   const current = queryOfView(place.value.query);
   const shown = views.value.find(({ query }) => query === current);
   return (
-    <Popover label={shown === undefined ? "Views" : `View: ${shown.name}`}>
-      {views.value.length === 0 && <p class="faint">Save filters and time range as a view.</p>}
+    <Popover label={shown === undefined ? TEXT.views : TEXT.viewNamed(shown.name)}>
+      {views.value.length === 0 && <p class="faint">{TEXT.viewsHint}</p>}
       {views.value.length > 0 && (
         <ul class="plain-list">
           {views.value.map((view) => (
@@ -40,7 +41,7 @@ export function SavedViews() {
               <button
                 type="button"
                 class="button quiet icon"
-                aria-label={`Delete view ${view.name}`}
+                aria-label={TEXT.deleteView(view.name)}
                 onClick={() => keep(views.value.filter((each) => each !== view))}
               >
                 ✕
@@ -62,21 +63,21 @@ function SaveView({ query }: { readonly query: string }) {
     const given = name.trim();
     if (given === "") return;
     keep([...views.value.filter((view) => view.name !== given), { name: given, query }].slice(-VIEWS_MAX));
-    showToast(`View “${given}” saved in this browser.`);
+    showToast(TEXT.viewSaved(given));
     setName("");
   };
   return (
     <form class="row" onSubmit={save}>
       <input
         class="grow"
-        aria-label="View name"
-        placeholder="View name"
+        aria-label={TEXT.viewName}
+        placeholder={TEXT.viewName}
         maxLength={60}
         value={name}
         onInput={(event) => setName(event.currentTarget.value)}
       />
       <button type="submit" class="button">
-        Save view
+        {TEXT.saveView}
       </button>
     </form>
   );

@@ -12,6 +12,7 @@ import { Problem, Shown, Skeleton } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { session } from "../../session.ts";
 import type { Account, Invitation, List, NewInvitation, ResetLink, User } from "../../types.ts";
+import * as TEXT from "./text.ts";
 
 /** Users and open invitations in one list, and below it the forms that add to it. For operators. */
 export function Access() {
@@ -21,7 +22,7 @@ export function Access() {
   const [resetting, setResetting] = useState<User | null>(null);
   const nameOf = (id: string): string => accounts.find((account) => account.id === id)?.name ?? id;
   return (
-    <Section title="Users and accounts">
+    <Section title={TEXT.usersAndAccounts}>
       <Shown load={users} rows={3}>
         {({ data }) => (
           <ul class="plain-list people">
@@ -29,7 +30,7 @@ export function Access() {
               <UserItem
                 key={user.id}
                 user={user}
-                account={user.role === "owner" ? nameOf(user.accountId) : "All accounts"}
+                account={user.role === "owner" ? nameOf(user.accountId) : TEXT.allAccounts}
                 onReset={() => setResetting(user)}
               />
             ))}
@@ -68,15 +69,15 @@ function UserItem({ user, account, onReset }: UserItemProps) {
       </span>
       {user.id !== session.value?.user?.id && (
         <>
-          <Button kind="quiet" label={`Reset link for ${user.email}`} onClick={onReset}>
-            Reset link
+          <Button kind="quiet" label={TEXT.resetLinkFor(user.email)} onClick={onReset}>
+            {TEXT.resetLink}
           </Button>
           <Button
             kind="quiet"
-            label={`Remove ${user.email}`}
-            onClick={() => void remove(`/api/users/${user.id}`, `${user.email} removed.`)}
+            label={TEXT.removeUser(user.email)}
+            onClick={() => void remove(`/api/users/${user.id}`, TEXT.userRemoved(user.email))}
           >
-            Remove
+            {TEXT.remove}
           </Button>
         </>
       )}
@@ -89,16 +90,16 @@ function InvitationItem({ invitation }: { readonly invitation: Invitation }) {
   return (
     <li class="row">
       <span class="grow cut">{invitation.email}</span>
-      <span class="chip">Invited as {ROLE_NAMES[invitation.role]}</span>
+      <span class="chip">{TEXT.invitedAs(ROLE_NAMES[invitation.role])}</span>
       <span class="faint" title={utc(invitation.expiresAt)}>
-        expires {ago(invitation.expiresAt)}
+        {TEXT.expires(ago(invitation.expiresAt))}
       </span>
       <Button
         kind="quiet"
-        label={`Withdraw invitation for ${invitation.email}`}
-        onClick={() => void remove(`/api/invitations/${invitation.id}`, "Invitation withdrawn.")}
+        label={TEXT.withdrawFor(invitation.email)}
+        onClick={() => void remove(`/api/invitations/${invitation.id}`, TEXT.invitationWithdrawn)}
       >
-        Withdraw
+        {TEXT.withdraw}
       </Button>
     </li>
   );
@@ -121,7 +122,7 @@ function AccountForm() {
     setError(null);
     try {
       await call("POST", "/api/accounts", { body: { name: name.trim() } });
-      showToast(`“${name.trim()}” created. Switch to it at the top.`);
+      showToast(TEXT.accountCreated(name.trim()));
       setName("");
     } catch (problem) {
       setError(problem as ApiError);
@@ -129,29 +130,23 @@ function AccountForm() {
   };
   return (
     <details>
-      <summary>Create account</summary>
+      <summary>{TEXT.createAccount}</summary>
       <form onSubmit={submit}>
-        <TextField
-          label="Name"
-          value={name}
-          onInput={setName}
-          isRequired
-          hint="Each account has its own keys, credits and profiles."
-        />
+        <TextField label={TEXT.name} value={name} onInput={setName} isRequired hint={TEXT.accountHint} />
         <Problem error={error} />
-        <Button type="submit">Create account</Button>
+        <Button type="submit">{TEXT.createAccount}</Button>
       </form>
     </details>
   );
 }
 
 /** The roles of the API as the dashboard names them. */
-export const ROLE_NAMES: Readonly<Record<string, string>> = { owner: "Owner", operator: "Admin" };
+export const ROLE_NAMES: Readonly<Record<string, string>> = { owner: TEXT.owner, operator: TEXT.admin };
 
 /** The roles with what they may see. */
 const ROLES = [
-  { value: "owner", label: "Owner (one account)" },
-  { value: "operator", label: "Admin (all accounts)" },
+  { value: "owner", label: TEXT.ownerOneAccount },
+  { value: "operator", label: TEXT.adminAllAccounts },
 ];
 
 /** The accounts to choose from. */
@@ -179,13 +174,13 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
   };
   return (
     <details>
-      <summary>Invite user</summary>
+      <summary>{TEXT.inviteUser}</summary>
       <form onSubmit={submit}>
-        <TextField label="E-mail" type="email" value={email} onInput={setEmail} isRequired />
+        <TextField label={TEXT.email} type="email" value={email} onInput={setEmail} isRequired />
         <div class="pair">
-          <SelectField label="Role" value={role} options={ROLES} onChange={setRole} />
+          <SelectField label={TEXT.role} value={role} options={ROLES} onChange={setRole} />
           <SelectField
-            label="Account"
+            label={TEXT.account}
             value={accountId}
             options={accounts.map(({ id, name }) => ({ value: id, label: name }))}
             onChange={setAccountId}
@@ -193,13 +188,13 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
         </div>
         <Problem error={error} />
         {error?.code === "email_taken" && (
-          <Button onClick={() => onKnown(email.trim().toLowerCase())}>Create reset link instead</Button>
+          <Button onClick={() => onKnown(email.trim().toLowerCase())}>{TEXT.resetInstead}</Button>
         )}
-        <Button type="submit">Create invite link</Button>
+        <Button type="submit">{TEXT.createInviteLink}</Button>
         {link !== null && (
           <>
-            <p>Send this link. It works once and won't be shown again.</p>
-            <CopyBlock text={link} label="Invitation link" />
+            <p>{TEXT.invitationHint}</p>
+            <CopyBlock text={link} label={TEXT.invitationLink} />
           </>
         )}
       </form>
@@ -223,22 +218,19 @@ function ResetDialog({ user, onClose }: ResetDialogProps) {
     );
   }, [user.id]);
   return (
-    <Dialog title={`New password for ${user.email}`} onClose={onClose}>
+    <Dialog title={TEXT.newPasswordFor(user.email)} onClose={onClose}>
       <Problem error={error} />
       {made === null ? (
         error === null && <Skeleton rows={2} />
       ) : (
         <>
-          <p>
-            Send them this link. It works once, expires {ago(made.expiresAt)} and won't be shown again. Using it signs
-            this user out everywhere else.
-          </p>
-          <CopyBlock text={made.link} label="Reset link" />
+          <p>{TEXT.resetHint(ago(made.expiresAt))}</p>
+          <CopyBlock text={made.link} label={TEXT.resetLink} />
         </>
       )}
       <footer>
         <Button kind="primary" onClick={onClose}>
-          Done
+          {TEXT.done}
         </Button>
       </footer>
     </Dialog>

@@ -13,6 +13,7 @@ import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
 import type { GatewaySettings } from "../../types.ts";
 import { Access, ROLE_NAMES } from "./access.tsx";
+import * as TEXT from "./text.ts";
 
 /** Theme and sign-in for everybody; users and configuration for operators. */
 export function Settings() {
@@ -20,28 +21,28 @@ export function Settings() {
   const running = useLoad<GatewaySettings>(isOperator() ? "/api/settings" : null);
   return (
     <>
-      <PageHead title="Settings" purpose="Read-only view of the running configuration.">
-        <ButtonLink href="/openapi.json">OpenAPI</ButtonLink>
+      <PageHead title={TEXT.settings} purpose={TEXT.purpose}>
+        <ButtonLink href="/openapi.json">{TEXT.openAPI}</ButtonLink>
       </PageHead>
       <div class="settings">
-        <Section title="Appearance">
+        <Section title={TEXT.appearance}>
           <Segmented
-            label="Theme"
+            label={TEXT.theme}
             choices={[
-              { value: "system", label: "System" },
-              { value: "light", label: "Light" },
-              { value: "dark", label: "Dark" },
+              { value: "system", label: TEXT.system },
+              { value: "light", label: TEXT.light },
+              { value: "dark", label: TEXT.dark },
             ]}
             value={theme.value}
             onChange={(next) => setTheme(next as Theme)}
           />
         </Section>
-        <Section title="Your account">
+        <Section title={TEXT.yourAccount}>
           <p class="row">
             <span class="grow">
               {session.value?.user?.email} <span class="chip">{ROLE_NAMES[session.value?.user?.role ?? ""]}</span>
             </span>
-            <Button onClick={() => void signOut()}>Sign out</Button>
+            <Button onClick={() => void signOut()}>{TEXT.signOut}</Button>
           </p>
           <PasswordForm />
         </Section>
@@ -53,7 +54,7 @@ export function Settings() {
             </Shown>
           </>
         ) : (
-          <p class="notice">Only admins can see configuration.</p>
+          <p class="notice">{TEXT.adminsOnly}</p>
         )}
       </div>
     </>
@@ -70,7 +71,7 @@ function PasswordForm() {
     setError(null);
     try {
       await call("POST", "/api/session/password", { body: { current, next } });
-      showToast("Password changed. Other sessions are signed out.");
+      showToast(TEXT.passwordChanged);
       setCurrent("");
       setNext("");
     } catch (problem) {
@@ -79,11 +80,11 @@ function PasswordForm() {
   };
   return (
     <details>
-      <summary>Change password</summary>
+      <summary>{TEXT.changePassword}</summary>
       <form onSubmit={submit}>
         <div class="pair">
           <TextField
-            label="Current password"
+            label={TEXT.currentPassword}
             type="password"
             value={current}
             onInput={setCurrent}
@@ -91,17 +92,17 @@ function PasswordForm() {
             isRequired
           />
           <TextField
-            label="New password"
+            label={TEXT.newPassword}
             type="password"
             value={next}
             onInput={setNext}
             autocomplete="new-password"
-            hint="At least 12 characters."
+            hint={TEXT.passwordHint}
             isRequired
           />
         </div>
         <Problem error={error} />
-        <Button type="submit">Change password</Button>
+        <Button type="submit">{TEXT.changePassword}</Button>
       </form>
     </details>
   );
@@ -111,16 +112,16 @@ function PasswordForm() {
 function RunningGateway({ running }: { readonly running: GatewaySettings }) {
   // Name and value of each line.
   const facts: readonly (readonly [string, string])[] = [
-    ["Version", running.version],
-    ["Node", running.node],
-    ["Store", running.store],
-    ["Started", `${ago(running.startedAt)} (${utc(running.startedAt)})`],
-    ["Baseline model", running.baselineModel],
-    ["Markup", percent(running.markup)],
+    [TEXT.version, running.version],
+    [TEXT.node, running.node],
+    [TEXT.store, running.store],
+    [TEXT.started, `${ago(running.startedAt)} (${utc(running.startedAt)})`],
+    [TEXT.baselineModel, running.baselineModel],
+    [TEXT.markup, percent(running.markup)],
   ];
   return (
     <>
-      <Section title="About this gateway">
+      <Section title={TEXT.aboutThisGateway}>
         <dl class="facts">
           {facts.map(([name, value]) => (
             <div key={name}>
@@ -131,19 +132,19 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
         </dl>
         <p class="row">
           <ButtonLink href="/api/settings" download="switchyard-diagnostics.json">
-            Download diagnostics
+            {TEXT.downloadDiagnostics}
           </ButtonLink>
-          <span class="faint">This page as JSON for bug reports. Contains no secrets.</span>
+          <span class="faint">{TEXT.diagnosticsHint}</span>
         </p>
       </Section>
-      <Section title="Providers">
+      <Section title={TEXT.providers}>
         <ul class="plain-list">
           {running.providers.map((provider) => (
             <ProviderRow key={provider.id} provider={provider} />
           ))}
         </ul>
       </Section>
-      <Section title="Configuration">
+      <Section title={TEXT.configuration}>
         <Options options={running.options} />
       </Section>
     </>
@@ -164,7 +165,7 @@ function ProviderRow({
         <span class="chip">{kind}</span>
         <span class="grow cut faint">{baseUrl}</span>
         {/* The sandbox needs no key. */}
-        {kind !== "sandbox" && <span class={hasKey ? "good" : "bad"}>{hasKey ? "Key set" : "No key"}</span>}
+        {kind !== "sandbox" && <span class={hasKey ? "good" : "bad"}>{hasKey ? TEXT.keySet : TEXT.noKey}</span>}
         {button}
       </div>
       {outcome}
@@ -177,12 +178,12 @@ function Options({ options }: { readonly options: GatewaySettings["options"] }) 
   return (
     <div class="table-box">
       <table class="rows options">
-        <caption class="hidden">Options</caption>
+        <caption class="hidden">{TEXT.options}</caption>
         <thead>
           <tr>
-            <th scope="col">Option</th>
-            <th scope="col">Value</th>
-            <th scope="col">Source</th>
+            <th scope="col">{TEXT.option}</th>
+            <th scope="col">{TEXT.value}</th>
+            <th scope="col">{TEXT.source}</th>
           </tr>
         </thead>
         <tbody>
@@ -192,7 +193,9 @@ function Options({ options }: { readonly options: GatewaySettings["options"] }) 
                 <code>{option.name}</code>
                 <small class="faint block">{option.help}</small>
               </th>
-              <td data-cell="value">{option.isSecret ? (option.isSet ? "Set" : "Not set") : (option.value ?? "–")}</td>
+              <td data-cell="value">
+                {option.isSecret ? (option.isSet ? TEXT.isSet : TEXT.notSet) : (option.value ?? "–")}
+              </td>
               <td data-cell="from" class="faint">
                 {option.place ?? option.origin}
                 {option.env !== null && option.origin === "default" && <small class="block">{option.env}</small>}

@@ -9,6 +9,7 @@ import { Problem } from "../../kit/states.tsx";
 import { go } from "../../router.ts";
 import { loadSession, serverCommand, session, setUp, signIn } from "../../session.ts";
 import { Logo } from "../../shell.tsx";
+import * as TEXT from "./text.ts";
 
 /** The gateway checks the same. */
 const PASSWORD_MIN = 12;
@@ -16,13 +17,16 @@ const PASSWORD_MIN = 12;
 /** The gateway sends no e-mail, so a forgotten password needs an admin's help. */
 export function SignIn({ isSetUpLinkUsed }: { readonly isSetUpLinkUsed: boolean }) {
   return (
-    <CredentialsForm title="Sign in" action="Sign in" onSubmit={({ email, password }) => signIn(email, password)}>
-      {isSetUpLinkUsed && <p class="notice">This set-up link has already been used. Sign in with your account.</p>}
+    <CredentialsForm
+      title={TEXT.signIn}
+      action={TEXT.signIn}
+      onSubmit={({ email, password }) => signIn(email, password)}
+    >
+      {isSetUpLinkUsed && <p class="notice">{TEXT.setUpUsed}</p>}
       <details class="faint">
-        <summary>Forgot your password?</summary>
+        <summary>{TEXT.forgotYourPassword}</summary>
         <p>
-          Ask your admin for a reset link (Settings, Users). If you are the only admin, run{" "}
-          <code>{serverCommand("users reset E-MAIL")}</code> on the server.
+          {TEXT.forgotHint} <code>{serverCommand(TEXT.resetCommand)}</code> {TEXT.forgotHintEnd}
         </p>
       </details>
     </CredentialsForm>
@@ -33,12 +37,11 @@ export function SignIn({ isSetUpLinkUsed }: { readonly isSetUpLinkUsed: boolean 
 export function SetUp({ token }: { readonly token: string }) {
   if (token === "") {
     return (
-      <Frame title="Set up this gateway">
+      <Frame title={TEXT.setUpThisGateway}>
         <p>
-          Open the one-time link that the gateway printed when it started. It ends in <code>#/setup?token=…</code> and
-          lets you create the admin account.
+          {TEXT.setUpHint} <code>#/setup?token=…</code> {TEXT.setUpHintEnd}
         </p>
-        <p class="faint">Lost the link? Restart the gateway to print a new one.</p>
+        <p class="faint">{TEXT.setUpLost}</p>
       </Frame>
     );
   }
@@ -47,8 +50,8 @@ export function SetUp({ token }: { readonly token: string }) {
     go("/", { replace: true });
   };
   return (
-    <CredentialsForm title="Create your admin account" action="Create account" isNew onSubmit={submit}>
-      <p class="faint">This link works once.</p>
+    <CredentialsForm title={TEXT.createAdmin} action={TEXT.createAccount} isNew onSubmit={submit}>
+      <p class="faint">{TEXT.worksOnce}</p>
     </CredentialsForm>
   );
 }
@@ -61,8 +64,8 @@ export function Invited({ token }: { readonly token: string }) {
     go("/", { replace: true });
   };
   return (
-    <CredentialsForm title="Join Switchyard" action="Join team" isNew hasEmail={false} onSubmit={submit}>
-      <p class="faint">Choose a password to accept your invitation.</p>
+    <CredentialsForm title={TEXT.joinSwitchyard} action={TEXT.joinTeam} isNew hasEmail={false} onSubmit={submit}>
+      <p class="faint">{TEXT.joinHint}</p>
     </CredentialsForm>
   );
 }
@@ -76,8 +79,14 @@ export function NewPassword({ token }: { readonly token: string }) {
     go("/", { replace: true });
   };
   return (
-    <CredentialsForm title="Choose a new password" action="Save and sign in" isNew hasEmail={false} onSubmit={submit}>
-      <p class="faint">This link works once. You'll be signed out everywhere else.</p>
+    <CredentialsForm
+      title={TEXT.chooseANewPassword}
+      action={TEXT.saveAndSignIn}
+      isNew
+      hasEmail={false}
+      onSubmit={submit}
+    >
+      <p class="faint">{TEXT.resetHint}</p>
     </CredentialsForm>
   );
 }
@@ -120,7 +129,7 @@ function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubm
       <form onSubmit={submit}>
         {hasEmail && (
           <TextField
-            label="E-mail"
+            label={TEXT.email}
             type="email"
             value={email}
             onInput={setEmail}
@@ -130,19 +139,19 @@ function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubm
           />
         )}
         <TextField
-          label="Password"
+          label={TEXT.password}
           type="password"
           value={password}
           onInput={setPassword}
           autocomplete={isNew ? "new-password" : "current-password"}
           isRequired
-          hint={isNew ? `At least ${PASSWORD_MIN} characters.` : undefined}
-          error={isShort ? `Use at least ${PASSWORD_MIN} characters.` : null}
+          hint={isNew ? TEXT.passwordHint(PASSWORD_MIN) : undefined}
+          error={isShort ? TEXT.passwordTooShort(PASSWORD_MIN) : null}
         />
         <Problem error={error} />
         {error?.code === "invalid_token" && (
           <p>
-            <a href="/">Sign in</a>
+            <a href="/">{TEXT.signIn}</a>
           </p>
         )}
         <Button kind="primary" type="submit" isBusy={isBusy}>
@@ -156,13 +165,13 @@ function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubm
 /** A card in the middle of an otherwise empty page. */
 function Frame({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   useEffect(() => {
-    document.title = `${title} · Switchyard`;
+    document.title = TEXT.documentTitle(title);
   }, [title]);
   return (
     <main class="gate">
       <div class="brand">
         <Logo />
-        Switchyard
+        {TEXT.switchyard}
       </div>
       <section class="card">
         <h1>{title}</h1>

@@ -1,0 +1,10 @@
+// Texts of charts.
+
+// plot.tsx
+export const inUtc = (time: string) => `${time} UTC`;
+
+// figure.tsx
+export const asATable = (title: string) => `${title} as a table`;
+export const chart = "Chart";
+export const table = "Table";
+export const numbers = (title: string) => `${title}, numbers`;

@@ -1,0 +1,76 @@
+// Texts of the profiles page.
+
+// index.tsx
+export const profiles = "Profiles";
+export const purpose = "Reusable routing rules for your keys.";
+export const createProfile = "Create profile";
+export const emptyHint = "Set tier limits, a cost cap and allowed models. Keys with this profile can't exceed them.";
+export const noProfiles = "No profiles yet";
+export const edited = "· edited";
+export const last30Days = "Last 30 days:";
+export const spentAndSaved = (spent: string, saved: string) => `, ${spent} spent, ${saved} saved`;
+export const ofTraffic = (share: string) => `${share} of traffic`;
+
+// deletion.tsx
+export const unused = "Not used by any active key.";
+export const usedBy = (keys: string) => `${keys} this profile:`;
+export const lastUsed = (when: string) => `last used ${when}`;
+export const cancel = "Cancel";
+export const moveAndDelete = "Move keys and delete";
+export const deleteProfile = "Delete profile";
+export const moveKeysTo = "Move keys to";
+export const dontMove = "Don't move (keys stop working)";
+export const noProfile = "No profile";
+export const dontMoveHint = "Keys whose profile is deleted fail with 401, so they can't overspend.";
+export const moveHint = "Keys move before the profile is deleted. No request fails.";
+export const keysMoved = (keys: string) => ` ${keys} moved.`;
+export const profileDeleted = (name: string, moved: string) => `“${name}” deleted.${moved}`;
+export const deleteTitle = (name: string) => `Delete “${name}”`;
+export const keyUsesOne = "key uses";
+export const keysUseMany = "keys use";
+
+// editor.tsx
+export const savedProfile = (name: string) => `“${name}” saved. Its keys follow within a second.`;
+export const editorPurpose = "Applies to every request from its keys.";
+export const allProfiles = "All profiles";
+export const deleteIt = "Delete";
+export const name = "Name";
+export const description = "Description";
+export const descriptionHint = "What is it for?";
+export const unsavedChanges = "Unsaved changes";
+export const undo = "Undo";
+export const saveProfile = "Save profile";
+export const code = "Code";
+export const chat = "Chat";
+export const maxCostPerRequest = "Max cost per request, USD";
+export const none = "none";
+export const minBfclScore = "Min BFCL score";
+export const requiredCapabilities = "Required capabilities";
+export const modelRules = "Allowed and blocked models";
+export const model = "Model";
+export const allowOnly = "Allow only";
+export const block = "Block";
+export const allowOnlyModel = (model: string) => `Allow only ${model}`;
+export const blockModel = (model: string) => `Block ${model}`;
+export const bfclScore = "BFCL score";
+export const lowestTier = "lowest tier";
+export const highestTier = "highest tier";
+export const maxCost = "max cost";
+export const allowedModels = "allowed models";
+export const blockedModels = "blocked models";
+export const selectedCount = (count: number) => `${count} selected`;
+
+// replay.tsx
+export const replay = "Replay";
+export const replayTitle = "Preview on your last requests";
+export const replayEmptyHint = "Send some requests to see what these rules would change.";
+export const replayEmpty = "No requests to replay";
+export const lastRequests = (requests: string) => `Last ${requests}:`;
+export const noneWouldMove = "none would move to another tier";
+export const replayCosts = (before: string, after: string) =>
+  `${before} charged, ${after} with these rules. Calculated from logs; no requests sent.`;
+export const andMore = (number: number) => `and ${number} more`;
+export const refused = "refused";
+export const wouldMoveUp = (number: number) => `${number} would move up`;
+export const wouldMoveDown = (number: number) => `${number} would move down`;
+export const wouldBeRefused = (number: number) => `${number} would be refused`;

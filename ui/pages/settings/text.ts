@@ -1,0 +1,72 @@
+// Texts of the settings page.
+
+// index.tsx
+export const settings = "Settings";
+export const purpose = "Read-only view of the running configuration.";
+export const openAPI = "OpenAPI";
+export const appearance = "Appearance";
+export const theme = "Theme";
+export const system = "System";
+export const light = "Light";
+export const dark = "Dark";
+export const yourAccount = "Your account";
+export const signOut = "Sign out";
+export const adminsOnly = "Only admins can see configuration.";
+export const passwordChanged = "Password changed. Other sessions are signed out.";
+export const changePassword = "Change password";
+export const currentPassword = "Current password";
+export const newPassword = "New password";
+export const passwordHint = "At least 12 characters.";
+export const baselineModel = "Baseline model";
+export const aboutThisGateway = "About this gateway";
+export const downloadDiagnostics = "Download diagnostics";
+export const diagnosticsHint = "This page as JSON for bug reports. Contains no secrets.";
+export const providers = "Providers";
+export const configuration = "Configuration";
+export const keySet = "Key set";
+export const noKey = "No key";
+export const options = "Options";
+export const option = "Option";
+export const value = "Value";
+export const source = "Source";
+export const notSet = "Not set";
+export const version = "Version";
+export const node = "Node";
+export const store = "Store";
+export const started = "Started";
+export const markup = "Markup";
+export const isSet = "Set";
+
+// access.tsx
+export const usersAndAccounts = "Users and accounts";
+export const allAccounts = "All accounts";
+export const resetLink = "Reset link";
+export const resetLinkFor = (email: string) => `Reset link for ${email}`;
+export const remove = "Remove";
+export const invitedAs = (role: string | undefined) => `Invited as ${role}`;
+export const expires = (when: string) => `expires ${when}`;
+export const withdraw = "Withdraw";
+export const withdrawFor = (email: string) => `Withdraw invitation for ${email}`;
+export const invitationWithdrawn = "Invitation withdrawn.";
+export const accountCreated = (name: string) => `“${name}” created. Switch to it at the top.`;
+export const createAccount = "Create account";
+export const name = "Name";
+export const accountHint = "Each account has its own keys, credits and profiles.";
+export const ownerOneAccount = "Owner (one account)";
+export const adminAllAccounts = "Admin (all accounts)";
+export const inviteUser = "Invite user";
+export const email = "E-mail";
+export const role = "Role";
+export const account = "Account";
+export const resetInstead = "Create reset link instead";
+export const createInviteLink = "Create invite link";
+export const invitationHint = "Send this link. It works once and won't be shown again.";
+export const invitationLink = "Invitation link";
+export const newPasswordFor = (email: string) => `New password for ${email}`;
+export const resetHint = (when: string) =>
+  `Send them this link. It works once, expires ${when} and won't be shown again. Using it signs this user out everywhere else.`;
+export const done = "Done";
+export const removeUser = (email: string) => `Remove ${email}`;
+export const userRemoved = (email: string) => `${email} removed.`;
+export const owner = "Owner";
+export const admin = "Admin";
