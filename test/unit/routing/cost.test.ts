@@ -18,6 +18,11 @@ describe("estimateTokens", () => {
     ["English", "The quick brown fox jumps over the lazy dog and runs away.", 11, 17],
     ["Han", "今天天气很好我们去公园", 8, 13],
     ["Cyrillic", "Сегодня хорошая погода, идём гулять", 11, 20],
+    // 7, 26, 26 and 20 tokens of o200k.
+    ["a question", "What is the capital of France?", 6, 9],
+    ["JSON", '{"id":"req_1","status":200,"usage":{"input":1204,"output":87},"ok":true}', 22, 30],
+    ["a log line", "2026-11-15T14:03:22.123Z INFO status=200 duration_ms=371 model=small", 22, 30],
+    ["code", "export function add(left: number, right: number): number {\n  return left + right;\n}\n", 17, 24],
   ];
   it.each(cases)("%s", (_name, text, low, high) => {
     expect(estimateTokens(text)).toBeGreaterThanOrEqual(low);
