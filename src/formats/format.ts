@@ -26,6 +26,8 @@ export interface ClientRequest extends RequestBody {
   readonly controls: Controls;
   /** Why only a provider of the client's own format can serve this; empty or absent when any can. */
   readonly nativeNeeds?: readonly string[];
+  /** What reading it for routing has left out already, in words for the request log. */
+  readonly notes?: readonly string[];
   /** Absent where the body says everything. */
   readonly target?: RequestTarget;
 }
@@ -68,6 +70,8 @@ export interface ResponseContext {
   readonly requestId: string;
   readonly modelId: string;
   readonly createdAtSeconds: number;
+  /** No other answer has it, unlike the request's id, which may be the client's own. */
+  readonly answerId?: string;
   /** The input as estimated by routing, for formats that name it before the provider has counted. */
   readonly inputTokens?: number;
   /** What is answered; names that had to be shortened for a provider are restored from it. */
@@ -120,8 +124,8 @@ interface ClientHabits {
   readonly keyHeader: string | null;
   /** Under which name, beside ours, they look for the request's id. */
   readonly requestIdHeader: string | null;
-  /** Whether a request to a path that all formats share comes from such a client. */
-  isSentBy(headers: ClientHeaders): boolean;
+  /** Whether a request to a path that all formats share comes from such a client. `body`: where it has been read. */
+  isSentBy(headers: ClientHeaders, body?: JsonObject): boolean;
 }
 
 /** GET /v1/models in the client's own shape. */

@@ -8,7 +8,8 @@ import type { Conversion } from "../wire/conversion.ts";
 import { isObject } from "../wire/fields.ts";
 import { isSealed } from "../wire/reasoning-details.ts";
 import { toolIdFor } from "../wire/tool-calls.ts";
-import { type Block, blocksOf, isThinking, reminder, type Turn, textBlock } from "./blocks.ts";
+import { reminder } from "../wire/tool-results.ts";
+import { type Block, blocksOf, isThinking, type Turn, textBlock } from "./blocks.ts";
 import { PREFILL, THINKING_HISTORY } from "./errors.ts";
 
 interface OutgoingTurns extends Outgoing {

@@ -1,6 +1,7 @@
 // Reasoning effort: the values of one format, mapped to those that a model accepts.
 
-import { type Dialect, EFFORTS, type Effort } from "../../core/model.ts";
+import { type Dialect, EFFORTS, type Effort, type Model } from "../../core/model.ts";
+import type { Conversion } from "./conversion.ts";
 
 /** What a model takes whose dialect does not say. */
 const USUAL: readonly Effort[] = ["low", "medium", "high"];
@@ -36,6 +37,17 @@ export function nearestEffort(wanted: Effort, { efforts = USUAL }: Dialect): Eff
     distance = gap;
   }
   return nearest;
+}
+
+/** What to ask the model for, with a note where that is not what was wanted; null for nothing. */
+export function convertEffort(wanted: Effort, model: Model, conversion: Conversion): Effort | null {
+  if (!model.capabilities.has("reasoning")) {
+    if (wanted !== "none") conversion.note("dropped thinking and effort: the model does not reason");
+    return null;
+  }
+  const effort = nearestEffort(wanted, model.dialect);
+  if (effort !== wanted) conversion.note(`asked for effort '${effort ?? "as usual"}' instead of '${wanted}'`);
+  return effort;
 }
 
 export function effortForBudget(budgetTokens: number): Effort {

@@ -16,17 +16,8 @@ import type { Conversion } from "../../wire/conversion.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { detailsOf } from "../../wire/reasoning-details.ts";
 import { toolIdFor } from "../../wire/tool-calls.ts";
-import {
-  ANTHROPIC,
-  type Block,
-  cacheMark,
-  NO_RESULT,
-  orphanedResult,
-  reminder,
-  type Turn,
-  textBlock,
-  thinkingBlock,
-} from "../blocks.ts";
+import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
+import { ANTHROPIC, type Block, cacheMark, type Turn, textBlock, thinkingBlock } from "../blocks.ts";
 
 interface TurnsOptions {
   readonly model: Model;

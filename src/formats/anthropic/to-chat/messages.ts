@@ -5,16 +5,8 @@ import type { Conversion } from "../../wire/conversion.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
-import {
-  type Block,
-  blocksOf,
-  cacheMark,
-  isThinking,
-  NO_RESULT,
-  orphanedResult,
-  reminder,
-  type Turn,
-} from "../blocks.ts";
+import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
+import { type Block, blocksOf, cacheMark, isThinking, type Turn } from "../blocks.ts";
 
 /** The instructions, and the conversation after them. */
 export interface Prompt {

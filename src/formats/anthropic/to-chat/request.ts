@@ -5,7 +5,7 @@ import type { Effort, Model } from "../../../core/model.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import { Conversion, unconvertible } from "../../wire/conversion.ts";
-import { effortForBudget, isEffort, nearestEffort } from "../../wire/effort.ts";
+import { convertEffort, effortForBudget, isEffort } from "../../wire/effort.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { isStrictSchema } from "../../wire/json-schema.ts";
 import { sourceOf } from "../../wire/json-source.ts";
@@ -41,7 +41,7 @@ export function writeChatBody({ body, chat }: ClientRequest, model: Model): Chat
     ...(chat.isStream ? { stream: true } : {}),
     ...convertSampling(body, model, conversion),
     ...convertTools(body, conversion),
-    ...convertEffort(body, model, conversion),
+    ...effortField(body, model, conversion),
     ...convertOutputFormat(body),
     ...convertUser(body),
   };
@@ -70,15 +70,9 @@ function convertSampling(body: JsonObject, model: Model, conversion: Conversion)
   return fields;
 }
 
-function convertEffort(body: JsonObject, model: Model, conversion: Conversion): JsonObject {
+function effortField(body: JsonObject, model: Model, conversion: Conversion): JsonObject {
   const wanted = wantedEffort(body);
-  if (wanted === null) return {};
-  if (!model.capabilities.has("reasoning")) {
-    if (wanted !== "none") conversion.note("dropped thinking and effort: the model does not reason");
-    return {};
-  }
-  const effort = nearestEffort(wanted, model.dialect);
-  if (effort !== wanted) conversion.note(`asked for effort '${effort ?? "as usual"}' instead of '${wanted}'`);
+  const effort = wanted === null ? null : convertEffort(wanted, model, conversion);
   return effort === null ? {} : { reasoning_effort: effort };
 }
 

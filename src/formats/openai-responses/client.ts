@@ -1,0 +1,31 @@
+// The client's end of the Responses format, for what has to be converted. Passing on what a provider of the same format
+// sent belongs to the provider's end.
+
+import type { ClientFormat } from "../format.ts";
+import { writeOpenaiError } from "../openai-chat/errors.ts";
+import { writeModel, writeModels } from "../service/model-list.ts";
+import { RESPONSES } from "./items.ts";
+import { readResponsesRequest, withPrompt } from "./read-request.ts";
+import { writeChatBody } from "./to-chat/request.ts";
+import { writeResponsesResponse } from "./write-response.ts";
+import { createResponsesStreamWriter } from "./write-stream.ts";
+
+export const responsesClient: Omit<ClientFormat, "passResponse" | "passStream"> = {
+  name: RESPONSES,
+  idempotencyScope: RESPONSES,
+  outputCapField: "max_output_tokens",
+  habits: {
+    keyHeader: null,
+    requestIdHeader: null,
+    // Such clients have no header of their own, but no other format has this field.
+    isSentBy: (_headers, body) => body?.input !== undefined && body.messages === undefined,
+  },
+  readRequest: readResponsesRequest,
+  toChat: writeChatBody,
+  mayCacheLong: () => false,
+  writeResponse: writeResponsesResponse,
+  streamWriter: createResponsesStreamWriter,
+  writeError: writeOpenaiError,
+  models: { list: writeModels, one: writeModel },
+  withPrompt,
+};

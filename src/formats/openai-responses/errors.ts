@@ -1,0 +1,17 @@
+// Errors inside a Responses stream. Outside of one the format has OpenAI's usual error body.
+
+import type { ErrorKind, GatewayError } from "../../core/errors.ts";
+
+/** Agents decide by the code whether to try again; what they do not know they repeat. */
+const CODES: Readonly<Partial<Record<ErrorKind, string>>> = {
+  noCredit: "insufficient_quota",
+  rateLimited: "rate_limit_exceeded",
+  badRequest: "invalid_prompt",
+};
+const TOO_LONG = "context_length_exceeded";
+
+/** The code of a response that failed. */
+export function streamErrorCode({ kind, details }: GatewayError): string {
+  if (details.code === TOO_LONG) return TOO_LONG;
+  return CODES[kind] ?? "server_error";
+}

@@ -1,0 +1,34 @@
+// Names and small readers of the Responses format that both directions of the codec use.
+
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import { shortToolName } from "../wire/tool-calls.ts";
+
+/** The name in the registry; passage and native events compare it. */
+export const RESPONSES = "openai-responses";
+
+/** Asks for what a provider has encrypted or signed of its reasoning. */
+const ENCRYPTED_REASONING = "reasoning.encrypted_content";
+
+/** Whether `include` asks for reasoning that can be sent back. */
+export function wantsEncrypted({ include }: JsonObject): boolean {
+  return Array.isArray(include) && include.includes(ENCRYPTED_REASONING);
+}
+
+/** The kind of an input item. A message may leave its type out, and so may a reference. */
+export function itemType({ type, role, id }: JsonObject): string {
+  if (typeof type === "string") return type;
+  if (role !== undefined) return "message";
+  return id === undefined ? "" : "item_reference";
+}
+
+/** The name of a tool in chat-completions, which has no namespaces. It depends on both names alone. */
+export function chatToolName(name: string, namespace: unknown): string {
+  if (typeof namespace !== "string" || namespace === "") return shortToolName(name);
+  return shortToolName(namespace.endsWith("__") ? namespace + name : `${namespace}__${name}`);
+}
+
+/** The texts of parts, whatever their type says. */
+export function partTexts(parts: unknown): readonly string[] {
+  if (!Array.isArray(parts)) return [];
+  return parts.flatMap((part) => (isObject(part) && typeof part.text === "string" ? [part.text] : []));
+}

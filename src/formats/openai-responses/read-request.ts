@@ -1,0 +1,161 @@
+// Reads a client's Responses request: checks what the gateway reads and nothing else, gives routing its chat-completions
+// view, and keeps the original for providers that speak the same format.
+
+import { type ChatRequest, OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
+import { GatewayError } from "../../core/errors.ts";
+import type { BarePrompt, ClientHeaders, ClientRequest } from "../format.ts";
+import { readControls } from "../service/controls.ts";
+import { Conversion } from "../wire/conversion.ts";
+import {
+  invalid,
+  isObject,
+  isTexts,
+  type JsonObject,
+  readArray,
+  readBoolean,
+  readChoice,
+  readInteger,
+  readNumber,
+  readObject,
+  readString,
+} from "../wire/fields.ts";
+import type { JsonSource } from "../wire/json-source.ts";
+import { itemType, RESPONSES } from "./items.ts";
+import { convertInput, type Prompt } from "./to-chat/messages.ts";
+import { readBuiltInNeeds, readGivenTools, routedTools } from "./to-chat/tools.ts";
+
+export const INPUT_ROLES = ["user", "assistant", "system", "developer"] as const;
+const ROLES: ReadonlySet<unknown> = new Set(INPUT_ROLES);
+/** As the vendor documents it. */
+export const TOP_LOGPROBS_MAX = 20;
+
+/** Throws what is wrong with the body, by field; Behaviour 4. */
+export function readResponsesRequest(source: JsonSource, body: JsonObject, headers?: ClientHeaders): ClientRequest {
+  checkFields(body);
+  checkState(body);
+  const tools = readGivenTools(body);
+  const conversion = new Conversion();
+  const messages = convertInput({ instructions: readString(body, "instructions"), input: readInput(body) }, conversion);
+  const nativeNeeds = [...conversion.refusals, ...readBuiltInNeeds(tools, body.tool_choice), ...readPromptNeeds(body)];
+  if (messages.length === 0 && nativeNeeds.length === 0) {
+    throw invalid("input", "'input' must have at least one message.");
+  }
+  const isStream = readBoolean(body, "stream");
+  const chat: ChatRequest = {
+    messages,
+    tools: routedTools(tools, nativeNeeds),
+    toolChoice: body.tool_choice ?? null,
+    isStream,
+    // The Responses format reports usage in every stream.
+    wantsUsage: isStream,
+    maxOutputTokens: readInteger(body, "max_output_tokens", { min: 1, max: OUTPUT_TOKENS_MAX }),
+    choiceCount: 1,
+  };
+  const controls = readControls(body);
+  const notes = conversion.notes;
+  return headers === undefined
+    ? { format: RESPONSES, source, body, controls, chat, nativeNeeds, notes }
+    : { format: RESPONSES, source, body, controls, chat, nativeNeeds, notes, headers };
+}
+
+/** Fields that a conversion or the response reads: checked as their vendor documents them, before anything is sent. */
+function checkFields(body: JsonObject): void {
+  readNumber(body, "temperature", { min: 0, max: 2 });
+  readNumber(body, "top_p", { min: 0, max: 1 });
+  readInteger(body, "top_logprobs", { min: 0, max: TOP_LOGPROBS_MAX });
+  for (const name of ["parallel_tool_calls", "store", "background"]) readBoolean(body, name);
+  for (const name of ["reasoning", "metadata", "stream_options", "prompt"]) readObject(body, name);
+  for (const name of ["user", "safety_identifier", "prompt_cache_key", "previous_response_id"]) readString(body, name);
+  readChoice(body, "truncation", ["auto", "disabled"]);
+  if (!isTexts(readArray(body, "include"))) throw invalid("include", "'include' must be an array of strings.");
+  const choice = body.tool_choice ?? "";
+  if (typeof choice !== "string" && !isObject(choice)) {
+    throw invalid("tool_choice", "'tool_choice' must be a string or an object.");
+  }
+  const text = readObject(body, "text");
+  if (text !== null && !isObject(text.format ?? {})) throw invalid("text.format", "'text.format' must be an object.");
+}
+
+/** Responses are not stored yet, so nothing can be continued or polled. */
+function checkState(body: JsonObject): void {
+  for (const name of ["previous_response_id", "conversation"]) {
+    if ((body[name] ?? null) === null) continue;
+    throw invalid(name, `'${name}' is not supported. Send the whole conversation in 'input'.`);
+  }
+  if (body.background === true) throw invalid("background", "'background' is not supported. Leave it out.");
+}
+
+/** A prompt that is stored at the vendor. */
+function readPromptNeeds(body: JsonObject): readonly string[] {
+  return isObject(body.prompt) ? ["a stored prompt is kept at its provider; send 'instructions' and 'input'"] : [];
+}
+
+function readInput(body: JsonObject): Prompt["input"] {
+  const input = body.input ?? null;
+  if (typeof input === "string") return input;
+  if (input === null) {
+    if (isObject(body.prompt)) return [];
+    throw invalid("input", "'input' is missing: a text, or an array of input items.");
+  }
+  if (!Array.isArray(input)) throw invalid("input", "'input' must be a string or an array of input items.");
+  if (input.length === 0) throw invalid("input", "'input' must have at least one item.");
+  input.forEach(checkItem);
+  return input as readonly JsonObject[];
+}
+
+/** What an item must have as text for the gateway to read it. Other items pass unread. */
+const ITEM_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["function_call", ["call_id", "name", "arguments"]],
+  ["custom_tool_call", ["call_id", "name", "input"]],
+  ["function_call_output", ["call_id"]],
+  ["custom_tool_call_output", ["call_id"]],
+]);
+
+function checkItem(item: unknown, index: number): void {
+  const place = `input[${index}]`;
+  if (!isObject(item)) throw invalid(place, `${place} must be an object.`);
+  const type = itemType(item);
+  if (type === "") throw invalid(`${place}.type`, `${place} must have a 'type' or a 'role'.`);
+  if (type === "item_reference") throw unknownItem(item);
+  for (const name of ITEM_FIELDS.get(type) ?? []) {
+    if (typeof item[name] !== "string") throw invalid(`${place}.${name}`, `${place}.${name} must be a string.`);
+  }
+  if (type === "message") checkMessage(item, place);
+  else if (type.endsWith("call_output") && ITEM_FIELDS.has(type)) checkContent(item.output, `${place}.output`);
+}
+
+function checkMessage({ role, content }: JsonObject, place: string): void {
+  if (!ROLES.has(role)) throw invalid(`${place}.role`, `${place}.role must be one of ${INPUT_ROLES.join(", ")}.`);
+  checkContent(content, `${place}.content`);
+}
+
+function checkContent(content: unknown, place: string): void {
+  if (typeof content === "string") return;
+  if (!Array.isArray(content)) throw invalid(place, `${place} must be a string or an array of parts.`);
+  for (const [index, part] of content.entries()) {
+    const partPlace = `${place}[${index}]`;
+    if (!isObject(part) || typeof part.type !== "string") {
+      throw invalid(partPlace, `${partPlace} must be an object with a 'type'.`);
+    }
+    const isText = part.type === "input_text" || part.type === "output_text";
+    if (isText && typeof part.text !== "string") {
+      throw invalid(`${partPlace}.text`, `${partPlace}.text must be a string.`);
+    }
+  }
+}
+
+/** As the vendor answers. */
+function unknownItem({ id }: JsonObject): GatewayError {
+  const message = `Item with id '${String(id)}' not found. Send the item itself instead of a reference.`;
+  return new GatewayError("notFound", message, { code: "item_not_found", param: "input" });
+}
+
+/** A bare prompt as a request of this format; what the client wrote of input, instructions and cap stays. */
+export function withPrompt(given: JsonObject, { prompt, systemPrompt, outputCap }: BarePrompt): JsonObject {
+  return {
+    ...given,
+    input: given.input ?? prompt,
+    instructions: systemPrompt ?? given.instructions,
+    max_output_tokens: outputCap,
+  };
+}

@@ -1,0 +1,89 @@
+// The response object of the Responses format as JSON text: what the request asked for, how the answer stands, its
+// items and its usage. A stream sends it three times, so the parts that stay the same are written once.
+
+import type { Usage } from "../../core/chat.ts";
+import type { ResponseContext, ServiceObject } from "../format.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+
+/** How an answer stands. Items and usage are JSON text. */
+export interface ResponseState {
+  readonly status: "in_progress" | "completed" | "incomplete" | "failed";
+  readonly service: ServiceObject;
+  readonly items?: readonly string[];
+  readonly usage?: Usage;
+  readonly incompleteBecause?: IncompleteReason;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Why an answer is not whole, in the words of this format. */
+export type IncompleteReason = "max_output_tokens" | "content_filter";
+
+/** Null for an answer that came to its own end. */
+export function incompleteReason(finish: unknown): IncompleteReason | null {
+  if (finish === "length") return "max_output_tokens";
+  return finish === "content_filter" ? "content_filter" : null;
+}
+
+/** The name of an answer, and the stem of the names of its items. */
+function stemOf({ answerId, requestId }: ResponseContext): string {
+  return (answerId ?? requestId).replace(/[^A-Za-z0-9]/g, "");
+}
+
+/** Names the items of one answer. */
+export function itemNamer(context: ResponseContext): (prefix: string, outputIndex: number) => string {
+  const stem = stemOf(context);
+  return (prefix, outputIndex) => `${prefix}_${stem}${outputIndex.toString(16).padStart(2, "0")}`;
+}
+
+/** Writes the object of one answer, in any state. */
+export function responseWriter(context: ResponseContext): (state: ResponseState) => string {
+  const { modelId, createdAtSeconds, request } = context;
+  const head = `{"id":"resp_${stemOf(context)}","object":"response","created_at":${createdAtSeconds}`;
+  const echo = JSON.stringify(echoOf(request?.body ?? {}, modelId)).slice(1, -1);
+  return ({ status, service, items = [], usage, incompleteBecause, error }) =>
+    `${head},"status":"${status}","error":${JSON.stringify(error ?? null)},"incomplete_details":${
+      incompleteBecause === undefined ? "null" : `{"reason":"${incompleteBecause}"}`
+    },"output":[${items.join(",")}],"usage":${
+      usage === undefined ? "null" : JSON.stringify(writeUsage(usage))
+    },${echo},"service":${JSON.stringify(service)}}`;
+}
+
+/** What was asked, with the vendor's own defaults where the client left a field out. */
+function echoOf(body: JsonObject, modelId: string): JsonObject {
+  const reasoning = isObject(body.reasoning) ? body.reasoning : {};
+  const text = isObject(body.text) ? body.text : {};
+  return {
+    model: modelId,
+    background: false,
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    max_tool_calls: body.max_tool_calls ?? null,
+    metadata: body.metadata ?? {},
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    previous_response_id: body.previous_response_id ?? null,
+    prompt_cache_key: body.prompt_cache_key ?? null,
+    reasoning: { ...reasoning, effort: reasoning.effort ?? null, summary: reasoning.summary ?? null },
+    safety_identifier: body.safety_identifier ?? null,
+    store: false,
+    temperature: body.temperature ?? 1,
+    text: { ...text, format: text.format ?? { type: "text" } },
+    tool_choice: body.tool_choice ?? "auto",
+    tools: body.tools ?? [],
+    top_logprobs: body.top_logprobs ?? 0,
+    top_p: body.top_p ?? 1,
+    truncation: body.truncation ?? "disabled",
+    user: body.user ?? null,
+  };
+}
+
+function writeUsage({ buckets, reasoning }: Usage): JsonObject {
+  const { input, cacheRead, cacheWrite, output } = buckets;
+  const prompt = input + cacheRead + cacheWrite;
+  return {
+    input_tokens: prompt,
+    input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: prompt + output,
+  };
+}

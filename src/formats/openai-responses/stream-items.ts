@@ -1,0 +1,292 @@
+// Chat deltas as output items, one after another: whatever order text, reasoning and the arguments of several tool calls
+// come in, an item is opened before its deltas and closed before the next. Only the foremost item streams.
+
+import { createObjectScanner, type ObjectScanner } from "../wire/object-scanner.ts";
+import { createInputDecoder, type InputDecoder } from "./custom-input.ts";
+import {
+  type CallHead,
+  type CallNaming,
+  callItem,
+  type ItemStatus,
+  messageItem,
+  reasoningItem,
+  summaryPart,
+  textPart,
+} from "./output-items.ts";
+
+/** Numbers the events of one stream without gaps. */
+export class EventWriter {
+  #sequence = 0;
+
+  /** `fields`: the fields after the type, as JSON text. */
+  write(type: string, fields: string): string {
+    const number = this.#sequence;
+    this.#sequence += 1;
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${number},${fields}}\n\n`;
+  }
+}
+
+/** A piece of a tool call, as chat-completions streams it. */
+interface CallDelta {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+type TextKind = "reasoning" | "message" | "refusal";
+
+/** An item on its way. */
+interface Segment {
+  readonly kind: TextKind | "call";
+  readonly callIndex: number;
+  callId: string;
+  name: string;
+  /** What has come and is not sent yet. */
+  pending: string;
+  /** What has been sent. */
+  text: string;
+  /** Of the pending text, and of all of it. */
+  pendingLogprobs: readonly unknown[];
+  logprobs: readonly unknown[];
+  /** Brings a signed thought back; nothing follows it. */
+  seal: string | null;
+  /** Null until the item is open. */
+  opened: OpenedItem | null;
+  readonly scanner: ObjectScanner | null;
+}
+
+interface OpenedItem {
+  readonly id: string;
+  /** The fields that every event of the item begins with. */
+  readonly place: string;
+  readonly outputIndex: number;
+  readonly head: CallHead | null;
+  readonly decoder: InputDecoder | null;
+}
+
+interface Naming {
+  nameItem(prefix: string, outputIndex: number): string;
+  readonly naming: CallNaming;
+}
+
+const NO_LOGPROBS: readonly unknown[] = [];
+
+export class ItemQueue {
+  readonly #events: EventWriter;
+  readonly #names: Naming;
+  readonly #queue: Segment[] = [];
+  readonly #calls = new Map<number, Segment>();
+  readonly #written: string[] = [];
+
+  constructor(events: EventWriter, names: Naming) {
+    this.#events = events;
+    this.#names = names;
+  }
+
+  /** The closed items, as JSON text. */
+  get written(): readonly string[] {
+    return this.#written;
+  }
+
+  addText(kind: TextKind, text: string, logprobs: readonly unknown[] = NO_LOGPROBS): void {
+    const last = this.#queue.at(-1);
+    const segment = last?.kind === kind && last.seal === null ? last : this.#push(newSegment(kind, -1));
+    segment.pending += text;
+    if (logprobs.length > 0) segment.pendingLogprobs = [...segment.pendingLogprobs, ...logprobs];
+  }
+
+  /** Seals the thought whose text has just come, or adds one without text. */
+  addSeal(seal: string): void {
+    const last = this.#queue.at(-1);
+    const segment = last?.kind === "reasoning" && last.seal === null ? last : this.#push(newSegment("reasoning", -1));
+    segment.seal = seal;
+  }
+
+  addCall({ index, id, name, text }: CallDelta): void {
+    const known = this.#calls.get(index);
+    // An item that was closed cannot be taken up again; what comes after complete arguments is nothing but space.
+    if (known !== undefined && !this.#queue.includes(known)) return;
+    const segment = known ?? this.#push(newSegment("call", index));
+    this.#calls.set(index, segment);
+    segment.callId ||= id;
+    segment.name ||= name;
+    segment.pending += text;
+    segment.scanner?.push(text);
+  }
+
+  /** The events that can be sent now. */
+  take(): string {
+    let events = "";
+    for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
+      // A call cannot be opened before its name is known.
+      if (head.opened === null && head.kind === "call" && head.name === "") break;
+      events += this.#send(head);
+      if (!mayClose(head, this.#queue.length)) break;
+      events += this.#close("completed");
+    }
+    return events;
+  }
+
+  /** All that is left when the answer is over. `status`: of the last item, which may be cut. */
+  finish(status: ItemStatus): string {
+    let events = "";
+    for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
+      events += this.#send(head) + this.#close(this.#queue.length === 1 ? status : "completed");
+    }
+    return events;
+  }
+
+  #push(segment: Segment): Segment {
+    this.#queue.push(segment);
+    return segment;
+  }
+
+  #send(segment: Segment): string {
+    if (segment.opened !== null) return this.#flush(segment, segment.opened);
+    const opened = this.#open(segment);
+    segment.opened = opened;
+    return this.#opening(segment, opened) + this.#flush(segment, opened);
+  }
+
+  #open({ kind, callId, callIndex, name }: Segment): OpenedItem {
+    const outputIndex = this.#written.length;
+    const { nameItem, naming } = this.#names;
+    const tool = kind === "call" ? naming.toolOf(name) : null;
+    const id = nameItem(prefixOf(kind, tool?.type === "custom"), outputIndex);
+    const place = `"item_id":"${id}","output_index":${outputIndex}`;
+    if (tool === null) return { id, place, outputIndex, head: null, decoder: null };
+    const head = { id, callId: naming.idOf(callId, callIndex), tool };
+    return { id, place, outputIndex, head, decoder: tool.type === "custom" ? createInputDecoder() : null };
+  }
+
+  #opening({ kind }: Segment, { id, place, outputIndex, head }: OpenedItem): string {
+    const item = emptyItem(kind, id, head);
+    const added = this.#events.write("response.output_item.added", `"output_index":${outputIndex},"item":${item}`);
+    if (kind !== "message" && kind !== "refusal") return added;
+    const part = textPart(kind, '""', NO_LOGPROBS);
+    return added + this.#events.write("response.content_part.added", `${place},"content_index":0,"part":${part}`);
+  }
+
+  #flush(segment: Segment, opened: OpenedItem): string {
+    const given = segment.pending;
+    if (given === "") return "";
+    segment.pending = "";
+    const text = opened.decoder === null ? given : opened.decoder.push(given);
+    return text === "" ? "" : this.#delta(segment, opened, text);
+  }
+
+  #delta(segment: Segment, { place, head }: OpenedItem, text: string): string {
+    const isFirst = segment.text === "";
+    segment.text += text;
+    const delta = `"delta":${JSON.stringify(text)}`;
+    switch (segment.kind) {
+      case "message": {
+        const logprobs = segment.pendingLogprobs;
+        segment.pendingLogprobs = NO_LOGPROBS;
+        if (logprobs.length > 0) segment.logprobs = [...segment.logprobs, ...logprobs];
+        const written = logprobs.length === 0 ? "[]" : JSON.stringify(logprobs);
+        return this.#events.write(
+          "response.output_text.delta",
+          `${place},"content_index":0,${delta},"logprobs":${written}`,
+        );
+      }
+      case "refusal":
+        return this.#events.write("response.refusal.delta", `${place},"content_index":0,${delta}`);
+      case "reasoning": {
+        const part = `${place},"summary_index":0,"part":${summaryPart('""')}`;
+        const added = isFirst ? this.#events.write("response.reasoning_summary_part.added", part) : "";
+        return (
+          added + this.#events.write("response.reasoning_summary_text.delta", `${place},"summary_index":0,${delta}`)
+        );
+      }
+      default: {
+        const isCustom = head?.tool.type === "custom";
+        const type = isCustom ? "response.custom_tool_call_input.delta" : "response.function_call_arguments.delta";
+        return this.#events.write(type, `${place},${delta}`);
+      }
+    }
+  }
+
+  #close(status: ItemStatus): string {
+    const segment = this.#queue.shift() as Segment;
+    const opened = segment.opened as OpenedItem;
+    const { events, item } = this.#closing(segment, opened, status);
+    this.#written.push(item);
+    return (
+      events + this.#events.write("response.output_item.done", `"output_index":${opened.outputIndex},"item":${item}`)
+    );
+  }
+
+  /** The events before the item is done, and the item. */
+  #closing(segment: Segment, opened: OpenedItem, status: ItemStatus): { events: string; item: string } {
+    const { kind, logprobs, seal } = segment;
+    const { id, place, head, decoder } = opened;
+    const rest = decoder?.end() ?? "";
+    let events = rest === "" ? "" : this.#delta(segment, opened, rest);
+    const text = JSON.stringify(segment.text);
+    if (head !== null) {
+      events += this.#callDone(head, place, text);
+      return { events, item: callItem(head, status, text) };
+    }
+    if (kind === "reasoning") {
+      if (segment.text === "") return { events, item: reasoningItem(id, "", seal) };
+      const part = summaryPart(text);
+      events += this.#events.write("response.reasoning_summary_text.done", `${place},"summary_index":0,"text":${text}`);
+      events += this.#events.write("response.reasoning_summary_part.done", `${place},"summary_index":0,"part":${part}`);
+      return { events, item: reasoningItem(id, part, seal) };
+    }
+    const part = textPart(kind === "refusal" ? "refusal" : "message", text, logprobs);
+    events +=
+      kind === "refusal"
+        ? this.#events.write("response.refusal.done", `${place},"content_index":0,"refusal":${text}`)
+        : this.#events.write(
+            "response.output_text.done",
+            `${place},"content_index":0,"text":${text},"logprobs":${JSON.stringify(logprobs)}`,
+          );
+    events += this.#events.write("response.content_part.done", `${place},"content_index":0,"part":${part}`);
+    return { events, item: messageItem(id, status, part) };
+  }
+
+  #callDone({ tool }: CallHead, place: string, text: string): string {
+    return tool.type === "custom"
+      ? this.#events.write("response.custom_tool_call_input.done", `${place},"input":${text}`)
+      : this.#events.write(
+          "response.function_call_arguments.done",
+          `${place},"name":${JSON.stringify(tool.name)},"arguments":${text}`,
+        );
+  }
+}
+
+/** While its arguments are incomplete a call may go on, whatever else has come in between. */
+function mayClose({ scanner, seal }: Segment, waiting: number): boolean {
+  if (seal !== null) return true;
+  return waiting > 1 && (scanner === null || scanner.isComplete);
+}
+
+function newSegment(kind: Segment["kind"], callIndex: number): Segment {
+  return {
+    kind,
+    callIndex,
+    callId: "",
+    name: "",
+    pending: "",
+    text: "",
+    pendingLogprobs: NO_LOGPROBS,
+    logprobs: NO_LOGPROBS,
+    seal: null,
+    opened: null,
+    scanner: kind === "call" ? createObjectScanner() : null,
+  };
+}
+
+function prefixOf(kind: Segment["kind"], isCustom: boolean): string {
+  if (kind === "reasoning") return "rs";
+  if (kind !== "call") return "msg";
+  return isCustom ? "ctc" : "fc";
+}
+
+function emptyItem(kind: Segment["kind"], id: string, head: CallHead | null): string {
+  if (head !== null) return callItem(head, "in_progress", '""');
+  return kind === "reasoning" ? reasoningItem(id, "", null) : messageItem(id, "in_progress", "");
+}

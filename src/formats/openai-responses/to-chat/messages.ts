@@ -1,0 +1,266 @@
+// The input of a Responses request as chat-completions messages. Items of one turn of the model become one assistant
+// message: reasoning, text and parallel calls together, followed by the results of the calls.
+
+import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
+import type { Conversion } from "../../wire/conversion.ts";
+import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
+import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
+import { writeInput } from "../custom-input.ts";
+import { chatToolName, itemType, partTexts } from "../items.ts";
+
+/** The instructions, and the conversation after them. */
+export interface Prompt {
+  readonly instructions: unknown;
+  readonly input: string | readonly JsonObject[];
+}
+
+/** The same messages for routing and for every provider. */
+export function convertInput({ instructions, input }: Prompt, conversion: Conversion): readonly ChatMessage[] {
+  const messages: ChatMessage[] = [];
+  if (typeof instructions === "string" && instructions !== "") messages.push({ role: "system", content: instructions });
+  if (typeof input === "string") messages.push({ role: "user", content: input });
+  else convertItems(input, messages, conversion);
+  return messages;
+}
+
+const CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
+const RESULTS: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
+/** They bring tools, which are read with the tools of the request. */
+const SILENT: ReadonlySet<string> = new Set(["additional_tools", "tool_search_call", "tool_search_output"]);
+
+function convertItems(items: readonly JsonObject[], messages: ChatMessage[], conversion: Conversion): void {
+  const results = pairResults(items);
+  let turn: ModelTurn | null = null;
+  const close = (): void => {
+    if (turn !== null) messages.push(...turn.messages(results, conversion));
+    turn = null;
+  };
+  for (const item of items) {
+    const type = itemType(item);
+    if (isModels(item, type)) {
+      turn ??= new ModelTurn();
+      turn.add(item, type);
+    } else if (RESULTS.has(type)) {
+      // Results stand behind the call they belong to, wherever the client has put them.
+      if ((turn as ModelTurn | null)?.hasCalls === true) close();
+      if (results.known.has(item)) continue;
+      close();
+      messages.push(orphan(item, conversion));
+    } else if (type === "message") {
+      close();
+      const message = convertMessage(item, conversion);
+      if (message !== null) messages.push(message);
+    } else if (type === "compaction") {
+      conversion.refuse("a compaction item can be read only by the provider that made it");
+    } else if (!SILENT.has(type)) {
+      conversion.note(`dropped '${type}' from earlier turns: only providers of the Responses API can read it`);
+    }
+  }
+  close();
+}
+
+/** Whether the model made the item. */
+function isModels({ role }: JsonObject, type: string): boolean {
+  return type === "reasoning" || CALLS.has(type) || (type === "message" && role === "assistant");
+}
+
+interface PairedResults {
+  /** The result of each call, by the call. */
+  readonly of: ReadonlyMap<JsonObject, JsonObject>;
+  /** Results that have a call, and those that a later one replaces. */
+  readonly known: ReadonlySet<JsonObject>;
+}
+
+/** From the end: the latest result of a call counts, and a later call may have the same id. */
+function pairResults(items: readonly JsonObject[]): PairedResults {
+  const paired = new Map<JsonObject, JsonObject>();
+  const known = new Set<JsonObject>();
+  const waiting = new Map<unknown, JsonObject>();
+  for (let index = items.length - 1; index >= 0; index -= 1) {
+    const item = items[index] as JsonObject;
+    const type = itemType(item);
+    const id = item.call_id;
+    if (RESULTS.has(type)) {
+      if (waiting.has(id)) known.add(item);
+      else waiting.set(id, item);
+    } else if (CALLS.has(type)) {
+      const result = waiting.get(id);
+      if (result === undefined) continue;
+      waiting.delete(id);
+      paired.set(item, result);
+      known.add(result);
+    }
+  }
+  return { of: paired, known };
+}
+
+/** What the model said in one go. */
+class ModelTurn {
+  readonly #texts: string[] = [];
+  readonly #thoughts: string[] = [];
+  readonly #details: ReasoningDetail[] = [];
+  readonly #calls: JsonObject[] = [];
+
+  get hasCalls(): boolean {
+    return this.#calls.length > 0;
+  }
+
+  add(item: JsonObject, type: string): void {
+    if (type === "message") this.#addText(item.content);
+    else if (type === "reasoning") this.#addReasoning(item);
+    else this.#calls.push(item);
+  }
+
+  /** The assistant message, the results of its calls, and what the results show besides text. */
+  messages(results: PairedResults, conversion: Conversion): readonly ChatMessage[] {
+    const said = this.#texts.length === 0 ? null : this.#texts.join("\n\n");
+    if (said === null && this.#calls.length === 0) return [];
+    const message: Record<string, unknown> = { role: "assistant", content: said };
+    if (this.#thoughts.length > 0) message.reasoning_content = this.#thoughts.join("\n\n");
+    if (this.#details.length > 0) message.reasoning_details = this.#details;
+    if (this.#calls.length === 0) return [message as unknown as ChatMessage];
+    message.tool_calls = this.#calls.map(convertCall);
+    return [
+      message as unknown as ChatMessage,
+      ...convertResults(
+        this.#calls.map((call) => ({ id: String(call.call_id), result: results.of.get(call) })),
+        conversion,
+      ),
+    ];
+  }
+
+  #addText(content: unknown): void {
+    const text = typeof content === "string" ? content : modelTexts(content);
+    if (text !== "") this.#texts.push(text);
+  }
+
+  #addReasoning({ content, summary, encrypted_content: encrypted }: JsonObject): void {
+    const texts = partTexts(content);
+    const text = (texts.length > 0 ? texts : partTexts(summary)).join("\n\n");
+    if (text !== "") this.#thoughts.push(text);
+    // What another provider has encrypted stays in the original request, for providers of the same format.
+    const detail = openDetail(encrypted);
+    if (detail !== null) this.#details.push(detail);
+  }
+}
+
+/** The text of an answer in several parts is one text. A refusal is what the model said. */
+function modelTexts(content: unknown): string {
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (isObject(part) ? String(part.text ?? part.refusal ?? "") : "")).join("");
+}
+
+function convertCall(item: JsonObject): ToolCall {
+  const isCustom = item.type === "custom_tool_call";
+  return {
+    id: String(item.call_id),
+    type: "function",
+    function: {
+      name: chatToolName(String(item.name), item.namespace),
+      arguments: isCustom ? writeInput(String(item.input)) : String(item.arguments),
+    },
+  };
+}
+
+interface AnsweredCall {
+  readonly id: string;
+  readonly result: JsonObject | undefined;
+}
+
+/** One tool message for each call. Tool messages take text only, so images and files follow in a user message. */
+function convertResults(calls: readonly AnsweredCall[], conversion: Conversion): readonly ChatMessage[] {
+  const attachments: ContentPart[] = [];
+  const messages: ChatMessage[] = calls.map(({ id, result }) => {
+    if (result === undefined) {
+      conversion.note("added an empty result for a tool call that had none");
+      return { role: "tool", tool_call_id: id, content: NO_RESULT };
+    }
+    const { text, parts } = readResult(result, conversion);
+    if (parts.length > 0) attachments.push(shownBy(id), ...parts);
+    return { role: "tool", tool_call_id: id, content: text };
+  });
+  if (attachments.length > 0) messages.push({ role: "user", content: attachments });
+  return messages;
+}
+
+function shownBy(id: string): ContentPart {
+  return { type: "text", text: reminder(`What the tool call ${id} returned besides text:`) };
+}
+
+function readResult({ output }: JsonObject, conversion: Conversion): { text: string; parts: readonly ContentPart[] } {
+  if (typeof output === "string") return { text: output, parts: [] };
+  const texts: string[] = [];
+  const parts: ContentPart[] = [];
+  for (const part of convertParts(output, conversion)) {
+    if (part.type === "text") {
+      texts.push(part.text ?? "");
+      continue;
+    }
+    conversion.note("moved images and files of tool results into a user message: tool messages take text only");
+    parts.push(part);
+    texts.push(`[${part.type === "image_url" ? "image" : "file"} in the next user message]`);
+  }
+  return { text: texts.join("\n"), parts };
+}
+
+/** A result whose call is not in the history: hosts refuse it as a tool message. */
+function orphan(item: JsonObject, conversion: Conversion): ChatMessage {
+  conversion.note("turned a tool result without its call into text");
+  const { text, parts } = readResult(item, conversion);
+  const said = orphanedResult(text);
+  return { role: "user", content: parts.length === 0 ? said : [{ type: "text", text: said }, ...parts] };
+}
+
+function convertMessage({ role, content }: JsonObject, conversion: Conversion): ChatMessage | null {
+  const parts = typeof content === "string" ? content : joinParts(convertParts(content, conversion));
+  return parts.length === 0 ? null : { role: role as ChatMessage["role"], content: parts };
+}
+
+/** Plain text as a string, which every host takes; anything else as parts. */
+function joinParts(parts: readonly ContentPart[]): string | readonly ContentPart[] {
+  return parts.every((part) => part.type === "text") ? parts.map((part) => part.text).join("\n\n") : parts;
+}
+
+/** Content parts of a user or of a tool. What only the vendor can open is refused, so that another model is tried. */
+function convertParts(content: unknown, conversion: Conversion): readonly ContentPart[] {
+  if (!Array.isArray(content)) return [];
+  return content.filter(isObject).flatMap((part) => convertPart(part, conversion) ?? []);
+}
+
+function convertPart(part: JsonObject, conversion: Conversion): ContentPart | null {
+  if (typeof part.text === "string") return { type: "text", text: part.text };
+  switch (part.type) {
+    case "input_image":
+      return convertImage(part, conversion);
+    case "input_file":
+      return convertFile(part, conversion);
+    case "input_audio":
+      return { type: "input_audio", input_audio: part.input_audio };
+    case "refusal":
+      return { type: "text", text: String(part.refusal) };
+    default:
+      conversion.refuse(`a part '${String(part.type)}' can be read only by providers of the Responses API`);
+      return null;
+  }
+}
+
+function convertImage({ image_url: url, detail }: JsonObject, conversion: Conversion): ContentPart | null {
+  if (typeof url !== "string") {
+    conversion.refuse("an image given by file id is kept at its provider; send it as a URL or as data");
+    return null;
+  }
+  const image: Record<string, unknown> = { url };
+  // Chat-completions knows no other values.
+  if (detail === "low" || detail === "high") image.detail = detail;
+  return { type: "image_url", image_url: image };
+}
+
+function convertFile(part: JsonObject, conversion: Conversion): ContentPart | null {
+  const { file_data: data, file_id: id, filename } = part;
+  const name = typeof filename === "string" ? { filename } : {};
+  if (typeof data === "string") return { type: "file", file: { ...name, file_data: data } };
+  if (typeof id === "string") return { type: "file", file: { file_id: id } };
+  conversion.refuse("a file given by URL is fetched only by providers of the Responses API; send its data");
+  return null;
+}

@@ -1,0 +1,190 @@
+// Tools and tool choice of a Responses request in chat-completions. Functions and custom tools become functions; tools
+// that a provider runs itself have no counterpart there.
+
+import type { Tool } from "../../../core/chat.ts";
+import type { Conversion } from "../../wire/conversion.ts";
+import { invalid, isObject, type JsonObject, readArray } from "../../wire/fields.ts";
+import { INPUT_SCHEMA } from "../custom-input.ts";
+import { chatToolName, itemType } from "../items.ts";
+
+/** A tool that any model can call. */
+export interface CallableTool {
+  readonly type: "function" | "custom";
+  readonly name: string;
+  readonly namespace: string | null;
+  /** What models of other formats know it by. */
+  readonly chatName: string;
+  readonly definition: JsonObject;
+}
+
+export interface GivenTools {
+  readonly callable: readonly CallableTool[];
+  /** Tools that only a provider of this format runs. */
+  readonly builtIn: readonly JsonObject[];
+}
+
+/** All tools of a request. Some stand among the input, where they were loaded in the middle of a conversation. */
+export function readGivenTools(body: JsonObject): GivenTools {
+  const callable: CallableTool[] = [];
+  const builtIn: JsonObject[] = [];
+  readArray(body, "tools").forEach((tool, index) => {
+    addTool(tool, `tools[${index}]`, { callable, builtIn });
+  });
+  for (const { tools, place } of toolsInInput(body.input)) {
+    tools.forEach((tool, index) => {
+      addTool(tool, `${place}.tools[${index}]`, { callable, builtIn });
+    });
+  }
+  return { callable: onceByName(callable), builtIn };
+}
+
+const TOOL_ITEMS: ReadonlySet<string> = new Set(["additional_tools", "tool_search_output"]);
+
+function toolsInInput(input: unknown): readonly { readonly tools: readonly unknown[]; readonly place: string }[] {
+  if (!Array.isArray(input)) return [];
+  return input.flatMap((item: unknown, index) => {
+    if (!isObject(item) || !TOOL_ITEMS.has(itemType(item)) || !Array.isArray(item.tools)) return [];
+    return [{ tools: item.tools, place: `input[${index}]` }];
+  });
+}
+
+interface ToolLists {
+  readonly callable: CallableTool[];
+  readonly builtIn: JsonObject[];
+}
+
+function addTool(tool: unknown, place: string, lists: ToolLists): void {
+  if (!isObject(tool) || typeof tool.type !== "string") {
+    throw invalid(place, `${place} must be an object with a 'type'.`);
+  }
+  if (tool.type === "function" || tool.type === "custom") lists.callable.push(callableTool(tool, place, null));
+  else if (tool.type === "namespace") addNamespace(tool, place, lists);
+  else lists.builtIn.push(tool);
+}
+
+function addNamespace(tool: JsonObject, place: string, { callable }: ToolLists): void {
+  const name = requiredName(tool, place);
+  readArray(tool, "tools").forEach((inner, index) => {
+    const innerPlace = `${place}.tools[${index}]`;
+    if (!isObject(inner)) throw invalid(innerPlace, `${innerPlace} must be an object.`);
+    callable.push(callableTool(inner, innerPlace, name));
+  });
+}
+
+function callableTool(definition: JsonObject, place: string, namespace: string | null): CallableTool {
+  const name = requiredName(definition, place);
+  const type = definition.type === "custom" ? "custom" : "function";
+  return { type, name, namespace, chatName: chatToolName(name, namespace), definition };
+}
+
+function requiredName({ name }: JsonObject, place: string): string {
+  if (typeof name === "string" && name !== "") return name;
+  throw invalid(`${place}.name`, `${place}.name must be a string.`);
+}
+
+/** A tool that was loaded twice is one tool. */
+function onceByName(tools: readonly CallableTool[]): readonly CallableTool[] {
+  return tools.length < 2 ? tools : [...new Map(tools.map((tool) => [tool.chatName, tool])).values()];
+}
+
+/** What routing sees of the tools. */
+export function routedTools({ callable, builtIn }: GivenTools, needs: readonly string[]): readonly Tool[] {
+  const tools: Tool[] = callable.map((tool) => ({
+    name: tool.chatName,
+    description: typeof tool.definition.description === "string" ? tool.definition.description : "",
+    parameters: parametersOf(tool),
+  }));
+  if (needs.length === 0) return tools;
+  return [...tools, ...builtIn.map(({ type }) => ({ name: String(type), description: "", parameters: null }))];
+}
+
+/** Finds tools for a model; other models are given all tools from the start. */
+const HELPERS: ReadonlySet<unknown> = new Set(["tool_search", "programmatic_tool_calling"]);
+
+/** Why the request needs a provider of its own format: it has no other tools, or asks for one of these. */
+export function readBuiltInNeeds({ callable, builtIn }: GivenTools, choice: unknown): readonly string[] {
+  if (choice === "none") return [];
+  if (isObject(choice) && isBuiltInChoice(choice)) return [needOf(choice)];
+  const run = builtIn.filter(({ type }) => !HELPERS.has(type));
+  if (run.length === 0) return [];
+  const allowed = allowedTools(choice);
+  if (allowed === null) return callable.length === 0 ? run.map(needOf) : [];
+  const isCallableAllowed = callable.some((tool) => isAllowed(tool, allowed));
+  return isCallableAllowed ? [] : allowed.filter(isBuiltInChoice).map(needOf);
+}
+
+function needOf({ type }: JsonObject): string {
+  return `the tool '${String(type)}' is run only by providers of the Responses API`;
+}
+
+const CALLABLE_CHOICES: ReadonlySet<unknown> = new Set(["function", "custom", "namespace", "allowed_tools"]);
+
+function isBuiltInChoice({ type }: JsonObject): boolean {
+  return typeof type === "string" && !CALLABLE_CHOICES.has(type);
+}
+
+/** The tools that `allowed_tools` leaves; null when all are. */
+function allowedTools(choice: unknown): readonly JsonObject[] | null {
+  if (!isObject(choice) || choice.type !== "allowed_tools") return null;
+  return Array.isArray(choice.tools) ? choice.tools.filter(isObject) : [];
+}
+
+function isAllowed({ type, name, namespace }: CallableTool, allowed: readonly JsonObject[]): boolean {
+  return allowed.some((choice) =>
+    choice.type === "namespace" ? choice.name === namespace : choice.type === type && choice.name === name,
+  );
+}
+
+/** Writes `tools`, `tool_choice` and `parallel_tool_calls` into a chat-completions body, as far as they are needed. */
+export function convertTools(body: JsonObject, converted: Record<string, unknown>, conversion: Conversion): void {
+  const given = readGivenTools(body);
+  for (const reason of readBuiltInNeeds(given, body.tool_choice)) conversion.refuse(reason);
+  for (const { type } of given.builtIn) {
+    conversion.note(
+      HELPERS.has(type)
+        ? `dropped the tool '${String(type)}': all tools are sent in full instead`
+        : `dropped the tool '${String(type)}': only providers of the Responses API run it`,
+    );
+  }
+  const allowed = allowedTools(body.tool_choice);
+  const callable = allowed === null ? given.callable : given.callable.filter((tool) => isAllowed(tool, allowed));
+  if (callable.length === 0) return;
+  converted.tools = callable.map((tool) => convertTool(tool, conversion));
+  const choice = convertChoice(body.tool_choice);
+  if (choice !== null) converted.tool_choice = choice;
+  if (body.parallel_tool_calls === false) converted.parallel_tool_calls = false;
+}
+
+function convertTool(tool: CallableTool, conversion: Conversion): JsonObject {
+  const { definition, chatName } = tool;
+  const description = tool.type === "custom" ? customDescription(definition) : definition.description;
+  const converted: Record<string, unknown> = { name: chatName, parameters: parametersOf(tool) };
+  if (typeof description === "string") converted.description = description;
+  if (tool.type === "custom") conversion.note("turned custom tools into functions with one text argument");
+  else if (typeof definition.strict === "boolean") converted.strict = definition.strict;
+  if (chatName !== tool.name) conversion.note("changed tool names: chat-completions takes 64 plain characters");
+  return { type: "function", function: converted };
+}
+
+const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
+
+function parametersOf({ type, definition }: CallableTool): JsonObject {
+  if (type === "custom") return INPUT_SCHEMA;
+  return isObject(definition.parameters) ? definition.parameters : NO_PARAMETERS;
+}
+
+/** Other models know no grammars, so they are told of it in words. */
+function customDescription({ description, format }: JsonObject): string {
+  const said = typeof description === "string" ? description : "";
+  if (!isObject(format) || format.type !== "grammar") return said;
+  const grammar = `The input must match this ${String(format.syntax)} grammar:\n${String(format.definition)}`;
+  return said === "" ? grammar : `${said}\n\n${grammar}`;
+}
+
+function convertChoice(choice: unknown): unknown {
+  if (typeof choice === "string") return choice;
+  if (!isObject(choice)) return null;
+  if (choice.type === "allowed_tools") return choice.mode === "required" ? "required" : "auto";
+  if (choice.type !== "function" && choice.type !== "custom") return null;
+  return { type: "function", function: { name: chatToolName(String(choice.name), choice.namespace) } };
+}

@@ -1,0 +1,121 @@
+// A whole response in the Responses format, written for a client from a chat completion: reasoning, then text, then tool
+// calls in order.
+
+import type { Usage } from "../../core/chat.ts";
+import { splitContent } from "../anthropic/write-response.ts";
+import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
+import { normalFinish } from "../openai-chat/read-response.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import { detailsIn, sealDetail } from "../wire/reasoning-details.ts";
+import { readInput } from "./custom-input.ts";
+import { wantsEncrypted } from "./items.ts";
+import {
+  callItem,
+  callNaming,
+  type ItemStatus,
+  messageItem,
+  reasoningItem,
+  summaryPart,
+  textPart,
+} from "./output-items.ts";
+import { incompleteReason, itemNamer, responseWriter } from "./response-object.ts";
+
+/** From a provider of another format. */
+export function writeResponsesResponse(
+  { completion, usage: counted }: WholeResponse,
+  context: ResponseContext,
+  { service, usage }: ResponseAdditions,
+): Buffer {
+  const choice = firstChoice(completion);
+  const message = isObject(choice.message) ? choice.message : {};
+  const because = incompleteReason(normalFinish(choice.finish_reason, false));
+  const items = writeItems(message, { context, logprobs: logprobsOf(choice), isCut: because !== null });
+  const state = { service, items, usage: (usage ?? counted) as Usage };
+  const write = responseWriter(context);
+  return Buffer.from(
+    because === null
+      ? write({ status: "completed", ...state })
+      : write({ status: "incomplete", incompleteBecause: because, ...state }),
+  );
+}
+
+/** The likelihoods of a choice or of a chunk of one; they have the same shape in both formats. */
+export function logprobsOf({ logprobs }: JsonObject): readonly unknown[] {
+  return isObject(logprobs) && Array.isArray(logprobs.content) ? logprobs.content : [];
+}
+
+interface ItemTerms {
+  readonly context: ResponseContext;
+  readonly logprobs: readonly unknown[];
+  /** Whether the answer ends in the middle of its last item. */
+  readonly isCut: boolean;
+}
+
+type WriteItem = (id: (prefix: string) => string, status: ItemStatus) => string;
+
+function writeItems(message: JsonObject, { context, logprobs, isCut }: ItemTerms): readonly string[] {
+  const name = itemNamer(context);
+  const writers: readonly WriteItem[] = [
+    ...reasoningWriters(message, context),
+    ...textWriters(message, logprobs),
+    ...callWriters(message, context),
+  ];
+  return writers.map((write, index) => {
+    const status = isCut && index === writers.length - 1 ? "incomplete" : "completed";
+    return write((prefix) => name(prefix, index), status);
+  });
+}
+
+/** A signed thought is an item of its own, and so is text that nobody signed. */
+function reasoningWriters(message: JsonObject, { request }: ResponseContext): readonly WriteItem[] {
+  const details = request !== undefined && wantsEncrypted(request.body) ? detailsIn(message) : [];
+  const { reasoning } = splitContent({ ...message, refusal: "" });
+  if (details.length === 0) return reasoning === "" ? [] : [reasoningWriter(reasoning, null)];
+  const texts = details.map(({ text, summary }) => text ?? summary ?? "");
+  const isSaidByDetails = reasoning === "" || texts.some((text) => text !== "");
+  const unsigned = isSaidByDetails ? [] : [reasoningWriter(reasoning, null)];
+  return [...unsigned, ...details.map((detail, index) => reasoningWriter(texts[index] ?? "", sealDetail(detail)))];
+}
+
+function reasoningWriter(text: string, seal: string | null): WriteItem {
+  return (id) => reasoningItem(id("rs"), text === "" ? "" : summaryPart(JSON.stringify(text)), seal);
+}
+
+function textWriters(message: JsonObject, logprobs: readonly unknown[]): readonly WriteItem[] {
+  const { text } = splitContent({ ...message, refusal: "" });
+  const refusal = typeof message.refusal === "string" ? message.refusal : "";
+  const writers: WriteItem[] = [];
+  for (const [kind, said] of [["message", text] as const, ["refusal", refusal] as const]) {
+    if (said === "") continue;
+    const part = textPart(kind, JSON.stringify(said), logprobs);
+    writers.push((id, status) => messageItem(id("msg"), status, part));
+  }
+  return writers;
+}
+
+function callWriters(message: JsonObject, context: ResponseContext): readonly WriteItem[] {
+  const naming = callNaming(context);
+  return callsOf(message).map((call, index) => {
+    const called = isObject(call.function) ? call.function : {};
+    const tool = naming.toolOf(asText(called.name));
+    const text = isObject(called.arguments) ? JSON.stringify(called.arguments) : asText(called.arguments);
+    const callId = naming.idOf(asText(call.id), index);
+    const isCustom = tool.type === "custom";
+    const written = JSON.stringify(isCustom ? readInput(text) : text);
+    return (id, status) => callItem({ id: id(isCustom ? "ctc" : "fc"), callId, tool }, status, written);
+  });
+}
+
+function firstChoice({ choices }: JsonObject): JsonObject {
+  const first: unknown = Array.isArray(choices) ? choices[0] : null;
+  return isObject(first) ? first : {};
+}
+
+function callsOf({ tool_calls: calls, function_call: call }: JsonObject): readonly JsonObject[] {
+  if (Array.isArray(calls)) return calls.filter(isObject);
+  return isObject(call) ? [{ id: "", function: call }] : [];
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

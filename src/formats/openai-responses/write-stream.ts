@@ -1,0 +1,116 @@
+// Writes a Responses stream for a client from chat chunks. The last event carries the whole response, so it is sent only
+// when usage is known and settled. Behaviour 6.
+
+import type { GatewayError } from "../../core/errors.ts";
+import { splitContent } from "../anthropic/write-response.ts";
+import type { ChatChunk, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
+import { normalFinish } from "../openai-chat/read-response.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import { detailsIn, sealDetail } from "../wire/reasoning-details.ts";
+import { streamErrorCode } from "./errors.ts";
+import { wantsEncrypted } from "./items.ts";
+import { callNaming } from "./output-items.ts";
+import { incompleteReason, itemNamer, responseWriter } from "./response-object.ts";
+import { EventWriter, ItemQueue } from "./stream-items.ts";
+import { logprobsOf } from "./write-response.ts";
+
+/** Clients skip comments. */
+const PING = ": keep-alive\n\n";
+
+/** Items are opened and closed in order, whatever order the deltas have. */
+export function createResponsesStreamWriter(context: ResponseContext, { service }: StreamOptions): StreamWriter {
+  const events = new EventWriter();
+  const items = new ItemQueue(events, { nameItem: itemNamer(context), naming: callNaming(context) });
+  const writeResponse = responseWriter(context);
+  const keepsDetails = context.request !== undefined && wantsEncrypted(context.request.body);
+  let hasStarted = false;
+  let finish: unknown = null;
+
+  function start(): string {
+    if (hasStarted) return "";
+    hasStarted = true;
+    const response = `"response":${writeResponse({ status: "in_progress", service })}`;
+    return events.write("response.created", response) + events.write("response.in_progress", response);
+  }
+
+  function read(choice: JsonObject): void {
+    const delta = isObject(choice.delta) ? choice.delta : {};
+    const { reasoning, text } = said(delta);
+    if (reasoning !== "") items.addText("reasoning", reasoning);
+    if (keepsDetails && delta.reasoning_details !== undefined) {
+      for (const detail of detailsIn(delta)) items.addSeal(sealDetail(detail));
+    }
+    if (text !== "") items.addText("message", text, logprobsOf(choice));
+    if (typeof delta.refusal === "string" && delta.refusal !== "") items.addText("refusal", delta.refusal);
+    for (const call of callsOf(delta)) items.addCall(call);
+    finish = choice.finish_reason ?? finish;
+  }
+
+  return {
+    ping: PING,
+    write(chunks: readonly ChatChunk[]) {
+      if (chunks.length === 0) return "";
+      let text = start();
+      for (const { json } of chunks) {
+        const choice = firstChoice(json);
+        if (choice === null) continue;
+        read(choice);
+        text += items.take();
+      }
+      return text;
+    },
+    end(service, usage) {
+      const because = incompleteReason(normalFinish(finish, false));
+      const text = start() + items.finish(because === null ? "completed" : "incomplete");
+      const state = { service, usage, items: items.written };
+      return because === null
+        ? text + events.write("response.completed", `"response":${writeResponse({ status: "completed", ...state })}`)
+        : text +
+            events.write(
+              "response.incomplete",
+              `"response":${writeResponse({ status: "incomplete", incompleteBecause: because, ...state })}`,
+            );
+    },
+    fail(error) {
+      const failed = { code: streamErrorCode(error), message: error.message };
+      const response = writeResponse({ status: "failed", error: failed, service, items: items.written });
+      // The vendor sends both: client libraries throw at the first, and agents read the code in the second.
+      return (
+        start() + events.write("error", errorText(error)) + events.write("response.failed", `"response":${response}`)
+      );
+    },
+  };
+}
+
+function errorText(error: GatewayError): string {
+  const { message, type, details } = error;
+  return `"error":${JSON.stringify({ type, code: streamErrorCode(error), message, param: details.param ?? null })}`;
+}
+
+/** Text and thoughts of a delta. A refusal is told apart. */
+function said(delta: JsonObject): { readonly reasoning: string; readonly text: string } {
+  return splitContent(delta.refusal === undefined ? delta : { ...delta, refusal: "" });
+}
+
+function firstChoice({ choices }: JsonObject): JsonObject | null {
+  const all: readonly unknown[] = Array.isArray(choices) ? choices : [];
+  const first = all.find((choice) => isObject(choice) && (choice.index ?? 0) === 0);
+  return isObject(first) ? first : null;
+}
+
+function callsOf({ tool_calls: calls, function_call: call }: JsonObject) {
+  if (calls === undefined && call === undefined) return NO_CALLS;
+  const given = Array.isArray(calls) ? calls.filter(isObject) : [];
+  const all = isObject(call) ? [...given, { index: 0, id: "", function: call }] : given;
+  return all.map((item: JsonObject, position) => {
+    const called = isObject(item.function) ? item.function : {};
+    return {
+      index: typeof item.index === "number" ? item.index : position,
+      id: typeof item.id === "string" ? item.id : "",
+      name: typeof called.name === "string" ? called.name : "",
+      text: typeof called.arguments === "string" ? called.arguments : "",
+    };
+  });
+}
+
+const NO_CALLS: readonly never[] = [];
