@@ -5,11 +5,12 @@ import { anthropicMessages } from "./anthropic/codec.ts";
 import type { ClientFormat, Format } from "./format.ts";
 import { openaiChat } from "./openai-chat/codec.ts";
 import { openaiCompletions } from "./openai-completions/codec.ts";
+import { responsesClient } from "./openai-responses/client.ts";
 
 /** The first is spoken where a request does not tell its own. */
 const FORMATS: readonly [Format, ...Format[]] = [openaiChat, anthropicMessages];
 /** Spoken by clients alone: no provider is called with one of these. */
-const CLIENT_FORMATS: readonly ClientFormat[] = [openaiCompletions];
+const CLIENT_FORMATS: readonly ClientFormat[] = [openaiCompletions, responsesClient];
 
 /** The registered formats by name. */
 export interface Formats {

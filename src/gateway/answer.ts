@@ -1,5 +1,6 @@
 // The response for the client, whole or as a stream. Either way it is settled before its end is sent. Behaviour 6.
 
+import { randomUUID } from "node:crypto";
 import type { Model } from "../core/model.ts";
 import type { WholeResponse } from "../formats/format.ts";
 import { createClientStream, writeClientResponse } from "../formats/passage.ts";
@@ -190,6 +191,7 @@ function responseContext({ call, answered, reservation }: Ready, services: Servi
     requestId: call.requestId,
     modelId: answered.model.id,
     createdAtSeconds: Math.floor(services.now() / 1000),
+    answerId: call.answerId ?? randomUUID(),
     inputTokens: reservation.decision.estimatedTokens.input,
     request: call.request,
   };

@@ -26,6 +26,8 @@ export interface Call {
   readonly observer: CallObserver;
   /** Where the response is kept for a repeated request; null when the client sent no Idempotency-Key. */
   readonly idempotencyId: string | null;
+  /** The id that the answer is to have, where it was given out before; one is made otherwise. */
+  readonly answerId?: string;
 }
 
 /** Told as the call goes on, so that the edge can take times and free the call's place in the queue. */

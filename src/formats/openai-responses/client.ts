@@ -1,5 +1,4 @@
-// The client's end of the Responses format, for what has to be converted. Passing on what a provider of the same format
-// sent belongs to the provider's end.
+// The client's end of the Responses format.
 
 import type { ClientFormat } from "../format.ts";
 import { writeOpenaiError } from "../openai-chat/errors.ts";
@@ -10,7 +9,7 @@ import { writeChatBody } from "./to-chat/request.ts";
 import { writeResponsesResponse } from "./write-response.ts";
 import { createResponsesStreamWriter } from "./write-stream.ts";
 
-export const responsesClient: Omit<ClientFormat, "passResponse" | "passStream"> = {
+export const responsesClient: ClientFormat = {
   name: RESPONSES,
   idempotencyScope: RESPONSES,
   outputCapField: "max_output_tokens",
@@ -24,6 +23,7 @@ export const responsesClient: Omit<ClientFormat, "passResponse" | "passStream"> 
   toChat: writeChatBody,
   mayCacheLong: () => false,
   writeResponse: writeResponsesResponse,
+  passResponse: writeResponsesResponse,
   streamWriter: createResponsesStreamWriter,
   writeError: writeOpenaiError,
   models: { list: writeModels, one: writeModel },

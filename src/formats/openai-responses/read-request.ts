@@ -3,7 +3,7 @@
 
 import { type ChatRequest, OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { BarePrompt, ClientHeaders, ClientRequest } from "../format.ts";
+import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
 import { readControls } from "../service/controls.ts";
 import { Conversion } from "../wire/conversion.ts";
 import {
@@ -30,7 +30,7 @@ const ROLES: ReadonlySet<unknown> = new Set(INPUT_ROLES);
 export const TOP_LOGPROBS_MAX = 20;
 
 /** Throws what is wrong with the body, by field; Behaviour 4. */
-export function readResponsesRequest(source: JsonSource, body: JsonObject, headers?: ClientHeaders): ClientRequest {
+export function readResponsesRequest(source: JsonSource, body: JsonObject, head?: RequestHead): ClientRequest {
   checkFields(body);
   checkState(body);
   const tools = readGivenTools(body);
@@ -52,10 +52,8 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, heade
     choiceCount: 1,
   };
   const controls = readControls(body);
-  const notes = conversion.notes;
-  return headers === undefined
-    ? { format: RESPONSES, source, body, controls, chat, nativeNeeds, notes }
-    : { format: RESPONSES, source, body, controls, chat, nativeNeeds, notes, headers };
+  const read = { format: RESPONSES, source, body, controls, chat, nativeNeeds, notes: conversion.notes };
+  return head?.headers === undefined ? read : { ...read, headers: head.headers };
 }
 
 /** Fields that a conversion or the response reads: checked as their vendor documents them, before anything is sent. */
@@ -115,8 +113,11 @@ function checkItem(item: unknown, index: number): void {
   const place = `input[${index}]`;
   if (!isObject(item)) throw invalid(place, `${place} must be an object.`);
   const type = itemType(item);
-  if (type === "") throw invalid(`${place}.type`, `${place} must have a 'type' or a 'role'.`);
-  if (type === "item_reference") throw unknownItem(item);
+  if (type === "" || typeof (item.type ?? "") !== "string") {
+    throw invalid(`${place}.type`, `${place} must have a 'type' or a 'role'.`);
+  }
+  if (type === "item_reference" && typeof item.id === "string") throw unknownItem(item.id);
+  if (type === "item_reference") throw invalid(`${place}.id`, `${place}.id must be a string.`);
   for (const name of ITEM_FIELDS.get(type) ?? []) {
     if (typeof item[name] !== "string") throw invalid(`${place}.${name}`, `${place}.${name} must be a string.`);
   }
@@ -145,8 +146,8 @@ function checkContent(content: unknown, place: string): void {
 }
 
 /** As the vendor answers. */
-function unknownItem({ id }: JsonObject): GatewayError {
-  const message = `Item with id '${String(id)}' not found. Send the item itself instead of a reference.`;
+function unknownItem(id: string): GatewayError {
+  const message = `Item with id '${id}' not found. Send the item itself instead of a reference.`;
   return new GatewayError("notFound", message, { code: "item_not_found", param: "input" });
 }
 

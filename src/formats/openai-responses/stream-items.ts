@@ -12,7 +12,7 @@ import {
   reasoningItem,
   summaryPart,
   textPart,
-} from "./output-items.ts";
+} from "./item-text.ts";
 
 /** Numbers the events of one stream without gaps. */
 export class EventWriter {

@@ -8,7 +8,6 @@ import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { detailsIn, sealDetail } from "../wire/reasoning-details.ts";
 import { readInput } from "./custom-input.ts";
-import { wantsEncrypted } from "./items.ts";
 import {
   callItem,
   callNaming,
@@ -17,7 +16,8 @@ import {
   reasoningItem,
   summaryPart,
   textPart,
-} from "./output-items.ts";
+} from "./item-text.ts";
+import { wantsEncrypted } from "./items.ts";
 import { incompleteReason, itemNamer, responseWriter } from "./response-object.ts";
 
 /** From a provider of another format. */

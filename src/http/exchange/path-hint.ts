@@ -15,10 +15,6 @@ interface UnknownPath {
 
 /** Endpoints of other services that clients call by default, and what to call here. */
 const INSTEAD: readonly (readonly [path: RegExp, hint: string])[] = [
-  [
-    /^\/v1\/responses(\/|$)/,
-    "The Responses API is not served: use chat completions (POST /v1/chat/completions). AI SDK: openai.chat('auto'). OpenAI Agents SDK: set_default_openai_api('chat_completions').",
-  ],
   [/^\/v1\/complete$/, "Use POST /v1/messages."],
   [/^\/v1\/messages\/batches(\/|$)/, "Batches are not served: send each request to POST /v1/messages."],
   [/^\/v1\/files(\/|$)/, "Files are not stored here: send them inside the request, as base64."],

@@ -6,6 +6,7 @@ import type { FastifyRequest } from "fastify";
 import type { FormatName } from "../../core/model.ts";
 import type { ClientFormat, ClientHeaders } from "../../formats/format.ts";
 import type { Formats } from "../../formats/registry.ts";
+import type { JsonObject } from "../../formats/wire/fields.ts";
 
 /** Where clients of a format ask for completions. */
 export interface CompletionRoute {
@@ -31,8 +32,8 @@ export interface RequestFormats {
   named(name: FormatName): ClientFormat;
   /** The format a request speaks, and in which it is answered. */
   of(request: RequestLine): ClientFormat;
-  /** The format of the client that sends these headers, whatever the path. */
-  sentBy(headers: IncomingHttpHeaders): ClientFormat;
+  /** The format of the client that sends these headers, whatever the path. `body`: what it sends, where that is read. */
+  sentBy(headers: IncomingHttpHeaders, body?: JsonObject): ClientFormat;
   /** Whether completions are asked for at this route. */
   isCompletion(route: string): boolean;
 }
@@ -62,7 +63,7 @@ export function isV1(url: string): boolean {
 
 export function createRequestFormats(formats: Formats, routes: readonly CompletionRoute[]): RequestFormats {
   const { usual } = formats;
-  const others = formats.all.filter((format) => format !== usual);
+  const others = routes.map(({ format }) => formats.forClients(format)).filter((format) => format !== usual);
   // What begins like a completion path belongs to its format too, also where nothing is found.
   const bases = new Map(routes.map(({ path, base = path, format }) => [base, format]));
   const paths = [...bases].map(([base, format]) => ({
@@ -70,8 +71,8 @@ export function createRequestFormats(formats: Formats, routes: readonly Completi
     format: formats.forClients(format),
   }));
   const completions = new Set(routes.map(({ path }) => path));
-  const sentBy = (headers: IncomingHttpHeaders): ClientFormat =>
-    others.find(({ habits }) => habits.isSentBy(headers as ClientHeaders)) ?? usual;
+  const sentBy = (headers: IncomingHttpHeaders, body?: JsonObject): ClientFormat =>
+    others.find(({ habits }) => habits.isSentBy(headers as ClientHeaders, body)) ?? usual;
   return {
     routes,
     named: formats.forClients,

@@ -11,6 +11,7 @@ import { answerIn } from "./completion.ts";
 export const COMPLETION_ROUTES: readonly CompletionRoute[] = [
   { path: "/v1/chat/completions", format: "openai-chat" },
   { path: "/v1/completions", format: "openai-completions" },
+  { path: "/v1/responses", format: "openai-responses" },
   { path: "/v1/messages", format: "anthropic", countPath: "/v1/messages/count_tokens" },
 ];
 

@@ -32,6 +32,7 @@ import {
   CompletionRequestSchema,
   CountRequestSchema,
   MessagesRequestSchema,
+  ResponsesRequestSchema,
   RoutingDebugRequestSchema,
 } from "./request-schemas.ts";
 
@@ -106,6 +107,23 @@ const completionFields = {
 const CompletionSchema = named("Completion", { ...completionFields, usage: ChatUsage, service: ServiceSchema });
 const CompletionChunkSchema = named("CompletionChunk", { ...completionFields, service: Type.Optional(ServiceSchema) });
 
+const ResponseSchema = named("Response", {
+  id: AnyText,
+  object: Type.Literal("response"),
+  created_at: Integer,
+  status: listed(["completed", "incomplete"]),
+  incomplete_details: nullable(Type.Object({ reason: AnyText })),
+  model: AnyText,
+  output: Type.Array(Type.Unsafe<object>({ type: "object", required: ["id", "type"] })),
+  usage: Type.Object({ input_tokens: Integer, output_tokens: Integer, total_tokens: Integer }),
+  service: ServiceSchema,
+});
+
+const ResponseEventSchema = named("ResponseEvent", {
+  type: Type.String({ examples: ["response.created", "response.output_text.delta", "response.completed", "error"] }),
+  sequence_number: Integer,
+});
+
 const MessageSchema = named("Message", {
   id: AnyText,
   type: Type.Literal("message"),
@@ -166,6 +184,13 @@ export const V1_OPERATIONS: readonly Operation[] = [
       ...json(CompletionSchema),
       ...eventStream(Type.Union([CompletionChunkSchema, ErrorSchema]), { end: "[DONE]" }),
     },
+    parameters: [idempotencyKey],
+    errors: COMPLETION_ERRORS,
+  }),
+  v1("createResponse", "post", "/v1/responses", {
+    summary: "The same in OpenAI's Responses format",
+    body: json(ResponsesRequestSchema, { model: "auto", input: "What is the capital of France?" }),
+    response: { ...json(ResponseSchema), ...eventStream(ResponseEventSchema) },
     parameters: [idempotencyKey],
     errors: COMPLETION_ERRORS,
   }),

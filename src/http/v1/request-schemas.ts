@@ -7,6 +7,7 @@ import { ROUTING_PROFILES } from "../../core/decision.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { MESSAGE_ROLES } from "../../formats/anthropic/read-request.ts";
 import { CHOICES_MAX } from "../../formats/openai-chat/read-request.ts";
+import { INPUT_ROLES, TOP_LOGPROBS_MAX } from "../../formats/openai-responses/read-request.ts";
 import { COST_USD_MAX, SCORE_MAX } from "../../formats/service/controls.ts";
 import { AnyObject, AnyText, Flag, named, optional, Quality, Texts, TierName } from "../openapi/schema.ts";
 
@@ -141,6 +142,72 @@ export const MessagesRequestSchema = named(
     stop_sequences: optional(Texts),
     thinking: optional(AnyObject),
     metadata: optional(AnyObject),
+    ...controls,
+  },
+  { ...open, allOf: PROFILE_NEEDS },
+);
+
+const literal = (type: string): TSchema => Type.Literal(type);
+const ResponsesParts = Type.Union([
+  AnyText,
+  Type.Array(
+    Type.Union([
+      Type.Object({ type: Type.Enum(["input_text", "output_text"]), text: AnyText }),
+      otherType("input_text", "output_text"),
+    ]),
+  ),
+]);
+const callFieldsOf = (type: string, field: string): TSchema =>
+  Type.Object({ type: literal(type), call_id: AnyText, name: AnyText, [field]: AnyText });
+const resultOf = (type: string): TSchema =>
+  Type.Object({ type: literal(type), call_id: AnyText, output: ResponsesParts });
+const InputItem = Type.Union([
+  Type.Object({ type: optional(literal("message")), role: Type.Enum([...INPUT_ROLES]), content: ResponsesParts }),
+  callFieldsOf("function_call", "arguments"),
+  callFieldsOf("custom_tool_call", "input"),
+  resultOf("function_call_output"),
+  resultOf("custom_tool_call_output"),
+  Type.Object({ type: literal("item_reference"), id: AnyText }),
+  otherType(
+    ...["message", "function_call", "custom_tool_call", "function_call_output", "custom_tool_call_output"],
+    "item_reference",
+  ),
+]);
+const ToolName = Type.String({ minLength: 1 });
+const ResponsesTool = Type.Union([
+  Type.Object({ type: Type.Enum(["function", "custom"]), name: ToolName }),
+  Type.Object({
+    type: literal("namespace"),
+    name: ToolName,
+    tools: optional(Type.Array(Type.Object({ name: ToolName }))),
+  }),
+  otherType("function", "custom", "namespace"),
+]);
+
+export const ResponsesRequestSchema = named(
+  "ResponsesRequest",
+  {
+    model: optional(AnyText),
+    input: Type.Union([AnyText, Type.Array(InputItem, { minItems: 1 })]),
+    instructions: optional(AnyText),
+    tools: optional(Type.Array(ResponsesTool)),
+    tool_choice: optional(Type.Union([AnyText, AnyObject])),
+    parallel_tool_calls: optional(Flag),
+    text: optional(Type.Object({ format: optional(AnyObject) })),
+    reasoning: optional(AnyObject),
+    max_output_tokens: optional(outputTokens(1)),
+    temperature: optional(between(0, 2)),
+    top_p: optional(between(0, 1)),
+    top_logprobs: optional(Type.Integer({ minimum: 0, maximum: TOP_LOGPROBS_MAX })),
+    include: optional(Texts),
+    truncation: optional(Type.Enum(["auto", "disabled"])),
+    metadata: optional(AnyObject),
+    user: optional(AnyText),
+    safety_identifier: optional(AnyText),
+    prompt_cache_key: optional(AnyText),
+    stream: optional(Flag),
+    stream_options: optional(AnyObject),
+    store: optional(Flag),
     ...controls,
   },
   { ...open, allOf: PROFILE_NEEDS },

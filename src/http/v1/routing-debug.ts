@@ -24,7 +24,8 @@ export function registerDebug(
 ): void {
   server.post("/v1/routing/debug", async (request) => {
     const headers = request.headers as ClientHeaders;
-    const asked = readDebug(formats.sentBy(headers), await parsedBodyOf(request), headers);
+    const parsed = await parsedBodyOf(request);
+    const asked = readDebug(formats.sentBy(headers, parsed.body), parsed, headers);
     const decision = route(asked.request, callerOf(request), services);
     return { decision: { ...writeDecision(decision), ...previewChanges(asked, decision, services) } };
   });

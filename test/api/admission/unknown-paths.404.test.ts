@@ -57,7 +57,7 @@ describe("a path", () => {
     ["/v2/chat/completions", "Did you mean /v1/chat/completions?"],
     ["/v1/chat", "Did you mean /v1/chat/completions?"],
     ["/v1/routing/debg", "Did you mean /v1/routing/debug?"],
-    ["/v1/responses", "use chat completions (POST /v1/chat/completions)"],
+    ["/v1/response", "Did you mean /v1/responses?"],
     ["/v1beta/models/auto:generateContent", "use POST /v1/chat/completions"],
     ["/api/chat", "use POST /v1/chat/completions"],
     ["/v1/embeddings", "Only chat models"],
