@@ -53,6 +53,7 @@ export const CHECKED_PAGES = [
   "docs/reference/cli.md",
   "docs/reference/compatibility-chat.md",
   "docs/reference/compatibility-messages.md",
+  "docs/reference/compatibility-responses.md",
   "docs/reference/compatibility.md",
   "docs/reference/configuration.md",
   "docs/reference/errors.md",

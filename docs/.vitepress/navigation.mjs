@@ -52,6 +52,7 @@ export const SECTIONS = [
       { text: "Compatibility", link: "/reference/compatibility" },
       { text: "Anthropic clients, other models", link: "/reference/compatibility-messages" },
       { text: "OpenAI clients, Claude models", link: "/reference/compatibility-chat" },
+      { text: "Responses clients, any model", link: "/reference/compatibility-responses" },
     ],
   },
   {

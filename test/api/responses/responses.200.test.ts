@@ -1,5 +1,5 @@
 // POST /v1/responses answered by either kind of provider, whole and as a stream, with the `service` object.
-// Behaviour 2.13.
+// Behaviour 2.14 and 6.12.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { saysBlocks, text, thinking, toolUse } from "../../support/providers/fake-anthropic.ts";
