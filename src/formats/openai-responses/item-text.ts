@@ -8,7 +8,7 @@ import { type CallableTool, readGivenTools } from "./to-chat/tools.ts";
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
 /** A tool as the client knows it. */
-export type CalledTool = Pick<CallableTool, "type" | "name" | "namespace">;
+type CalledTool = Pick<CallableTool, "type" | "name" | "namespace">;
 
 /** What is known of a call before its arguments. */
 export interface CallHead {
