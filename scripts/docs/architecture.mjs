@@ -33,6 +33,7 @@ const FOLDERS = {
   "src/formats/anthropic/to-chat": "Messages to chat-completions.",
   "src/formats/openai-chat": "OpenAI chat-completions, which is also the internal shape.",
   "src/formats/openai-responses": "OpenAI's Responses.",
+  "src/formats/openai-responses/from-chat": "Chat-completions to Responses.",
   "src/formats/openai-responses/to-chat": "Responses to chat-completions.",
   "src/formats/openai-completions": "OpenAI's legacy completions, at the client's end only.",
   "src/formats/service": "Our own wire names: `service_*` controls, the `service` object and model lists.",

@@ -5,12 +5,12 @@ import { anthropicMessages } from "./anthropic/codec.ts";
 import type { ClientFormat, Format } from "./format.ts";
 import { openaiChat } from "./openai-chat/codec.ts";
 import { openaiCompletions } from "./openai-completions/codec.ts";
-import { responsesClient } from "./openai-responses/client.ts";
+import { openaiResponses } from "./openai-responses/codec.ts";
 
 /** The first is spoken where a request does not tell its own. */
-const FORMATS: readonly [Format, ...Format[]] = [openaiChat, anthropicMessages];
+const FORMATS: readonly [Format, ...Format[]] = [openaiChat, anthropicMessages, openaiResponses];
 /** Spoken by clients alone: no provider is called with one of these. */
-const CLIENT_FORMATS: readonly ClientFormat[] = [openaiCompletions, responsesClient];
+const CLIENT_FORMATS: readonly ClientFormat[] = [openaiCompletions];
 
 /** The registered formats by name. */
 export interface Formats {

@@ -4,6 +4,7 @@ import type { ClientFormat } from "../format.ts";
 import { writeOpenaiError } from "../openai-chat/errors.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { RESPONSES } from "./items.ts";
+import { passResponsesResponse, passResponsesStream } from "./pass-through.ts";
 import { readResponsesRequest, withPrompt } from "./read-request.ts";
 import { writeChatBody } from "./to-chat/request.ts";
 import { writeResponsesResponse } from "./write-response.ts";
@@ -23,8 +24,9 @@ export const responsesClient: ClientFormat = {
   toChat: writeChatBody,
   mayCacheLong: () => false,
   writeResponse: writeResponsesResponse,
-  passResponse: writeResponsesResponse,
+  passResponse: passResponsesResponse,
   streamWriter: createResponsesStreamWriter,
+  passStream: passResponsesStream,
   writeError: writeOpenaiError,
   models: { list: writeModels, one: writeModel },
   withPrompt,

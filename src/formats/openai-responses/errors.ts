@@ -15,3 +15,9 @@ export function streamErrorCode({ kind, details }: GatewayError): string {
   if (details.code === TOO_LONG) return TOO_LONG;
   return CODES[kind] ?? "server_error";
 }
+
+/** The field of an `error` event. */
+export function errorText(error: GatewayError): string {
+  const { message, type, details } = error;
+  return `"error":${JSON.stringify({ type, code: streamErrorCode(error), message, param: details.param ?? null })}`;
+}

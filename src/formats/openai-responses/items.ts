@@ -7,7 +7,7 @@ import { shortToolName } from "../wire/tool-calls.ts";
 export const RESPONSES = "openai-responses";
 
 /** Asks for what a provider has encrypted or signed of its reasoning. */
-const ENCRYPTED_REASONING = "reasoning.encrypted_content";
+export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
 /** Whether `include` asks for reasoning that can be sent back. */
 export function wantsEncrypted({ include }: JsonObject): boolean {

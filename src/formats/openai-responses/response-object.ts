@@ -4,6 +4,7 @@
 import type { Usage } from "../../core/chat.ts";
 import type { ResponseContext, ServiceObject } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
+import { writeResponsesUsage } from "./usage.ts";
 
 /** How an answer stands. Items and usage are JSON text. */
 export interface ResponseState {
@@ -44,7 +45,7 @@ export function responseWriter(context: ResponseContext): (state: ResponseState)
     `${head},"status":"${status}","error":${JSON.stringify(error ?? null)},"incomplete_details":${
       incompleteBecause === undefined ? "null" : `{"reason":"${incompleteBecause}"}`
     },"output":[${items.join(",")}],"usage":${
-      usage === undefined ? "null" : JSON.stringify(writeUsage(usage))
+      usage === undefined ? "null" : JSON.stringify(writeResponsesUsage(usage))
     },${echo},"service":${JSON.stringify(service)}}`;
 }
 
@@ -73,17 +74,5 @@ function echoOf(body: JsonObject, modelId: string): JsonObject {
     top_p: body.top_p ?? 1,
     truncation: body.truncation ?? "disabled",
     user: body.user ?? null,
-  };
-}
-
-function writeUsage({ buckets, reasoning }: Usage): JsonObject {
-  const { input, cacheRead, cacheWrite, output } = buckets;
-  const prompt = input + cacheRead + cacheWrite;
-  return {
-    input_tokens: prompt,
-    input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: reasoning },
-    total_tokens: prompt + output,
   };
 }

@@ -1,13 +1,12 @@
 // Writes a Responses stream for a client from chat chunks. The last event carries the whole response, so it is sent only
 // when usage is known and settled. Behaviour 6.
 
-import type { GatewayError } from "../../core/errors.ts";
 import { splitContent } from "../anthropic/write-response.ts";
 import type { ChatChunk, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { detailsIn, sealDetail } from "../wire/reasoning-details.ts";
-import { streamErrorCode } from "./errors.ts";
+import { errorText, streamErrorCode } from "./errors.ts";
 import { callNaming } from "./item-text.ts";
 import { wantsEncrypted } from "./items.ts";
 import { incompleteReason, itemNamer, responseWriter } from "./response-object.ts";
@@ -80,11 +79,6 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
       );
     },
   };
-}
-
-function errorText(error: GatewayError): string {
-  const { message, type, details } = error;
-  return `"error":${JSON.stringify({ type, code: streamErrorCode(error), message, param: details.param ?? null })}`;
 }
 
 /** Text and thoughts of a delta. A refusal is told apart. */

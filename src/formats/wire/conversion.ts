@@ -40,5 +40,5 @@ export function unconvertible(reasons: readonly string[]): GatewayError {
  */
 export const ESSENTIAL_FIELDS: ReadonlySet<string> = new Set([
   ...["model", "messages", "stream", "n", "tools", "tool_choice", "functions", "function_call", "response_format"],
-  ...["system", "output_format", "mcp_servers", "container"],
+  ...["system", "output_format", "mcp_servers", "container", "input", "instructions", "prompt"],
 ]);

@@ -1,0 +1,65 @@
+// The items that an answer in the Responses format consists of, as the readers of whole answers and of streams take them.
+
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import type { ReasoningDetail } from "../wire/reasoning-details.ts";
+import { RESPONSES } from "./items.ts";
+
+/** A message, a tool call, a result, a thought. Messages of a request may leave out the type. */
+export type Item = JsonObject;
+
+export function itemsIn(list: unknown): readonly Item[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+/** What a model thought, in words: a summary where the vendor gives no more, else the reasoning itself. */
+export function reasoningText({ summary, content }: Item): string {
+  const parts = itemsIn(summary).length > 0 ? itemsIn(summary) : itemsIn(content);
+  return parts.flatMap(({ text }) => (typeof text === "string" && text !== "" ? [text] : [])).join(PARAGRAPH);
+}
+
+/** Between parts that a client of another format reads as one text. */
+export const PARAGRAPH = "\n\n";
+
+/** The texts or refusals of a message item, in one. */
+export function partText({ content }: Item, name: "text" | "refusal"): string {
+  let all = "";
+  for (const part of itemsIn(content)) if (typeof part[name] === "string") all += part[name];
+  return all;
+}
+
+/** A call of a tool that the client runs. */
+export function isCall({ type }: Item): boolean {
+  return type === "function_call" || type === "custom_tool_call";
+}
+
+export function callId({ call_id: id }: Item): string {
+  return typeof id === "string" ? id : "";
+}
+
+/** The arguments of a function, or the free text of a custom tool. */
+export function callText({ type, arguments: text, input }: Item): string {
+  const written = type === "custom_tool_call" ? input : text;
+  return typeof written === "string" ? written : "";
+}
+
+/** In the internal shape. */
+export function writeCall(item: Item): JsonObject {
+  const id = callId(item);
+  if (item.type === "custom_tool_call")
+    return { id, type: "custom", custom: { name: item.name, input: callText(item) } };
+  return { id, type: "function", function: { name: item.name, arguments: callText(item) || "{}" } };
+}
+
+/** Null for reasoning that cannot be sent back. */
+export function detailOf(item: Item): ReasoningDetail | null {
+  const { id, encrypted_content: data } = item;
+  if (typeof data !== "string" || data === "") return null;
+  const summary = reasoningText(item);
+  return {
+    type: "reasoning.encrypted",
+    format: RESPONSES,
+    ...(typeof id === "string" ? { id } : {}),
+    ...(summary === "" ? {} : { summary }),
+    data,
+  };
+}

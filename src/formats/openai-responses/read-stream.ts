@@ -1,0 +1,355 @@
+// Reads a Responses stream from a provider: each event becomes a chat chunk, and clients of the same format get the
+// event itself. Text that a host sends only with the finished item is not lost. It never invents an end.
+
+import type { Usage } from "../../core/chat.ts";
+import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
+import { unreadableStream } from "../wire/faults.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import { OutputMeter } from "../wire/output-meter.ts";
+import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
+import { failureOf, readResponsesFault } from "./faults.ts";
+import { RESPONSES } from "./items.ts";
+import {
+  callId,
+  callText,
+  detailOf,
+  type Item,
+  isCall,
+  itemsIn,
+  PARAGRAPH,
+  partText,
+  reasoningText,
+} from "./output-items.ts";
+import { finishReasonFor } from "./read-response.ts";
+import { readResponsesUsage } from "./usage.ts";
+
+export function createResponsesStreamReader(events: SseReader): StreamReader {
+  return new ResponsesStreamReader(events);
+}
+
+/** Some hosts end every kind of stream with it. */
+const DONE = "[DONE]";
+
+class ResponsesStreamReader implements StreamReader {
+  readonly #events: SseReader;
+  readonly #output = new OutputMeter();
+  readonly #items = new ItemReader(this.#output);
+  #head: JsonObject = {};
+  #usage: Usage | null = null;
+  #fault: ProviderFault | null = null;
+  #hasContent = false;
+  #isFinished = false;
+  #hasRole = false;
+
+  readonly #read = (event: SseEvent): ChatChunk | null => this.#readEvent(event);
+  readonly #fail = (problem: string): void => {
+    this.#fault = unreadableStream(problem);
+  };
+
+  constructor(events: SseReader) {
+    this.#events = events;
+  }
+
+  get progress(): StreamProgress {
+    return {
+      hasContent: this.#hasContent,
+      isFinished: this.#isFinished,
+      isDone: this.#isFinished,
+      usage: this.#usage,
+      isCounted: this.#isFinished && this.#usage !== null,
+      fault: this.#fault,
+      outputTokens: this.#output.tokens,
+      isEndInSight: this.#isFinished || this.#items.isBetweenItems,
+    };
+  }
+
+  toolCallIds(): readonly string[] {
+    return this.#items.callIds;
+  }
+
+  push(bytes: Uint8Array): readonly ChatChunk[] {
+    return readEvents(() => this.#events.push(bytes), this.#read, this.#fail);
+  }
+
+  end(): readonly ChatChunk[] {
+    return readEvents(() => this.#events.end(), this.#read, this.#fail);
+  }
+
+  #readEvent({ event, data }: SseEvent): ChatChunk | null {
+    if (this.#isFinished || this.#fault !== null || data === "" || data === DONE) return null;
+    const json: unknown = JSON.parse(data);
+    if (!isObject(json)) throw new Error("an event of the stream is not a JSON object");
+    const type = typeof json.type === "string" ? json.type : (event ?? "");
+    if (type === "error" || (isObject(json.error) && event === "error")) {
+      this.#fault = readResponsesFault(json);
+      return null;
+    }
+    if (type === "response.failed" || type === "response.cancelled") {
+      this.#fault = failureOf(json.response, type);
+      return null;
+    }
+    const deltasBefore = this.#output.deltas;
+    const choice = this.#withRole(this.#readChoice(type, json));
+    const hasContent = this.#output.deltas > deltasBefore;
+    this.#hasContent ||= hasContent;
+    return {
+      json: {
+        ...this.#head,
+        choices: choice === null ? [] : [{ index: 0, logprobs: null, finish_reason: null, ...choice }],
+      },
+      hasContent,
+      isFinish: choice?.finish_reason !== undefined,
+      native: { format: RESPONSES, event: type, data },
+    };
+  }
+
+  /** The event as a choice of a chat chunk; null when it says nothing there. */
+  #readChoice(type: string, json: JsonObject): JsonObject | null {
+    switch (type) {
+      case "response.created":
+        return this.#readStart(isObject(json.response) ? json.response : {});
+      case "response.completed":
+      case "response.incomplete":
+        return this.#readEnd(type, isObject(json.response) ? json.response : {});
+      default:
+        return this.#items.read(type, json);
+    }
+  }
+
+  /** Clients expect it first, also from hosts that leave out how a stream begins. */
+  #withRole(choice: JsonObject | null): JsonObject | null {
+    if (choice === null || this.#hasRole) return choice;
+    this.#hasRole = true;
+    return { ...choice, delta: { role: "assistant", ...(choice.delta as JsonObject) } };
+  }
+
+  #readStart({ id, created_at: created, model }: JsonObject): JsonObject {
+    this.#head = { id, object: "chat.completion.chunk", created, model };
+    return { delta: { content: "" } };
+  }
+
+  #readEnd(type: string, response: JsonObject): JsonObject {
+    const delta = this.#items.readRest(response.output);
+    this.#isFinished = true;
+    this.#usage = readResponsesUsage(response.usage);
+    const status = type === "response.incomplete" ? "incomplete" : response.status;
+    // An answer that the output cap or a filter ended is one, also when it has no words.
+    this.#hasContent ||= status === "incomplete";
+    const finish = finishReasonFor({ ...response, status }, this.#items.callIds.length > 0);
+    return { delta, finish_reason: finish };
+  }
+}
+
+// Items on their way: how much of each has been passed on, so that what a host repeats at the end is not said twice.
+
+interface ItemState {
+  /** How much text, and of a call how many characters of its arguments, has been passed on. */
+  textLength: number;
+  refusalLength: number;
+  /** The event that brings its reasoning, once there is any: hosts may send a summary beside the whole. */
+  thoughtBy: string | null;
+  /** Its place among the tool calls; null until its name is known. */
+  callIndex: number | null;
+  isCustom: boolean;
+  /** Arguments that came before the name. */
+  pending: string;
+  isDone: boolean;
+}
+
+class ItemReader {
+  readonly callIds: string[] = [];
+  readonly #output: OutputMeter;
+  readonly #states = new Map<unknown, ItemState>();
+  readonly #open = new Set<ItemState>();
+  #details = 0;
+  /** Whose text, and which part of whose reasoning, came last: the next one is set apart from it. */
+  #lastSaid: ItemState | null = null;
+  #lastThought: { readonly state: ItemState; readonly part: unknown } | null = null;
+  isBetweenItems = false;
+
+  constructor(output: OutputMeter) {
+    this.#output = output;
+  }
+
+  /** An event as a choice; null when it says nothing to a client of another format. */
+  read(type: string, json: JsonObject): JsonObject | null {
+    switch (type) {
+      case "response.output_item.added":
+        return choiceOf(this.#begin(json));
+      case "response.output_item.done":
+        return choiceOf(this.#finish(json));
+      case "response.output_text.delta":
+        return this.#text(json);
+      case "response.refusal.delta":
+        return choiceOf(this.#refusal(json.delta, this.#stateOf(json)));
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        return choiceOf(this.#thought(json.delta, this.#stateOf(json), { event: type, part: partOf(json) }));
+      case "response.function_call_arguments.delta":
+      case "response.custom_tool_call_input.delta":
+        return choiceOf(this.#arguments(json.delta, this.#stateOf(json)));
+      default:
+        return null;
+    }
+  }
+
+  /** What the whole response has and no event has brought. */
+  readRest(output: unknown): JsonObject {
+    const deltas = itemsIn(output).map((item, index) => this.#finish({ output_index: index, item }));
+    return deltas.reduce<JsonObject>((all, delta) => merged(all, delta ?? {}), {});
+  }
+
+  /** By the place in the output; some hosts name only the item. */
+  #stateOf({ output_index: index, item_id: id, item }: JsonObject): ItemState {
+    const itemId = isObject(item) ? item.id : id;
+    const known = this.#states.get(index) ?? this.#states.get(itemId);
+    const state = known ?? {
+      textLength: 0,
+      refusalLength: 0,
+      thoughtBy: null,
+      callIndex: null,
+      isCustom: false,
+      pending: "",
+      isDone: false,
+    };
+    if (typeof index === "number") this.#states.set(index, state);
+    if (typeof itemId === "string") this.#states.set(itemId, state);
+    return state;
+  }
+
+  #begin(json: JsonObject): JsonObject | null {
+    const item: Item = isObject(json.item) ? json.item : {};
+    const state = this.#stateOf(json);
+    this.#open.add(state);
+    this.isBetweenItems = false;
+    if (isCall(item)) return this.#openCall(item, state);
+    // A tool that the provider runs is part of the answer: no other model takes over from here.
+    if (item.type !== "message" && item.type !== "reasoning") this.#output.add(String(item.type));
+    return null;
+  }
+
+  #finish(json: JsonObject): JsonObject | null {
+    const item: Item = isObject(json.item) ? json.item : {};
+    const state = this.#stateOf(json);
+    if (state.isDone) return null;
+    state.isDone = true;
+    this.#open.delete(state);
+    this.isBetweenItems = this.#open.size === 0 && item.type !== "reasoning";
+    if (item.type === "message") return this.#finishMessage(item, state);
+    if (item.type === "reasoning") return this.#finishReasoning(item, state);
+    return isCall(item) ? this.#finishCall(item, state) : null;
+  }
+
+  #finishMessage(item: Item, state: ItemState): JsonObject | null {
+    const said = this.#say(partText(item, "text").slice(state.textLength), state);
+    const refused = this.#refusal(partText(item, "refusal").slice(state.refusalLength), state);
+    return said === null && refused === null ? null : { ...said, ...refused };
+  }
+
+  #finishReasoning(item: Item, state: ItemState): JsonObject | null {
+    const thought = this.#thought(state.thoughtBy === null ? reasoningText(item) : "", state, WHOLE);
+    const detail = detailOf(item);
+    if (detail === null) return thought;
+    this.#details += 1;
+    return { ...thought, reasoning_details: [{ ...detail, index: this.#details - 1 }] };
+  }
+
+  #text(json: JsonObject): JsonObject | null {
+    const delta = this.#say(json.delta, this.#stateOf(json));
+    const logprobs = itemsIn(json.logprobs);
+    if (delta === null) return null;
+    return logprobs.length === 0 ? { delta } : { delta, logprobs: { content: logprobs, refusal: null } };
+  }
+
+  #say(text: unknown, state: ItemState): JsonObject | null {
+    if (typeof text !== "string" || text === "") return null;
+    const gap = this.#lastSaid === null || this.#lastSaid === state ? "" : PARAGRAPH;
+    this.#lastSaid = state;
+    state.textLength += text.length;
+    this.#output.add(text);
+    return { content: gap + text };
+  }
+
+  #refusal(text: unknown, state: ItemState): JsonObject | null {
+    if (typeof text !== "string" || text === "") return null;
+    state.refusalLength += text.length;
+    this.#output.add(text);
+    return { refusal: text };
+  }
+
+  #thought(text: unknown, state: ItemState, { event, part }: ThoughtPlace): JsonObject | null {
+    if (typeof text !== "string" || text === "" || (state.thoughtBy ?? event) !== event) return null;
+    state.thoughtBy = event;
+    const { state: lastState = state, part: lastPart = part } = this.#lastThought ?? {};
+    const gap = lastState === state && lastPart === part ? "" : PARAGRAPH;
+    this.#lastThought = { state, part };
+    this.#output.add(text);
+    return { reasoning_content: gap + text };
+  }
+
+  #openCall(item: Item, state: ItemState): JsonObject | null {
+    if (typeof item.name !== "string" || state.callIndex !== null) return null;
+    const index = this.callIds.length;
+    const id = callId(item) || `call_${index}`;
+    this.callIds.push(id);
+    state.callIndex = index;
+    state.isCustom = item.type === "custom_tool_call";
+    const text = state.pending;
+    state.pending = "";
+    state.textLength = text.length;
+    this.#output.add(item.name + text);
+    const called = state.isCustom
+      ? { type: "custom", custom: { name: item.name, input: text } }
+      : { type: "function", function: { name: item.name, arguments: text } };
+    return { tool_calls: [{ index, id, ...called }] };
+  }
+
+  #arguments(text: unknown, state: ItemState): JsonObject | null {
+    if (typeof text !== "string" || text === "") return null;
+    if (state.callIndex === null) {
+      state.pending += text;
+      return null;
+    }
+    state.textLength += text.length;
+    this.#output.add(text);
+    const called = state.isCustom ? { custom: { input: text } } : { function: { arguments: text } };
+    return { tool_calls: [{ index: state.callIndex, ...called }] };
+  }
+
+  /** Clients parse the arguments of a function, also where there are none. */
+  #finishCall(item: Item, state: ItemState): JsonObject | null {
+    const opened = this.#openCall(item, state);
+    const whole = callText(item);
+    const isWithout = whole === "" && state.textLength === 0 && !state.isCustom;
+    const rest = this.#arguments(isWithout ? "{}" : whole.slice(state.textLength), state);
+    return opened === null ? rest : merged(opened, rest ?? {});
+  }
+}
+
+/** The event that brought a piece of reasoning, and the part of the item that it belongs to. */
+interface ThoughtPlace {
+  readonly event: string;
+  readonly part: unknown;
+}
+
+/** Reasoning that came with the finished item. */
+const WHOLE: ThoughtPlace = { event: "done", part: null };
+
+function partOf({ summary_index: summary, content_index: content }: JsonObject): unknown {
+  return summary ?? content ?? null;
+}
+
+function choiceOf(delta: JsonObject | null): JsonObject | null {
+  return delta === null ? null : { delta };
+}
+
+/** Two deltas as one. */
+function merged(one: JsonObject, other: JsonObject): JsonObject {
+  const all: Record<string, unknown> = { ...one };
+  for (const [name, value] of Object.entries(other)) {
+    const before = all[name];
+    if (typeof before === "string") all[name] = before + String(value);
+    else all[name] = Array.isArray(before) ? [...before, ...(value as readonly unknown[])] : value;
+  }
+  return all;
+}

@@ -1,0 +1,33 @@
+// Token counts of the Responses format. They are those of chat-completions under other names: what was cached or thought
+// is counted inside.
+
+import { promptTokens, type Usage } from "../../core/chat.ts";
+import { readUsage } from "../openai-chat/usage.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+
+/** Null when there are no counts, or such that cannot be true. */
+export function readResponsesUsage(usage: unknown): Usage | null {
+  if (!isObject(usage)) return null;
+  const { input_tokens_details: inputDetails, output_tokens_details: outputDetails } = usage;
+  return readUsage({
+    usage: {
+      prompt_tokens: usage.input_tokens,
+      completion_tokens: usage.output_tokens,
+      total_tokens: usage.total_tokens,
+      ...(isObject(inputDetails) ? { prompt_tokens_details: inputDetails } : {}),
+      ...(isObject(outputDetails) ? { completion_tokens_details: outputDetails } : {}),
+    },
+  });
+}
+
+/** From whichever provider the counts came. */
+export function writeResponsesUsage({ buckets, reasoning }: Usage): JsonObject {
+  const input = promptTokens(buckets);
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: buckets.cacheRead, cache_write_tokens: buckets.cacheWrite },
+    output_tokens: buckets.output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: input + buckets.output,
+  };
+}

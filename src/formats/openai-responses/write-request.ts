@@ -1,0 +1,165 @@
+// A Responses request for a provider that speaks the format: the client's own with the necessary changes, or one
+// converted from chat-completions. Nothing is stored there, because the gateway keeps the state of conversations.
+
+import type { Model } from "../../core/model.ts";
+import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
+import { isControlField } from "../service/controls.ts";
+import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
+import { isEffort, nearestEffort } from "../wire/effort.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import { rawValue, spliceFields } from "../wire/json-source.ts";
+import { detailsOf, isSealed } from "../wire/reasoning-details.ts";
+import { REASONING_HISTORY } from "./faults.ts";
+import { outputCap, writeFields } from "./from-chat/fields.ts";
+import { writeInput } from "./from-chat/input.ts";
+import { ENCRYPTED_REASONING, RESPONSES, wantsEncrypted } from "./items.ts";
+import { type Item, itemsIn } from "./output-items.ts";
+
+const PATH = "/responses";
+
+/** What the gateway does itself; a provider that stores nothing could not. */
+const OWN_FIELDS = ["previous_response_id", "conversation", "background"] as const;
+
+type Changes = Map<string, string | Buffer | null>;
+
+/** A client's own request: its bytes, but for what this model would refuse. */
+export function passResponsesRequest(outgoing: Outgoing): ProviderRequest {
+  const { request, model, refusedFields } = outgoing;
+  const { body, source } = request;
+  const conversion = new Conversion();
+  const changes: Changes = new Map([["model", JSON.stringify(model.upstream)]]);
+  for (const name of Object.keys(body)) if (isControlField(name)) changes.set(name, null);
+  for (const name of OWN_FIELDS) if (body[name] !== undefined) changes.set(name, null);
+  if (body.store !== false) changes.set("store", "false");
+  const cap = outputCap(body.max_output_tokens, outgoing);
+  if (cap !== null && cap !== body.max_output_tokens) changes.set("max_output_tokens", String(cap));
+  change("include", adaptInclude(body, model), changes);
+  change("input", adaptInput(body.input, outgoing, conversion), changes);
+  change("reasoning", adaptEffort(body.reasoning, model, conversion), changes);
+  for (const [from, to] of Object.entries(model.dialect.renames)) {
+    const value = rawValue(source, from);
+    if (value !== null) changes.set(from, null).set(to, value);
+  }
+  const refused = [...model.dialect.refuses, ...refusedFields].filter((name) => isGiven(name, body));
+  for (const name of refused) dropRefused(name, body, changes);
+  return written({ body: spliceFields(source, changes), dropped: [], refused }, conversion);
+}
+
+function change(name: string, value: unknown, changes: Changes): void {
+  if (value !== null) changes.set(name, JSON.stringify(value));
+}
+
+/** A request in the internal shape. */
+export function writeResponsesRequest(outgoing: Outgoing): ProviderRequest {
+  const { request, model, refusedFields } = outgoing;
+  const conversion = new Conversion();
+  const given = request.body;
+  // A model's rules name the fields as chat-completions does, a provider's refusal as this format does.
+  const refused = model.dialect.refuses.filter((name) => given[name] !== undefined);
+  const kept = refused.reduce<JsonObject>(withoutField, given);
+  const { fields, dropped } = writeFields(kept, outgoing, conversion);
+  const stripsReasoning = refusedFields.includes(REASONING_HISTORY);
+  const input = writeInput(request.chat.messages, { dialect: model.dialect, stripsReasoning, conversion });
+  const whole: JsonObject = { model: model.upstream, input, ...fields };
+  const late = [...model.dialect.refuses, ...refusedFields].filter((name) => isGiven(name, whole));
+  const body = renamed(late.reduce<JsonObject>(withoutField, whole), model);
+  return written({ body: Buffer.from(JSON.stringify(body)), dropped, refused: [...refused, ...late] }, conversion);
+}
+
+interface Written {
+  readonly body: Buffer;
+  /** What the format has no place for, and what the model refuses. */
+  readonly dropped: readonly string[];
+  readonly refused: readonly string[];
+}
+
+function written({ body, dropped, refused }: Written, conversion: Conversion): ProviderRequest {
+  if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
+  for (const name of refused) conversion.note(`dropped '${name}': the model refuses it`);
+  const conversions = conversion.notes;
+  const droppedFields = [...dropped, ...refused];
+  return { path: PATH, body, droppedFields, ...(conversions.length === 0 ? {} : { conversions }) };
+}
+
+// Fields by their path: a provider refuses `reasoning.summary` and takes the rest of `reasoning`.
+
+function isGiven(path: string, body: JsonObject): boolean {
+  const [name = "", inner] = path.split(".", 2);
+  const value = body[name];
+  return inner === undefined ? value !== undefined : isObject(value) && value[inner] !== undefined;
+}
+
+function withoutField(body: JsonObject, path: string): JsonObject {
+  const [name = "", inner] = path.split(".", 2);
+  const { [name]: value, ...rest } = body;
+  return inner === undefined || !isObject(value) ? rest : { ...rest, [name]: withoutField(value, inner) };
+}
+
+function dropRefused(path: string, body: JsonObject, changes: Changes): void {
+  const [name = "", inner] = path.split(".", 2);
+  const value = body[name];
+  changes.set(name, inner === undefined ? null : JSON.stringify(withoutField(value as JsonObject, inner)));
+}
+
+function renamed(body: JsonObject, { dialect }: Model): JsonObject {
+  const entries = Object.entries(body).map(([name, value]) => [dialect.renames[name] ?? name, value]);
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+// What changes of a client's own request; null for what can go as it is.
+
+/** What the gateway stores for the client must be of use in a later turn, which the provider will know nothing of. */
+function adaptInclude(body: JsonObject, { capabilities }: Model): readonly unknown[] | null {
+  if (body.store === false || !capabilities.has("reasoning") || wantsEncrypted(body)) return null;
+  return [...(Array.isArray(body.include) ? body.include : []), ENCRYPTED_REASONING];
+}
+
+function adaptEffort(reasoning: unknown, { dialect }: Model, conversion: Conversion): JsonObject | null {
+  if (!isObject(reasoning) || !isEffort(reasoning.effort) || dialect.efforts === undefined) return null;
+  const effort = nearestEffort(reasoning.effort, dialect);
+  if (effort === reasoning.effort) return null;
+  conversion.note(`asked for effort '${effort ?? "as usual"}' instead of '${reasoning.effort}'`);
+  return effort === null ? withoutField(reasoning, "effort") : { ...reasoning, effort };
+}
+
+function adaptInput(
+  input: unknown,
+  { model, refusedFields }: Outgoing,
+  conversion: Conversion,
+): readonly unknown[] | null {
+  if (!Array.isArray(input)) return null;
+  const strips = refusedFields.includes(REASONING_HISTORY);
+  const takesPlain = (model.dialect.reasoningHistory ?? "drop") !== "drop";
+  const kept = input.filter((item) => !isReasoning(item) || (!strips && isUsable(item, takesPlain)));
+  if (kept.length === input.length) return null;
+  conversion.note("dropped reasoning that another model left behind: this one cannot open it");
+  return kept;
+}
+
+function isReasoning(item: unknown): item is Item {
+  return isObject(item) && item.type === "reasoning";
+}
+
+/** Reasoning that is not sealed stands for something the provider has stored, unless its host takes it in plain words. */
+function isUsable({ encrypted_content: sealed }: Item, takesPlain: boolean): boolean {
+  if (typeof sealed !== "string" || sealed === "") return takesPlain;
+  return !isSealed(sealed);
+}
+
+// What a request still asks for when a field of it is left out.
+
+/** What the gateway adds to a request, or writes for a wish that can go unfulfilled. */
+const WRITTEN_BY_US: ReadonlySet<string> = new Set(["include", "store", "reasoning", "max_output_tokens"]);
+
+export function mayLeaveOut(field: string, { body, chat, isNative }: SentRequest): boolean {
+  if (field === REASONING_HISTORY) {
+    return isNative
+      ? itemsIn(body.input).some(isReasoning)
+      : chat.messages.some((message) => detailsOf(RESPONSES, message).length > 0);
+  }
+  const [name = "", inner] = field.split(".", 2);
+  if (ESSENTIAL_FIELDS.has(name)) return false;
+  // The form of the answer stands in the same field as its verbosity.
+  if (name === "text") return inner === "verbosity";
+  return WRITTEN_BY_US.has(name) || body[name] !== undefined;
+}
