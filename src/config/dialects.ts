@@ -8,7 +8,7 @@ import type { Report } from "./report.ts";
 const OUTPUT_CAPS: readonly Dialect["outputCap"][] = ["as-sent", "max_tokens", "max_completion_tokens"];
 const TOOL_IDS: readonly Dialect["toolIds"][] = ["any", "alphanumeric-9", "safe-40"];
 const REASONING_HISTORY: readonly NonNullable<Dialect["reasoningHistory"]>[] = ["keep", "drop", "tool-turns"];
-const THINKING: readonly NonNullable<Dialect["thinking"]>[] = ["adaptive", "budget", "none"];
+const THINKING: readonly NonNullable<Dialect["thinking"]>[] = ["adaptive", "level", "budget", "none"];
 const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const fieldName = text({ test: (value) => FIELD_NAME.test(value), expected: "the name of a request field" });
 
@@ -29,6 +29,7 @@ export const dialectChanges: Reader<Partial<Dialect>> = shape({
   takesPrefill: truth,
   takesSystemInMiddle: truth,
   takesOutputFormat: truth,
+  takesFormatWithTools: truth,
 });
 
 /** A mapping whose keys match and whose values are one line of text each. */

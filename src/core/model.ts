@@ -44,14 +44,16 @@ interface CrossFormatDialect {
   readonly needsThoughtSignatures: boolean;
   readonly takesTopK: boolean;
   readonly takesCacheControl: boolean;
-  /** Messages format: the form in which thinking is asked for. */
-  readonly thinking: "adaptive" | "budget" | "none";
-  /** Messages format: whether the last message may be the beginning of the answer. */
+  /** The form in which thinking is asked for: in Messages adaptive or by a budget, in Gemini by a level or a budget. */
+  readonly thinking: "adaptive" | "level" | "budget" | "none";
+  /** Messages and Gemini: whether the last message may be the beginning of the answer. */
   readonly takesPrefill: boolean;
   /** Messages format: whether `role: "system"` may stand among the messages. */
   readonly takesSystemInMiddle: boolean;
   /** Messages format: whether `output_config.format` is known. */
   readonly takesOutputFormat: boolean;
+  /** Gemini format: whether a form of the answer can be asked for together with tools. */
+  readonly takesFormatWithTools: boolean;
 }
 
 export interface Model {

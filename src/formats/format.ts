@@ -244,6 +244,10 @@ export interface ProviderFault {
   readonly isFieldRefused: boolean;
   /** The code speaks of money: enough for advice to the operator, too little to judge by. */
   readonly mentionsBilling: boolean;
+  /** The key or the region of the gateway is refused, whatever the status says. */
+  readonly isGatewayRefused?: boolean;
+  /** How long to wait, where the body says so; null or absent where it does not. */
+  readonly retryAfterMs?: number | null;
 }
 
 /** A response that did not stream. Codecs convert it only when `completion` is read. */

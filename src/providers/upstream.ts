@@ -44,7 +44,7 @@ export function createUpstream(provider: Provider, onStale: () => void): Transpo
     connections,
     onStale,
     inFlight: 0,
-    pathOf: (path) => `${basePath}${path}${base.search}`,
+    pathOf: (path) => `${basePath}${path}${path.includes("?") ? base.search.replace("?", "&") : base.search}`,
     wholeHeaders: headerList(provider, { isStream: false }),
     streamHeaders: headerList(provider, { isStream: true }),
   };

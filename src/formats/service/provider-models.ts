@@ -11,12 +11,13 @@ export function readListedModels(bytes: Buffer): readonly ListedModel[] | null {
   } catch {
     return null;
   }
-  const rows = isObject(answer) ? answer.data : answer;
+  const rows = isObject(answer) ? (answer.data ?? answer.models) : answer;
   if (!Array.isArray(rows)) return null;
   return rows.filter(isObject).flatMap(readRow);
 }
 
-function readRow({ id, aliases, pricing }: JsonObject): readonly ListedModel[] {
+/** Google's list has names instead of ids. */
+function readRow({ name, id = name, aliases, pricing }: JsonObject): readonly ListedModel[] {
   if (typeof id !== "string") return [];
   const others = Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === "string") : [];
   return [{ id: withoutPrefix(id), aliases: others, price: isObject(pricing) ? readPrice(pricing) : null }];

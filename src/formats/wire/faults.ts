@@ -15,7 +15,8 @@ export function faultOf(message: string, code: string, param = ""): ProviderFaul
   };
 }
 
-const TOO_LONG = /prompt is too long|maximum context length|context (?:window|limit)|too many tokens/i;
+const TOO_LONG =
+  /prompt is too long|maximum context length|context (?:window|limit)|too many tokens|maximum number of tokens/i;
 // Anthropic says with a 400 that the operator has not paid, OpenAI with a 429, and others may do either.
 const UNPAID = /credit balance is too low|billing hard limit|exceeded your current quota/i;
 const FIELD_REFUSED = /unsupported_(parameter|value)|unknown_parameter|extra_forbidden/;

@@ -202,10 +202,10 @@ export function parseResponse(bytes: Buffer): ParsedBody | null {
   return scan.state === "object" && body !== null ? { source: scan.source, body } : null;
 }
 
-/** Null when the bytes are no JSON object. */
-export function parseObject(bytes: Buffer): JsonObject | null {
+/** Null when they are no JSON object. */
+export function parseObject(given: Buffer | string): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    const value: unknown = JSON.parse(given.toString());
     return isObject(value) ? value : null;
   } catch {
     return null;

@@ -61,6 +61,12 @@ function sinceEpochOrWaitMs(value: number, nowMs: number): number {
   return value > 1e8 ? value * 1000 - nowMs : value * 1000;
 }
 
+/** A duration in a provider's own words, such as `22s`; null when it is none. */
+export function readDelayMs(text: string): number | null {
+  const waitMs = durationMs(text);
+  return waitMs === null ? null : clamp(waitMs);
+}
+
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** `6m0s`, `1.5s`, `20ms`. */

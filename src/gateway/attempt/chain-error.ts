@@ -66,7 +66,8 @@ function lastError({ attempts, failures }: WalkedChain): string {
   return `Last error: ${provider} ${failure.kind === "status" ? `returned ${failure.status}` : WHAT_HAPPENED[failure.kind]}.`;
 }
 
-function refusalOf({ kind, status }: Failure): string | undefined {
+function refusalOf({ kind, status, fault }: Failure): string | undefined {
+  if (fault?.isGatewayRefused === true) return "it refused the gateway's API key or region";
   return kind === "status" ? REFUSALS[status ?? 0] : undefined;
 }
 

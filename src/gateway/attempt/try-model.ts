@@ -147,7 +147,7 @@ async function readRefusal(
   const bytes = await readAll(body, ERROR_BYTES_MAX);
   const fault = format.readError(bytes ?? Buffer.alloc(0));
   const message = `status ${status}${fault.message === "" ? "" : `: ${fault.message.slice(0, 300)}`}`;
-  const retryAfterMs = readRetryAfterMs(headers, nowMs, format.rateLimitHeaders);
+  const retryAfterMs = readRetryAfterMs(headers, nowMs, format.rateLimitHeaders) ?? fault.retryAfterMs ?? null;
   return failed({ kind: "status", status, message, fault, retryAfterMs });
 }
 

@@ -75,6 +75,6 @@ function judgeStatus(failure: Failure): Verdict {
 }
 
 function judgeRejection(fault: ProviderFault | null): Verdict {
-  if (fault?.isUnpaid === true) return OPERATOR_FAULT;
+  if (fault?.isUnpaid === true || fault?.isGatewayRefused === true) return OPERATOR_FAULT;
   return fault?.isFieldRefused === true ? REFUSED_FIELD : CLIENT_FAULT;
 }

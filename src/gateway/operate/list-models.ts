@@ -45,9 +45,11 @@ export async function listModels(provider: Provider, services: ListServices): Pr
   const bytes = reply.ok ? await readAll(reply.body, LIST_BYTES_MAX) : null;
   const told = { provider, clock, durationMs: now() - sentAtMs };
   const models = reply.ok && reply.status <= 299 && bytes !== null ? format.listing.read(bytes) : null;
-  const failure = failureOf(reply, { hasList: models !== null, isOutOfPatience: signal.aborted, patienceMs });
+  const fault = reply.ok && reply.status > 299 && bytes !== null ? format.readError(bytes) : null;
+  const isRefused = fault?.isGatewayRefused === true;
+  const terms = { hasList: models !== null, isRefused, isOutOfPatience: signal.aborted, patienceMs };
+  const failure = failureOf(reply, terms);
   if (failure !== null) {
-    const fault = bytes === null || failure.kind !== "status" ? null : format.readError(bytes);
     const clean = fault === null ? null : { ...fault, message: redact(fault.message) };
     return { ...told, models: null, ...adviseOn({ ...failure, fault: clean }, { provider, model: null }) };
   }
@@ -58,19 +60,20 @@ const NO_BODY = Buffer.alloc(0);
 
 interface ListReply {
   readonly hasList: boolean;
+  readonly isRefused: boolean;
   readonly isOutOfPatience: boolean;
   readonly patienceMs: number;
 }
 
 /** Null also where the provider only has no list. */
-function failureOf(reply: Reply, { hasList, isOutOfPatience, patienceMs }: ListReply): Failure | null {
+function failureOf(reply: Reply, { hasList, isRefused, isOutOfPatience, patienceMs }: ListReply): Failure | null {
   const nothing = { status: null, fault: null, retryAfterMs: null };
   const broken = reply.ok ? reply.body.failure : reply.failure;
   if (isOutOfPatience) return { ...nothing, kind: "timeout", message: `no answer within ${patienceMs / 1000} s` };
   if (broken !== null) return { ...nothing, ...broken };
   if (!reply.ok) return null;
   const { status } = reply;
-  if (TELLING_STATUSES.has(status) || status >= 500) {
+  if (TELLING_STATUSES.has(status) || isRefused || status >= 500) {
     return { ...nothing, kind: "status", status, message: `status ${status}` };
   }
   return status > 299 || hasList ? null : { ...nothing, kind: "unreadable", message: "no list of models" };

@@ -50,7 +50,7 @@ function onStatus(failure: Failure, tested: Tested): Advice {
   const { provider, model } = tested;
   const status = failure.status ?? 0;
   const said = saidBy(failure, provider);
-  if (status === 401 || status === 403)
+  if (status === 401 || status === 403 || failure.fault?.isGatewayRefused === true)
     return { problem: `${provider.id} refuses the key (${status}).${said}`, fix: newKey(provider) };
   if (isUnpaid(failure))
     return {

@@ -62,7 +62,7 @@ export async function startFakeProvider(otherwise: Behaviour = answers("ok")): P
     if (request === null) return;
     requests.push(request);
     waiting.shift()?.(request);
-    const model = String(request.body?.model);
+    const model = modelOf(request);
     const behaviour = queued.get(model)?.shift() ?? standing.get(model) ?? standing.get("*") ?? otherwise;
     await behaviour({ request, response, socket: incoming.socket });
   });
@@ -73,7 +73,7 @@ export async function startFakeProvider(otherwise: Behaviour = answers("ok")): P
     on: (model, behaviour) => void standing.set(model, behaviour),
     once: (model, ...behaviours) => void queued.set(model, [...(queued.get(model) ?? []), ...behaviours]),
     nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
-    callsTo: (model) => requests.filter(({ body }) => body?.model === model).length,
+    callsTo: (model) => requests.filter((request) => modelOf(request) === model).length,
     reset() {
       standing.clear();
       queued.clear();
@@ -81,6 +81,11 @@ export async function startFakeProvider(otherwise: Behaviour = answers("ok")): P
     },
     close: () => closeServer(server),
   };
+}
+
+/** Named in the body, or in the path as Gemini has it. */
+function modelOf({ body, path }: ReceivedRequest): string {
+  return String(body?.model ?? /\/models\/([^:?]+):/.exec(path)?.[1]);
 }
 
 /** Null when the connection broke before the whole request was here. */

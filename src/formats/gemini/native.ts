@@ -1,0 +1,113 @@
+// A Gemini client's own fields, adapted to one Gemini model: the output cap, the form of thinking, and the signatures
+// that it asks for or would refuse. What can go as it is stays as it is.
+
+import type { Outgoing } from "../format.ts";
+import type { Conversion } from "../wire/conversion.ts";
+import { budgetForEffort, isEffort, nearestEffort } from "../wire/effort.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isSealed } from "../wire/reasoning-details.ts";
+import { outputCap, SAME_FIELDS } from "./from-chat/config.ts";
+import { CONFIG, PENALTIES, SIGNATURES } from "./read-error.ts";
+import { FOREIGN_SIGNATURE, type Part, partsOf } from "./shape.ts";
+
+/** The changed field under the name it has or gets; null when nothing changes. */
+export function adaptConfig(
+  body: JsonObject,
+  outgoing: Outgoing,
+  conversion: Conversion,
+): { readonly name: string; readonly value: JsonObject } | null {
+  const name = body.generation_config === undefined ? "generationConfig" : "generation_config";
+  const given: JsonObject = isObject(body[name]) ? body[name] : {};
+  const value: Record<string, unknown> = { ...given };
+  const cap = outputCap(given.maxOutputTokens, outgoing);
+  if (cap !== null) value.maxOutputTokens = cap;
+  for (const field of refusedConfig(outgoing)) {
+    if (value[field] === undefined) continue;
+    delete value[field];
+    conversion.note(`dropped '${CONFIG}${field}': the model refuses it`);
+  }
+  if (isObject(value.thinkingConfig)) adaptThinking(value, value.thinkingConfig, outgoing, conversion);
+  return isSame(given, value) ? null : { name, value };
+}
+
+/** Also fields that the dialect lists under their names in chat-completions. */
+function refusedConfig({ model, refusedFields }: Outgoing): readonly string[] {
+  return [...configNames(refusedFields), ...model.dialect.refuses.map((name) => SAME_FIELDS[name] ?? name)];
+}
+
+/** The fields of `generationConfig` among those that were refused. */
+export function configNames(refusedFields: readonly string[]): readonly string[] {
+  return refusedFields.flatMap((name) => {
+    if (name === PENALTIES) return ["presencePenalty", "frequencyPenalty"];
+    return name.startsWith(CONFIG) ? [name.slice(CONFIG.length)] : [];
+  });
+}
+
+/** Models with budgets know no levels; those with levels still take a budget. */
+function adaptThinking(
+  config: Record<string, unknown>,
+  thinking: JsonObject,
+  { model }: Outgoing,
+  conversion: Conversion,
+): void {
+  const { dialect } = model;
+  if (dialect.thinking === "none") {
+    delete config.thinkingConfig;
+    conversion.note(`dropped '${CONFIG}thinkingConfig': it does not think`);
+    return;
+  }
+  const level = String(thinking.thinkingLevel).toLowerCase();
+  if (dialect.thinking !== "budget" || !isEffort(level)) return;
+  const { thinkingLevel: _, ...rest } = thinking;
+  const thinkingBudget = budgetForEffort(nearestEffort(level, dialect) ?? level);
+  config.thinkingConfig = { ...rest, thinkingBudget };
+  conversion.note(`asked for thinking with a budget of ${thinkingBudget} tokens: the model takes no levels`);
+}
+
+function isSame(given: JsonObject, value: JsonObject): boolean {
+  const names = Object.keys(value);
+  return names.length === Object.keys(given).length && names.every((name) => value[name] === given[name]);
+}
+
+/** The same value when every signature can go as it is. */
+export function adaptContents(contents: unknown, outgoing: Outgoing, conversion: Conversion): unknown {
+  if (!Array.isArray(contents)) return contents;
+  const rules = {
+    needsSignatures: outgoing.model.dialect.needsThoughtSignatures === true,
+    stripsSignatures: outgoing.refusedFields.includes(SIGNATURES),
+  };
+  let isChanged = false;
+  const adapted = contents.map((content: unknown) => {
+    if (!isObject(content) || content.role !== "model") return content;
+    const parts = adaptParts(partsOf(content), rules);
+    isChanged ||= parts !== null;
+    return parts === null ? content : { ...content, parts };
+  });
+  if (isChanged) conversion.note("replaced thought signatures that this model did not make");
+  return isChanged ? adapted : contents;
+}
+
+interface SignatureRules {
+  readonly needsSignatures: boolean;
+  readonly stripsSignatures: boolean;
+}
+
+/** Null when nothing changes. Of several calls made at once only the first is signed. */
+function adaptParts(parts: readonly Part[], { needsSignatures, stripsSignatures }: SignatureRules): Part[] | null {
+  const firstCall = parts.findIndex(({ functionCall }) => functionCall !== undefined);
+  let isChanged = false;
+  const adapted = parts.flatMap((part, index) => {
+    const { thoughtSignature: signature, ...rest } = part;
+    const isForeign = signature !== undefined && (stripsSignatures || isSealed(signature));
+    const isUnsigned = signature === undefined || isForeign;
+    if (isUnsigned && index === firstCall && needsSignatures) {
+      isChanged = true;
+      return [{ ...rest, thoughtSignature: FOREIGN_SIGNATURE }];
+    }
+    if (!isForeign) return [part];
+    isChanged = true;
+    // A part that only carried the signature, or a thought, says nothing without it.
+    return rest.thought === true || rest.text === "" ? [] : [rest];
+  });
+  return isChanged ? adapted : null;
+}

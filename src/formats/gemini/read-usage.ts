@@ -1,0 +1,54 @@
+// Token counts of the Gemini format. Cached tokens are counted inside the prompt, thoughts beside the answer, and what
+// built-in tools brought in beside both.
+
+import type { Usage } from "../../core/chat.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+
+/** A count above this cannot be true. */
+const TOKENS_MAX = 1e9;
+const COUNTERS = [
+  "promptTokenCount",
+  "cachedContentTokenCount",
+  "toolUsePromptTokenCount",
+  "candidatesTokenCount",
+  "thoughtsTokenCount",
+] as const;
+
+/** Null when there are no counts, or such that cannot be true. */
+export function readGeminiUsage(metadata: unknown): Usage | null {
+  if (!isObject(metadata) || !isCount(metadata.promptTokenCount)) return null;
+  const counts = COUNTERS.map((name) => metadata[name] ?? 0);
+  if (!counts.every(isCount)) return null;
+  const [prompt = 0, cached = 0, ofTools = 0, candidates = 0, thoughts = 0] = counts;
+  const cacheRead = Math.min(cached, prompt);
+  const input = prompt - cacheRead + ofTools;
+  const output = candidates + thoughts;
+  return {
+    buckets: { input, cacheRead, cacheWrite: 0, output },
+    longCacheWrite: 0,
+    reasoning: thoughts,
+    reported: reportedAs({ prompt: prompt + ofTools, cacheRead, output, thoughts }),
+  };
+}
+
+interface Counts {
+  readonly prompt: number;
+  readonly cacheRead: number;
+  readonly output: number;
+  readonly thoughts: number;
+}
+
+/** As a chat-completions client sees it. */
+function reportedAs({ prompt, cacheRead, output, thoughts }: Counts): JsonObject {
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    total_tokens: prompt + output,
+    ...(cacheRead > 0 ? { prompt_tokens_details: { cached_tokens: cacheRead } } : {}),
+    ...(thoughts > 0 ? { completion_tokens_details: { reasoning_tokens: thoughts } } : {}),
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX;
+}

@@ -1,0 +1,114 @@
+// A Gemini request for a provider that speaks the format. It is the client's own request with the necessary changes, or
+// one converted from chat-completions.
+
+import type { ChatRequest } from "../../core/chat.ts";
+import type { Model } from "../../core/model.ts";
+import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
+import { isControlField } from "../service/controls.ts";
+import { Conversion, unconvertible } from "../wire/conversion.ts";
+import { isObject, type JsonObject } from "../wire/fields.ts";
+import { spliceFields } from "../wire/json-source.ts";
+import { writeConfig } from "./from-chat/config.ts";
+import { writeContents } from "./from-chat/contents.ts";
+import { textPart } from "./from-chat/parts.ts";
+import { writeTools } from "./from-chat/tools.ts";
+import { adaptConfig, adaptContents, configNames } from "./native.ts";
+import { CONFIG, INSTRUCTION, SIGNATURES } from "./read-error.ts";
+import type { Content, Part } from "./shape.ts";
+
+/** A client's own request: its bytes, but for what this model would refuse. */
+export function passGeminiRequest(outgoing: Outgoing): ProviderRequest {
+  const { request, model } = outgoing;
+  const { body, source, chat } = request;
+  const conversion = new Conversion();
+  const changes = new Map<string, string | null>();
+  const refused = refusedNames(outgoing).filter((name) => body[name] !== undefined);
+  for (const name of Object.keys(body)) if (isControlField(name) || name === "model") changes.set(name, null);
+  for (const name of refused) {
+    changes.set(name, null);
+    conversion.note(`dropped '${name}': the model refuses it`);
+  }
+  const config = adaptConfig(body, outgoing, conversion);
+  if (config !== null) changes.set(config.name, JSON.stringify(config.value));
+  const contents = adaptContents(body.contents, outgoing, conversion);
+  if (contents !== body.contents) changes.set("contents", JSON.stringify(contents));
+  return {
+    path: pathOf(model, chat),
+    body: changes.size === 0 ? source.bytes : spliceFields(source, changes),
+    droppedFields: refused,
+    ...noted(conversion),
+  };
+}
+
+/** A request in the internal shape. */
+export function writeGeminiRequest(outgoing: Outgoing): ProviderRequest {
+  const { request, model, refusedFields } = outgoing;
+  const conversion = new Conversion();
+  const refused = refusedNames(outgoing).filter((name) => (request.body[name] ?? null) !== null);
+  for (const name of refused) conversion.note(`dropped '${name}': the model refuses it`);
+  const body = without(request.body, refused);
+  const stripsSignatures = refusedFields.includes(SIGNATURES);
+  const { system, contents } = writeContents(request.chat.messages, { model, conversion, stripsSignatures });
+  const tools = writeTools(body, conversion);
+  const hasTools = tools.tools !== undefined;
+  const written = writeConfig({ ...outgoing, request: { ...request, body }, hasTools }, conversion);
+  if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
+  const instructions = [...system, ...written.instructions.flatMap(textPart)];
+  const config = without(written.config, configNames(refusedFields));
+  const sent: JsonObject = {
+    ...placed(instructions, contents, refusedFields.includes(INSTRUCTION)),
+    ...tools,
+    ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
+  };
+  return {
+    path: pathOf(model, request.chat),
+    body: Buffer.from(JSON.stringify(sent)),
+    droppedFields: [...refused, ...written.dropped],
+    ...noted(conversion),
+  };
+}
+
+/** Some small models take instructions only as a part of the first turn. */
+function placed(instructions: readonly Part[], contents: readonly Content[], isRefused: boolean): JsonObject {
+  if (instructions.length === 0) return { contents };
+  if (!isRefused) return { systemInstruction: { parts: instructions }, contents };
+  const [first, ...others] = contents as readonly [Content, ...Content[]];
+  return { contents: [{ ...first, parts: [...instructions, ...first.parts] }, ...others] };
+}
+
+/** A name with a folder, such as a tuned model's, is taken as it is. */
+function pathOf({ upstream }: Model, { isStream }: ChatRequest): string {
+  const name = upstream.includes("/") ? upstream : `models/${upstream}`;
+  return `/${name.split("/").map(encodeURIComponent).join("/")}:${isStream ? "streamGenerateContent?alt=sse" : "generateContent"}`;
+}
+
+function noted({ notes }: Conversion): Pick<ProviderRequest, "conversions"> {
+  return notes.length === 0 ? {} : { conversions: notes };
+}
+
+/** Top-level fields of either format. */
+function refusedNames({ model, refusedFields }: Outgoing): readonly string[] {
+  return [...model.dialect.refuses, ...refusedFields];
+}
+
+function without(object: JsonObject, names: readonly string[]): JsonObject {
+  if (names.length === 0) return object;
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+}
+
+/** Without one of these the answer would not be what was asked for. */
+const ESSENTIAL: ReadonlySet<string> = new Set([
+  ...["contents", "tools", "toolConfig", "safetySettings", "cachedContent", INSTRUCTION],
+  ...["candidateCount", "responseMimeType", "responseSchema", "responseJsonSchema", "responseModalities"].map(
+    (name) => CONFIG + name,
+  ),
+]);
+
+export function mayLeaveOut(field: string, { body, isNative }: SentRequest): boolean {
+  if (field === SIGNATURES || (field === INSTRUCTION && !isNative)) return true;
+  if (ESSENTIAL.has(field)) return false;
+  if (!isNative) return field.startsWith(CONFIG);
+  const { generationConfig: config } = body;
+  if (!field.startsWith(CONFIG)) return body[field] !== undefined;
+  return isObject(config) && configNames([field]).some((name) => config[name] !== undefined);
+}
