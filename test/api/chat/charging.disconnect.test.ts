@@ -1,4 +1,4 @@
-// What a client pays that disconnects from a stream, to the nano-USD, for both formats at either end: its output so far,
+// What a client pays that disconnects from a stream, to the nano-USD, for every format of clients and providers: its output so far,
 // and where the end was in sight, the usage that the provider reports.
 
 import { once } from "node:events";
@@ -42,7 +42,15 @@ const PROVIDERS = [
   { model: "alpha", input: () => guessedInput, plays: playsChat },
   { model: "gamma", input: () => INPUT, plays: playsMessages },
 ] as const;
-const PATHS = ["/v1/chat/completions", "/v1/messages"] as const;
+const PATHS = ["/v1/chat/completions", "/v1/messages", "/v1/responses"] as const;
+/** The same request in every format: each reads the fields it knows. */
+const ASKED = {
+  ...HELLO,
+  input: HELLO.messages,
+  service_profile: "direct",
+  max_tokens: 4_000,
+  max_output_tokens: 4_000,
+};
 const PAIRS = PROVIDERS.flatMap((provider) => PATHS.map((path) => ({ ...provider, path })));
 
 function playsChat({ said, reasoned = [], beforeUsage, isSilent }: Script): Behaviour {
@@ -100,7 +108,7 @@ async function leavesAfter(word: string, { model, path }: { model: string; path:
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
   });
   request.on("error", () => undefined);
-  request.end(JSON.stringify({ ...HELLO, model, service_profile: "direct", stream: true, max_tokens: 4_000 }));
+  request.end(JSON.stringify({ ...ASKED, model, stream: true }));
   const [response] = await once(request, "response");
   let seen = "";
   for await (const piece of response.setEncoding("utf8")) {
@@ -173,7 +181,7 @@ test.each(PATHS)("%s: an answer without usage is estimated in the same way", asy
   const message = { role: "assistant", content: CHINESE, reasoning_content: "一二三" };
   const choices = [{ index: 0, message, finish_reason: "stop" }];
   bank.provider.on("alpha", answers("", { choices, usage: undefined }));
-  const body = { ...HELLO, model: "alpha", service_profile: "direct", max_tokens: 4_000 };
+  const body = { ...ASKED, model: "alpha" };
   const spent = await bank.spentBy(async () => {
     const answer = await (await bank.gateway.post(path, body)).json();
     expect(answer).toMatchObject({ service: { usageEstimated: true } });
