@@ -193,9 +193,12 @@ function describe(constraints: Constraints): readonly [string, string][] {
     ["chat-quality", constraints.chatQuality],
     ["allow", constraints.allowedModels?.join(" ") ?? null],
     ["block", constraints.blockedModels.join(" ")],
+    ["honour-model", constraints.honoursModel ? "on" : null],
   ];
   return rows.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, String(value)]]));
 }
+
+const NONE = "none";
 
 /** Each flag that sets a rule, and how its text is read; `none` takes the rule away. */
 const RULES: Readonly<Record<string, (text: string, flag: string) => Partial<Constraints>>> = {
@@ -208,6 +211,7 @@ const RULES: Readonly<Record<string, (text: string, flag: string) => Partial<Con
   "chat-quality": (text, flag) => ({ chatQuality: orNull(text, (word) => parseQuality(word, flag)) }),
   allow: (text) => ({ allowedModels: parseList(text) }),
   block: (text) => ({ blockedModels: parseList(text) ?? [] }),
+  "honour-model": (text, flag) => ({ honoursModel: parseWord(text, ["on", "off", NONE], flag) === "on" }),
 };
 
 const DESCRIPTION = "description";
@@ -249,8 +253,6 @@ function parseDescription(flags: Flags): { description?: string | null } {
   const text = textOf(flags, DESCRIPTION);
   return text === null ? {} : { description: orNull(text, (words) => words) };
 }
-
-const NONE = "none";
 
 /** `none` takes a rule away. */
 function orNull<T>(text: string, read: (word: string) => T): T | null {

@@ -61,6 +61,8 @@ export interface Constraints {
   readonly chatQuality: Quality | null;
   readonly allowedModels: readonly string[] | null;
   readonly blockedModels: readonly string[];
+  /** Whether a model that a request names is used as with `direct`. Otherwise the name counts only there. */
+  readonly honoursModel: boolean;
 }
 
 export const NO_CONSTRAINTS: Constraints = {
@@ -73,6 +75,7 @@ export const NO_CONSTRAINTS: Constraints = {
   chatQuality: null,
   allowedModels: null,
   blockedModels: [],
+  honoursModel: false,
 };
 
 export interface RoutingQuestion {

@@ -4,6 +4,7 @@ import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/dec
 import type { GatewayError } from "../core/errors.ts";
 import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
+import { controlsUnder } from "../routing/direct.ts";
 import { type Answer, answer } from "./answer.ts";
 import { attempt, clientDisconnected } from "./attempt/attempt.ts";
 import type { Call, Caller } from "./call.ts";
@@ -81,7 +82,8 @@ export function route(request: RoutableRequest, caller: Caller, services: Servic
 
 /** Another process may have opened the tool loop. Unless it needed a fallback, it chose what would be chosen here. */
 function decideOpening(question: RoutingQuestion, catalog: Services["catalog"]): string | null {
-  const messages = question.controls.profile === "direct" ? null : openingOf(question.chat.messages);
+  const { profile } = controlsUnder(question.constraints, question.controls);
+  const messages = profile === "direct" ? null : openingOf(question.chat.messages);
   return messages === null ? null : decide({ ...question, chat: { ...question.chat, messages } }, catalog).model;
 }
 

@@ -2,7 +2,7 @@
 // catalogue give the same decision.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Controls, Decision, RoutingQuestion } from "../core/decision.ts";
+import type { Decision, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Tier } from "../core/tiers.ts";
@@ -13,13 +13,14 @@ import { classify } from "./classifier/classify.ts";
 import type { Classification } from "./classifier/rules.ts";
 import { readPrompt } from "./classifier/signals.ts";
 import { estimateCost, estimateInputTokens } from "./cost.ts";
-import { directChain } from "./direct.ts";
+import { controlsUnder, directChain } from "./direct.ts";
 import { findHistoryFloor } from "./history.ts";
 import { detectScenario } from "./tools/scenario.ts";
 import { toolScoreOf } from "./tools/scores.ts";
 
 export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
-  const { chat, controls } = question;
+  const { chat } = question;
+  const controls = controlsUnder(question.constraints, question.controls);
   const { profile } = controls;
   const ask = newestAsk(chat.messages);
   const prompt = readPrompt(ask.text);
@@ -43,7 +44,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     model: model.id,
     category: classification.category,
     method: profile === "auto" ? classification.method : profile,
-    reasoning: explain(classification, controls, [...moves, ...chain.notes]),
+    reasoning: explain(classification, question, [...moves, ...chain.notes]),
     costEstimate: estimate.cost,
     baselineCost: estimate.baselineCost,
     savings: estimate.savings,
@@ -58,7 +59,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     score: classification.score,
     isSure: classification.isSure,
     adjustments: [...moves, ...chain.adjustments],
-    controls,
+    controls: question.controls,
     measures: prompt.signals,
   };
 }
@@ -82,13 +83,20 @@ function place({ question, classification, historyFloor, catalog }: PlaceInput):
 }
 
 /** The `reasoning` of a decision: the score, the strongest signals, then each step that changed tier or chain. */
-function explain({ score, tier, signals }: Classification, controls: Controls, notes: readonly string[]): string {
+function explain(
+  { score, tier, signals }: Classification,
+  question: Pick<RoutingQuestion, "controls" | "constraints">,
+  notes: readonly string[],
+): string {
   const classified = `score ${score.toFixed(2)} (${tier}): ${signals.join(", ")}`;
-  return [...openingOf(controls), classified, ...notes].join("; ");
+  return [...openingOf(question), classified, ...notes].join("; ");
 }
 
 // The score is named for the record even where it did not decide.
-function openingOf({ profile, forcedTier, model }: Controls): readonly string[] {
+function openingOf({ controls, constraints }: Pick<RoutingQuestion, "controls" | "constraints">): readonly string[] {
+  const { forcedTier, model } = controls;
+  const { profile } = controlsUnder(constraints, controls);
+  if (profile !== controls.profile) return [`model ${model} honoured by the key's profile, classifier not used`];
   if (profile === "tier") return [`profile tier: ${forcedTier} fixed by the request, classifier not used`];
   if (profile === "direct") return [`profile direct: ${model} fixed by the request, classifier not used`];
   return [];

@@ -1,16 +1,30 @@
 // The profile `direct`: the one model that was named, when this key may have it. Behaviour 5.2, 5.6.
 
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
-import type { Constraints, RoutingQuestion } from "../core/decision.ts";
+import { PLAIN_DIALECT } from "../catalog/dialect.ts";
+import type { Constraints, Controls, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import { isTierAllowed } from "./adjust.ts";
 import { type Chain, candidateOf, constraintNeeds } from "./chain.ts";
 
+/** A client that asks for this model, or for none, leaves the choice to the router. */
+const AUTO = "auto";
+
+function namesModel({ model }: Controls): boolean {
+  return model !== null && model !== "" && model !== AUTO;
+}
+
+/** What the request asks for under the key's profile, which may honour the model that it names. Behaviour 5.14. */
+export function controlsUnder({ honoursModel }: Constraints, controls: Controls): Controls {
+  if (!honoursModel || controls.profile !== "auto" || !namesModel(controls)) return controls;
+  return { ...controls, profile: "direct" };
+}
+
 export function directChain({ controls, constraints, restingModels }: RoutingQuestion, catalog: Catalog): Chain {
-  const id = controls.model;
-  if (id === null || id === "" || id === "auto") {
+  const { model: id } = controls;
+  if (id === null || !namesModel(controls)) {
     const message = "The profile direct needs the id of a model in `model`; the models list has them.";
     throw new GatewayError("badRequest", message, { code: "model_required", param: "model" });
   }
@@ -29,9 +43,22 @@ export function directChain({ controls, constraints, restingModels }: RoutingQue
   };
 }
 
-/** Whether a key with these constraints may ask for the model by name. */
-export function isOffered(model: Model, constraints: Constraints, catalog: Catalog): boolean {
-  return offeredTier(model, constraints, catalog) !== null;
+/** The models that a key with these constraints may ask for by name, for its models list. */
+export function offeredModels(constraints: Constraints, catalog: Catalog): readonly Model[] {
+  const offered = [...catalog.models.values()].filter((model) => offeredTier(model, constraints, catalog) !== null);
+  return constraints.honoursModel ? [autoModel(offered), ...offered] : offered;
+}
+
+/** The router as an entry of the models list: it can do what any of its models can, at no price of its own. */
+function autoModel(models: readonly Model[]): Model {
+  return {
+    ...{ id: AUTO, name: "Auto", vendor: "switchyard", provider: "", upstream: AUTO, tier: "NANO" },
+    ...{ price: null, priceSource: "", scores: null, dialect: PLAIN_DIALECT },
+    priceAsOf: models.map(({ priceAsOf }) => priceAsOf).reduce((a, b) => (a > b ? a : b), ""),
+    context: Math.max(0, ...models.map(({ context }) => context)),
+    maxOutput: Math.max(0, ...models.map(({ maxOutput }) => maxOutput)),
+    capabilities: new Set(models.flatMap(({ capabilities }) => [...capabilities])),
+  };
 }
 
 /** The model's own tier; where a profile leaves that out, the lowest one it allows whose chain has the model. */

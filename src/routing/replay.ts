@@ -19,7 +19,7 @@ import { higherTier, TIERS, type Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { buildChain, type Chain } from "./chain.ts";
 import { CODING } from "./classifier/rules.ts";
-import { directChain } from "./direct.ts";
+import { controlsUnder, directChain } from "./direct.ts";
 
 /** What is left out is as it was decided then. */
 export interface Policy {
@@ -74,10 +74,11 @@ interface Route {
 function routeAgain(past: PastRequest, policy: Policy): Route {
   const { constraints, catalog, toolCallsSeen = new Map() } = policy;
   const { profile, model, toolScenario: scenario, estimatedTokens, controls: asked } = past.decision;
-  const controls = asked ?? { ...NO_CONTROLS, profile, model };
+  const controls = asked ?? { ...NO_CONTROLS, profile, model: profile === "direct" ? model : null };
   const chat = shapeOf(past);
   const question: RoutingQuestion = { chat, controls, constraints, restingModels: new Map(), toolCallsSeen };
-  if (profile === "direct") return { start: [], chain: directChain(question, catalog), notes: [] };
+  const isDirect = controlsUnder(constraints, controls).profile === "direct";
+  if (isDirect) return { start: [], chain: directChain(question, catalog), notes: [] };
   const { start, placement } = place(past.decision, question, policy);
   const chain = buildChain({ question, catalog, placement, scenario, inputTokens: estimatedTokens.input });
   return { start, chain, notes: placement.notes };

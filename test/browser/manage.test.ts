@@ -83,6 +83,13 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const card = page.locator(".cards > li").filter({ hasText: "nightly" });
     await card.getByText("For <b>batch</b> jobs").waitFor();
     await card.getByRole("link", { name: "nightly" }).click();
+    await page.getByLabel("Use the model that a client names").check();
+    await page.getByText("named models: ignored → used").waitFor();
+    await page.getByRole("button", { name: "Save profile" }).click();
+    await page.getByText("“nightly” saved.").waitFor();
+    await page.goto(`${gateway().url}/profiles`);
+    await card.getByText("Named models used").waitFor();
+    await card.getByRole("link", { name: "nightly" }).click();
     await page.getByLabel("Description").fill("");
     await page.getByText("description: For <b>batch</b> jobs → none").waitFor();
     await page.getByRole("button", { name: "Save profile" }).click();

@@ -35,6 +35,7 @@ export const minScore = (score: number) => `BFCL ≥ ${score}`;
 export const needsCapability = (capability: string) => `Needs ${capability}`;
 export const modelsAllowed = (models: string) => `${models} allowed`;
 export const modelsBlocked = (models: string) => `${models} blocked`;
+export const honoursModel = "Named models used";
 
 // provider-test.tsx
 export const testHint = "Sends one tiny request. Uses no credits; your provider may bill it.";

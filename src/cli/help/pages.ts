@@ -92,6 +92,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
           ["  --bfcl-min SCORE", "Function-calling score, 0 to 100"],
           ["  --code-quality, --chat-quality N", "0 fast, 1 balanced, 2 best"],
           ["  --allow, --block LIST", "Model ids, comma-separated"],
+          ["  --honour-model on|off", "Use the model that a client names; auto is routed"],
           ["delete NAME", "Its keys are refused from then on; --yes skips the question"],
         ],
       ],

@@ -36,6 +36,8 @@ const MODEL_IDS_MAX = 500;
 const ModelIds = Type.Array(AnyText, { maxItems: MODEL_IDS_MAX });
 /** One text for the request and the response. */
 const PURPOSE = "What it is for; no rule.";
+const HONOUR =
+  "A model that the client names is used as with `direct`. `auto` is routed, and listed first by /v1/models.";
 
 /** Every rule may be left out or null, which means that it does not constrain. */
 const rules = {
@@ -51,6 +53,7 @@ const rules = {
   chatQuality: optional(Quality),
   allowedModels: optional(ModelIds),
   blockedModels: optional(ModelIds),
+  honourModel: optional(Type.Boolean({ description: HONOUR })),
 };
 
 /** Rules on their own, as a profile that is not saved states them. */
@@ -73,6 +76,7 @@ export const ProfileSchema = named("Profile", {
   // Null allows every model; an empty list allows none.
   allowedModels: nullable(Texts),
   blockedModels: Texts,
+  honourModel: Type.Boolean({ description: HONOUR }),
   createdAt: Time,
   updatedAt: Time,
 });
@@ -179,6 +183,7 @@ export function readConstraints(body: Static<typeof RulesSchema>, { models }: Ca
     chatQuality: body.chatQuality ?? null,
     allowedModels: body.allowedModels ?? null,
     blockedModels: body.blockedModels ?? [],
+    honoursModel: body.honourModel ?? false,
   };
 }
 
@@ -198,6 +203,7 @@ export function writeProfile(profile: Profile): Shape<typeof ProfileSchema> {
     chatQuality: constraints.chatQuality,
     allowedModels: constraints.allowedModels,
     blockedModels: constraints.blockedModels,
+    honourModel: constraints.honoursModel,
     createdAt: isoTime(createdAtMs),
     updatedAt: isoTime(updatedAtMs),
   };

@@ -6,7 +6,7 @@ import { NO_CONSTRAINTS } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
 import type { Caller } from "../../gateway/call.ts";
-import { isOffered } from "../../routing/direct.ts";
+import { offeredModels } from "../../routing/direct.ts";
 import type { CallContext } from "../context.ts";
 import { callerOf } from "./key-admission.ts";
 
@@ -15,12 +15,12 @@ export function registerModels(
   { formats, services: { catalog } }: Pick<CallContext, "formats" | "services">,
 ): void {
   server.get("/v1/models", async (request) => {
-    const reachable = [...catalog.models.values()].filter((model) => canReach(model, callerOf(request), catalog));
+    const reachable = reachableBy(callerOf(request), catalog);
     return formats.of(request).models.list(reachable, catalog, request.query as Record<string, string>);
   });
   const one = (id: string, request: FastifyRequest): object => {
-    const model = catalog.models.get(id);
-    if (model === undefined || !canReach(model, callerOf(request), catalog)) {
+    const model = reachableBy(callerOf(request), catalog).find((each) => each.id === id);
+    if (model === undefined) {
       const message = `There is no model '${id}' for this key. GET /v1/models lists them.`;
       throw new GatewayError("notFound", message, { code: "model_not_found", param: "id" });
     }
@@ -34,6 +34,6 @@ export function registerModels(
   });
 }
 
-function canReach(model: Model, { profile }: Caller, catalog: Catalog): boolean {
-  return isOffered(model, profile?.constraints ?? NO_CONSTRAINTS, catalog);
+function reachableBy({ profile }: Caller, catalog: Catalog): readonly Model[] {
+  return offeredModels(profile?.constraints ?? NO_CONSTRAINTS, catalog);
 }

@@ -22,6 +22,7 @@ const FULL = {
   chatQuality: 1,
   allowedModels: ["gpt-4o-mini", "gpt-5-mini"],
   blockedModels: ["gpt-5.4"],
+  honourModel: true,
 };
 const EMPTY = {
   description: null,
@@ -34,6 +35,7 @@ const EMPTY = {
   chatQuality: null,
   allowedModels: null,
   blockedModels: [],
+  honourModel: false,
 };
 
 describe("a profile", () => {
@@ -88,6 +90,7 @@ describe("a profile", () => {
     [{ name: "x", allowedModels: ["no-such-model"] }, "allowedModels"],
     [{ name: "x", blockedModels: ["no-such-model"] }, "blockedModels"],
     [{ name: "x", blockedModels: "gpt-5.4" }, "blockedModels"],
+    [{ name: "x", honourModel: "yes" }, "honourModel"],
     [{ name: "x", tierflor: "NANO" }, "tierflor"],
   ])("%j is refused", async (body, param) => {
     const error = await expectError(await gateway.api("POST", "/api/profiles", body), { status: 400 });

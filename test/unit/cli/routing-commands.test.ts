@@ -60,6 +60,10 @@ describe("profiles", () => {
       maxCostUsd: null,
       codeQuality: 1,
     });
+    expect((await go("set", "cheap", "--honour-model", "on")).said).toContain("honour-model on");
+    expect(JSON.parse((await go("show", "cheap", "--json")).out)).toMatchObject({ honourModel: true, codeQuality: 1 });
+    expect((await go("set", "cheap", "--honour-model", "off")).said).not.toContain("honour-model");
+    expect((await go("set", "cheap", "--honour-model", "maybe")).code).not.toBe(0);
     await run(keys, ["create", "--name", "app", "--profile", profile.id], terminal);
     expect((await go("show", "cheap")).out).toMatch(/^keys +app$/m);
     expect((await go("list")).out).toContain("ceiling LIGHT");

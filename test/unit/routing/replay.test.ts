@@ -51,13 +51,14 @@ describe("a past request", () => {
       chatQuality: fc.option(fc.constantFrom(0 as const, 1 as const, 2 as const)),
       blockedModels: fc.subarray(["NANO-a", "LIGHT-a", "COMPLEX-a"]),
     });
+    const model = fc.constantFrom(null, "auto", "LIGHT-b");
     const text = fc.constantFrom(
       "Hi",
       "What is the capital of France?",
       "Fix this function: def f(: pass",
       "Prove it.",
     );
-    const controls = fc.record({ tierFloor: tier, tierCeiling: tier });
+    const controls = fc.record({ tierFloor: tier, tierCeiling: tier, model });
     fc.assert(
       fc.property(text, controls, rules, (prompt, asked, ruled) => {
         const constraints: Constraints = { ...NO_CONSTRAINTS, ...ruled };
@@ -91,6 +92,19 @@ describe("a past request", () => {
     expect(blocked.state).toBe("refused");
     const { because } = replay(past, { constraints: { ...NO_CONSTRAINTS, blockedModels: ["LIGHT-b"] }, catalog });
     expect(because.join()).toContain("not offered");
+  });
+
+  it("is asked again what it named, by a profile that honours it and by one that does not", () => {
+    const honouring = { ...NO_CONSTRAINTS, honoursModel: true };
+    const question = questionOf("Hi", { controls: { ...NO_CONTROLS, model: "COMPLEX-b" } });
+    const [routed, named] = [pastOf(question), pastOf({ ...question, constraints: honouring })];
+    expect(named.decision).toMatchObject({ model: "COMPLEX-b", tier: "COMPLEX", profile: "direct" });
+    for (const past of [routed, named]) {
+      expect(reroute(past, honouring)).toMatchObject({ model: "COMPLEX-b" });
+      expect(reroute(past, NO_CONSTRAINTS)).toMatchObject({ model: routed.decision.model, tier: routed.decision.tier });
+    }
+    const { controls: _, ...unrecorded } = routed.decision;
+    expect(replay({ ...routed, decision: unrecorded }, { constraints: honouring, catalog }).isChanged).toBe(false);
   });
 
   it("with pictures stays with models that see them", () => {

@@ -135,6 +135,11 @@ function RuleFields({ rules, set }: RuleFieldsProps) {
       <LimitFields rules={rules} set={set} />
       <CapabilityFields rules={rules} set={set} />
       <ModelLists rules={rules} set={set} />
+      <fieldset>
+        <legend>{TEXT.namedModels}</legend>
+        <Check label={TEXT.honourModel} isOn={rules.honourModel} onChange={(honourModel) => set({ honourModel })} />
+        <p class="hint">{TEXT.honourModelHint}</p>
+      </fieldset>
     </>
   );
 }
@@ -253,6 +258,7 @@ const LABELS: Readonly<Record<keyof Content, string>> = {
   chatQuality: "chat",
   allowedModels: TEXT.allowedModels,
   blockedModels: TEXT.blockedModels,
+  honourModel: TEXT.namedModels.toLowerCase(),
 };
 
 /** "lowest tier: none → LIGHT", one for each field that differs. */
@@ -266,6 +272,7 @@ function differences(before: Content, after: Content): readonly string[] {
 function worded(value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
   if (Array.isArray(value)) return value.length > 2 ? TEXT.selectedCount(value.length) : value.join(", ");
+  if (typeof value === "boolean") return value ? "used" : "ignored";
   const text = String(value);
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }

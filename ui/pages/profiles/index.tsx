@@ -29,6 +29,7 @@ const NO_RULES: Rules = {
   chatQuality: null,
   allowedModels: null,
   blockedModels: [],
+  honourModel: false,
 };
 
 /** `/profiles/new` is the editor of a new one, any other id that of a saved one. */

@@ -52,6 +52,10 @@ export const allowOnly = "Allow only";
 export const block = "Block";
 export const allowOnlyModel = (model: string) => `Allow only ${model}`;
 export const blockModel = (model: string) => `Block ${model}`;
+export const namedModels = "Named models";
+export const honourModel = "Use the model that a client names";
+export const honourModelHint =
+  "For chat apps with a model menu: “auto” comes first in their list and is routed. Any other name is used as it is. Without this, every name is routed.";
 export const bfclScore = "BFCL score";
 export const lowestTier = "lowest tier";
 export const highestTier = "highest tier";
