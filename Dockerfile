@@ -32,9 +32,10 @@ COPY package.json LICENSE ./
 COPY bin bin
 COPY scripts/setup.mjs scripts/setup.mjs
 COPY scripts/setup scripts/setup
-# The data folder belongs to the user that serves; a volume mounted here for the first time takes that over.
-RUN mkdir /data && chown 1000:1000 /data
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787 SWITCHYARD_DATA=/data
+# The data folder belongs to the user that serves; a volume mounted here for the first time takes that over. The link is
+# for `docker exec NAME switchyard …`, which hints name because of IN_CONTAINER.
+RUN mkdir /data && chown 1000:1000 /data && ln -s /app/bin/switchyard.mjs /usr/local/bin/switchyard
+ENV IN_CONTAINER=1 NODE_ENV=production HOST=0.0.0.0 PORT=8787 SWITCHYARD_DATA=/data
 VOLUME /data
 # By number, so that Kubernetes can see that it is not root. A configuration file is looked for in the working folder.
 USER 1000:1000

@@ -3,6 +3,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { DASHBOARD_PAGES, pageAt } from "../src/http/pages/dashboard-pages.ts";
 import { useLoad } from "./api.ts";
 import { Banners } from "./banners.tsx";
@@ -51,11 +52,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       <a class="skip" href="#main">
         {TEXT.skipToContent}
       </a>
-      <Rail
-        onMore={() => {
-          isPaletteOpen.value = true;
-        }}
-      />
+      <Rail />
       <TopBar
         onSearch={() => {
           isPaletteOpen.value = true;
@@ -83,8 +80,8 @@ function chords(): Shortcuts {
   );
 }
 
-/** The navigation. On a phone it has room for a few pages, and "More" opens the palette for the rest. */
-function Rail({ onMore }: { readonly onMore: () => void }) {
+/** The navigation. On a phone it has room for a few pages, and "More" opens a menu with the rest. */
+function Rail() {
   const current = pageAt(place.value.path);
   return (
     <nav class="rail" aria-label={TEXT.pages}>
@@ -97,19 +94,53 @@ function Rail({ onMore }: { readonly onMore: () => void }) {
           key={page.path}
           href={hrefTo(page.path)}
           aria-current={page === current ? "page" : undefined}
+          class={PHONE_PAGES.has(page.name) ? undefined : "wide"}
           data-page={page.title}
         >
           {page.title}
         </a>
       ))}
-      <button type="button" class="more" onClick={onMore}>
-        {TEXT.more}
-      </button>
+      <More current={current} />
       <p class="rail-foot faint">
         <a href="/docs">{TEXT.documentation}</a>
         <span>{session.value?.version}</span>
       </p>
     </nav>
+  );
+}
+
+/** Pages with a place in the bar of a phone. */
+const PHONE_PAGES: ReadonlySet<string> = new Set(["overview", "requests", "playground", "keys"]);
+
+/** The other pages, on a phone. It closes when one is chosen, by Escape, or by a tap elsewhere. */
+function More({ current }: { readonly current: ReturnType<typeof pageAt> }) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const close = (): void => menu.current?.removeAttribute("open");
+  useEffect(() => {
+    const closeOutside = ({ target }: Event): void => {
+      if (!(target instanceof Node) || menu.current?.contains(target) !== true) close();
+    };
+    document.addEventListener("click", closeOutside);
+    return () => document.removeEventListener("click", closeOutside);
+  }, []);
+  const isHere = current !== null && !PHONE_PAGES.has(current.name);
+  return (
+    <details class="menu more" ref={menu} onKeyDown={({ key }) => key === "Escape" && close()}>
+      <summary aria-current={isHere ? "true" : undefined}>{TEXT.more}</summary>
+      <div class="menu-body">
+        {DASHBOARD_PAGES.filter(({ name }) => !PHONE_PAGES.has(name)).map((page) => (
+          <a
+            key={page.path}
+            href={hrefTo(page.path)}
+            aria-current={page === current ? "page" : undefined}
+            onClick={close}
+          >
+            {page.title}
+          </a>
+        ))}
+        <a href="/docs">{TEXT.documentation}</a>
+      </div>
+    </details>
   );
 }
 

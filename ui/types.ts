@@ -15,7 +15,7 @@ import type {
   RequestLineSchema,
 } from "../src/http/api/requests/record.ts";
 import type { HistogramSchema } from "../src/http/api/requests/routes.ts";
-import type { SessionSchema } from "../src/http/api/session.ts";
+import type { InvitedSchema, SessionSchema } from "../src/http/api/session.ts";
 import type { SettingsSchema } from "../src/http/api/settings.ts";
 import type { FailurePageSchema, UsageSchema } from "../src/http/api/usage.ts";
 import type { CreatedInvitationSchema, InvitationSchema, ResetLinkSchema, UserSchema } from "../src/http/api/users.ts";
@@ -26,6 +26,8 @@ export interface List<Row> {
   readonly next: string | null;
 }
 
+/** What the link of an invitation leads to. */
+export type Invited = Shape<typeof InvitedSchema>;
 export type Account = Shape<typeof AccountSchema>;
 export type Key = Shape<typeof KeySchema>;
 /** With its text, this once. */

@@ -16,6 +16,8 @@ export interface Invitations {
   setUp(given: { readonly token: string; readonly email: string; readonly password: string }): Promise<User>;
   /** The token is returned here and stored nowhere. An earlier invitation to the same address ends. */
   invite(wanted: NewInvitation): Promise<{ readonly invitation: Invitation; readonly token: string }>;
+  /** The invitation of a link that still works. Throws the same error for every other. */
+  read(token: string): Promise<Invitation>;
   accept(given: { readonly token: string; readonly password: string }): Promise<User>;
   list(page: Page): Promise<readonly Invitation[]>;
   delete(id: string): Promise<boolean>;
@@ -25,6 +27,7 @@ interface NewInvitation {
   readonly email: string;
   readonly role: UserRole;
   readonly accountId: string;
+  readonly invitedBy: string;
 }
 
 export interface InvitationsOptions {
@@ -63,7 +66,7 @@ export function createInvitations({ store, users, passwords, now = Date.now }: I
     prepareSetup: async () => {
       if (await users.hasOperator()) return null;
       const wanted = { kind: "setup", email: "", role: "operator", accountId: DEFAULT_ACCOUNT } as const;
-      return (await issue({ ...wanted, expiresAtMs: null })).token;
+      return (await issue({ ...wanted, invitedBy: "", expiresAtMs: null })).token;
     },
     setUp: async ({ token, email, password }) => {
       const invitation = await find(token, "setup");
@@ -75,6 +78,7 @@ export function createInvitations({ store, users, passwords, now = Date.now }: I
       if ((await users.byEmail(email)) !== null) throw taken();
       return issue({ ...wanted, kind: "invitation", email, expiresAtMs: now() + INVITATION_MS });
     },
+    read: (token) => find(token, "invitation"),
     accept: async ({ token, password }) => {
       const invitation = await find(token, "invitation");
       return redeem(invitation, invitation.email, password);

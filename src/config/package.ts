@@ -1,6 +1,7 @@
 // The program's own package: its version, the Node it needs, and how its command is called where it is installed.
 
 import { existsSync, readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { fileURLToPath } from "node:url";
 
 interface Package {
@@ -21,8 +22,20 @@ export function command(args: string): string {
 
 /** What every command begins with in this installation. Looked up once. */
 export function commandPrefix(): string {
-  call ??= callIn(fileURLToPath(new URL(".", manifest())));
+  call ??= containerCall(process.env, process.argv[2]) ?? callIn(fileURLToPath(new URL(".", manifest())));
   return call;
+}
+
+/**
+ * From outside a container that serves, which is named by its host name; null anywhere else. Other commands in the image
+ * run in a shell of the container, or in a container that is gone when they end.
+ */
+export function containerCall(env: NodeJS.ProcessEnv, subcommand = "serve"): string | null {
+  const isServing = subcommand === "serve" || subcommand.startsWith("-");
+  if (env.IN_CONTAINER === undefined || !isServing) return null;
+  return env.KUBERNETES_SERVICE_HOST === undefined
+    ? `docker exec ${hostname()} switchyard`
+    : `kubectl exec ${hostname()} -- switchyard`;
 }
 
 /** npx installs into a folder of its own; only a checkout has sources, and no image or package does. */

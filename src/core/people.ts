@@ -52,6 +52,8 @@ export interface Invitation {
   readonly email: string;
   readonly role: UserRole;
   readonly accountId: string;
+  /** The e-mail of the user who sent it; empty for one made by the admin token or a command. */
+  readonly invitedBy: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
 }

@@ -224,6 +224,8 @@ describe.skipIf(!hasBrowser)("an operator", () => {
   test("lets somebody back in who forgot the password", async () => {
     const invited = await make("/api/invitations", { email: "ada@example.com", role: "owner" });
     const { page: adas } = await visit(invitedPath(invited), { isSignedIn: false });
+    await adas.getByRole("heading", { level: 1, name: "Join Default on Switchyard" }).waitFor();
+    await adas.getByText("Choose a password for ada@example.com.").waitFor();
     await adas.getByLabel("Password").fill("the first long secret");
     await adas.getByRole("button", { name: "Join team" }).click();
     await adas.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
@@ -242,11 +244,40 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     expect(other.url()).not.toContain("token");
     await adas.reload();
     await adas.getByRole("button", { name: "Sign in" }).waitFor();
+    // A used invitation says so at once, without a form.
+    const { page: again } = await visit(invitedPath(invited), { isSignedIn: false });
+    await again.getByRole("alert").filter({ hasText: "already been used" }).waitFor();
+    expect(await again.getByLabel("Password").count()).toBe(0);
     await other.goto(link);
     await other.reload();
     await other.getByLabel("Password").fill("the third long secret");
     await other.getByRole("button", { name: "Save and sign in" }).click();
     await other.getByRole("alert").filter({ hasText: "already been used" }).waitFor();
+  });
+
+  test("leads into a new account, and on a phone to every page", async () => {
+    const { page, troubles } = await visit("/settings");
+    await page.getByText("Create account").first().click();
+    await page.getByLabel("Name").fill("Team Blue");
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.getByText("“Team Blue” created.").waitFor();
+    await page.getByRole("link", { name: "Switch to it" }).click();
+    await expect.poll(() => page.getByLabel("Account").locator("option:checked").textContent()).toBe("Team Blue");
+    await page.setViewportSize({ width: 390, height: 844 });
+    const menu = page.locator(".rail .more");
+    await menu.getByText("More").click();
+    await menu.getByRole("link", { name: "Credits" }).click();
+    await page.getByRole("heading", { level: 1, name: "Credits" }).waitFor();
+    await expect.poll(() => menu.getByRole("link", { name: "Models" }).isVisible()).toBe(false);
+    await menu.getByText("More").press("Enter");
+    await menu.getByRole("link", { name: "Documentation" }).waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => menu.getByRole("link", { name: "Documentation" }).isVisible()).toBe(false);
+    await page.goto(new URL("/keys?new=1", gateway().url).href);
+    await expect
+      .poll(() => page.getByLabel("Requests per minute").getAttribute("placeholder"))
+      .toBe("Default (600/min)");
+    expect(troubles).toEqual([]);
   });
 
   test("compares up to four, by link too, and runs them all", async () => {

@@ -18,7 +18,12 @@ function user(name: string, role: User["role"] = "owner", createdAtMs = 1): User
 }
 
 function invitation(name: string, wanted: Partial<Invitation> = {}): Invitation {
-  const kind = { kind: "invitation", email: `${name}@example.com`, role: "owner" } as const;
+  const kind = {
+    kind: "invitation",
+    email: `${name}@example.com`,
+    role: "owner",
+    invitedBy: "admin@example.com",
+  } as const;
   return { id: `i_${name}`, hash: `hash ${name}`, ...kind, accountId: "a", createdAtMs: 1, expiresAtMs: 9, ...wanted };
 }
 

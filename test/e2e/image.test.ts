@@ -2,7 +2,7 @@
 // production packages of the lock file, and its command is run there. What the image lacks is missing here too.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -64,7 +64,14 @@ describe("Dockerfile", () => {
   test("keeps its data on a volume that its user may write", () => {
     const { SWITCHYARD_DATA: data } = environmentOf(last);
     expect(lastOf(last, "VOLUME")).toBe(data);
-    expect(lastOf(last, "RUN")).toBe(`mkdir ${data} && chown ${lastOf(last, "USER")} ${data}`);
+    expect(lastOf(last, "RUN")).toContain(`mkdir ${data} && chown ${lastOf(last, "USER")} ${data} && `);
+  });
+
+  test("has the command on the PATH, where hints name it", () => {
+    const program = execForm(lastOf(last, "ENTRYPOINT") ?? "").at(-1) ?? "";
+    expect(lastOf(last, "RUN")).toMatch(new RegExp(`ln -s ${program} /usr/local/bin/switchyard$`));
+    expect(statSync(join(ROOT, program.replace("/app/", ""))).mode & 0o111).toBe(0o111);
+    expect(environmentOf(last).IN_CONTAINER).toBe("1");
   });
 });
 

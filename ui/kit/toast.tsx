@@ -6,30 +6,48 @@ import { signal } from "@preact/signals";
 interface Notice {
   readonly id: number;
   readonly text: string;
+  readonly link: NoticeLink | null;
+}
+
+/** Where to go on after what was done. */
+interface NoticeLink {
+  readonly text: string;
+  readonly href: string;
 }
 
 /** Long enough to read two sentences. */
 const SHOWN_MS = 5_000;
+/** Long enough to reach a link, too. */
+const LINK_SHOWN_MS = 15_000;
 // Module state: any part of the dashboard may show a toast, and one place draws them.
 const notices = signal<readonly Notice[]>([]);
 let lastId = 0;
 
 /** At most three at a time; the oldest goes first. */
-export function showToast(text: string): void {
+export function showToast(text: string, link: NoticeLink | null = null): void {
   lastId += 1;
-  const notice = { id: lastId, text };
+  const notice = { id: lastId, text, link };
   notices.value = [...notices.value.slice(-2), notice];
-  setTimeout(() => {
-    notices.value = notices.value.filter(({ id }) => id !== notice.id);
-  }, SHOWN_MS);
+  setTimeout(() => remove(notice.id), link === null ? SHOWN_MS : LINK_SHOWN_MS);
+}
+
+function remove(id: number): void {
+  notices.value = notices.value.filter((notice) => notice.id !== id);
 }
 
 /** Always mounted: a live region is read out only when it was there before its content. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {notices.value.map(({ id, text }) => (
-        <p key={id}>{text}</p>
+      {notices.value.map(({ id, text, link }) => (
+        <p key={id}>
+          {text}{" "}
+          {link !== null && (
+            <a href={link.href} onClick={() => remove(id)}>
+              {link.text}
+            </a>
+          )}
+        </p>
       ))}
     </div>
   );

@@ -2,6 +2,7 @@
 // considered. Used by the request log and the playground.
 
 import type { ComponentChildren } from "preact";
+import { isTier, scoreRangeOf } from "../../src/core/tiers.ts";
 import { categoryName, duration, percent, usd } from "../format.ts";
 import { TierLadder } from "../kit/tier.tsx";
 import { hrefTo } from "../router.ts";
@@ -51,7 +52,7 @@ function DecisionFacts({ decision, reasoning, routedMs }: DecisionFactsProps) {
       <Fact name={TEXT.confidence}>{percent(decision.confidence)}</Fact>
       {reasoning.score !== null && decision.profile === "auto" && (
         <Fact name={TEXT.score}>
-          {reasoning.score} <span class="faint">({reasoning.tier})</span>
+          {reasoning.score} <span class="faint">({tierOfScoreText(reasoning.tier, decision.method)})</span>
         </Fact>
       )}
       <Fact name={TEXT.estimatedTokens}>
@@ -66,6 +67,13 @@ function DecisionFacts({ decision, reasoning, routedMs }: DecisionFactsProps) {
       {routedMs !== null && <Fact name={TEXT.routedIn}>{duration(routedMs)}</Fact>}
     </dl>
   );
+}
+
+/** The rules alone have bounds of their own, which are not shown. */
+function tierOfScoreText(tier: string | null, method: string): string | null {
+  if (!isTier(tier) || method === "rules") return tier;
+  const [from, to] = scoreRangeOf(tier);
+  return TEXT.scoreRange(tier, from.toFixed(2), to.toFixed(2));
 }
 
 /** The signals that the classifier found, and the adjustments that followed in their order. */

@@ -8,6 +8,7 @@ export const category = "Category";
 export const confidence = "Confidence";
 export const score = "Score";
 export const tokensInOut = (input: number, output: number) => `${input} in / ${output} out`;
+export const scoreRange = (tier: string, from: string, to: string) => `${tier}: ${from}–${to}`;
 export const estimatedTokens = "Estimated tokens";
 export const bfclScore = (scenario: string) => `${scenario}, BFCL score`;
 export const tools = "Tools";

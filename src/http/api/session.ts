@@ -6,6 +6,7 @@ import { makeDeviceToken } from "../../accounts/devices.ts";
 import { commandPrefix } from "../../config/package.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { USER_ROLES, type User } from "../../core/people.ts";
+import { tooManyWrongKeys } from "../../gateway/admit.ts";
 import type { OperatorContext } from "../context.ts";
 import { untrustedProxyOf } from "../exchange/proxies.ts";
 import {
@@ -16,7 +17,20 @@ import {
   setSessionCookie,
   signedInOf,
 } from "../exchange/session-guard.ts";
-import { AnyText, DOCUMENTED, Email, Flag, listed, named, nullable, type Shape, strict } from "../openapi/schema.ts";
+import {
+  AnyText,
+  DOCUMENTED,
+  Email,
+  Flag,
+  Integer,
+  listed,
+  named,
+  nullable,
+  type Shape,
+  strict,
+  Time,
+} from "../openapi/schema.ts";
+import { isoTime } from "./exchange.ts";
 import { type ApiCall, type ApiRoute, del, get, post } from "./route.ts";
 
 /** The signed-in user, as far as the dashboard needs it. */
@@ -34,6 +48,8 @@ export const SessionSchema = named("Session", {
   version: AnyText,
   // What every command on the server begins with, such as `npm start --` in a clone.
   commandPrefix: AnyText,
+  // What a key without a limit of its own may send; null unless signed in.
+  requestsPerMinute: nullable(Integer),
   // For operators: the address of a proxy that is not in `server.trustedProxies`.
   untrustedProxy: nullable(AnyText),
 });
@@ -50,6 +66,17 @@ const NewPassword = Type.String({
 const CredentialsSchema = strict("Credentials", { email: BoundedText, password: BoundedText });
 const PasswordChangeSchema = strict("PasswordChange", { current: BoundedText, next: NewPassword });
 const SetUpSchema = strict("SetUp", { token: BoundedText, email: Email, password: NewPassword });
+/** What the page of an invitation says. Only who was sent the link has the token. */
+export const InvitedSchema = named("Invited", {
+  email: AnyText,
+  role: listed(USER_ROLES),
+  // The name of the account that they join.
+  account: AnyText,
+  // Null for a link made by the admin token or a command.
+  invitedBy: nullable(AnyText),
+  expiresAt: Time,
+});
+const InvitationTokenSchema = strict("InvitationToken", { token: BoundedText });
 const AcceptanceSchema = strict("Acceptance", { token: BoundedText, password: NewPassword });
 
 /** Examples of the contract. */
@@ -74,6 +101,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
         readOnly: edge.settings.server.isReadOnly,
         version: edge.version,
         commandPrefix: commandPrefix(),
+        requestsPerMinute: user === null ? null : edge.settings.limits.requestsPerMinute,
         untrustedProxy: signedIn?.user.role === "operator" ? untrustedProxyOf(request) : null,
       };
     },
@@ -129,6 +157,17 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     errors: [403, 409],
     handle: async (call, edge) => welcome(await edge.invitations.setUp(call.body()), call, edge),
   }),
+  // The token is in the body, because addresses end up in logs.
+  post("readInvitation", "/api/invitations/read", {
+    summary: "Who is invited into which account, and by whom, with the token of an invitation",
+    changesNothing: true,
+    access: "anyone",
+    body: InvitationTokenSchema,
+    example: { token: TOKEN },
+    response: InvitedSchema,
+    errors: [403, 429],
+    handle: ({ request, body }, edge) => readInvitation(body().token, request.ip, edge),
+  }),
   post("acceptInvitation", "/api/invitations/accept", {
     summary: "Become a user with the token of an invitation, and sign in",
     access: "anyone",
@@ -151,6 +190,23 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     handle: async (call, edge) => welcome(await edge.resets.redeem(call.body()), call, edge),
   }),
 ];
+
+/** Guessing is as limited as it is for the admin token, and a right token always passes. An unknown, a used and an expired link get one error. */
+async function readInvitation(
+  token: string,
+  address: string,
+  edge: OperatorContext,
+): Promise<Shape<typeof InvitedSchema>> {
+  const invitation = await edge.invitations.read(token).catch((error: unknown) => {
+    const waitSeconds = edge.wrongTokens.waitSeconds(address);
+    if (waitSeconds > 0) throw tooManyWrongKeys(waitSeconds);
+    edge.wrongTokens.note(address);
+    throw error;
+  });
+  const { email, role, accountId, invitedBy, expiresAtMs } = invitation;
+  const account = (await edge.accounts.get(accountId))?.name ?? accountId;
+  return { email, role, account, invitedBy: invitedBy || null, expiresAt: isoTime(expiresAtMs) as string };
+}
 
 /** Signs a new user in. */
 async function welcome(user: User, call: Exchange, edge: OperatorContext): Promise<Shape<typeof WelcomeSchema>> {

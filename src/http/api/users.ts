@@ -43,7 +43,8 @@ export const USER_ROUTES: readonly ApiRoute[] = [
       if ((await accounts.get(accountId)) === null) {
         throw new GatewayError("badRequest", `No account '${accountId}'.`, { param: "accountId" });
       }
-      const { invitation, token } = await invitations.invite({ email, role, accountId });
+      const invitedBy = request.identity?.kind === "user" ? request.identity.user.email : "";
+      const { invitation, token } = await invitations.invite({ email, role, accountId, invitedBy });
       return {
         ...writeInvitation(invitation),
         link: `${publicOrigin(request, settings.server)}/#/invite?token=${token}`,

@@ -2,7 +2,7 @@
 // rules alone where not. The same text and weights always give the same result.
 
 import type { Weights } from "../../catalog/weights.ts";
-import { TIERS, type Tier } from "../../core/tiers.ts";
+import { tierOfScore } from "../../core/tiers.ts";
 import { VERDICT } from "./constants.ts";
 import { createWordHasher, shapeOf } from "./features.ts";
 import { checkLayout, OUTPUT } from "./layout.ts";
@@ -42,7 +42,7 @@ export function createClassifier(weights: Weights): Classifier {
     const { category, score, ruledCategory } = scaled;
     const confidence = confidenceOf(scaled, weights.calibration);
     return {
-      tier: TIERS[Math.min(TIERS.length - 1, Math.floor(score * TIERS.length))] as Tier,
+      tier: tierOfScore(score),
       score,
       confidence,
       isSure: confidence >= VERDICT.sureFrom,

@@ -8,10 +8,10 @@ import { INSERT_USER, userParams } from "./users.ts";
 /** A link is used up in the batch that makes its user, so it works once. */
 export function createInvitationStore(db: Db): InvitationStore {
   return {
-    insert: async ({ id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs }) => {
+    insert: async ({ id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs, invitedBy }) => {
       await db.batch([
         { sql: "DELETE FROM invitations WHERE kind = 'invitation' AND email = $1", params: [email] },
-        { sql: INSERT, params: [id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs] },
+        { sql: INSERT, params: [id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs, invitedBy] },
       ]);
     },
     byHash: async (hash) => {
@@ -50,9 +50,9 @@ function useUp({ kind, role, hash }: Invitation): readonly Statement[] {
 const END_SETUP = `DELETE FROM invitations WHERE kind = 'setup'
   AND EXISTS (SELECT 1 FROM invitations AS given WHERE given.hash = $1 AND given.kind = 'setup')`;
 
-const COLUMNS = "id, hash, kind, email, role, account_id, created_at, expires_at";
+const COLUMNS = "id, hash, kind, email, role, account_id, created_at, expires_at, invited_by";
 
-const INSERT = `INSERT INTO invitations (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+const INSERT = `INSERT INTO invitations (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
 const FIRST_PAGE = `SELECT ${COLUMNS} FROM invitations WHERE kind = 'invitation'
   ORDER BY created_at DESC, id DESC LIMIT $1`;
@@ -70,6 +70,7 @@ function toInvitation(row: SqlRow): Invitation {
     email: String(row.email),
     role: String(row.role) as UserRole,
     accountId: String(row.account_id),
+    invitedBy: String(row.invited_by),
     createdAtMs: Number(row.created_at),
     expiresAtMs: row.expires_at == null ? null : Number(row.expires_at),
   };

@@ -29,6 +29,7 @@ describe("before anybody has signed in", () => {
       readOnly: false,
       version: expect.any(String),
       commandPrefix: "npm start --",
+      requestsPerMinute: null,
       untrustedProxy: null,
     });
   });

@@ -14,6 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
+/** As many wrong tokens as one address may send in a minute. */
+const WRONG_TOKENS = 300;
+
 interface Invitation {
   readonly id: string;
   readonly link: string;
@@ -54,6 +57,48 @@ describe("an invitation", () => {
     expect((await operator.call("DELETE", `/api/invitations/${id}`)).status).toBe(204);
     await expectError(await operator.call("DELETE", `/api/invitations/${id}`), { status: 404 });
     await expectError(await accept(tokenIn(link)), { status: 400, code: "invalid_token" });
+  });
+
+  it("says who is invited into which account and by whom, and is not used up by it", async () => {
+    const account = (await (await operator.call("POST", "/api/accounts", { name: "Team Blue" })).json()) as {
+      id: string;
+    };
+    const { link } = await invite({ email: "blue@example.com", accountId: account.id });
+    const read = async (token: string): Promise<Response> =>
+      visit(gateway).call("POST", "/api/invitations/read", { token });
+    const answer = await read(tokenIn(link));
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      {
+        ...{ email: "blue@example.com", role: "owner", account: "Team Blue", invitedBy: "operator@example.com" },
+        expiresAt: expect.stringMatching(/Z$/),
+      },
+    ]);
+    // Made by the admin token, it names nobody.
+    const nobodys = await gateway.api("POST", "/api/invitations", { email: "token@example.com" });
+    const { link: other } = (await nobodys.json()) as Invitation;
+    expect(await (await read(tokenIn(other))).json()).toMatchObject({ invitedBy: null });
+    expect((await accept(tokenIn(link))).status).toBe(201);
+    const used = await read(tokenIn(link));
+    const unknown = await read("x".repeat(43));
+    const errors = await Promise.all(
+      [used, unknown].map(async (each) => ({ ...(await each.json()).error, request_id: "" })),
+    );
+    expect([used.status, unknown.status]).toEqual([400, 400]);
+    expect(errors[0]).toEqual(errors[1]);
+    expect(errors[0]).toMatchObject({ code: "invalid_token" });
+  });
+
+  it("cannot be guessed: many wrong tokens get 429, and the right one still passes", async () => {
+    const { link } = await invite({ email: "patient@example.com" });
+    const statuses = new Set<number>();
+    for (let guess = 0; guess <= WRONG_TOKENS; guess += 1) {
+      const token = String(guess).padStart(43, "g");
+      statuses.add((await visit(gateway).call("POST", "/api/invitations/read", { token })).status);
+    }
+    expect([...statuses]).toEqual([400, 429]);
+    const right = await visit(gateway).call("POST", "/api/invitations/read", { token: tokenIn(link) });
+    expect(right.status).toBe(200);
   });
 
   it("expires", async () => {

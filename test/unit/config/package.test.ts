@@ -1,10 +1,10 @@
 // How the command is called in each kind of installation.
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { callIn, command } from "../../../src/config/package.ts";
+import { callIn, command, containerCall } from "../../../src/config/package.ts";
 import { COMMANDS } from "../../../src/main.ts";
 
 const SOURCES = join(import.meta.dirname, "../../../src");
@@ -22,6 +22,16 @@ test.each([
   mkdirSync(join(place, "src"), { recursive: true });
   if (hasSources) writeFileSync(join(place, "src/main.ts"), "");
   expect(callIn(place)).toBe(expected);
+});
+
+test.each([
+  [{}, "serve", null],
+  [{ IN_CONTAINER: "1" }, "doctor", null],
+  [{ IN_CONTAINER: "1" }, undefined, `docker exec ${hostname()} switchyard`],
+  [{ IN_CONTAINER: "1" }, "--port", `docker exec ${hostname()} switchyard`],
+  [{ IN_CONTAINER: "1", KUBERNETES_SERVICE_HOST: "10.0.0.1" }, "serve", `kubectl exec ${hostname()} -- switchyard`],
+])("in a container with %j, %s hints at %s", (env, subcommand, expected) => {
+  expect(containerCall(env, subcommand)).toBe(expected);
 });
 
 test("this one is a checkout", () => expect(command("doctor")).toBe("npm start -- doctor"));

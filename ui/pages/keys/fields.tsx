@@ -3,6 +3,7 @@
 import { useLoad } from "../../api.ts";
 import { type Option, SelectField, TextField } from "../../kit/field.tsx";
 import { chipsOf } from "../../parts/profile-rules.ts";
+import { session } from "../../session.ts";
 import type { List, Profile } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
@@ -110,7 +111,7 @@ export function KeyFields({ draft, onChange, expiries }: KeyFieldsProps) {
           min="1"
           value={draft.perMinute}
           onInput={set("perMinute")}
-          placeholder={TEXT.defaultLimit}
+          placeholder={TEXT.defaultLimit(session.value?.requestsPerMinute ?? null)}
         />
         <TextField label={TEXT.spendLimitUsd} value={draft.limit} onInput={set("limit")} placeholder={TEXT.none} />
       </div>

@@ -62,7 +62,8 @@ export const expires = "Expires";
 export const lastDay = "Last day";
 export const lastDayHint = "Works until the end of that day, UTC.";
 export const requestsPerMinute = "Requests per minute";
-export const defaultLimit = "Default";
+export const defaultLimit = (perMinute: number | null) =>
+  perMinute === null ? "Default" : `Default (${perMinute}/min)`;
 export const spendLimitUsd = "Spend limit, USD";
 export const resets = "Resets";
 export const resetsHint = "At 00:00 UTC. Requests over the limit fail with 402.";

@@ -1,9 +1,9 @@
 // The overview: what was paid, what the baseline would have cost, and everything that explains the difference.
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
-import { clock, percent, usd } from "../../format.ts";
+import { percent, span, usd, utc } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
@@ -22,6 +22,7 @@ import { Tiles } from "./tiles.tsx";
 const PURPOSE = TEXT.purpose;
 /** How often the numbers are read again while "Auto-refresh" is on. */
 const EVERY_MS = 10_000;
+const TICK_MS = 1_000;
 /** Somebody who has just sent their first request is waiting for it. */
 const FIRST_EVERY_MS = 2_000;
 
@@ -95,7 +96,7 @@ function Dashboard() {
         <LastErrors range={range} />
       </div>
       <footer class="row faint">
-        {total.loadedAtMs !== null && <span>{TEXT.updatedAt(clock(total.loadedAtMs))}</span>}
+        {total.loadedAtMs !== null && <UpdatedAgo atMs={total.loadedAtMs} />}
         <Check
           label={TEXT.autoRefresh}
           isOn={isLive}
@@ -104,6 +105,17 @@ function Dashboard() {
       </footer>
     </>
   );
+}
+
+/** Counts the seconds since, so that numbers which stopped coming look old. */
+function UpdatedAgo({ atMs }: { readonly atMs: number }) {
+  const [nowMs, setNowMs] = useState(atMs);
+  useEffect(() => {
+    setNowMs(Date.now());
+    const timer = setInterval(() => setNowMs(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [atMs]);
+  return <span title={utc(atMs)}>{TEXT.updatedAgo(span(nowMs - atMs))}</span>;
 }
 
 /** The point of the gateway in one sentence. Only operators may see which model is the baseline. */

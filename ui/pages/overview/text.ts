@@ -5,7 +5,7 @@ export const purpose = "Traffic, cost and savings at a glance.";
 export const overview = "Overview";
 export const noRequests = (range: string) => `No requests (${range})`;
 export const showLast30Days = "Show last 30 days";
-export const updatedAt = (time: string) => `Updated ${time} UTC`;
+export const updatedAgo = (time: string) => `Updated ${time} ago`;
 export const autoRefresh = "Auto-refresh";
 export const youSpentIn = (range: string) => `${range}: you spent`;
 export const insteadOf = "instead of";

@@ -166,26 +166,28 @@ export function Controls({ draft, set, profiles }: FormProps & { readonly profil
         <Quality label={TEXT.code} value={draft.code} onChange={(code) => set({ code })} />
         <Quality label={TEXT.chat} value={draft.chat} onChange={(chat) => set({ chat })} />
       </div>
-      <div class="pair three">
-        <TextField
-          label={TEXT.maxCostUsd}
-          value={draft.maxCost}
-          onInput={(maxCost) => set({ maxCost })}
-          placeholder={TEXT.none}
-        />
-        <TextField
-          label={TEXT.minBfclScore}
-          value={draft.bfcl}
-          onInput={(bfcl) => set({ bfcl })}
-          placeholder={TEXT.none}
-        />
-        <TextField
-          label={TEXT.outputTokens}
-          value={draft.cap}
-          onInput={(cap) => set({ cap })}
-          placeholder={TEXT.auto}
-        />
-      </div>
+      <Limits draft={draft} set={set} />
     </section>
+  );
+}
+
+/** What the request may cost, must score and may write. */
+function Limits({ draft, set }: FormProps) {
+  return (
+    <div class="pair three">
+      <TextField
+        label={TEXT.maxCostUsd}
+        value={draft.maxCost}
+        onInput={(maxCost) => set({ maxCost })}
+        placeholder={TEXT.none}
+      />
+      <TextField
+        label={TEXT.minBfclScore}
+        value={draft.bfcl}
+        onInput={(bfcl) => set({ bfcl })}
+        placeholder={TEXT.none}
+      />
+      <TextField label={TEXT.outputTokens} value={draft.cap} onInput={(cap) => set({ cap })} placeholder={TEXT.auto} />
+    </div>
   );
 }

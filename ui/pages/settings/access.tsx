@@ -10,6 +10,7 @@ import { SelectField, TextField } from "../../kit/field.tsx";
 import { Section } from "../../kit/page.tsx";
 import { Problem, Shown, Skeleton } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { hrefTo } from "../../router.ts";
 import { session } from "../../session.ts";
 import type { Account, Invitation, List, NewInvitation, ResetLink, User } from "../../types.ts";
 import * as TEXT from "./text.ts";
@@ -121,8 +122,9 @@ function AccountForm() {
     event.preventDefault();
     setError(null);
     try {
-      await call("POST", "/api/accounts", { body: { name: name.trim() } });
-      showToast(TEXT.accountCreated(name.trim()));
+      const created = await call<Account>("POST", "/api/accounts", { body: { name: name.trim() } });
+      const href = hrefTo("/", { account: created.id, key: null });
+      showToast(TEXT.accountCreated(created.name), { text: TEXT.switchToIt, href });
       setName("");
     } catch (problem) {
       setError(problem as ApiError);

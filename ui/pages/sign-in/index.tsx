@@ -5,10 +5,11 @@ import { useEffect, useState } from "preact/hooks";
 import { type ApiError, call, isSignedOut } from "../../api.ts";
 import { Button } from "../../kit/button.tsx";
 import { TextField } from "../../kit/field.tsx";
-import { Problem } from "../../kit/states.tsx";
+import { Problem, Skeleton } from "../../kit/states.tsx";
 import { go } from "../../router.ts";
 import { loadSession, serverCommand, session, setUp, signIn } from "../../session.ts";
 import { Logo } from "../../shell.tsx";
+import type { Invited as InvitedTo } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
 /** The gateway checks the same. */
@@ -58,14 +59,35 @@ export function SetUp({ token }: { readonly token: string }) {
 
 /** Somebody who was invited chooses a password; the invitation knows their address. */
 export function Invited({ token }: { readonly token: string }) {
+  const [invited, setInvited] = useState<InvitedTo | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  useEffect(() => {
+    call<InvitedTo>("POST", "/api/invitations/read", { body: { token }, isQuestion: true }).then(
+      setInvited,
+      (problem: unknown) => setError(problem as ApiError),
+    );
+  }, [token]);
   const submit = async ({ password }: Credentials): Promise<void> => {
     await call("POST", "/api/invitations/accept", { body: { token, password } });
     await loadSession();
     go("/", { replace: true });
   };
+  if (invited === null) {
+    return (
+      <Frame title={TEXT.invitation}>
+        {error === null ? <Skeleton rows={3} /> : <Problem error={error} />}
+        {error?.code === "invalid_token" && <SignInLink />}
+      </Frame>
+    );
+  }
+  const { account, email, invitedBy, role } = invited;
+  // An admin joins all accounts, so none is named.
+  const title = role === "owner" ? TEXT.joinAccount(account) : TEXT.joinSwitchyard;
   return (
-    <CredentialsForm title={TEXT.joinSwitchyard} action={TEXT.joinTeam} isNew hasEmail={false} onSubmit={submit}>
-      <p class="faint">{TEXT.joinHint}</p>
+    <CredentialsForm title={title} action={TEXT.joinTeam} isNew hasEmail={false} onSubmit={submit}>
+      <p class="faint">
+        {invitedBy !== null && TEXT.invitedBy(invitedBy)} {TEXT.joinHint(email)}
+      </p>
     </CredentialsForm>
   );
 }
@@ -149,16 +171,21 @@ function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubm
           error={isShort ? TEXT.passwordTooShort(PASSWORD_MIN) : null}
         />
         <Problem error={error} />
-        {error?.code === "invalid_token" && (
-          <p>
-            <a href="/">{TEXT.signIn}</a>
-          </p>
-        )}
+        {error?.code === "invalid_token" && <SignInLink />}
         <Button kind="primary" type="submit" isBusy={isBusy}>
           {action}
         </Button>
       </form>
     </Frame>
+  );
+}
+
+/** For a link that works no more: its holder may have an account already. */
+function SignInLink() {
+  return (
+    <p>
+      <a href="/">{TEXT.signIn}</a>
+    </p>
   );
 }
 
