@@ -19,7 +19,7 @@ export function benchSettings(folder: string, providerPort: number, database?: s
     "limits: { requestsPerMinute: 1000000 }",
     "logging: { level: info }",
     "providers:",
-    ...PROVIDERS.map((id) => `  ${id}: { apiKey: bench, baseUrl: "${baseUrl}" }`),
+    ...PROVIDERS.map((id) => `  ${id}: { kind: openai, apiKey: bench, baseUrl: "${baseUrl}" }`),
   ].join("\n");
   writeFileSync(join(folder, "switchyard.yaml"), yaml);
   const loaded = load({ flags: {}, env: database === undefined ? {} : { DATABASE_URL: database }, cwd: folder });

@@ -12,6 +12,13 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
     framing: "sse",
     transport: "network",
   },
+  {
+    kind: "gemini",
+    format: "gemini",
+    auth: { scheme: "header", name: "x-goog-api-key" },
+    framing: "sse",
+    transport: "network",
+  },
   { kind: "sandbox", format: "openai-chat", auth: { scheme: "bearer" }, framing: "sse", transport: "sandbox" },
 ];
 

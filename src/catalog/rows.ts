@@ -43,6 +43,8 @@ export interface ProviderRow {
   /** The vendor's own name for the variable that holds a key; setting it switches the provider on. */
   readonly keyVariable: string;
   readonly dialect: DialectChanges;
+  /** Where the vendor speaks another format; used when a configuration names the kind or the address. */
+  readonly otherAddresses?: readonly Pick<ProviderRow, "kind" | "baseUrl" | "dialect">[];
 }
 
 export interface TierRows {

@@ -60,9 +60,9 @@ function builtinSetup(row: ProviderRow, apiKey: string): ProviderSetup {
 
 /** A broken entry still gives a provider, so that models that name it are not reported as well. */
 function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): ProviderSetup {
-  const row = input.builtin.providers.find((candidate) => candidate.id === id);
   const emptyEntry: Located = { ...entry.node, kind: "mapping", entries: new Map() };
   const fields = entryReader(input.kinds)(entry.node.kind === "empty" ? emptyEntry : entry.node, input.report) ?? {};
+  const row = builtinRow(id, fields, input.builtin);
   const named = fields.kind ?? row?.kind ?? (id === SANDBOX_ID ? SANDBOX_ID : undefined);
   const kind = input.kinds.find((candidate) => candidate.kind === named);
   const sameKindRow = kind?.kind === row?.kind ? row : undefined;
@@ -84,6 +84,18 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
     takesTraceparent: fields.traceparent ?? false,
   };
   return { provider, dialect: mergeDialects(sameKindRow?.dialect, fields.dialect) };
+}
+
+/** The vendor's row at the address that an entry writes, else of its kind, else as it ships. */
+function builtinRow(
+  id: string,
+  { kind, baseUrl: address }: { readonly kind?: string; readonly baseUrl?: string },
+  { providers }: Builtin,
+): ProviderRow | undefined {
+  const row = providers.find((candidate) => candidate.id === id);
+  if (row?.otherAddresses === undefined) return row;
+  const rows = [row, ...row.otherAddresses.map((other) => ({ ...row, ...other }))];
+  return rows.find(({ baseUrl: own }) => own === address) ?? rows.find((candidate) => candidate.kind === kind) ?? row;
 }
 
 /** The environment outweighs the file, but a vendor's key is never sent to an address that is not the vendor's. */

@@ -131,7 +131,7 @@ function entriesText(): string {
 
 | key of a provider | default | meaning |
 |---|---|---|
-| \`kind\` | of the built-in name | \`openai\`, \`anthropic\` or \`sandbox\` |
+| \`kind\` | of the built-in name | \`openai\`, \`anthropic\`, \`gemini\` or \`sandbox\` |
 | \`baseUrl\` | of the built-in name | its address; the sandbox has none |
 | \`apiKey\` | none | its key, best as \`\${NAME}\` |
 | \`headers\` | none | sent with every call |
@@ -151,7 +151,10 @@ A server of your own gets requests unchanged, unless \`dialect\` says otherwise:
 | \`reasoningHistory\` | \`keep\`, \`drop\`, \`tool-turns\` |
 | \`hasDeveloperRole\`, \`takesMessageNames\`, \`takesStreamOptions\`, \`takesTopK\`, \`takesCacheControl\`, \`needsThoughtSignatures\` | \`true\` or \`false\` |
 | \`thinking\` (\`kind: anthropic\`) | \`adaptive\`, \`budget\`, \`none\` |
-| \`takesPrefill\`, \`takesSystemInMiddle\`, \`takesOutputFormat\` (\`kind: anthropic\`) | \`true\` or \`false\` |`;
+| \`thinking\` (\`kind: gemini\`) | \`level\`, \`budget\`, \`none\` |
+| \`takesPrefill\` (\`kind: anthropic\`, \`gemini\`) | \`true\` or \`false\` |
+| \`takesSystemInMiddle\`, \`takesOutputFormat\` (\`kind: anthropic\`) | \`true\` or \`false\` |
+| \`takesFormatWithTools\` (\`kind: gemini\`) | \`true\` or \`false\` |`;
 }
 
 /** One sentence for each kind that the file may name but no codec speaks yet. */

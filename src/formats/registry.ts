@@ -2,7 +2,8 @@
 
 import type { FormatName } from "../core/model.ts";
 import { anthropicMessages } from "./anthropic/codec.ts";
-import type { ClientFormat, Format } from "./format.ts";
+import type { ClientFormat, Format, ProviderFormat } from "./format.ts";
+import { geminiProvider } from "./gemini/provider.ts";
 import { openaiChat } from "./openai-chat/codec.ts";
 import { openaiCompletions } from "./openai-completions/codec.ts";
 import { openaiResponses } from "./openai-responses/codec.ts";
@@ -11,6 +12,8 @@ import { openaiResponses } from "./openai-responses/codec.ts";
 const FORMATS: readonly [Format, ...Format[]] = [openaiChat, anthropicMessages, openaiResponses];
 /** Spoken by clients alone: no provider is called with one of these. */
 const CLIENT_FORMATS: readonly ClientFormat[] = [openaiCompletions];
+/** Spoken to providers alone: no client asks in one of these. */
+const PROVIDER_FORMATS: readonly ProviderFormat[] = [geminiProvider];
 
 /** The registered formats by name. */
 export interface Formats {
@@ -18,8 +21,7 @@ export interface Formats {
   /** Spoken on paths that belong to no format. */
   readonly usual: Format;
   /** Asking for a format that is not registered is a fault of ours. */
-  named(name: FormatName): Format;
-  /** The same at the client's end, where a few more are spoken. */
+  forProviders(name: FormatName): ProviderFormat;
   forClients(name: FormatName): ClientFormat;
 }
 
@@ -29,12 +31,12 @@ export function createFormats(additional: readonly Format[] = []): Formats {
   return {
     all,
     usual: FORMATS[0],
-    named: finder(all),
+    forProviders: finder<ProviderFormat>([...all, ...PROVIDER_FORMATS]),
     forClients: finder<ClientFormat>([...all, ...CLIENT_FORMATS]),
   };
 }
 
-function finder<T extends ClientFormat>(formats: readonly T[]): (name: FormatName) => T {
+function finder<T extends { readonly name: FormatName }>(formats: readonly T[]): (name: FormatName) => T {
   const byName = new Map(formats.map((format) => [format.name, format]));
   return (name) => {
     const format = byName.get(name);

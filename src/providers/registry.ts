@@ -44,7 +44,7 @@ export function createRegistry(
 ): Registry {
   const connections = new Map<string, Connection>();
   for (const provider of providers.values()) {
-    const format = formats.named(provider.format);
+    const format = formats.forProviders(provider.format);
     const transport = TRANSPORTS[provider.transport](provider, () => onStale?.(provider.id));
     const { newEvents } = FRAMINGS[provider.framing];
     connections.set(provider.id, { provider, transport, format, newEvents, redact: createRedact(provider) });

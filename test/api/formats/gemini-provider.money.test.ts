@@ -187,7 +187,7 @@ describe("a stream that breaks", () => {
 });
 
 describe("what Google refuses", () => {
-  it("a wrong key is the operator's to mend: 503, and doctor is named", async () => {
+  it("a wrong key is for the operator to fix: 503, and doctor is named", async () => {
     world.gemini.on(
       "*",
       failsNatively(400, { words: "API key not valid. Please pass a valid API key.", reason: "API_KEY_INVALID" }),

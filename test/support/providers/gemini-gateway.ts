@@ -1,7 +1,5 @@
 // A gateway in front of three vendors: `gem` and `gem-old` speak Gemini, alpha chat-completions, claude Messages.
 
-import { geminiProvider } from "../../../src/formats/gemini/provider.ts";
-import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
 import { type GatewayOptions, startGateway, type TestGateway } from "../gateway/gateway.ts";
 import type { PriceText } from "../stores/money.ts";
 import { startFakeAnthropic } from "./fake-anthropic.ts";
@@ -33,16 +31,6 @@ export async function startGeminiGateway(options: GatewayOptions = {}): Promise<
   const gateway = await startGateway({
     ...options,
     yaml: yaml({ gemini: gemini.url, openai: openai.url, anthropic: anthropic.url }),
-    wire: { formats: [{ ...openaiChat, ...geminiProvider }], routes: [] },
-    kinds: [
-      {
-        kind: "gemini",
-        format: "gemini",
-        auth: { scheme: "header", name: "x-goog-api-key" },
-        framing: "sse",
-        transport: "network",
-      },
-    ],
   });
   const providers = [gemini, openai, anthropic];
   return {

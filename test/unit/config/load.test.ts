@@ -35,6 +35,37 @@ tiers:
   COMPLEX: [lab-small]
 `;
 
+describe("a vendor with two addresses", () => {
+  const NATIVE = "https://generativelanguage.googleapis.com/v1beta";
+  const google = (entry: string | null): unknown => {
+    const yaml = entry === null ? "" : `providers:\n  google: ${entry}\n`;
+    return goodLoad({ yaml, env: { GEMINI_API_KEY: "g" } }).settings.catalog.providers.get("google");
+  };
+
+  it.each([
+    [null, "gemini", NATIVE, "g"],
+    ["{}", "gemini", NATIVE, "g"],
+    ["{ kind: gemini }", "gemini", NATIVE, "g"],
+    [`{ kind: openai, baseUrl: ${NATIVE}/openai }`, "openai", `${NATIVE}/openai`, "g"],
+    [`{ baseUrl: ${NATIVE}/openai }`, "openai", `${NATIVE}/openai`, "g"],
+    ["{ kind: openai }", "openai", `${NATIVE}/openai`, "g"],
+    ["{ baseUrl: https://proxy.example/v1beta, apiKey: p }", "gemini", "https://proxy.example/v1beta", "p"],
+    ["{ kind: openai, baseUrl: https://proxy.example/v1, apiKey: p }", "openai", "https://proxy.example/v1", "p"],
+  ])("written as %s is called as %s", (entry, kind, baseUrl, apiKey) => {
+    expect(google(entry)).toMatchObject({ kind, baseUrl, apiKey });
+  });
+
+  it("has the dialect of the one in use", () => {
+    const dialectOf = (yaml: string): unknown =>
+      goodLoad({ yaml, env: { GEMINI_API_KEY: "g" } }).settings.catalog.models.get("gemini-3.6-flash")?.dialect;
+    expect(dialectOf("")).toMatchObject({ thinking: "level", needsThoughtSignatures: true, refuses: [] });
+    expect(dialectOf("providers:\n  google: { kind: openai }\n")).toMatchObject({
+      outputCap: "max_tokens",
+      reasoningHistory: "drop",
+    });
+  });
+});
+
 describe("without any configuration", () => {
   it("has the defaults and the sandbox", () => {
     const cwd = makeFolder();

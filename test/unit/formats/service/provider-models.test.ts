@@ -54,7 +54,7 @@ describe("a list", () => {
 
 describe("the request for it", () => {
   const listRequest = (format: string, address: { hasQuery: boolean }) =>
-    createFormats().named(format).listing.request(address);
+    createFormats().forProviders(format).listing.request(address);
 
   it("is the format's own", () => {
     expect(listRequest("openai-chat", { hasQuery: false })).toEqual({ path: "/models", headers: {} });
