@@ -33,6 +33,7 @@ const FOLDERS = {
   "src/formats/anthropic/to-chat": "Messages to chat-completions.",
   "src/formats/gemini": "Google's Gemini format, at the client's and the provider's end.",
   "src/formats/gemini/from-chat": "Chat-completions to Gemini.",
+  "src/formats/gemini/to-chat": "Gemini's requests to chat-completions.",
   "src/formats/openai-chat": "OpenAI chat-completions, which is also the internal shape.",
   "src/formats/openai-responses": "OpenAI's Responses.",
   "src/formats/openai-responses/from-chat": "Chat-completions to Responses.",

@@ -3,17 +3,15 @@
 import type { FormatName } from "../core/model.ts";
 import { anthropicMessages } from "./anthropic/codec.ts";
 import type { ClientFormat, Format, ProviderFormat } from "./format.ts";
-import { geminiProvider } from "./gemini/provider.ts";
+import { gemini } from "./gemini/codec.ts";
 import { openaiChat } from "./openai-chat/codec.ts";
 import { openaiCompletions } from "./openai-completions/codec.ts";
 import { openaiResponses } from "./openai-responses/codec.ts";
 
 /** The first is spoken where a request does not tell its own. */
-const FORMATS: readonly [Format, ...Format[]] = [openaiChat, anthropicMessages, openaiResponses];
+const FORMATS: readonly [Format, ...Format[]] = [openaiChat, anthropicMessages, openaiResponses, gemini];
 /** Spoken by clients alone: no provider is called with one of these. */
 const CLIENT_FORMATS: readonly ClientFormat[] = [openaiCompletions];
-/** Spoken to providers alone: no client asks in one of these. */
-const PROVIDER_FORMATS: readonly ProviderFormat[] = [geminiProvider];
 
 /** The registered formats by name. */
 export interface Formats {
@@ -31,7 +29,7 @@ export function createFormats(additional: readonly Format[] = []): Formats {
   return {
     all,
     usual: FORMATS[0],
-    forProviders: finder<ProviderFormat>([...all, ...PROVIDER_FORMATS]),
+    forProviders: finder<ProviderFormat>(all),
     forClients: finder<ClientFormat>([...all, ...CLIENT_FORMATS]),
   };
 }

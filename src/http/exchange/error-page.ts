@@ -1,11 +1,11 @@
-// Error pages, for people who open an address in a browser. Programs get JSON, and so does everybody on /v1 and /api.
+// Error pages, for people who open an address in a browser. Programs get JSON, and so does everybody on /v1, /v1beta and /api.
 
 import type { FastifyRequest } from "fastify";
 import type { GatewayError } from "../../core/errors.ts";
 
 export function wantsPage({ method, url, headers }: Pick<FastifyRequest, "method" | "url" | "headers">): boolean {
   const isRead = method === "GET" || method === "HEAD";
-  return isRead && (headers.accept?.includes("text/html") ?? false) && !/^\/+(v1|api)(?:[/?]|$)/.test(url);
+  return isRead && (headers.accept?.includes("text/html") ?? false) && !/^\/+(v1(beta)?|api)(?:[/?]|$)/.test(url);
 }
 
 /** Without style and script: the host may be one under which neither is served. */

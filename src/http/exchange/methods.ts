@@ -36,9 +36,7 @@ export function createMethodTable(
   return {
     respondUnmatched(request, reply) {
       const path = normalised(request.url);
-      // A path without parameters is itself; another that would fit it, too, is not meant.
-      const exact = paths.get(path);
-      const known = exact === undefined ? [...paths.values()].filter(({ pattern }) => pattern.test(path)) : [exact];
+      const known = pathsLike(path, paths);
       const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(", ");
       // If the method is possible here, a route itself has found nothing.
       if (allow === "" || known.some(({ methods }) => methods.has(request.method))) {
@@ -52,6 +50,18 @@ export function createMethodTable(
       reply.code(204).send();
     },
   };
+}
+
+/** Behind a colon, such as `:embedContent`. It is no part of a name. */
+const CUSTOM_METHOD = /:[a-z]+[A-Z]\w*$/;
+
+function pathsLike(path: string, paths: ReadonlyMap<string, KnownPath>): readonly KnownPath[] {
+  // A path without parameters is itself; another that would fit it, too, is not meant.
+  const exact = paths.get(path);
+  if (exact !== undefined) return [exact];
+  const fitting = [...paths].filter(([, { pattern }]) => pattern.test(path));
+  const isCall = CUSTOM_METHOD.test(path);
+  return fitting.filter(([url]) => !isCall || url.includes("::")).map(([, known]) => known);
 }
 
 function normalised(url: string): string {

@@ -18,8 +18,10 @@ const INSTEAD: readonly (readonly [path: RegExp, hint: string])[] = [
   [/^\/v1\/complete$/, "Use POST /v1/messages."],
   [/^\/v1\/messages\/batches(\/|$)/, "Batches are not served: send each request to POST /v1/messages."],
   [/^\/v1\/files(\/|$)/, "Files are not stored here: send them inside the request, as base64."],
-  [/^\/v1beta\/models$/, "The Gemini API is not served: use GET /v1/models."],
-  [/^\/v1(beta)?\/models\/[^/]+:\w+$/, "The Gemini API is not served: use POST /v1/chat/completions."],
+  [
+    /^\/v1beta\//,
+    "Of the Gemini API, these are served: GET /v1beta/models, and generateContent, streamGenerateContent and countTokens of /v1beta/models/{model}.",
+  ],
   [/^\/api\/tags$/, "The Ollama API is not served: use GET /v1/models."],
   [/^\/api\/(chat|generate)$/, "The Ollama API is not served: use POST /v1/chat/completions."],
   [/^\/v1\/(embeddings|images|audio|moderations)(\/|$)/, "Only chat models are served here."],

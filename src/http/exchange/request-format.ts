@@ -54,9 +54,9 @@ export function routeOf({ routeOptions }: Pick<FastifyRequest, "routeOptions">):
   return routeOptions.config?.label ?? routeOptions.url;
 }
 
-const V1 = /^\/+v1(?:[/?]|$)/;
+const V1 = /^\/+v1(?:beta)?(?:[/?]|$)/;
 
-/** Whether a path is for clients with an API key. */
+/** Whether a path is for clients with an API key. Those of Gemini call /v1beta. */
 export function isV1(url: string): boolean {
   return V1.test(url);
 }

@@ -7,6 +7,7 @@ import type { Settings } from "../../config/settings.ts";
 import type { Log } from "../../core/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { respondToMalformedHttp } from "../exchange/errors.ts";
+import { normaliseGoogleUrl } from "../exchange/google-url.ts";
 import { isV1, type RequestFormats } from "../exchange/request-format.ts";
 import { pathOf } from "../exchange/request-head.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
@@ -41,6 +42,7 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
   const server = createServer(options, (request, response) => {
     newestResponse.set(request.socket, response);
     request.url = pathOf(request);
+    normaliseGoogleUrl(request);
     admit(request, response);
   });
   server.on("clientError", (error, socket) => {

@@ -8,6 +8,7 @@ import { type Content, json, type Operation, textContent } from "../openapi/oper
 import { DOCUMENTED } from "../openapi/schema.ts";
 import { SERVICE_OPERATIONS } from "../openapi/service.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
+import { GEMINI_OPERATIONS } from "../v1/gemini-contract.ts";
 
 interface OpenapiDocument {
   readonly openapi: string;
@@ -62,7 +63,12 @@ const SECURITY_SCHEMES = {
 } as const;
 
 /** Every operation of the server, in the order of the documentation. */
-export const OPERATIONS: readonly Operation[] = [...V1_OPERATIONS, ...apiOperations(), ...SERVICE_OPERATIONS];
+export const OPERATIONS: readonly Operation[] = [
+  ...V1_OPERATIONS,
+  ...GEMINI_OPERATIONS,
+  ...apiOperations(),
+  ...SERVICE_OPERATIONS,
+];
 
 export function registerOpenapi(server: FastifyInstance): void {
   const document = JSON.stringify(openapiDocument());
@@ -127,7 +133,7 @@ function writeOperation(operation: Operation, schemas: Schemas): WrittenOperatio
 /** The group of an operation in the reference: the endpoints for clients, each resource of the dashboard, the rest. */
 function tagOf(path: string): string {
   const [top, resource] = path.slice(1).split("/");
-  if (top === "v1") return "Client API";
+  if (top === "v1" || top === "v1beta") return "Client API";
   return top === "api" ? `Dashboard API: ${resource}` : "Service";
 }
 

@@ -13,6 +13,13 @@ export const COMPLETION_ROUTES: readonly CompletionRoute[] = [
   { path: "/v1/completions", format: "openai-completions" },
   { path: "/v1/responses", format: "openai-responses" },
   { path: "/v1/messages", format: "anthropic", countPath: "/v1/messages/count_tokens" },
+  {
+    path: "/v1beta/models/{model}:generateContent",
+    format: "gemini",
+    base: "/v1beta",
+    countPath: "/v1beta/models/{model}:countTokens",
+  },
+  { path: "/v1beta/models/{model}:streamGenerateContent", format: "gemini", base: "/v1beta", isStream: true },
 ];
 
 export function registerCompletions(server: FastifyInstance, edge: CallContext): void {

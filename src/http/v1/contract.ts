@@ -62,7 +62,7 @@ export const modelFields = {
   }),
 };
 
-const ServiceSchema = named("Service", {
+export const ServiceSchema = named("Service", {
   model: AnyText,
   tier: listed(TIERS),
   profile,
@@ -167,7 +167,7 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
 
 export const ModelSchema = named("Model", modelFields);
 const hello = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
-const COMPLETION_ERRORS = [402, 404, 409, 422];
+export const COMPLETION_ERRORS = [402, 404, 409, 422];
 
 export const V1_OPERATIONS: readonly Operation[] = [
   v1("createChatCompletion", "post", "/v1/chat/completions", {
@@ -236,7 +236,8 @@ export const V1_OPERATIONS: readonly Operation[] = [
 type Details = Pick<Operation, "summary" | "response"> &
   Partial<Pick<Operation, "parameters" | "body" | "errors">> & { readonly errorSchema?: TSchema };
 
-function v1(id: string, method: Method, path: string, details: Details): Operation {
+/** An operation that needs an API key. */
+export function v1(id: string, method: Method, path: string, details: Details): Operation {
   const { errors = [], body = null, parameters = [], errorSchema = ErrorSchema, ...rest } = details;
   return {
     id,

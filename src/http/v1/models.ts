@@ -1,4 +1,4 @@
-// GET /v1/models and /v1/models/{id}: the models this key can reach. Behaviour 9.
+// GET /v1/models and /v1/models/{id}, also under /v1beta: the models this key can reach. Behaviour 9.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
@@ -10,14 +10,17 @@ import { offeredModels } from "../../routing/direct.ts";
 import type { CallContext } from "../context.ts";
 import { callerOf } from "./key-admission.ts";
 
+/** The second is where Gemini's clients ask. */
+const MODEL_LISTS = ["/v1/models", "/v1beta/models"] as const;
+
 export function registerModels(
   server: FastifyInstance,
   { formats, services: { catalog } }: Pick<CallContext, "formats" | "services">,
 ): void {
-  server.get("/v1/models", async (request) => {
+  const list = async (request: FastifyRequest): Promise<object> => {
     const reachable = reachableBy(callerOf(request), catalog);
     return formats.of(request).models.list(reachable, catalog, request.query as Record<string, string>);
-  });
+  };
   const one = (id: string, request: FastifyRequest): object => {
     const model = reachableBy(callerOf(request), catalog).find((each) => each.id === id);
     if (model === undefined) {
@@ -26,12 +29,15 @@ export function registerModels(
     }
     return formats.of(request).models.one(model, catalog);
   };
-  server.get<{ Params: { id: string } }>("/v1/models/:id", async (request) => one(request.params.id, request));
-  // Ids such as vendor/model, from clients that leave the slash as it is.
-  server.get<{ Params: { id: string; name: string } }>("/v1/models/:id/:name", async (request) => {
-    const { id, name } = request.params;
-    return one(`${id}/${name}`, request);
-  });
+  for (const path of MODEL_LISTS) {
+    server.get(path, list);
+    server.get<{ Params: { id: string } }>(`${path}/:id`, async (request) => one(request.params.id, request));
+    // Ids such as vendor/model, from clients that leave the slash as it is.
+    server.get<{ Params: { id: string; name: string } }>(`${path}/:id/:name`, async (request) => {
+      const { id, name } = request.params;
+      return one(`${id}/${name}`, request);
+    });
+  }
 }
 
 function reachableBy({ profile }: Caller, catalog: Catalog): readonly Model[] {

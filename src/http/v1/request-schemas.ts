@@ -11,10 +11,10 @@ import { INPUT_ROLES, TOP_LOGPROBS_MAX } from "../../formats/openai-responses/re
 import { COST_USD_MAX, SCORE_MAX } from "../../formats/service/controls.ts";
 import { AnyObject, AnyText, Flag, named, optional, Quality, Texts, TierName } from "../openapi/schema.ts";
 
-const between = (minimum: number, maximum: number): TSchema => Type.Number({ minimum, maximum });
+export const between = (minimum: number, maximum: number): TSchema => Type.Number({ minimum, maximum });
 const outputTokens = (minimum: number): TSchema => Type.Integer({ minimum, maximum: OUTPUT_TOKENS_MAX });
 
-const controls = {
+export const controls = {
   service_profile: optional(Type.Enum([...ROUTING_PROFILES], { default: "auto" })),
   // Vendors have a field of this name, so without that profile it may be anything.
   service_tier: Type.Optional(Type.Unknown({ description: "A tier; counts only when service_profile is tier." })),
@@ -35,10 +35,8 @@ const needs = (profile: string, field: string, schema: object): object => ({
     { properties: { [field]: schema }, required: [field] },
   ],
 });
-const PROFILE_NEEDS = [
-  needs("direct", "model", { type: "string", not: { enum: ["", "auto"] } }),
-  needs("tier", "service_tier", { enum: [...TIERS] }),
-];
+export const TIER_NEED = needs("tier", "service_tier", { enum: [...TIERS] });
+const PROFILE_NEEDS = [needs("direct", "model", { type: "string", not: { enum: ["", "auto"] } }), TIER_NEED];
 
 /** Any type but those that have a schema of their own. */
 const otherType = (...types: readonly string[]): TSchema =>
@@ -83,7 +81,7 @@ const promptFields = {
   tools: optional(Type.Array(Type.Union([Type.Object({ name: AnyText }), ServerTool]))),
 };
 
-const open = { additionalProperties: true };
+export const open = { additionalProperties: true };
 
 const samplingFields = {
   stream: optional(Flag),

@@ -239,7 +239,9 @@ async function registeredRoutes(): Promise<string[]> {
       /^((?:│ {3}| {4})*)[├└]── (\S*)(?: \(([^)]+)\))?$/.exec(line) ?? [];
     const depth = indent.length / 4;
     stack.splice(depth, stack.length, segment);
-    const path = stack.join("").replace(/:(\w+)/g, "{$1}");
+    const path = stack
+      .join("")
+      .replace(/:(\w+)(?:\(\.\+\)::)?/g, (match, name) => (match.endsWith("::") ? `{${name}}:` : `{${name}}`));
     const wanted = methods.split(", ").filter((method) => method !== "" && method !== "HEAD");
     return wanted.map((method) => `${method} ${path}`);
   });

@@ -1,0 +1,90 @@
+// Reads a client's Gemini request: checks what the gateway reads, gives routing its chat-completions view, and keeps the
+// original for providers that speak the same format.
+
+import type { ChatRequest } from "../../core/chat.ts";
+import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
+import { readControls } from "../service/controls.ts";
+import { Conversion } from "../wire/conversion.ts";
+import { invalid, isObject, type JsonObject } from "../wire/fields.ts";
+import type { JsonSource } from "../wire/json-source.ts";
+import { GEMINI } from "./shape.ts";
+import { convertContents } from "./to-chat/messages.ts";
+import { type GeminiRequest, parsePrompt, parseRequest } from "./to-chat/parse.ts";
+import { innerRequest, readNeeds } from "./to-chat/request.ts";
+import { convertChoice, readFunctions, readToolNeeds } from "./to-chat/tools.ts";
+
+/** Throws what is wrong with the body, by field; Behaviour 4. */
+export function readGeminiRequest(
+  source: JsonSource,
+  body: JsonObject,
+  { headers, target }: RequestHead = {},
+): ClientRequest {
+  const request = parseRequest(body);
+  const { messages, tools, refusals } = readPrompt(request);
+  checkAllowed(request, tools);
+  const isStream = target?.isStream ?? false;
+  const model = (target?.model ?? body.model) as string | undefined;
+  const chat: ChatRequest = {
+    messages,
+    tools,
+    toolChoice: convertChoice(request),
+    isStream,
+    // The format reports usage in every stream.
+    wantsUsage: isStream,
+    maxOutputTokens: (request.config.maxOutputTokens as number | undefined) ?? null,
+    choiceCount: (request.config.candidateCount as number | undefined) ?? 1,
+  };
+  return {
+    format: GEMINI,
+    source,
+    body,
+    controls: readControls({ ...body, model: model?.replace(/^models\//, "") }),
+    chat,
+    nativeNeeds: [...refusals, ...readNeeds(request), ...readToolNeeds(request)],
+    ...(headers === undefined ? {} : { headers }),
+    ...(target === undefined ? {} : { target }),
+  };
+}
+
+type Prompt = Pick<GeminiRequest, "contents" | "system" | "tools">;
+
+/** What routing and counting see of a prompt, and what in it only Google can open. */
+function readPrompt(prompt: Prompt): Pick<ChatRequest, "messages" | "tools"> & { refusals: readonly string[] } {
+  const conversion = new Conversion();
+  const messages = convertContents(prompt, {
+    conversion,
+    keepsReasoning: false,
+    keepsDetails: false,
+    keepsSignatures: false,
+  });
+  if (messages.length === 0) throw invalid("contents", "'contents' has no part with content.");
+  return { messages, tools: readFunctions(prompt), refusals: conversion.refusals };
+}
+
+function checkAllowed({ calling }: GeminiRequest, tools: ChatRequest["tools"]): void {
+  const allowed = (calling.allowedFunctionNames as readonly string[] | undefined) ?? [];
+  const unknown = allowed.find((name) => !tools.some((tool) => tool.name === name));
+  if (unknown === undefined) return;
+  throw invalid("allowedFunctionNames", `'allowedFunctionNames' names '${unknown}', which is not declared in 'tools'.`);
+}
+
+/** What is to be counted: a prompt, or a whole request in a field of its own. */
+export function readCountRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> {
+  const { messages, tools } = readPrompt(parsePrompt(innerRequest(body)));
+  return { messages, tools };
+}
+
+export function writeCount(inputTokens: number): JsonObject {
+  return { totalTokens: inputTokens, promptTokensDetails: [{ modality: "TEXT", tokenCount: inputTokens }] };
+}
+
+/** A bare prompt as a request of this format; what the client wrote of contents, instructions and cap stays. */
+export function withPrompt(given: JsonObject, { prompt, systemPrompt, outputCap }: BarePrompt): JsonObject {
+  const config = isObject(given.generationConfig) ? given.generationConfig : {};
+  return {
+    ...given,
+    contents: given.contents ?? [{ role: "user", parts: [{ text: prompt }] }],
+    systemInstruction: systemPrompt ?? given.systemInstruction,
+    generationConfig: { ...config, maxOutputTokens: outputCap ?? config.maxOutputTokens },
+  };
+}

@@ -1,0 +1,189 @@
+// Gemini's contents as chat-completions messages. Calls without an id get one from their place, and a result goes to the
+// call with its id, or to the next unanswered one of its name.
+
+import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
+import { NO_RESULT, orphanedResult, reminder } from "../../anthropic/blocks.ts";
+import type { Conversion } from "../../wire/conversion.ts";
+import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
+import { shortToolName } from "../../wire/tool-calls.ts";
+import { type Content, type Part, partsOf } from "../shape.ts";
+import type { GeminiRequest } from "./parse.ts";
+import { codeText, convertPart } from "./parts.ts";
+
+interface TurnOptions {
+  readonly conversion: Conversion;
+  /** Whether readable thoughts of earlier turns go along as `reasoning_content`. */
+  readonly keepsReasoning: boolean;
+  /** Whether signed thoughts of other formats go along, for a provider that takes its own back. */
+  readonly keepsDetails: boolean;
+  /** Whether the host wants the signatures that Google gave to calls. */
+  readonly keepsSignatures: boolean;
+}
+
+/** Also what routing reads: the same conversion, with nothing kept that only a provider needs. */
+export function convertContents(
+  { system, contents }: Pick<GeminiRequest, "system" | "contents">,
+  options: TurnOptions,
+): readonly ChatMessage[] {
+  const messages: ChatMessage[] = [];
+  const instructions = system.flatMap((part) => convertPart(part, options.conversion));
+  if (instructions.length > 0) messages.push({ role: "system", content: joinParts(instructions) });
+  for (const [index, { model, replies }] of groupsOf(contents).entries()) {
+    const message = convertModel(model, index, options);
+    if (message !== null) messages.push(message);
+    messages.push(...convertReplies(replies, message?.tool_calls ?? [], options));
+  }
+  return messages;
+}
+
+interface TurnGroup {
+  readonly model: Part[];
+  readonly replies: Part[][];
+}
+
+/** A model's turn and all that follows until the next one. Chunks of a stream come back as several turns in a row. */
+function groupsOf(contents: readonly Content[]): readonly TurnGroup[] {
+  const groups: TurnGroup[] = [{ model: [], replies: [] }];
+  for (const { role, parts } of contents) {
+    const last = groups.at(-1) as TurnGroup;
+    if (role === "user") last.replies.push([...parts]);
+    else if (last.replies.length === 0) last.model.push(...parts);
+    else groups.push({ model: [...parts], replies: [] });
+  }
+  return groups;
+}
+
+function convertModel(parts: readonly Part[], group: number, options: TurnOptions): ChatMessage | null {
+  const calls = parts.filter((part) => isObject(part.functionCall));
+  const content = modelText(parts);
+  if (content === "" && calls.length === 0) return null;
+  const thoughts = parts.filter(({ thought }) => thought === true).map(({ text }) => String(text ?? ""));
+  const reasoning = options.keepsReasoning ? thoughts.join("") : "";
+  const details = options.keepsDetails ? parts.flatMap(detailOf) : [];
+  if (thoughts.length > 0 && reasoning === "" && details.length === 0) {
+    options.conversion.note("dropped thoughts of earlier turns: only the model that made them can read them");
+  }
+  if (parts.some((part) => isObject(part.inlineData) || isObject(part.fileData))) {
+    options.conversion.note("dropped media of earlier model turns: chat-completions takes text only there");
+  }
+  return {
+    role: "assistant",
+    content: content === "" ? null : content,
+    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
+    ...(calls.length === 0
+      ? {}
+      : { tool_calls: calls.map((part, index) => convertCall(part, `call_${group}_${index}`, options)) }),
+  };
+}
+
+function modelText(parts: readonly Part[]): string {
+  return parts
+    .filter(({ thought }) => thought !== true)
+    .map((part) => codeText(part) ?? (typeof part.text === "string" ? part.text : ""))
+    .join("");
+}
+
+function detailOf({ thoughtSignature: signature }: Part): readonly ReasoningDetail[] {
+  const detail = openDetail(signature);
+  return detail === null ? [] : [detail];
+}
+
+/** Ids must not repeat within a conversation, so one that is missing is made from the call's place. */
+function convertCall(part: Part, madeUpId: string, { keepsSignatures }: TurnOptions): ToolCall {
+  const { id, name, args } = part.functionCall as JsonObject;
+  const signature = part.thoughtSignature;
+  const isKept = keepsSignatures && typeof signature === "string" && !isSealed(signature);
+  return {
+    id: typeof id === "string" && id !== "" ? id : madeUpId,
+    type: "function",
+    function: { name: shortToolName(String(name)), arguments: JSON.stringify(args ?? {}) },
+    // As Google's compatible API has it.
+    ...(isKept ? { extra_content: { google: { thought_signature: signature } } } : {}),
+  };
+}
+
+/** In the order chat-completions wants: one tool message for each call, their attachments, then the rest as it came. */
+function convertReplies(
+  replies: readonly (readonly Part[])[],
+  calls: readonly ToolCall[],
+  options: TurnOptions,
+): readonly ChatMessage[] {
+  const { conversion } = options;
+  const responses = replies
+    .flat()
+    .flatMap(({ functionResponse }) => (isObject(functionResponse) ? [functionResponse] : []));
+  const matched = matchResponses(responses, calls);
+  const attachments: ContentPart[] = [];
+  const answered = calls.map(({ id = "" }): ChatMessage => {
+    const response = matched.get(id);
+    if (response === undefined) {
+      conversion.note("added an empty result for a tool call that had none");
+      return { role: "tool", tool_call_id: id, content: NO_RESULT };
+    }
+    const media = partsOf(response).flatMap((part) => convertPart(part, conversion));
+    if (media.length > 0)
+      attachments.push({ type: "text", text: reminder(`What the tool call ${id} returned besides text:`) }, ...media);
+    return { role: "tool", tool_call_id: id, content: responseText(response) };
+  });
+  if (attachments.length > 0) {
+    conversion.note("moved images and files of tool results into a user message: tool messages take text only");
+  }
+  const taken = new Set(matched.values());
+  return [
+    ...answered,
+    ...(attachments.length === 0 ? [] : [{ role: "user", content: attachments } as const]),
+    ...replies.flatMap((parts) => convertUser(parts, taken, conversion)),
+  ];
+}
+
+/** The response of each call, by the call's id. */
+function matchResponses(responses: readonly JsonObject[], calls: readonly ToolCall[]): ReadonlyMap<string, JsonObject> {
+  const matched = new Map<string, JsonObject>();
+  const isOpen = ({ id = "" }: ToolCall): boolean => !matched.has(id);
+  for (const response of responses) {
+    const name = shortToolName(String(response.name));
+    const call =
+      calls.find((candidate) => candidate.id === response.id) ??
+      calls.find((candidate) => isOpen(candidate) && candidate.function?.name === name);
+    // Clients that repeat a result mean the later one.
+    if (call !== undefined) matched.set(call.id ?? "", response);
+  }
+  return matched;
+}
+
+/** A text alone under one of the usual names is the result itself; anything else is JSON. */
+function responseText({ response }: JsonObject): string {
+  const fields = isObject(response) ? Object.entries(response) : [];
+  const [name = "", value] = fields[0] ?? [];
+  if (fields.length === 1 && typeof value === "string") {
+    if (name === "output" || name === "result" || name === "content") return value;
+    if (name === "error") return `Error: ${value}`;
+  }
+  return JSON.stringify(response ?? {});
+}
+
+function convertUser(
+  parts: readonly Part[],
+  taken: ReadonlySet<JsonObject>,
+  conversion: Conversion,
+): readonly ChatMessage[] {
+  const content = parts.flatMap((part) => {
+    if (!isObject(part.functionResponse)) return convertPart(part, conversion);
+    return taken.has(part.functionResponse) ? [] : orphan(part.functionResponse, conversion);
+  });
+  return content.length === 0 ? [] : [{ role: "user", content: joinParts(content) }];
+}
+
+/** A result whose call is not in the history: hosts refuse it as a tool message. */
+function orphan(response: JsonObject, conversion: Conversion): readonly ContentPart[] {
+  conversion.note("turned a tool result without its call into text");
+  const media = partsOf(response).flatMap((part) => convertPart(part, conversion));
+  return [{ type: "text", text: orphanedResult(responseText(response)) }, ...media];
+}
+
+/** Plain text as a string, which every host takes; anything else as parts. */
+function joinParts(parts: readonly ContentPart[]): string | readonly ContentPart[] {
+  return parts.every(({ type }) => type === "text") ? parts.map(({ text }) => text).join("\n\n") : parts;
+}

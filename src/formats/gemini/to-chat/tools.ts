@@ -1,0 +1,86 @@
+// Tools and the choice among them, from Gemini's format to chat-completions.
+
+import type { Tool } from "../../../core/chat.ts";
+import type { Conversion } from "../../wire/conversion.ts";
+import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { shortToolName } from "../../wire/tool-calls.ts";
+import type { GeminiRequest } from "./parse.ts";
+import { toJsonSchema } from "./schema.ts";
+
+const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
+
+/** The functions that the model may call, as routing and providers know them. */
+export function readFunctions({ tools }: Pick<GeminiRequest, "tools">): readonly Tool[] {
+  return declarationsIn(tools).map((declaration) => ({
+    name: String(declaration.name),
+    description: typeof declaration.description === "string" ? declaration.description : "",
+    parameters: parametersOf(declaration),
+  }));
+}
+
+function parametersOf({ parameters, parametersJsonSchema }: JsonObject): JsonObject | null {
+  const schema = parametersJsonSchema ?? parameters;
+  return isObject(schema) ? toJsonSchema(schema) : null;
+}
+
+/** Why the request needs Google's own tools: they are all it has. */
+export function readToolNeeds({ tools }: Pick<GeminiRequest, "tools">): readonly string[] {
+  if (declarationsIn(tools).length > 0) return [];
+  return builtInNames(tools).map((name) => `the tool '${name}' runs at Google only`);
+}
+
+function declarationsIn(tools: readonly JsonObject[]): readonly JsonObject[] {
+  return tools.flatMap(({ functionDeclarations: list }) => (Array.isArray(list) ? list.filter(isObject) : []));
+}
+
+function builtInNames(tools: readonly JsonObject[]): readonly string[] {
+  const names = tools.flatMap((tool) => Object.keys(tool).filter((name) => isObject(tool[name])));
+  return [...new Set(names)];
+}
+
+/** The fields `tools` and `tool_choice`, as far as they are needed. */
+export function convertTools(request: Pick<GeminiRequest, "tools" | "calling">, conversion: Conversion): JsonObject {
+  const functions = allowedFunctions(request);
+  const names = builtInNames(request.tools);
+  if (functions.length === 0) return {};
+  for (const name of names) conversion.note(`dropped the tool '${name}': it runs at Google only`);
+  const tools = functions.map(({ name, description, parameters }) => ({
+    type: "function",
+    function: {
+      name: convertName(name, conversion),
+      ...(description === "" ? {} : { description }),
+      parameters: parameters ?? NO_PARAMETERS,
+    },
+  }));
+  const choice = convertChoice(request);
+  return choice === null ? { tools } : { tools, tool_choice: choice };
+}
+
+function convertName(name: string, conversion: Conversion): string {
+  const short = shortToolName(name);
+  if (short !== name) conversion.note("shortened tool names: chat-completions takes 64 plain characters");
+  return short;
+}
+
+/** Of several allowed functions, the others are not offered: no host but OpenAI knows a choice among some. */
+function allowedFunctions(request: Pick<GeminiRequest, "tools" | "calling">): readonly Tool[] {
+  const functions = readFunctions(request);
+  const allowed = allowedNames(request);
+  const offered = functions.filter(({ name }) => allowed.includes(name));
+  return allowed.length === 0 || offered.length === 0 ? functions : offered;
+}
+
+function allowedNames({ calling }: Pick<GeminiRequest, "calling">): readonly string[] {
+  return (calling.allowedFunctionNames as readonly string[] | undefined) ?? [];
+}
+
+/** In the words of chat-completions; null where the model decides as usual. */
+export function convertChoice(request: Pick<GeminiRequest, "calling">): unknown {
+  const { mode } = request.calling;
+  if (mode === "NONE") return "none";
+  if (mode === "AUTO" || mode === "VALIDATED") return "auto";
+  if (mode !== "ANY") return null;
+  const [only, ...others] = allowedNames(request);
+  if (only === undefined || others.length > 0) return "required";
+  return { type: "function", function: { name: shortToolName(only) } };
+}

@@ -1,0 +1,183 @@
+// The contract of /v1beta: Gemini's requests, responses and operations. Requests are stated in camelCase; snake_case is
+// read the same way. The codec in formats/gemini/ reads the bodies, so nothing here validates.
+
+import { type TSchema, Type } from "typebox";
+import { OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
+import { CALLING_MODES, CANDIDATES_MAX, CONTENT_ROLES, TOP_LOGPROBS_MAX } from "../../formats/gemini/to-chat/parse.ts";
+import { eventStream, idempotencyKey, inPath, json, type Operation, query } from "../openapi/operation.ts";
+import { AnyObject, AnyText, Flag, Integer, named, optional, Texts } from "../openapi/schema.ts";
+import { COMPLETION_ERRORS, ServiceSchema, v1 } from "./contract.ts";
+import { between, controls, open, TIER_NEED } from "./request-schemas.ts";
+
+/** One object stands for a list of one. */
+const listOf = (schema: TSchema, minItems = 0): TSchema => Type.Union([Type.Array(schema, { minItems }), schema]);
+
+const PartSchema = named("GeminiPart", {
+  text: optional(AnyText),
+  thoughtSignature: optional(AnyText),
+  inlineData: optional(Type.Object({ mimeType: AnyText, data: AnyText })),
+  fileData: optional(Type.Object({ fileUri: AnyText })),
+  functionCall: optional(Type.Object({ name: AnyText, args: optional(AnyObject) })),
+  functionResponse: optional(Type.Object({ name: AnyText, response: optional(AnyObject) })),
+  executableCode: optional(AnyObject),
+  codeExecutionResult: optional(AnyObject),
+});
+const parts = { parts: optional(listOf(PartSchema)) };
+const ContentSchema = named("GeminiContent", { role: optional(Type.Enum([...CONTENT_ROLES])), ...parts });
+const promptFields = {
+  systemInstruction: optional(Type.Union([AnyText, Type.Object(parts)])),
+  tools: optional(listOf(Type.Object({ functionDeclarations: optional(listOf(Type.Object({ name: AnyText }))) }))),
+};
+const contents = listOf(ContentSchema, 1);
+
+const GenerationConfigSchema = named(
+  "GenerationConfig",
+  {
+    temperature: optional(between(0, 2)),
+    topP: optional(between(0, 1)),
+    topK: optional(between(0, Number.MAX_SAFE_INTEGER)),
+    maxOutputTokens: optional(Type.Integer({ minimum: 1, maximum: OUTPUT_TOKENS_MAX })),
+    candidateCount: optional(Type.Integer({ minimum: 1, maximum: CANDIDATES_MAX })),
+    seed: optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+    presencePenalty: optional(between(-2, 2)),
+    frequencyPenalty: optional(between(-2, 2)),
+    stopSequences: optional(Texts),
+    responseMimeType: optional(AnyText),
+    responseSchema: optional(AnyObject),
+    responseJsonSchema: optional(AnyObject),
+    responseModalities: optional(Texts),
+    responseLogprobs: optional(Flag),
+    logprobs: optional(Type.Integer({ minimum: 0, maximum: TOP_LOGPROBS_MAX })),
+    thinkingConfig: optional(
+      Type.Object({
+        thinkingBudget: optional(Type.Integer({ minimum: -1, maximum: OUTPUT_TOKENS_MAX })),
+        thinkingLevel: optional(AnyText),
+        includeThoughts: optional(Flag),
+      }),
+    ),
+  },
+  open,
+);
+
+const GenerateContentRequestSchema = named(
+  "GenerateContentRequest",
+  {
+    contents,
+    ...promptFields,
+    toolConfig: optional(
+      Type.Object({
+        functionCallingConfig: optional(
+          Type.Object({
+            mode: optional(Type.Enum([...CALLING_MODES])),
+            allowedFunctionNames: optional(Texts),
+          }),
+        ),
+      }),
+    ),
+    generationConfig: optional(GenerationConfigSchema),
+    ...controls,
+  },
+  { ...open, allOf: [TIER_NEED] },
+);
+
+/** A prompt, or a whole request in a field of its own. */
+const CountTokensRequestSchema = named(
+  "CountTokensRequest",
+  { contents: optional(contents), ...promptFields, generateContentRequest: optional(AnyObject) },
+  {
+    ...open,
+    anyOf: [
+      { properties: { contents: { not: { type: "null" } } }, required: ["contents"] },
+      { properties: { generateContentRequest: { type: "object" } }, required: ["generateContentRequest"] },
+    ],
+    not: {
+      properties: { contents: { not: { type: "null" } }, generateContentRequest: { type: "object" } },
+      required: ["contents", "generateContentRequest"],
+    },
+  },
+);
+
+const responseFields = {
+  candidates: Type.Optional(Type.Array(AnyObject)),
+  promptFeedback: Type.Optional(AnyObject),
+  modelVersion: AnyText,
+  responseId: Type.Optional(AnyText),
+};
+const UsageMetadataSchema = named("UsageMetadata", { promptTokenCount: Integer, totalTokenCount: Integer });
+const ResponseSchema = named("GenerateContentResponse", {
+  ...responseFields,
+  usageMetadata: UsageMetadataSchema,
+  service: ServiceSchema,
+});
+/** A piece of a stream. `service` is in the first and in the last one. */
+const ChunkSchema = named("GenerateContentChunk", {
+  ...responseFields,
+  usageMetadata: Type.Optional(UsageMetadataSchema),
+  service: Type.Optional(ServiceSchema),
+});
+const ErrorSchema = named("GeminiError", {
+  error: Type.Object({ code: Integer, message: AnyText, status: AnyText, details: Type.Array(AnyObject) }),
+});
+const ModelSchema = named("GeminiModel", {
+  name: AnyText,
+  baseModelId: AnyText,
+  version: AnyText,
+  displayName: AnyText,
+  description: AnyText,
+  inputTokenLimit: Integer,
+  outputTokenLimit: Integer,
+  supportedGenerationMethods: Texts,
+  thinking: Flag,
+});
+
+const hello = { contents: [{ role: "user", parts: [{ text: "What is the capital of France?" }] }] };
+const errorSchema = ErrorSchema;
+const Piece = Type.Union([ChunkSchema, ErrorSchema]);
+
+export const GEMINI_OPERATIONS: readonly Operation[] = [
+  v1("generateContent", "post", "/v1beta/models/{model}:generateContent", {
+    summary: "Route a request in Gemini's format to a model and answer it; the model may be auto",
+    body: json(GenerateContentRequestSchema, hello),
+    response: json(ResponseSchema),
+    parameters: [inPath("model"), idempotencyKey],
+    errors: COMPLETION_ERRORS,
+    errorSchema,
+  }),
+  v1("streamGenerateContent", "post", "/v1beta/models/{model}:streamGenerateContent", {
+    summary: "The same as a stream: server-sent events with alt=sse, otherwise one JSON array",
+    body: json(GenerateContentRequestSchema, hello),
+    response: { ...json(Type.Array(Piece)), ...eventStream(Piece) },
+    parameters: [inPath("model"), query("alt", AnyText), idempotencyKey],
+    errors: COMPLETION_ERRORS,
+    errorSchema,
+  }),
+  v1("countTokens", "post", "/v1beta/models/{model}:countTokens", {
+    summary: "A local estimate of a request's input tokens, free of charge",
+    body: json(CountTokensRequestSchema, hello),
+    response: json(named("CountTokensResponse", { totalTokens: Integer, promptTokensDetails: Type.Array(AnyObject) })),
+    parameters: [inPath("model")],
+    errorSchema,
+  }),
+  v1("listGeminiModels", "get", "/v1beta/models", {
+    summary: "The models this key can reach, in Google's shape",
+    parameters: [query("pageSize", Type.Integer({ minimum: 0 })), query("pageToken", AnyText)],
+    response: json(
+      named("GeminiModelList", { models: Type.Array(ModelSchema), nextPageToken: Type.Optional(AnyText) }),
+    ),
+    errorSchema,
+  }),
+  v1("getGeminiModel", "get", "/v1beta/models/{id}", {
+    summary: "One model in Google's shape",
+    parameters: [inPath("id")],
+    response: json(ModelSchema),
+    errors: [404],
+    errorSchema,
+  }),
+  v1("getGeminiModelWithSlash", "get", "/v1beta/models/{id}/{name}", {
+    summary: "One model whose id has a slash: what stands before and after it",
+    parameters: [inPath("id"), inPath("name")],
+    response: json(ModelSchema),
+    errors: [404],
+    errorSchema,
+  }),
+];
