@@ -20,6 +20,7 @@ export const SECTIONS = [
     items: [
       { text: "Claude Code", link: "/guides/claude-code" },
       { text: "Codex", link: "/guides/codex" },
+      { text: "Gemini CLI", link: "/guides/gemini" },
       { text: "Cursor", link: "/guides/cursor" },
       { text: "opencode", link: "/guides/opencode" },
       { text: "Vercel AI SDK", link: "/guides/vercel-ai-sdk" },
@@ -53,6 +54,7 @@ export const SECTIONS = [
       { text: "Anthropic clients, other models", link: "/reference/compatibility-messages" },
       { text: "OpenAI clients, Claude models", link: "/reference/compatibility-chat" },
       { text: "Responses clients, any model", link: "/reference/compatibility-responses" },
+      { text: "Gemini clients, any model", link: "/reference/compatibility-gemini" },
     ],
   },
   {

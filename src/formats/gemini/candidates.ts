@@ -11,7 +11,7 @@ import { GEMINI, type Part } from "./shape.ts";
 import { wantsThoughts } from "./to-chat/parse.ts";
 
 /** A call on its way. */
-interface GatheredCall {
+interface PendingCall {
   id: string;
   name: string;
   text: string;
@@ -36,7 +36,7 @@ export function rulesFor(context: ResponseContext): CandidateRules {
 
 export class CandidateWriter {
   readonly #rules: CandidateRules;
-  readonly #calls = new Map<number, GatheredCall>();
+  readonly #calls = new Map<number, PendingCall>();
   /** Signatures of what was thought. Each waits for the next part that clients send back. */
   readonly #signatures: string[] = [];
   #hasRefusal = false;

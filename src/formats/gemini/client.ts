@@ -16,7 +16,7 @@ export const geminiClient: ClientFormat = {
   habits: {
     keyHeader: "x-goog-api-key",
     requestIdHeader: null,
-    isSentBy: (headers) => headers["x-goog-api-key"] !== undefined,
+    isSentBy: (headers, body) => headers["x-goog-api-key"] !== undefined || body?.contents !== undefined,
   },
   readRequest: readGeminiRequest,
   toChat: writeChatBody,

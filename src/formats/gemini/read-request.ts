@@ -46,10 +46,10 @@ export function readGeminiRequest(
   };
 }
 
-type Prompt = Pick<GeminiRequest, "contents" | "system" | "tools">;
+type GeminiPrompt = Pick<GeminiRequest, "contents" | "system" | "tools">;
 
 /** What routing and counting see of a prompt, and what in it only Google can open. */
-function readPrompt(prompt: Prompt): Pick<ChatRequest, "messages" | "tools"> & { refusals: readonly string[] } {
+function readPrompt(prompt: GeminiPrompt): Pick<ChatRequest, "messages" | "tools"> & { refusals: readonly string[] } {
   const conversion = new Conversion();
   const messages = convertContents(prompt, {
     conversion,

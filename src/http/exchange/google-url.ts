@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from "node:http";
 
-type RequestLine = Pick<IncomingMessage, "url" | "headers">;
+type GoogleRequest = Pick<IncomingMessage, "url" | "headers">;
 
 /** Where the query may hold a key: all that Gemini's clients call. */
 const GOOGLE_PATH = /^\/+v1(?:beta\b|\/+models\b)/;
@@ -15,7 +15,7 @@ const VERSION = /^(?:\/+v1(?:alpha|beta1?)?)+\/+/;
 const PREFIXES = [/^projects\/[^/]+\/locations\/[^/]+\//, /^publishers\/[^/]+\//, /^(?:models\/+)+/];
 
 /** Changes path and headers in place. Requests of other clients stay as they are. */
-export function normaliseGoogleUrl(request: RequestLine): void {
+export function normaliseGoogleUrl(request: GoogleRequest): void {
   const { url = "/" } = request;
   if (url.includes(":") || url.includes("%3")) request.url = normalisePath(url);
   if (url.includes("?") && GOOGLE_PATH.test(request.url as string)) moveKey(request);
@@ -32,7 +32,7 @@ function normalisePath(url: string): string {
   return `/v1beta/models/${model.replaceAll("/", "%2F")}:${method}${url.slice(path.length)}`;
 }
 
-function moveKey(request: RequestLine): void {
+function moveKey(request: GoogleRequest): void {
   const { url = "/", headers } = request;
   const start = url.indexOf("?");
   const pairs = url.slice(start + 1).split("&");

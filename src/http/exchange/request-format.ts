@@ -63,7 +63,8 @@ export function isV1(url: string): boolean {
 
 export function createRequestFormats(formats: Formats, routes: readonly CompletionRoute[]): RequestFormats {
   const { usual } = formats;
-  const others = routes.map(({ format }) => formats.forClients(format)).filter((format) => format !== usual);
+  const spoken = new Set(routes.map(({ format }) => formats.forClients(format)));
+  const others = [...spoken].filter((format) => format !== usual);
   // What begins like a completion path belongs to its format too, also where nothing is found.
   const bases = new Map(routes.map(({ path, base = path, format }) => [base, format]));
   const paths = [...bases].map(([base, format]) => ({

@@ -8,12 +8,13 @@ import type { OperatorContext } from "../context.ts";
 export function registerHome(server: FastifyInstance, { isSandbox }: Pick<OperatorContext, "isSandbox">): void {
   const card = {
     name: "switchyard",
-    what: "A model-routing gateway. Point an OpenAI client's base URL at /v1 of this address, an Anthropic client's at the address itself.",
+    what: "A model-routing gateway. Point an OpenAI client's base URL at /v1 of this address, an Anthropic or Gemini client's at the address itself.",
     ...(isSandbox ? { providers: "sandbox (simulated answers)" } : {}),
     endpoints: [
       "/v1/chat/completions",
       "/v1/messages",
       "/v1/models",
+      "/v1beta/models",
       "/v1/routing/debug",
       "/openapi.json",
       "/llms.txt",

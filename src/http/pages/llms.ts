@@ -52,14 +52,15 @@ function originOf({ protocol, host }: FastifyRequest): string {
 function guide(origin: string, isSandbox: boolean): string {
   return `# Switchyard
 
-> A drop-in gateway for OpenAI and Anthropic clients. It sends each request to the cheapest model that can handle it,
-> falls back when a provider fails, and says why.
+> A drop-in gateway for OpenAI, Anthropic and Gemini clients. It sends each request to the cheapest model that can
+> handle it, falls back when a provider fails, and says why.
 ${isSandbox ? "\nNo provider is configured here: answers are simulated, routing and token counts are real.\n" : ""}
 ## Base URLs
 
 - OpenAI clients: ${origin}/v1 (POST /v1/chat/completions, GET /v1/models)
 - Anthropic clients: ${origin === "" ? "/" : origin} (POST /v1/messages, POST /v1/messages/count_tokens)
-- Key: Authorization: Bearer sk-service-... (Anthropic clients may send it as x-api-key)
+- Gemini clients: ${origin === "" ? "/" : origin} (POST /v1beta/models/auto:generateContent, GET /v1beta/models)
+- Key: Authorization: Bearer sk-service-... (Anthropic clients may send it as x-api-key, Gemini clients as x-goog-api-key)
 - "model": "auto" is routed; another name is only followed with "service_profile": "direct"
 
 ## Fields for the router

@@ -58,7 +58,6 @@ describe("a path", () => {
     ["/v1/chat", "Did you mean /v1/chat/completions?"],
     ["/v1/routing/debg", "Did you mean /v1/routing/debug?"],
     ["/v1/response", "Did you mean /v1/responses?"],
-    ["/v1beta/models/auto:embedContent", "Of the Gemini API, these are served"],
     ["/api/chat", "use POST /v1/chat/completions"],
     ["/v1/embeddings", "Only chat models"],
     ["/nowhere", "GET /openapi.json lists the paths."],

@@ -8,7 +8,13 @@ import { describe, expect, test } from "vitest";
 const SRC = join(import.meta.dirname, "../../../src");
 
 /** The contract of /v1 names fields on purpose: it is the description of the wire. */
-const DESCRIPTIONS = ["http/openapi/", "http/pages/", "http/v1/contract.ts", "http/v1/request-schemas.ts"];
+const DESCRIPTIONS = [
+  "http/openapi/",
+  "http/pages/",
+  "http/v1/contract.ts",
+  "http/v1/gemini-contract.ts",
+  "http/v1/request-schemas.ts",
+];
 
 const VENDOR_NAMES = [
   ...["prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "cached_tokens"],

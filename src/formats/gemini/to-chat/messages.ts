@@ -2,16 +2,16 @@
 // call with its id, or to the next unanswered one of its name.
 
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
-import { NO_RESULT, orphanedResult, reminder } from "../../anthropic/blocks.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
+import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
 import { type Content, type Part, partsOf } from "../shape.ts";
 import type { GeminiRequest } from "./parse.ts";
 import { codeText, convertPart } from "./parts.ts";
 
-interface TurnOptions {
+interface ContentOptions {
   readonly conversion: Conversion;
   /** Whether readable thoughts of earlier turns go along as `reasoning_content`. */
   readonly keepsReasoning: boolean;
@@ -24,7 +24,7 @@ interface TurnOptions {
 /** Also what routing reads: the same conversion, with nothing kept that only a provider needs. */
 export function convertContents(
   { system, contents }: Pick<GeminiRequest, "system" | "contents">,
-  options: TurnOptions,
+  options: ContentOptions,
 ): readonly ChatMessage[] {
   const messages: ChatMessage[] = [];
   const instructions = system.flatMap((part) => convertPart(part, options.conversion));
@@ -37,16 +37,16 @@ export function convertContents(
   return messages;
 }
 
-interface TurnGroup {
+interface ContentGroup {
   readonly model: Part[];
   readonly replies: Part[][];
 }
 
 /** A model's turn and all that follows until the next one. Chunks of a stream come back as several turns in a row. */
-function groupsOf(contents: readonly Content[]): readonly TurnGroup[] {
-  const groups: TurnGroup[] = [{ model: [], replies: [] }];
+function groupsOf(contents: readonly Content[]): readonly ContentGroup[] {
+  const groups: ContentGroup[] = [{ model: [], replies: [] }];
   for (const { role, parts } of contents) {
-    const last = groups.at(-1) as TurnGroup;
+    const last = groups.at(-1) as ContentGroup;
     if (role === "user") last.replies.push([...parts]);
     else if (last.replies.length === 0) last.model.push(...parts);
     else groups.push({ model: [...parts], replies: [] });
@@ -54,7 +54,7 @@ function groupsOf(contents: readonly Content[]): readonly TurnGroup[] {
   return groups;
 }
 
-function convertModel(parts: readonly Part[], group: number, options: TurnOptions): ChatMessage | null {
+function convertModel(parts: readonly Part[], group: number, options: ContentOptions): ChatMessage | null {
   const calls = parts.filter((part) => isObject(part.functionCall));
   const content = modelText(parts);
   if (content === "" && calls.length === 0) return null;
@@ -91,7 +91,7 @@ function detailOf({ thoughtSignature: signature }: Part): readonly ReasoningDeta
 }
 
 /** Ids must not repeat within a conversation, so one that is missing is made from the call's place. */
-function convertCall(part: Part, madeUpId: string, { keepsSignatures }: TurnOptions): ToolCall {
+function convertCall(part: Part, madeUpId: string, { keepsSignatures }: ContentOptions): ToolCall {
   const { id, name, args } = part.functionCall as JsonObject;
   const signature = part.thoughtSignature;
   const isKept = keepsSignatures && typeof signature === "string" && !isSealed(signature);
@@ -108,7 +108,7 @@ function convertCall(part: Part, madeUpId: string, { keepsSignatures }: TurnOpti
 function convertReplies(
   replies: readonly (readonly Part[])[],
   calls: readonly ToolCall[],
-  options: TurnOptions,
+  options: ContentOptions,
 ): readonly ChatMessage[] {
   const { conversion } = options;
   const responses = replies

@@ -5,7 +5,7 @@ import type { Effort, Model } from "../../../core/model.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import { Conversion, unconvertible } from "../../wire/conversion.ts";
-import { effortForBudget, isEffort, nearestEffort } from "../../wire/effort.ts";
+import { convertEffort, effortForBudget, isEffort } from "../../wire/effort.ts";
 import { invalid, isObject, type JsonObject, readObject } from "../../wire/fields.ts";
 import { isStrictSchema } from "../../wire/json-schema.ts";
 import { sourceOf } from "../../wire/json-source.ts";
@@ -53,7 +53,7 @@ export function writeChatBody({ body, chat, target }: ClientRequest, model: Mode
     ...(chat.isStream ? { stream: true } : {}),
     ...convertSampling(request.config, model, conversion),
     ...convertTools(request, conversion),
-    ...convertEffort(request, model, conversion),
+    ...effortField(request, model, conversion),
     ...convertOutputFormat(request.config),
   };
   noteDropped(request, conversion);
@@ -96,15 +96,9 @@ function convertSampling(config: JsonObject, model: Model, conversion: Conversio
   return fields;
 }
 
-function convertEffort(request: GeminiRequest, model: Model, conversion: Conversion): JsonObject {
-  const wanted = wantedEffort(request.thinking);
-  if (wanted === null) return {};
-  if (!model.capabilities.has("reasoning")) {
-    if (wanted !== "none") conversion.note("dropped 'thinkingConfig': the model does not reason");
-    return {};
-  }
-  const effort = nearestEffort(wanted, model.dialect);
-  if (effort !== wanted) conversion.note(`asked for effort '${effort ?? "as usual"}' instead of '${wanted}'`);
+function effortField({ thinking }: GeminiRequest, model: Model, conversion: Conversion): JsonObject {
+  const wanted = wantedEffort(thinking);
+  const effort = wanted === null ? null : convertEffort(wanted, model, conversion);
   return effort === null ? {} : { reasoning_effort: effort };
 }
 
