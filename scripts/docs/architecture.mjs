@@ -31,6 +31,7 @@ const FOLDERS = {
   "src/formats/anthropic": "Anthropic Messages, at the client's and the provider's end.",
   "src/formats/anthropic/from-chat": "Chat-completions to Messages.",
   "src/formats/anthropic/to-chat": "Messages to chat-completions.",
+  "src/formats/endpoints": "Embeddings, rerank and moderations: passed to the model that is named.",
   "src/formats/gemini": "Google's Gemini format, at the client's and the provider's end.",
   "src/formats/gemini/from-chat": "Chat-completions to Gemini.",
   "src/formats/gemini/to-chat": "Gemini's requests to chat-completions.",

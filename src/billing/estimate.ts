@@ -31,6 +31,8 @@ export interface QuoteInput {
   readonly models: readonly Model[];
   readonly chat: ChatRequest;
   readonly bodyBytes: number;
+  /** Whether each of many inputs may fill the context window, so that it bounds none of this. */
+  readonly isBatch?: boolean;
   /** Whether the prompt may go into a cache for an hour, which costs more than the usual write. */
   readonly mayCacheLong?: boolean;
   /** What is assumed when the client gave no cap. */
@@ -42,7 +44,7 @@ export interface QuoteInput {
 export function quoteChain(input: QuoteInput): readonly Quote[] {
   const inputTokensAnywhere = inputTokensMax(input.chat, input.bodyBytes);
   return input.models.map((model) => {
-    const inputTokens = Math.min(inputTokensAnywhere, model.context);
+    const inputTokens = input.isBatch === true ? inputTokensAnywhere : Math.min(inputTokensAnywhere, model.context);
     const wanted = input.chat.maxOutputTokens ?? input.expectedOutputTokens;
     const outputTokens = Math.min(wanted, model.maxOutput);
     return { model, inputTokens, outputTokens, amount: quote(model, { inputTokens, outputTokens }, input) };

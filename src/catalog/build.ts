@@ -237,7 +237,8 @@ function chooseBaseline({ input, builtin, models, findings }: BaselineInput): Mo
 function dearest(models: ReadonlyMap<string, Model>): Model | null {
   let found: Model | null = null;
   for (const model of models.values()) {
-    if (model.price !== null && (found?.price?.output ?? -1) < model.price.output) found = model;
+    if (model.endpoint === null && model.price !== null && (found?.price?.output ?? -1) < model.price.output)
+      found = model;
   }
   return found;
 }

@@ -22,8 +22,13 @@ export interface Catalog {
 }
 
 /** Whether requests can be sent to this model at all: it has a price and a provider that is configured. */
-export function isRoutable(catalog: Catalog, model: Model): boolean {
+export function isUsable(catalog: Catalog, model: Model): boolean {
   return model.price !== null && catalog.providers.has(model.provider);
+}
+
+/** Whether chat requests can be sent to it. */
+export function isRoutable(catalog: Catalog, model: Model): boolean {
+  return model.endpoint === null && isUsable(catalog, model);
 }
 
 /** Where a model stands in the chain of a tier: the first is asked first. */

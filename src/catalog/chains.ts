@@ -74,15 +74,20 @@ function writtenChain(tier: Tier, ids: readonly string[], input: ChainsInput): r
     } else if (isServed(model, input)) {
       chain.push(model);
     } else {
-      const reason = model.price === null ? "it has no price" : `its provider ${model.provider} is not configured`;
-      input.findings.warnings.push({ at, message: `${id} is left out of ${tier}: ${reason}`, suggestion: null });
+      const message = `${id} is left out of ${tier}: ${whyNotServed(model)}`;
+      input.findings.warnings.push({ at, message, suggestion: null });
     }
   }
   return chain;
 }
 
 function isServed(model: Model, input: ChainsInput): boolean {
-  return model.price !== null && input.providers.has(model.provider);
+  return model.endpoint === null && model.price !== null && input.providers.has(model.provider);
+}
+
+function whyNotServed({ endpoint, price, provider }: Model): string {
+  if (endpoint !== null) return `it serves ${endpoint} and is never routed to`;
+  return price === null ? "it has no price" : `its provider ${provider} is not configured`;
 }
 
 /** Three input tokens to one of output, the usual weight of a chat; only for putting models in order. */

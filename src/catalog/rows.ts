@@ -1,7 +1,7 @@
 // The catalogue as people write it: rows of models.json, providers.json and tiers.json, and of `models:` in a configuration.
 // Prices stand here in decimal USD per million tokens; `modelFromRow` turns a row into the model the router reads.
 
-import type { Capability, Model, ToolScores } from "../core/model.ts";
+import { CAPABILITIES, type Capability, ENDPOINTS, type Endpoint, type Model, type ToolScores } from "../core/model.ts";
 import { type Price, priceFromUsdPerMillion } from "../core/money.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type DialectChanges, mergeDialects } from "./dialect.ts";
@@ -25,7 +25,8 @@ export interface ModelRow {
   readonly priceSource?: string;
   readonly context: number;
   readonly maxOutput: number;
-  readonly capabilities: readonly Capability[];
+  /** Of a chat model; or the one endpoint that the model serves instead. */
+  readonly capabilities: readonly (Capability | Endpoint)[];
   readonly bfcl?: ToolScores;
   readonly bfclAsOf?: string;
   readonly bfclSource?: string;
@@ -60,6 +61,7 @@ export interface ModelContext {
 }
 
 export function modelFromRow(row: ModelRow, context: ModelContext): Model {
+  const endpoint = ENDPOINTS.find((name) => row.capabilities.includes(name)) ?? null;
   const own = typeof row.dialect === "string" ? context.namedDialects[row.dialect] : row.dialect;
   return {
     id: row.id,
@@ -71,8 +73,9 @@ export function modelFromRow(row: ModelRow, context: ModelContext): Model {
     priceAsOf: row.priceAsOf ?? "",
     priceSource: row.priceSource ?? "",
     context: row.context,
-    maxOutput: row.maxOutput,
-    capabilities: new Set(row.capabilities),
+    maxOutput: endpoint === null ? row.maxOutput : 0,
+    capabilities: new Set(CAPABILITIES.filter((name) => row.capabilities.includes(name))),
+    endpoint,
     scores: row.bfcl ?? null,
     tier: context.tier,
     dialect: mergeDialects(context.providerDialect, own),

@@ -1,7 +1,7 @@
 // `switchyard models list | check`: the catalogue as this configuration has it, and whether providers offer each model
 // under its name and at its price.
 
-import { type Catalog, chainPlaces, isRoutable } from "../catalog/catalog.ts";
+import { type Catalog, chainPlaces, isUsable } from "../catalog/catalog.ts";
 import { ageInDays, type Check, PRICES_OLD_DAYS } from "../config/doctor.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
@@ -54,11 +54,11 @@ function list({ tier, isJson }: ModelOptions, { catalog }: Settings, terminal: T
     }));
     printJson({ data }, terminal);
   } else {
-    const routable = shown.filter((model) => isRoutable(catalog, model)).length;
+    const usable = shown.filter((model) => isUsable(catalog, model)).length;
     const order = tier === null ? "" : ` in the ${tier} chain, in order`;
     terminal.out(formatTable([HEADINGS, ...shown.map(rowOf)]));
     terminal.say(
-      `\n${shown.length} models${order}; ${routable} usable with the configured providers. Check them: ${command("models check")}\n`,
+      `\n${shown.length} models${order}; ${usable} usable with the configured providers. Check them: ${command("models check")}\n`,
     );
   }
   return 0;
@@ -67,17 +67,17 @@ function list({ tier, isJson }: ModelOptions, { catalog }: Settings, terminal: T
 const HEADINGS = ["ID", "PROVIDER", "TIER", "IN $/M", "OUT $/M", "CONTEXT", "BFCL", "CAN"];
 
 function rowOf(model: Model): readonly string[] {
-  const { id, provider, tier, price, context, scores, capabilities } = model;
+  const { id, provider, tier, price, context, scores, capabilities, endpoint } = model;
   const perMillion = (micro: number | undefined): string => (micro === undefined ? "-" : String(micro / 1e6));
   return [
     id,
     provider,
-    tier,
+    endpoint === null ? tier : "-",
     perMillion(price?.input),
     perMillion(price?.output),
     String(context),
     String(scores?.overall ?? "-"),
-    [...capabilities].join(" "),
+    endpoint ?? [...capabilities].join(" "),
   ];
 }
 

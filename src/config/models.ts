@@ -2,7 +2,7 @@
 
 import type { ChainLists } from "../catalog/chains.ts";
 import type { ModelRow } from "../catalog/rows.ts";
-import { CAPABILITIES, type ToolScores } from "../core/model.ts";
+import { CAPABILITIES, ENDPOINTS, type ToolScores } from "../core/model.ts";
 import { priceFromUsdPerMillion } from "../core/money.ts";
 import { TIERS } from "../core/tiers.ts";
 import { dialectChanges } from "./dialects.ts";
@@ -42,7 +42,7 @@ const readRow = shape(
     priceSource: text(),
     context: tokenCount,
     maxOutput: tokenCount,
-    capabilities: listOf(oneOf(CAPABILITIES)),
+    capabilities: listOf(oneOf([...CAPABILITIES, ...ENDPOINTS])),
     bfcl: shape(
       {
         overall: score,

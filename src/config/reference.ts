@@ -4,7 +4,7 @@
 import { DEFAULT_TIMEOUTS, SUPPORTED_KINDS } from "../catalog/build.ts";
 import type { Builtin } from "../catalog/builtin.ts";
 import { PROVIDER_KINDS } from "../catalog/provider-kinds.ts";
-import { CAPABILITIES } from "../core/model.ts";
+import { CAPABILITIES, ENDPOINTS } from "../core/model.ts";
 import { MODEL_DEFAULTS } from "./models.ts";
 import type { Option } from "./options/option.ts";
 import { optionRows } from "./options/table.ts";
@@ -69,7 +69,7 @@ const MODELS = `## Models and tiers
 | \`price\` | none | USD per million tokens: \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`. A model without a price is never routed to, so a free one needs zeros |
 | \`priceAsOf\`, \`priceSource\` | the day the file was changed | where the price comes from |
 | \`context\`, \`maxOutput\` | ${MODEL_DEFAULTS.context}, ${MODEL_DEFAULTS.maxOutput} | limits in tokens |
-| \`capabilities\` | none | any of ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")} |
+| \`capabilities\` | none | any of ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")}; or one of ${ENDPOINTS.map((name) => `\`${name}\``).join(", ")} for a model of that endpoint, which is never routed to |
 | \`bfcl\` | none | function-calling scores in percent |
 | \`tier\` | the lowest tier whose chain lists it, else STANDARD | where it belongs |
 | \`name\`, \`vendor\`, \`dialect\` | | how it is shown, and how it differs from its provider's dialect |

@@ -119,6 +119,8 @@ export interface Decision {
   readonly category: Category;
   readonly method: string;
   readonly reasoning: string;
+  /** The request named its model on an endpoint that is not routed, so nothing was decided and nothing is recorded of it. */
+  readonly isNamed?: true;
   readonly costEstimate: NanoUsd;
   readonly baselineCost: NanoUsd;
   /** Fraction saved against the baseline, 0 to 1. */

@@ -6,6 +6,13 @@ import type { Tier } from "./tiers.ts";
 export const CAPABILITIES = ["tools", "vision", "json", "reasoning", "audio", "files"] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
+/**
+ * Endpoints other than chat. A model that has one of these among its capabilities serves that endpoint alone: it is asked
+ * for by name and never routed to.
+ */
+export const ENDPOINTS = ["embeddings", "rerank", "moderation"] as const;
+export type Endpoint = (typeof ENDPOINTS)[number];
+
 export const TOOL_SCENARIOS = ["single", "parallel", "multi_turn", "web_search", "memory", "optional"] as const;
 export type ToolScenario = (typeof TOOL_SCENARIOS)[number];
 
@@ -69,6 +76,8 @@ export interface Model {
   readonly context: number;
   readonly maxOutput: number;
   readonly capabilities: ReadonlySet<Capability>;
+  /** What it serves instead of chat; null for a chat model. */
+  readonly endpoint: Endpoint | null;
   readonly scores: ToolScores | null;
   /** The tier it belongs to when it is asked for directly. */
   readonly tier: Tier;

@@ -6,7 +6,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
-import type { FormatName, Model } from "../core/model.ts";
+import type { Endpoint, FormatName, Model } from "../core/model.ts";
 import type { JsonObject } from "./wire/fields.ts";
 import type { JsonSource } from "./wire/json-source.ts";
 import type { RateLimitHeaders } from "./wire/retry-after.ts";
@@ -30,6 +30,16 @@ export interface ClientRequest extends RequestBody {
   readonly notes?: readonly string[];
   /** Absent where the body says everything. */
   readonly target?: RequestTarget;
+  /** Set for a request of many inputs, each of which may fill the context window. */
+  readonly batch?: Batch;
+}
+
+/** What the inputs of one request come to. */
+export interface Batch {
+  /** An upper bound of what is read, all inputs together: some hosts read one text once for each of the others. */
+  readonly bytes: number;
+  /** Input that came as token ids. */
+  readonly tokenIds: number;
 }
 
 /** What a request says beside its body. */
@@ -90,33 +100,49 @@ export interface StreamOptions {
   readonly wantsUsage: boolean;
 }
 
-/** The client's end of a codec. */
-export interface ClientFormat {
+/** What every endpoint does at the client's end, whether it is chat or not. */
+export interface ClientEnd {
   readonly name: FormatName;
+  /** Undefined for chat. */
+  readonly endpoint?: Endpoint | undefined;
   /** Keeps idempotency keys of different formats apart. It goes into stored ids, so it never changes. */
   readonly idempotencyScope: string;
-  /** What the format calls the output cap, for messages to the client. */
+  /** The field that makes a request cheaper when it is smaller, for messages to the client: as a rule the output cap. */
   readonly outputCapField: string;
   readonly habits: ClientHabits;
   readRequest(source: JsonSource, body: JsonObject, head?: RequestHead): ClientRequest;
-  /** The request in the internal shape, written for this model. Throws `unconvertible` where that cannot be said. */
-  toChat(request: ClientRequest, model: Model): ChatBody;
   /** Whether the prompt may go into a cache for an hour, which costs more. Says yes when in doubt. */
   mayCacheLong(request: ClientRequest): boolean;
-  /** A response converted from the internal shape. */
-  writeResponse(response: WholeResponse, context: ResponseContext, additions: ResponseAdditions): Buffer;
   /** A response of this very format: the provider's bytes with only our own fields changed. */
   passResponse(response: WholeResponse, context: ResponseContext, additions: ResponseAdditions): Buffer;
+  writeError(error: GatewayError, requestId: string): JsonObject;
+  readonly models: ModelListWriter;
+}
+
+/** An endpoint other than chat: its requests go to the model that they name, and nothing is routed or converted. */
+export interface PassThrough extends ClientEnd {
+  readonly endpoint: Endpoint;
+  readResponse(bytes: Buffer): ResponseReading;
+}
+
+/** The client's end of a codec for chat. */
+export interface ClientFormat extends ClientEnd {
+  readonly endpoint?: never;
+  /** The request in the internal shape, written for this model. Throws `unconvertible` where that cannot be said. */
+  toChat(request: ClientRequest, model: Model): ChatBody;
+  /** A response converted from the internal shape. */
+  writeResponse(response: WholeResponse, context: ResponseContext, additions: ResponseAdditions): Buffer;
   streamWriter(context: ResponseContext, options: StreamOptions): StreamWriter;
   /** Passes the events of this very format on. Absent where the internal shape is the format itself. */
   passStream?(context: ResponseContext, options: StreamOptions): StreamWriter;
-  writeError(error: GatewayError, requestId: string): JsonObject;
-  readonly models: ModelListWriter;
   /** A free count of input tokens, for formats that have one. */
   readonly counting?: TokenCounting;
   /** A body for the debug endpoint: `given` with the bare prompt laid over it. Absent where the endpoint's own is one. */
   withPrompt?(given: JsonObject, prompt: BarePrompt): JsonObject;
 }
+
+/** What a call is made in. */
+export type CallFormat = ClientFormat | PassThrough;
 
 /** What clients of a format do beside the body. */
 interface ClientHabits {
@@ -184,6 +210,8 @@ export interface ProviderRequest {
 /** The provider's end of a codec. */
 export interface ProviderFormat {
   readonly name: FormatName;
+  /** The paths of endpoints other than chat, where providers of the format have them. */
+  readonly endpoints?: Readonly<Partial<Record<Endpoint, string>>>;
   /** The client's own request: its bytes with only those fields changed that this model cannot take. */
   passRequest(outgoing: Outgoing): ProviderRequest;
   /** A request in the internal shape. Throws `unconvertible` when this format has no way to say it; another may have. */

@@ -2,14 +2,16 @@
 // is converted through the internal shape. Only this file decides which.
 
 import type { FormatName, Model } from "../core/model.ts";
+import { writeEndpointRequest } from "./endpoints/write-request.ts";
 import type {
-  ClientFormat,
+  CallFormat,
   ClientRequest,
   Outgoing,
   ProviderFormat,
   ProviderRequest,
   ResponseAdditions,
   ResponseContext,
+  ResponseReading,
   StreamOptions,
   StreamWriter,
   WholeResponse,
@@ -17,12 +19,12 @@ import type {
 
 /** A request with the format it came in. */
 export interface Spoken {
-  readonly format: ClientFormat;
+  readonly format: CallFormat;
   readonly request: ClientRequest;
 }
 
 /** The same format at both ends: bytes and events are passed on instead of converted. */
-function isSame(client: ClientFormat, provider: FormatName | undefined): boolean {
+function isSame(client: CallFormat, provider: FormatName | undefined): boolean {
   return client.name === provider;
 }
 
@@ -33,6 +35,9 @@ export function writeProviderRequest(
   terms: Omit<Outgoing, "request">,
 ): ProviderRequest {
   const { model, outputCap = null, refusedFields } = terms;
+  if (format.endpoint !== undefined) {
+    return writeEndpointRequest({ request, model, refusedFields }, format.endpoint, provider);
+  }
   if (isSame(format, provider.name)) return provider.passRequest({ request, model, outputCap, refusedFields });
   const chat = format.toChat(request, model);
   const written = provider.writeRequest({ request: chat, model, outputCap, refusedFields });
@@ -47,28 +52,32 @@ export function mayLeaveOut(
   { format, request }: Spoken,
   { provider, model }: { readonly provider: ProviderFormat; readonly model: Model },
 ): boolean {
+  // Anything else changes what is asked for.
+  if (format.endpoint !== undefined) return field === "user" && request.body.user !== undefined;
   const isNative = isSame(format, provider.name);
   const { body, chat } = isNative ? request : format.toChat(request, model);
   return provider.mayLeaveOut(field, { body, chat, isNative });
 }
 
+/** A whole response as its provider sent it. */
+export function readProviderResponse(format: CallFormat, provider: ProviderFormat, bytes: Buffer): ResponseReading {
+  return format.endpoint === undefined ? provider.readResponse(bytes) : format.readResponse(bytes);
+}
+
 /** A whole response for the client. */
 export function writeClientResponse(
-  format: ClientFormat,
+  format: CallFormat,
   response: WholeResponse,
   { context, additions }: { readonly context: ResponseContext; readonly additions: ResponseAdditions },
 ): Buffer {
-  return isSame(format, response.native.format)
+  return format.endpoint !== undefined || isSame(format, response.native.format)
     ? format.passResponse(response, context, additions)
     : format.writeResponse(response, context, additions);
 }
 
 /** The writer of a stream; the first chunks tell whether their events are passed on. */
-export function createClientStream(
-  format: ClientFormat,
-  context: ResponseContext,
-  options: StreamOptions,
-): StreamWriter {
+export function createClientStream(format: CallFormat, context: ResponseContext, options: StreamOptions): StreamWriter {
+  if (format.endpoint !== undefined) throw new Error(`${format.name} is never streamed`);
   const converting = format.streamWriter(context, options);
   if (format.passStream === undefined) return converting;
   const passing = format.passStream(context, options);

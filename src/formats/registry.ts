@@ -2,7 +2,8 @@
 
 import type { FormatName } from "../core/model.ts";
 import { anthropicMessages } from "./anthropic/codec.ts";
-import type { ClientFormat, Format, ProviderFormat } from "./format.ts";
+import { embeddings, moderations, rerank } from "./endpoints/codec.ts";
+import type { CallFormat, Format, ProviderFormat } from "./format.ts";
 import { gemini } from "./gemini/codec.ts";
 import { openaiChat } from "./openai-chat/codec.ts";
 import { openaiCompletions } from "./openai-completions/codec.ts";
@@ -10,8 +11,8 @@ import { openaiResponses } from "./openai-responses/codec.ts";
 
 /** The first is spoken where a request does not tell its own. */
 const FORMATS: readonly [Format, ...Format[]] = [openaiChat, anthropicMessages, openaiResponses, gemini];
-/** Spoken by clients alone: no provider is called with one of these. */
-const CLIENT_FORMATS: readonly ClientFormat[] = [openaiCompletions];
+/** Spoken by clients alone: no provider is called with one of these, or they are not chat. */
+const CLIENT_FORMATS: readonly CallFormat[] = [openaiCompletions, embeddings, rerank, moderations];
 
 /** The registered formats by name. */
 export interface Formats {
@@ -20,7 +21,7 @@ export interface Formats {
   readonly usual: Format;
   /** Asking for a format that is not registered is a fault of ours. */
   forProviders(name: FormatName): ProviderFormat;
-  forClients(name: FormatName): ClientFormat;
+  forClients(name: FormatName): CallFormat;
 }
 
 /** `additional`: formats beside those that ship. */
@@ -30,7 +31,7 @@ export function createFormats(additional: readonly Format[] = []): Formats {
     all,
     usual: FORMATS[0],
     forProviders: finder<ProviderFormat>(all),
-    forClients: finder<ClientFormat>([...all, ...CLIENT_FORMATS]),
+    forClients: finder<CallFormat>([...all, ...CLIENT_FORMATS]),
   };
 }
 

@@ -72,7 +72,8 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
   const settlement = await book(delivered, assessment, stored, services);
   noteToolCalls(call, whole.toolCallIds(), answered.model, services);
   reporter(ready, capture)({ event: "finished", isCutting: false, settlement });
-  return { kind: "whole", headers: serviceHeaders(reservation.decision, assessment), contentType: JSON_TYPE, bytes };
+  const headers = reservation.decision.isNamed ? {} : serviceHeaders(reservation.decision, assessment);
+  return { kind: "whole", headers, contentType: JSON_TYPE, bytes };
 }
 
 function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Answer {

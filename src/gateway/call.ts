@@ -4,7 +4,7 @@ import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import type { Profile } from "../core/profiles.ts";
-import type { ClientFormat, ClientRequest } from "../formats/format.ts";
+import type { CallFormat, ClientRequest } from "../formats/format.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
 
 export interface Caller {
@@ -14,7 +14,7 @@ export interface Caller {
 
 export interface Call {
   readonly requestId: string;
-  readonly format: ClientFormat;
+  readonly format: CallFormat;
   readonly request: ClientRequest;
   readonly caller: Caller;
   /** Aborted when the client disconnects. */

@@ -2,9 +2,11 @@
 
 import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
+import type { Endpoint } from "../core/model.ts";
 import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
+import { decideNamed } from "../routing/named.ts";
 import { type Answer, answer } from "./answer.ts";
 import { attempt, clientDisconnected } from "./attempt/attempt.ts";
 import type { Call, Caller } from "./call.ts";
@@ -20,7 +22,8 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
   let facts: CallFacts = NO_FACTS;
   try {
     observer.routing();
-    const decision = route(call.request, call.caller, services);
+    const isRouted = call.format.endpoint === undefined;
+    const decision = isRouted ? route(call.request, call.caller, services) : nameModel(call, services);
     observer.routed();
     facts = { decision, reservation: null, attempted: null };
     const reservation = await reserve(call, decision, services);
@@ -61,6 +64,14 @@ async function settleFailed(call: Call, { reservation, attempted }: CallFacts, s
   }
   await services.ledger.release(reservation);
   return { event, isCutting };
+}
+
+/** Only chat is routed. */
+function nameModel({ format, request, caller }: Call, { catalog }: Services): Decision {
+  const { chat, controls, batch } = request;
+  const constraints = caller.profile?.constraints ?? NO_CONSTRAINTS;
+  const named = { endpoint: format.endpoint as Endpoint, model: controls.model };
+  return decideNamed({ ...named, chat, tokenIds: batch?.tokenIds ?? 0, constraints }, catalog);
 }
 
 /** The decision a request gets, live and in the debug endpoint alike. */

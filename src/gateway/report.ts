@@ -27,8 +27,9 @@ export interface CallEnd {
 
 export function reportOf({ decision, reservation, attempted }: CallFacts, end: CallEnd): CallReport {
   const { settlement = null, capture = null, metadata = null } = end;
+  const followed = reservation?.decision ?? decision;
   return {
-    decision: reservation?.decision ?? decision,
+    decision: followed?.isNamed ? null : followed,
     hold: reservation?.amount ?? null,
     attempts: attempted?.attempts ?? [],
     answeredBy: attempted?.result.ok === true ? attempted.result.model.id : null,

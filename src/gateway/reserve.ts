@@ -41,7 +41,8 @@ export async function reserve(call: Call, decision: Decision, services: Services
   const input: QuoteInput = {
     models: decision.chain.map((id) => services.catalog.models.get(id) as Model),
     chat: call.request.chat,
-    bodyBytes: call.request.source.bytes.length,
+    bodyBytes: call.request.batch?.bytes ?? call.request.source.bytes.length,
+    isBatch: call.request.batch !== undefined,
     mayCacheLong: call.format.mayCacheLong(call.request),
     expectedOutputTokens: EXPECTED_OUTPUT_TOKENS[decision.tier],
     markupPpm: services.catalog.markupPpm,

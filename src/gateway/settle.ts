@@ -6,7 +6,7 @@ import { estimatedUsage, exceeds, type Metered, meter, priceFor, type TokenCount
 import { promptTokens, type Usage, type UsageProblemReason } from "../core/chat.ts";
 import type { StoredAnswer, ChargedUsage as UsageRecord } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
-import { costNano, type NanoUsd, type Price } from "../core/money.ts";
+import { costNano, type NanoUsd, type Price, type TokenBuckets } from "../core/money.ts";
 import type { CostRecord } from "../core/requests/records.ts";
 import type { ServiceOutcome } from "../formats/service/service-object.ts";
 import { savingsFromUsage } from "../routing/cost.ts";
@@ -69,10 +69,15 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
 
 /** A client that disconnected has seen no final counts, so only complete responses can miss them. */
 function problemOf(delivered: Delivered, bounds: TokenCounts): UsageProblemReason | null {
-  const { usage, outcome, outputTokens, isCounted } = delivered;
-  if (usage === null) return outcome === "complete" ? "missing" : null;
+  const { model, usage, outcome, outputTokens, isCounted } = delivered;
+  // What is free need not be counted, and moderation never is.
+  if (usage === null) return outcome === "complete" && !isFree(model) ? "missing" : null;
   if (exceeds(usage, bounds)) return "excessive";
   return isCounted && usage.buckets.output === 0 && outputTokens > 0 ? "output_missing" : null;
+}
+
+function isFree({ price }: Model): boolean {
+  return price?.input === 0 && price.output === 0;
 }
 
 function countedBy(usage: Usage | null): TokenCounts | null {
@@ -81,8 +86,9 @@ function countedBy(usage: Usage | null): TokenCounts | null {
 
 /** What the request can use at most. A provider that counts more is logged, since its count may be wrong. */
 function boundsOf(delivered: Delivered): TokenCounts {
-  const { chat, source } = delivered.call.request;
-  return { inputTokens: inputTokensPossible(chat, source.bytes.length), outputTokens: outputTokensMax(delivered) };
+  const { chat, source, batch } = delivered.call.request;
+  const bytes = batch?.bytes ?? source.bytes.length;
+  return { inputTokens: inputTokensPossible(chat, bytes), outputTokens: outputTokensMax(delivered) };
 }
 
 function measure(delivered: Delivered, outputMax: number): Metered {
@@ -125,7 +131,6 @@ export async function book(
 ): Promise<Settlement> {
   const { holdId, accountId } = reservation;
   const { buckets, isEstimated, price, markupPpm } = record;
-  const baseline = catalog.baseline.price === null ? 0n : costNano(buckets, catalog.baseline.price, 0);
   const periodStartMs = spendPeriodStartMs(call.caller.key, now());
   const booked = await ledger.settle({ holdId, accountId, charge, usage: record, periodStartMs, answer });
   if (booked.state === "settled" && booked.absorbed > 0n) {
@@ -140,6 +145,12 @@ export async function book(
       "response could not be charged: its hold was already resolved",
     );
   }
-  const baselineModel = catalog.baseline.id;
-  return { usage, cost: { buckets, isEstimated, price, markupPpm, charge, baseline, baselineModel, holdId } };
+  const compared = reservation.decision.isNamed
+    ? { baseline: charge, baselineModel: record.model }
+    : { baseline: baselineCost(buckets, catalog.baseline), baselineModel: catalog.baseline.id };
+  return { usage, cost: { buckets, isEstimated, price, markupPpm, charge, ...compared, holdId } };
+}
+
+function baselineCost(buckets: TokenBuckets, { price }: Model): NanoUsd {
+  return price === null ? 0n : costNano(buckets, price, 0);
 }

@@ -6,6 +6,7 @@ import { type ChatMessage, contentText } from "../core/chat.ts";
 import { isObject, type JsonObject } from "../formats/wire/fields.ts";
 import { newestAsk } from "../routing/ask.ts";
 import { estimateTokens } from "../routing/cost.ts";
+import { SANDBOX_ENDPOINTS } from "./sandbox-endpoints.ts";
 import { type Samples, sampleOf } from "./sandbox-samples.ts";
 import { sandboxToolCall } from "./sandbox-tools.ts";
 import type { Reply, ReplyBody, Transport, TransportRequest } from "./transport.ts";
@@ -25,10 +26,15 @@ export function createSandbox(): Transport {
 
 function answer(request: TransportRequest): Reply {
   const body = JSON.parse(request.body.toString("utf8")) as JsonObject;
+  const endpoint = SANDBOX_ENDPOINTS.get(request.path);
+  if (endpoint !== undefined) return replyWith("application/json", [JSON.stringify(endpoint(body))], request);
   const completion = complete(body);
   const pieces = request.isStream ? streamPieces(completion, body) : [JSON.stringify(writeWhole(completion))];
-  const contentType = request.isStream ? "text/event-stream" : "application/json";
-  return { ok: true, status: 200, headers: { "content-type": contentType }, body: replay(pieces, request.signal) };
+  return replyWith(request.isStream ? "text/event-stream" : "application/json", pieces, request);
+}
+
+function replyWith(contentType: string, pieces: readonly string[], { signal }: TransportRequest): Reply {
+  return { ok: true, status: 200, headers: { "content-type": contentType }, body: replay(pieces, signal) };
 }
 
 interface Completion {

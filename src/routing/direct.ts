@@ -8,6 +8,7 @@ import type { Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import { isTierAllowed } from "./adjust.ts";
 import { type Chain, candidateOf, constraintNeeds } from "./chain.ts";
+import { wrongEndpoint } from "./named.ts";
 
 /** A client that asks for this model, or for none, leaves the choice to the router. */
 const AUTO = "auto";
@@ -29,6 +30,9 @@ export function directChain({ controls, constraints, restingModels }: RoutingQue
     throw new GatewayError("badRequest", message, { code: "model_required", param: "model" });
   }
   const model = catalog.models.get(id);
+  if (model !== undefined && model.endpoint !== null) {
+    throw wrongEndpoint(model, "chat", `GET /v1/models lists the chat models.`);
+  }
   const tier = model === undefined ? null : offeredTier(model, constraints, catalog);
   if (model === undefined || tier === null) {
     const message = `The model ${JSON.stringify(id.slice(0, 200))} is not offered to this key. Pick one of the models list, or "auto".`;
@@ -53,7 +57,7 @@ export function offeredModels(constraints: Constraints, catalog: Catalog): reado
 function autoModel(models: readonly Model[]): Model {
   return {
     ...{ id: AUTO, name: "Auto", vendor: "switchyard", provider: "", upstream: AUTO, tier: "NANO" },
-    ...{ price: null, priceSource: "", scores: null, dialect: PLAIN_DIALECT },
+    ...{ price: null, priceSource: "", scores: null, dialect: PLAIN_DIALECT, endpoint: null },
     priceAsOf: models.map(({ priceAsOf }) => priceAsOf).reduce((a, b) => (a > b ? a : b), ""),
     context: Math.max(0, ...models.map(({ context }) => context)),
     maxOutput: Math.max(0, ...models.map(({ maxOutput }) => maxOutput)),

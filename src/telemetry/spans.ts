@@ -31,6 +31,8 @@ export interface TracedRequest {
   readonly route: string;
   readonly status: number;
   readonly keyId: string | null;
+  /** What models are asked for, by OpenTelemetry's names where there are any. */
+  readonly operation: string;
   readonly isStream: boolean;
   readonly outputCap: number | null;
   readonly errorCode: string | null;
@@ -94,7 +96,7 @@ function serverSpan(request: TracedRequest): Span {
       "gateway.routing.profile": decision?.profile,
       "gateway.routing.model": decision?.model,
       "gateway.routing.answered_by": answeredBy,
-      "gateway.routing.fallback": answeredBy === null ? null : answeredBy !== decision?.model,
+      "gateway.routing.fallback": answeredBy === null || decision === null ? null : answeredBy !== decision.model,
       "gateway.charge.usd": cost === null ? null : Number(cost.charge) / NANO_PER_USD,
     }),
   };
@@ -132,11 +134,11 @@ interface Numbered {
 }
 
 function attemptSpan(request: TracedRequest, { attempt, index, destination, spanId }: Numbered): Span {
-  const { context, isStream, report, times } = request;
+  const { context, operation, isStream, report, times } = request;
   const isAnswer = attempt.outcome === "answered";
   const hasBroken = isAnswer && report.ending === "provider-broke";
   return {
-    name: `chat ${destination.upstream}`,
+    name: `${operation} ${destination.upstream}`,
     kind: "client",
     spanId,
     parentSpanId: context.spanId,
@@ -145,7 +147,7 @@ function attemptSpan(request: TracedRequest, { attempt, index, destination, span
     endedAt: isAnswer && isStream ? Math.max(attempt.endedAt, times.streamEndedAt) : attempt.endedAt,
     isError: attempt.outcome === "failed" || hasBroken,
     attributes: present({
-      "gen_ai.operation.name": "chat",
+      "gen_ai.operation.name": operation,
       "gen_ai.provider.name": attempt.provider,
       "gen_ai.request.model": destination.upstream,
       "gen_ai.request.stream": isStream ? true : null,

@@ -47,6 +47,7 @@ export function makeModel(overrides: ModelOverrides = {}): Model {
     tier: "LIGHT",
     ...rest,
     capabilities: new Set(capabilities),
+    endpoint: null,
     dialect: { ...PLAIN_DIALECT, ...dialect },
   };
 }

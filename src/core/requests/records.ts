@@ -109,7 +109,7 @@ export function isFailed({ status, ending }: Pick<RequestRecord, "status" | "end
 }
 
 export function isFallenBack({ answeredBy, decision }: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
-  return answeredBy !== null && answeredBy.model !== decision?.model;
+  return answeredBy !== null && decision !== null && answeredBy.model !== decision.model;
 }
 
 /**

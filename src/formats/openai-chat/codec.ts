@@ -33,6 +33,7 @@ export const openaiChat: Format = {
   streamWriter: createOpenaiStreamWriter,
   writeError: writeOpenaiError,
   models: { list: writeModels, one: writeModel },
+  endpoints: { embeddings: "/embeddings", rerank: "/rerank", moderation: "/moderations" },
   passRequest: writeOpenaiRequest,
   writeRequest: writeOpenaiRequest,
   mayLeaveOut,

@@ -31,7 +31,7 @@ export function writeModel(model: Model, catalog: Catalog): JsonObject {
     name: model.name,
     context_length: model.context,
     max_output_tokens: model.maxOutput,
-    architecture: { input_modalities: inputModalities(model) },
+    architecture: { input_modalities: inputModalities(model), output_modalities: [model.endpoint ?? "text"] },
     supported_parameters: supportedParameters(model),
     pricing: {
       prompt: perToken(model.price?.input, catalog),
@@ -52,7 +52,8 @@ function inputModalities({ capabilities }: Model): readonly string[] {
   return ["text", ...others];
 }
 
-function supportedParameters({ capabilities, dialect }: Model): readonly string[] {
+function supportedParameters({ capabilities, dialect, endpoint }: Model): readonly string[] {
+  if (endpoint !== null) return [];
   const optional = [
     ...(capabilities.has("tools") ? ["tools", "tool_choice"] : []),
     ...(capabilities.has("json") ? ["response_format"] : []),

@@ -136,9 +136,9 @@ function allFailed(walk: ChainWalk, skipped: readonly Model[], { health, now }: 
     .map(({ id }) => health.stateOf(id).nextTryAtMs ?? Number.POSITIVE_INFINITY);
   const soonestMs = Math.min(...dueAtMs);
   const { attempts, failures } = walk;
-  const { tier, chain } = walk.reservation.decision;
+  const { tier, chain, isNamed } = walk.reservation.decision;
   const waitMs = Number.isFinite(soonestMs) ? Math.max(0, soonestMs - now()) : null;
-  const error = chainError({ tier, chain, attempts, failures, waitMs });
+  const error = chainError({ tier: isNamed ? null : tier, chain, attempts, failures, waitMs });
   return { ok: false, error, event: "error", accepted: null };
 }
 

@@ -11,7 +11,8 @@ const RETRY_SECONDS_MAX = 60;
 
 /** The chain as it was walked, for the message. */
 export interface WalkedChain {
-  readonly tier: Tier;
+  /** Null where the request named its model. */
+  readonly tier: Tier | null;
   readonly chain: readonly string[];
   readonly attempts: readonly Pick<AttemptReport, "model" | "provider">[];
   readonly failures: readonly Failure[];
@@ -47,6 +48,7 @@ function countTried({ attempts }: WalkedChain): number {
 
 function whatFailed(walked: WalkedChain): string {
   const { tier, chain } = walked;
+  if (tier === null) return `The model ${chain[0]} failed.`;
   const tried = countTried(walked);
   if (tried < chain.length) return `${tried} of the ${chain.length} models in the ${tier} chain were tried and failed.`;
   return tried === 1

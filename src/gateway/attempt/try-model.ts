@@ -11,7 +11,7 @@ import type {
   StreamReader,
   WholeResponse,
 } from "../../formats/format.ts";
-import { writeProviderRequest } from "../../formats/passage.ts";
+import { readProviderResponse, writeProviderRequest } from "../../formats/passage.ts";
 import { faultOf } from "../../formats/wire/faults.ts";
 import { readRetryAfterMs } from "../../formats/wire/retry-after.ts";
 import type { SseReader } from "../../formats/wire/sse.ts";
@@ -24,6 +24,8 @@ import type { Failure, Received } from "./verdict.ts";
 
 /** Larger than any response a model writes. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** Two thousand vectors of three thousand numbers, written out. */
+const VECTORS_BYTES_MAX = 128 * 1024 * 1024;
 /** Errors are read for their message; a page of HTML is cut here. */
 const ERROR_BYTES_MAX = 64 * 1024;
 
@@ -71,7 +73,8 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const beginsWithinMs = attempted.beginsByMs - services.now();
   const placed = provider.takesTraceparent === true ? { ...headers, ...placeOf(attempted) } : headers;
   const reply = await transport.send({ path, body, headers: placed, isStream, beginsWithinMs, signal: call.signal });
-  const result = await readReply(reply, format, { newEvents: isStream ? newEvents : null, nowMs: services.now() });
+  const terms = { newEvents: isStream ? newEvents : null, nowMs: services.now(), client: call.format };
+  const result = await readReply(reply, format, terms);
   return tried(result, written, redact);
 }
 
@@ -127,16 +130,19 @@ interface ReplyTerms {
   /** Cuts a stream into events; null where a whole response was asked for. */
   readonly newEvents: (() => SseReader) | null;
   readonly nowMs: number;
+  readonly client: Call["format"];
 }
 
 function readReply(
   reply: Reply,
   format: ProviderFormat,
-  { newEvents, nowMs }: ReplyTerms,
+  { newEvents, nowMs, client }: ReplyTerms,
 ): ReplyResult | Promise<ReplyResult> {
   if (!reply.ok) return failed({ kind: reply.failure.kind, message: reply.failure.message });
   if (reply.status < 200 || reply.status > 299) return readRefusal(reply, format, nowMs);
-  return newEvents === null ? readWhole(reply.body, format) : openStream(reply.body, format.streamReader(newEvents()));
+  return newEvents === null
+    ? readWhole(reply.body, client, format)
+    : openStream(reply.body, format.streamReader(newEvents()));
 }
 
 async function readRefusal(
@@ -151,11 +157,11 @@ async function readRefusal(
   return failed({ kind: "status", status, message, fault, retryAfterMs });
 }
 
-async function readWhole(body: ReplyBody, format: ProviderFormat): Promise<ReplyResult> {
-  const bytes = await readAll(body, ANSWER_BYTES_MAX);
+async function readWhole(body: ReplyBody, client: Call["format"], format: ProviderFormat): Promise<ReplyResult> {
+  const bytes = await readAll(body, client.endpoint === undefined ? ANSWER_BYTES_MAX : VECTORS_BYTES_MAX);
   if (bytes === null) return failed({ kind: "unreadable", message: "the answer is larger than the gateway accepts" });
   if (body.failure !== null) return failed({ ...asUnreadable(body.failure), received: NOTHING_YET });
-  const reading = format.readResponse(bytes);
+  const reading = readProviderResponse(client, format, bytes);
   if (!reading.ok) return failed({ kind: "unreadable", message: reading.fault.message, fault: reading.fault });
   return { ok: true, answer: { whole: reading.response, stream: null } };
 }

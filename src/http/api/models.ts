@@ -1,9 +1,9 @@
 // /api/models: the whole catalogue with health, and what the account saw of each model's tool calls.
 
 import { Type } from "typebox";
-import { chainPlaces, isRoutable } from "../../catalog/catalog.ts";
+import { chainPlaces, isUsable } from "../../catalog/catalog.ts";
 import { TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
-import { CAPABILITIES, type Model, TOOL_SCENARIOS, type ToolScenario } from "../../core/model.ts";
+import { CAPABILITIES, ENDPOINTS, type Model, TOOL_SCENARIOS, type ToolScenario } from "../../core/model.ts";
 import type { ToolCallTally } from "../../core/requests/records.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { writeModel } from "../../formats/service/model-list.ts";
@@ -48,10 +48,10 @@ export const CatalogModelSchema = named("CatalogModel", {
   provider: AnyText,
   // The name that the provider knows it by.
   upstream: AnyText,
-  // The tier it counts as when it is asked for by name.
-  tier: listed(TIERS),
+  // The tier it counts as when it is asked for by name; null for a model that is never routed to.
+  tier: nullable(listed(TIERS)),
   chains: Chains,
-  capabilities: Type.Array(Type.Enum([...CAPABILITIES])),
+  capabilities: Type.Array(Type.Enum([...CAPABILITIES, ...ENDPOINTS])),
   priceSource: AnyText,
   // False without a price, or when its provider is not configured.
   isRoutable: Flag,
@@ -87,11 +87,11 @@ function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof 
     ...(writeModel(model, services.catalog) as Shape<typeof ModelSchema>),
     provider: model.provider,
     upstream: model.upstream,
-    tier: model.tier,
+    tier: model.endpoint === null ? model.tier : null,
     chains: chainPlaces(services.catalog, model),
-    capabilities: [...model.capabilities],
+    capabilities: model.endpoint === null ? [...model.capabilities] : [model.endpoint],
     priceSource: model.priceSource,
-    isRoutable: isRoutable(services.catalog, model),
+    isRoutable: isUsable(services.catalog, model),
     health: writeModelHealth(services.health.stateOf(model.id)),
   };
 }

@@ -24,7 +24,7 @@ const INSTEAD: readonly (readonly [path: RegExp, hint: string])[] = [
   ],
   [/^\/api\/tags$/, "The Ollama API is not served: use GET /v1/models."],
   [/^\/api\/(chat|generate)$/, "The Ollama API is not served: use POST /v1/chat/completions."],
-  [/^\/v1\/(embeddings|images|audio|moderations)(\/|$)/, "Only chat models are served here."],
+  [/^\/v1\/(images|audio)(\/|$)/, "Images and audio are not served here."],
 ];
 
 /** Anything longer is no misspelt route of ours, and comparing takes time. */

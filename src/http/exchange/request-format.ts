@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { FormatName } from "../../core/model.ts";
-import type { ClientFormat, ClientHeaders } from "../../formats/format.ts";
+import type { CallFormat, ClientEnd, ClientFormat, ClientHeaders } from "../../formats/format.ts";
 import type { Formats } from "../../formats/registry.ts";
 import type { JsonObject } from "../../formats/wire/fields.ts";
 
@@ -29,9 +29,9 @@ interface RequestLine {
 
 export interface RequestFormats {
   readonly routes: readonly CompletionRoute[];
-  named(name: FormatName): ClientFormat;
+  named(name: FormatName): CallFormat;
   /** The format a request speaks, and in which it is answered. */
-  of(request: RequestLine): ClientFormat;
+  of(request: RequestLine): ClientEnd;
   /** The format of the client that sends these headers, whatever the path. `body`: what it sends, where that is read. */
   sentBy(headers: IncomingHttpHeaders, body?: JsonObject): ClientFormat;
   /** Whether completions are asked for at this route. */
@@ -41,7 +41,7 @@ export interface RequestFormats {
 declare module "fastify" {
   interface FastifyRequest {
     /** Null only before the first hook has run. */
-    clientFormat: ClientFormat | null;
+    clientFormat: ClientEnd | null;
   }
   interface FastifyContextConfig {
     /** The route as it is recorded, where the router needs another pattern. */
@@ -63,8 +63,9 @@ export function isV1(url: string): boolean {
 
 export function createRequestFormats(formats: Formats, routes: readonly CompletionRoute[]): RequestFormats {
   const { usual } = formats;
+  const isOtherChat = (format: CallFormat): format is ClientFormat => format.endpoint === undefined && format !== usual;
   const spoken = new Set(routes.map(({ format }) => formats.forClients(format)));
-  const others = [...spoken].filter((format) => format !== usual);
+  const others = [...spoken].filter(isOtherChat);
   // What begins like a completion path belongs to its format too, also where nothing is found.
   const bases = new Map(routes.map(({ path, base = path, format }) => [base, format]));
   const paths = [...bases].map(([base, format]) => ({

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
-import type { ClientFormat } from "../../formats/format.ts";
+import type { ClientEnd } from "../../formats/format.ts";
 import { randomHex } from "../../telemetry/trace-context.ts";
 
 /** An id of the caller's own is taken if it is short and plain: it ends up in logs and headers. */
@@ -17,7 +17,7 @@ export function requestIdOf(request: Pick<IncomingMessage, "headers">): string {
 }
 
 /** Under our own name, and under the one that clients of the format look for. */
-export function requestIdHeaders(id: string, { habits }: Pick<ClientFormat, "habits">): Record<string, string> {
+export function requestIdHeaders(id: string, { habits }: Pick<ClientEnd, "habits">): Record<string, string> {
   const { requestIdHeader } = habits;
   return requestIdHeader === null ? { "x-request-id": id } : { "x-request-id": id, [requestIdHeader]: id };
 }

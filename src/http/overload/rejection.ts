@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../../core/errors.ts";
-import type { ClientFormat } from "../../formats/format.ts";
+import type { ClientEnd } from "../../formats/format.ts";
 import type { RequestFormats } from "../exchange/request-format.ts";
 import { requestIdOf } from "../exchange/request-head.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
@@ -84,14 +84,14 @@ function respond({ request, response, reason }: RejectedRequest, prepared: Prepa
 type PreparedBodies = (
   request: IncomingMessage,
   reason: RejectionReason,
-) => { readonly format: ClientFormat; readonly parts: readonly string[] };
+) => { readonly format: ClientEnd; readonly parts: readonly string[] };
 
 /** Stands for the id in a body that is prepared. Ids need no escaping in JSON. */
 const ID_PLACE = "{id}";
 
 /** Bodies are written once for each format and reason: a rejection must cost as little as possible. */
 function createPreparedBodies(formats: RequestFormats): PreparedBodies {
-  const prepared = new Map<ClientFormat, BodyParts>();
+  const prepared = new Map<ClientEnd, BodyParts>();
   return ({ url = "", headers }, reason) => {
     const format = formats.of({ url, headers });
     const bodies = prepared.get(format) ?? prepareBodies(format);
@@ -102,7 +102,7 @@ function createPreparedBodies(formats: RequestFormats): PreparedBodies {
 
 type BodyParts = Readonly<Record<RejectionReason, readonly string[]>>;
 
-function prepareBodies(format: ClientFormat): BodyParts {
+function prepareBodies(format: ClientEnd): BodyParts {
   const partsOf = (reason: RejectionReason): readonly string[] =>
     JSON.stringify(format.writeError(ERRORS[reason], ID_PLACE)).split(ID_PLACE);
   return {

@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Cancellation } from "../../core/cancellation.ts";
-import type { ClientFormat, ClientHeaders, ClientRequest, RequestTarget } from "../../formats/format.ts";
+import type { CallFormat, ClientHeaders, ClientRequest, RequestTarget } from "../../formats/format.ts";
 import type { Answer } from "../../gateway/answer.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
 import type { CallContext } from "../context.ts";
@@ -27,7 +27,7 @@ interface NewExchange extends HttpExchange {
 
 /** Reads the body in the given format and answers it. A body that cannot be read never becomes a call. */
 export async function answerIn(
-  format: ClientFormat,
+  format: CallFormat,
   { request, reply, target }: NewExchange,
   edge: CallContext,
 ): Promise<FastifyReply> {
@@ -38,7 +38,7 @@ export async function answerIn(
 
 /** An exchange whose request has been read. */
 export interface ReadExchange extends HttpExchange {
-  readonly format: ClientFormat;
+  readonly format: CallFormat;
   readonly clientRequest: ClientRequest;
 }
 

@@ -1,4 +1,4 @@
-// The completion endpoints, one row per format. A format in the registry and a row here are open to clients.
+// The endpoints that call a model, one row per format. A format in the registry and a row here are open to clients.
 
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { RequestTarget } from "../../formats/format.ts";
@@ -13,6 +13,9 @@ export const COMPLETION_ROUTES: readonly CompletionRoute[] = [
   { path: "/v1/completions", format: "openai-completions" },
   { path: "/v1/responses", format: "openai-responses" },
   { path: "/v1/messages", format: "anthropic", countPath: "/v1/messages/count_tokens" },
+  { path: "/v1/embeddings", format: "embeddings" },
+  { path: "/v1/rerank", format: "rerank" },
+  { path: "/v1/moderations", format: "moderations" },
   {
     path: "/v1beta/models/{model}:generateContent",
     format: "gemini",
@@ -30,7 +33,7 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
     post(server, path, (request, reply) => {
       return answerIn(format, { request, reply, target: targetOf(request, isStream) }, edge);
     });
-    const { counting } = format;
+    const counting = format.endpoint === undefined ? format.counting : undefined;
     if (countPath === undefined || counting === undefined) continue;
     // A local estimate, free of charge.
     post(server, countPath, async (request) => {

@@ -13,9 +13,11 @@ import {
   json,
   type Method,
   type Operation,
+  query,
   statuses,
 } from "../openapi/operation.ts";
 import {
+  AnyObject,
   AnyText,
   byName,
   ErrorSchema,
@@ -31,7 +33,10 @@ import {
   ChatRequestSchema,
   CompletionRequestSchema,
   CountRequestSchema,
+  EmbeddingsRequestSchema,
   MessagesRequestSchema,
+  ModerationRequestSchema,
+  RerankRequestSchema,
   ResponsesRequestSchema,
   RoutingDebugRequestSchema,
 } from "./request-schemas.ts";
@@ -47,7 +52,7 @@ export const modelFields = {
   name: AnyText,
   context_length: Integer,
   max_output_tokens: Integer,
-  architecture: Type.Object({ input_modalities: Texts }),
+  architecture: Type.Object({ input_modalities: Texts, output_modalities: Texts }),
   supported_parameters: Texts,
   pricing: Type.Object({
     prompt: nullable(AnyText),
@@ -122,6 +127,12 @@ const ResponseSchema = named("Response", {
 const ResponseEventSchema = named("ResponseEvent", {
   type: Type.String({ examples: ["response.created", "response.output_text.delta", "response.completed", "error"] }),
   sequence_number: Integer,
+});
+
+const EmbeddingsSchema = named("Embeddings", {
+  model: AnyText,
+  data: Type.Array(Type.Object({ embedding: Type.Union([Type.Array(Type.Number()), AnyText]) })),
+  usage: Type.Object({ prompt_tokens: Integer }),
 });
 
 const MessageSchema = named("Message", {
@@ -209,6 +220,27 @@ export const V1_OPERATIONS: readonly Operation[] = [
     errors: [422],
     errorSchema: MessagesErrorSchema,
   }),
+  v1("createEmbeddings", "post", "/v1/embeddings", {
+    summary: "Embeddings from the model that is named",
+    body: json(EmbeddingsRequestSchema, { model: "text-embedding-3-small", input: "The capital of France" }),
+    response: json(EmbeddingsSchema),
+    parameters: [idempotencyKey],
+    errors: COMPLETION_ERRORS,
+  }),
+  v1("rerankDocuments", "post", "/v1/rerank", {
+    summary: "Documents in the order of their relevance, by the model that is named",
+    body: json(RerankRequestSchema, { model: "MODEL", query: "capital of France", documents: ["Lyon", "Paris"] }),
+    response: json(AnyObject),
+    parameters: [idempotencyKey],
+    errors: COMPLETION_ERRORS,
+  }),
+  v1("moderate", "post", "/v1/moderations", {
+    summary: "Whether a text or an image is harmful, by the model that is named or the first one there is",
+    body: json(ModerationRequestSchema, { model: "omni-moderation-latest", input: "Hello" }),
+    response: json(named("Moderation", { results: Type.Array(AnyObject) })),
+    parameters: [idempotencyKey],
+    errors: COMPLETION_ERRORS,
+  }),
   v1("explainRouting", "post", "/v1/routing/debug", {
     summary: "The decision a request would get; no provider call, no charge",
     body: json(RoutingDebugRequestSchema, { prompt: "Prove that the square root of 2 is irrational." }),
@@ -217,6 +249,9 @@ export const V1_OPERATIONS: readonly Operation[] = [
   }),
   v1("listModels", "get", "/v1/models", {
     summary: "The models this key can reach",
+    parameters: [
+      query("output_modalities", AnyText, "Which kinds: text (default), embeddings, rerank, moderation or all."),
+    ],
     response: json(named("ModelList", { object: Type.Literal("list"), data: Type.Array(ModelSchema) })),
   }),
   v1("getModel", "get", "/v1/models/{id}", {

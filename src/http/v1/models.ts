@@ -7,6 +7,7 @@ import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { offeredModels } from "../../routing/direct.ts";
+import { namedModels } from "../../routing/named.ts";
 import type { CallContext } from "../context.ts";
 import { callerOf } from "./key-admission.ts";
 
@@ -18,8 +19,9 @@ export function registerModels(
   { formats, services: { catalog } }: Pick<CallContext, "formats" | "services">,
 ): void {
   const list = async (request: FastifyRequest): Promise<object> => {
-    const reachable = reachableBy(callerOf(request), catalog);
-    return formats.of(request).models.list(reachable, catalog, request.query as Record<string, string>);
+    const query = request.query as Record<string, string>;
+    const reachable = reachableBy(callerOf(request), catalog).filter(outputFilter(query.output_modalities));
+    return formats.of(request).models.list(reachable, catalog, query);
   };
   const one = (id: string, request: FastifyRequest): object => {
     const model = reachableBy(callerOf(request), catalog).find((each) => each.id === id);
@@ -40,6 +42,13 @@ export function registerModels(
   }
 }
 
+/** Chat models unless others are asked for: menus of chat programs are made from this list. */
+function outputFilter(asked: unknown = "text"): (model: Model) => boolean {
+  const names = new Set(String(asked).split(","));
+  return ({ endpoint }) => names.has("all") || names.has(endpoint ?? "text");
+}
+
 function reachableBy({ profile }: Caller, catalog: Catalog): readonly Model[] {
-  return offeredModels(profile?.constraints ?? NO_CONSTRAINTS, catalog);
+  const constraints = profile?.constraints ?? NO_CONSTRAINTS;
+  return [...offeredModels(constraints, catalog), ...namedModels(constraints, catalog)];
 }

@@ -200,7 +200,7 @@ export class RequestRecording implements CallObserver {
       path: routeOf(this.#request) ?? url,
       ...closing,
       keyId: caller?.key.id ?? null,
-      ...(this.#report.decision === null ? {} : callFields(this.#report, this.captures.text)),
+      ...(isCalled(this.#report) ? callFields(this.#report, this.captures.text) : {}),
     };
   }
 
@@ -215,8 +215,9 @@ export class RequestRecording implements CallObserver {
       route: routeOf(this.#request) ?? "unknown",
       status,
       keyId: caller?.key.id ?? null,
+      operation: this.#request.clientFormat?.endpoint ?? "chat",
       isStream: chat?.isStream ?? false,
-      outputCap: chat?.maxOutputTokens ?? null,
+      outputCap: chat?.maxOutputTokens || null,
       errorCode: this.#errorCode,
       report: this.#report,
       times: { ...this.#times, endedAt: performance.now() },
@@ -253,10 +254,15 @@ function asFailure(attempt: AttemptReport): RequestMetric["failedAttempts"][numb
 
 /** Whether another model answered than the one chosen first. */
 function isFallback({ answeredBy, decision }: CallReport): boolean {
-  return answeredBy !== null && answeredBy !== decision?.model;
+  return answeredBy !== null && decision !== null && answeredBy !== decision.model;
 }
 
-/** What a log line tells of a call that was routed. A provider's words stay out where content is not kept. */
+/** Whether it got as far as a decision, or to a model that it named itself. */
+function isCalled({ decision, attempts }: CallReport): boolean {
+  return decision !== null || attempts.length > 0;
+}
+
+/** What a log line tells of a call that was made. A provider's words stay out where content is not kept. */
 function callFields(report: CallReport, keepsContent: boolean): object {
   const { decision, answeredBy, usage, cost, ending, attempts } = report;
   return {

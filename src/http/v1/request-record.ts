@@ -55,7 +55,8 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     latencyMs: finished.durationMs,
     firstContentMs: finished.firstContentMs,
     ending: report.ending,
-    features: chat === null ? null : featuresOf(chat, report.decision),
+    // Only chat is classified, so there is nothing to learn from the rest.
+    features: chat === null || clientRequest?.batch !== undefined ? null : featuresOf(chat, report.decision),
     toolCalls: toolCallsOf(report, clientRequest),
     content: keepsContent && clientRequest !== null ? contentOf(clientRequest, report.capture) : null,
   };

@@ -6,6 +6,7 @@ import { OUTPUT_TOKENS_MAX, ROLES } from "../../core/chat.ts";
 import { ROUTING_PROFILES } from "../../core/decision.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { MESSAGE_ROLES } from "../../formats/anthropic/read-request.ts";
+import { DIMENSIONS_MAX, ENCODINGS } from "../../formats/endpoints/read-request.ts";
 import { CHOICES_MAX } from "../../formats/openai-chat/read-request.ts";
 import { INPUT_ROLES, TOP_LOGPROBS_MAX } from "../../formats/openai-responses/read-request.ts";
 import { COST_USD_MAX, SCORE_MAX } from "../../formats/service/controls.ts";
@@ -209,6 +210,44 @@ export const ResponsesRequestSchema = named(
     ...controls,
   },
   { ...open, allOf: PROFILE_NEEDS },
+);
+
+const Ids = Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { minItems: 1 });
+
+export const EmbeddingsRequestSchema = named(
+  "EmbeddingsRequest",
+  {
+    model: AnyText,
+    input: Type.Union([AnyText, Type.Array(AnyText, { minItems: 1 }), Ids, Type.Array(Ids, { minItems: 1 })]),
+    encoding_format: optional(Type.Enum([...ENCODINGS])),
+    dimensions: optional(Type.Integer({ minimum: 1, maximum: DIMENSIONS_MAX })),
+    user: optional(AnyText),
+  },
+  open,
+);
+
+export const RerankRequestSchema = named(
+  "RerankRequest",
+  {
+    model: AnyText,
+    query: Type.String({ minLength: 1 }),
+    documents: Type.Array(Type.Union([AnyText, AnyObject]), { minItems: 1 }),
+    top_n: optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  },
+  open,
+);
+
+export const ModerationRequestSchema = named(
+  "ModerationRequest",
+  {
+    model: optional(AnyText),
+    input: Type.Union([
+      AnyText,
+      Type.Array(AnyText, { minItems: 1 }),
+      Type.Array(Type.Object({ type: AnyText }), { minItems: 1 }),
+    ]),
+  },
+  open,
 );
 
 /** Counting reads the prompt only. */

@@ -59,7 +59,7 @@ describe("a path", () => {
     ["/v1/routing/debg", "Did you mean /v1/routing/debug?"],
     ["/v1/response", "Did you mean /v1/responses?"],
     ["/api/chat", "use POST /v1/chat/completions"],
-    ["/v1/embeddings", "Only chat models"],
+    ["/v1/images/generations", "Images and audio are not served here."],
     ["/nowhere", "GET /openapi.json lists the paths."],
     [`/v1/${"x".repeat(3000)}`.slice(0, 150), "GET /openapi.json lists the paths."],
   ])("%s names what to use", async (path, hint) => {

@@ -46,7 +46,7 @@ describe("the list", () => {
       name: "Lab Small",
       context_length: 64_000,
       max_output_tokens: 2000,
-      architecture: { input_modalities: ["text", "image"] },
+      architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
       supported_parameters: expect.arrayContaining(["max_tokens", "tools", "tool_choice"]),
       pricing: {
         prompt: "0.000000105",

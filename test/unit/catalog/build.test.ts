@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { buildCatalog, type CatalogInput, DEFAULT_TIMEOUTS, type ProviderSetup } from "../../../src/catalog/build.ts";
-import { isRoutable } from "../../../src/catalog/catalog.ts";
+import { isRoutable, isUsable } from "../../../src/catalog/catalog.ts";
 import { providerKind } from "../../../src/catalog/provider-kinds.ts";
 import type { ModelRow } from "../../../src/catalog/rows.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
@@ -32,7 +32,7 @@ describe("who serves", () => {
     expect([...catalog.providers.keys()]).toEqual(["sandbox"]);
     for (const model of catalog.models.values()) {
       expect(model.provider).toBe("sandbox");
-      expect(isRoutable(catalog, model)).toBe(true);
+      expect(isUsable(catalog, model)).toBe(true);
     }
     expect(warnings).toEqual([]);
     expect(catalog.markupPpm).toBe(50_000);

@@ -3,11 +3,12 @@
 import { describe, expect, it } from "vitest";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
 import { type ModelRow, priceFromRow } from "../../../src/catalog/rows.ts";
-import { CAPABILITIES, TOOL_SCENARIOS } from "../../../src/core/model.ts";
+import { CAPABILITIES, ENDPOINTS, TOOL_SCENARIOS } from "../../../src/core/model.ts";
 import { isTier, TIERS } from "../../../src/core/tiers.ts";
 
 const builtin = readBuiltin();
 const models = new Map(builtin.models.map((row) => [row.id, row]));
+const chatModels = builtin.models.filter((row) => !ENDPOINTS.some((name) => row.capabilities.includes(name)));
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 function blended(row: ModelRow): number {
@@ -23,14 +24,14 @@ describe("models that ship", () => {
   it.each(builtin.models)("$id is priced, dated and sourced", (row) => {
     expect(row.price).toBeDefined();
     expect(priceFromRow(row.price as NonNullable<ModelRow["price"]>)).not.toBeNull();
-    expect(row.price?.input).toBeGreaterThan(0);
-    expect(row.price?.output).toBeGreaterThan(0);
     expect(row.priceAsOf).toMatch(DAY);
     expect(row.priceSource).not.toBe("");
     expect(row.name).not.toBe("");
   });
 
-  it.each(builtin.models)("$id has a window, a tier, capabilities and a provider that exist", (row) => {
+  it.each(chatModels)("$id has a window, a tier, capabilities and a provider that exist", (row) => {
+    expect(row.price?.input).toBeGreaterThan(0);
+    expect(row.price?.output).toBeGreaterThan(0);
     expect(row.context).toBeGreaterThan(0);
     expect(row.maxOutput).toBeGreaterThan(0);
     expect(row.maxOutput).toBeLessThanOrEqual(row.context);
@@ -39,6 +40,17 @@ describe("models that ship", () => {
     expect(builtin.providers.map((provider) => provider.id)).toContain(row.provider);
     if (row.dialect !== undefined) expect(Object.keys(builtin.dialects)).toContain(row.dialect);
   });
+
+  it.each(builtin.models.filter((row) => !chatModels.includes(row)))(
+    "$id serves one endpoint, paid by input",
+    (row) => {
+      expect([row.capabilities.length, row.tier, row.price?.output]).toEqual([1, undefined, 0]);
+      expect(row.price?.input === 0).toBe(row.capabilities.includes("moderation"));
+      expect(row.context).toBeGreaterThan(0);
+      expect(builtin.providers.find(({ id }) => id === row.provider)?.kind).toBe("openai");
+      expect(Object.values(builtin.tiers.chains).flat()).not.toContain(row.id);
+    },
+  );
 
   it.each(builtin.models.filter((row) => row.bfcl !== undefined))("$id has scores of 0 to 100 with date", (row) => {
     const { overall, ...scenarios } = row.bfcl ?? { overall: -1 };

@@ -36,7 +36,7 @@ test("live lines stand above the read ones, each once, newest first", () => {
 });
 
 describe("a request as curl", () => {
-  const asked = { route: "/v1/chat/completions", stream: false, content: null, decision: null };
+  const asked = { route: "/v1/chat/completions", stream: false, content: null, decision: null, model: null };
   /** The words that a shell makes of it. */
   const words = (command: string): readonly string[] =>
     execFileSync("sh", ["-c", `curl() { for word; do printf '%s\\0' "$word"; done; }\n${command}`], {
@@ -76,6 +76,8 @@ describe("a request as curl", () => {
     };
     const completion = { model: "auto", prompt: "YOUR_PROMPT" };
     expect(sent("/v1/completions")).toEqual(["http://here/v1/completions", completion]);
+    const embedded = words(curlOf({ ...asked, route: "/v1/embeddings", model: "small" }, "http://here"));
+    expect(JSON.parse(embedded.at(-2) ?? "")).toEqual({ model: "small", input: "YOUR_TEXT" });
     expect(sent("/api/playground/run")[0]).toBe("http://here/v1/chat/completions");
   });
 });

@@ -142,7 +142,7 @@ function PriceAgainstScore({ models }: { readonly models: readonly SeenModel[] }
           id,
           usd(perMillion(pricing.completion)),
           String(service.bfcl?.overall),
-          tier,
+          tier ?? "",
         ]),
       }}
       legend={<Legend entries={tiers.map((tier) => ({ name: tier, mark: `tier-${tier}` }))} />}
@@ -151,10 +151,10 @@ function PriceAgainstScore({ models }: { readonly models: readonly SeenModel[] }
         label={TEXT.chartCaption}
         dots={known.map(({ id, pricing, service, tier }) => ({
           id,
-          tier,
+          tier: tier ?? "",
           x: perMillion(pricing.completion) ?? 1,
           y: service.bfcl?.overall ?? 0,
-          detail: TEXT.pointSummary(usd(perMillion(pricing.completion)), service.bfcl?.overall, tier),
+          detail: TEXT.pointSummary(usd(perMillion(pricing.completion)), service.bfcl?.overall, tier ?? ""),
         }))}
         onPick={(model) => setQuery({ model })}
       />

@@ -48,19 +48,32 @@ export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
       footer={
         <>
           <ButtonLink href={hrefTo("/requests", { model: model.id })}>{TEXT.viewRequests}</ButtonLink>
-          {isOperator() && model.isRoutable && test.button}
+          {isOperator() && model.isRoutable && model.tier !== null && test.button}
         </>
       }
     >
       {test.outcome}
       <Facts model={model} />
+      {model.tier === null ? (
+        <p class="faint">{TEXT.servesOnly(model.capabilities.join(", "))}</p>
+      ) : (
+        <ChatFacts model={model} all={all} />
+      )}
+    </Sheet>
+  );
+}
+
+/** What only a chat model has. */
+function ChatFacts({ model, all }: Pick<ModelSheetProps, "model" | "all">) {
+  return (
+    <>
       <h3>{TEXT.fallbackChains}</h3>
       <Standing model={model} all={all} />
       <h3>{TEXT.functionCalling}</h3>
       <Scores model={model} />
       <h3>{TEXT.callDirectly}</h3>
       <Snippets label={TEXT.directCall} call={{ key: null, body: directBody(model.id) }} />
-    </Sheet>
+    </>
   );
 }
 

@@ -14,12 +14,16 @@ export type Sort = "tier" | "price" | "score" | "traffic";
 
 /** Smaller comes first; where more is better, the sign is turned. */
 const ORDER: Readonly<Record<Sort, (model: SeenModel) => number>> = {
-  // By price within a tier. No price comes near a million dollars.
-  tier: ({ tier, pricing }) => (TIERS as readonly string[]).indexOf(tier) * 1e6 + (perMillion(pricing.prompt) ?? 0),
+  // By price within a tier. No price comes near a million dollars. Models that are never routed to come last.
+  tier: ({ tier, pricing }) => tierPlace(tier) * 1e6 + (perMillion(pricing.prompt) ?? 0),
   price: ({ pricing }) => perMillion(pricing.completion) ?? Number.POSITIVE_INFINITY,
   score: ({ service }) => -(service.bfcl?.overall ?? -1),
   traffic: ({ share }) => -share,
 };
+
+function tierPlace(tier: string | null): number {
+  return tier === null ? TIERS.length : (TIERS as readonly string[]).indexOf(tier);
+}
 
 /** An unknown order in the address sorts by tier. */
 export function sorted(models: readonly SeenModel[], sort: Sort): readonly SeenModel[] {

@@ -31,6 +31,8 @@ export const best = "best";
 export const price = "Price per 1M tokens (incl. markup)";
 export const asOf = "As of";
 export const routingAndLimits = "Routing and limits";
+export const servesOnly = (endpoint: string): string =>
+  `Serves ${endpoint} only. Requests name it, and chat is never routed to it.`;
 export const fallbackChains = "Fallback chains";
 export const outputLimit = "Output limit";
 export const capabilities = "Capabilities";

@@ -172,7 +172,8 @@ interface ContenderSelectProps {
 
 /** Every profile, tier and model that could answer, as `contenderOf` reads them. */
 function ContenderSelect({ label, value, profiles, onChange }: ContenderSelectProps) {
-  const models = useLoad<List<Model>>("/api/models").data?.data.filter(({ isRoutable }) => isRoutable) ?? [];
+  const all = useLoad<List<Model>>("/api/models").data?.data ?? [];
+  const models = all.filter(({ isRoutable, tier }) => isRoutable && tier !== null);
   return (
     <select class="grow" aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
       <optgroup label={TEXT.profiles}>

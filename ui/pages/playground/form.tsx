@@ -127,7 +127,7 @@ export function Examples({ set }: Pick<FormProps, "set">) {
 
 /** The controls of a request. Those that depend on who chooses appear with it. */
 export function Controls({ draft, set, profiles }: FormProps & { readonly profiles: readonly Profile[] }) {
-  const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
+  const models = useChatModels();
   const options = [
     { value: "", label: TEXT.noProfile },
     ...profiles.map(({ id, name }) => ({ value: id, label: name })),
@@ -169,6 +169,12 @@ export function Controls({ draft, set, profiles }: FormProps & { readonly profil
       <Limits draft={draft} set={set} />
     </section>
   );
+}
+
+/** Every model that a chat request can name. */
+function useChatModels(): readonly Model[] {
+  const all = useLoad<List<Model>>("/api/models").data?.data ?? [];
+  return all.filter(({ tier }) => tier !== null);
 }
 
 /** What the request may cost, must score and may write. */

@@ -5,7 +5,7 @@ import type { Controls } from "../../../src/core/decision.ts";
 import type { RequestDetail } from "../../types.ts";
 
 /** What of a record the command needs. */
-type RecordedRequest = Pick<RequestDetail, "route" | "stream" | "content" | "decision">;
+type RecordedRequest = Pick<RequestDetail, "route" | "stream" | "content" | "decision" | "model">;
 
 const CHAT = "/v1/chat/completions";
 const messages = [{ role: "user", content: "YOUR_PROMPT" }];
@@ -15,6 +15,10 @@ const PLACEHOLDERS: Readonly<Record<string, object>> = {
   [CHAT]: { messages },
   "/v1/messages": { max_tokens: 1024, messages },
   "/v1/completions": { prompt: "YOUR_PROMPT" },
+  "/v1/responses": { input: "YOUR_PROMPT" },
+  "/v1/embeddings": { input: "YOUR_TEXT" },
+  "/v1/moderations": { input: "YOUR_TEXT" },
+  "/v1/rerank": { query: "YOUR_QUERY", documents: ["YOUR_TEXT"] },
 };
 
 /** The command, with the headers of its format. The playground's requests become chat requests. */
@@ -30,11 +34,11 @@ export function curlOf(detail: RecordedRequest, origin: string): string {
 }
 
 /** A body that was cut would not parse. The playground's own requests have another shape, so they are written again. */
-function bodyOf({ route, stream, content, decision }: RecordedRequest, path: string): string {
+function bodyOf({ route, stream, content, decision, model }: RecordedRequest, path: string): string {
   const isKept = content !== null && !content.isRequestCut && route === path;
   if (isKept) return content.request;
   return JSON.stringify({
-    model: decision?.controls?.model ?? "auto",
+    model: decision === null ? (model ?? "auto") : (decision.controls?.model ?? "auto"),
     ...PLACEHOLDERS[path],
     ...(stream ? { stream: true } : {}),
     ...controlsOf(decision?.controls ?? {}),

@@ -19,7 +19,7 @@ import { playgroundHref } from "../../parts/playground-draft.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
 import { curlOf } from "./curl.ts";
-import { Status } from "./table.tsx";
+import { Status, unroutedEndpoint } from "./table.tsx";
 import { Attempts, Cost, Payload } from "./tabs.tsx";
 import * as TEXT from "./text.ts";
 
@@ -63,7 +63,7 @@ function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly 
       {detail !== null && (
         <p class="row faint">
           <Status row={detail} />
-          <TierBadge tier={detail.tier} />
+          {unroutedEndpoint(detail.route) ?? <TierBadge tier={detail.tier} />}
           <span class="cut">{detail.model ?? TEXT.failedTitle}</span>
           <time title={utc(detail.createdAt)}>{ago(detail.createdAt)}</time>
           {detail.money.ledgerId !== null && (
@@ -85,9 +85,7 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
       label: TEXT.decision,
       show: () =>
         detail.decision === null ? (
-          <Empty title={TEXT.noRoutingDecision}>
-            {TEXT.refusedBefore} {detail.errorCode ?? TEXT.statusCode(detail.status)}.
-          </Empty>
+          <Empty title={TEXT.noRoutingDecision}>{whyUndecided(detail)}</Empty>
         ) : (
           <DecisionPanel decision={detail.decision} answeredBy={detail.model} />
         ),
@@ -114,13 +112,21 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
   );
 }
 
-/** What can be done with a request. */
+function whyUndecided({ route, errorCode, status }: RequestDetail): string {
+  const endpoint = unroutedEndpoint(route);
+  if (endpoint !== null) return TEXT.notRouted(endpoint);
+  return `${TEXT.refusedBefore} ${errorCode ?? TEXT.statusCode(status)}.`;
+}
+
+/** What can be done with a request. The playground is for chat. */
 function Foot({ detail }: { readonly detail: RequestDetail }) {
   const [isReporting, setReporting] = useState(false);
   const { feedback } = detail;
   return (
     <>
-      <ButtonLink href={playgroundHref(detail)}>{TEXT.openInPlayground}</ButtonLink>
+      {unroutedEndpoint(detail.route) === null && (
+        <ButtonLink href={playgroundHref(detail)}>{TEXT.openInPlayground}</ButtonLink>
+      )}
       <CopyButton text={curlOf(detail, location.origin)} label={TEXT.copyAsCurl} kind="plain" />
       {detail.key !== "" && (
         <ButtonLink href={hrefTo("/requests", { key: detail.key })}>{TEXT.requestsFromThisKey}</ButtonLink>

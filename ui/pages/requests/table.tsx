@@ -95,9 +95,7 @@ function RequestRow({ row, keyName, isOpen, isChosen }: RequestRowProps) {
       <td data-cell="status">
         <Status row={row} />
       </td>
-      <td data-cell="tier">
-        <TierBadge tier={row.tier} from={row.classifiedTier} />
-      </td>
+      <td data-cell="tier">{unroutedEndpoint(row.route) ?? <TierBadge tier={row.tier} from={row.classifiedTier} />}</td>
       <td data-cell="model" class="cut" title={row.model ?? undefined}>
         {row.model ?? <span class="faint">—</span>}
         {row.fallback && (
@@ -113,6 +111,11 @@ function RequestRow({ row, keyName, isOpen, isChosen }: RequestRowProps) {
       <Numbers row={row} />
     </tr>
   );
+}
+
+/** What stands in place of a tier where a request names its model; null for chat. */
+export function unroutedEndpoint(route: string): string | null {
+  return /^\/v1\/(embeddings|rerank|moderations)$/.exec(route)?.[1] ?? null;
 }
 
 /** Tokens read from or written to a cache are input, too. */

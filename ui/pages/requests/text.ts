@@ -94,6 +94,8 @@ export const requestIdIs = (id: string) => `Request id: ${id}`;
 export const chargedAmount = (amount: string) => `${amount} charged`;
 export const viewLedgerEntry = "View ledger entry";
 export const decision = "Decision";
+export const notRouted = (endpoint: string): string =>
+  `A request for ${endpoint} names its model, so nothing is routed.`;
 export const refusedBefore = "Refused before routing:";
 export const noRoutingDecision = "No routing decision";
 export const cost = "Cost";

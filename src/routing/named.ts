@@ -1,0 +1,89 @@
+// Endpoints other than chat: nothing is classified or ranked. The request names its model, and this finds it.
+
+import { type Catalog, isUsable } from "../catalog/catalog.ts";
+import { type ChatRequest, contentText } from "../core/chat.ts";
+import type { Constraints, Decision } from "../core/decision.ts";
+import { GatewayError } from "../core/errors.ts";
+import type { Endpoint, Model } from "../core/model.ts";
+import { costNano, type Price } from "../core/money.ts";
+import { constraintNeeds } from "./chain.ts";
+import { estimateTokens } from "./cost.ts";
+
+export interface NamedQuestion {
+  readonly endpoint: Endpoint;
+  /** As the request has it; null where it has none. */
+  readonly model: string | null;
+  readonly chat: ChatRequest;
+  /** Input that came as token ids. */
+  readonly tokenIds: number;
+  readonly constraints: Constraints;
+}
+
+export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision {
+  const model = namedModel(question, catalog);
+  const input =
+    question.tokenIds + estimateTokens(question.chat.messages.map(({ content }) => contentText(content)).join("\n"));
+  const buckets = { input, cacheRead: 0, cacheWrite: 0, output: 0 };
+  const costEstimate = costNano(buckets, model.price as Price, catalog.markupPpm);
+  return {
+    tier: model.tier,
+    confidence: 1,
+    model: model.id,
+    category: "general",
+    method: "direct",
+    reasoning: `${model.id} named by the request`,
+    isNamed: true,
+    costEstimate,
+    baselineCost: costEstimate,
+    savings: 0,
+    chain: [model.id],
+    profile: "direct",
+    historyFloor: null,
+    toolScenario: null,
+    toolScore: null,
+    candidates: [{ model: model.id, removedBecause: null }],
+    estimatedTokens: { input, output: 0 },
+  };
+}
+
+/** All that a key with these constraints may ask for at their endpoints. What a profile requires of chat does not count. */
+export function namedModels(constraints: Constraints, catalog: Catalog): readonly Model[] {
+  const needs = constraintNeeds({ ...constraints, capabilities: [] });
+  return [...catalog.models.values()].filter(
+    (model) => model.endpoint !== null && isUsable(catalog, model) && needs.every((need) => need.isMetBy(model)),
+  );
+}
+
+function namedModel({ endpoint, model: id, constraints }: NamedQuestion, catalog: Catalog): Model {
+  const offered = namedModels(constraints, catalog).filter((model) => model.endpoint === endpoint);
+  const [first] = offered;
+  const named = id === null && DEFAULTED.has(endpoint) ? first : offered.find((model) => model.id === id);
+  if (named !== undefined) return named;
+  const choice = first === undefined ? howToConfigure(endpoint) : `This key can use ${idsOf(offered)}.`;
+  if (id === null && first !== undefined) {
+    throw new GatewayError("badRequest", `'model' is required. ${choice}`, { code: "model_required", param: "model" });
+  }
+  const known = catalog.models.get(id ?? "");
+  if (known !== undefined && known.endpoint !== endpoint) throw wrongEndpoint(known, endpoint, choice);
+  const missing = id === null ? "" : `There is no model ${JSON.stringify(id.slice(0, ID_SHOWN))} for ${endpoint}. `;
+  throw new GatewayError("notFound", `${missing}${choice}`, { code: "model_not_found", param: "model" });
+}
+
+/** Where clients leave the model out, since their vendor has one for everything. */
+const DEFAULTED: ReadonlySet<Endpoint> = new Set(["moderation"]);
+const ID_SHOWN = 200;
+const IDS_SHOWN = 20;
+
+function idsOf(models: readonly Model[]): string {
+  const shown = models.slice(0, IDS_SHOWN).map(({ id }) => id);
+  return shown.length < models.length ? `${shown.join(", ")} and others` : shown.join(", ");
+}
+
+function howToConfigure(endpoint: Endpoint): string {
+  return `This gateway has no model for ${endpoint}. Its operator can add one under 'models:' with 'capabilities: [${endpoint}]' and a price.`;
+}
+
+export function wrongEndpoint({ id, endpoint: own }: Model, endpoint: Endpoint | "chat", choice: string): GatewayError {
+  const message = `${id} is a model for ${own ?? "chat"}, not for ${endpoint}. ${choice}`;
+  return new GatewayError("badRequest", message, { code: "wrong_endpoint", param: "model" });
+}
