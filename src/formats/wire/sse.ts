@@ -21,9 +21,8 @@ export class SseOverflow extends Error {
   }
 }
 
-/** Above any real event: long tool arguments come in pieces. */
-const LINE_LENGTH_MAX = 1 << 20;
-const EVENT_LENGTH_MAX = 4 << 20;
+/** Above any real event: the last one of a Responses stream repeats the whole answer, and a picture comes in one line. */
+const LENGTH_MAX = 16 << 20;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
@@ -41,7 +40,7 @@ export function createSseReader(): SseReader {
     const findLineEnd = lineEndFinder(text);
     for (let end = findLineEnd(start); end >= 0; end = findLineEnd(start)) {
       const line = pieces.length === 0 ? text.slice(start, end) : pieces.join("") + text.slice(start, end);
-      if (line.length > LINE_LENGTH_MAX) throw new SseOverflow("line");
+      if (line.length > LENGTH_MAX) throw new SseOverflow("line");
       pieces = [];
       piecesLength = 0;
       start = end + 1;
@@ -59,7 +58,7 @@ export function createSseReader(): SseReader {
   function keepRest(rest: string): void {
     pieces.push(rest);
     piecesLength += rest.length;
-    if (piecesLength > LINE_LENGTH_MAX) throw new SseOverflow("line");
+    if (piecesLength > LENGTH_MAX) throw new SseOverflow("line");
   }
 
   return {
@@ -104,7 +103,7 @@ class EventBuilder {
 
   #addData(value: string): void {
     this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
-    if (this.#data.length > EVENT_LENGTH_MAX) throw new SseOverflow("event");
+    if (this.#data.length > LENGTH_MAX) throw new SseOverflow("event");
   }
 
   #complete(): SseEvent | null {

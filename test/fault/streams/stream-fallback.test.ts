@@ -21,7 +21,7 @@ const serverError = event({ error: { message: "inner trouble", type: "server_err
 const eventError = `event: error\n${event({ message: "inner trouble" })}`;
 const objectError = event({ object: "error", message: "inner trouble" });
 const malformed = 'data: {"choices":[{"index":0,\n\n';
-const overLong = `data: {"choices":[{"delta":{"content":"${"x".repeat((1 << 20) + 10)}"}}]}\n\n`;
+const overLong = `data: {"choices":[{"delta":{"content":"${"x".repeat((16 << 20) + 10)}"}}]}\n\n`;
 const failedFinish = chunk("alpha", {}, "error");
 
 const pings: Behaviour = async ({ response }) => {
@@ -108,7 +108,7 @@ describe("after the first content the stream is the provider's: an error event, 
     ["a clean end without finish", [], "end"],
     ["[DONE] without finish", [], "done"],
     ["malformed JSON", [malformed], "done"],
-    ["a line over 1 MiB", [overLong, finish], "done"],
+    ["a line over 16 MiB", [overLong, finish], "done"],
     ["silence", [], "hang"],
     ["malformed JSON after the finish", [finish, malformed], "done"],
   ];

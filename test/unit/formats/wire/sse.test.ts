@@ -82,13 +82,18 @@ describe("createSseReader", () => {
     expect(read([Buffer.from(text)])).toEqual(expected);
   });
 
+  it("reads a line as long as the last event of a Responses stream may be", () => {
+    const data = "x".repeat(10 << 20);
+    expect(read([Buffer.from(`data: ${data}\n\n`)])).toEqual([{ event: null, data }]);
+  });
+
   it("refuses a line without end, cut into pieces or not", () => {
     const piece = Buffer.alloc(256 * 1024, "x");
     const reader = createSseReader();
     expect(() => {
       for (let count = 0; count < 100; count++) reader.push(piece);
     }).toThrow(SseOverflow);
-    expect(() => createSseReader().push(Buffer.alloc(3 << 20, "x"))).toThrow(SseOverflow);
+    expect(() => createSseReader().push(Buffer.alloc(17 << 20, "x"))).toThrow(SseOverflow);
   });
 
   it("refuses an event without end", () => {
