@@ -56,7 +56,7 @@ export class CandidateReader {
   }
 
   /** Null while the candidate goes on. */
-  finish({ finishReason: reason, finishMessage: message }: JsonObject): Ending | null {
+  finish({ finishReason: reason, finishMessage: message }: JsonObject): CandidateEnd | null {
     if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return null;
     this.#isFinished = true;
     const finish = FINISH_REASONS[reason] ?? "stop";
@@ -110,7 +110,7 @@ export class CandidateReader {
 }
 
 /** How a candidate ended. */
-export interface Ending {
+export interface CandidateEnd {
   readonly finish: string;
   readonly refusal: string | null;
 }
@@ -155,7 +155,7 @@ function madeUpId(responseId: unknown, index: number): string {
 }
 
 /** Why a prompt was blocked; null when it was not. A blocked prompt has no candidates. */
-export function blockedPrompt({ promptFeedback: feedback }: JsonObject): Ending | null {
+export function blockedPrompt({ promptFeedback: feedback }: JsonObject): CandidateEnd | null {
   const reason = isObject(feedback) ? feedback.blockReason : null;
   if (!isObject(feedback) || typeof reason !== "string" || reason === "BLOCKED_REASON_UNSPECIFIED") return null;
   return { finish: "content_filter", refusal: refusalText(reason, feedback.blockReasonMessage) };

@@ -5,7 +5,7 @@ import type { ResponseReading, WholeResponse } from "../format.ts";
 import { unreadable } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { type JsonSource, parseResponse } from "../wire/json-source.ts";
-import { blockedPrompt, CandidateReader, type Ending, isBroken } from "./read-candidates.ts";
+import { blockedPrompt, type CandidateEnd, CandidateReader, isBroken } from "./read-candidates.ts";
 import { readGeminiFault } from "./read-error.ts";
 import { readGeminiUsage } from "./read-usage.ts";
 import { GEMINI } from "./shape.ts";
@@ -29,17 +29,17 @@ export function candidatesOf({ candidates }: JsonObject): readonly JsonObject[] 
   return Array.isArray(candidates) ? candidates.filter(isObject) : [];
 }
 
-interface Choice {
+interface ReadChoice {
   readonly index: number;
   readonly message: JsonObject;
-  readonly ending: Ending | null;
+  readonly ending: CandidateEnd | null;
 }
 
 class GeminiResponse implements WholeResponse {
   readonly usage: Usage | null;
   readonly outputText: string;
   readonly native: WholeResponse["native"];
-  readonly choices: readonly Choice[];
+  readonly choices: readonly ReadChoice[];
   readonly #body: JsonObject;
   readonly #callIds: string[] = [];
   #completion: JsonObject | null = null;
@@ -97,7 +97,7 @@ export function indexOf({ index }: JsonObject, position: number): number {
 }
 
 /** Google says nothing of an answer's end only where it is a usual one. */
-function writeChoice({ index, message, ending }: Choice): JsonObject {
+function writeChoice({ index, message, ending }: ReadChoice): JsonObject {
   const { tool_calls: calls, reasoning_details: details, ...said } = message;
   return {
     index,

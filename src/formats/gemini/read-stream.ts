@@ -7,7 +7,7 @@ import { faultOf, unreadableStream } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { OutputMeter } from "../wire/output-meter.ts";
 import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
-import { blockedPrompt, CandidateReader, type Ending, isBroken } from "./read-candidates.ts";
+import { blockedPrompt, type CandidateEnd, CandidateReader, isBroken } from "./read-candidates.ts";
 import { readGeminiFault } from "./read-error.ts";
 import { candidatesOf, indexOf } from "./read-response.ts";
 import { readGeminiUsage } from "./read-usage.ts";
@@ -127,7 +127,7 @@ class GeminiStreamReader implements StreamReader {
     return [this.#choice(0, { delta: {}, isFirst: true, ending })];
   }
 
-  #choice(index: number, { delta, isFirst, ending }: Piece): JsonObject {
+  #choice(index: number, { delta, isFirst, ending }: ChoicePiece): JsonObject {
     // A refusal is an answer, also when it has no words of the model; so is a cap that thinking used up.
     this.#hasContent ||= ending?.finish === "content_filter" || ending?.finish === "length";
     const role = isFirst ? { role: "assistant" } : {};
@@ -137,8 +137,8 @@ class GeminiStreamReader implements StreamReader {
 }
 
 /** What one event adds to a choice. */
-interface Piece {
+interface ChoicePiece {
   readonly delta: JsonObject;
   readonly isFirst: boolean;
-  readonly ending: Ending | null;
+  readonly ending: CandidateEnd | null;
 }

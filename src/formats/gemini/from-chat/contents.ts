@@ -78,13 +78,13 @@ interface OpenCall {
   readonly name: string;
 }
 
-interface ModelTurn {
+interface WrittenTurn {
   readonly parts: readonly Part[];
   readonly calls: readonly OpenCall[];
 }
 
 /** Assistant messages in a row as one turn: thoughts, words, calls. */
-function writeModelTurn(messages: readonly ChatMessage[], options: ContentsOptions): ModelTurn {
+function writeModelTurn(messages: readonly ChatMessage[], options: ContentsOptions): WrittenTurn {
   const said: Part[] = [];
   const called: Part[] = [];
   const calls: OpenCall[] = [];
