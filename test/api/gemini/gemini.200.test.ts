@@ -272,6 +272,14 @@ it("the models list has Google's shape under /v1beta, and pages", async () => {
   expect(JSON.stringify(next)).not.toContain("models/alpha");
   expect(await (await mixed.gateway.get("/v1beta/models/claude")).json()).toMatchObject({ name: "models/claude" });
   expect(await (await mixed.gateway.get("/v1/models")).json()).toMatchObject({ object: "list" });
+  const google = { "x-goog-api-key": mixed.gateway.key };
+  expect(await (await mixed.gateway.get("/v1/models", google)).json()).toMatchObject({ models: expect.any(Array) });
+});
+
+it("the debug endpoint takes Gemini's fields", async () => {
+  const asked = { prompt: "Hi", contents: LONG.contents, generationConfig: { topK: 3 }, service_tier_floor: "COMPLEX" };
+  const response = await mixed.gateway.post("/v1/routing/debug", asked);
+  expect(await response.json()).toMatchObject({ decision: { tier: "COMPLEX", model: "claude" } });
 });
 
 it("a request is recorded under the name of its endpoint", async () => {

@@ -78,6 +78,11 @@ describe("a request as curl", () => {
     expect(sent("/v1/completions")).toEqual(["http://here/v1/completions", completion]);
     const embedded = words(curlOf({ ...asked, route: "/v1/embeddings", model: "small" }, "http://here"));
     expect(JSON.parse(embedded.at(-2) ?? "")).toEqual({ model: "small", input: "YOUR_TEXT" });
+    const content = { contents: [{ role: "user", parts: [{ text: "YOUR_PROMPT" }] }] };
+    expect(sent("/v1beta/models/{model}:generateContent")).toEqual([
+      "http://here/v1beta/models/auto:generateContent",
+      content,
+    ]);
     expect(sent("/api/playground/run")[0]).toBe("http://here/v1/chat/completions");
   });
 });

@@ -9,6 +9,7 @@ type RecordedRequest = Pick<RequestDetail, "route" | "stream" | "content" | "dec
 
 const CHAT = "/v1/chat/completions";
 const messages = [{ role: "user", content: "YOUR_PROMPT" }];
+const contents = [{ role: "user", parts: [{ text: "YOUR_PROMPT" }] }];
 
 /** What stands in for the fields of a prompt that was not kept, by endpoint. */
 const PLACEHOLDERS: Readonly<Record<string, object>> = {
@@ -19,13 +20,15 @@ const PLACEHOLDERS: Readonly<Record<string, object>> = {
   "/v1/embeddings": { input: "YOUR_TEXT" },
   "/v1/moderations": { input: "YOUR_TEXT" },
   "/v1/rerank": { query: "YOUR_QUERY", documents: ["YOUR_TEXT"] },
+  "/v1beta/models/{model}:generateContent": { contents },
+  "/v1beta/models/{model}:streamGenerateContent": { contents },
 };
 
 /** The command, with the headers of its format. The playground's requests become chat requests. */
 export function curlOf(detail: RecordedRequest, origin: string): string {
   const path = detail.route in PLACEHOLDERS ? detail.route : CHAT;
   return [
-    `curl ${origin}${path} \\`,
+    `curl ${origin}${path.replace("{model}", modelOf(detail))} \\`,
     '  -H "Authorization: Bearer $SWITCHYARD_KEY" \\',
     ...(path === "/v1/messages" ? ['  -H "anthropic-version: 2023-06-01" \\'] : []),
     '  -H "Content-Type: application/json" \\',
@@ -33,14 +36,21 @@ export function curlOf(detail: RecordedRequest, origin: string): string {
   ].join("\n");
 }
 
+/** Formats that name the model in the path have none in the body, and no field for a stream. */
+function modelOf({ decision, model }: RecordedRequest): string {
+  return decision === null ? (model ?? "auto") : (decision.controls?.model ?? "auto");
+}
+
 /** A body that was cut would not parse. The playground's own requests have another shape, so they are written again. */
-function bodyOf({ route, stream, content, decision, model }: RecordedRequest, path: string): string {
+function bodyOf(detail: RecordedRequest, path: string): string {
+  const { route, stream, content, decision } = detail;
   const isKept = content !== null && !content.isRequestCut && route === path;
   if (isKept) return content.request;
+  const isInPath = path.includes("{model}");
   return JSON.stringify({
-    model: decision === null ? (model ?? "auto") : (decision.controls?.model ?? "auto"),
+    ...(isInPath ? {} : { model: modelOf(detail) }),
     ...PLACEHOLDERS[path],
-    ...(stream ? { stream: true } : {}),
+    ...(stream && !isInPath ? { stream: true } : {}),
     ...controlsOf(decision?.controls ?? {}),
   });
 }
