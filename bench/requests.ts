@@ -2,7 +2,7 @@
 // a busy moment of the machine affects all of them; the median round counts. Small bodies come first, because large ones
 // leave a grown heap behind.
 
-import { bodyOf, SIZES, type Size } from "./clients/bodies.ts";
+import { bodyOf, responsesBodyOf, SIZES, type Size } from "./clients/bodies.ts";
 import type { Rig, Server } from "./harness/rig.ts";
 import { median } from "./harness/statistics.ts";
 import { show, showRatio, type Table } from "./harness/table.ts";
@@ -28,7 +28,9 @@ interface Case {
 export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Table> {
   const cases: readonly Case[] = [
     newCase(rig.direct, "small"),
-    ...SIZES.flatMap((size) => [rig.proxy, rig.withoutLedger, rig.gateway].map((server) => newCase(server, size))),
+    ...SIZES.flatMap((size) =>
+      [rig.proxy, rig.withoutLedger, rig.gateway, rig.responses].map((server) => newCase(server, size)),
+    ),
   ];
   for (const size of SIZES) {
     await measureSize(
@@ -39,11 +41,15 @@ export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Tab
   }
   return {
     title: `requests: whole answers, ${CONNECTIONS} at a time`,
-    columns: ["", "body", "requests/s", "CPU µs/request", "CPU of bare proxy"],
+    columns: ["", "body", "requests/s", "CPU µs/request", "CPU of bare proxy", "CPU of chat"],
     rows: cases.map((one) => {
-      const proxy = cases.find(({ server, size }) => server === rig.proxy && size === one.size) as Case;
-      const ratio = one.server !== rig.direct && one !== proxy ? showRatio(median(one.cpuUs), median(proxy.cpuUs)) : "";
-      return [one.server.name, one.size, show(median(one.perSecond)), show(median(one.cpuUs)), ratio];
+      const against = (other: Server): string => {
+        const { cpuUs } = cases.find(({ server, size }) => server === other && size === one.size) as Case;
+        return showRatio(median(one.cpuUs), median(cpuUs));
+      };
+      const ratio = one.server !== rig.direct && one.server !== rig.proxy ? against(rig.proxy) : "";
+      const ofChat = one.server === rig.responses ? against(rig.gateway) : "";
+      return [one.server.name, one.size, show(median(one.perSecond)), show(median(one.cpuUs)), ratio, ofChat];
     }),
   };
 }
@@ -66,7 +72,8 @@ function newCase(server: Server, size: Size): Case {
 /** CPU time is that of the server alone, all its threads included. */
 async function runRound({ load }: Rig, { server, size }: Case, forMs: number) {
   const before = await server.process.ask("resources", null);
-  const input = { target: server.target, body: bodyOf(size), connections: CONNECTIONS, forMs };
+  const body = server.target.path === undefined ? bodyOf(size) : responsesBodyOf(size);
+  const input = { target: server.target, body, connections: CONNECTIONS, forMs };
   const { requests, seconds } = await load.ask("saturate", input);
   const after = await server.process.ask("resources", null);
   return { perSecond: requests / seconds, cpuUs: (after.cpuUs - before.cpuUs) / requests };

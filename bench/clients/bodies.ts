@@ -10,6 +10,39 @@ export function bodyOf(size: Size, isStream = false): object {
   return { model: "auto", ...CONTENTS[size](), ...(isStream ? { stream: true } : {}) };
 }
 
+/** The same request as a client of the Responses API sends it. */
+export function responsesBodyOf(size: Size): object {
+  const { messages, tools = [], max_tokens: cap, ...rest } = bodyOf(size) as ChatBody;
+  const instructions = messages.find(({ role }) => role === "system")?.content;
+  return {
+    ...rest,
+    ...(instructions === undefined ? {} : { instructions }),
+    input: messages.flatMap(inputItems),
+    tools: tools.map((tool) => ({ type: "function", ...tool.function })),
+    ...(cap === undefined ? {} : { max_output_tokens: cap }),
+  };
+}
+
+interface ChatBody {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly { readonly function: object }[];
+  readonly max_tokens?: number;
+}
+
+interface ChatMessage {
+  readonly role: string;
+  readonly content: string | null;
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly { readonly id: string; readonly function: object }[];
+}
+
+function inputItems({ role, content, tool_call_id: id, tool_calls: calls = [] }: ChatMessage): readonly object[] {
+  if (role === "system") return [];
+  if (role === "tool") return [{ type: "function_call_output", call_id: id, output: content }];
+  if (calls.length === 0) return [{ type: "message", role, content }];
+  return calls.map((call) => ({ type: "function_call", call_id: call.id, ...call.function }));
+}
+
 const CONTENTS: Readonly<Record<Size, () => object>> = {
   small: () => ({ messages: [{ role: "user", content: "What is the capital of France?" }] }),
   "4 KB": () => ({

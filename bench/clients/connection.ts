@@ -8,6 +8,8 @@ export interface Target {
   readonly port: number;
   /** Sent as a bearer key when there is one. */
   readonly key: string | null;
+  /** Chat-completions when left out. */
+  readonly path?: string;
 }
 
 /** What the generator reads of a response. */
@@ -22,11 +24,11 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 const LAST_CHUNK = "\r\n0\r\n\r\n";
 
 /** The bytes of a whole request, made once and sent many times. */
-export function prepareRequest({ key }: Target, body: object): Buffer {
+export function prepareRequest({ key, path = "/v1/chat/completions" }: Target, body: object): Buffer {
   const bytes = Buffer.from(JSON.stringify(body));
   const isStream = "stream" in body;
   const head = [
-    "POST /v1/chat/completions HTTP/1.1",
+    `POST ${path} HTTP/1.1`,
     "host: 127.0.0.1",
     "content-type: application/json",
     `accept: ${isStream ? "text/event-stream" : "application/json"}`,

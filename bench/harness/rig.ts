@@ -10,7 +10,7 @@ import { type Child, openProcesses } from "./processes.ts";
 
 /** A server under test. The name is its row in the tables. */
 export interface Server<W extends ServerWork = ServerWork> {
-  readonly name: "direct" | "bare proxy" | "gateway" | "without books";
+  readonly name: "direct" | "bare proxy" | "gateway" | "without books" | "gateway, Responses";
   readonly target: Target;
   readonly process: Child<W>;
 }
@@ -21,6 +21,8 @@ export interface Rig {
   readonly direct: Server;
   readonly proxy: Server;
   readonly gateway: Server<GatewayWork>;
+  /** The same process, called by clients of the Responses API. */
+  readonly responses: Server<GatewayWork>;
   /** The gateway without ledger and request log. */
   readonly withoutLedger: Server<GatewayWork>;
   close(): Promise<void>;
@@ -48,6 +50,11 @@ export async function startRig(): Promise<Rig> {
       direct: { name: "direct", target: { port: providerPort, key: null }, process: provider },
       proxy: { name: "bare proxy", target: { port: proxy.ready as number, key: null }, process: proxy },
       gateway: { name: "gateway", target: gateway.ready as GatewayReady, process: gateway },
+      responses: {
+        name: "gateway, Responses",
+        target: { ...(gateway.ready as GatewayReady), path: "/v1/responses" },
+        process: gateway,
+      },
       withoutLedger: { name: "without books", target: withoutLedger.ready as GatewayReady, process: withoutLedger },
       close: processes.close,
     };
