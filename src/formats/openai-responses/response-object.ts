@@ -2,8 +2,9 @@
 // items and its usage. A stream sends it three times, so the parts that stay the same are written once.
 
 import type { Usage } from "../../core/chat.ts";
-import type { ResponseContext, ServiceObject } from "../format.ts";
+import type { ClientRequest, ResponseContext, ServiceObject } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
+import { rawValue } from "../wire/json-source.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** How an answer stands. Items and usage are JSON text. */
@@ -39,8 +40,10 @@ export function itemNamer(context: ResponseContext): (prefix: string, outputInde
 /** Writes the object of one answer, in any state. */
 export function responseWriter(context: ResponseContext): (state: ResponseState) => string {
   const { modelId, createdAtSeconds, request } = context;
+  const body = request?.body ?? {};
   const head = `{"id":"resp_${stemOf(context)}","object":"response","created_at":${createdAtSeconds}`;
-  const echo = JSON.stringify(echoOf(request?.body ?? {}, modelId)).slice(1, -1);
+  const long = `"instructions":${longEcho("instructions", request, null)},"tools":${longEcho("tools", request, [])}`;
+  const echo = `${JSON.stringify(echoOf(body, modelId)).slice(1, -1)},${long}`;
   return ({ status, service, items = [], usage, incompleteBecause, error }) =>
     `${head},"status":"${status}","error":${JSON.stringify(error ?? null)},"incomplete_details":${
       incompleteBecause === undefined ? "null" : `{"reason":"${incompleteBecause}"}`
@@ -49,6 +52,16 @@ export function responseWriter(context: ResponseContext): (state: ResponseState)
     },${echo},"service":${JSON.stringify(service)}}`;
 }
 
+/** Agents send long instructions and many tools: the client's own bytes, unless a line break in them would end an event. */
+function longEcho(name: string, request: ClientRequest | undefined, otherwise: unknown): string {
+  const value = request?.body[name] ?? null;
+  if (request === undefined || value === null) return JSON.stringify(otherwise);
+  const raw = rawValue(request.source, name)?.toString("utf8") ?? "\n";
+  return LINE_BREAK.test(raw) ? JSON.stringify(value) : raw;
+}
+
+const LINE_BREAK = /[\r\n]/;
+
 /** What was asked, with the vendor's own defaults where the client left a field out. */
 function echoOf(body: JsonObject, modelId: string): JsonObject {
   const reasoning = isObject(body.reasoning) ? body.reasoning : {};
@@ -56,7 +69,6 @@ function echoOf(body: JsonObject, modelId: string): JsonObject {
   return {
     model: modelId,
     background: false,
-    instructions: body.instructions ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
     max_tool_calls: body.max_tool_calls ?? null,
     metadata: body.metadata ?? {},
@@ -69,7 +81,6 @@ function echoOf(body: JsonObject, modelId: string): JsonObject {
     temperature: body.temperature ?? 1,
     text: { ...text, format: text.format ?? { type: "text" } },
     tool_choice: body.tool_choice ?? "auto",
-    tools: body.tools ?? [],
     top_logprobs: body.top_logprobs ?? 0,
     top_p: body.top_p ?? 1,
     truncation: body.truncation ?? "disabled",

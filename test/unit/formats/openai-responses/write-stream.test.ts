@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/core/errors.ts";
 import { responsesClient } from "../../../../src/formats/openai-responses/client.ts";
+import { parseBody } from "../../../../src/formats/wire/json-source.ts";
 import { sealDetail } from "../../../../src/formats/wire/reasoning-details.ts";
 import { fc } from "../../../support/property.ts";
 import { responseEventsIn } from "../../../support/providers/responses.ts";
@@ -227,6 +228,26 @@ describe("a stream that breaks", () => {
       "response.failed",
     ]);
   });
+});
+
+it("what the client asked is told as it wrote it, also over several lines", () => {
+  const asked = {
+    input: "x",
+    instructions: "Be\nbrief.",
+    tools: [{ type: "function", name: "f", parameters: { type: "object" } }],
+    text: { verbosity: "low" },
+  };
+  for (const indent of [0, 2]) {
+    const { source, body } = parseBody(Buffer.from(JSON.stringify(asked, null, indent)));
+    const context = { ...contextFor({}), request: responsesClient.readRequest(source, body) };
+    const writer = responsesClient.streamWriter(context, { service: SERVICE, wantsUsage: true });
+    const [created] = responseEventsIn(writer.fail(new GatewayError("internal", "x")));
+    expect(created?.response).toMatchObject({
+      instructions: asked.instructions,
+      tools: asked.tools,
+      text: { verbosity: "low", format: { type: "text" } },
+    });
+  }
 });
 
 it("an answer without a word is a response without items", () => {

@@ -6,6 +6,8 @@ import {
   rawValue,
   type ScanLimits,
   scanObject,
+  scanText,
+  sourceOf,
   spliceFields,
 } from "../../../../src/formats/wire/json-source.ts";
 import { fc } from "../../../support/property.ts";
@@ -118,6 +120,19 @@ describe("scanObject", () => {
     expect(scan(text).fields.map((field) => field.name)).toEqual(["a", "b"]);
     // Each quote looked at again from the start would take hours.
     expect(performance.now() - startedAt).toBeLessThan(promisedMs(1_000));
+  });
+});
+
+describe("sourceOf", () => {
+  it("writes what JSON.stringify writes, and knows where each field stands", () => {
+    const object = fc.dictionary(fc.string(), fc.option(fc.jsonValue(), { nil: undefined }), { maxKeys: 6 });
+    fc.assert(
+      fc.property(object, (value) => {
+        const { bytes, fields } = sourceOf(value);
+        expect(bytes.toString()).toBe(JSON.stringify(value));
+        expect(fields).toEqual(scanText(bytes)?.fields);
+      }),
+    );
   });
 });
 
