@@ -69,3 +69,31 @@ export function readModelAndFinishes({ model, choices }: JsonObject): { model: u
 function objectsIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
+
+/** What a message or a piece of one says, by kind. Empty texts where it says nothing. */
+interface Said {
+  readonly reasoning: string;
+  readonly text: string;
+  readonly refusal: string;
+}
+
+/** Some hosts put reasoning into the content, as a part of its own. */
+export function splitContent(said: JsonObject): Said {
+  const { content } = said;
+  const reasoning = asText(said.reasoning_content) || asText(said.reasoning);
+  const refusal = asText(said.refusal);
+  if (!Array.isArray(content)) return { reasoning, text: asText(content), refusal };
+  const parts = content.filter(isObject);
+  const thought = parts.map(({ thinking }) =>
+    Array.isArray(thinking) ? objectsIn(thinking).map(textOf).join("") : asText(thinking),
+  );
+  return { reasoning: reasoning + thought.join(""), text: parts.map(textOf).join(""), refusal };
+}
+
+function textOf({ text }: JsonObject): string {
+  return asText(text);
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -2,6 +2,7 @@
 // into thinking, then text, then tool calls in order.
 
 import type { Usage } from "../../core/chat.ts";
+import { splitContent } from "../content.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { spliceFields } from "../wire/json-source.ts";
@@ -67,20 +68,6 @@ export function nameRestorer({ request }: ResponseContext): (name: string) => st
   return toolNameRestorer((request?.chat.tools ?? []).map((tool) => tool.name));
 }
 
-/** Some hosts put reasoning into the content, as a part of its own. */
-export function splitContent({ content, refusal, ...delta }: JsonObject): { reasoning: string; text: string } {
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
-  const inner = parts.filter(isObject);
-  const spoken = typeof content === "string" ? content : inner.map(({ text }) => asText(text)).join("");
-  const thought = inner.map(({ thinking }) =>
-    Array.isArray(thinking) ? thinking.map(partText).join("") : asText(thinking),
-  );
-  return {
-    reasoning: (asText(delta.reasoning_content) || asText(delta.reasoning)) + thought.join(""),
-    text: spoken + asText(refusal),
-  };
-}
-
 function firstChoice({ choices }: JsonObject): JsonObject {
   const first: unknown = Array.isArray(choices) ? choices[0] : null;
   return isObject(first) ? first : {};
@@ -115,8 +102,8 @@ export function signedBlock(detail: ReasoningDetail): Block {
 }
 
 function textBlocks(message: JsonObject): readonly Block[] {
-  const { text } = splitContent(message);
-  return text === "" ? [] : [textBlock(text)];
+  const { text, refusal } = splitContent(message);
+  return text + refusal === "" ? [] : [textBlock(text + refusal)];
 }
 
 interface ToolBlockInput {
@@ -144,10 +131,6 @@ function parseInput(text: unknown): JsonObject {
   } catch {
     return {};
   }
-}
-
-function partText(part: unknown): string {
-  return isObject(part) ? asText(part.text) : "";
 }
 
 function asText(value: unknown): string {

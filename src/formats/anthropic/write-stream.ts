@@ -2,6 +2,7 @@
 // is sent only when usage is known and settled. Behaviour 6.
 
 import type { GatewayError } from "../../core/errors.ts";
+import { splitContent } from "../content.ts";
 import type { ChatChunk, NativeEvent, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { rawValue, scanText, spliceFields } from "../wire/json-source.ts";
@@ -11,7 +12,7 @@ import { clientToolId } from "../wire/tool-calls.ts";
 import { type Block, stopReasonFor } from "./blocks.ts";
 import { writeAnthropicStreamError } from "./errors.ts";
 import { writeAnthropicUsage } from "./usage.ts";
-import { messageHead, nameRestorer, sealOf, signedBlock, splitContent } from "./write-response.ts";
+import { messageHead, nameRestorer, sealOf, signedBlock } from "./write-response.ts";
 
 /** The vendor's own event for silence; clients skip it. */
 const PING = writeAnthropicEvent({ type: "ping" });
@@ -35,11 +36,11 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
 
   function read(choice: JsonObject): void {
     const delta = isObject(choice.delta) ? choice.delta : {};
-    const { reasoning, text } = splitContent(delta);
+    const { reasoning, text, refusal } = splitContent(delta);
     if (reasoning !== "") blocks.addText("thinking", reasoning);
     blocks.addSigned(delta);
-    if (text !== "") blocks.addText("text", text);
-    hasRefusal ||= typeof delta.refusal === "string" && delta.refusal !== "";
+    if (text + refusal !== "") blocks.addText("text", text + refusal);
+    hasRefusal ||= refusal !== "";
     for (const call of callsOf(delta)) blocks.addTool(call);
     finish = choice.finish_reason ?? finish;
   }

@@ -1,7 +1,8 @@
 // Chat choices as Gemini's candidates, whole or piece by piece. Text goes out at once. Calls are gathered, since clients of
 // this format take them whole.
 
-import { nameRestorer, splitContent } from "../anthropic/write-response.ts";
+import { nameRestorer } from "../anthropic/write-response.ts";
+import { splitContent } from "../content.ts";
 import type { ResponseContext } from "../format.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
@@ -48,9 +49,10 @@ export class CandidateWriter {
 
   /** The parts that a message or a delta adds, but for its calls. */
   add(said: JsonObject): readonly Part[] {
-    const { reasoning, text } = splitContent(said);
+    const { reasoning, text: spoken, refusal } = splitContent(said);
+    const text = spoken + refusal;
     this.#signatures.push(...detailsIn(said).map(signatureOf));
-    this.#hasRefusal ||= typeof said.refusal === "string" && said.refusal !== "";
+    this.#hasRefusal ||= refusal !== "";
     for (const [position, call] of callsIn(said).entries()) this.#gather(call, position);
     return [
       ...(reasoning === "" || !this.#rules.showsThoughts ? [] : [{ text: reasoning, thought: true }]),

@@ -2,7 +2,7 @@
 // calls in order.
 
 import type { Usage } from "../../core/chat.ts";
-import { splitContent } from "../anthropic/write-response.ts";
+import { splitContent } from "../content.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
@@ -69,7 +69,7 @@ function writeItems(message: JsonObject, { context, logprobs, isCut }: ItemTerms
 /** A signed thought is an item of its own, and so is text that nobody signed. */
 function reasoningWriters(message: JsonObject, { request }: ResponseContext): readonly WriteItem[] {
   const details = request !== undefined && wantsEncrypted(request.body) ? detailsIn(message) : [];
-  const { reasoning } = splitContent({ ...message, refusal: "" });
+  const { reasoning } = splitContent(message);
   if (details.length === 0) return reasoning === "" ? [] : [reasoningWriter(reasoning, null)];
   const texts = details.map(({ text, summary }) => text ?? summary ?? "");
   const isSaidByDetails = reasoning === "" || texts.some((text) => text !== "");
@@ -82,8 +82,7 @@ function reasoningWriter(text: string, seal: string | null): WriteItem {
 }
 
 function textWriters(message: JsonObject, logprobs: readonly unknown[]): readonly WriteItem[] {
-  const { text } = splitContent({ ...message, refusal: "" });
-  const refusal = typeof message.refusal === "string" ? message.refusal : "";
+  const { text, refusal } = splitContent(message);
   const writers: WriteItem[] = [];
   for (const [kind, said] of [["message", text] as const, ["refusal", refusal] as const]) {
     if (said === "") continue;

@@ -1,7 +1,7 @@
 // Writes a Responses stream for a client from chat chunks. The last event carries the whole response, so it is sent only
 // when usage is known and settled. Behaviour 6.
 
-import { splitContent } from "../anthropic/write-response.ts";
+import { splitContent } from "../content.ts";
 import type { ChatChunk, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
@@ -34,13 +34,13 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
 
   function read(choice: JsonObject): void {
     const delta = isObject(choice.delta) ? choice.delta : {};
-    const { reasoning, text } = said(delta);
+    const { reasoning, text, refusal } = splitContent(delta);
     if (reasoning !== "") items.addText("reasoning", reasoning);
     if (keepsDetails && delta.reasoning_details !== undefined) {
       for (const detail of detailsIn(delta)) items.addSeal(sealDetail(detail));
     }
     if (text !== "") items.addText("message", text, logprobsOf(choice));
-    if (typeof delta.refusal === "string" && delta.refusal !== "") items.addText("refusal", delta.refusal);
+    if (refusal !== "") items.addText("refusal", refusal);
     for (const call of callsOf(delta)) items.addCall(call);
     finish = choice.finish_reason ?? finish;
   }
@@ -79,11 +79,6 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
       );
     },
   };
-}
-
-/** Text and thoughts of a delta. A refusal is told apart. */
-function said(delta: JsonObject): { readonly reasoning: string; readonly text: string } {
-  return splitContent(delta.refusal === undefined ? delta : { ...delta, refusal: "" });
 }
 
 function firstChoice({ choices }: JsonObject): JsonObject | null {
