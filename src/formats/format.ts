@@ -31,11 +31,11 @@ export interface ClientRequest extends RequestBody {
   /** Absent where the body says everything. */
   readonly target?: RequestTarget;
   /** Set for a request of many inputs, each of which may fill the context window. */
-  readonly batch?: Batch;
+  readonly batch?: InputBatch;
 }
 
 /** What the inputs of one request come to. */
-export interface Batch {
+export interface InputBatch {
   /** An upper bound of what is read, all inputs together: some hosts read one text once for each of the others. */
   readonly bytes: number;
   /** Input that came as token ids. */

@@ -4,7 +4,7 @@
 import type { ChatRequest } from "../../core/chat.ts";
 import { NO_CONTROLS } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { Batch, ClientRequest } from "../format.ts";
+import type { ClientRequest, InputBatch } from "../format.ts";
 import { isObject, isTexts, type JsonObject, readChoice, readInteger, readString } from "../wire/fields.ts";
 import type { JsonSource } from "../wire/json-source.ts";
 
@@ -61,7 +61,7 @@ interface ReadInput {
   readonly source: JsonSource;
   readonly body: JsonObject;
   readonly texts: readonly string[];
-  readonly batch: Batch;
+  readonly batch: InputBatch;
 }
 
 /** The texts stand for the prompt, for an estimate where a provider counts nothing. There is no output to pay for. */

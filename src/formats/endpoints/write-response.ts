@@ -6,11 +6,9 @@ import type { ResponseAdditions, ResponseContext, WholeResponse } from "../forma
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { parseObject, rawValue, spliceFields } from "../wire/json-source.ts";
 
-type Changes = Map<string, string>;
-
 /** The model is named only where the provider names one. */
 export function passNamed({ native: { source } }: WholeResponse, { modelId }: ResponseContext): Buffer {
-  const changes: Changes = new Map();
+  const changes = new Map<string, string>();
   if (rawValue(source, "model") !== null) changes.set("model", JSON.stringify(modelId));
   return spliceFields(source, changes);
 }
@@ -21,7 +19,7 @@ export function passEmbeddings(
   { modelId, request }: ResponseContext,
   { usage }: ResponseAdditions,
 ): Buffer {
-  const changes: Changes = new Map([["model", JSON.stringify(modelId)]]);
+  const changes = new Map([["model", JSON.stringify(modelId)]]);
   if (usage !== null) {
     const tokens = promptTokens(usage.buckets);
     changes.set("usage", JSON.stringify({ prompt_tokens: tokens, total_tokens: tokens }));

@@ -15,7 +15,7 @@ import { writeUsage } from "../openai-chat/usage.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { echoOf } from "./read-request.ts";
 
-type Json = Record<string, unknown>;
+type TextChunk = Record<string, unknown>;
 
 export function writeCompletion(
   { completion, usage: counted }: WholeResponse,
@@ -37,10 +37,10 @@ export function createCompletionStreamWriter(context: ResponseContext, options: 
   const echo = echoIn(context);
   const begun = new Set<unknown>();
   let isFirst = true;
-  let held: Json | null = null;
+  let held: TextChunk | null = null;
 
-  function complete(choices: readonly Json[]): Json {
-    const chunk: Json = { ...head(context), choices };
+  function complete(choices: readonly TextChunk[]): TextChunk {
+    const chunk: TextChunk = { ...head(context), choices };
     if (options.wantsUsage) chunk.usage = null;
     if (isFirst) chunk.service = options.service;
     isFirst = false;
@@ -54,7 +54,7 @@ export function createCompletionStreamWriter(context: ResponseContext, options: 
   }
 
   /** Null where a choice says nothing: a role, or a thought. */
-  function pieceOf({ index = 0, delta, finish_reason: finish = null }: JsonObject): Json | null {
+  function pieceOf({ index = 0, delta, finish_reason: finish = null }: JsonObject): TextChunk | null {
     const text = (begun.has(index) ? "" : echo) + textOf(delta);
     if (text === "" && finish === null) return null;
     begun.add(index);
@@ -89,7 +89,7 @@ export function createCompletionStreamWriter(context: ResponseContext, options: 
   };
 }
 
-function head({ requestId, createdAtSeconds, modelId }: ResponseContext): Json {
+function head({ requestId, createdAtSeconds, modelId }: ResponseContext): TextChunk {
   return { id: `cmpl-${requestId}`, object: "text_completion", created: createdAtSeconds, model: modelId };
 }
 
@@ -100,7 +100,7 @@ function echoIn({ request }: ResponseContext): string {
 /** The two other reasons that the legacy format has; any other is an ordinary end. */
 const CUT_FINISHES: ReadonlySet<unknown> = new Set(["length", "content_filter"]);
 
-function textChoice(index: unknown, text: string, finish: unknown): Json {
+function textChoice(index: unknown, text: string, finish: unknown): TextChunk {
   const reason = finish === null || CUT_FINISHES.has(finish) ? finish : "stop";
   return { text, index, logprobs: null, finish_reason: reason };
 }
