@@ -53,6 +53,7 @@ export const SECTIONS = [
       { text: "Compatibility", link: "/reference/compatibility" },
       { text: "Anthropic clients, other models", link: "/reference/compatibility-messages" },
       { text: "OpenAI clients, Claude models", link: "/reference/compatibility-chat" },
+      { text: "OpenAI clients, Responses models", link: "/reference/compatibility-responses-provider" },
       { text: "Responses clients, any model", link: "/reference/compatibility-responses" },
       { text: "Gemini clients, any model", link: "/reference/compatibility-gemini" },
     ],

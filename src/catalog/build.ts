@@ -1,7 +1,7 @@
 // Builds the catalogue from the rows that ship, the rows of a configuration and the providers that are configured.
 // Everything wrong with them is collected; a catalogue comes out only when nothing is.
 
-import type { Model, Provider } from "../core/model.ts";
+import { formatsOf, type Model, type Provider } from "../core/model.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Builtin, readBuiltin } from "./builtin.ts";
 import type { Catalog } from "./catalog.ts";
@@ -173,12 +173,24 @@ function checkProvider({ row, at, known, configured, providers, findings }: Prov
     });
     return;
   }
+  checkFormats({ row, at, providers, findings });
   if (configured.has(row.provider) || isSandboxAlone(providers)) return;
   findings.warnings.push({
     at: `${at}.provider`,
     message: `the provider ${row.provider} is not configured, so ${row.id} is not routable`,
     suggestion: null,
   });
+}
+
+/** A model must be asked in a format that its provider speaks. */
+function checkFormats({ row, at, providers, findings }: Omit<ProviderCheck, "known" | "configured">): void {
+  const provider = providers.get(row.provider);
+  if (provider === undefined || row.formats === undefined || isSandboxAlone(providers)) return;
+  const spoken = formatsOf({}, provider);
+  const unknown = row.formats.filter((format) => !spoken.includes(format));
+  if (unknown.length === 0 && row.formats.length > 0) return;
+  const message = `the provider ${row.provider} speaks ${spoken.join(" and ")}, so ${row.id} can be asked in nothing else`;
+  findings.problems.push({ at: `${at}.formats`, message, suggestion: null });
 }
 
 interface ModelsInput {
@@ -199,9 +211,14 @@ function indexModels({ input, builtin, rows, providers }: ModelsInput): Readonly
     const tier: Tier = row.tier ?? lowestListing(lists, row.id) ?? "STANDARD";
     const context = { tier, providerDialect: dialects.get(row.provider), namedDialects: builtin.dialects };
     const model = modelFromRow(row, context);
-    models.set(row.id, isSimulated ? { ...model, provider: SANDBOX_ID } : model);
+    models.set(row.id, isSimulated ? simulated(model) : model);
   }
   return models;
+}
+
+/** The sandbox has every model in its own format. */
+function simulated({ formats: _, ...model }: Model): Model {
+  return { ...model, provider: SANDBOX_ID };
 }
 
 function shippedChains(input: CatalogInput, builtin: Builtin): ChainLists {

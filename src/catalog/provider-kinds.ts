@@ -4,7 +4,15 @@
 import type { ProviderKind } from "../core/model.ts";
 
 export const PROVIDER_KINDS: readonly ProviderKind[] = [
-  { kind: "openai", format: "openai-chat", auth: { scheme: "bearer" }, framing: "sse", transport: "network" },
+  {
+    kind: "openai",
+    format: "openai-chat",
+    furtherFormats: ["openai-responses"],
+    auth: { scheme: "bearer" },
+    framing: "sse",
+    transport: "network",
+  },
+  { kind: "responses", format: "openai-responses", auth: { scheme: "bearer" }, framing: "sse", transport: "network" },
   {
     kind: "anthropic",
     format: "anthropic",

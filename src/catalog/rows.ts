@@ -1,7 +1,15 @@
 // The catalogue as people write it: rows of models.json, providers.json and tiers.json, and of `models:` in a configuration.
 // Prices stand here in decimal USD per million tokens; `modelFromRow` turns a row into the model the router reads.
 
-import { CAPABILITIES, type Capability, ENDPOINTS, type Endpoint, type Model, type ToolScores } from "../core/model.ts";
+import {
+  CAPABILITIES,
+  type Capability,
+  ENDPOINTS,
+  type Endpoint,
+  type FormatName,
+  type Model,
+  type ToolScores,
+} from "../core/model.ts";
 import { type Price, priceFromUsdPerMillion } from "../core/money.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type DialectChanges, mergeDialects } from "./dialect.ts";
@@ -32,6 +40,8 @@ export interface ModelRow {
   readonly bfclSource?: string;
   /** Differences to the provider's dialect; text names an entry of `dialects` in providers.json. */
   readonly dialect?: DialectChanges | string;
+  /** The formats in which the provider has the model, where that is not all that it speaks. */
+  readonly formats?: readonly FormatName[];
   readonly note?: string;
 }
 
@@ -41,6 +51,8 @@ export interface ProviderRow {
   /** A row of the table of provider kinds. */
   readonly kind: string;
   readonly baseUrl: string;
+  /** All formats that are spoken at this address, the usual one first; the kind's alone where left out. */
+  readonly formats?: readonly FormatName[];
   /** The vendor's own name for the variable that holds a key; setting it switches the provider on. */
   readonly keyVariable: string;
   readonly dialect: DialectChanges;
@@ -79,6 +91,7 @@ export function modelFromRow(row: ModelRow, context: ModelContext): Model {
     scores: row.bfcl ?? null,
     tier: context.tier,
     dialect: mergeDialects(context.providerDialect, own),
+    ...(row.formats === undefined ? {} : { formats: row.formats }),
   };
 }
 

@@ -56,6 +56,7 @@ const readRow = shape(
       ["overall"],
     ) as Reader<Partial<ToolScores>>,
     dialect: dialectChanges,
+    formats: listOf(text()),
   },
   ["id", "provider"],
 );

@@ -10,7 +10,7 @@ import type { ProviderKind, Timeouts } from "../core/model.ts";
 import { dialectChanges, textMap } from "./dialects.ts";
 import type { Environment } from "./environment.ts";
 import { type Located, type MappingEntry, nodeAt } from "./located.ts";
-import { baseUrl, hidden, number, oneOf, reject, shape, text, truth } from "./readers.ts";
+import { baseUrl, hidden, listOf, number, oneOf, reject, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
 
 const TIMEOUT_MAX_MS = 86_400_000;
@@ -23,6 +23,7 @@ const entryReader = (kinds: readonly ProviderKind[]) =>
   shape({
     kind: oneOf(kinds.map(({ kind }) => kind)),
     baseUrl,
+    formats: listOf(oneOf(kinds.flatMap(({ format, furtherFormats = [] }) => [format, ...furtherFormats]))),
     apiKey: hidden(text({ test: (value) => !/\s/.test(value), expected: "a key without spaces" })),
     headers: textMap(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "a header's name"),
     allowPrivateNetwork: truth,
@@ -53,8 +54,9 @@ export function readProviders(input: ProvidersInput): readonly ProviderSetup[] {
 }
 
 function builtinSetup(row: ProviderRow, apiKey: string): ProviderSetup {
-  const { id, baseUrl } = row;
-  const provider = { id, ...providerKind(row.kind), baseUrl, apiKey, headers: {}, timeouts: DEFAULT_TIMEOUTS };
+  const { id, baseUrl, formats } = row;
+  const kind = { ...providerKind(row.kind), ...(formats === undefined ? {} : { formats }) };
+  const provider = { id, ...kind, baseUrl, apiKey, headers: {}, timeouts: DEFAULT_TIMEOUTS };
   return { provider: { ...provider, allowsPrivate: false }, dialect: row.dialect };
 }
 
@@ -70,12 +72,16 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
   const vendorRow = address === sameKindRow?.baseUrl ? sameKindRow : undefined;
   const apiKey = chooseKey(vendorRow, fields.apiKey, input.environment);
   reportMissing({ id, entry, kind, address, apiKey, vendorRow, input });
+  const formats = fields.formats ?? vendorRow?.formats;
+  reportFormats({ formats: fields.formats, entry, kind, input });
   const isKeyless = kind?.transport === "network" && apiKey === null && fields.headers === undefined;
   if (isKeyless && row !== undefined) warnOfUnsentKey(row, entry, input);
   const provider = {
     id,
     ...(kind ?? SANDBOX),
     baseUrl: kind?.transport === "sandbox" ? "" : (address ?? ""),
+    // Another server at the same kind of address may know the usual format alone.
+    ...(formats === undefined ? {} : { formats }),
     apiKey,
     headers: fields.headers ?? {},
     timeouts: timeoutsOf(fields.timeouts ?? {}),
@@ -137,6 +143,19 @@ function reportMissing({ id, entry, kind, address, apiKey, vendorRow, input }: C
   if (vendorRow !== undefined && apiKey === null && !isWritten("apiKey")) {
     complain(`${id} has no key: set ${vendorRow.keyVariable}, or apiKey here`);
   }
+}
+
+interface WrittenFormats extends Pick<Completeness, "entry" | "kind" | "input"> {
+  readonly formats: readonly string[] | undefined;
+}
+
+function reportFormats({ formats, entry, kind, input }: WrittenFormats): void {
+  if (formats === undefined || kind === undefined) return;
+  const { format, furtherFormats = [] } = kind;
+  const spoken = [format, ...furtherFormats];
+  if (formats.length > 0 && formats.every((name) => spoken.includes(name))) return;
+  const message = `formats must be a list of what providers of kind ${kind.kind} speak: ${spoken.join(", ")}`;
+  input.report.problems.push({ place: entry.keyPlace, message, suggestion: null });
 }
 
 function timeoutsOf(written: Partial<Timeouts>): Timeouts {

@@ -70,6 +70,7 @@ const MODELS = `## Models and tiers
 | \`priceAsOf\`, \`priceSource\` | the day the file was changed | where the price comes from |
 | \`context\`, \`maxOutput\` | ${MODEL_DEFAULTS.context}, ${MODEL_DEFAULTS.maxOutput} | limits in tokens |
 | \`capabilities\` | none | any of ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")}; or one of ${ENDPOINTS.map((name) => `\`${name}\``).join(", ")} for a model of that endpoint, which is never routed to |
+| \`formats\` | all that its provider speaks | the formats in which the provider has the model, for instance \`[openai-responses]\` |
 | \`bfcl\` | none | function-calling scores in percent |
 | \`tier\` | the lowest tier whose chain lists it, else STANDARD | where it belongs |
 | \`name\`, \`vendor\`, \`dialect\` | | how it is shown, and how it differs from its provider's dialect |
@@ -131,8 +132,9 @@ function entriesText(): string {
 
 | key of a provider | default | meaning |
 |---|---|---|
-| \`kind\` | of the built-in name | \`openai\`, \`anthropic\`, \`gemini\` or \`sandbox\` |
+| \`kind\` | of the built-in name | \`openai\` (chat-completions), \`responses\` (OpenAI's Responses API), \`anthropic\`, \`gemini\` or \`sandbox\` |
 | \`baseUrl\` | of the built-in name | its address; the sandbox has none |
+| \`formats\` | of the kind, or of a built-in name at its own address | what it speaks, the usual format first. A server of kind \`openai\` may speak \`[openai-chat, openai-responses]\` |
 | \`apiKey\` | none | its key, best as \`\${NAME}\` |
 | \`headers\` | none | sent with every call |
 | \`allowPrivateNetwork\` | yes for an address that you wrote, else no | whether the address may lead to a private network. Link-local and metadata addresses are never called |

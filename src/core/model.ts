@@ -82,6 +82,8 @@ export interface Model {
   /** The tier it belongs to when it is asked for directly. */
   readonly tier: Tier;
   readonly dialect: Dialect;
+  /** The formats in which its provider has it, the usual one first; absent where that is all that the provider speaks. */
+  readonly formats?: readonly FormatName[];
 }
 
 /** The name of a wire format, as the format registry has it. Not a provider's kind: several kinds may share a format. */
@@ -98,6 +100,8 @@ export interface ProviderKind {
   /** As written in a configuration and shown by the API. */
   readonly kind: string;
   readonly format: FormatName;
+  /** Formats that such a provider may speak as well, with the same sign-in and framing. */
+  readonly furtherFormats?: readonly FormatName[];
   readonly auth: AuthScheme;
   readonly framing: Framing;
   /** The sandbox answers in this process and is never called over the network. */
@@ -116,6 +120,8 @@ export interface Timeouts {
 export interface Provider extends ProviderKind {
   readonly id: string;
   readonly baseUrl: string;
+  /** All formats it speaks, the usual one first; absent where that is the format of its kind alone. */
+  readonly formats?: readonly FormatName[];
   readonly apiKey: string | null;
   /** Extra headers, sent on every call as they are. */
   readonly headers: Readonly<Record<string, string>>;
@@ -124,4 +130,9 @@ export interface Provider extends ProviderKind {
   readonly allowsPrivate?: boolean;
   /** Whether calls to it carry our `traceparent`, for one that takes part in the same traces. */
   readonly takesTraceparent?: boolean;
+}
+
+/** The formats in which a model can be asked, the usual one first. */
+export function formatsOf({ formats }: Pick<Model, "formats">, provider: Provider): readonly FormatName[] {
+  return formats ?? provider.formats ?? [provider.format];
 }

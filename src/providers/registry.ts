@@ -1,7 +1,7 @@
 // Every configured provider with its connection and the format it speaks. A provider is a row of data; its kind has
 // decided the format, the sign-in and the framing.
 
-import type { Provider } from "../core/model.ts";
+import { type FormatName, formatsOf, type Model, type Provider } from "../core/model.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import { createFormats, type Formats } from "../formats/registry.ts";
 import type { SseReader } from "../formats/wire/sse.ts";
@@ -15,7 +15,10 @@ import { createUpstream } from "./upstream.ts";
 interface Connection {
   readonly provider: Provider;
   readonly transport: Transport;
+  /** What it speaks as a rule; its list of models is asked for in it. */
   readonly format: ProviderFormat;
+  /** The format for a model: the client's own where it can be had, so that nothing is converted. */
+  formatFor(model: Pick<Model, "formats">, client: FormatName): ProviderFormat;
   /** A reader for one stream of this provider, by its framing. */
   readonly newEvents: () => SseReader;
   /** Takes the provider's secrets, and what looks like any, out of what it says. */
@@ -44,10 +47,12 @@ export function createRegistry(
 ): Registry {
   const connections = new Map<string, Connection>();
   for (const provider of providers.values()) {
-    const format = formats.forProviders(provider.format);
+    const formatFor = formatChooser(provider, formats);
+    const format = formatFor({}, provider.format);
     const transport = TRANSPORTS[provider.transport](provider, () => onStale?.(provider.id));
     const { newEvents } = FRAMINGS[provider.framing];
-    connections.set(provider.id, { provider, transport, format, newEvents, redact: createRedact(provider) });
+    const redact = createRedact(provider);
+    connections.set(provider.id, { provider, transport, format, formatFor, newEvents, redact });
   }
   return {
     connection(providerId) {
@@ -60,6 +65,12 @@ export function createRegistry(
       await Promise.all([...connections.values()].map(({ transport }) => transport.close()));
     },
   };
+}
+
+function formatChooser(provider: Provider, formats: Formats): Connection["formatFor"] {
+  const spoken = formatsOf({}, provider);
+  return ({ formats: own = spoken }, client) =>
+    formats.forProviders(own.includes(client) ? client : (own[0] ?? provider.format));
 }
 
 const TRANSPORTS: Readonly<Record<Provider["transport"], (provider: Provider, onStale: () => void) => Transport>> = {

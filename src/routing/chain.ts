@@ -5,7 +5,7 @@ import { type Catalog, isRoutable } from "../catalog/catalog.ts";
 import { type ChatRequest, type ContentPart, hasImages } from "../core/chat.ts";
 import type { Candidate, Constraints, RoutingQuestion, ToolCallsSeen } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { Capability, Model, ToolScenario } from "../core/model.ts";
+import { type Capability, formatsOf, type Model, type ToolScenario } from "../core/model.ts";
 import { usdNumber } from "../core/money.ts";
 import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Placement } from "./adjust.ts";
@@ -261,9 +261,12 @@ function nativeNeeds({ nativeFormat }: RoutingQuestion, { providers }: Catalog):
   const { format, because } = nativeFormat;
   return [
     {
-      name: `a provider of kind ${format} (${because})`,
-      isMetBy: (model) => providers.get(model.provider)?.format === format,
-      unmet: () => `its provider is not of kind ${format}: ${because}`,
+      name: `a provider that speaks ${format} (${because})`,
+      isMetBy(model) {
+        const provider = providers.get(model.provider);
+        return provider !== undefined && formatsOf(model, provider).includes(format);
+      },
+      unmet: () => `its provider does not speak ${format}: ${because}`,
     },
   ];
 }

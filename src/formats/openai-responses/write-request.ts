@@ -20,14 +20,14 @@ const PATH = "/responses";
 /** What the gateway does itself; a provider that stores nothing could not. */
 const OWN_FIELDS = ["previous_response_id", "conversation", "background"] as const;
 
-type Changes = Map<string, string | Buffer | null>;
+type Splices = Map<string, string | Buffer | null>;
 
 /** A client's own request: its bytes, but for what this model would refuse. */
 export function passResponsesRequest(outgoing: Outgoing): ProviderRequest {
   const { request, model, refusedFields } = outgoing;
   const { body, source } = request;
   const conversion = new Conversion();
-  const changes: Changes = new Map([["model", JSON.stringify(model.upstream)]]);
+  const changes: Splices = new Map([["model", JSON.stringify(model.upstream)]]);
   for (const name of Object.keys(body)) if (isControlField(name)) changes.set(name, null);
   for (const name of OWN_FIELDS) if (body[name] !== undefined) changes.set(name, null);
   if (body.store !== false) changes.set("store", "false");
@@ -45,7 +45,7 @@ export function passResponsesRequest(outgoing: Outgoing): ProviderRequest {
   return written({ body: spliceFields(source, changes), dropped: [], refused }, conversion);
 }
 
-function change(name: string, value: unknown, changes: Changes): void {
+function change(name: string, value: unknown, changes: Splices): void {
   if (value !== null) changes.set(name, JSON.stringify(value));
 }
 
@@ -66,14 +66,14 @@ export function writeResponsesRequest(outgoing: Outgoing): ProviderRequest {
   return written({ body: Buffer.from(JSON.stringify(body)), dropped, refused: [...refused, ...late] }, conversion);
 }
 
-interface Written {
+interface RequestParts {
   readonly body: Buffer;
   /** What the format has no place for, and what the model refuses. */
   readonly dropped: readonly string[];
   readonly refused: readonly string[];
 }
 
-function written({ body, dropped, refused }: Written, conversion: Conversion): ProviderRequest {
+function written({ body, dropped, refused }: RequestParts, conversion: Conversion): ProviderRequest {
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
   for (const name of refused) conversion.note(`dropped '${name}': the model refuses it`);
   const conversions = conversion.notes;
@@ -95,7 +95,7 @@ function withoutField(body: JsonObject, path: string): JsonObject {
   return inner === undefined || !isObject(value) ? rest : { ...rest, [name]: withoutField(value, inner) };
 }
 
-function dropRefused(path: string, body: JsonObject, changes: Changes): void {
+function dropRefused(path: string, body: JsonObject, changes: Splices): void {
   const [name = "", inner] = path.split(".", 2);
   const value = body[name];
   changes.set(name, inner === undefined ? null : JSON.stringify(withoutField(value as JsonObject, inner)));

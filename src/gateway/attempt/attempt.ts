@@ -195,7 +195,7 @@ async function tryWithRetry(
   const { again } = first.verdict;
   if (again === "without-refused-field") {
     const refused = failure.fault?.param ?? "";
-    const { format: provider } = services.registry.connection(model.provider);
+    const provider = services.registry.connection(model.provider).formatFor(model, call.format.name);
     if (!mayLeaveOut(refused, call, { provider, model })) return first;
     return retry(walk, first, { ...sending, refusedFields: [refused] }, services);
   }

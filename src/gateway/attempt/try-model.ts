@@ -65,7 +65,8 @@ export interface Sending {
 
 export async function tryModel(attempted: Sending, services: Pick<Services, "registry" | "now">): Promise<TriedModel> {
   const { call, model } = attempted;
-  const { provider, transport, format, newEvents, redact } = services.registry.connection(model.provider);
+  const { provider, transport, formatFor, newEvents, redact } = services.registry.connection(model.provider);
+  const format = formatFor(model, call.format.name);
   const written = writeRequest(attempted, format);
   if (written instanceof GatewayError) return tried(failed(asUnconvertible(written)), NONE, redact);
   const { path, body, headers } = written;

@@ -14,7 +14,7 @@ export interface PreviewedChanges {
 
 export function previewChanges(asked: Spoken, decision: Decision, services: Services): PreviewedChanges {
   const model = services.catalog.models.get(decision.model) as Model;
-  const { format: provider } = services.registry.connection(model.provider);
+  const provider = services.registry.connection(model.provider).formatFor(model, asked.format.name);
   try {
     const { droppedFields, conversions = [] } = writeProviderRequest(asked, provider, { model, refusedFields: [] });
     return { droppedFields, conversions };

@@ -91,7 +91,7 @@ async function ask(model: Model, signal: AbortSignal, services: ProbeServices): 
   const first = await send([]);
   if (first.ok || judge(first.failure).again !== "without-refused-field") return first;
   const refused = first.failure.fault?.param ?? "";
-  const { format: provider } = services.registry.connection(model.provider);
+  const provider = services.registry.connection(model.provider).formatFor(model, openaiChat.name);
   return mayLeaveOut(refused, asked, { provider, model }) ? send([refused]) : first;
 }
 

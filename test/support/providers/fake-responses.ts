@@ -1,5 +1,7 @@
-// Answers in the Responses format as a provider gives them: whole, and as exact events of the same items, with reasoning,
-// tool calls and token counts.
+// The fake provider speaking the Responses format: whole responses and exact event streams of the same items, with
+// reasoning, tool calls and token counts, and errors in OpenAI's shape.
+
+import { type Behaviour, type FakeProvider, sends, startFakeProvider } from "./fake-provider.ts";
 
 interface FakeFields {
   readonly [field: string]: unknown;
@@ -17,6 +19,10 @@ export interface ResponseScript {
   readonly incomplete?: "max_output_tokens" | "content_filter";
   /** Further fields of the response. */
   readonly extra?: object;
+  /** How a stream ends: well, by a clean end of the body without its last event, by a cut, or not at all. */
+  readonly ending?: "completed" | "end" | "cut" | "hang";
+  /** Called before each event; await in it to pace the stream. */
+  readonly before?: (index: number) => Promise<void> | void;
 }
 
 const RESPONSES_USAGE = {
@@ -26,6 +32,11 @@ const RESPONSES_USAGE = {
   output_tokens_details: { reasoning_tokens: 0 },
   total_tokens: 17,
 };
+
+/** Its `url` is what goes into `baseUrl`. */
+export function startFakeResponses(): Promise<FakeProvider> {
+  return startFakeProvider(responds("ok"));
+}
 
 export function message(words: string, id = "msg_fake"): FakeItem {
   const content = [{ type: "output_text", text: words, annotations: [], logprobs: [] }];
@@ -54,6 +65,20 @@ export function functionCall(callId: string, name: string, input: object): FakeI
 
 export function customCall(callId: string, name: string, input: string): FakeItem {
   return { type: "custom_tool_call", id: `ctc_${callId}`, status: "completed", call_id: callId, name, input };
+}
+
+/** A text as a whole response or a stream, as the request asks. */
+export function responds(words: string, script: ResponseScript = {}): Behaviour {
+  return respondsItems([message(words)], script);
+}
+
+export function respondsItems(items: readonly FakeItem[], script: ResponseScript = {}): Behaviour {
+  return (exchange) => {
+    const { model, stream } = exchange.request.body;
+    if (stream !== true) return sends(200, response(items, model, script))(exchange);
+    const events = responseEvents(items, model, script);
+    return streamsResponse(script.ending === "end" ? events.slice(0, -1) : events, script)(exchange);
+  };
 }
 
 export function response(items: readonly FakeItem[], model: string, script: ResponseScript = {}): FakeFields {
@@ -148,6 +173,21 @@ function deltas(event: string, name: string, whole: string): readonly ResponsesE
     ...pieces.map((delta) => ({ type: `${event}.delta`, delta, ...(name === "text" ? { logprobs: [] } : {}) })),
     { type: `${event}.done`, [name]: whole },
   ];
+}
+
+/** Sends events (objects by their type, strings as raw bytes). */
+export function streamsResponse(events: readonly (ResponsesEvent | string)[], script: ResponseScript = {}): Behaviour {
+  return async ({ response: answer, socket }) => {
+    answer.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "x-request-id": "req_provider" });
+    answer.flushHeaders();
+    for (const [index, next] of events.entries()) {
+      await script.before?.(index);
+      if (answer.destroyed) return;
+      answer.write(typeof next === "string" ? next : writeEvent(next));
+    }
+    if (script.ending === "cut") setImmediate(() => socket.destroy());
+    else if (script.ending !== "hang") answer.end();
+  };
 }
 
 export function writeEvent(event: ResponsesEvent): string {

@@ -160,6 +160,7 @@ describe("providers", () => {
       id: "groq",
       kind: "openai",
       format: "openai-chat",
+      furtherFormats: ["openai-responses"],
       auth: { scheme: "bearer" },
       framing: "sse",
       transport: "network",

@@ -59,7 +59,7 @@ const FILE_CASES: readonly Case[] = [
     "unknown kind",
     "providers: { lab: { kind: opnai } }\n",
     "1:27 providers.lab.kind",
-    /one of openai, anthropic, gemini, sandbox/,
+    /one of openai, responses, anthropic, gemini, sandbox/,
     "openai",
   ],
   ["no address", "providers: { lab: { kind: openai } }\n", "1:14 providers.lab", /lab needs a baseUrl/, null],

@@ -27,13 +27,13 @@ const OUTPUT_TOKENS_MIN = 16;
 const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 
 /** The request without its input, for this model. */
-interface WrittenFields {
+interface ChatFields {
   readonly fields: JsonObject;
   readonly dropped: readonly string[];
 }
 
 /** `body`: the request without what the model refuses. */
-export function writeFields(body: JsonObject, outgoing: Outgoing, conversion: Conversion): WrittenFields {
+export function writeFields(body: JsonObject, outgoing: Outgoing, conversion: Conversion): ChatFields {
   const { chat } = outgoing.request;
   if (chat.choiceCount > 1) conversion.refuse("it gives one answer at a time, so 'n' must be 1");
   if (Array.isArray(body.modalities) && body.modalities.includes("audio")) conversion.refuse("it cannot speak");

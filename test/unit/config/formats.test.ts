@@ -1,0 +1,93 @@
+// Which formats a configured provider speaks, and in which of them it has a model.
+
+import { describe, expect, it } from "vitest";
+import { goodLoad, problemsOf } from "./workspace.ts";
+
+const BOTH = ["openai-chat", "openai-responses"];
+
+function lab(entry: string, model = ""): string {
+  return [
+    `providers: { lab: { ${entry} } }`,
+    `models: [{ id: m, provider: lab, price: { input: 1, output: 1 }${model} }]`,
+  ].join("\n");
+}
+
+describe("the formats of a provider", () => {
+  it.each<[string, string, Record<string, string>, string, readonly string[] | undefined]>([
+    ["of a vendor at its own address", "", { OPENAI_API_KEY: "sk-1" }, "openai", BOTH],
+    ["of another vendor", "", { XAI_API_KEY: "xai-1" }, "xai", BOTH],
+    ["of a vendor with one format", "", { GROQ_API_KEY: "gsk-1" }, "groq", undefined],
+    ["of a vendor in the file", "providers: { openai: { apiKey: k } }", {}, "openai", BOTH],
+    [
+      "of a vendor's name at another address",
+      "providers: { openai: { baseUrl: http://127.0.0.1:1/v1 } }",
+      {},
+      "openai",
+      undefined,
+    ],
+    [
+      "of a server that says so",
+      lab(`kind: openai, baseUrl: http://127.0.0.1:1/v1, formats: [${BOTH.join(", ")}]`),
+      {},
+      "lab",
+      BOTH,
+    ],
+  ])("%s", (_name, yaml, env, id, expected) => {
+    const { settings } = goodLoad({ files: { "switchyard.yaml": yaml }, env });
+    expect(settings.catalog.providers.get(id)?.formats).toEqual(expected);
+  });
+
+  it("of kind responses is that one", () => {
+    const { settings } = goodLoad({
+      files: { "switchyard.yaml": lab("kind: responses, baseUrl: http://127.0.0.1:1/v1") },
+    });
+    expect(settings.catalog.providers.get("lab")).toMatchObject({
+      kind: "responses",
+      format: "openai-responses",
+      auth: { scheme: "bearer" },
+    });
+  });
+});
+
+describe("the formats of a model", () => {
+  const provider = `kind: openai, baseUrl: http://127.0.0.1:1/v1, formats: [${BOTH.join(", ")}]`;
+
+  it("are what the file says", () => {
+    const yaml = lab(provider, ", formats: [openai-responses]");
+    const { settings } = goodLoad({ files: { "switchyard.yaml": yaml } });
+    expect(settings.catalog.models.get("m")?.formats).toEqual(["openai-responses"]);
+  });
+
+  it("are of no concern to the sandbox", () => {
+    const yaml = "models: [{ id: m, provider: openai, price: { input: 1, output: 1 }, formats: [openai-responses] }]";
+    const { settings } = goodLoad({ files: { "switchyard.yaml": yaml } });
+    expect(settings.catalog.models.get("m")).toMatchObject({ provider: "sandbox" });
+    expect(settings.catalog.models.get("m")?.formats).toBeUndefined();
+  });
+
+  it.each<[string, string, string, RegExp]>([
+    [
+      "none of its provider's",
+      lab("kind: openai, baseUrl: http://127.0.0.1:1/v1", ", formats: [openai-responses]"),
+      "models[0].formats",
+      /speaks openai-chat, so m can be asked in nothing else/,
+    ],
+    ["an empty list", lab(provider, ", formats: []"), "models[0].formats", /can be asked in nothing else/],
+    [
+      "of a provider of another kind",
+      lab("kind: anthropic, baseUrl: http://127.0.0.1:1, formats: [openai-chat]"),
+      "providers.lab",
+      /providers of kind anthropic speak: anthropic/,
+    ],
+    [
+      "unknown",
+      lab("kind: openai, baseUrl: http://127.0.0.1:1/v1, formats: [gopher]"),
+      "providers.lab.formats[0]",
+      /openai-responses/,
+    ],
+  ])("are a problem when they are %s", (_name, yaml, place, message) => {
+    const [problem] = problemsOf({ files: { "switchyard.yaml": yaml } });
+    expect(problem?.place).toContain(place);
+    expect(problem?.message).toMatch(message);
+  });
+});
