@@ -76,13 +76,22 @@ export function estimateInputTokens({ messages, tools }: Pick<ChatRequest, "mess
     texts.push(tool.name, tool.description);
     fixed += TOOL_TOKENS + schemaChars(tool.parameters, 0) / 4;
   }
-  const total = texts.reduce((sum, text) => sum + text.length, 0);
-  const share = total <= SAMPLE_CHARS ? 1 : SAMPLE_CHARS / total;
-  return Math.ceil(texts.reduce((sum, text) => sum + sampledTokens(text, share), fixed));
+  return Math.ceil(fixed + tokensIn(texts));
 }
 
 export function estimateTokens(text: string): number {
-  return Math.ceil(sampledTokens(text, Math.min(1, SAMPLE_CHARS / Math.max(1, text.length))));
+  return estimateTextsTokens([text]);
+}
+
+/** Of several texts together. They are never joined: one of them may be there thousands of times. */
+export function estimateTextsTokens(texts: readonly string[]): number {
+  return Math.ceil(tokensIn(texts));
+}
+
+function tokensIn(texts: readonly string[]): number {
+  const total = texts.reduce((sum, text) => sum + text.length, 0);
+  const share = total <= SAMPLE_CHARS ? 1 : SAMPLE_CHARS / total;
+  return texts.reduce((sum, text) => sum + sampledTokens(text, share), 0);
 }
 
 function collect(message: ChatMessage, texts: string[]): number {

@@ -7,7 +7,7 @@ import { GatewayError } from "../core/errors.ts";
 import type { Endpoint, Model } from "../core/model.ts";
 import { costNano, type Price } from "../core/money.ts";
 import { constraintNeeds } from "./chain.ts";
-import { estimateTokens } from "./cost.ts";
+import { estimateTextsTokens } from "./cost.ts";
 
 export interface NamedQuestion {
   readonly endpoint: Endpoint;
@@ -21,8 +21,8 @@ export interface NamedQuestion {
 
 export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision {
   const model = namedModel(question, catalog);
-  const input =
-    question.tokenIds + estimateTokens(question.chat.messages.map(({ content }) => contentText(content)).join("\n"));
+  const texts = question.chat.messages.map(({ content }) => contentText(content));
+  const input = question.tokenIds + estimateTextsTokens(texts);
   const buckets = { input, cacheRead: 0, cacheWrite: 0, output: 0 };
   const costEstimate = costNano(buckets, model.price as Price, catalog.markupPpm);
   return {

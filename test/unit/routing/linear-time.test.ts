@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { readWeights } from "../../../src/catalog/weights.ts";
 import type { ChatMessage } from "../../../src/core/chat.ts";
 import { decide } from "../../../src/routing/decide.ts";
+import { decideNamed } from "../../../src/routing/named.ts";
 import { makeCatalog, makeModel, makeQuestion, makeTool } from "../../support/catalog.ts";
 
 const HURTFUL: Readonly<Record<string, string>> = {
@@ -79,5 +80,15 @@ describe("deciding about", () => {
     const short = decidingMs(told(10_000));
     const long = decidingMs(told(80_000));
     expect(long).toBeLessThan(24 * Math.max(short, 2));
+  });
+
+  it("a long query for thousands of documents makes no text of its own", () => {
+    const query = { role: "user", content: "x".repeat(1 << 20) } as const;
+    const messages = Array.from({ length: 2_000 }, () => query);
+    const ranker = { ...makeModel({ id: "ranker" }), endpoint: "rerank" } as const;
+    const { chat, constraints } = makeQuestion({ chat: { messages } });
+    const question = { endpoint: "rerank", model: "ranker", chat, constraints, tokenIds: 0 } as const;
+    const { estimatedTokens } = decideNamed(question, makeCatalog({ models: [ranker] }));
+    expect(estimatedTokens.input).toBeGreaterThan(100_000_000);
   });
 });
