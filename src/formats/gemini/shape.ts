@@ -9,7 +9,7 @@ export const GEMINI = "gemini";
 export type Part = JsonObject;
 
 /** A turn of the conversation. */
-export interface Content {
+export interface GeminiContent {
   readonly role: "user" | "model";
   readonly parts: readonly Part[];
 }

@@ -14,7 +14,7 @@ import { textPart } from "./from-chat/parts.ts";
 import { writeTools } from "./from-chat/tools.ts";
 import { adaptConfig, adaptContents, configNames } from "./native.ts";
 import { CONFIG, INSTRUCTION, SIGNATURES } from "./read-error.ts";
-import type { Content, Part } from "./shape.ts";
+import type { GeminiContent, Part } from "./shape.ts";
 
 /** A client's own request: its bytes, but for what this model would refuse. */
 export function passGeminiRequest(outgoing: Outgoing): ProviderRequest {
@@ -69,10 +69,10 @@ export function writeGeminiRequest(outgoing: Outgoing): ProviderRequest {
 }
 
 /** Some small models take instructions only as a part of the first turn. */
-function placed(instructions: readonly Part[], contents: readonly Content[], isRefused: boolean): JsonObject {
+function placed(instructions: readonly Part[], contents: readonly GeminiContent[], isRefused: boolean): JsonObject {
   if (instructions.length === 0) return { contents };
   if (!isRefused) return { systemInstruction: { parts: instructions }, contents };
-  const [first, ...others] = contents as readonly [Content, ...Content[]];
+  const [first, ...others] = contents as readonly [GeminiContent, ...GeminiContent[]];
   return { contents: [{ ...first, parts: [...instructions, ...first.parts] }, ...others] };
 }
 

@@ -17,7 +17,7 @@ import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { parseObject } from "../../wire/json-source.ts";
 import { detailsOf, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
-import { type Content, FOREIGN_SIGNATURE, GEMINI, type Part } from "../shape.ts";
+import { FOREIGN_SIGNATURE, GEMINI, type GeminiContent, type Part } from "../shape.ts";
 import { textPart, writeParts } from "./parts.ts";
 
 interface ContentsOptions {
@@ -29,7 +29,7 @@ interface ContentsOptions {
 
 interface WrittenContents {
   readonly system: readonly Part[];
-  readonly contents: readonly Content[];
+  readonly contents: readonly GeminiContent[];
 }
 
 /** The whole conversation, with every rule of alternation and pairing kept. */
@@ -37,7 +37,7 @@ export function writeContents(messages: readonly ChatMessage[], options: Content
   const firstOther = messages.findIndex((message) => !isInstruction(message));
   const leading = firstOther < 0 ? messages : messages.slice(0, firstOther);
   const system = leading.flatMap((message) => instructionParts(message));
-  const contents: Content[] = [];
+  const contents: GeminiContent[] = [];
   for (const { assistant, replies } of groupsOf(messages.slice(leading.length))) {
     const { parts, calls } = writeModelTurn(assistant, options);
     add(contents, { role: "model", parts });
@@ -55,14 +55,14 @@ export function writeContents(messages: readonly ChatMessage[], options: Content
 }
 
 /** A turn of the same side is continued; one without parts is none. */
-function add(contents: Content[], { role, parts }: Content): void {
+function add(contents: GeminiContent[], { role, parts }: GeminiContent): void {
   const last = contents.at(-1);
   if (parts.length === 0) return;
   if (last?.role === role) contents.splice(-1, 1, { role, parts: [...last.parts, ...parts] });
   else contents.push({ role, parts });
 }
 
-function userTurn(parts: readonly Part[]): Content {
+function userTurn(parts: readonly Part[]): GeminiContent {
   return { role: "user", parts };
 }
 

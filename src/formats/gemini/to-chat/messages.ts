@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
-import { type Content, type Part, partsOf } from "../shape.ts";
+import { type GeminiContent, type Part, partsOf } from "../shape.ts";
 import type { GeminiRequest } from "./parse.ts";
 import { codeText, convertPart } from "./parts.ts";
 
@@ -43,7 +43,7 @@ interface ContentGroup {
 }
 
 /** A model's turn and all that follows until the next one. Chunks of a stream come back as several turns in a row. */
-function groupsOf(contents: readonly Content[]): readonly ContentGroup[] {
+function groupsOf(contents: readonly GeminiContent[]): readonly ContentGroup[] {
   const groups: ContentGroup[] = [{ model: [], replies: [] }];
   for (const { role, parts } of contents) {
     const last = groups.at(-1) as ContentGroup;

@@ -15,11 +15,11 @@ import {
   readObject,
   readString,
 } from "../../wire/fields.ts";
-import type { Content, Part } from "../shape.ts";
+import type { GeminiContent, Part } from "../shape.ts";
 
 /** Everything that is read of a body. Fields inside arguments, results and schemas stay as they are. */
 export interface GeminiRequest {
-  readonly contents: readonly Content[];
+  readonly contents: readonly GeminiContent[];
   readonly system: readonly Part[];
   readonly tools: readonly JsonObject[];
   readonly calling: JsonObject;
@@ -105,13 +105,13 @@ function readFields(fields: JsonObject, name: string): JsonObject {
   return value === null ? {} : objectAt(value, name);
 }
 
-function readContents(value: unknown): readonly Content[] {
+function readContents(value: unknown): readonly GeminiContent[] {
   const contents = listOf(value, "contents");
   if (contents.length === 0) throw invalid("contents", "'contents' is missing or empty. Send at least one content.");
   return contents.map((content, index) => readContent(content, `contents[${index}]`));
 }
 
-function readContent(value: unknown, place: string): Content {
+function readContent(value: unknown, place: string): GeminiContent {
   const content = objectAt(value, place);
   const role = content.role ?? "user";
   if (!CONTENT_ROLES.includes(role as "user")) {
