@@ -213,8 +213,9 @@ function orphan(item: JsonObject, conversion: Conversion): ChatMessage {
 }
 
 function convertMessage({ role, content }: JsonObject, conversion: Conversion): ChatMessage | null {
-  const parts = typeof content === "string" ? content : joinParts(convertParts(content, conversion));
-  return parts.length === 0 ? null : { role: role as ChatMessage["role"], content: parts };
+  if (typeof content === "string") return { role: role as ChatMessage["role"], content };
+  const parts = convertParts(content, conversion);
+  return parts.length === 0 ? null : { role: role as ChatMessage["role"], content: joinParts(parts) };
 }
 
 /** Plain text as a string, which every host takes; anything else as parts. */
