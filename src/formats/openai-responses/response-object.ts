@@ -56,11 +56,9 @@ export function responseWriter(context: ResponseContext): (state: ResponseState)
 function longEcho(name: string, request: ClientRequest | undefined, otherwise: unknown): string {
   const value = request?.body[name] ?? null;
   if (request === undefined || value === null) return JSON.stringify(otherwise);
-  const raw = rawValue(request.source, name)?.toString("utf8") ?? "\n";
-  return LINE_BREAK.test(raw) ? JSON.stringify(value) : raw;
+  const raw = rawValue(request.source, name);
+  return raw === null || raw.includes("\n") || raw.includes("\r") ? JSON.stringify(value) : raw.toString("utf8");
 }
-
-const LINE_BREAK = /[\r\n]/;
 
 /** What was asked, with the vendor's own defaults where the client left a field out. */
 function echoOf(body: JsonObject, modelId: string): JsonObject {
