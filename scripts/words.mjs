@@ -18,6 +18,7 @@ export const CHECKED_PAGES = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "docs/concepts/charging.md",
+  "docs/concepts/conversations.md",
   "docs/concepts/glossary.md",
   "docs/concepts/reliability.md",
   "docs/concepts/routing.md",

@@ -36,6 +36,7 @@ import { openLimits } from "./limits.ts";
 import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
+import { openState } from "./state.ts";
 import { watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
 
@@ -160,6 +161,7 @@ async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire 
   });
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput });
+  const state = await openState(db, { settings, owner: money.owner, log, now });
   const records = await openRecords(db, { settings, reader, log, metrics, now });
   /** SQLite has a connection for reading besides `db`; it is closed with the parts. */
   const ownReader = reader === db ? null : reader;
@@ -178,6 +180,7 @@ async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire 
     openCalls,
     drain,
     records,
+    state,
     storage,
     ownReader,
   };
@@ -186,9 +189,10 @@ async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire 
 type AppParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Records and money first: what they still write needs the rest. */
-async function closeParts({ registry, records, money, people, limits, traces, metrics, storage, ownReader }: AppParts) {
+async function closeParts(parts: AppParts) {
+  const { registry, records, state, money, people, limits, traces, metrics, storage, ownReader } = parts;
   await registry.close();
-  for (const part of [records, money, people, limits]) await part.close();
+  for (const part of [records, state, money, people, limits]) await part.close();
   await traces?.close();
   storage.close();
   metrics.close();
@@ -202,6 +206,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     settings,
     formats: parts.formats,
     services: servicesOf(parts, books?.ledger ?? money.ledger),
+    state: parts.state.services,
     records: {
       recorder: books?.recorder ?? records.recorder,
       requests: records.requests,

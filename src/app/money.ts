@@ -23,6 +23,8 @@ const OWNER_SILENT_MS = 60_000;
 
 /** Everything that charges and credits. */
 export interface Money {
+  /** The name under which this process keeps what is its own. */
+  readonly owner: string;
   readonly ledger: Ledger;
   readonly idempotency: IdempotencyStore;
   readonly credits: Credits;
@@ -55,6 +57,7 @@ export async function openMoney(db: Db, { settings, reader, log, metrics }: Mone
   await ledger.start();
   await upkeep.start();
   return {
+    owner,
     ledger,
     idempotency,
     credits: createCredits(ledger, createLedgerList(reader)),

@@ -40,7 +40,7 @@ export async function openRecords(
     onDepth: metrics.recordsWaiting,
     onAway: () => metrics.storeError("records"),
   });
-  const retention = createRetention({ store, days: settings.logging.retentionDays, now, log });
+  const retention = createRetention({ subject: "records", store, days: settings.logging.retentionDays, now, log });
   const toolCalls = createToolCallLog(reader);
   const toolCallsSeen = createSeenToolCalls(toolCalls, log);
   recorder.start();

@@ -166,15 +166,15 @@ function findPlace(root: Located | null, path: string): string | null {
 
 /** Whole sections go over as they are; only what depends on something else is worked out here. */
 function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options"> {
-  const { server, store, routing, billing, limits, health, logging, tracing } = values;
+  const { server, store, routing, billing, limits, health, logging, responses, tracing } = values;
   const dataDir = resolve(cwd, store.data);
   const database =
     store.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(store.database, cwd);
   const lameDuckSeconds = server.lameDuckSeconds ?? (database.startsWith("sqlite:") ? 0 : LAME_DUCK_SECONDS);
   return {
     server: { ...server, lameDuckSeconds },
-    ...{ database, dataDir, redis: store.redis },
-    ...{ routing, billing, limits, health, logging },
+    ...{ database, dataDir, redis: store.redis, secret: store.secret },
+    ...{ routing, billing, limits, health, logging, responses },
     tracing: tracingOf(tracing),
     catalog,
   };

@@ -174,9 +174,17 @@ export const corsOrigin: Reader<string> = text({
 const TOKEN_MIN_LENGTH = 16;
 
 export function adminToken(node: Located, report: Report): string | undefined {
+  return unguessable("admin token", node, report);
+}
+
+export function secretText(node: Located, report: Report): string | undefined {
+  return unguessable("secret", node, report);
+}
+
+function unguessable(what: string, node: Located, report: Report): string | undefined {
   const value = text({ test: (token) => !/\s/.test(token), expected: "text without spaces" })(node, report);
   if (value !== undefined && value.length < TOKEN_MIN_LENGTH) {
-    const message = `the admin token has fewer than ${TOKEN_MIN_LENGTH} characters and can be guessed; make one with: openssl rand -hex 32`;
+    const message = `the ${what} has fewer than ${TOKEN_MIN_LENGTH} characters and can be guessed; make one with: openssl rand -hex 32`;
     report.warnings.push({ place: node.place, message, suggestion: null });
   }
   return value;

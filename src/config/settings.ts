@@ -9,7 +9,8 @@ import type { Problem } from "./report.ts";
  * Sections of the option table as they are, and values that had to be worked out. A new option in one of these sections
  * appears here without another line.
  */
-export interface Settings extends Pick<OptionValues, "routing" | "billing" | "limits" | "health" | "logging"> {
+export interface Settings
+  extends Pick<OptionValues, "routing" | "billing" | "limits" | "health" | "logging" | "responses"> {
   readonly server: Omit<OptionValues["server"], "lameDuckSeconds"> & {
     /** Settled: the default depends on the database. */
     readonly lameDuckSeconds: number;
@@ -19,6 +20,8 @@ export interface Settings extends Pick<OptionValues, "routing" | "billing" | "li
   /** Absolute. */
   readonly dataDir: string;
   readonly redis: string | null;
+  /** Null when it is kept in the data folder. */
+  readonly secret: string | null;
   /** Null when no traces are exported. */
   readonly tracing: Tracing | null;
   readonly catalog: Catalog;

@@ -78,6 +78,33 @@ export const LOG_EVENTS = {
     level: "error",
     meaning: "The process stops with charges in the outbox. The next start books them.",
   },
+  // Stored responses
+  "response.store_failed": {
+    level: "error",
+    meaning: "A response could not be stored. It was answered, charged, and says `store: false`.",
+  },
+  "responses.unreadable": {
+    level: "error",
+    meaning:
+      "Stored content cannot be opened: another secret sealed it, or it was changed. The client is told that it does not exist.",
+  },
+  "responses.abandoned": {
+    level: "warn",
+    meaning: "Background responses of a process that died have been marked as failed.",
+  },
+  "responses.pruned": { level: "info", meaning: "Responses and conversations older than the retention were deleted." },
+  "responses.prune_failed": { level: "warn", meaning: "Old responses could not be deleted. It is tried again." },
+  "responses.trimmed": { level: "info", meaning: "The oldest responses of an account over its size were deleted." },
+  "responses.upkeep_failed": { level: "warn", meaning: "Upkeep of stored responses could not run. It is tried again." },
+  "secret.changed": {
+    level: "error",
+    meaning:
+      "The database was last used with another secret. What that one sealed cannot be read. Give every process the same SWITCHYARD_SECRET.",
+  },
+  "secret.unavailable": {
+    level: "error",
+    meaning: "The secret file can be neither read nor made. Nothing stored now can be read after a restart.",
+  },
   // Keys and limits
   "key.spend_reset": { level: "info", meaning: "Somebody reset what a key has spent." },
   "keys.reload_failed": { level: "warn", meaning: "Keys and profiles cannot be read. Those already known stay valid." },

@@ -82,6 +82,8 @@ export interface ResponseContext {
   readonly createdAtSeconds: number;
   /** No other answer has it, unlike the request's id, which may be the client's own. */
   readonly answerId?: string;
+  /** Whether it is stored for later turns. */
+  readonly isStored?: boolean;
   /** The input as estimated by routing, for formats that name it before the provider has counted. */
   readonly inputTokens?: number;
   /** What is answered; names that had to be shortened for a provider are restored from it. */
@@ -115,6 +117,8 @@ export interface ClientEnd {
   mayCacheLong(request: ClientRequest): boolean;
   /** A response of this very format: the provider's bytes with only our own fields changed. */
   passResponse(response: WholeResponse, context: ResponseContext, additions: ResponseAdditions): Buffer;
+  /** A response before it has begun, for formats whose responses can run without their client. */
+  writeQueued?(context: ResponseContext): JsonObject;
   writeError(error: GatewayError, requestId: string): JsonObject;
   readonly models: ModelListWriter;
 }

@@ -1,6 +1,7 @@
 // The response for the client, whole or as a stream. Either way it is settled before its end is sent. Behaviour 6.
 
 import { randomUUID } from "node:crypto";
+import type { StoredAnswer } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
 import type { WholeResponse } from "../formats/format.ts";
 import { createClientStream, writeClientResponse } from "../formats/passage.ts";
@@ -67,11 +68,13 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
     service: writeService(reservation.decision, assessment),
     usage: assessment.isUsageEstimated ? assessment.usage : null,
   };
-  const bytes = writeClientResponse(call.format, whole, { context: responseContext(ready, services), additions });
-  const stored = storedAnswer(call, JSON_TYPE, () => bytes.toString("utf8"));
+  const written = writeClientResponse(call.format, whole, { context: responseContext(ready, services), additions });
+  const kept = call.state === null ? written : call.state.keepWhole(written);
+  const stored = call.idempotencyId === null ? null : storedAnswer(call, JSON_TYPE, (await kept).toString("utf8"));
   const settlement = await book(delivered, assessment, stored, services);
   noteToolCalls(call, whole.toolCallIds(), answered.model, services);
   reporter(ready, capture)({ event: "finished", isCutting: false, settlement });
+  const bytes = kept instanceof Promise ? await kept : kept;
   const headers = reservation.decision.isNamed ? {} : serviceHeaders(reservation.decision, assessment);
   return { kind: "whole", headers, contentType: JSON_TYPE, bytes };
 }
@@ -90,7 +93,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   const end = reporter(ready, capture);
   const text = relay({
     stream,
-    writer: capture.watching(writer),
+    writer: call.state?.watching(capture.watching(writer)) ?? capture.watching(writer),
     isCutting: services.isCutting,
     keepsText: call.idempotencyId !== null,
     ...endsWithoutFinish(ready, end, services),
@@ -101,11 +104,12 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const isCounted = true;
       const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
       const assessment = assess(delivered, services);
-      const closing = writer.end(writeService(decision, assessment), assessment.usage);
-      const stored = storedAnswer(call, contentType, () => textSoFar + closing);
+      const written = writer.end(writeService(decision, assessment), assessment.usage);
+      const kept = call.state === null ? written : call.state.keepClosing(written);
+      const stored = call.idempotencyId === null ? null : storedAnswer(call, contentType, textSoFar + (await kept));
       const settlement = await book(delivered, assessment, stored, services);
       end({ event: "finished", isCutting: false, settlement });
-      return closing;
+      return kept;
     },
   });
   return { kind: "stream", headers: serviceHeaders(decision, expected), contentType, text, ping: writer.ping };
@@ -183,8 +187,8 @@ async function forget({ idempotencyId }: Call, { idempotency }: Services): Promi
   if (idempotencyId !== null) await idempotency.forget(idempotencyId);
 }
 
-function storedAnswer(call: Call, contentType: string, text: () => string) {
-  return call.idempotencyId === null ? null : { idempotencyId: call.idempotencyId, contentType, text: text() };
+function storedAnswer({ idempotencyId }: Call, contentType: string, text: string): StoredAnswer | null {
+  return idempotencyId === null ? null : { idempotencyId, contentType, text };
 }
 
 function responseContext({ call, answered, reservation }: Ready, services: Services) {
@@ -192,7 +196,8 @@ function responseContext({ call, answered, reservation }: Ready, services: Servi
     requestId: call.requestId,
     modelId: answered.model.id,
     createdAtSeconds: Math.floor(services.now() / 1000),
-    answerId: call.answerId ?? randomUUID(),
+    answerId: call.state?.answerId ?? randomUUID(),
+    isStored: call.state !== null,
     inputTokens: reservation.decision.estimatedTokens.input,
     request: call.request,
   };

@@ -4,7 +4,7 @@ import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import type { Profile } from "../core/profiles.ts";
-import type { CallFormat, ClientRequest } from "../formats/format.ts";
+import type { CallFormat, ClientRequest, StreamWriter } from "../formats/format.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
 
 export interface Caller {
@@ -16,6 +16,8 @@ export interface Call {
   readonly requestId: string;
   readonly format: CallFormat;
   readonly request: ClientRequest;
+  /** The body as it was sent, before any history was added. */
+  readonly sentBytes: Buffer;
   readonly caller: Caller;
   /** Aborted when the client disconnects. */
   readonly signal: CancelSignal;
@@ -26,8 +28,20 @@ export interface Call {
   readonly observer: CallObserver;
   /** Where the response is kept for a repeated request; null when the client sent no Idempotency-Key. */
   readonly idempotencyId: string | null;
-  /** The id that the answer is to have, where it was given out before; one is made otherwise. */
-  readonly answerId?: string;
+  /** Null where nothing is stored for later turns. */
+  readonly state: CallState | null;
+}
+
+/** What is stored of a response, in formats whose clients continue it by its id. */
+export interface CallState {
+  /** The id of the response without its prefix. */
+  readonly answerId: string;
+  /** Stores a whole response, and resolves to what the client is sent. Never rejects. */
+  keepWhole(bytes: Buffer): Promise<Buffer>;
+  /** The same writer, without what only later turns may see. */
+  watching(writer: StreamWriter): StreamWriter;
+  /** As `keepWhole`, with the text that ends a stream. */
+  keepClosing(text: string): Promise<string>;
 }
 
 /** Told as the call goes on, so that the edge can take times and free the call's place in the queue. */

@@ -3,7 +3,6 @@
 import { createHash } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
 import { IDEMPOTENCY_KEY } from "../core/idempotency.ts";
-import type { ClientRequest } from "../formats/format.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { complete } from "./complete.ts";
@@ -16,7 +15,7 @@ export function completeOnce(call: Call, idempotencyKey: string | null, services
 
 async function completeKeyed(call: Call, idempotencyKey: string, services: Services): Promise<Answer> {
   const idempotencyId = idOf(call, idempotencyKey);
-  const begun = await services.idempotency.begin(idempotencyId, requestDigest(call.request));
+  const begun = await services.idempotency.begin(idempotencyId, requestDigest(call));
   if (begun.state === "answered") {
     call.observer.ended(reportOf(NO_FACTS, { event: "replayed", isCutting: false }));
     return replay(begun.contentType, begun.text);
@@ -46,10 +45,8 @@ function idOf({ caller, format }: Pick<Call, "caller" | "format">, key: string):
 }
 
 /** What the path says counts like the body: a stream must not be repeated as a whole response. */
-function requestDigest({ source, target }: ClientRequest): string {
-  return digest(
-    target === undefined ? source.bytes : Buffer.concat([Buffer.from(JSON.stringify(target)), source.bytes]),
-  );
+function requestDigest({ sentBytes, request: { target } }: Call): string {
+  return digest(target === undefined ? sentBytes : Buffer.concat([Buffer.from(JSON.stringify(target)), sentBytes]));
 }
 
 function replay(contentType: string, text: string): Answer {

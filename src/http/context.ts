@@ -17,6 +17,7 @@ import type { Log } from "../core/log.ts";
 import type { DecisionLog, RequestLog, ToolCallLog, UsageLog } from "../core/requests/log.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services } from "../gateway/services.ts";
+import type { StateServices } from "../gateway/state/services.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import type { Tail } from "../telemetry/tail.ts";
@@ -35,6 +36,7 @@ export interface CallContext {
   /** The wire formats clients speak, and where. */
   readonly formats: RequestFormats;
   readonly services: Services;
+  readonly state: StateServices;
   readonly openCalls: OpenCalls;
   readonly limiter: CallLimits;
   readonly records: Records;

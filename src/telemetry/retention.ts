@@ -1,8 +1,8 @@
-// Deletes request records that are older than they may be, a few at a time, so that nobody waits for it.
+// Deletes what is older than it may be, a few rows at a time, so that nobody waits for it: request records, and stored
+// responses.
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { Log } from "../core/log.ts";
-import type { RecordStore } from "../core/requests/records.ts";
 
 /** Old records may stay a few minutes longer; deleting them must not be noticed. */
 const EVERY_MS = 10 * 60 * 1000;
@@ -13,7 +13,11 @@ const STEP_PAUSE_MS = 50;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface RetentionOptions {
-  readonly store: Pick<RecordStore, "deleteBefore">;
+  readonly subject: "records" | "responses";
+  readonly store: {
+    /** Deletes at most `limit` rows that are older than this, and says how many it deleted. */
+    deleteBefore(cutoffMs: number, limit: number): Promise<number>;
+  };
   readonly days: number;
   readonly now: () => number;
   readonly log: Log;
@@ -27,7 +31,7 @@ export interface Retention {
   stop(): Promise<void>;
 }
 
-export function createRetention({ store, days, now, log }: RetentionOptions): Retention {
+export function createRetention({ subject, store, days, now, log }: RetentionOptions): Retention {
   const timers: NodeJS.Timeout[] = [];
   let isStopped = false;
   let running: Promise<number> | null = null;
@@ -39,7 +43,7 @@ export function createRetention({ store, days, now, log }: RetentionOptions): Re
       deleted += step;
       if (step === STEP_ROWS) await wait(STEP_PAUSE_MS);
     }
-    if (deleted > 0) log.info({ event: "records.pruned", records: deleted, days }, "deleted old request records");
+    if (deleted > 0) log.info({ event: `${subject}.pruned`, [subject]: deleted, days }, `deleted old ${subject}`);
     return deleted;
   }
   async function sweep(): Promise<number> {
@@ -50,10 +54,7 @@ export function createRetention({ store, days, now, log }: RetentionOptions): Re
   }
   const quietly = (): void => {
     sweep().catch((error) =>
-      log.warn(
-        { event: "records.prune_failed", err: error },
-        "old request records could not be deleted; retrying later",
-      ),
+      log.warn({ event: `${subject}.prune_failed`, err: error }, `old ${subject} could not be deleted; retrying later`),
     );
   };
 

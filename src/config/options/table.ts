@@ -1,10 +1,11 @@
 // The one table of options: where each can be given, what it means and how it is checked.
 // Loading, `switchyard doctor`, docs/reference/configuration.md and .env.example all come from it.
 
-import { databaseUrl, number, oneOf, redisUrl, text, truth } from "../readers.ts";
+import { databaseUrl, number, oneOf, redisUrl, secretText, text, truth } from "../readers.ts";
 import { BILLING_OPTIONS } from "./billing.ts";
 import { LIMIT_OPTIONS } from "./limits.ts";
 import { type Option, option, type ValuesOf } from "./option.ts";
+import { RESPONSES_OPTIONS } from "./responses.ts";
 import { CATALOG_OPTIONS, HEALTH_OPTIONS, ROUTING_OPTIONS } from "./routing.ts";
 import { SERVER_OPTIONS } from "./server.ts";
 import { TRACE_OPTIONS } from "./traces.ts";
@@ -23,7 +24,7 @@ const FILE_OPTIONS = {
   }),
 };
 
-/** Become `dataDir`, `database` and `redis` of the settings. */
+/** Become `dataDir`, `database`, `redis` and `secret` of the settings. */
 const STORE_OPTIONS = {
   data: option<string>({
     env: "SWITCHYARD_DATA",
@@ -51,6 +52,14 @@ const STORE_OPTIONS = {
     isSecret: true,
     read: redisUrl,
     help: "redis://host:port, where several processes count per-minute limits together; without it they use PostgreSQL.",
+  }),
+  secret: option<string | null>({
+    env: "SWITCHYARD_SECRET",
+    default: null,
+    shownDefault: "made at the first start and kept in secret.key in the data folder",
+    isSecret: true,
+    read: secretText,
+    help: "What stored responses and conversations are encrypted with. The same for all processes on one database.",
   }),
 };
 
@@ -94,6 +103,7 @@ export const OPTIONS = {
   limits: LIMIT_OPTIONS,
   health: HEALTH_OPTIONS,
   logging: LOGGING_OPTIONS,
+  responses: RESPONSES_OPTIONS,
   tracing: TRACE_OPTIONS,
 };
 

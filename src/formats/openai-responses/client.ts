@@ -6,6 +6,7 @@ import { writeModel, writeModels } from "../service/model-list.ts";
 import { RESPONSES } from "./items.ts";
 import { passResponsesResponse, passResponsesStream } from "./pass-through.ts";
 import { readResponsesRequest, withPrompt } from "./read-request.ts";
+import { responseWriter } from "./response-object.ts";
 import { writeChatBody } from "./to-chat/request.ts";
 import { writeResponsesResponse } from "./write-response.ts";
 import { createResponsesStreamWriter } from "./write-stream.ts";
@@ -27,6 +28,7 @@ export const responsesClient: ClientFormat = {
   passResponse: passResponsesResponse,
   streamWriter: createResponsesStreamWriter,
   passStream: passResponsesStream,
+  writeQueued: (context) => JSON.parse(responseWriter(context)({ status: "queued", service: null })),
   writeError: writeOpenaiError,
   models: { list: writeModels, one: writeModel },
   withPrompt,

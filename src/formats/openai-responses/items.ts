@@ -1,5 +1,6 @@
 // Names and small readers of the Responses format that both directions of the codec use.
 
+import type { ResponseContext } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { shortToolName } from "../wire/tool-calls.ts";
 
@@ -12,6 +13,11 @@ export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 /** Whether `include` asks for reasoning that can be sent back. */
 export function wantsEncrypted({ include }: JsonObject): boolean {
   return Array.isArray(include) && include.includes(ENCRYPTED_REASONING);
+}
+
+/** Whether encrypted reasoning is part of a response: the client asked for it, or a later turn will need it. */
+export function keepsEncrypted({ isStored, request }: ResponseContext): boolean {
+  return isStored === true || (request !== undefined && wantsEncrypted(request.body));
 }
 
 /** The kind of an input item. A message may leave its type out, and so may a reference. */

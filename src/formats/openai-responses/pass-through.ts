@@ -1,5 +1,5 @@
-// A provider's Responses answer passed on to a client of the same format, as it came. Only the model's name, missing
-// usage and the added `service` object change; ids and sequence numbers stay.
+// A provider's Responses answer passed on to a client of the same format, as it came. Only the model's name, what the
+// response says of its state, missing usage and the added `service` object change; item ids and sequence numbers stay.
 
 import type { Usage } from "../../core/chat.ts";
 import type { GatewayError } from "../../core/errors.ts";
@@ -15,25 +15,32 @@ import type {
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { parseObject, rawValue, scanText, spliceFields } from "../wire/json-source.ts";
 import { errorText, streamErrorCode } from "./errors.ts";
+import { ownFields } from "./response-object.ts";
 import { readResponsesUsage, writeResponsesUsage } from "./usage.ts";
 
 /** From a provider of this format: its own bytes. */
 export function passResponsesResponse(
   { native }: WholeResponse,
-  { modelId }: ResponseContext,
+  context: ResponseContext,
   { service, usage }: ResponseAdditions,
 ): Buffer {
-  return spliceFields(native.source, changesOf({ modelId, service, usage }));
+  return spliceFields(native.source, changesOf({ own: ownTexts(context), service, usage }));
 }
 
 interface Additions {
-  readonly modelId: string;
+  /** As JSON, by name: the same for every event. */
+  readonly own: readonly (readonly [name: string, value: string])[];
   readonly service: ServiceObject | null;
   readonly usage: Usage | null;
 }
 
-function changesOf({ modelId, service, usage }: Additions): Map<string, string> {
-  const changes = new Map([["model", JSON.stringify(modelId)]]);
+function ownTexts(context: ResponseContext): Additions["own"] {
+  const fields = { model: context.modelId, ...ownFields(context) };
+  return Object.entries(fields).map(([name, value]) => [name, JSON.stringify(value)]);
+}
+
+function changesOf({ own, service, usage }: Additions): Map<string, string> {
+  const changes = new Map(own);
   if (service !== null) changes.set("service", JSON.stringify(service));
   if (usage !== null) changes.set("usage", JSON.stringify(writeResponsesUsage(usage)));
   return changes;
@@ -47,7 +54,7 @@ const WITH_RESPONSE: ReadonlySet<string> = new Set([
 
 /** From events of a provider of this format. The end waits for settlement. */
 export function passResponsesStream(context: ResponseContext, { service }: StreamOptions): StreamWriter {
-  const { modelId } = context;
+  const own = ownTexts(context);
   let first: string | null = null;
   let last = "";
   let ending: NativeEvent | null = null;
@@ -66,7 +73,7 @@ export function passResponsesStream(context: ResponseContext, { service }: Strea
           first ??= native.data;
           events += text(
             native.event,
-            withChanges(native.data, { modelId, service: isFirst ? service : null, usage: null }),
+            withChanges(native.data, { own, service: isFirst ? service : null, usage: null }),
           );
         } else events += text(native.event, native.data);
       }
@@ -76,7 +83,7 @@ export function passResponsesStream(context: ResponseContext, { service }: Strea
       if (ending === null) return "";
       return text(
         ending.event,
-        withChanges(ending.data, { modelId, service: settled, usage: missing(ending.data, usage) }),
+        withChanges(ending.data, { own, service: settled, usage: missing(ending.data, usage) }),
       );
     },
   };
@@ -121,6 +128,7 @@ function failed(error: GatewayError, { context, service, first, last }: BrokenSt
   const code = streamErrorCode(error);
   const failure = {
     ...head,
+    ...ownFields(context),
     status: "failed",
     error: { code, message: error.message },
     model: context.modelId,

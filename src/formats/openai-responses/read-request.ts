@@ -32,7 +32,6 @@ export const TOP_LOGPROBS_MAX = 20;
 /** Throws what is wrong with the body, by field; Behaviour 4. */
 export function readResponsesRequest(source: JsonSource, body: JsonObject, head?: RequestHead): ClientRequest {
   checkFields(body);
-  checkState(body);
   const tools = readGivenTools(body);
   const conversion = new Conversion();
   const messages = convertInput({ instructions: readString(body, "instructions"), input: readInput(body) }, conversion);
@@ -72,15 +71,6 @@ function checkFields(body: JsonObject): void {
   }
   const text = readObject(body, "text");
   if (text !== null && !isObject(text.format ?? {})) throw invalid("text.format", "'text.format' must be an object.");
-}
-
-/** Responses are not stored yet, so nothing can be continued or polled. */
-function checkState(body: JsonObject): void {
-  for (const name of ["previous_response_id", "conversation"]) {
-    if ((body[name] ?? null) === null) continue;
-    throw invalid(name, `'${name}' is not supported. Send the whole conversation in 'input'.`);
-  }
-  if (body.background === true) throw invalid("background", "'background' is not supported. Leave it out.");
 }
 
 /** A prompt that is stored at the vendor. */

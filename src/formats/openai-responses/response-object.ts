@@ -9,8 +9,9 @@ import { writeResponsesUsage } from "./usage.ts";
 
 /** How an answer stands. Items and usage are JSON text. */
 export interface ResponseState {
-  readonly status: "in_progress" | "completed" | "incomplete" | "failed";
-  readonly service: ServiceObject;
+  readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed";
+  /** Null before the request is routed. */
+  readonly service: ServiceObject | null;
   readonly items?: readonly string[];
   readonly usage?: Usage;
   readonly incompleteBecause?: IncompleteReason;
@@ -39,11 +40,11 @@ export function itemNamer(context: ResponseContext): (prefix: string, outputInde
 
 /** Writes the object of one answer, in any state. */
 export function responseWriter(context: ResponseContext): (state: ResponseState) => string {
-  const { modelId, createdAtSeconds, request } = context;
+  const { modelId, createdAtSeconds, request, isStored = false } = context;
   const body = request?.body ?? {};
   const head = `{"id":"resp_${stemOf(context)}","object":"response","created_at":${createdAtSeconds}`;
   const long = `"instructions":${longEcho("instructions", request, null)},"tools":${longEcho("tools", request, [])}`;
-  const echo = `${JSON.stringify(echoOf(body, modelId)).slice(1, -1)},${long}`;
+  const echo = `${JSON.stringify(echoOf(body, { modelId, isStored })).slice(1, -1)},${long}`;
   return ({ status, service, items = [], usage, incompleteBecause, error }) =>
     `${head},"status":"${status}","error":${JSON.stringify(error ?? null)},"incomplete_details":${
       incompleteBecause === undefined ? "null" : `{"reason":"${incompleteBecause}"}`
@@ -61,21 +62,22 @@ function longEcho(name: string, request: ClientRequest | undefined, otherwise: u
 }
 
 /** What was asked, with the vendor's own defaults where the client left a field out. */
-function echoOf(body: JsonObject, modelId: string): JsonObject {
+function echoOf(
+  body: JsonObject,
+  { modelId, isStored }: { readonly modelId: string; readonly isStored: boolean },
+): JsonObject {
   const reasoning = isObject(body.reasoning) ? body.reasoning : {};
   const text = isObject(body.text) ? body.text : {};
   return {
     model: modelId,
-    background: false,
+    ...stateFields(body, isStored),
     max_output_tokens: body.max_output_tokens ?? null,
     max_tool_calls: body.max_tool_calls ?? null,
     metadata: body.metadata ?? {},
     parallel_tool_calls: body.parallel_tool_calls ?? true,
-    previous_response_id: body.previous_response_id ?? null,
     prompt_cache_key: body.prompt_cache_key ?? null,
     reasoning: { ...reasoning, effort: reasoning.effort ?? null, summary: reasoning.summary ?? null },
     safety_identifier: body.safety_identifier ?? null,
-    store: false,
     temperature: body.temperature ?? 1,
     text: { ...text, format: text.format ?? { type: "text" } },
     tool_choice: body.tool_choice ?? "auto",
@@ -84,4 +86,29 @@ function echoOf(body: JsonObject, modelId: string): JsonObject {
     truncation: body.truncation ?? "disabled",
     user: body.user ?? null,
   };
+}
+
+/** What a response says of its state, which is the gateway's and not the provider's. */
+function stateFields(body: JsonObject, isStored: boolean): JsonObject {
+  return {
+    background: body.background === true,
+    conversation: conversationOf(body),
+    previous_response_id: body.previous_response_id ?? null,
+    store: isStored,
+  };
+}
+
+/** The same with the id, for a response that a provider wrote. One without state stays as the provider wrote it. */
+export function ownFields(context: ResponseContext): JsonObject {
+  const { isStored = false, request } = context;
+  const body = request?.body ?? {};
+  if (isStored) return { id: `resp_${stemOf(context)}`, ...stateFields(body, true) };
+  const isContinued = (body.previous_response_id ?? body.conversation ?? null) !== null;
+  return isContinued ? stateFields(body, false) : {};
+}
+
+/** Clients may name it by its id alone. */
+function conversationOf({ conversation }: JsonObject): JsonObject | null {
+  if (typeof conversation === "string") return { id: conversation };
+  return isObject(conversation) ? { id: conversation.id } : null;
 }

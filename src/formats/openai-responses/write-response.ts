@@ -17,7 +17,7 @@ import {
   summaryPart,
   textPart,
 } from "./item-text.ts";
-import { wantsEncrypted } from "./items.ts";
+import { keepsEncrypted } from "./items.ts";
 import { incompleteReason, itemNamer, responseWriter } from "./response-object.ts";
 
 /** From a provider of another format. */
@@ -67,8 +67,8 @@ function writeItems(message: JsonObject, { context, logprobs, isCut }: ItemTerms
 }
 
 /** A signed thought is an item of its own, and so is text that nobody signed. */
-function reasoningWriters(message: JsonObject, { request }: ResponseContext): readonly WriteItem[] {
-  const details = request !== undefined && wantsEncrypted(request.body) ? detailsIn(message) : [];
+function reasoningWriters(message: JsonObject, context: ResponseContext): readonly WriteItem[] {
+  const details = keepsEncrypted(context) ? detailsIn(message) : [];
   const { reasoning } = splitContent(message);
   if (details.length === 0) return reasoning === "" ? [] : [reasoningWriter(reasoning, null)];
   const texts = details.map(({ text, summary }) => text ?? summary ?? "");

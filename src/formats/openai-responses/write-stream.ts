@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../wire/fields.ts";
 import { detailsIn, sealDetail } from "../wire/reasoning-details.ts";
 import { errorText, streamErrorCode } from "./errors.ts";
 import { callNaming } from "./item-text.ts";
-import { wantsEncrypted } from "./items.ts";
+import { keepsEncrypted } from "./items.ts";
 import { incompleteReason, itemNamer, responseWriter } from "./response-object.ts";
 import { EventWriter, ItemQueue } from "./stream-items.ts";
 import { logprobsOf } from "./write-response.ts";
@@ -21,7 +21,7 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
   const events = new EventWriter();
   const items = new ItemQueue(events, { nameItem: itemNamer(context), naming: callNaming(context) });
   const writeResponse = responseWriter(context);
-  const keepsDetails = context.request !== undefined && wantsEncrypted(context.request.body);
+  const keepsDetails = keepsEncrypted(context);
   let hasStarted = false;
   let finish: unknown = null;
 

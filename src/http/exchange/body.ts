@@ -4,17 +4,19 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
-import { decodeBody, type ParsedBody, parseText, scanBody } from "../../formats/wire/json-source.ts";
+import { decodeBody, type JsonSource, type ParsedBody, parseText, scanBody } from "../../formats/wire/json-source.ts";
 import type { Caller } from "../../gateway/call.ts";
 import type { BodyBudget, BodyCharge } from "../overload/body-budget.ts";
 import { OVERLOAD_POLICY } from "../overload/policy.ts";
-import { whenOver } from "./disconnect.ts";
+import { whenDone } from "./disconnect.ts";
 import { sendError } from "./errors.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The room its body takes up; null without a body. */
     bodyCharge: BodyCharge | null;
+    /** Resolves when what goes on after its response is done; null where nothing does. */
+    outlives: Promise<void> | null;
     /** Whose request it is, once its key is verified; null outside of /v1. */
     caller: Caller | null;
   }
@@ -43,6 +45,13 @@ export async function parsedBodyOf(request: FastifyRequest): Promise<ParsedBody>
   const body = parseText(text);
   if (isLong) await nextTurn();
   return { source, body };
+}
+
+/** Charges what was added to a body before it was read: the history of a conversation. */
+export function chargeAdded({ bodyCharge }: FastifyRequest, whole: JsonSource, sent: JsonSource): void {
+  if (whole === sent) return;
+  const bytes = whole.bytes.length - sent.bytes.length + (whole.values - sent.values) * valueBytes;
+  if (bytes > 0) bodyCharge?.add(bytes);
 }
 
 /** Charges bodies, reads them, and cuts off those that are too slow. */
@@ -109,13 +118,14 @@ function tooLarge(): GatewayError {
 /** Charges each body before it is read. What is refused is not read, and discarded by Node when its response is sent. */
 function chargeBodies(server: FastifyInstance, budget: BodyBudget): void {
   server.decorateRequest("bodyCharge", null);
+  server.decorateRequest("outlives", null);
   server.addHook("preParsing", (request, reply, _payload, done) => {
     if (!hasBody(request) || request.is404) return done();
     const declared = declaredLength(request);
     if ((declared ?? 0) > request.routeOptions.bodyLimit) return done(tooLarge());
     const keep = (charge: BodyCharge): void => {
       request.bodyCharge = charge;
-      whenOver(reply.raw, charge.release);
+      whenDone(request, reply, charge.release);
       done();
     };
     const taken = budget.take(request.caller?.key.id ?? null, declared ?? firstStepBytes);

@@ -2,11 +2,20 @@
 
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** Runs `end` when the exchange is over, or at once if it is over already: `close` is emitted only once. */
 export function whenOver(response: ServerResponse, end: () => void): void {
   if (response.destroyed) end();
   else response.once("close", end);
+}
+
+/** As `whenOver`, but not before the work that goes on without the client is done. */
+export function whenDone(request: FastifyRequest, { raw }: FastifyReply, end: () => void): void {
+  whenOver(raw, () => {
+    if (request.outlives === null) end();
+    else request.outlives.then(end);
+  });
 }
 
 /**

@@ -17,6 +17,10 @@ export interface CompletionRoute {
   readonly base?: string;
   /** Whether the path asks for a stream. Absent where the body does. */
   readonly isStream?: boolean;
+  /** Whether clients continue a response by its id. */
+  readonly isStateful?: boolean;
+  /** Where they ask for a summary of a conversation, which is charged like a completion. */
+  readonly compactPath?: string;
   /** Where they ask how many input tokens a request has, if the format knows that. */
   readonly countPath?: string;
 }
@@ -72,7 +76,7 @@ export function createRequestFormats(formats: Formats, routes: readonly Completi
     pattern: beginsWith(base),
     format: formats.forClients(format),
   }));
-  const completions = new Set(routes.map(({ path }) => path));
+  const completions = new Set(routes.flatMap(({ path, compactPath }) => [path, compactPath ?? path]));
   const sentBy = (headers: IncomingHttpHeaders, body?: JsonObject): ClientFormat =>
     others.find(({ habits }) => habits.isSentBy(headers as ClientHeaders, body)) ?? usual;
   return {

@@ -9,6 +9,7 @@ import { DOCUMENTED } from "../openapi/schema.ts";
 import { SERVICE_OPERATIONS } from "../openapi/service.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
 import { GEMINI_OPERATIONS } from "../v1/gemini-contract.ts";
+import { STATE_OPERATIONS } from "../v1/responses/contract.ts";
 
 interface OpenapiDocument {
   readonly openapi: string;
@@ -66,6 +67,7 @@ const SECURITY_SCHEMES = {
 export const OPERATIONS: readonly Operation[] = [
   ...V1_OPERATIONS,
   ...GEMINI_OPERATIONS,
+  ...STATE_OPERATIONS,
   ...apiOperations(),
   ...SERVICE_OPERATIONS,
 ];

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Cancellation } from "../../core/cancellation.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, RequestTarget } from "../../formats/format.ts";
 import type { Answer } from "../../gateway/answer.ts";
+import type { Call, CallState } from "../../gateway/call.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
@@ -15,7 +16,7 @@ import { recordingOf } from "./record.ts";
 /** A response this small fits into the socket's buffers, read or not. */
 const SMALL_BYTES = 16 * 1024;
 
-interface HttpExchange {
+export interface HttpExchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
@@ -40,36 +41,53 @@ export async function answerIn(
 export interface ReadExchange extends HttpExchange {
   readonly format: CallFormat;
   readonly clientRequest: ClientRequest;
+  /** Absent where nothing was added to what the client sent. */
+  readonly sentBytes?: Buffer;
+  /** Absent where nothing is stored for later turns. */
+  readonly state?: CallState | null;
 }
 
 /** For a request that has been read; its caller and its recording are on it. */
-export async function answerRequest(exchange: ReadExchange, edge: CallContext): Promise<FastifyReply> {
-  const { format, clientRequest, request, reply } = exchange;
+export async function answerRequest(
+  exchange: ReadExchange,
+  edge: CallContext,
+  change: (answer: Answer) => Answer | Promise<Answer> = (answer) => answer,
+): Promise<FastifyReply> {
+  const { clientRequest, request, reply } = exchange;
   const recording = recordingOf(request);
   const signal = abortedOnDisconnect(reply);
   const done = edge.openCalls.begin(signal);
   recording.callStarted(clientRequest);
   try {
-    const answer = await completeOnce(
-      {
-        requestId: request.id,
-        format,
-        request: clientRequest,
-        caller: callerOf(request),
-        signal,
-        captures: recording.captures,
-        traceContext: recording.traceContext,
-        observer: recording,
-        idempotencyId: null,
-      },
-      firstOf(request.headers["idempotency-key"]),
-      edge.services,
-    );
-    return await send(answer, reply, edge);
+    const answer = await complete(exchange, { signal, observer: recording }, edge);
+    return await send(await change(answer), reply, edge);
   } finally {
     recording.callOver();
     done();
   }
+}
+
+/** The call of an exchange, watched by `observer` and ended by `signal`. */
+export function complete(
+  { format, clientRequest, request, sentBytes, state = null }: ReadExchange,
+  { signal, observer }: Pick<Call, "signal" | "observer">,
+  { services }: Pick<CallContext, "services">,
+): Promise<Answer> {
+  const { captures, traceContext } = recordingOf(request);
+  const call: Call = {
+    requestId: request.id,
+    format,
+    request: clientRequest,
+    sentBytes: sentBytes ?? clientRequest.source.bytes,
+    caller: callerOf(request),
+    signal,
+    captures,
+    traceContext,
+    observer,
+    idempotencyId: null,
+    state,
+  };
+  return completeOnce(call, firstOf(request.headers["idempotency-key"]), services);
 }
 
 /** A header that was sent more than once counts as its first value. */
@@ -78,7 +96,7 @@ function firstOf(header: string | string[] | undefined): string | null {
 }
 
 /** A client that reads too slowly is cut off, whole response or stream. */
-async function send(answer: Answer, reply: FastifyReply, { settings }: CallContext): Promise<FastifyReply> {
+export async function send(answer: Answer, reply: FastifyReply, { settings }: CallContext): Promise<FastifyReply> {
   if (settings.routing.isRoutingDebugged) reply.headers(answer.headers);
   const { writeStallMs } = settings.server;
   if (answer.kind === "stream") {

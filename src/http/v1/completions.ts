@@ -7,11 +7,18 @@ import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import type { CompletionRoute } from "../exchange/request-format.ts";
 import { answerIn } from "./completion.ts";
+import { compact } from "./responses/compact.ts";
+import { answerResponse } from "./responses/create.ts";
 
 export const COMPLETION_ROUTES: readonly CompletionRoute[] = [
   { path: "/v1/chat/completions", format: "openai-chat" },
   { path: "/v1/completions", format: "openai-completions" },
-  { path: "/v1/responses", format: "openai-responses" },
+  {
+    path: "/v1/responses",
+    format: "openai-responses",
+    isStateful: true,
+    compactPath: "/v1/responses/compact",
+  },
   { path: "/v1/messages", format: "anthropic", countPath: "/v1/messages/count_tokens" },
   { path: "/v1/embeddings", format: "embeddings" },
   { path: "/v1/rerank", format: "rerank" },
@@ -27,12 +34,15 @@ export const COMPLETION_ROUTES: readonly CompletionRoute[] = [
 
 export function registerCompletions(server: FastifyInstance, edge: CallContext): void {
   for (const route of edge.formats.routes) {
-    const { path, format: name, countPath } = route;
+    const { path, format: name, countPath, compactPath } = route;
     const format = edge.formats.named(name);
     const isStream = route.isStream === true;
     post(server, path, (request, reply) => {
+      if (route.isStateful === true) return answerResponse(format, { request, reply }, edge);
       return answerIn(format, { request, reply, target: targetOf(request, isStream) }, edge);
     });
+    if (compactPath !== undefined)
+      post(server, compactPath, (request, reply) => compact(format, { request, reply }, edge));
     const counting = format.endpoint === undefined ? format.counting : undefined;
     if (countPath === undefined || counting === undefined) continue;
     // A local estimate, free of charge.

@@ -112,16 +112,17 @@ const completionFields = {
 const CompletionSchema = named("Completion", { ...completionFields, usage: ChatUsage, service: ServiceSchema });
 const CompletionChunkSchema = named("CompletionChunk", { ...completionFields, service: Type.Optional(ServiceSchema) });
 
-const ResponseSchema = named("Response", {
+/** Usage and `service` come with the answer: a response in the background has neither before it. */
+export const ResponseSchema = named("Response", {
   id: AnyText,
   object: Type.Literal("response"),
   created_at: Integer,
-  status: listed(["completed", "incomplete"]),
+  status: listed(["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]),
   incomplete_details: nullable(Type.Object({ reason: AnyText })),
   model: AnyText,
   output: Type.Array(Type.Unsafe<object>({ type: "object", required: ["id", "type"] })),
-  usage: Type.Object({ input_tokens: Integer, output_tokens: Integer, total_tokens: Integer }),
-  service: ServiceSchema,
+  usage: nullable(Type.Object({ input_tokens: Integer, output_tokens: Integer, total_tokens: Integer })),
+  service: nullable(ServiceSchema),
 });
 
 const ResponseEventSchema = named("ResponseEvent", {
@@ -134,6 +135,8 @@ const EmbeddingsSchema = named("Embeddings", {
   data: Type.Array(Type.Object({ embedding: Type.Union([Type.Array(Type.Number()), AnyText]) })),
   usage: Type.Object({ prompt_tokens: Integer }),
 });
+
+export const RESPONSE_STREAM = eventStream(ResponseEventSchema);
 
 const MessageSchema = named("Message", {
   id: AnyText,
@@ -201,7 +204,7 @@ export const V1_OPERATIONS: readonly Operation[] = [
   v1("createResponse", "post", "/v1/responses", {
     summary: "The same in OpenAI's Responses format",
     body: json(ResponsesRequestSchema, { model: "auto", input: "What is the capital of France?" }),
-    response: { ...json(ResponseSchema), ...eventStream(ResponseEventSchema) },
+    response: { ...json(ResponseSchema), ...RESPONSE_STREAM },
     parameters: [idempotencyKey],
     errors: COMPLETION_ERRORS,
   }),
@@ -269,7 +272,7 @@ export const V1_OPERATIONS: readonly Operation[] = [
 ];
 
 type Details = Pick<Operation, "summary" | "response"> &
-  Partial<Pick<Operation, "parameters" | "body" | "errors">> & { readonly errorSchema?: TSchema };
+  Partial<Pick<Operation, "parameters" | "body" | "isBodyOptional" | "errors">> & { readonly errorSchema?: TSchema };
 
 /** An operation that needs an API key. */
 export function v1(id: string, method: Method, path: string, details: Details): Operation {

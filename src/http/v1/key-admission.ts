@@ -8,7 +8,7 @@ import type { Caller } from "../../gateway/call.ts";
 import { requireCredits } from "../../gateway/reserve.ts";
 import type { PublicContext } from "../context.ts";
 import { declaredLength } from "../exchange/body.ts";
-import { whenOver } from "../exchange/disconnect.ts";
+import { whenDone } from "../exchange/disconnect.ts";
 import { routeOf } from "../exchange/request-format.ts";
 import { isLarge } from "../overload/body-budget.ts";
 
@@ -21,13 +21,14 @@ export type AdmitRequest = (request: FastifyRequest, reply: FastifyReply) => Pro
 export function createKeyAdmission(context: KeyAdmissionContext): AdmitRequest {
   const countCall = createCallCounter(context);
   const inFlight = new InFlightByKey(context.settings.limits.inFlightPerKey);
-  const takePlace = ({ caller }: FastifyRequest, reply: FastifyReply): void => {
+  const takePlace = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { caller } = request;
     const leave = caller === null ? null : inFlight.enter(caller.key.id);
     if (leave === null) {
       context.metrics.shed("key_in_flight");
       throw tooManyInFlight(inFlight.most);
     }
-    whenOver(reply.raw, leave);
+    whenDone(request, reply, leave);
   };
   return (request, reply) => {
     const counted = countCall(request, reply);

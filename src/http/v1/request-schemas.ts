@@ -207,6 +207,22 @@ export const ResponsesRequestSchema = named(
     stream: optional(Flag),
     stream_options: optional(AnyObject),
     store: optional(Flag),
+    background: optional(Flag),
+    previous_response_id: optional(AnyText),
+    conversation: optional(Type.Union([AnyText, Type.Object({ id: AnyText })])),
+    ...controls,
+  },
+  { ...open, allOf: PROFILE_NEEDS },
+);
+
+/** The conversation to compact; the rest of a request is not read. */
+export const CompactRequestSchema = named(
+  "CompactRequest",
+  {
+    model: optional(AnyText),
+    input: optional(Type.Union([AnyText, Type.Array(InputItem)])),
+    instructions: optional(AnyText),
+    previous_response_id: optional(AnyText),
     ...controls,
   },
   { ...open, allOf: PROFILE_NEEDS },

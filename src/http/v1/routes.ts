@@ -8,6 +8,8 @@ import { registerCompletions } from "./completions.ts";
 import { createCreditCheck, createKeyAdmission } from "./key-admission.ts";
 import { registerModels } from "./models.ts";
 import { RequestRecording } from "./record.ts";
+import { registerConversations } from "./responses/conversations.ts";
+import { registerStoredResponses } from "./responses/stored.ts";
 import { registerDebug } from "./routing-debug.ts";
 
 declare module "fastify" {
@@ -39,5 +41,7 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     registerCompletions(v1, edge);
     registerDebug(v1, edge);
     registerModels(v1, edge);
+    registerStoredResponses(v1, edge);
+    registerConversations(v1, edge);
   });
 }

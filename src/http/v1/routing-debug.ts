@@ -14,19 +14,27 @@ import { invalid, type JsonObject, readChoice, readInteger, readString } from ".
 import type { ParsedBody } from "../../formats/wire/json-source.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
+import { expand } from "../../gateway/state/expand.ts";
+import { readState } from "../../gateway/state/read-state.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import { callerOf } from "./key-admission.ts";
 
 export function registerDebug(
   server: FastifyInstance,
-  { formats, services }: Pick<CallContext, "formats" | "services">,
+  { formats, services, state }: Pick<CallContext, "formats" | "services" | "state">,
 ): void {
   server.post("/v1/routing/debug", async (request) => {
     const headers = request.headers as ClientHeaders;
-    const parsed = await parsedBodyOf(request);
-    const asked = readDebug(formats.sentBy(headers, parsed.body), parsed, headers);
-    const decision = route(asked.request, callerOf(request), services);
+    const sent = await parsedBodyOf(request);
+    const caller = callerOf(request);
+    const format = formats.sentBy(headers, sent.body);
+    const isStateful = formats.routes.some((row) => row.format === format.name && row.isStateful === true);
+    const { accountId } = caller.key;
+    // The decision depends on the whole conversation, as in a live request.
+    const parsed = isStateful ? await expand(sent, { accountId, fields: readState(sent.body) }, state) : sent;
+    const asked = readDebug(format, parsed, headers);
+    const decision = route(asked.request, caller, services);
     return { decision: { ...writeDecision(decision), ...previewChanges(asked, decision, services) } };
   });
 }

@@ -49,11 +49,12 @@ describe("a whole answer", () => {
       temperature: 0.5,
     });
     expect(response).toEqual({
-      id: expect.stringMatching(/^resp_[a-f0-9]{32}$/),
+      id: expect.stringMatching(/^resp_[a-f0-9]{48}$/),
       object: "response",
       created_at: expect.any(Number),
       status: "completed",
       background: false,
+      conversation: null,
       error: null,
       incomplete_details: null,
       instructions: "Be brief.",
@@ -75,7 +76,7 @@ describe("a whole answer", () => {
       prompt_cache_key: null,
       reasoning: { effort: null, summary: null },
       safety_identifier: null,
-      store: false,
+      store: true,
       temperature: 0.5,
       text: { format: { type: "text" } },
       tool_choice: "auto",

@@ -71,6 +71,7 @@ function begin(send: () => Promise<Reply>) {
     traceContext: null,
     observer,
     idempotencyId: null,
+    state: null,
   } as unknown as Call;
   return { state, reports, ledger, done: complete(call, services) };
 }

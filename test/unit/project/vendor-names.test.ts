@@ -13,6 +13,7 @@ const DESCRIPTIONS = [
   "http/pages/",
   "http/v1/contract.ts",
   "http/v1/gemini-contract.ts",
+  "http/v1/responses/contract.ts",
   "http/v1/request-schemas.ts",
 ];
 

@@ -1,0 +1,97 @@
+// Stored responses and conversations of the Responses API, and the ports of their stores. Content is JSON here; the store
+// seals it. Whatever belongs to another account does not exist.
+
+/** An input or output item, or a whole response, as it goes over the wire. */
+export type JsonItem = Readonly<Record<string, unknown>>;
+
+/** `in_progress` is for background responses only: others are stored when they are over. */
+export type ResponseStatus = "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+
+/** The name of a stored thing: ids of two accounts may be equal. */
+export interface OwnedId {
+  readonly accountId: string;
+  readonly id: string;
+}
+
+export interface StoredResponse extends OwnedId {
+  /** The response it continues; null for the first one. */
+  readonly parentId: string | null;
+  readonly status: ResponseStatus;
+  readonly isBackground: boolean;
+  readonly createdAtMs: number;
+  readonly content: ResponseContent;
+}
+
+/** What is sealed. */
+export interface ResponseContent {
+  /** Its own input, without what came before. Each item has an id. */
+  readonly input: readonly JsonItem[];
+  /** As the client got it, and with encrypted reasoning. */
+  readonly response: JsonItem;
+  /** The stream as it was sent, for background responses that stream; null for others. */
+  readonly events: string | null;
+}
+
+/** Items to be added to a conversation, each with an id. */
+export interface Addition {
+  readonly conversationId: string;
+  readonly items: readonly JsonItem[];
+}
+
+export interface ResponseStore {
+  /** Stores a response, and adds its items to a conversation in the same transaction. */
+  insert(response: StoredResponse, addition: Addition | null): Promise<void>;
+  /** Ends a response in progress. False when it was cancelled, deleted or given up meanwhile: then nothing is written. */
+  finish(response: StoredResponse, addition: Addition | null): Promise<boolean>;
+  find(name: OwnedId): Promise<StoredResponse | null>;
+  /** A response and those before it, the newest first, at most `max` of them. */
+  chain(name: OwnedId, max: number): Promise<readonly StoredResponse[]>;
+  /** Marks a response in progress as cancelled. */
+  cancel(name: OwnedId): Promise<void>;
+  /** False when it does not exist. */
+  remove(name: OwnedId): Promise<boolean>;
+  /** The items with these ids, in stored responses and conversations. Those not found are left out. */
+  items(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonItem>>;
+}
+
+/** Work on all accounts at once, for the process that keeps the tables small. */
+export interface ResponseUpkeepStore {
+  /** Those of this process that are in progress no more, among the given ones. */
+  stopped(names: readonly OwnedId[]): Promise<readonly OwnedId[]>;
+  /** Marks as failed what is in progress in no process that is known. The ledger's upkeep forgets those that died. */
+  failAbandoned(): Promise<number>;
+  /** Deletes at most `limit` responses and conversations that are older than this, or unused since. */
+  deleteBefore(cutoffMs: number, limit: number): Promise<number>;
+  /** Deletes the oldest of an account until it has at most so many bytes. */
+  trim(accountId: string, maxBytes: number): Promise<number>;
+  /** The accounts with more than so many bytes. */
+  oversized(maxBytes: number): Promise<readonly string[]>;
+}
+
+export interface Conversation extends OwnedId {
+  readonly createdAtMs: number;
+  readonly metadata: JsonItem;
+}
+
+/** A part of a list: after which item, in which order, and how many. */
+export interface ItemPage {
+  /** Only the item with this id, if it is there. */
+  readonly only?: string;
+  readonly after: string | null;
+  readonly isNewestFirst: boolean;
+  readonly limit: number;
+}
+
+export interface ConversationStore {
+  create(conversation: Conversation, items: readonly JsonItem[]): Promise<void>;
+  find(name: OwnedId): Promise<Conversation | null>;
+  /** False when it does not exist. */
+  update(name: OwnedId, metadata: JsonItem): Promise<boolean>;
+  remove(name: OwnedId): Promise<boolean>;
+  /** Adds items at the end. False when the conversation does not exist. */
+  append(name: OwnedId, items: readonly JsonItem[]): Promise<boolean>;
+  /** Items in their order; null when the conversation, or the item to begin after, does not exist. */
+  list(name: OwnedId, page: ItemPage): Promise<readonly JsonItem[] | null>;
+  /** False when there is no such item. */
+  removeItem(name: OwnedId, itemId: string): Promise<boolean>;
+}

@@ -1,0 +1,72 @@
+// Compaction of a conversation: what the model is asked for, and what takes the place of the history afterwards. The
+// history goes to the model as plain text, so that any vendor's model can read tool calls it has no tools for.
+
+import type { JsonItem } from "../../../core/responses/stored.ts";
+import { isObject, type JsonObject } from "../../wire/fields.ts";
+
+/** Begins what we seal: other vendors' compactions are theirs to read. */
+const OURS = "switchyard.";
+
+/** The sealed summary in a compaction item; null for every other item. */
+export function sealedSummary({ type, encrypted_content: content }: JsonItem): string | null {
+  const isOurs = type === "compaction" && typeof content === "string" && content.startsWith(OURS);
+  return isOurs ? content.slice(OURS.length) : null;
+}
+
+export function compactionItem(id: string, sealed: string): JsonItem {
+  return { type: "compaction", id, encrypted_content: `${OURS}${sealed}` };
+}
+
+/** What the model sees in place of the compaction item. */
+export function summaryMessage(summary: string): JsonItem {
+  const text = `Summary of the conversation so far:\n\n${summary}`;
+  return { type: "message", role: "user", content: [{ type: "input_text", text }] };
+}
+
+const ASK = [
+  "You summarize a conversation between a user and an assistant so that the assistant can continue it from your summary alone.",
+  "Keep the user's goals and constraints, decisions and their reasons, facts, names, numbers, file paths, the results of tool calls that still matter, and what is left to do.",
+  "Write in the language of the conversation. Write the summary only.",
+].join(" ");
+
+/** The request for the summary. Routing controls and the model are those of the client's request. */
+export function summaryRequest(body: JsonObject, history: readonly JsonItem[]): JsonObject {
+  const controls = Object.entries(body).filter(([name]) => name === "model" || name.startsWith("service_"));
+  const instructions =
+    typeof body.instructions === "string" ? `\n\nThe assistant's instructions: ${body.instructions}` : "";
+  return {
+    ...Object.fromEntries(controls),
+    instructions: ASK,
+    input: `Summarize this conversation.${instructions}\n\n<conversation>\n${transcript(history)}\n</conversation>`,
+    store: false,
+  };
+}
+
+/** The messages of the user, which a compaction keeps as they are. */
+export function userMessages(items: readonly JsonItem[]): readonly JsonItem[] {
+  return items.filter(({ type, role }) => role === "user" && (type ?? "message") === "message");
+}
+
+function transcript(items: readonly JsonItem[]): string {
+  return items
+    .map(lineOf)
+    .filter((line) => line !== "")
+    .join("\n\n");
+}
+
+function lineOf(item: JsonItem): string {
+  const { type = "message", role, name } = item;
+  if (type === "message") return `${String(role)}: ${contentText(item.content)}`;
+  if (type === "reasoning") return "";
+  if (type === "function_call") return `assistant calls ${String(name)}: ${String(item.arguments)}`;
+  if (type === "custom_tool_call") return `assistant calls ${String(name)}: ${String(item.input)}`;
+  if (type === "function_call_output" || type === "custom_tool_call_output")
+    return `result: ${contentText(item.output)}`;
+  return `${String(type)}: ${JSON.stringify(item)}`;
+}
+
+function contentText(content: unknown): string {
+  if (typeof content === "string") return content;
+  const parts = (Array.isArray(content) ? content : []).filter(isObject);
+  return parts.map(({ type, text }) => (typeof text === "string" ? text : `[${String(type)}]`)).join("\n");
+}

@@ -1,0 +1,76 @@
+// Items of the Responses format as they are stored: input in one shape with an id for each item, and what a client may
+// see of them.
+
+import type { JsonItem } from "../../../core/responses/stored.ts";
+import { isObject } from "../../wire/fields.ts";
+import { itemType } from "../items.ts";
+
+/** How ids begin, by the type of the item. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  message: "msg",
+  reasoning: "rs",
+  function_call: "fc",
+  function_call_output: "fco",
+  custom_tool_call: "ctc",
+  custom_tool_call_output: "ctco",
+  compaction: "cmp",
+};
+
+/** A text stands for one message of the user. What is no item is left to the reader of the request, which refuses it. */
+export function inputItems(input: unknown): readonly JsonItem[] {
+  if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
+  return Array.isArray(input) ? input.filter(isObject) : [];
+}
+
+/** As lists show them: with type, id and content parts. `stem` makes the ids unique. */
+export function storedItems(items: readonly JsonItem[], stem: string): readonly JsonItem[] {
+  return items.map((item, index) => {
+    const type = typeof item.type === "string" ? item.type : "message";
+    const id = typeof item.id === "string" ? item.id : `${PREFIXES[type] ?? "item"}_${stem}${index.toString(36)}`;
+    return type === "message"
+      ? { ...item, type, id, status: item.status ?? "completed", content: contentParts(item) }
+      : { ...item, type, id };
+  });
+}
+
+function contentParts({ role, content }: JsonItem): unknown {
+  if (typeof content !== "string") return content;
+  return role === "assistant"
+    ? [{ type: "output_text", text: content, annotations: [] }]
+    : [{ type: "input_text", text: content }];
+}
+
+/** The id that a reference names; null for every other item. */
+export function referencedId(item: JsonItem): string | null {
+  return itemType(item) === "item_reference" && typeof item.id === "string" ? item.id : null;
+}
+
+export function outputItems({ output }: JsonItem): readonly JsonItem[] {
+  return Array.isArray(output) ? output.filter(isObject) : [];
+}
+
+/** Without encrypted reasoning, which is stored for later turns whether the client asked for it or not. */
+export function visibleItem(item: JsonItem): JsonItem {
+  if (item.type !== "reasoning" || item.encrypted_content === undefined) return item;
+  const { encrypted_content: _, ...visible } = item;
+  return visible;
+}
+
+export function visibleResponse(response: JsonItem): JsonItem {
+  return Array.isArray(response.output) ? { ...response, output: outputItems(response).map(visibleItem) } : response;
+}
+
+/** A page of a list. `items` has one more than the page, where there are more. */
+export function writeItemList(
+  items: readonly JsonItem[],
+  { limit, showsEncrypted }: { readonly limit: number; readonly showsEncrypted: boolean },
+): JsonItem {
+  const shown = items.slice(0, limit).map((item) => (showsEncrypted ? item : visibleItem(item)));
+  return {
+    object: "list",
+    data: shown,
+    first_id: shown[0]?.id ?? null,
+    last_id: shown.at(-1)?.id ?? null,
+    has_more: items.length > limit,
+  };
+}

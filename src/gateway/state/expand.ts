@@ -1,0 +1,159 @@
+// Expands a Responses request before its codec reads it: the history it continues, the items it names and the summaries
+// it carries take their place in `input`. Routing, money and every provider then see the whole conversation.
+
+import { GatewayError } from "../../core/errors.ts";
+import type { JsonItem, StoredResponse } from "../../core/responses/stored.ts";
+import { sealedSummary, summaryMessage } from "../../formats/openai-responses/stored/compaction.ts";
+import { inputItems, outputItems, referencedId } from "../../formats/openai-responses/stored/items.ts";
+import { isObject } from "../../formats/wire/fields.ts";
+import { type ParsedBody, scanBody, spliceFields } from "../../formats/wire/json-source.ts";
+import type { StateFields } from "./read-state.ts";
+import type { StateServices } from "./services.ts";
+
+/** More turns than this are compacted, or kept in a conversation. */
+const CHAIN_MAX = 1_000;
+/** Read at once from a conversation; one with more items is too long for any model. */
+const ITEMS_MAX = 10_000;
+
+/** A request with its history, and what of it is new. */
+export interface Expanded extends ParsedBody {
+  /** The request's own input, with references resolved. */
+  readonly ownItems: readonly JsonItem[];
+}
+
+type ExpandServices = Pick<StateServices, "responses" | "conversations" | "compactions" | "conversationBytes">;
+
+/** Whose request it is, and what it says about state. */
+export interface Continuation {
+  readonly accountId: string;
+  readonly fields: Pick<StateFields, "previousId" | "conversationId">;
+}
+
+export async function expand(
+  parsed: ParsedBody,
+  continuation: Continuation,
+  services: ExpandServices,
+): Promise<Expanded> {
+  if (!isReadable(parsed.body.input)) return { ...parsed, ownItems: [] };
+  const given = inputItems(parsed.body.input);
+  const { ownItems, items } = await gather(given, continuation, services);
+  const input = await openSummaries(items, continuation.accountId, services);
+  // Nothing of it uses state: the client's own bytes go on.
+  if (input === given) return { ...parsed, ownItems };
+  const source = scanBody(spliceFields(parsed.source, new Map([["input", JSON.stringify(input)]])));
+  return { source, body: { ...parsed.body, input }, ownItems };
+}
+
+/** Everything that was said, summaries still sealed. The list itself when the request uses no state. */
+export async function gather(
+  given: readonly JsonItem[],
+  { accountId, fields }: Continuation,
+  services: ExpandServices,
+): Promise<{ readonly ownItems: readonly JsonItem[]; readonly items: readonly JsonItem[] }> {
+  const ownItems = await resolveReferences(given, accountId, services);
+  const history = await historyOf(accountId, fields, services);
+  if (history.length === 0) return { ownItems, items: ownItems };
+  const items = [...history, ...ownItems];
+  if (Buffer.byteLength(JSON.stringify(items)) > services.conversationBytes) throw tooLarge(services);
+  return { ownItems, items };
+}
+
+/** Whatever else it is, the codec refuses. */
+function isReadable(input: unknown): boolean {
+  return (input ?? null) === null || typeof input === "string" || (Array.isArray(input) && input.every(isObject));
+}
+
+/** What came before the request; empty for one that continues nothing. */
+async function historyOf(
+  accountId: string,
+  { previousId, conversationId }: Pick<StateFields, "previousId" | "conversationId">,
+  services: ExpandServices,
+): Promise<readonly JsonItem[]> {
+  if (previousId !== null) return chainItems(accountId, previousId, services);
+  if (conversationId === null) return [];
+  const page = { after: null, isNewestFirst: false, limit: ITEMS_MAX + 1 };
+  const items = await services.conversations.list({ accountId, id: conversationId }, page);
+  if (items === null) throw conversationNotFound(conversationId);
+  if (items.length > ITEMS_MAX) throw tooLarge(services);
+  return items;
+}
+
+async function chainItems(accountId: string, id: string, { responses }: ExpandServices): Promise<readonly JsonItem[]> {
+  const chain = await responses.chain({ accountId, id }, CHAIN_MAX);
+  const oldest = chain.at(-1);
+  if (oldest === undefined) throw previousNotFound(id);
+  if (chain.length === CHAIN_MAX && oldest.parentId !== null) {
+    const message = `The conversation has more than ${CHAIN_MAX} responses. Compact it with POST /v1/responses/compact.`;
+    throw new GatewayError("badRequest", message, { code: "conversation_too_long", param: "previous_response_id" });
+  }
+  // A response in the middle was deleted or has expired. To leave it out would change what was said.
+  if (oldest.parentId !== null) throw previousNotFound(oldest.parentId);
+  const unfinished = chain.find(({ status }) => status !== "completed" && status !== "incomplete");
+  if (unfinished !== undefined) throw notCompleted(unfinished);
+  return chain.toReversed().flatMap(({ content }) => [...content.input, ...outputItems(content.response)]);
+}
+
+/** The same list when it has no references. */
+export async function resolveReferences(
+  items: readonly JsonItem[],
+  accountId: string,
+  { responses }: Pick<StateServices, "responses">,
+): Promise<readonly JsonItem[]> {
+  const ids = items.flatMap((item) => referencedId(item) ?? []);
+  if (ids.length === 0) return items;
+  const found = await responses.items(accountId, [...new Set(ids)]);
+  return items.map((item) => {
+    const id = referencedId(item);
+    const resolved = id === null ? item : found.get(id);
+    if (resolved === undefined) throw itemNotFound(String(id));
+    return resolved;
+  });
+}
+
+/** The same list when it has no summaries of ours. */
+export async function openSummaries(
+  items: readonly JsonItem[],
+  accountId: string,
+  { compactions }: Pick<StateServices, "compactions">,
+): Promise<readonly JsonItem[]> {
+  if (!items.some((item) => sealedSummary(item) !== null)) return items;
+  return Promise.all(
+    items.map(async (item) => {
+      const sealed = sealedSummary(item);
+      if (sealed === null) return item;
+      const summary = await compactions.open(sealed, accountId).catch((cause: unknown) => {
+        const message = "A compaction item in 'input' cannot be opened. It is damaged, or it is another account's.";
+        throw new GatewayError("badRequest", message, { code: "invalid_compaction", param: "input", cause });
+      });
+      return summaryMessage(summary);
+    }),
+  );
+}
+
+function previousNotFound(id: string): GatewayError {
+  return new GatewayError("badRequest", `Previous response with id '${id}' not found.`, {
+    code: "previous_response_not_found",
+    param: "previous_response_id",
+  });
+}
+
+function notCompleted({ id, status }: StoredResponse): GatewayError {
+  return new GatewayError("badRequest", `Response '${id}' cannot be continued: its status is ${status}.`, {
+    code: "previous_response_not_completed",
+    param: "previous_response_id",
+  });
+}
+
+export function conversationNotFound(id: string): GatewayError {
+  return new GatewayError("notFound", `Conversation with id '${id}' not found.`, { code: "conversation_not_found" });
+}
+
+function itemNotFound(id: string): GatewayError {
+  const message = `Item with id '${id}' not found. Items are kept only when 'store' is not false.`;
+  return new GatewayError("notFound", message, { code: "item_not_found", param: "input" });
+}
+
+function tooLarge({ conversationBytes }: ExpandServices): GatewayError {
+  const message = `The conversation is longer than ${conversationBytes} bytes or ${ITEMS_MAX} items. Compact it with POST /v1/responses/compact.`;
+  return new GatewayError("badRequest", message, { code: "conversation_too_large", param: "input" });
+}

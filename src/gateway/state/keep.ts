@@ -1,0 +1,162 @@
+// Keeps the response of one call: it is stored after it is complete and before its end is sent. A response that cannot be
+// stored goes out all the same and says so.
+
+import { GatewayError } from "../../core/errors.ts";
+import type { Addition, JsonItem, ResponseStatus, StoredResponse } from "../../core/responses/stored.ts";
+import type { StreamWriter } from "../../formats/format.ts";
+import { lastResponse, unstoredEvents, visibleEvents } from "../../formats/openai-responses/stored/events.ts";
+import { outputItems, storedItems, visibleResponse } from "../../formats/openai-responses/stored/items.ts";
+import type { CallState } from "../call.ts";
+import type { StateFields } from "./read-state.ts";
+import type { StateServices } from "./services.ts";
+
+export interface KeepTerms {
+  readonly accountId: string;
+  readonly requestId: string;
+  /** The id of the response without its prefix. */
+  readonly answerId: string;
+  readonly fields: StateFields;
+  readonly ownItems: readonly JsonItem[];
+  /** Whether the client asked for encrypted reasoning. It is stored either way. */
+  readonly showsEncrypted: boolean;
+  readonly isStream: boolean;
+}
+
+/** Of a call whose client may be gone. */
+export interface BackgroundKeeper extends CallState {
+  /** Stores the response in progress. What is kept later waits for it. */
+  begin(response: JsonItem): Promise<void>;
+  /** Ends a response that did not come to its own end. Does nothing after one that did. */
+  fail(error: unknown): Promise<void>;
+}
+
+export function createKeeper(terms: KeepTerms, services: StateServices): BackgroundKeeper {
+  const { fields, answerId, showsEncrypted } = terms;
+  const input = storedItems(terms.ownItems, `${answerId}i`);
+  const keepsEvents = fields.isBackground && terms.isStream;
+  let begun: { readonly response: JsonItem; readonly stored: Promise<void> } | null = null;
+  let events = "";
+  let failure: GatewayError | null = null;
+  let isOver = false;
+
+  async function keep(response: JsonItem, status: ResponseStatus): Promise<boolean> {
+    isOver = true;
+    const content = { input, response, events: keepsEvents ? events : null };
+    return write(toStored(terms, { status, content }, services), { terms, begun: begun?.stored ?? null }, services);
+  }
+
+  const shown = (response: JsonItem): JsonItem => (showsEncrypted ? response : visibleResponse(response));
+
+  return {
+    answerId,
+    async keepWhole(bytes) {
+      const response = JSON.parse(bytes.toString("utf8")) as JsonItem;
+      const isKept = await keep(response, endOf(response));
+      const visible = shown(response);
+      if (isKept && visible === response) return bytes;
+      return Buffer.from(JSON.stringify(isKept ? visible : { ...visible, store: false }));
+    },
+    watching(writer) {
+      return watched(writer, {
+        shows: (text) => {
+          if (keepsEvents) events += text;
+          return showsEncrypted ? text : visibleEvents(text);
+        },
+        failed: (error) => {
+          failure = error;
+        },
+      });
+    },
+    async keepClosing(text) {
+      events += text;
+      const response = lastResponse(text);
+      if (response === null) return text;
+      const isKept = await keep(response, endOf(response));
+      const said = isKept ? text : unstoredEvents(text);
+      return showsEncrypted ? said : visibleEvents(said);
+    },
+    begin(response) {
+      const stored = toStored(terms, { status: "in_progress", content: { input, response, events: null } }, services);
+      begun = { response, stored: services.responses.insert(stored, null) };
+      return begun.stored;
+    },
+    async fail(error) {
+      if (isOver || begun === null) return;
+      await keep({ ...begun.response, status: "failed", error: toError(failure ?? error) }, "failed");
+    },
+  };
+}
+
+/** False when it could not be stored; the log says why. */
+async function write(
+  stored: StoredResponse,
+  { terms, begun }: { readonly terms: KeepTerms; readonly begun: Promise<void> | null },
+  { responses, log }: StateServices,
+): Promise<boolean> {
+  const { accountId, requestId, fields } = terms;
+  try {
+    await begun;
+    const addition = additionOf(fields, stored);
+    if (begun === null) await responses.insert(stored, addition);
+    else await responses.finish(stored, addition);
+    return true;
+  } catch (error) {
+    log.error(
+      { event: "response.store_failed", requestId, accountId, responseId: stored.id, err: error },
+      "response could not be stored; it was answered with store: false",
+    );
+    return false;
+  }
+}
+
+/** A writer whose text is looked at before the client gets it. */
+function watched(
+  writer: StreamWriter,
+  { shows, failed }: { readonly shows: (text: string) => string; readonly failed: (error: GatewayError) => void },
+): StreamWriter {
+  return {
+    ping: writer.ping,
+    write: (chunks) => shows(writer.write(chunks)),
+    // Kept, and shown, by keepClosing.
+    end: (service, usage) => writer.end(service, usage),
+    fail(error) {
+      failed(error);
+      return shows(writer.fail(error));
+    },
+  };
+}
+
+function toStored(
+  { accountId, answerId, fields }: KeepTerms,
+  { status, content }: Pick<StoredResponse, "status" | "content">,
+  { now }: Pick<StateServices, "now">,
+): StoredResponse {
+  return {
+    accountId,
+    id: responseIdOf(answerId),
+    parentId: fields.previousId,
+    status,
+    isBackground: fields.isBackground,
+    createdAtMs: now(),
+    content,
+  };
+}
+
+export function responseIdOf(answerId: string): string {
+  return `resp_${answerId}`;
+}
+
+function endOf({ status }: JsonItem): ResponseStatus {
+  return status === "incomplete" ? "incomplete" : "completed";
+}
+
+/** A response that failed adds nothing to its conversation. */
+function additionOf({ conversationId }: StateFields, { status, content }: StoredResponse): Addition | null {
+  if (conversationId === null || status === "failed") return null;
+  return { conversationId, items: [...content.input, ...outputItems(content.response)] };
+}
+
+function toError(error: unknown): JsonItem {
+  const known = error instanceof GatewayError ? error : new GatewayError("internal", "Internal error.");
+  return { code: known.details.code ?? "server_error", message: known.message };
+}

@@ -1,0 +1,18 @@
+// The services behind stored responses and conversations. `app/state.ts` builds them once.
+
+import type { Log } from "../../core/log.ts";
+import type { ConversationStore, ResponseStore } from "../../core/responses/stored.ts";
+import type { Sealer } from "../../store/secret/seal.ts";
+import type { BackgroundRuns } from "./background.ts";
+
+export interface StateServices {
+  readonly responses: ResponseStore;
+  readonly conversations: ConversationStore;
+  /** For summaries that clients carry. */
+  readonly compactions: Sealer;
+  readonly runs: BackgroundRuns;
+  /** The most bytes that a continued conversation may have. */
+  readonly conversationBytes: number;
+  readonly log: Log;
+  readonly now: () => number;
+}

@@ -1,0 +1,73 @@
+// POST /v1/responses/compact: a model summarizes the conversation, and the summary goes to the client as a sealed item.
+// It is an ordinary call: routed, reserved and charged as any other.
+
+import type { FastifyReply } from "fastify";
+import { GatewayError } from "../../../core/errors.ts";
+import type { JsonItem } from "../../../core/responses/stored.ts";
+import type { CallFormat } from "../../../formats/format.ts";
+import { compactionItem, summaryRequest, userMessages } from "../../../formats/openai-responses/stored/compaction.ts";
+import { inputItems, outputItems, storedItems } from "../../../formats/openai-responses/stored/items.ts";
+import { invalid, isObject } from "../../../formats/wire/fields.ts";
+import { parseBody } from "../../../formats/wire/json-source.ts";
+import type { Answer } from "../../../gateway/answer.ts";
+import { gather, openSummaries } from "../../../gateway/state/expand.ts";
+import { responseIdOf } from "../../../gateway/state/keep.ts";
+import { readState } from "../../../gateway/state/read-state.ts";
+import type { CallContext } from "../../context.ts";
+import { chargeAdded, parsedBodyOf } from "../../exchange/body.ts";
+import { answerRequest, type HttpExchange } from "../completion.ts";
+import { callerOf } from "../key-admission.ts";
+import { newAnswerId, readParsed } from "./create.ts";
+
+export async function compact(
+  format: CallFormat,
+  { request, reply }: HttpExchange,
+  edge: CallContext,
+): Promise<FastifyReply> {
+  const sent = await parsedBodyOf(request);
+  const { accountId } = callerOf(request).key;
+  const { previousId } = readState(sent.body);
+  const fields = { previousId, conversationId: null };
+  const { items } = await gather(readInput(sent.body.input), { accountId, fields }, edge.state);
+  if (items.length === 0)
+    throw invalid("input", "There is nothing to compact: send 'input' or 'previous_response_id'.");
+  const opened = await openSummaries(items, accountId, edge.state);
+  const asked = parseBody(Buffer.from(JSON.stringify(summaryRequest(sent.body, opened))));
+  chargeAdded(request, asked.source, sent.source);
+  const clientRequest = readParsed(format, request, asked);
+  const exchange = { format, clientRequest, request, reply, sentBytes: sent.source.bytes };
+  const answerId = newAnswerId(edge.now());
+  const change = async (answer: Answer): Promise<Answer> => {
+    if (answer.kind === "stream") return answer;
+    const response = JSON.parse(answer.bytes.toString("utf8")) as JsonItem;
+    const sealed = await edge.state.compactions.seal(summaryOf(response), accountId);
+    const kept = storedItems(userMessages(items), `${answerId}u`);
+    const compacted = {
+      id: responseIdOf(answerId),
+      object: "response.compaction",
+      created_at: Math.floor(edge.now() / 1000),
+      output: [...kept, compactionItem(`cmp_${answerId}`, sealed)],
+      usage: response.usage,
+      service: response.service,
+    };
+    return { ...answer, bytes: Buffer.from(JSON.stringify(compacted)) };
+  };
+  return answerRequest(exchange, edge, change);
+}
+
+function readInput(input: unknown): readonly JsonItem[] {
+  const isList = Array.isArray(input) && input.every(isObject);
+  if ((input ?? null) === null || typeof input === "string" || isList) return inputItems(input ?? []);
+  throw invalid("input", "'input' must be a string or an array of input items.");
+}
+
+/** A history that is replaced by nothing would be lost without a word. */
+function summaryOf(response: JsonItem): string {
+  const parts = outputItems(response).flatMap(({ content }) => (Array.isArray(content) ? content : []));
+  const text = parts.map((part) => (isObject(part) && typeof part.text === "string" ? part.text : "")).join("");
+  if (text.trim() !== "") return text;
+  throw new GatewayError("providersFailed", "The model returned no summary. Send the request again.", {
+    code: "no_summary",
+    retryAfterSeconds: 1,
+  });
+}

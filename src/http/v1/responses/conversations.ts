@@ -1,0 +1,128 @@
+// Conversations and their items. Responses that name a conversation read its items and add their own.
+
+import { randomBytes } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import { GatewayError } from "../../../core/errors.ts";
+import type { Conversation, JsonItem, OwnedId } from "../../../core/responses/stored.ts";
+import { inputItems, storedItems, visibleItem, writeItemList } from "../../../formats/openai-responses/stored/items.ts";
+import { invalid, isObject, type JsonObject, readObject } from "../../../formats/wire/fields.ts";
+import { conversationNotFound, resolveReferences } from "../../../gateway/state/expand.ts";
+import type { StateServices } from "../../../gateway/state/services.ts";
+import type { CallContext } from "../../context.ts";
+import { bodyOf, parsedBodyOf } from "../../exchange/body.ts";
+import { callerOf } from "../key-admission.ts";
+import { newAnswerId } from "./create.ts";
+import { type IdRequest, readPage, showsEncrypted, unknownItem } from "./paging.ts";
+
+/** As the vendor documents them. */
+export const ITEMS_AT_ONCE = 20;
+export const METADATA_MAX = { keys: 16, keyLength: 64, valueLength: 512 } as const;
+
+export function registerConversations(
+  server: FastifyInstance,
+  { state, now }: Pick<CallContext, "state" | "now">,
+): void {
+  const { conversations } = state;
+  const found = async (name: OwnedId): Promise<object> => {
+    const conversation = await conversations.find(name);
+    if (conversation === null) throw conversationNotFound(name.id);
+    return shown(conversation);
+  };
+
+  server.post("/v1/conversations", async (request) => {
+    const body = bodyOf(request).length === 0 ? {} : (await parsedBodyOf(request)).body;
+    const { accountId } = callerOf(request).key;
+    const metadata = readMetadata(body);
+    const items = await readItems(body, accountId, state);
+    const id = `conv_${newAnswerId(now())}`;
+    await conversations.create({ accountId, id, createdAtMs: now(), metadata }, items);
+    return found({ accountId, id });
+  });
+  server.get("/v1/conversations/:id", async (request: IdRequest) => found(nameOf(request)));
+  server.post("/v1/conversations/:id", async (request: IdRequest) => {
+    const { body } = await parsedBodyOf(request);
+    const name = nameOf(request);
+    if (!(await conversations.update(name, readMetadata(body)))) throw conversationNotFound(name.id);
+    return found(name);
+  });
+  server.delete("/v1/conversations/:id", async (request: IdRequest) => {
+    const name = nameOf(request);
+    if (!(await conversations.remove(name))) throw conversationNotFound(name.id);
+    return { id: name.id, object: "conversation.deleted", deleted: true };
+  });
+  registerItems(server, state);
+}
+
+function registerItems(server: FastifyInstance, state: StateServices): void {
+  const { conversations } = state;
+
+  server.get("/v1/conversations/:id/items", async (request: IdRequest) => {
+    const page = readPage(request.query);
+    const name = nameOf(request);
+    const items = await conversations.list(name, { ...page, limit: page.limit + 1 });
+    const { limit } = page;
+    if (items !== null) return writeItemList(items, { limit, showsEncrypted: showsEncrypted(request.query) });
+    throw (await conversations.find(name)) === null ? conversationNotFound(name.id) : unknownItem(String(page.after));
+  });
+  server.post("/v1/conversations/:id/items", async (request: IdRequest) => {
+    const { body } = await parsedBodyOf(request);
+    const name = nameOf(request);
+    if (!Array.isArray(body.items)) throw invalid("items", "'items' must be an array of items.");
+    const items = await readItems(body, name.accountId, state);
+    if (!(await conversations.append(name, items))) throw conversationNotFound(name.id);
+    return writeItemList(items, { limit: ITEMS_AT_ONCE, showsEncrypted: showsEncrypted(request.query) });
+  });
+  server.get("/v1/conversations/:id/items/:item", async (request: IdRequest) => {
+    const name = nameOf(request);
+    const { item: only } = request.params;
+    const items = await conversations.list(name, { only, after: null, isNewestFirst: false, limit: 1 });
+    if (items === null) throw conversationNotFound(name.id);
+    const [item] = items;
+    if (item === undefined) throw unknownItem(only);
+    return showsEncrypted(request.query) ? item : visibleItem(item);
+  });
+  server.delete("/v1/conversations/:id/items/:item", async (request: IdRequest) => {
+    const name = nameOf(request);
+    const conversation = await conversations.find(name);
+    if (conversation === null) throw conversationNotFound(name.id);
+    if (!(await conversations.removeItem(name, request.params.item))) throw unknownItem(request.params.item);
+    return shown(conversation);
+  });
+}
+
+function nameOf(request: IdRequest): OwnedId {
+  return { accountId: callerOf(request).key.accountId, id: request.params.id };
+}
+
+function shown({ id, createdAtMs, metadata }: Conversation): object {
+  return { id, object: "conversation", created_at: Math.floor(createdAtMs / 1000), metadata };
+}
+
+function readMetadata(body: JsonObject): JsonObject {
+  const metadata = readObject(body, "metadata") ?? {};
+  const entries = Object.entries(metadata);
+  const isFine = ([key, value]: [string, unknown]): boolean =>
+    key.length <= METADATA_MAX.keyLength && typeof value === "string" && value.length <= METADATA_MAX.valueLength;
+  if (entries.length <= METADATA_MAX.keys && entries.every(isFine)) return metadata;
+  const { keys, keyLength, valueLength } = METADATA_MAX;
+  const message = `'metadata' has at most ${keys} names of ${keyLength} characters with texts of ${valueLength}.`;
+  throw invalid("metadata", message);
+}
+
+/** Each with an id of its own. */
+async function readItems(body: JsonObject, accountId: string, state: StateServices): Promise<readonly JsonItem[]> {
+  const given = body.items ?? [];
+  if (!Array.isArray(given) || !given.every(isItem)) {
+    throw invalid("items", "'items' must be an array of items, each with a 'type' or a 'role'.");
+  }
+  if (given.length > ITEMS_AT_ONCE) {
+    const message = `At most ${ITEMS_AT_ONCE} items can be added at once.`;
+    throw new GatewayError("badRequest", message, { code: "too_many_items", param: "items" });
+  }
+  const items = await resolveReferences(inputItems(given), accountId, state);
+  return storedItems(items, `${randomBytes(20).toString("hex")}c`);
+}
+
+function isItem(item: unknown): boolean {
+  return isObject(item) && (typeof item.type === "string" || typeof item.role === "string");
+}

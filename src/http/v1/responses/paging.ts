@@ -1,0 +1,61 @@
+// QueryTexts parameters of stored responses, and lists of items. Behaviour 10.
+
+import type { FastifyRequest } from "fastify";
+import { GatewayError } from "../../../core/errors.ts";
+import type { ItemPage, JsonItem } from "../../../core/responses/stored.ts";
+import { wantsEncrypted } from "../../../formats/openai-responses/items.ts";
+import { invalid } from "../../../formats/wire/fields.ts";
+
+export type QueryTexts = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A request for something by its id. */
+export type IdRequest = FastifyRequest<{ Params: { id: string; item: string }; Querystring: QueryTexts }>;
+
+const LIMIT_DEFAULT = 20;
+export const LIMIT_MAX = 100;
+
+/** As the vendor has it: the newest first unless told otherwise. */
+export function readPage(query: QueryTexts): ItemPage {
+  const order = single(query, "order") ?? "desc";
+  if (order !== "asc" && order !== "desc") throw invalid("order", "'order' must be asc or desc.");
+  const limit = readWhole(query, "limit", { min: 1, max: LIMIT_MAX }) ?? LIMIT_DEFAULT;
+  return { after: single(query, "after"), isNewestFirst: order === "desc", limit };
+}
+
+export function readWhole(query: QueryTexts, name: string, range: { min: number; max: number }): number | null {
+  const text = single(query, name);
+  if (text === null) return null;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= range.min && value <= range.max) return value;
+  throw invalid(name, `'${name}' must be a whole number from ${range.min} to ${range.max}.`);
+}
+
+export function readFlag(query: QueryTexts, name: string): boolean {
+  const text = single(query, name) ?? "false";
+  if (text !== "true" && text !== "false") throw invalid(name, `'${name}' must be true or false.`);
+  return text === "true";
+}
+
+/** Whether encrypted reasoning is asked for. Clients write a list with brackets, without them, or with commas. */
+export function showsEncrypted(query: QueryTexts): boolean {
+  const given = [query.include, query["include[]"]].flat().flatMap((text) => text?.split(",") ?? []);
+  return wantsEncrypted({ include: given });
+}
+
+function single(query: QueryTexts, name: string): string | null {
+  const value = query[name];
+  if (value === undefined || typeof value === "string") return value ?? null;
+  throw invalid(name, `'${name}' is given more than once.`);
+}
+
+/** A page of items that are all at hand, with one more where there are more. */
+export function pageOf(items: readonly JsonItem[], { after, isNewestFirst, limit }: ItemPage): readonly JsonItem[] {
+  const ordered = isNewestFirst ? items.toReversed() : items;
+  const place = after === null ? -1 : ordered.findIndex(({ id }) => id === after);
+  if (after !== null && place < 0) throw unknownItem(after);
+  return ordered.slice(place + 1, place + 2 + limit);
+}
+
+export function unknownItem(id: string): GatewayError {
+  return new GatewayError("notFound", `Item with id '${id}' not found.`, { code: "item_not_found" });
+}

@@ -1,0 +1,42 @@
+// JSON at rest: sealed for its row. A row that cannot be opened counts as missing, and the operator is told.
+
+import type { OwnedId } from "../../core/responses/stored.ts";
+import type { Sealer } from "../secret/seal.ts";
+
+type Table = "responses" | "conversations" | "conversation_items";
+
+export interface SealedContent {
+  write(table: Table, name: OwnedId, value: unknown): Promise<string>;
+  /** Null when it cannot be opened: another secret sealed it, or somebody changed it. */
+  read<T>(table: Table, name: OwnedId, sealed: string): Promise<T | null>;
+}
+
+/** A row whose content does not open. */
+export interface UnreadableRow extends OwnedId {
+  readonly table: Table;
+}
+
+export interface ContentEvents {
+  readonly onUnreadable: (row: UnreadableRow) => void;
+  /** Told how many bytes an account is about to store. */
+  readonly onSealed?: (accountId: string, bytes: number) => void;
+}
+
+export function createSealedContent(sealer: Sealer, { onUnreadable, onSealed }: ContentEvents): SealedContent {
+  const about = (table: Table, { accountId, id }: OwnedId): string => JSON.stringify([table, accountId, id]);
+  return {
+    async write(table, name, value) {
+      const sealed = await sealer.seal(JSON.stringify(value), about(table, name));
+      onSealed?.(name.accountId, sealed.length);
+      return sealed;
+    },
+    async read(table, name, sealed) {
+      try {
+        return JSON.parse(await sealer.open(sealed, about(table, name)));
+      } catch {
+        onUnreadable({ table, accountId: name.accountId, id: name.id });
+        return null;
+      }
+    },
+  };
+}

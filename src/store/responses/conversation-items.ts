@@ -1,0 +1,57 @@
+// Rows of conversation items. They are appended in one transaction, so the items of one response stay together however
+// many requests end at once.
+
+import type { SqlRow, Statement } from "../../core/db.ts";
+import type { JsonItem, OwnedId } from "../../core/responses/stored.ts";
+import type { SealedContent } from "./content.ts";
+
+/** Statements for one batch. The first one affects no row when the conversation does not exist. */
+export type ItemWriter = (conversation: OwnedId, items: readonly JsonItem[]) => Promise<readonly Statement[]>;
+
+/** An item that is there already, by its id, stays where and as it is. */
+export function createItemWriter(sealed: SealedContent): ItemWriter {
+  return async ({ accountId, id: conversationId }, items) => {
+    const rows = await Promise.all(
+      items.map(async (item) => {
+        const id = String(item.id);
+        return { id, content: await sealed.write("conversation_items", rowName(accountId, conversationId, id), item) };
+      }),
+    );
+    const count = rows.length;
+    const bytes = rows.reduce((sum, { content }) => sum + content.length, 0);
+    const counted = {
+      sql: `UPDATE conversations SET next_position = next_position + $3, bytes = bytes + $4, used_at = $5
+        WHERE account_id = $1 AND id = $2`,
+      params: [accountId, conversationId, count, bytes, Date.now()],
+      expectRows: 1,
+    };
+    const inserts = rows.map(({ id, content }, index) => ({
+      sql: `INSERT INTO conversation_items (account_id, conversation_id, position, id, content, bytes)
+        SELECT account_id, id, next_position - $3, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS BIGINT)
+        FROM conversations WHERE account_id = $1 AND id = $2
+        ON CONFLICT (account_id, conversation_id, id) DO NOTHING`,
+      params: [accountId, conversationId, count - index, id, content, content.length],
+    }));
+    return [counted, ...inserts];
+  };
+}
+
+/** Rows with `conversation_id`, `id` and `content`; those that cannot be opened are left out. */
+export async function readItems(
+  sealed: SealedContent,
+  accountId: string,
+  rows: readonly SqlRow[],
+): Promise<readonly JsonItem[]> {
+  const read = ({ conversation_id, id, content }: SqlRow): Promise<JsonItem | null> =>
+    sealed.read<JsonItem>(
+      "conversation_items",
+      rowName(accountId, String(conversation_id), String(id)),
+      String(content),
+    );
+  return (await Promise.all(rows.map(read))).filter((item) => item !== null);
+}
+
+/** Two conversations may hold an item under the same id. */
+function rowName(accountId: string, conversationId: string, itemId: string): OwnedId {
+  return { accountId, id: `${conversationId} ${itemId}` };
+}

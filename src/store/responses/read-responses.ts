@@ -1,0 +1,84 @@
+// Reads stored responses: one, a chain through the parents, or single items by their ids.
+
+import type { Db, SqlRow } from "../../core/db.ts";
+import type {
+  JsonItem,
+  ResponseContent,
+  ResponseStatus,
+  ResponseStore,
+  StoredResponse,
+} from "../../core/responses/stored.ts";
+import { inListSql, listValue } from "../dialect.ts";
+import type { SealedContent } from "./content.ts";
+import { readItems } from "./conversation-items.ts";
+
+const COLUMNS = "r.account_id, r.id, r.parent_id, r.status, r.is_background, r.content, r.created_at";
+
+export function createResponseReader(db: Db, sealed: SealedContent): Pick<ResponseStore, "find" | "chain" | "items"> {
+  async function opened(rows: readonly SqlRow[]): Promise<readonly (StoredResponse | null)[]> {
+    return Promise.all(rows.map((row) => toResponse(row, sealed)));
+  }
+
+  return {
+    async find({ accountId, id }) {
+      const sql = `SELECT ${COLUMNS} FROM responses r WHERE r.account_id = $1 AND r.id = $2`;
+      const [row] = await db.query(sql, [accountId, id]);
+      return row === undefined ? null : toResponse(row, sealed);
+    },
+    async chain({ accountId, id }, max) {
+      const rows = await db.query(
+        `WITH RECURSIVE chain (id, parent_id, depth) AS (
+           SELECT id, parent_id, 1 FROM responses WHERE account_id = $1 AND id = $2
+           UNION ALL
+           SELECT p.id, p.parent_id, c.depth + 1 FROM chain c
+             JOIN responses p ON p.account_id = $1 AND p.id = c.parent_id WHERE c.depth < $3
+         )
+         SELECT ${COLUMNS} FROM chain c JOIN responses r ON r.account_id = $1 AND r.id = c.id ORDER BY c.depth`,
+        [accountId, id, max],
+      );
+      const found = await opened(rows);
+      const gap = found.indexOf(null);
+      return found.slice(0, gap < 0 ? found.length : gap) as StoredResponse[];
+    },
+    async items(accountId, ids) {
+      const found = new Map<string, JsonItem>();
+      const rows = await db.query(
+        `SELECT DISTINCT ${COLUMNS} FROM response_items i
+           JOIN responses r ON r.account_id = i.account_id AND r.id = i.response_id
+         WHERE i.account_id = $1 AND ${inListSql(db.kind, "i.id", "$2")}`,
+        [accountId, listValue(db.kind, ids)],
+      );
+      const items = (await opened(rows)).flatMap((response) => (response === null ? [] : itemsOf(response.content)));
+      for (const item of items) if (ids.includes(item.id as string)) found.set(item.id as string, item);
+      const missing = ids.filter((itemId) => !found.has(itemId));
+      if (missing.length === 0) return found;
+      const rest = await db.query(
+        `SELECT conversation_id, id, content FROM conversation_items
+         WHERE account_id = $1 AND ${inListSql(db.kind, "id", "$2")} ORDER BY position`,
+        [accountId, listValue(db.kind, missing)],
+      );
+      for (const item of await readItems(sealed, accountId, rest)) found.set(item.id as string, item);
+      return found;
+    },
+  };
+}
+
+async function toResponse(row: SqlRow, sealed: SealedContent): Promise<StoredResponse | null> {
+  const name = { accountId: String(row.account_id), id: String(row.id) };
+  const content = await sealed.read<ResponseContent>("responses", name, String(row.content));
+  if (content === null) return null;
+  return {
+    ...name,
+    parentId: row.parent_id === null ? null : String(row.parent_id),
+    status: row.status as ResponseStatus,
+    isBackground: Number(row.is_background) === 1,
+    createdAtMs: Number(row.created_at),
+    content,
+  };
+}
+
+/** Input and output alike. */
+export function itemsOf({ input, response }: ResponseContent): readonly JsonItem[] {
+  const output = Array.isArray(response.output) ? (response.output as JsonItem[]) : [];
+  return [...input, ...output];
+}

@@ -1,0 +1,85 @@
+// Upkeep of stored responses and conversations: what is too old, too much, cancelled, or left behind by a dead process.
+
+import type { Db, SqlRow } from "../../core/db.ts";
+import type { OwnedId, ResponseUpkeepStore } from "../../core/responses/stored.ts";
+import { inListSql, listValue } from "../dialect.ts";
+
+/** Deleted at once when an account is trimmed; the rest follows in the next step. */
+const TRIM_STEP = 100;
+
+/** Responses by their age and conversations by their last use, oldest first. What is in progress stays. */
+const OLDEST = `
+  SELECT 'response' AS kind, account_id, id, bytes, created_at AS at FROM responses WHERE status <> 'in_progress'
+  UNION ALL SELECT 'conversation' AS kind, account_id, id, bytes, used_at AS at FROM conversations`;
+const TOTALS = `
+  SELECT account_id, SUM(bytes) AS bytes FROM (
+    SELECT account_id, SUM(bytes) AS bytes FROM responses GROUP BY account_id
+    UNION ALL SELECT account_id, SUM(bytes) AS bytes FROM conversations GROUP BY account_id
+  ) AS parts GROUP BY account_id`;
+
+export function createResponseUpkeepStore(db: Db, owner: string): ResponseUpkeepStore {
+  return {
+    async stopped(names) {
+      const rows = await db.query(
+        `SELECT account_id, id FROM responses
+         WHERE owner = $1 AND status = 'in_progress' AND ${inListSql(db.kind, "id", "$2")}`,
+        [owner, listValue(db.kind, [...new Set(names.map(({ id }) => id))])],
+      );
+      const running = new Set(rows.map(({ account_id, id }) => `${account_id} ${id}`));
+      return names.filter(({ accountId, id }: OwnedId) => !running.has(`${accountId} ${id}`));
+    },
+    async failAbandoned() {
+      const rows = await db.query(
+        `UPDATE responses SET status = 'failed', owner = NULL WHERE status = 'in_progress' AND owner <> $1
+           AND owner NOT IN (SELECT id FROM processes) RETURNING id`,
+        [owner],
+      );
+      return rows.length;
+    },
+    async deleteBefore(cutoffMs, limit) {
+      const rows = await db.query(`SELECT kind, account_id, id FROM (${OLDEST}) AS kept WHERE at < $1 LIMIT $2`, [
+        cutoffMs,
+        limit,
+      ]);
+      await deleteRows(db, rows);
+      return rows.length;
+    },
+    async trim(accountId, maxBytes) {
+      const [total] = await db.query(`SELECT bytes FROM (${TOTALS}) AS totals WHERE account_id = $1`, [accountId]);
+      let excess = Number(total?.bytes ?? 0) - maxBytes;
+      let deleted = 0;
+      while (excess > 0) {
+        const oldest = await db.query(
+          `SELECT kind, account_id, id, bytes FROM (${OLDEST}) AS kept WHERE account_id = $1 ORDER BY at LIMIT ${TRIM_STEP}`,
+          [accountId],
+        );
+        if (oldest.length === 0) break;
+        for (const row of oldest) {
+          if (excess <= 0) break;
+          await deleteRows(db, [row]);
+          excess -= Number(row.bytes);
+          deleted += 1;
+        }
+      }
+      return deleted;
+    },
+    async oversized(maxBytes) {
+      const rows = await db.query(`SELECT account_id FROM (${TOTALS}) AS totals WHERE bytes > $1`, [maxBytes]);
+      return rows.map(({ account_id }) => String(account_id));
+    },
+  };
+}
+
+async function deleteRows(db: Db, rows: readonly SqlRow[]): Promise<void> {
+  for (const { kind, account_id, id } of rows) {
+    const params = [String(account_id), String(id)];
+    const [parts, whole] =
+      kind === "response"
+        ? ["response_items WHERE account_id = $1 AND response_id = $2", "responses WHERE account_id = $1 AND id = $2"]
+        : [
+            "conversation_items WHERE account_id = $1 AND conversation_id = $2",
+            "conversations WHERE account_id = $1 AND id = $2",
+          ];
+    await db.batch([parts, whole].map((target) => ({ sql: `DELETE FROM ${target}`, params })));
+  }
+}

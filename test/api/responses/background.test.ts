@@ -1,0 +1,135 @@
+// Responses that run in the background: polling, streams that are picked up again, cancelling, and their money.
+// Behaviour 10.
+
+import { once } from "node:events";
+import OpenAI from "openai";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { answers, fails, hangs, streams, textChunks, USAGE } from "../../support/providers/fake-provider.ts";
+import { type Mixed, startMixed } from "../../support/providers/mixed.ts";
+import { responseEventsIn } from "../../support/providers/responses.ts";
+
+let mixed: Mixed;
+let client: OpenAI;
+beforeAll(async () => {
+  mixed = await startMixed();
+  client = new OpenAI({ baseURL: `${mixed.gateway.url}/v1`, apiKey: mixed.gateway.key, maxRetries: 0 });
+});
+beforeEach(() => mixed.reset());
+afterAll(() => mixed.close());
+
+type Create = OpenAI.Responses.ResponseCreateParamsNonStreaming;
+const ALPHA = { model: "alpha", service_profile: "direct" } as Create;
+const WAIT = { timeout: 30_000, interval: 50 };
+
+/** A gate that a scripted provider waits at. */
+function createGate(): { readonly opened: Promise<void>; open(): void } {
+  const target = new EventTarget();
+  return {
+    opened: once(target, "open").then(() => undefined),
+    open: () => void target.dispatchEvent(new Event("open")),
+  };
+}
+
+const heldUsd = async (): Promise<unknown> =>
+  ((await (await mixed.gateway.api("GET", "/api/credits")).json()) as { heldUsd: string }).heldUsd;
+
+it("answers at once, runs without its client, and is polled to its end", async () => {
+  const gate = createGate();
+  mixed.openai.on("*", async (exchange) => {
+    await gate.opened;
+    return answers("Done at last.")(exchange);
+  });
+  const started = await client.responses.create({ ...ALPHA, input: "Long work", background: true });
+  expect(started).toMatchObject({ status: "queued", background: true, output: [], store: true });
+  expect(await client.responses.retrieve(started.id)).toMatchObject({ status: "in_progress" });
+  await expect(
+    client.responses.create({ ...ALPHA, input: "More", previous_response_id: started.id }),
+  ).rejects.toMatchObject({ status: 400, code: "previous_response_not_completed" });
+  gate.open();
+  const done = await vi.waitFor(async () => {
+    const response = await client.responses.retrieve(started.id);
+    expect(response.status).toBe("completed");
+    return response;
+  }, WAIT);
+  expect(done).toMatchObject({ id: started.id, output_text: "Done at last.", background: true });
+  expect(await heldUsd()).toBe("0");
+  await client.responses.create({ ...ALPHA, input: "And?", previous_response_id: started.id });
+  expect(JSON.stringify(mixed.openai.requests.at(-1)?.body.messages)).toContain("Done at last.");
+});
+
+it("streams, survives its client, and is picked up after a known event", async () => {
+  const gate = createGate();
+  const chunks = textChunks("one two three", "alpha-1");
+  const before = (index: number) => (index === 2 ? gate.opened : undefined);
+  mixed.openai.on("*", streams(chunks, { usage: USAGE, before }));
+  const body = { ...ALPHA, input: "Count", background: true, stream: true };
+  const abort = new AbortController();
+  const response = await fetch(`${mixed.gateway.url}/v1/responses`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${mixed.gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal: abort.signal,
+  });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  let seen = "";
+  while (!seen.includes("output_text.delta")) seen += new TextDecoder().decode((await reader.read()).value);
+  abort.abort();
+  const id = /"id":"(resp_\w+)"/.exec(seen)?.[1] as string;
+  const live = client.responses.retrieve(id, { stream: true, starting_after: 1 });
+  const events = (async () => {
+    const all: OpenAI.Responses.ResponseStreamEvent[] = [];
+    for await (const event of await live) all.push(event);
+    return all;
+  })();
+  gate.open();
+  const followed = await events;
+  expect(followed[0]?.sequence_number).toBe(2);
+  expect(followed.at(-1)).toMatchObject({ type: "response.completed", response: { id } });
+  await vi.waitFor(async () => expect((await client.responses.retrieve(id)).status).toBe("completed"), WAIT);
+  const stored = responseEventsIn(await (await mixed.gateway.get(`/v1/responses/${id}?stream=true`)).text());
+  expect(stored.slice(2)).toEqual(followed);
+});
+
+it("is cancelled: the provider is let go, the status stays, and what was sent is charged", async () => {
+  mixed.openai.on("*", hangs);
+  const asked = mixed.openai.nextRequest();
+  const { id } = await client.responses.create({ ...ALPHA, input: "Never ends", background: true });
+  const { closed } = await asked;
+  expect(await client.responses.cancel(id)).toMatchObject({ id, status: "cancelled" });
+  expect((await closed).wasCut).toBe(true);
+  expect(await client.responses.cancel(id)).toMatchObject({ status: "cancelled" });
+  await vi.waitFor(async () => expect(await heldUsd()).toBe("0"), WAIT);
+  expect(await client.responses.retrieve(id)).toMatchObject({ status: "cancelled" });
+});
+
+it("tells of a failure, and refuses at once what no provider is asked for", async () => {
+  mixed.openai.on("*", fails(500));
+  const { id } = await client.responses.create({ ...ALPHA, input: "Fails", background: true });
+  await vi.waitFor(async () => {
+    const response = await client.responses.retrieve(id);
+    expect(response).toMatchObject({ status: "failed", error: { code: expect.any(String) } });
+  }, WAIT);
+  await expect(
+    client.responses.create({ ...ALPHA, model: "nobody", input: "x", background: true }),
+  ).rejects.toMatchObject({ status: 404 });
+  mixed.openai.on("*", answers("ok"));
+  const { id: plain } = await client.responses.create({ ...ALPHA, input: "Not in the background" });
+  await expect(client.responses.cancel(plain)).rejects.toMatchObject({ status: 400 });
+});
+
+it("is in the request log, and runs once for an Idempotency-Key", async () => {
+  mixed.openai.on("*", answers("Once."));
+  const headers = { "idempotency-key": "background-1" };
+  const body = { ...ALPHA, input: "Once", background: true };
+  const first = (await (await mixed.gateway.post("/v1/responses", body, headers)).json()) as { id: string };
+  await vi.waitFor(async () => expect((await client.responses.retrieve(first.id)).status).toBe("completed"), WAIT);
+  const second = (await (await mixed.gateway.post("/v1/responses", body, headers)).json()) as { id: string };
+  expect(second).toMatchObject({ id: first.id, status: "completed" });
+  expect(mixed.openai.requests).toHaveLength(1);
+  await vi.waitFor(async () => {
+    const log = (await (await mixed.gateway.api("GET", "/api/requests?limit=20")).json()) as {
+      data: { route: string }[];
+    };
+    expect(JSON.stringify(log.data)).toContain("/v1/responses");
+  }, WAIT);
+});
