@@ -3,6 +3,7 @@
 
 import type { JsonItem } from "../../../core/responses/stored.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { parseObject } from "../../wire/json-source.ts";
 import { visibleItem, visibleResponse } from "./items.ts";
 
 export function eventText(event: JsonObject): string {
@@ -57,10 +58,10 @@ function blocksOf(text: string): readonly string[] {
   return text.split(/(?<=\n\n)/);
 }
 
-/** Null for a ping. */
+const DATA = "data: ";
+
+/** Null for a ping. Only a line feed ends a line here: JSON may have every other separator in its texts. */
 function readEvent(block: string): JsonObject | null {
-  const data = [...block.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line).join("\n");
-  if (data === "") return null;
-  const event: unknown = JSON.parse(data);
-  return isObject(event) ? event : null;
+  const lines = block.split("\n").filter((line) => line.startsWith(DATA));
+  return lines.length === 0 ? null : parseObject(Buffer.from(lines.map((line) => line.slice(DATA.length)).join("\n")));
 }
