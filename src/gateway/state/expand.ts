@@ -52,9 +52,12 @@ export async function gather(
 ): Promise<{ readonly ownItems: readonly JsonItem[]; readonly items: readonly JsonItem[] }> {
   const ownItems = await resolveReferences(given, accountId, services);
   const history = await historyOf(accountId, fields, services);
-  if (history.length === 0) return { ownItems, items: ownItems };
+  if (history.length === 0) {
+    if (ownItems !== given) checkSize(ownItems, services);
+    return { ownItems, items: ownItems };
+  }
   const items = [...history, ...ownItems];
-  if (Buffer.byteLength(JSON.stringify(items)) > services.conversationBytes) throw tooLarge(services);
+  checkSize(items, services);
   return { ownItems, items };
 }
 
@@ -114,20 +117,38 @@ export async function resolveReferences(
 export async function openSummaries(
   items: readonly JsonItem[],
   accountId: string,
-  { compactions }: Pick<StateServices, "compactions">,
+  services: Pick<StateServices, "compactions" | "conversationBytes">,
 ): Promise<readonly JsonItem[]> {
-  if (!items.some((item) => sealedSummary(item) !== null)) return items;
-  return Promise.all(
-    items.map(async (item) => {
-      const sealed = sealedSummary(item);
-      if (sealed === null) return item;
-      const summary = await compactions.open(sealed, accountId).catch((cause: unknown) => {
-        const message = "A compaction item in 'input' cannot be opened. It is damaged, or it is another account's.";
-        throw new GatewayError("badRequest", message, { code: "invalid_compaction", param: "input", cause });
-      });
-      return summaryMessage(summary);
-    }),
-  );
+  const sealed = new Set(items.flatMap((item) => sealedSummary(item) ?? []));
+  if (sealed.size === 0) return items;
+  const opened = new Map<string | null, JsonItem>();
+  for (const text of sealed) opened.set(text, summaryMessage(await openSummary(text, accountId, services)));
+  const shown = items.map((item) => opened.get(sealedSummary(item)) ?? item);
+  checkSize(shown, services);
+  return shown;
+}
+
+function openSummary(
+  sealed: string,
+  accountId: string,
+  { compactions }: Pick<StateServices, "compactions">,
+): Promise<string> {
+  return compactions.open(sealed, accountId).catch((cause: unknown) => {
+    const message = "A compaction item in 'input' cannot be opened. It is damaged, or it is another account's.";
+    throw new GatewayError("badRequest", message, { code: "invalid_compaction", param: "input", cause });
+  });
+}
+
+/** Before they are written in one text: a request of a few bytes may name one item thousands of times. */
+function checkSize(items: readonly JsonItem[], services: Pick<StateServices, "conversationBytes">): void {
+  const sizes = new Map<JsonItem, number>();
+  let bytes = 0;
+  for (const item of items) {
+    const size = sizes.get(item) ?? Buffer.byteLength(JSON.stringify(item));
+    sizes.set(item, size);
+    bytes += size;
+    if (bytes > services.conversationBytes) throw tooLarge(services);
+  }
 }
 
 function previousNotFound(id: string): GatewayError {
@@ -153,7 +174,7 @@ function itemNotFound(id: string): GatewayError {
   return new GatewayError("notFound", message, { code: "item_not_found", param: "input" });
 }
 
-function tooLarge({ conversationBytes }: ExpandServices): GatewayError {
+function tooLarge({ conversationBytes }: Pick<StateServices, "conversationBytes">): GatewayError {
   const message = `The conversation is longer than ${conversationBytes} bytes or ${ITEMS_MAX} items. Compact it with POST /v1/responses/compact.`;
   return new GatewayError("badRequest", message, { code: "conversation_too_large", param: "input" });
 }

@@ -49,7 +49,8 @@ export function createResponseReader(db: Db, sealed: SealedContent): Pick<Respon
         [accountId, listValue(db.kind, ids)],
       );
       const items = (await opened(rows)).flatMap((response) => (response === null ? [] : itemsOf(response.content)));
-      for (const item of items) if (ids.includes(item.id as string)) found.set(item.id as string, item);
+      const asked = new Set<unknown>(ids);
+      for (const item of items) if (asked.has(item.id)) found.set(item.id as string, item);
       const missing = ids.filter((itemId) => !found.has(itemId));
       if (missing.length === 0) return found;
       const rest = await db.query(

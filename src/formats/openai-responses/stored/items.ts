@@ -6,15 +6,17 @@ import { isObject } from "../../wire/fields.ts";
 import { itemType } from "../items.ts";
 
 /** How ids begin, by the type of the item. */
-const PREFIXES: Readonly<Record<string, string>> = {
-  message: "msg",
-  reasoning: "rs",
-  function_call: "fc",
-  function_call_output: "fco",
-  custom_tool_call: "ctc",
-  custom_tool_call_output: "ctco",
-  compaction: "cmp",
-};
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ["message", "msg"],
+  ["reasoning", "rs"],
+  ["function_call", "fc"],
+  ["function_call_output", "fco"],
+  ["custom_tool_call", "ctc"],
+  ["custom_tool_call_output", "ctco"],
+  ["compaction", "cmp"],
+]);
+/** Ids that every store can keep and find. */
+const ID = /^[\x21-\x7e]{1,256}$/;
 
 /** A text stands for one message of the user. What is no item is left to the reader of the request, which refuses it. */
 export function inputItems(input: unknown): readonly JsonItem[] {
@@ -26,11 +28,16 @@ export function inputItems(input: unknown): readonly JsonItem[] {
 export function storedItems(items: readonly JsonItem[], stem: string): readonly JsonItem[] {
   return items.map((item, index) => {
     const type = typeof item.type === "string" ? item.type : "message";
-    const id = typeof item.id === "string" ? item.id : `${PREFIXES[type] ?? "item"}_${stem}${index.toString(36)}`;
+    const id = isId(item.id) ? item.id : `${PREFIXES.get(type) ?? "item"}_${stem}${index.toString(36)}`;
     return type === "message"
       ? { ...item, type, id, status: item.status ?? "completed", content: contentParts(item) }
       : { ...item, type, id };
   });
+}
+
+/** Whether anything can be stored under this name. */
+function isId(id: unknown): id is string {
+  return typeof id === "string" && ID.test(id);
 }
 
 function contentParts({ role, content }: JsonItem): unknown {

@@ -24,6 +24,8 @@ export async function answerInBackground(exchange: BackgroundExchange, edge: Cal
     cancellation: new Cancellation(),
     feed: clientRequest.chat.isStream ? new EventFeed() : null,
   };
+  // Nobody was told its id, and its place among the key's requests is given back already.
+  if (reply.raw.destroyed) run.cancellation.abort();
   const done = edge.openCalls.begin(run.cancellation);
   recording.callStarted(clientRequest);
   let hold = (): void => undefined;

@@ -35,7 +35,9 @@ export async function compact(
   const asked = parseBody(Buffer.from(JSON.stringify(summaryRequest(sent.body, opened))));
   chargeAdded(request, asked.source, sent.source);
   const clientRequest = readParsed(format, request, asked);
-  const exchange = { format, clientRequest, request, reply, sentBytes: sent.source.bytes };
+  // An Idempotency-Key of this endpoint does not bring back a response of the other one.
+  const sentBytes = Buffer.concat([Buffer.from("compact "), sent.source.bytes]);
+  const exchange = { format, clientRequest, request, reply, sentBytes };
   const answerId = newAnswerId(edge.now());
   const change = async (answer: Answer): Promise<Answer> => {
     if (answer.kind === "stream") return answer;

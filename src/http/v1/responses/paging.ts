@@ -1,4 +1,4 @@
-// QueryTexts parameters of stored responses, and lists of items. Behaviour 10.
+// Query parameters of stored responses, and lists of items. Behaviour 10.
 
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../../core/errors.ts";
