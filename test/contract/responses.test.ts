@@ -19,6 +19,8 @@ import { createSealer } from "../../src/store/secret/seal.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
 const CANARY = "the canary sings in the mine";
+/** More than any test here stores. */
+const MUCH = 1024 * 1024;
 const SECRET = Buffer.from("a secret for tests only");
 
 interface Process {
@@ -81,7 +83,7 @@ await describeStores("responses", ({ url }) => {
     expect(await here.responses.find(ada("resp_1"))).toEqual(response("resp_1"));
     expect(await here.responses.find(eve("resp_1"))).toBeNull();
     expect(await here.responses.chain(eve("resp_1"), 10)).toEqual([]);
-    expect(await here.responses.items("eve", ["msg_resp_1_in"])).toEqual(new Map());
+    expect(await here.responses.items("eve", ["msg_resp_1_in"], MUCH)).toEqual(new Map());
     expect(await here.responses.remove(eve("resp_1"))).toBe(false);
     expect(await here.responses.find(ada("resp_1"))).not.toBeNull();
   });
@@ -102,11 +104,11 @@ await describeStores("responses", ({ url }) => {
   test("items are found by id, in responses and in conversations", async () => {
     await here.responses.insert(response("resp_items"), null);
     await here.conversations.create({ ...ada("conv_items"), createdAtMs: 1, metadata: {} }, [message("msg_conv")]);
-    const found = await here.responses.items("ada", ["msg_resp_items_out", "msg_conv", "msg_nowhere"]);
-    expect([...found.keys()].sort()).toEqual(["msg_conv", "msg_resp_items_out"]);
-    expect(found.get("msg_resp_items_out")).toEqual(message("msg_resp_items_out", "answer of resp_items"));
+    const found = await here.responses.items("ada", ["msg_resp_items_out", "msg_conv", "msg_nowhere"], MUCH);
+    expect([...(found?.keys() ?? [])].sort()).toEqual(["msg_conv", "msg_resp_items_out"]);
+    expect(found?.get("msg_resp_items_out")).toEqual(message("msg_resp_items_out", "answer of resp_items"));
     await here.responses.remove(ada("resp_items"));
-    expect([...(await here.responses.items("ada", ["msg_resp_items_out"])).keys()]).toEqual([]);
+    expect([...((await here.responses.items("ada", ["msg_resp_items_out"], MUCH))?.keys() ?? ["none"])]).toEqual([]);
   });
 
   test("a background response ends once: finished, cancelled or given up", async () => {
@@ -140,6 +142,17 @@ await describeStores("responses", ({ url }) => {
     expect(await here.responses.find(ada("resp_own"))).toMatchObject({ status: "in_progress" });
   });
 
+  test("what is small when sealed counts as large as it is when opened", async () => {
+    const conv = ada("conv_repeating");
+    const item = message("msg_repeating", "z".repeat(MUCH));
+    await here.conversations.create({ ...conv, createdAtMs: 5, metadata: {} }, [item]);
+    expect(await here.conversations.append(conv, [message("msg_more")], MUCH)).toBe("full");
+    expect(await here.conversations.append(conv, [message("msg_more")], 2 * MUCH)).toBe("added");
+    expect(await here.responses.items("ada", ["msg_repeating"], MUCH)).toBeNull();
+    expect((await here.responses.items("ada", ["msg_repeating"], 2 * MUCH))?.get("msg_repeating")).toEqual(item);
+    expect(await here.conversations.remove(conv)).toBe(true);
+  });
+
   test("a conversation: create, update, append, list, remove", async () => {
     const conv = ada("conv_1");
     await here.conversations.create({ ...conv, createdAtMs: 5, metadata: { topic: "birds" } }, [message("msg_1")]);
@@ -147,8 +160,8 @@ await describeStores("responses", ({ url }) => {
     expect(await here.conversations.find(eve("conv_1"))).toBeNull();
     expect(await here.conversations.update(conv, { topic: "mines" })).toBe(true);
     expect(await here.conversations.update(eve("conv_1"), {})).toBe(false);
-    expect(await here.conversations.append(conv, [message("msg_2"), message("msg_3")])).toBe(true);
-    expect(await here.conversations.append(eve("conv_1"), [message("msg_9")])).toBe(false);
+    expect(await here.conversations.append(conv, [message("msg_2"), message("msg_3")], MUCH)).toBe("added");
+    expect(await here.conversations.append(eve("conv_1"), [message("msg_9")], MUCH)).toBe("missing");
     const ids = async (page: object) =>
       (await here.conversations.list(conv, { after: null, isNewestFirst: false, limit: 10, ...page }))?.map(
         ({ id }) => id,

@@ -50,8 +50,8 @@ export interface ResponseStore {
   cancel(name: OwnedId): Promise<void>;
   /** False when it does not exist. */
   remove(name: OwnedId): Promise<boolean>;
-  /** The items with these ids, in stored responses and conversations. Those not found are left out. */
-  items(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonItem>>;
+  /** The items with these ids, in stored responses and conversations. Null when they stand in more than so many bytes. */
+  items(accountId: string, ids: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, JsonItem> | null>;
 }
 
 /** Work on all accounts at once, for the process that keeps the tables small. */
@@ -88,8 +88,8 @@ export interface ConversationStore {
   /** False when it does not exist. */
   update(name: OwnedId, metadata: JsonItem): Promise<boolean>;
   remove(name: OwnedId): Promise<boolean>;
-  /** Adds items at the end. False when the conversation does not exist. */
-  append(name: OwnedId, items: readonly JsonItem[]): Promise<boolean>;
+  /** Adds items at the end of a conversation that exists and has no more than so many bytes. */
+  append(name: OwnedId, items: readonly JsonItem[], maxBytes: number): Promise<"added" | "missing" | "full">;
   /** Items in their order; null when the conversation, or the item to begin after, does not exist. */
   list(name: OwnedId, page: ItemPage): Promise<readonly JsonItem[] | null>;
   /** False when there is no such item. */

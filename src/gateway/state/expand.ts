@@ -14,6 +14,8 @@ import type { StateServices } from "./services.ts";
 const CHAIN_MAX = 1_000;
 /** Read at once from a conversation; one with more items is too long for any model. */
 const ITEMS_MAX = 10_000;
+/** How much may be read, as a multiple of what a conversation may have. */
+const READ_FACTOR = 4;
 
 /** A request with its history, and what of it is new. */
 export interface Expanded extends ParsedBody {
@@ -100,11 +102,14 @@ async function chainItems(accountId: string, id: string, { responses }: ExpandSe
 export async function resolveReferences(
   items: readonly JsonItem[],
   accountId: string,
-  { responses }: Pick<StateServices, "responses">,
+  services: Pick<StateServices, "responses" | "conversationBytes">,
 ): Promise<readonly JsonItem[]> {
   const ids = items.flatMap((item) => referencedId(item) ?? []);
   if (ids.length === 0) return items;
-  const found = await responses.items(accountId, [...new Set(ids)]);
+  // A response that holds one of them is read whole.
+  const maxBytes = services.conversationBytes * READ_FACTOR;
+  const found = await services.responses.items(accountId, [...new Set(ids)], maxBytes);
+  if (found === null) throw tooLarge(services);
   return items.map((item) => {
     const id = referencedId(item);
     const resolved = id === null ? item : found.get(id);
@@ -174,7 +179,7 @@ function itemNotFound(id: string): GatewayError {
   return new GatewayError("notFound", message, { code: "item_not_found", param: "input" });
 }
 
-function tooLarge({ conversationBytes }: Pick<StateServices, "conversationBytes">): GatewayError {
+export function tooLarge({ conversationBytes }: Pick<StateServices, "conversationBytes">): GatewayError {
   const message = `The conversation is longer than ${conversationBytes} bytes or ${ITEMS_MAX} items. Compact it with POST /v1/responses/compact.`;
   return new GatewayError("badRequest", message, { code: "conversation_too_large", param: "input" });
 }

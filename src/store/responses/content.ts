@@ -5,8 +5,14 @@ import type { Sealer } from "../secret/seal.ts";
 
 type Table = "responses" | "conversations" | "conversation_items";
 
+/** `bytes`: the larger of what it takes up in the store and, opened, in memory. */
+export interface WrittenContent {
+  readonly text: string;
+  readonly bytes: number;
+}
+
 export interface SealedContent {
-  write(table: Table, name: OwnedId, value: unknown): Promise<string>;
+  write(table: Table, name: OwnedId, value: unknown): Promise<WrittenContent>;
   /** Null when it cannot be opened: another secret sealed it, or somebody changed it. */
   read<T>(table: Table, name: OwnedId, sealed: string): Promise<T | null>;
 }
@@ -26,9 +32,11 @@ export function createSealedContent(sealer: Sealer, { onUnreadable, onSealed }: 
   const about = (table: Table, { accountId, id }: OwnedId): string => JSON.stringify([table, accountId, id]);
   return {
     async write(table, name, value) {
-      const sealed = await sealer.seal(JSON.stringify(value), about(table, name));
-      onSealed?.(name.accountId, sealed.length);
-      return sealed;
+      const plain = JSON.stringify(value);
+      const text = await sealer.seal(plain, about(table, name));
+      const bytes = Math.max(text.length, Buffer.byteLength(plain));
+      onSealed?.(name.accountId, bytes);
+      return { text, bytes };
     },
     async read(table, name, sealed) {
       try {

@@ -14,23 +14,23 @@ export function createItemWriter(sealed: SealedContent): ItemWriter {
     const rows = await Promise.all(
       items.map(async (item) => {
         const id = String(item.id);
-        return { id, content: await sealed.write("conversation_items", rowName(accountId, conversationId, id), item) };
+        return { id, ...(await sealed.write("conversation_items", rowName(accountId, conversationId, id), item)) };
       }),
     );
     const count = rows.length;
-    const bytes = rows.reduce((sum, { content }) => sum + content.length, 0);
+    const total = rows.reduce((sum, { bytes }) => sum + bytes, 0);
     const counted = {
       sql: `UPDATE conversations SET next_position = next_position + $3, bytes = bytes + $4, used_at = $5
         WHERE account_id = $1 AND id = $2`,
-      params: [accountId, conversationId, count, bytes, Date.now()],
+      params: [accountId, conversationId, count, total, Date.now()],
       expectRows: 1,
     };
-    const inserts = rows.map(({ id, content }, index) => ({
+    const inserts = rows.map(({ id, text, bytes }, index) => ({
       sql: `INSERT INTO conversation_items (account_id, conversation_id, position, id, content, bytes)
         SELECT account_id, id, next_position - $3, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS BIGINT)
         FROM conversations WHERE account_id = $1 AND id = $2
         ON CONFLICT (account_id, conversation_id, id) DO NOTHING`,
-      params: [accountId, conversationId, count - index, id, content, content.length],
+      params: [accountId, conversationId, count - index, id, text, bytes],
     }));
     return [counted, ...inserts];
   };

@@ -14,7 +14,7 @@ export function createConversationStore(db: Db, sealed: SealedContent): Conversa
     ...createItemStore(db, sealed, writeItems),
     async create(conversation, items) {
       const { accountId, id, metadata, createdAtMs } = conversation;
-      const content = await sealed.write("conversations", conversation, metadata);
+      const { text: content } = await sealed.write("conversations", conversation, metadata);
       const row = {
         sql: `INSERT INTO conversations (account_id, id, content, bytes, next_position, created_at, used_at)
           VALUES ($1, $2, $3, $4, 0, $5, $5)`,
@@ -31,7 +31,7 @@ export function createConversationStore(db: Db, sealed: SealedContent): Conversa
     },
     async update(name, metadata) {
       const { accountId, id } = name;
-      const content = await sealed.write("conversations", name, metadata);
+      const { text: content } = await sealed.write("conversations", name, metadata);
       const rows = await db.query(
         `UPDATE conversations SET bytes = bytes - LENGTH(content) + $4, content = $3, used_at = $5 ${OF} RETURNING id`,
         [accountId, id, content, content.length, Date.now()],
@@ -63,17 +63,20 @@ function createItemStore(db: Db, sealed: SealedContent, writeItems: ItemWriter):
     return row === undefined ? null : Number(row.position);
   }
 
-  async function exists({ accountId, id }: OwnedId): Promise<boolean> {
-    return (await db.query(`SELECT 1 AS found FROM conversations ${OF}`, [accountId, id])).length > 0;
+  /** Null when it does not exist. */
+  async function bytesOf({ accountId, id }: OwnedId): Promise<number | null> {
+    const [row] = await db.query(`SELECT bytes FROM conversations ${OF}`, [accountId, id]);
+    return row === undefined ? null : Number(row.bytes);
   }
 
   return {
-    async append(name, items) {
+    async append(name, items, maxBytes) {
+      if (((await bytesOf(name)) ?? 0) > maxBytes) return "full";
       try {
         await db.batch(await writeItems(name, items));
-        return true;
+        return "added";
       } catch (error) {
-        if (error instanceof BatchRejected) return false;
+        if (error instanceof BatchRejected) return "missing";
         throw error;
       }
     },
@@ -88,7 +91,7 @@ function createItemStore(db: Db, sealed: SealedContent, writeItems: ItemWriter):
          ORDER BY position ${order} LIMIT $3`,
         [accountId, id, limit, ...[only ?? position].filter((value) => value !== null)],
       );
-      if (rows.length === 0 && !(await exists(name))) return null;
+      if (rows.length === 0 && (await bytesOf(name)) === null) return null;
       return readItems(sealed, accountId, rows);
     },
     async removeItem({ accountId, id }, itemId) {

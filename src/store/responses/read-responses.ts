@@ -40,28 +40,34 @@ export function createResponseReader(db: Db, sealed: SealedContent): Pick<Respon
       const gap = found.indexOf(null);
       return found.slice(0, gap < 0 ? found.length : gap) as StoredResponse[];
     },
-    async items(accountId, ids) {
+    async items(accountId, ids, maxBytes) {
       const found = new Map<string, JsonItem>();
       const rows = await db.query(
-        `SELECT DISTINCT ${COLUMNS} FROM response_items i
+        `SELECT DISTINCT ${COLUMNS}, r.bytes FROM response_items i
            JOIN responses r ON r.account_id = i.account_id AND r.id = i.response_id
          WHERE i.account_id = $1 AND ${inListSql(db.kind, "i.id", "$2")}`,
         [accountId, listValue(db.kind, ids)],
       );
+      if (bytesOf(rows) > maxBytes) return null;
       const items = (await opened(rows)).flatMap((response) => (response === null ? [] : itemsOf(response.content)));
       const asked = new Set<unknown>(ids);
       for (const item of items) if (asked.has(item.id)) found.set(item.id as string, item);
       const missing = ids.filter((itemId) => !found.has(itemId));
       if (missing.length === 0) return found;
       const rest = await db.query(
-        `SELECT conversation_id, id, content FROM conversation_items
+        `SELECT conversation_id, id, content, bytes FROM conversation_items
          WHERE account_id = $1 AND ${inListSql(db.kind, "id", "$2")} ORDER BY position`,
         [accountId, listValue(db.kind, missing)],
       );
+      if (bytesOf(rest) > maxBytes) return null;
       for (const item of await readItems(sealed, accountId, rest)) found.set(item.id as string, item);
       return found;
     },
   };
+}
+
+function bytesOf(rows: readonly SqlRow[]): number {
+  return rows.reduce((sum, { bytes }) => sum + Number(bytes), 0);
 }
 
 async function toResponse(row: SqlRow, sealed: SealedContent): Promise<StoredResponse | null> {

@@ -60,7 +60,7 @@ export function createResponseStore(db: Db, sealed: SealedContent, owner: string
       const written = await sealed.write("responses", response, content);
       const holder = status === "in_progress" ? owner : null;
       const head = [accountId, id, parentId, status, isBackground ? 1 : 0, holder];
-      await write({ sql: INSERT, params: [...head, written, written.length, createdAtMs] }, response, addition);
+      await write({ sql: INSERT, params: [...head, written.text, written.bytes, createdAtMs] }, response, addition);
     },
     async finish(response, addition) {
       const { accountId, id, status, content } = response;
@@ -68,7 +68,7 @@ export function createResponseStore(db: Db, sealed: SealedContent, owner: string
       const row = {
         sql: `UPDATE responses SET status = $3, owner = NULL, content = $4, bytes = $5
           WHERE account_id = $1 AND id = $2 AND status = 'in_progress'`,
-        params: [accountId, id, status, written, written.length],
+        params: [accountId, id, status, written.text, written.bytes],
         expectRows: 1,
       };
       try {

@@ -48,6 +48,15 @@ describe("a small request that names much", () => {
     expect(mixed.openai.requests).toHaveLength(0);
   });
 
+  it("cannot name a conversation of any length: it is full before that", async () => {
+    const conversation = await created("/v1/conversations", {});
+    const items = Array.from({ length: 9 }, () => message("z".repeat(1 << 20)));
+    const add = (): Promise<Response> => post(`/v1/conversations/${conversation}/items`, { items });
+    expect((await add()).status).toBe(200);
+    expect((await add()).status).toBe(200);
+    await expectError(await add(), { status: 400, code: "conversation_too_large" });
+  });
+
   it("is refused when it repeats one summary", async () => {
     mixed.openai.on("*", answers("y".repeat(100_000)));
     const compacted = (await (await post("/v1/responses/compact", { ...ON_ALPHA, input: "hi" })).json()) as {
