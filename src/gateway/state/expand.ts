@@ -4,7 +4,7 @@
 import { GatewayError } from "../../core/errors.ts";
 import type { JsonItem, StoredResponse } from "../../core/responses/stored.ts";
 import { sealedSummary, summaryMessage } from "../../formats/openai-responses/stored/compaction.ts";
-import { inputItems, outputItems, referencedId } from "../../formats/openai-responses/stored/items.ts";
+import { inputItems, isId, outputItems, referencedId } from "../../formats/openai-responses/stored/items.ts";
 import { isObject } from "../../formats/wire/fields.ts";
 import { type ParsedBody, scanBody, spliceFields } from "../../formats/wire/json-source.ts";
 import type { StateFields } from "./read-state.ts";
@@ -74,8 +74,12 @@ async function historyOf(
   { previousId, conversationId }: Pick<StateFields, "previousId" | "conversationId">,
   services: ExpandServices,
 ): Promise<readonly JsonItem[]> {
-  if (previousId !== null) return chainItems(accountId, previousId, services);
+  if (previousId !== null) {
+    if (!isId(previousId)) throw previousNotFound(previousId);
+    return chainItems(accountId, previousId, services);
+  }
   if (conversationId === null) return [];
+  if (!isId(conversationId)) throw conversationNotFound(conversationId);
   const page = { after: null, isNewestFirst: false, limit: ITEMS_MAX + 1 };
   const items = await services.conversations.list({ accountId, id: conversationId }, page);
   if (items === null) throw conversationNotFound(conversationId);
@@ -108,7 +112,7 @@ export async function resolveReferences(
   if (ids.length === 0) return items;
   // A response that holds one of them is read whole.
   const maxBytes = services.conversationBytes * READ_FACTOR;
-  const found = await services.responses.items(accountId, [...new Set(ids)], maxBytes);
+  const found = await services.responses.items(accountId, [...new Set(ids.filter(isId))], maxBytes);
   if (found === null) throw tooLarge(services);
   return items.map((item) => {
     const id = referencedId(item);

@@ -35,8 +35,8 @@ export function storedItems(items: readonly JsonItem[], stem: string): readonly 
   });
 }
 
-/** Whether anything can be stored under this name. */
-function isId(id: unknown): id is string {
+/** Whether anything can be stored under this name. PostgreSQL fails on some others. */
+export function isId(id: unknown): id is string {
   return typeof id === "string" && ID.test(id);
 }
 

@@ -12,7 +12,7 @@ import type { CallContext } from "../../context.ts";
 import { bodyOf, parsedBodyOf } from "../../exchange/body.ts";
 import { callerOf } from "../key-admission.ts";
 import { newAnswerId } from "./create.ts";
-import { type IdRequest, readPage, showsEncrypted, unknownItem } from "./paging.ts";
+import { type IdRequest, nameOf, readPage, showsEncrypted, unknownItem } from "./paging.ts";
 
 /** As the vendor documents them. */
 export const ITEMS_AT_ONCE = 20;
@@ -38,15 +38,15 @@ export function registerConversations(
     await conversations.create({ accountId, id, createdAtMs: now(), metadata }, items);
     return found({ accountId, id });
   });
-  server.get("/v1/conversations/:id", async (request: IdRequest) => found(nameOf(request)));
+  server.get("/v1/conversations/:id", async (request: IdRequest) => found(nameOf(request, conversationNotFound)));
   server.post("/v1/conversations/:id", async (request: IdRequest) => {
     const { body } = await parsedBodyOf(request);
-    const name = nameOf(request);
+    const name = nameOf(request, conversationNotFound);
     if (!(await conversations.update(name, readMetadata(body)))) throw conversationNotFound(name.id);
     return found(name);
   });
   server.delete("/v1/conversations/:id", async (request: IdRequest) => {
-    const name = nameOf(request);
+    const name = nameOf(request, conversationNotFound);
     if (!(await conversations.remove(name))) throw conversationNotFound(name.id);
     return { id: name.id, object: "conversation.deleted", deleted: true };
   });
@@ -58,7 +58,7 @@ function registerItems(server: FastifyInstance, state: StateServices): void {
 
   server.get("/v1/conversations/:id/items", async (request: IdRequest) => {
     const page = readPage(request.query);
-    const name = nameOf(request);
+    const name = nameOf(request, conversationNotFound);
     const items = await conversations.list(name, { ...page, limit: page.limit + 1 });
     const { limit } = page;
     if (items !== null) return writeItemList(items, { limit, showsEncrypted: showsEncrypted(request.query) });
@@ -66,7 +66,7 @@ function registerItems(server: FastifyInstance, state: StateServices): void {
   });
   server.post("/v1/conversations/:id/items", async (request: IdRequest) => {
     const { body } = await parsedBodyOf(request);
-    const name = nameOf(request);
+    const name = nameOf(request, conversationNotFound);
     if (!Array.isArray(body.items)) throw invalid("items", "'items' must be an array of items.");
     const items = await readItems(body, name.accountId, state);
     const outcome = await conversations.append(name, items, state.conversationBytes);
@@ -75,8 +75,8 @@ function registerItems(server: FastifyInstance, state: StateServices): void {
     return writeItemList(items, { limit: ITEMS_AT_ONCE, showsEncrypted: showsEncrypted(request.query) });
   });
   server.get("/v1/conversations/:id/items/:item", async (request: IdRequest) => {
-    const name = nameOf(request);
-    const { item: only } = request.params;
+    const name = nameOf(request, conversationNotFound);
+    const { item: only = "" } = request.params;
     const items = await conversations.list(name, { only, after: null, isNewestFirst: false, limit: 1 });
     if (items === null) throw conversationNotFound(name.id);
     const [item] = items;
@@ -84,16 +84,13 @@ function registerItems(server: FastifyInstance, state: StateServices): void {
     return showsEncrypted(request.query) ? item : visibleItem(item);
   });
   server.delete("/v1/conversations/:id/items/:item", async (request: IdRequest) => {
-    const name = nameOf(request);
+    const name = nameOf(request, conversationNotFound);
     const conversation = await conversations.find(name);
     if (conversation === null) throw conversationNotFound(name.id);
-    if (!(await conversations.removeItem(name, request.params.item))) throw unknownItem(request.params.item);
+    const { item = "" } = request.params;
+    if (!(await conversations.removeItem(name, item))) throw unknownItem(item);
     return shown(conversation);
   });
-}
-
-function nameOf(request: IdRequest): OwnedId {
-  return { accountId: callerOf(request).key.accountId, id: request.params.id };
 }
 
 function shown({ id, createdAtMs, metadata }: Conversation): object {

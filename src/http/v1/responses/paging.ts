@@ -2,14 +2,24 @@
 
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../../core/errors.ts";
-import type { ItemPage, JsonItem } from "../../../core/responses/stored.ts";
+import type { ItemPage, JsonItem, OwnedId } from "../../../core/responses/stored.ts";
 import { wantsEncrypted } from "../../../formats/openai-responses/items.ts";
+import { isId } from "../../../formats/openai-responses/stored/items.ts";
 import { invalid } from "../../../formats/wire/fields.ts";
+import { callerOf } from "../key-admission.ts";
 
 export type QueryTexts = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** A request for something by its id. */
-export type IdRequest = FastifyRequest<{ Params: { id: string; item: string }; Querystring: QueryTexts }>;
+export type IdRequest = FastifyRequest<{ Params: { id: string; item?: string }; Querystring: QueryTexts }>;
+
+/** Throws where nothing can have such an id. */
+export function nameOf(request: IdRequest, notFound: (id: string) => GatewayError): OwnedId {
+  const { id, item } = request.params;
+  if (!isId(id)) throw notFound(id);
+  if (item !== undefined && !isId(item)) throw unknownItem(item);
+  return { accountId: callerOf(request).key.accountId, id };
+}
 
 const LIMIT_DEFAULT = 20;
 export const LIMIT_MAX = 100;
@@ -19,7 +29,9 @@ export function readPage(query: QueryTexts): ItemPage {
   const order = single(query, "order") ?? "desc";
   if (order !== "asc" && order !== "desc") throw invalid("order", "'order' must be asc or desc.");
   const limit = readWhole(query, "limit", { min: 1, max: LIMIT_MAX }) ?? LIMIT_DEFAULT;
-  return { after: single(query, "after"), isNewestFirst: order === "desc", limit };
+  const after = single(query, "after");
+  if (after !== null && !isId(after)) throw unknownItem(after);
+  return { after, isNewestFirst: order === "desc", limit };
 }
 
 export function readWhole(query: QueryTexts, name: string, range: { min: number; max: number }): number | null {

@@ -9,8 +9,7 @@ import { visibleResponse, writeItemList } from "../../../formats/openai-response
 import { replayEvents } from "../../../formats/openai-responses/stored/replay.ts";
 import type { CallContext } from "../../context.ts";
 import { sendStream } from "../../exchange/stream.ts";
-import { callerOf } from "../key-admission.ts";
-import { type IdRequest, pageOf, readFlag, readPage, readWhole, showsEncrypted } from "./paging.ts";
+import { type IdRequest, nameOf, pageOf, readFlag, readPage, readWhole, showsEncrypted } from "./paging.ts";
 
 export const EVENT_STREAM = "text/event-stream; charset=utf-8";
 export const PING = ": keep-alive\n\n";
@@ -21,9 +20,8 @@ type StoredContext = Pick<CallContext, "state" | "settings">;
 
 export function registerStoredResponses(server: FastifyInstance, edge: StoredContext): void {
   const { responses, runs } = edge.state;
-  const nameOf = (request: IdRequest) => ({ accountId: callerOf(request).key.accountId, id: request.params.id });
   const find = async (request: IdRequest): Promise<StoredResponse> => {
-    const name = nameOf(request);
+    const name = nameOf(request, responseNotFound);
     const stored = await responses.find(name);
     if (stored === null) throw responseNotFound(name.id);
     return stored;
@@ -41,7 +39,7 @@ export function registerStoredResponses(server: FastifyInstance, edge: StoredCon
   });
 
   server.delete("/v1/responses/:id", async (request: IdRequest) => {
-    const name = nameOf(request);
+    const name = nameOf(request, responseNotFound);
     if (!(await responses.remove(name))) throw responseNotFound(name.id);
     runs.find(name)?.cancellation.abort();
     return { id: name.id, object: "response", deleted: true };
@@ -60,8 +58,8 @@ export function registerStoredResponses(server: FastifyInstance, edge: StoredCon
       const message = "Only a response that was created with 'background: true' can be cancelled.";
       throw new GatewayError("badRequest", message, { code: "not_cancellable" });
     }
-    await responses.cancel(nameOf(request));
-    runs.find(nameOf(request))?.cancellation.abort();
+    await responses.cancel(nameOf(request, responseNotFound));
+    runs.find(nameOf(request, responseNotFound))?.cancellation.abort();
     return shownResponse(await find(request), false);
   });
 }
