@@ -22,7 +22,8 @@ export function createKeyAdmission(context: KeyAdmissionContext): AdmitRequest {
   const countCall = createCallCounter(context);
   const inFlight = new InFlightByKey(context.settings.limits.inFlightPerKey);
   const takePlace = (request: FastifyRequest, reply: FastifyReply): void => {
-    const { caller } = request;
+    const { caller, routeOptions } = request;
+    if (routeOptions.config.endsWork === true) return;
     const leave = caller === null ? null : inFlight.enter(caller.key.id);
     if (leave === null) {
       context.metrics.shed("key_in_flight");

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";
-import { answers, streams, textChunks } from "../../support/providers/fake-provider.ts";
+import { answers, hangs, streams, textChunks } from "../../support/providers/fake-provider.ts";
 import { type Mixed, startMixed } from "../../support/providers/mixed.ts";
 import {
   finalResponse,
@@ -95,4 +95,18 @@ it("an Idempotency-Key used for a summary brings back no response", async () => 
   const headers = { "idempotency-key": "one-key" };
   expect((await post("/v1/responses/compact", body, headers)).status).toBe(200);
   await expectError(await post("/v1/responses", body, headers), { status: 422, code: "idempotency_key_reused" });
+});
+
+it("a key whose places are all taken by background responses can still end one", async () => {
+  const small = await startMixed({ env: { SWITCHYARD_IN_FLIGHT_PER_KEY: "1" } });
+  try {
+    small.openai.on("*", hangs);
+    const body = { ...ON_ALPHA, input: "Never ends", background: true };
+    const { id } = (await (await small.gateway.post("/v1/responses", body)).json()) as { id: string };
+    await expectError(await small.gateway.post("/v1/responses", body), { status: 429, code: "too_many_in_flight" });
+    const cancelled = await small.gateway.post(`/v1/responses/${id}/cancel`, {});
+    expect(await cancelled.json()).toMatchObject({ id, status: "cancelled" });
+  } finally {
+    await small.close();
+  }
 });

@@ -16,6 +16,8 @@ export const PING = ": keep-alive\n\n";
 /** How often a response that another process runs is looked at. */
 const POLL_MS = 500;
 
+const ENDS_WORK = { config: { endsWork: true } };
+
 type StoredContext = Pick<CallContext, "state" | "settings">;
 
 export function registerStoredResponses(server: FastifyInstance, edge: StoredContext): void {
@@ -38,7 +40,7 @@ export function registerStoredResponses(server: FastifyInstance, edge: StoredCon
     return reply;
   });
 
-  server.delete("/v1/responses/:id", async (request: IdRequest) => {
+  server.delete("/v1/responses/:id", ENDS_WORK, async (request: IdRequest) => {
     const name = nameOf(request, responseNotFound);
     if (!(await responses.remove(name))) throw responseNotFound(name.id);
     runs.find(name)?.cancellation.abort();
@@ -52,7 +54,7 @@ export function registerStoredResponses(server: FastifyInstance, edge: StoredCon
     return writeItemList(pageOf(content.input, page), { limit, showsEncrypted: showsEncrypted(request.query) });
   });
 
-  server.post("/v1/responses/:id/cancel", async (request: IdRequest) => {
+  server.post("/v1/responses/:id/cancel", ENDS_WORK, async (request: IdRequest) => {
     const { isBackground } = await find(request);
     if (!isBackground) {
       const message = "Only a response that was created with 'background: true' can be cancelled.";
