@@ -173,7 +173,7 @@ export interface UsageQuery extends Pick<RequestFilter, "accountId" | "tier" | "
 }
 
 /** The times of every request that a row counts. */
-export interface UsageTimes {
+interface UsageTimes {
   readonly latenciesMs: readonly number[];
   readonly firstContentsMs: readonly number[];
 }

@@ -60,15 +60,11 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
     },
     end(service, usage) {
       const because = incompleteReason(normalFinish(finish, false));
-      const text = start() + items.finish(because === null ? "completed" : "incomplete");
-      const state = { service, usage, items: items.written };
-      return because === null
-        ? text + events.write("response.completed", `"response":${writeResponse({ status: "completed", ...state })}`)
-        : text +
-            events.write(
-              "response.incomplete",
-              `"response":${writeResponse({ status: "incomplete", incompleteBecause: because, ...state })}`,
-            );
+      const status = because === null ? "completed" : "incomplete";
+      const text = start() + items.finish(status);
+      const state = { status, service, usage, items: items.written } as const;
+      const response = writeResponse(because === null ? state : { ...state, incompleteBecause: because });
+      return text + events.write(`response.${status}`, `"response":${response}`);
     },
     fail(error) {
       const failed = { code: streamErrorCode(error), message: error.message };

@@ -6,7 +6,7 @@ import type { Sealer } from "../secret/seal.ts";
 type Table = "responses" | "conversations" | "conversation_items";
 
 /** `bytes`: the larger of what it takes up in the store and, opened, in memory. */
-export interface WrittenContent {
+interface WrittenContent {
   readonly text: string;
   readonly bytes: number;
 }
