@@ -57,6 +57,7 @@ export const CHECKED_PAGES = [
   "docs/reference/compatibility-gemini.md",
   "docs/reference/compatibility-messages.md",
   "docs/reference/compatibility-responses.md",
+  "docs/reference/compatibility-responses-provider.md",
   "docs/reference/compatibility.md",
   "docs/reference/configuration.md",
   "docs/reference/errors.md",
