@@ -6,6 +6,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // Foreign programs, which `npm run test:clients` fetches and runs.
+    exclude: process.env.SWITCHYARD_CLIENTS === undefined ? ["test/clients/**"] : [],
     globalSetup: ["test/support/stores/global-postgres.ts"],
     pool: "forks",
     // Many tests wait for timeouts and processes: on two cores, two at once end sooner than one by one.

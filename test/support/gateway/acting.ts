@@ -29,19 +29,20 @@ export const REFUSED = "refuse-this";
 /** A small red square. */
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-type Act =
+/** What a model does with a request. */
+export type Act =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "calls"; readonly calls: readonly { readonly name: string; readonly input: object }[] }
   | { readonly kind: "refusal" };
 
 /** What to do is told by the body alone, whichever format it is in. */
-function decide(body: Json): Act {
+export type Decide = (body: Json) => Act;
+
+function decideByStory(body: Json): Act {
   const raw = JSON.stringify(body);
   const last = (body.messages as readonly Json[]).at(-1) as Json;
   if (raw.includes(REFUSED)) return { kind: "refusal" };
-  const tools = ((body.tools ?? []) as readonly Json[]).map((tool) =>
-    String((tool.function as Json)?.name ?? tool.name),
-  );
+  const tools = toolNames(body);
   const step = STEPS.find((name) => !raw.includes(`${name} done`));
   if (tools.includes(NEXT_STEP) && step !== undefined) {
     return { kind: "calls", calls: [{ name: NEXT_STEP, input: { step } }] };
@@ -55,6 +56,10 @@ function decide(body: Json): Act {
   const format = body.response_format ?? (body.output_config as Json | undefined)?.format ?? body.output_format;
   if (format !== undefined) return { kind: "text", text: JSON.stringify(CITY) };
   return { kind: "text", text: raw.includes(PIXEL) ? "A red square." : CAPITAL };
+}
+
+export function toolNames(body: Json): readonly string[] {
+  return ((body.tools ?? []) as readonly Json[]).map((tool) => String((tool.function as Json)?.name ?? tool.name));
 }
 
 function resultsIn(last: Json, messages: readonly Json[]): string | null {
@@ -71,53 +76,57 @@ function wordsOf(content: unknown): string {
   return Array.isArray(content) ? content.map((part: Json) => String(part.text)).join("") : String(content);
 }
 
-const acts: Behaviour = (exchange) => {
-  const { body } = exchange.request;
-  const act = decide(body);
-  const { model } = body;
-  if (act.kind === "refusal")
-    return fails(400, { message: "The prompt is not acceptable.", type: "invalid_request_error" })(exchange);
-  if (act.kind === "text") {
-    if (body.stream === true) return streams(textChunks(act.text, model), { usage: USAGE })(exchange);
-    return sends(200, completion(act.text, model))(exchange);
-  }
-  const calls = act.calls.map(({ name, input }, index) => ({
-    id: `call_${exchange.request.raw.length}_${index}`,
-    type: "function",
-    function: { name, arguments: JSON.stringify(input) },
-  }));
-  if (body.stream !== true) {
-    const message = { role: "assistant", content: null, tool_calls: calls };
-    return sends(
-      200,
-      completion("", model, { choices: [{ index: 0, message, finish_reason: "tool_calls" }] }),
+const acts =
+  (decide: Decide): Behaviour =>
+  (exchange) => {
+    const { body } = exchange.request;
+    const act = decide(body);
+    const { model } = body;
+    if (act.kind === "refusal")
+      return fails(400, { message: "The prompt is not acceptable.", type: "invalid_request_error" })(exchange);
+    if (act.kind === "text") {
+      if (body.stream === true) return streams(textChunks(act.text, model), { usage: USAGE })(exchange);
+      return sends(200, completion(act.text, model))(exchange);
+    }
+    const calls = act.calls.map(({ name, input }, index) => ({
+      id: `call_${exchange.request.raw.length}_${index}`,
+      type: "function",
+      function: { name, arguments: JSON.stringify(input) },
+    }));
+    if (body.stream !== true) {
+      const message = { role: "assistant", content: null, tool_calls: calls };
+      return sends(
+        200,
+        completion("", model, { choices: [{ index: 0, message, finish_reason: "tool_calls" }] }),
+      )(exchange);
+    }
+    const begun = calls.map((call, index) =>
+      chunk(model, { tool_calls: [{ index, ...call, function: { name: call.function.name, arguments: "" } }] }),
+    );
+    const filled = calls.map((call, index) =>
+      chunk(model, { tool_calls: [{ index, function: { arguments: call.function.arguments } }] }),
+    );
+    return streams(
+      [chunk(model, { role: "assistant", content: null }), ...begun, ...filled, chunk(model, {}, "tool_calls")],
+      {
+        usage: USAGE,
+      },
     )(exchange);
-  }
-  const begun = calls.map((call, index) =>
-    chunk(model, { tool_calls: [{ index, ...call, function: { name: call.function.name, arguments: "" } }] }),
-  );
-  const filled = calls.map((call, index) =>
-    chunk(model, { tool_calls: [{ index, function: { arguments: call.function.arguments } }] }),
-  );
-  return streams(
-    [chunk(model, { role: "assistant", content: null }), ...begun, ...filled, chunk(model, {}, "tool_calls")],
-    {
-      usage: USAGE,
-    },
-  )(exchange);
-};
+  };
 
-const actsNatively: Behaviour = (exchange) => {
-  const { body, raw } = exchange.request;
-  const act = decide(body);
-  if (act.kind === "refusal") return failsNatively(400, "The prompt is not acceptable.")(exchange);
-  const thought = body.thinking === undefined ? [] : [thinking("Let me think.", "signed==")];
-  const said: readonly FakeBlock[] =
-    act.kind === "text"
-      ? [text(act.text)]
-      : act.calls.map(({ name, input }, index) => toolUse(`toolu_${raw.length}_${index}`, name, input));
-  return saysBlocks([...thought, ...said])(exchange);
-};
+const actsNatively =
+  (decide: Decide): Behaviour =>
+  (exchange) => {
+    const { body, raw } = exchange.request;
+    const act = decide(body);
+    if (act.kind === "refusal") return failsNatively(400, "The prompt is not acceptable.")(exchange);
+    const thought = body.thinking === undefined ? [] : [thinking("Let me think.", "signed==")];
+    const said: readonly FakeBlock[] =
+      act.kind === "text"
+        ? [text(act.text)]
+        : act.calls.map(({ name, input }, index) => toolUse(`toolu_${raw.length}_${index}`, name, input));
+    return saysBlocks([...thought, ...said])(exchange);
+  };
 
 /** A gateway for each kind of provider: the sandbox, chat-completions and native. */
 export interface Houses {
@@ -130,13 +139,13 @@ export interface Houses {
 
 export const HOUSES = ["sandbox", "chat", "native"] as const;
 
-export async function openHouses(): Promise<Houses> {
+export async function openHouses(decide: Decide = decideByStory): Promise<Houses> {
   const everywhere = (model: string): Record<string, readonly string[]> =>
     Object.fromEntries(["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"].map((tier) => [tier, [model]]));
   const chat = await startMixed({ tiers: everywhere("alpha") });
   const native = await startMixed({ tiers: everywhere("claude") });
-  chat.openai.on("*", acts);
-  native.anthropic.on("*", actsNatively);
+  chat.openai.on("*", acts(decide));
+  native.anthropic.on("*", actsNatively(decide));
   const sandbox = await startGateway();
   return {
     sandbox,
