@@ -80,7 +80,7 @@ export const SECTIONS = [
       { text: "Architecture", link: "/contribute/architecture" },
       { text: "Behaviour", link: "/contribute/behaviour" },
       { text: "Extending", link: "/contribute/extending" },
-      { text: "Testing under faults", link: "/contribute/testing" },
+      { text: "Testing", link: "/contribute/testing" },
       { text: "Benchmarks", link: "/contribute/benchmarks" },
       { text: "Model card", link: "/contribute/model-card" },
       { text: "Routing lab notebook", link: "/contribute/routing-experiments" },

@@ -1,7 +1,9 @@
-// The Vercel AI SDK with its Anthropic, Google and OpenAI-compatible providers, unchanged: only base URL and key are set.
+// The Vercel AI SDK with its Anthropic, Google, OpenAI (Responses) and OpenAI-compatible providers, unchanged: only base
+// URL and key are set.
 
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
+import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { APICallError, generateObject, generateText, type LanguageModel, stepCountIs, streamText, tool } from "ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -31,6 +33,7 @@ const PROVIDERS: Readonly<Record<string, Connect>> = {
     createAnthropic({ baseURL: `${url}/v1`, apiKey })("claude-sonnet-4-5"),
   "@ai-sdk/google": ({ url, key }, apiKey = key) =>
     createGoogleGenerativeAI({ baseURL: `${url}/v1beta`, apiKey })("auto"),
+  "@ai-sdk/openai": ({ url, key }, apiKey = key) => createOpenAI({ baseURL: `${url}/v1`, apiKey })("auto"),
   "@ai-sdk/openai-compatible": ({ url, key }, apiKey = key) =>
     createOpenAICompatible({ name: "switchyard", baseURL: `${url}/v1`, apiKey, supportsStructuredOutputs: true })(
       "auto",

@@ -31,6 +31,14 @@ const CLIENTS: Readonly<Record<string, Connect>> = {
     new ChatAnthropic({ model: "claude-sonnet-4-5", apiKey, anthropicApiUrl: url, maxRetries: 0 }),
   "@langchain/openai": ({ url, key }, apiKey = key) =>
     new ChatOpenAI({ model: "auto", apiKey, configuration: { baseURL: `${url}/v1` }, maxRetries: 0 }),
+  "@langchain/openai, Responses": ({ url, key }, apiKey = key) =>
+    new ChatOpenAI({
+      model: "auto",
+      apiKey,
+      configuration: { baseURL: `${url}/v1` },
+      useResponsesApi: true,
+      maxRetries: 0,
+    }),
 };
 const EVERYWHERE = Object.keys(CLIENTS).flatMap((name) => HOUSES.map((house) => ({ name, house })));
 
@@ -44,7 +52,7 @@ describe.each(EVERYWHERE)("$name on $house", ({ name, house }) => {
 
   it("a plain message", async () => {
     const message = await model.invoke("What is the capital of France?");
-    expect(message.content).toEqual(expectsText(CAPITAL));
+    expect(message.text).toEqual(expectsText(CAPITAL));
     expect(message.usage_metadata).toMatchObject({ output_tokens: expect.any(Number) });
   });
 
@@ -58,7 +66,12 @@ describe.each(EVERYWHERE)("$name on $house", ({ name, house }) => {
     expect(pieces).toBeGreaterThan(3);
     expect(whole?.text).toEqual(expectsText(CAPITAL));
     // It adds the output tokens of the first event to those of the last, which real ones of Anthropic count twice as well.
-    const counted = { input_tokens: 12, output_tokens: house === "native" && name.endsWith("anthropic") ? 6 : 5 };
+    // Of the input it keeps what the first event says, which is an estimate where the stream was converted.
+    const isAnthropic = name.endsWith("anthropic");
+    const counted = {
+      input_tokens: isAnthropic && house === "chat" ? expect.any(Number) : 12,
+      output_tokens: isAnthropic && house === "native" ? 6 : 5,
+    };
     if (house !== "sandbox") expect(whole?.usage_metadata).toMatchObject(counted);
   });
 
