@@ -6,7 +6,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Act, type Houses, openHouses, toolNames } from "../support/gateway/acting.ts";
+import { type Houses, openHouses, toolNames } from "../support/gateway/acting.ts";
+import type { Act } from "../support/gateway/acting-newer.ts";
 import type { Json } from "../support/providers/streams.ts";
 import { AGENTS, type Agent, type Edit } from "./agents.ts";
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => houses.close());
 
 const RUNS = AGENTS.flatMap((agent) =>
-  (["chat", "native"] as const).map((house) => ({ agent, house, name: agent.name })),
+  (["chat", "native", "responses", "gemini"] as const).map((house) => ({ agent, house, name: agent.name })),
 );
 
 describe.each(RUNS)("$name on $house", ({ agent, house }) => {
@@ -44,7 +45,7 @@ describe.each(RUNS)("$name on $house", ({ agent, house }) => {
     expect(readFileSync(file, "utf8")).toBe("colour: blue\n");
     expect(seen.turns).toEqual([0, 1, 2]);
     expect(seen.results[1]).toContain("colour: red");
-    expect(provider.requests.every(({ body }) => body.stream === true)).toBe(true);
+    expect(provider.requests.every(({ body, path }) => body.stream === true || path.includes(":stream"))).toBe(true);
   });
 });
 

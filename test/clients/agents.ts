@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { TestGateway } from "../support/gateway/gateway.ts";
 
 /** Where one run of an agent takes place. */
-export interface Place {
+interface Place {
   readonly gateway: Pick<TestGateway, "url" | "key">;
   /** Its home folder, empty at first. */
   readonly home: string;
@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** One step of a session: a tool of the agent and its arguments. */
-export interface Step {
+interface Step {
   readonly tool: string;
   readonly input: object;
 }

@@ -1,19 +1,24 @@
 // Both fakes as a small model would behave: they call tools in parallel, take results back, see images, fill schemas and
 // fail when told to. The same story in either format, so that clients can be run against both kinds of provider.
 
+import { TIERS } from "../../../src/core/tiers.ts";
 import { type FakeBlock, failsNatively, saysBlocks, text, thinking, toolUse } from "../providers/fake-anthropic.ts";
+import { startFakeGemini } from "../providers/fake-gemini.ts";
 import {
   type Behaviour,
   chunk,
   completion,
+  type FakeProvider,
   fails,
   sends,
   streams,
   textChunks,
   USAGE,
 } from "../providers/fake-provider.ts";
-import { type Mixed, startMixed } from "../providers/mixed.ts";
+import { startFakeResponses } from "../providers/fake-responses.ts";
+import { startMixed } from "../providers/mixed.ts";
 import type { Json } from "../providers/streams.ts";
+import { type Act, actsInGemini, actsInResponses, type Decide } from "./acting-newer.ts";
 import { startGateway, type TestGateway } from "./gateway.ts";
 
 export const CITIES = ["Rome", "Oslo"] as const;
@@ -28,15 +33,6 @@ export const REFUSED = "refuse-this";
 
 /** A small red square. */
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-
-/** What a model does with a request. */
-export type Act =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "calls"; readonly calls: readonly { readonly name: string; readonly input: object }[] }
-  | { readonly kind: "refusal" };
-
-/** What to do is told by the body alone, whichever format it is in. */
-export type Decide = (body: Json) => Act;
 
 function decideByStory(body: Json): Act {
   const raw = JSON.stringify(body);
@@ -128,34 +124,66 @@ const actsNatively =
     return saysBlocks([...thought, ...said])(exchange);
   };
 
-/** A gateway for each kind of provider: the sandbox, chat-completions and native. */
-export interface Houses {
-  readonly sandbox: TestGateway;
-  readonly chat: TestGateway;
-  readonly native: TestGateway;
-  readonly providers: { readonly chat: Mixed["openai"]; readonly native: Mixed["anthropic"] };
+/** A gateway for each format that providers speak, and the sandbox. */
+export interface Houses extends Readonly<Record<House, TestGateway>> {
+  readonly providers: Readonly<Record<Exclude<House, "sandbox">, FakeProvider>>;
   close(): Promise<void>;
 }
 
-export const HOUSES = ["sandbox", "chat", "native"] as const;
+export const HOUSES = ["sandbox", "chat", "native", "responses", "gemini"] as const;
+type House = (typeof HOUSES)[number];
 
 export async function openHouses(decide: Decide = decideByStory): Promise<Houses> {
-  const everywhere = (model: string): Record<string, readonly string[]> =>
-    Object.fromEntries(["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"].map((tier) => [tier, [model]]));
   const chat = await startMixed({ tiers: everywhere("alpha") });
   const native = await startMixed({ tiers: everywhere("claude") });
+  const responses = await openHouse("responses", await startFakeResponses());
+  const gemini = await openHouse("gemini", await startFakeGemini());
   chat.openai.on("*", acts(decide));
   native.anthropic.on("*", actsNatively(decide));
+  responses.provider.on("*", actsInResponses(decide));
+  gemini.provider.on("*", actsInGemini(decide));
   const sandbox = await startGateway();
   return {
     sandbox,
     chat: chat.gateway,
     native: native.gateway,
-    providers: { chat: chat.openai, native: native.anthropic },
+    responses: responses.gateway,
+    gemini: gemini.gateway,
+    providers: {
+      ...{ chat: chat.openai, native: native.anthropic },
+      ...{ responses: responses.provider, gemini: gemini.provider },
+    },
     async close() {
       await sandbox.stop();
-      await chat.close();
-      await native.close();
+      for (const house of [chat, native]) await house.close();
+      for (const { gateway, provider } of [responses, gemini]) {
+        await gateway.stop();
+        await provider.close();
+      }
     },
   };
+}
+
+function everywhere(model: string): Record<string, readonly string[]> {
+  return Object.fromEntries(TIERS.map((tier) => [tier, [model]]));
+}
+
+/** One model of a provider of this kind, in every tier. */
+async function openHouse(
+  kind: string,
+  provider: FakeProvider,
+): Promise<{ readonly gateway: TestGateway; readonly provider: FakeProvider }> {
+  const tiers = Object.entries(everywhere("model")).map(([tier, models]) => `  ${tier}: [${models.join(", ")}]`);
+  const gateway = await startGateway({
+    yaml: [
+      "catalog: none",
+      "limits: { requestsPerMinute: 100000 }",
+      `providers: { house: { kind: ${kind}, baseUrl: "${provider.url}", apiKey: house-secret } }`,
+      "models:",
+      "  - { id: model, provider: house, price: { input: 1, output: 3 }, context: 200000, maxOutput: 16384, capabilities: [tools, vision, json, reasoning] }",
+      "tiers:",
+      ...tiers,
+    ].join("\n"),
+  });
+  return { gateway, provider };
 }
