@@ -99,9 +99,9 @@ export function createInputDecoder(): InputDecoder {
 /** Two halves of one character stay together: half a character cannot be written as UTF-8. */
 function escapeLength(text: string, at: number): number {
   if (text[at + 1] !== "u") return 2;
-  const next = text[at + UNICODE_ESCAPE_LENGTH];
-  const hasOtherHalf = HIGH_SURROGATE.test(text.slice(at, at + UNICODE_ESCAPE_LENGTH)) && (next ?? "\\") === "\\";
-  return hasOtherHalf ? 2 * UNICODE_ESCAPE_LENGTH : UNICODE_ESCAPE_LENGTH;
+  const end = at + UNICODE_ESCAPE_LENGTH;
+  const mayHaveOther = HIGH_SURROGATE.test(text.slice(at, end)) && "\\u".startsWith(text.slice(end, end + 2));
+  return mayHaveOther ? 2 * UNICODE_ESCAPE_LENGTH : UNICODE_ESCAPE_LENGTH;
 }
 
 function unescaped(sequence: string): string {

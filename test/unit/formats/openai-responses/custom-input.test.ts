@@ -37,6 +37,11 @@ describe("the input of a custom tool", () => {
     );
   });
 
+  it.each(["x\ud83d\n", 'a\ud83d\nabc"q', "\ud83d"])("keeps what follows half a character: %j", (text) => {
+    expect(readInput(writeInput(text))).toBe(text);
+    expect(inPieces(writeInput(text), [12, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]).join("")).toBe(text);
+  });
+
   it("is the same whole and in pieces, whatever a model writes", () => {
     fc.assert(
       fc.property(fc.oneof(anyText, fc.json()), lengths, (text, cuts) => {
