@@ -69,7 +69,7 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
     usage: assessment.isUsageEstimated ? assessment.usage : null,
   };
   const written = writeClientResponse(call.format, whole, { context: responseContext(ready, services), additions });
-  const kept = call.state === null ? written : call.state.keepWhole(written);
+  const kept = call.state === null ? written : awaitedLater(call.state.keepWhole(written));
   const stored = call.idempotencyId === null ? null : storedAnswer(call, JSON_TYPE, (await kept).toString("utf8"));
   const settlement = await book(delivered, assessment, stored, services);
   noteToolCalls(call, whole.toolCallIds(), answered.model, services);
@@ -105,7 +105,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
       const assessment = assess(delivered, services);
       const written = writer.end(writeService(decision, assessment), assessment.usage);
-      const kept = call.state === null ? written : call.state.keepClosing(written);
+      const kept = call.state === null ? written : awaitedLater(call.state.keepClosing(written));
       const stored = call.idempotencyId === null ? null : storedAnswer(call, contentType, textSoFar + (await kept));
       const settlement = await book(delivered, assessment, stored, services);
       end({ event: "finished", isCutting: false, settlement });
@@ -113,6 +113,12 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     },
   });
   return { kind: "stream", headers: serviceHeaders(decision, expected), contentType, text, ping: writer.ping };
+}
+
+/** A fault while the charge is being booked is seen when the promise is awaited. It must not end the process. */
+function awaitedLater<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => undefined);
+  return promise;
 }
 
 /** What the report will tell of the response, gathered while it passes. */
