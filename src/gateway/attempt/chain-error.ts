@@ -29,9 +29,8 @@ export function chainError(walked: WalkedChain): GatewayError {
   if (clientFault !== undefined && (areAllClientFaults || isFinal)) return asClientError(clientFault);
   return new GatewayError("providersFailed", `${whatFailed(walked)} ${lastError(walked)}`, {
     code: "all_providers_failed",
-    ...(isForOperator(walked)
-      ? { headers: { "x-should-retry": "false" } }
-      : { retryAfterSeconds: retryAfterSeconds(failures, waitMs) }),
+    retryAfterSeconds: retryAfterSeconds(failures, waitMs),
+    ...(isForOperator(walked) ? { headers: { "x-should-retry": "false" } } : {}),
     cause: failures.map((failure) => failure.message).join("; "),
   });
 }

@@ -168,7 +168,7 @@ function everywhere(model: string): Record<string, readonly string[]> {
   return Object.fromEntries(TIERS.map((tier) => [tier, [model]]));
 }
 
-/** One model of a provider of this kind, in every tier. */
+/** A model of a provider of this kind in every tier, and another in none. */
 async function openHouse(
   kind: string,
   provider: FakeProvider,
@@ -180,7 +180,10 @@ async function openHouse(
       "limits: { requestsPerMinute: 100000 }",
       `providers: { house: { kind: ${kind}, baseUrl: "${provider.url}", apiKey: house-secret } }`,
       "models:",
-      "  - { id: model, provider: house, price: { input: 1, output: 3 }, context: 200000, maxOutput: 16384, capabilities: [tools, vision, json, reasoning] }",
+      ...["model", "spare"].map(
+        (id) =>
+          `  - { id: ${id}, provider: house, price: { input: 1, output: 3 }, context: 200000, maxOutput: 16384, capabilities: [tools, vision, json, reasoning] }`,
+      ),
       "tiers:",
       ...tiers,
     ].join("\n"),

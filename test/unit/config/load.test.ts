@@ -116,6 +116,12 @@ describe("without any configuration", () => {
       },
       tracing: null,
       logging: { logLevel: "info", logContent: false, retentionDays: 30 },
+      responses: {
+        responsesRetentionDays: 30,
+        responsesBytesPerAccount: 1_073_741_824,
+        conversationBytes: 16_777_216,
+      },
+      secret: null,
     });
     expect([...catalog.providers.keys()]).toEqual(["sandbox"]);
     expect(catalog.markupPpm).toBe(50_000);

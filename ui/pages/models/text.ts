@@ -80,7 +80,7 @@ export const inNoChain = "Not in any fallback chain. Call it directly.";
 export const chainHint =
   "As configured. With tools, BFCL scores set the order. Models that are cooling down are tried last.";
 export const validityHint =
-  "From this account's tool calls. A call is valid when it parses, names an offered tool and has the required arguments. Invalid calls lower a score by at most a quarter, and old calls count less.";
+  "A call is valid when it parses, names an offered tool and has the required arguments. Invalid calls lower a score by up to a quarter. Old calls count less.";
 export const noScore = "No BFCL score. Excluded when a minimum is set.";
 export const modelNamed = (id: string) => `Model ${id}`;
 export const exampleHello = "Hello";

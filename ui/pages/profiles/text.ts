@@ -55,7 +55,7 @@ export const blockModel = (model: string) => `Block ${model}`;
 export const namedModels = "Named models";
 export const honourModel = "Use the model that a client names";
 export const honourModelHint =
-  "For chat apps with a model menu: “auto” comes first in their list and is routed. Any other name is used as it is. Without this, every name is routed.";
+  "For apps with a model menu: “auto” is first in their list and routed. Any other model is used as named.";
 export const bfclScore = "BFCL score";
 export const lowestTier = "lowest tier";
 export const highestTier = "highest tier";
