@@ -12,8 +12,14 @@ const STEP_ROWS = 500;
 const STEP_PAUSE_MS = 50;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** Written out, so that each name of an event is found where it is logged. */
+const EVENTS = {
+  records: { done: "records.pruned", failed: "records.prune_failed" },
+  responses: { done: "responses.pruned", failed: "responses.prune_failed" },
+} as const;
+
 export interface RetentionOptions {
-  readonly subject: "records" | "responses";
+  readonly subject: keyof typeof EVENTS;
   readonly store: {
     /** Deletes at most `limit` rows that are older than this, and says how many it deleted. */
     deleteBefore(cutoffMs: number, limit: number): Promise<number>;
@@ -43,7 +49,7 @@ export function createRetention({ subject, store, days, now, log }: RetentionOpt
       deleted += step;
       if (step === STEP_ROWS) await wait(STEP_PAUSE_MS);
     }
-    if (deleted > 0) log.info({ event: `${subject}.pruned`, [subject]: deleted, days }, `deleted old ${subject}`);
+    if (deleted > 0) log.info({ event: EVENTS[subject].done, [subject]: deleted, days }, `deleted old ${subject}`);
     return deleted;
   }
   async function sweep(): Promise<number> {
@@ -54,7 +60,7 @@ export function createRetention({ subject, store, days, now, log }: RetentionOpt
   }
   const quietly = (): void => {
     sweep().catch((error) =>
-      log.warn({ event: `${subject}.prune_failed`, err: error }, `old ${subject} could not be deleted; retrying later`),
+      log.warn({ event: EVENTS[subject].failed, err: error }, `old ${subject} could not be deleted; retrying later`),
     );
   };
 

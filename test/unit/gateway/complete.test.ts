@@ -41,7 +41,7 @@ function begin(send: () => Promise<Reply>) {
   const connection = {
     provider: {},
     transport: { send },
-    format: openaiChat,
+    formatFor: () => openaiChat,
     newEvents: createSseReader,
     redact: String,
   };
