@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Houses, openHouses, toolNames } from "../support/gateway/acting.ts";
 import type { Act } from "../support/gateway/acting-newer.ts";
+import type { ReceivedRequest } from "../support/providers/fake-provider.ts";
 import type { Json } from "../support/providers/streams.ts";
 import { AGENTS, type Agent, type Edit } from "./agents.ts";
 
@@ -45,7 +46,9 @@ describe.each(RUNS)("$name on $house", ({ agent, house }) => {
     expect(readFileSync(file, "utf8")).toBe("colour: blue\n");
     expect(seen.turns).toEqual([0, 1, 2]);
     expect(seen.results[1]).toContain("colour: red");
-    expect(provider.requests.every(({ body, path }) => body.stream === true || path.includes(":stream"))).toBe(true);
+    // Some also ask small things of their own beside the session, which need not stream.
+    const isStreamed = ({ body, path }: ReceivedRequest): boolean => body.stream === true || path.includes(":stream");
+    expect(provider.requests.filter(isStreamed).length).toBeGreaterThanOrEqual(seen.turns.length);
   });
 });
 
