@@ -12,7 +12,7 @@ export const keyRefused = (provider: string, error: string | null | undefined) =
   `${provider} refuses its API key (${error}). Replace the key and restart the gateway.`;
 export const testTheProvider = "Test the provider";
 export const untrustedProxy = (address: string) =>
-  `The proxy at ${address} is not trusted, so all its clients share one address and one set of limits. Add it to`;
+  `The proxy at ${address} is not trusted, so its clients share one set of limits. Add it to`;
 
 // palette.tsx
 export const goTo = "Go to";

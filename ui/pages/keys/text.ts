@@ -75,8 +75,7 @@ export const in1Hour = "In 1 hour";
 export const in1Day = "In 1 day";
 export const in1Week = "In 1 week";
 export const newKeyFor = (name: string) => `New key for “${name}”`;
-export const rotationHint =
-  "Creates a new key with the same profile and limits. The old key keeps working until it expires.";
+export const rotationHint = "A new key with the same profile and limits. The old one works until it expires.";
 export const oldKeyExpires = "Old key expires";
 export const rotateKey = "Rotate key";
 export const revocationHint = (when: string, requests: string) =>

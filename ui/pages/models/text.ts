@@ -77,10 +77,9 @@ export const directCall = "Direct call";
 export const priceAsOf = "Price as of";
 export const textOnly = "Text only";
 export const inNoChain = "Not in any fallback chain. Call it directly.";
-export const chainHint =
-  "As configured. With tools, BFCL scores set the order. Models that are cooling down are tried last.";
+export const chainHint = "As configured. With tools, by BFCL score. Models that are cooling down come last.";
 export const validityHint =
-  "A call is valid when it parses, names an offered tool and has the required arguments. Invalid calls lower a score by up to a quarter. Old calls count less.";
+  "Valid calls parse, name an offered tool and have its required arguments. Invalid ones lower the score.";
 export const noScore = "No BFCL score. Excluded when a minimum is set.";
 export const modelNamed = (id: string) => `Model ${id}`;
 export const exampleHello = "Hello";

@@ -70,15 +70,14 @@ export const setKeyWith = "From your app: set your key with";
 export const thenRun = ", then run:";
 export const setKeyCommand = "export SWITCHYARD_KEY=sk-service-…";
 export const firstRequest = "First request";
-export const setProviderKey =
-  "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key and restart the gateway to get real ones.";
+export const setProviderKey = "Set a provider's key, such as OPENAI_API_KEY, and restart the gateway.";
 export const askForProvider = "Ask your admin to connect a provider.";
 export const connectAProvider = "Connect a provider";
 export const onSandbox = (how: string) => `You're on the sandbox: responses are simulated. ${how}`;
 export const providersAreConfigured = "Providers are configured.";
 export const viewModels = "View models";
 export const credits = "Credits";
-export const meteredHint = "Billing is metered: spending is recorded, and requests never fail for lack of credits.";
+export const meteredHint = "Billing is metered: no request fails for lack of credits.";
 export const creditsAvailable = (amount: string) =>
   `${amount} available. Credits are a spending cap: no card is charged.`;
 export const noCredits = "You have no credits, so requests fail with 402.";

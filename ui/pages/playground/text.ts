@@ -60,9 +60,9 @@ export const writeAFile = "Write a file";
 export const runACommand = "Run a command";
 export const nanoExample = "Hi! How are you today?";
 export const simpleExample = "What is the capital of France?";
-export const lightExample = "Summarise the causes of the First World War in three bullet points for a school pupil.";
+export const lightExample = "Summarise the causes of the First World War in three bullet points.";
 export const standardExample =
-  "Refactor this recursive Fibonacci function to be iterative and add unit tests:\ndef fib(n):\n    return n if n < 2 else fib(n-1) + fib(n-2)";
+  "Refactor this function to be iterative and add unit tests:\ndef fib(n): return n if n < 2 else fib(n-1) + fib(n-2)";
 export const complexExample =
   "Design a multi-region, strongly consistent ledger service that survives the loss of a region. Discuss consensus, clock skew, schema migration and failure testing, and prove that no money can be lost.";
 export const examples = "Examples";

@@ -4,7 +4,7 @@
 export const profiles = "Profiles";
 export const purpose = "Reusable routing rules for your keys.";
 export const createProfile = "Create profile";
-export const emptyHint = "Set tier limits, a cost cap and allowed models. Keys with this profile can't exceed them.";
+export const emptyHint = "Tier limits, a cost cap and allowed models for the keys that use it.";
 export const noProfiles = "No profiles yet";
 export const edited = "· edited";
 export const last30Days = "Last 30 days:";
@@ -54,8 +54,7 @@ export const allowOnlyModel = (model: string) => `Allow only ${model}`;
 export const blockModel = (model: string) => `Block ${model}`;
 export const namedModels = "Named models";
 export const honourModel = "Use the model that a client names";
-export const honourModelHint =
-  "For apps with a model menu: “auto” is first in their list and routed. Any other model is used as named.";
+export const honourModelHint = "For apps with a model menu: “auto” routes, any other model is used as named.";
 export const bfclScore = "BFCL score";
 export const lowestTier = "lowest tier";
 export const highestTier = "highest tier";
@@ -72,7 +71,7 @@ export const replayEmpty = "No requests to replay";
 export const lastRequests = (requests: string) => `Last ${requests}:`;
 export const noneWouldMove = "none would move to another tier";
 export const replayCosts = (before: string, after: string) =>
-  `${before} charged, ${after} with these rules. Calculated from logs; no requests sent.`;
+  `${before} charged, ${after} with these rules. From the log; no requests sent.`;
 export const andMore = (number: number) => `and ${number} more`;
 export const refused = "refused";
 export const wouldMoveUp = (number: number) => `${number} would move up`;

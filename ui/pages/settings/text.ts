@@ -65,7 +65,7 @@ export const invitationHint = "Send this link. It works once and won't be shown 
 export const invitationLink = "Invitation link";
 export const newPasswordFor = (email: string) => `New password for ${email}`;
 export const resetHint = (when: string) =>
-  `Send them this link. It works once, expires ${when} and won't be shown again. Using it signs this user out everywhere else.`;
+  `Send them this link. It works once, expires ${when} and won't be shown again. It signs them out elsewhere.`;
 export const done = "Done";
 export const removeUser = (email: string) => `Remove ${email}`;
 export const userRemoved = (email: string) => `${email} removed.`;
