@@ -22,7 +22,7 @@ export function featuresOf(chat: ChatRequest, decision: Decision | null): object
   };
 }
 
-/** How the conversation is made up, by role. */
+/** How many messages of each role the conversation has. */
 function countRoles(messages: readonly ChatMessage[]): object {
   let userTurns = 0;
   let toolResults = 0;

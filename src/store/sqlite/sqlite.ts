@@ -38,7 +38,7 @@ export async function openSqlite(address: string, options: SqliteOptions): Promi
   const lockPath = exclusive && isFile ? makeLockFile(path) : null;
   const thread = startThread({ path, lockPath, busyTimeoutMs, acceptsLoss, isReadOnly });
   const [[report] = []] = await thread.opened.catch((error) => {
-    // A file that should have been there is not made up for by an empty one.
+    // An empty file must not take the place of one that should have been there.
     if (isNew && error instanceof StoreBehind) rmSync(path, { force: true });
     throw error;
   });
