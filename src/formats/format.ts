@@ -239,10 +239,18 @@ export interface SentRequest extends Pick<RequestBody, "body" | "chat"> {
 
 /** A provider's own list of models. */
 interface ModelListing {
-  /** `hasQuery`: the provider's address has a query of its own. */
-  request(address: { readonly hasQuery: boolean }): ListRequest;
+  request(place: ListPlace): ListRequest;
   /** Null when it is no list of models. */
   read(bytes: Buffer): readonly ListedModel[] | null;
+  /** The token of the page behind this one, for lists that have pages. Null on the last one. */
+  nextPage?(bytes: Buffer): string | null;
+}
+
+interface ListPlace {
+  /** The provider's address has a query of its own. */
+  readonly hasQuery: boolean;
+  /** The token of a page other than the first. */
+  readonly page?: string;
 }
 
 export interface ListRequest {

@@ -9,15 +9,13 @@ import { isSealed } from "../wire/reasoning-details.ts";
 import { outputCap, SAME_FIELDS } from "./from-chat/config.ts";
 import { CONFIG, PENALTIES, SIGNATURES } from "./read-error.ts";
 import { FOREIGN_SIGNATURE, type Part, partsOf } from "./shape.ts";
+import { camelFields } from "./to-chat/parse.ts";
 
-/** The changed field under the name it has or gets; null when nothing changes. */
-export function adaptConfig(
-  body: JsonObject,
-  outgoing: Outgoing,
-  conversion: Conversion,
-): { readonly name: string; readonly value: JsonObject } | null {
-  const name = body.generation_config === undefined ? "generationConfig" : "generation_config";
-  const given: JsonObject = isObject(body[name]) ? body[name] : {};
+/** The changed `generationConfig`, in camelCase; null when nothing changes. */
+export function adaptConfig(body: JsonObject, outgoing: Outgoing, conversion: Conversion): JsonObject | null {
+  const { generationConfig: config } = camelFields(body);
+  const sent: JsonObject = isObject(config) ? config : {};
+  const given = camelFields(sent);
   const value: Record<string, unknown> = { ...given };
   const cap = outputCap(given.maxOutputTokens, outgoing);
   if (cap !== null) value.maxOutputTokens = cap;
@@ -26,8 +24,10 @@ export function adaptConfig(
     delete value[field];
     conversion.note(`dropped '${CONFIG}${field}': the model refuses it`);
   }
-  if (isObject(value.thinkingConfig)) adaptThinking(value, value.thinkingConfig, outgoing, conversion);
-  return isSame(given, value) ? null : { name, value };
+  if (isObject(value.thinkingConfig)) adaptThinking(value, camelFields(value.thinkingConfig), outgoing, conversion);
+  // Of a field in both spellings only the one that was read may go out: the provider might take the other.
+  const hasTwins = Object.keys(sent).length !== Object.keys(given).length;
+  return isSame(given, value) && !hasTwins ? null : value;
 }
 
 /** Also fields that the dialect lists under their names in chat-completions. */
@@ -94,10 +94,11 @@ interface SignatureRules {
 
 /** Null when nothing changes. Of several calls made at once only the first is signed. */
 function adaptParts(parts: readonly Part[], { needsSignatures, stripsSignatures }: SignatureRules): Part[] | null {
-  const firstCall = parts.findIndex(({ functionCall }) => functionCall !== undefined);
+  const read = parts.map(camelFields);
+  const firstCall = read.findIndex(({ functionCall }) => functionCall !== undefined);
   let isChanged = false;
   const adapted = parts.flatMap((part, index) => {
-    const { thoughtSignature: signature, ...rest } = part;
+    const { thoughtSignature: signature, ...rest } = read[index] as Part;
     const isForeign = signature !== undefined && (stripsSignatures || isSealed(signature));
     const isUnsigned = signature === undefined || isForeign;
     if (isUnsigned && index === firstCall && needsSignatures) {

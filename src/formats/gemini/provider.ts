@@ -2,13 +2,14 @@
 
 import type { ProviderFormat } from "../format.ts";
 import { readListedModels } from "../service/provider-models.ts";
+import { parseObject } from "../wire/json-source.ts";
 import { readGeminiError } from "./read-error.ts";
 import { readGeminiResponse } from "./read-response.ts";
 import { createGeminiStreamReader } from "./read-stream.ts";
 import { GEMINI } from "./shape.ts";
 import { mayLeaveOut, passGeminiRequest, writeGeminiRequest } from "./write-request.ts";
 
-/** One page holds them all: no vendor has a thousand. */
+/** The largest page there is. */
 const MODELS_PAGE = 1_000;
 
 export const geminiProvider: ProviderFormat = {
@@ -20,7 +21,16 @@ export const geminiProvider: ProviderFormat = {
   streamReader: createGeminiStreamReader,
   readError: readGeminiError,
   listing: {
-    request: () => ({ path: `/models?pageSize=${MODELS_PAGE}`, headers: {} }),
+    request: ({ page }) => ({
+      path: `/models?pageSize=${MODELS_PAGE}${page === undefined ? "" : `&pageToken=${encodeURIComponent(page)}`}`,
+      headers: {},
+    }),
     read: readListedModels,
+    nextPage: readPageToken,
   },
 };
+
+function readPageToken(bytes: Buffer): string | null {
+  const token = parseObject(bytes)?.nextPageToken;
+  return typeof token === "string" && token !== "" ? token : null;
+}

@@ -4,6 +4,7 @@ import type { ProviderFault } from "../format.ts";
 import { faultOf, plainFault } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { readDelayMs } from "../wire/retry-after.ts";
+import { camelName } from "./to-chat/parse.ts";
 
 /** Parts of a request that are no top-level field of it; named in `refusedFields` they are left out like one. */
 export const CONFIG = "generationConfig.";
@@ -77,9 +78,5 @@ function refusedPart(message: string): string | null {
   const [, name, place] = UNKNOWN_NAME.exec(message) ?? [];
   if (name === undefined) return null;
   if (place === undefined) return name;
-  return place === "generation_config" ? CONFIG + camelCase(name) : null;
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return place === "generation_config" ? CONFIG + camelName(name) : null;
 }

@@ -9,7 +9,7 @@ import { invalid, isObject, type JsonObject } from "../wire/fields.ts";
 import type { JsonSource } from "../wire/json-source.ts";
 import { GEMINI } from "./shape.ts";
 import { convertContents } from "./to-chat/messages.ts";
-import { type GeminiRequest, parsePrompt, parseRequest } from "./to-chat/parse.ts";
+import { camelFields, type GeminiRequest, parsePrompt, parseRequest } from "./to-chat/parse.ts";
 import { innerRequest, readNeeds } from "./to-chat/request.ts";
 import { convertChoice, readFunctions, readToolNeeds } from "./to-chat/tools.ts";
 
@@ -80,11 +80,12 @@ export function writeCount(inputTokens: number): JsonObject {
 
 /** A bare prompt as a request of this format; what the client wrote of contents, instructions and cap stays. */
 export function withPrompt(given: JsonObject, { prompt, systemPrompt, outputCap }: BarePrompt): JsonObject {
-  const config = isObject(given.generationConfig) ? given.generationConfig : {};
+  const fields = camelFields(given);
+  const config = isObject(fields.generationConfig) ? camelFields(fields.generationConfig) : {};
   return {
-    ...given,
-    contents: given.contents ?? [{ role: "user", parts: [{ text: prompt }] }],
-    systemInstruction: systemPrompt ?? given.systemInstruction,
+    ...fields,
+    contents: fields.contents ?? [{ role: "user", parts: [{ text: prompt }] }],
+    systemInstruction: systemPrompt ?? fields.systemInstruction,
     generationConfig: { ...config, maxOutputTokens: outputCap ?? config.maxOutputTokens },
   };
 }

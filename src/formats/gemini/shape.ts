@@ -17,7 +17,9 @@ export interface GeminiContent {
 /** Accepted in place of a signature for calls that Gemini did not make. */
 export const FOREIGN_SIGNATURE = "skip_thought_signature_validator";
 
-/** Parts in the order they came; whatever else stands there is none. */
+/** Parts in the order they came, or the one that stands for a list; whatever else is there is none. */
 export function partsOf(content: unknown): readonly Part[] {
-  return isObject(content) && Array.isArray(content.parts) ? content.parts.filter(isObject) : [];
+  if (!isObject(content)) return [];
+  const { parts } = content;
+  return (Array.isArray(parts) ? parts : [parts]).filter(isObject);
 }

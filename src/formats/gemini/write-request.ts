@@ -15,6 +15,7 @@ import { writeTools } from "./from-chat/tools.ts";
 import { adaptConfig, adaptContents, configNames } from "./native.ts";
 import { CONFIG, INSTRUCTION, SIGNATURES } from "./read-error.ts";
 import type { GeminiContent, Part } from "./shape.ts";
+import { camelFields, camelName } from "./to-chat/parse.ts";
 
 /** A client's own request: its bytes, but for what this model would refuse. */
 export function passGeminiRequest(outgoing: Outgoing): ProviderRequest {
@@ -22,14 +23,19 @@ export function passGeminiRequest(outgoing: Outgoing): ProviderRequest {
   const { body, source, chat } = request;
   const conversion = new Conversion();
   const changes = new Map<string, string | null>();
-  const refused = refusedNames(outgoing).filter((name) => body[name] !== undefined);
-  for (const name of Object.keys(body)) if (isControlField(name) || name === "model") changes.set(name, null);
+  const refusedSet = new Set(refusedNames(outgoing).map(camelName));
+  const names = Object.keys(body);
+  const refused = names.filter((name) => refusedSet.has(camelName(name)));
+  for (const name of names) {
+    const isTwin = camelName(name) !== name && body[camelName(name)] !== undefined;
+    if (isControlField(name) || name === "model" || isTwin) changes.set(name, null);
+  }
   for (const name of refused) {
     changes.set(name, null);
     conversion.note(`dropped '${name}': the model refuses it`);
   }
   const config = adaptConfig(body, outgoing, conversion);
-  if (config !== null) changes.set(config.name, JSON.stringify(config.value));
+  if (config !== null) changes.set("generation_config", null).set("generationConfig", JSON.stringify(config));
   const contents = adaptContents(body.contents, outgoing, conversion);
   if (contents !== body.contents) changes.set("contents", JSON.stringify(contents));
   return {
@@ -108,7 +114,9 @@ export function mayLeaveOut(field: string, { body, isNative }: SentRequest): boo
   if (field === SIGNATURES || (field === INSTRUCTION && !isNative)) return true;
   if (ESSENTIAL.has(field)) return false;
   if (!isNative) return field.startsWith(CONFIG);
-  const { generationConfig: config } = body;
-  if (!field.startsWith(CONFIG)) return body[field] !== undefined;
-  return isObject(config) && configNames([field]).some((name) => config[name] !== undefined);
+  const fields = camelFields(body);
+  const { generationConfig: config } = fields;
+  if (!field.startsWith(CONFIG)) return fields[camelName(field)] !== undefined;
+  const given = isObject(config) ? camelFields(config) : {};
+  return configNames([field]).some((name) => given[name] !== undefined);
 }

@@ -29,14 +29,40 @@ export interface ListServices {
 
 const PATIENCE_MS = 10_000;
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
+/** A provider that always names another page is left after so many. */
+const PAGES_MAX = 20;
 /** Refused for another reason than that there is no such address. */
 const TELLING_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 408, 429]);
 
 export async function listModels(provider: Provider, services: ListServices): Promise<Listing> {
-  const { registry, now, patienceMs = PATIENCE_MS } = services;
+  const signal = AbortSignal.timeout(services.patienceMs ?? PATIENCE_MS);
+  const first = await readPage(provider, services, { signal });
+  if (first.next === null || first.listing.models === null) return first.listing;
+  const models = [...first.listing.models];
+  let next: string | null = first.next;
+  for (let pages = 1; next !== null && pages < PAGES_MAX; pages += 1) {
+    const page = await readPage(provider, services, { signal, page: next });
+    if (page.listing.problem !== null) return page.listing;
+    models.push(...(page.listing.models ?? []));
+    next = page.next;
+  }
+  return { ...first.listing, models };
+}
+
+interface ListPage {
+  readonly listing: Listing;
+  /** The token of the page behind it. */
+  readonly next: string | null;
+}
+
+async function readPage(
+  provider: Provider,
+  { registry, now, patienceMs = PATIENCE_MS }: ListServices,
+  { signal, page }: { readonly signal: AbortSignal; readonly page?: string },
+): Promise<ListPage> {
   const { transport, format, redact } = registry.connection(provider.id);
-  const { path, headers } = format.listing.request({ hasQuery: new URL(provider.baseUrl).search !== "" });
-  const signal = AbortSignal.timeout(patienceMs);
+  const hasQuery = new URL(provider.baseUrl).search !== "";
+  const { path, headers } = format.listing.request({ hasQuery, ...(page === undefined ? {} : { page }) });
   const sentAtMs = now();
   const request = { method: "GET", path, headers, body: NO_BODY, isStream: false, signal } as const;
   const reply = await transport.send(request);
@@ -51,9 +77,11 @@ export async function listModels(provider: Provider, services: ListServices): Pr
   const failure = failureOf(reply, terms);
   if (failure !== null) {
     const clean = fault === null ? null : { ...fault, message: redact(fault.message) };
-    return { ...told, models: null, ...adviseOn({ ...failure, fault: clean }, { provider, model: null }) };
+    const advice = adviseOn({ ...failure, fault: clean }, { provider, model: null });
+    return { listing: { ...told, models: null, ...advice }, next: null };
   }
-  return { ...told, models, problem: null, fix: null };
+  const next = bytes === null ? null : (format.listing.nextPage?.(bytes) ?? null);
+  return { listing: { ...told, models, problem: null, fix: null }, next };
 }
 
 const NO_BODY = Buffer.alloc(0);

@@ -55,12 +55,17 @@ export function createMethodTable(
 /** Behind a colon, such as `:embedContent`. It is no part of a name. */
 const CUSTOM_METHOD = /:[a-z]+[A-Z]\w*$/;
 
+/** Whether a path ends in what is to be done, not in a name. */
+export function isCustomMethod(path: string): boolean {
+  return CUSTOM_METHOD.test(path);
+}
+
 function pathsLike(path: string, paths: ReadonlyMap<string, KnownPath>): readonly KnownPath[] {
   // A path without parameters is itself; another that would fit it, too, is not meant.
   const exact = paths.get(path);
   if (exact !== undefined) return [exact];
   const fitting = [...paths].filter(([, { pattern }]) => pattern.test(path));
-  const isCall = CUSTOM_METHOD.test(path);
+  const isCall = isCustomMethod(path);
   return fitting.filter(([url]) => !isCall || url.includes("::")).map(([, known]) => known);
 }
 

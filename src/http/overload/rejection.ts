@@ -14,17 +14,12 @@ const policy = OVERLOAD_POLICY.rejection;
 
 export type RejectionReason = "in_flight" | "queue" | PressureReason;
 
-/** Made once: creating an error for each of thousands of rejections costs more than the rest of them. */
-const ERRORS: Readonly<Record<RejectionReason, GatewayError>> = {
-  in_flight: overloaded("The gateway serves as many requests as it can. Try again in a moment."),
-  queue: overloaded("The gateway is overloaded. Try again in a moment."),
-  event_loop: overloaded("The gateway is overloaded. Try again in a moment."),
-  memory: overloaded("The gateway is short of memory. Try again in a moment."),
+const MESSAGES: Readonly<Record<RejectionReason, string>> = {
+  in_flight: "The gateway serves as many requests as it can. Try again in a moment.",
+  queue: "The gateway is overloaded. Try again in a moment.",
+  event_loop: "The gateway is overloaded. Try again in a moment.",
+  memory: "The gateway is short of memory. Try again in a moment.",
 };
-
-function overloaded(message: string): GatewayError {
-  return new GatewayError("unavailable", message, { code: "overloaded" });
-}
 
 interface RejectedRequest {
   readonly request: IncomingMessage;
@@ -68,49 +63,53 @@ export function createRejector(formats: RequestFormats): (rejected: RejectedRequ
 function respond({ request, response, reason }: RejectedRequest, prepared: PreparedBodies): boolean {
   const isClosing = hasLargeBody(request);
   const id = requestIdOf(request);
-  const { format, parts } = prepared(request, reason);
+  const retryAfterSeconds = randomRetryAfterSeconds();
+  const { format, status, parts } = prepared(request, { reason, retryAfterSeconds });
   const body = parts.join(id);
-  const headers = ["x-request-id", id, "retry-after", String(randomRetryAfterSeconds())];
+  const headers = ["x-request-id", id, "retry-after", String(retryAfterSeconds)];
   headers.push("content-type", "application/json; charset=utf-8", "content-length", String(Buffer.byteLength(body)));
   const { requestIdHeader } = format.habits;
   if (requestIdHeader !== null) headers.push(requestIdHeader, id);
   if (isClosing) headers.push("connection", "close");
-  response.writeHead(ERRORS[reason].status, headers);
+  response.writeHead(status, headers);
   response.end(body);
   return !isClosing;
 }
 
-/** The body of a rejection, in parts between which the id of the request belongs. */
-type PreparedBodies = (
-  request: IncomingMessage,
-  reason: RejectionReason,
-) => { readonly format: ClientEnd; readonly parts: readonly string[] };
+interface Rejection {
+  readonly reason: RejectionReason;
+  readonly retryAfterSeconds: number;
+}
+
+interface PreparedBody {
+  readonly format: ClientEnd;
+  readonly status: number;
+  /** The id of the request belongs between them. */
+  readonly parts: readonly string[];
+}
+
+type PreparedBodies = (request: IncomingMessage, rejection: Rejection) => PreparedBody;
 
 /** Stands for the id in a body that is prepared. Ids need no escaping in JSON. */
 const ID_PLACE = "{id}";
 
-/** Bodies are written once for each format and reason: a rejection must cost as little as possible. */
+/** Each body is written once: creating an error for each of thousands of rejections costs more than the rest of them. */
 function createPreparedBodies(formats: RequestFormats): PreparedBodies {
-  const prepared = new Map<ClientEnd, BodyParts>();
-  return ({ url = "", headers }, reason) => {
+  const prepared = new Map<ClientEnd, Map<string, PreparedBody>>();
+  return ({ url = "", headers }, rejection) => {
     const format = formats.of({ url, headers });
-    const bodies = prepared.get(format) ?? prepareBodies(format);
+    const bodies = prepared.get(format) ?? new Map<string, PreparedBody>();
     prepared.set(format, bodies);
-    return { format, parts: bodies[reason] };
+    const name = `${rejection.reason} ${rejection.retryAfterSeconds}`;
+    const body = bodies.get(name) ?? prepareBody(format, rejection);
+    bodies.set(name, body);
+    return body;
   };
 }
 
-type BodyParts = Readonly<Record<RejectionReason, readonly string[]>>;
-
-function prepareBodies(format: ClientEnd): BodyParts {
-  const partsOf = (reason: RejectionReason): readonly string[] =>
-    JSON.stringify(format.writeError(ERRORS[reason], ID_PLACE)).split(ID_PLACE);
-  return {
-    in_flight: partsOf("in_flight"),
-    queue: partsOf("queue"),
-    event_loop: partsOf("event_loop"),
-    memory: partsOf("memory"),
-  };
+function prepareBody(format: ClientEnd, { reason, retryAfterSeconds }: Rejection): PreparedBody {
+  const error = new GatewayError("unavailable", MESSAGES[reason], { code: "overloaded", retryAfterSeconds });
+  return { format, status: error.status, parts: JSON.stringify(format.writeError(error, ID_PLACE)).split(ID_PLACE) };
 }
 
 /** Random, so that clients do not all come back in the same second. */

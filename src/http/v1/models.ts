@@ -9,6 +9,7 @@ import type { Caller } from "../../gateway/call.ts";
 import { offeredModels } from "../../routing/direct.ts";
 import { namedModels } from "../../routing/named.ts";
 import type { CallContext } from "../context.ts";
+import { isCustomMethod } from "../exchange/methods.ts";
 import { callerOf } from "./key-admission.ts";
 
 /** The second is where Gemini's clients ask. */
@@ -33,7 +34,11 @@ export function registerModels(
   };
   for (const path of MODEL_LISTS) {
     server.get(path, list);
-    server.get<{ Params: { id: string } }>(`${path}/:id`, async (request) => one(request.params.id, request));
+    server.get<{ Params: { id: string } }>(`${path}/:id`, async (request, reply) => {
+      const { id } = request.params;
+      // A method of Google's was called with GET: 405, because the path is right.
+      return isCustomMethod(id) ? reply.callNotFound() : one(id, request);
+    });
     // Ids such as vendor/model, from clients that leave the slash as it is.
     server.get<{ Params: { id: string; name: string } }>(`${path}/:id/:name`, async (request) => {
       const { id, name } = request.params;

@@ -91,7 +91,10 @@ describe("errors have Google's shape", () => {
     [404, "NOT_FOUND", () => send("/v1beta/models/none", bearer(), null, "GET")],
     [404, "NOT_FOUND", () => send("/v1beta/files", bearer())],
     [404, "NOT_FOUND", () => send("/v1beta/models/auto:embedContent", bearer())],
+    [404, "NOT_FOUND", () => send("/v1beta/models/auto:embedContent", bearer(), null, "GET")],
     [405, "UNIMPLEMENTED", () => send(GENERATE, bearer(), ASK, "PUT")],
+    [405, "UNIMPLEMENTED", () => send(GENERATE, bearer(), null, "GET")],
+    [405, "UNIMPLEMENTED", () => send("/v1/models/a/b:countTokens", bearer(), null, "GET")],
     [415, "INVALID_ARGUMENT", () => send(GENERATE, { ...bearer(), "content-type": "text/plain" })],
   ])("%s %s", async (status, name, request) => {
     const response = await request();
@@ -118,6 +121,20 @@ describe("errors have Google's shape", () => {
       "@type": "type.googleapis.com/google.rpc.RetryInfo",
       retryDelay: `${wait}s`,
     });
+  });
+
+  it("also when the gateway is overloaded, with the time to wait", async () => {
+    const full = await startGateway({ env: { SWITCHYARD_MEMORY_PERCENT: "1" } });
+    // Memory is measured a moment after the start.
+    await expect.poll(async () => (await full.post(GENERATE, ASK)).status).toBe(503);
+    const response = await full.post(GENERATE, ASK);
+    const error = await errorOf(response);
+    expect([response.status, error.status]).toEqual([503, "UNAVAILABLE"]);
+    expect(error.details).toContainEqual({
+      "@type": "type.googleapis.com/google.rpc.RetryInfo",
+      retryDelay: `${response.headers.get("retry-after")}s`,
+    });
+    await full.stop();
   });
 
   it("also without credits and when every provider fails", async () => {

@@ -36,6 +36,20 @@ describe("a request", () => {
     expect(received().headers).toMatchObject({ "x-goog-api-key": "google-secret" });
   });
 
+  it("in snake_case keeps one output cap, within what the model can take", async () => {
+    const body = {
+      ...ASK,
+      generation_config: { max_output_tokens: 60_000 },
+      system_instruction: { parts: [{ text: "Be brief." }] },
+    };
+    expect((await ask("generateContent", body)).status).toBe(200);
+    expect(JSON.parse(received().raw)).toEqual({
+      ...ASK,
+      system_instruction: body.system_instruction,
+      generationConfig: { maxOutputTokens: 16_384 },
+    });
+  });
+
   it("carries the client's own signatures back", async () => {
     const contents = [
       ...ASK.contents,

@@ -67,9 +67,14 @@ export function camelFields(object: JsonObject): JsonObject {
   const isSnake = (name: string): boolean => name.includes("_") && !isControlField(name);
   const names = Object.keys(object).filter(isSnake);
   if (names.length === 0) return object;
-  const renamed = names.map((name) => [name.replace(/_([a-z])/g, toUpper), object[name]]);
+  const renamed = names.map((name) => [camelName(name), object[name]]);
   const others = Object.entries(object).filter(([name]) => !isSnake(name));
   return Object.fromEntries([...renamed, ...others]);
+}
+
+/** A field's name in Google's main spelling; also of names in its errors. */
+export function camelName(name: string): string {
+  return name.includes("_") ? name.replace(/_([a-z])/g, toUpper) : name;
 }
 
 function toUpper(_match: string, letter: string): string {
@@ -151,7 +156,7 @@ function readPart(value: unknown, place: string): Part {
       if (!isSet(inner[text])) throw invalid(`${place}.${name}.${text}`, `'${place}.${name}.${text}' is missing.`);
       checkText(inner, text, `${place}.${name}`);
     }
-    part[name] = inner;
+    part[name] = isSet(inner.parts) ? { ...inner, parts: readParts(inner.parts, `${place}.${name}.parts`) } : inner;
   }
   checkPayload(part.functionCall, "args", `${place}.functionCall`);
   checkPayload(part.functionResponse, "response", `${place}.functionResponse`);

@@ -48,6 +48,31 @@ describe("a provider's list", () => {
     expect(provider.asked).toEqual([{ line: "GET /v1/models?limit=1000", key: "lab-secret" }]);
   });
 
+  test("of Google's format is read page by page", async () => {
+    const provider = await startListProvider((request, response) => {
+      const isSecond = request.url?.includes("pageToken=two") === true;
+      const page = isSecond
+        ? { models: [{ name: "models/beta" }] }
+        : { models: [{ name: "models/alpha" }], nextPageToken: "two" };
+      answers(200, page)(request, response);
+    });
+    const [listing] = await listProviders(catalogOf(labYaml(provider.url).replace("kind: openai", "kind: gemini")));
+    expect(listing!.models?.map(({ id }) => id)).toEqual(["alpha", "beta"]);
+    expect(provider.asked.map(({ line }) => line)).toEqual([
+      "GET /models?pageSize=1000",
+      "GET /models?pageSize=1000&pageToken=two",
+    ]);
+  });
+
+  test("with a page that fails is a failure", async () => {
+    const provider = await startListProvider((request, response) => {
+      const isSecond = request.url?.includes("pageToken") === true;
+      answers(isSecond ? 500 : 200, { models: [], nextPageToken: "two" })(request, response);
+    });
+    const [listing] = await listProviders(catalogOf(labYaml(provider.url).replace("kind: openai", "kind: gemini")));
+    expect(listing).toMatchObject({ models: null, problem: expect.stringContaining("500") });
+  });
+
   test.each<[string, ListAnswer, Check]>([
     [
       "a wrong key",

@@ -57,6 +57,39 @@ describe("settings", () => {
   });
 });
 
+describe("snake_case", () => {
+  it("stays as it is when nothing has to change", () => {
+    const text =
+      '{"contents":[],"system_instruction":{"parts":{"text":"a"}},"generation_config":{"max_output_tokens":5}}';
+    expect(pass(text).body.toString()).toBe(text);
+  });
+
+  it("gets one cap, under one name", () => {
+    const text = '{"contents":[],"generation_config":{"max_output_tokens":99999,"top_k":1}}';
+    expect(pass(text).json).toEqual({ contents: [], generationConfig: { maxOutputTokens: 16_384, topK: 1 } });
+  });
+
+  it("gives way to camelCase, the spelling that was read, where both are given", () => {
+    const inside = '{"contents":[],"generationConfig":{"max_output_tokens":9,"maxOutputTokens":5}}';
+    expect(pass(inside).json).toEqual({ contents: [], generationConfig: { maxOutputTokens: 5 } });
+    const outside =
+      '{"generation_config":{"maxOutputTokens":9},"contents":[],"generationConfig":{"maxOutputTokens":5}}';
+    expect(pass(outside).body.toString()).toBe('{"contents":[],"generationConfig":{"maxOutputTokens":5}}');
+  });
+
+  it("loses what the model refuses, and thinks in its form", () => {
+    const config = { thinking_config: { thinking_level: "LOW", include_thoughts: true }, frequency_penalty: 1 };
+    const model = { dialect: { thinking: "budget", refuses: ["frequency_penalty"] } } as const;
+    expect(pass(JSON.stringify({ contents: [], generation_config: config }), { model }).json).toEqual({
+      contents: [],
+      generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 2048 } },
+    });
+    const refusedFields = ["cachedContent", "safety_settings"];
+    const sent = pass('{"contents":[],"cached_content":"c","safetySettings":[]}', { refusedFields });
+    expect([sent.json, sent.droppedFields]).toEqual([{ contents: [] }, ["cached_content", "safetySettings"]]);
+  });
+});
+
 describe("signatures", () => {
   const NEEDS = { dialect: { needsThoughtSignatures: true } };
   const PLACEHOLDER = "skip_thought_signature_validator";
@@ -95,6 +128,21 @@ describe("signatures", () => {
     ];
     expect(partsIn(parts)).toEqual([{ text: "Said." }, call(PLACEHOLDER)]);
     expect(partsIn(parts, {})).toEqual([{ text: "Said." }, call()]);
+  });
+
+  it("are found in snake_case, and in a part that stands for a list", () => {
+    const snake = (signature?: string): object => ({
+      function_call: { name: "one", args: {} },
+      ...(signature === undefined ? {} : { thought_signature: signature }),
+    });
+    expect(partsIn([snake("SIG"), snake()])).toEqual([snake("SIG"), snake()]);
+    expect(partsIn([snake(), snake()])).toEqual([call(PLACEHOLDER), snake()]);
+    expect(partsIn([{ text: "Said.", thought_signature: sealed }, snake(sealed)])).toEqual([
+      { text: "Said." },
+      call(PLACEHOLDER),
+    ]);
+    const text = JSON.stringify({ contents: [{ role: "model", parts: call() }] });
+    expect(pass(text, { model: NEEDS }).json).toEqual({ contents: [{ role: "model", parts: [call(PLACEHOLDER)] }] });
   });
 
   it("go once the provider has refused one", () => {

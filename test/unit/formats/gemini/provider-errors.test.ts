@@ -114,4 +114,12 @@ describe("the list of models", () => {
     ]);
     expect(geminiProvider.listing.read(Buffer.from("{}"))).toBeNull();
   });
+
+  it("names the next page until the last", () => {
+    const { request, nextPage } = geminiProvider.listing;
+    expect(request({ hasQuery: false, page: "a b" }).path).toBe("/models?pageSize=1000&pageToken=a%20b");
+    expect(nextPage?.(Buffer.from('{"models":[],"nextPageToken":"t"}'))).toBe("t");
+    expect(nextPage?.(Buffer.from('{"models":[],"nextPageToken":""}'))).toBeNull();
+    expect(nextPage?.(Buffer.from("<html>"))).toBeNull();
+  });
 });
