@@ -17,14 +17,12 @@ import type { NanoUsd } from "../core/money.ts";
 import type { Format } from "../formats/format.ts";
 import { createFormats } from "../formats/registry.ts";
 import { createOpenCalls } from "../gateway/open-calls.ts";
-import type { Services } from "../gateway/services.ts";
 import { createToolLoops } from "../gateway/tool-loops.ts";
 import type { Edge, OperatorContext } from "../http/context.ts";
 import { type CompletionRoute, createRequestFormats } from "../http/exchange/request-format.ts";
 import { createPressure } from "../http/overload/pressure.ts";
 import { createServer } from "../http/server.ts";
 import { COMPLETION_ROUTES } from "../http/v1/completions.ts";
-import { createRegistry } from "../providers/registry.ts";
 import { warmRouter } from "../routing/warm.ts";
 import { openDb } from "../store/db.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
@@ -36,6 +34,7 @@ import { openLimits } from "./limits.ts";
 import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
+import { createSnapshots } from "./snapshots.ts";
 import { openState } from "./state.ts";
 import { watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
@@ -100,7 +99,8 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
 /** With the database open: everything else, then the port. */
 async function startOn(db: Db, settings: Settings, log: Log, options: StartOptions): Promise<App> {
   const { passwordCost, wire, logOutput = UNWATCHED_OUTPUT } = options;
-  const parts = await openParts(db, { settings, log, logOutput, passwordCost, wire });
+  const ledger = options.books?.ledger;
+  const parts = await openParts(db, { settings, log, logOutput, passwordCost, wire, ledger });
   const { people, money, drain } = parts;
   await ensureFirstAccount(people.accountStore);
   await giveStarterCredit(money.credits, DEFAULT_ACCOUNT, settings.billing.starterCredits);
@@ -138,10 +138,12 @@ interface PartsContext {
   readonly logOutput: LogOutput;
   readonly passwordCost: PasswordCost | undefined;
   readonly wire: WireExtension | undefined;
+  readonly ledger: Ledger | undefined;
 }
 
 /** What the edge is made from, opened and started in the order in which one needs the other. */
-async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire }: PartsContext) {
+async function openParts(db: Db, context: PartsContext) {
+  const { settings, log, logOutput, passwordCost, wire } = context;
   const now = Date.now;
   await db.migrate();
   const reader = await openReader(db, settings.database);
@@ -149,20 +151,33 @@ async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire 
   const metrics = createMetrics(version);
   metrics.watchLog(logOutput.droppedLines);
   const storage = watchStorage(db, { log, metrics });
-  const traces = await openTraces(settings, { metrics, version, log });
   const limits = await openLimits(db, { settings, log, metrics, now });
   const people = await openPeople(db, { settings, log, signIns: limits.signIns, passwordCost });
   const money = await openMoney(db, { settings, reader, log, metrics });
   const wireFormats = createFormats(wire?.formats);
   const formats = createRequestFormats(wireFormats, [...COMPLETION_ROUTES, ...(wire?.routes ?? [])]);
-  const registry = createRegistry(settings.catalog.providers, {
-    formats: wireFormats,
-    onStale: metrics.connectionStale,
-  });
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput });
   const state = await openState(db, { settings, owner: money.owner, log, now });
   const records = await openRecords(db, { settings, reader, log, metrics, now });
+  const snapshots = createSnapshots(settings, {
+    formats: wireFormats,
+    onStale: metrics.connectionStale,
+    openHealth: (current) => openHealth(settings, { current, log, metrics }),
+    openCalls,
+    services: {
+      ledger: context.ledger ?? money.ledger,
+      billingModeOf: people.billingModeOf,
+      idempotency: money.idempotency,
+      usageProblem: createUsageWatch({ metrics, log, now }),
+      toolLoops: createToolLoops(),
+      toolCallsSeen: records.toolCallsSeen.current,
+      log,
+      now,
+      isCutting: openCalls.isCutting,
+    },
+  });
+  const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
   /** SQLite has a connection for reading besides `db`; it is closed with the parts. */
   const ownReader = reader === db ? null : reader;
   return {
@@ -176,7 +191,7 @@ async function openParts(db: Db, { settings, log, logOutput, passwordCost, wire 
     people,
     money,
     formats,
-    registry,
+    snapshots,
     openCalls,
     drain,
     records,
@@ -190,8 +205,8 @@ type AppParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Records and money first: what they still write needs the rest. */
 async function closeParts(parts: AppParts) {
-  const { registry, records, state, money, people, limits, traces, metrics, storage, ownReader } = parts;
-  await registry.close();
+  const { snapshots, records, state, money, people, limits, traces, metrics, storage, ownReader } = parts;
+  await snapshots.close();
   for (const part of [records, state, money, people, limits]) await part.close();
   await traces?.close();
   storage.close();
@@ -205,7 +220,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
   return {
     settings,
     formats: parts.formats,
-    services: servicesOf(parts, books?.ledger ?? money.ledger),
+    services: parts.snapshots.current,
     state: parts.state.services,
     records: {
       recorder: books?.recorder ?? records.recorder,
@@ -240,28 +255,6 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     log,
     now,
     version,
-    isSandbox: isSandboxed(settings),
-  };
-}
-
-/** What the gateway needs for one call. */
-function servicesOf(parts: AppParts, ledger: Ledger): Services {
-  const { settings, log, now, metrics, registry, people, money, openCalls, records } = parts;
-  const { health, answerWithinMs } = openHealth(settings, { registry, log, metrics });
-  return {
-    catalog: settings.catalog,
-    registry,
-    health,
-    answerWithinMs,
-    ledger,
-    billingModeOf: people.billingModeOf,
-    idempotency: money.idempotency,
-    usageProblem: createUsageWatch({ metrics, log, now }),
-    toolLoops: createToolLoops(),
-    toolCallsSeen: records.toolCallsSeen.current,
-    log,
-    now,
-    isCutting: openCalls.isCutting,
   };
 }
 
@@ -272,11 +265,6 @@ function servicesOf(parts: AppParts, ledger: Ledger): Services {
 function openReader(db: Db, database: string): Promise<Db> {
   const isFile = db.kind === "sqlite" && !database.endsWith(":memory:");
   return isFile ? openDb(database) : Promise.resolve(db);
-}
-
-/** Whether no real provider is configured, so that every response is simulated. */
-function isSandboxed({ catalog }: Settings): boolean {
-  return [...catalog.providers.values()].every(({ transport }) => transport === "sandbox");
 }
 
 /** Only once the port is open: a key is shown once, and a key of a start that fails would be lost. */

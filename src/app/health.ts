@@ -2,26 +2,21 @@
 
 import type { Settings } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";
-import type { Services } from "../gateway/services.ts";
+import type { Snapshot } from "../gateway/services.ts";
 import type { BreakerRules, ProviderHealth } from "../providers/breaker.ts";
-import { createHealth } from "../providers/health.ts";
-import type { Registry } from "../providers/registry.ts";
+import { createHealth, type Health } from "../providers/health.ts";
 import type { BreakerReading, Metrics } from "../telemetry/metrics.ts";
 
-/** The part of the services that this file makes. */
-type Watching = Pick<Services, "health" | "answerWithinMs">;
-
 interface HealthContext {
-  readonly registry: Registry;
+  readonly current: () => Snapshot;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
 /** Breakers for every model, provider and credential, shown in the metrics. */
-export function openHealth(settings: Settings, { registry, log, metrics }: HealthContext): Watching {
-  const { catalog, routing } = settings;
+export function openHealth(settings: Pick<Settings, "health">, { current, log, metrics }: HealthContext): Health {
   const health = createHealth({
-    models: catalog.models.values(),
+    models: current().catalog.models.values(),
     rules: breakerRules(settings.health),
     now: steadyNow,
     random: Math.random,
@@ -29,7 +24,7 @@ export function openHealth(settings: Settings, { registry, log, metrics }: Healt
     onOpened: metrics.breakerOpened,
     onRetry: metrics.retried,
   });
-  const present = () => health.overview().filter(({ id }) => catalog.providers.has(id));
+  const present = () => health.overview().filter(({ id }) => current().catalog.providers.has(id));
   metrics.watchProviders({
     breakers: () => present().flatMap(breakersOf),
     models() {
@@ -37,9 +32,9 @@ export function openHealth(settings: Settings, { registry, log, metrics }: Healt
       const coolingDown = models.filter(({ isResting }) => isResting).length;
       return { usable: models.length - coolingDown, resting: coolingDown };
     },
-    calls: registry.calls,
+    calls: () => current().registry.calls(),
   });
-  return { health, answerWithinMs: routing.answerWithinMs };
+  return health;
 }
 
 /** The settings in the words of the breaker. */

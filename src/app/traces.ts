@@ -1,6 +1,7 @@
 // Wiring of traces, where an endpoint for them is configured. The exporter is loaded
 // then and only then.
 
+import type { Catalog } from "../catalog/catalog.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -8,14 +9,15 @@ import type { Destination, Destinations } from "../telemetry/spans.ts";
 import { createTraces, type Traces } from "../telemetry/traces.ts";
 
 interface TracesContext {
+  readonly catalog: () => Catalog;
   readonly metrics: Pick<Metrics, "spansDropped" | "spansSent">;
   readonly version: string;
   readonly log: Log;
 }
 
 export async function openTraces(settings: Settings, context: TracesContext): Promise<Traces | null> {
-  const { tracing, catalog } = settings;
-  const { metrics, version, log } = context;
+  const { tracing } = settings;
+  const { catalog, metrics, version, log } = context;
   if (tracing === null) return null;
   const { openOtlp } = await import("../telemetry/otlp.ts");
   return createTraces({
@@ -28,13 +30,21 @@ export async function openTraces(settings: Settings, context: TracesContext): Pr
   });
 }
 
-function destinationsOf({ models, providers }: Settings["catalog"]): Destinations {
-  const known = new Map<string, Destination>();
-  for (const { id, provider, upstream } of models.values()) {
-    const address = providers.get(provider)?.baseUrl ?? "";
-    known.set(id, { upstream, ...serverOf(address) });
-  }
-  return (model) => known.get(model) ?? { upstream: model, host: null, port: null };
+/** Of models that are no longer in the catalogue, only the id is known. */
+function destinationsOf(current: () => Catalog): Destinations {
+  let [catalog, known] = [current(), new Map<string, Destination>()];
+  return (id) => {
+    if (catalog !== current()) [catalog, known] = [current(), new Map()];
+    const destination = known.get(id) ?? destinationOf(id, catalog);
+    known.set(id, destination);
+    return destination;
+  };
+}
+
+function destinationOf(id: string, { models, providers }: Catalog): Destination {
+  const model = models.get(id);
+  if (model === undefined) return { upstream: id, host: null, port: null };
+  return { upstream: model.upstream, ...serverOf(providers.get(model.provider)?.baseUrl ?? "") };
 }
 
 const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };

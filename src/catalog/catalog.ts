@@ -31,6 +31,11 @@ export function isRoutable(catalog: Catalog, model: Model): boolean {
   return model.endpoint === null && isUsable(catalog, model);
 }
 
+/** Whether no real provider is configured, so that every response is simulated. */
+export function isSimulated({ providers }: Catalog): boolean {
+  return [...providers.values()].every(({ transport }) => transport === "sandbox");
+}
+
 /** Where a model stands in the chain of a tier: the first is asked first. */
 export interface ChainPlace {
   readonly tier: Tier;

@@ -1,11 +1,12 @@
 // The response for the client, whole or as a stream. Either way it is settled before its end is sent. Behaviour 6.
 
 import { randomUUID } from "node:crypto";
+import type { Decision } from "../core/decision.ts";
 import type { StoredAnswer } from "../core/ledger.ts";
 import type { Model } from "../core/model.ts";
 import type { WholeResponse } from "../formats/format.ts";
 import { createClientStream, writeClientResponse } from "../formats/passage.ts";
-import { serviceHeaders, writeService } from "../formats/service/service-object.ts";
+import { type ServiceOutcome, serviceHeaders, writeService } from "../formats/service/service-object.ts";
 import { outputTokensOf } from "../formats/wire/output-meter.ts";
 import type { Answered, Attempted } from "./attempt/attempt.ts";
 import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
@@ -20,16 +21,16 @@ import { assess, book, chargeDisconnected, type Delivered, type Settlement } fro
 
 /** What the edge sends. Stream text is at its first piece already, so a hold never waits for a reader. */
 export type Answer =
-  | { readonly kind: "whole"; readonly headers: HeaderMap; readonly contentType: string; readonly bytes: Buffer }
+  | { readonly kind: "whole"; readonly headers: HeaderMap | null; readonly contentType: string; readonly bytes: Buffer }
   | {
       readonly kind: "stream";
-      readonly headers: HeaderMap;
+      readonly headers: HeaderMap | null;
       readonly contentType: string;
       readonly text: AsyncGenerator<string>;
       readonly ping: string;
     };
 
-/** The routing headers; the edge sends them when DEBUG_ROUTING is on. */
+/** The routing headers, where DEBUG_ROUTING is on. */
 type HeaderMap = Readonly<Record<string, string>>;
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -75,7 +76,7 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
   noteToolCalls(call, whole.toolCallIds(), answered.model, services);
   reporter(ready, capture)({ event: "finished", isCutting: false, settlement });
   const bytes = kept instanceof Promise ? await kept : kept;
-  const headers = reservation.decision.isNamed ? {} : serviceHeaders(reservation.decision, assessment);
+  const headers = routingHeaders(reservation.decision, assessment, services);
   return { kind: "whole", headers, contentType: JSON_TYPE, bytes };
 }
 
@@ -112,7 +113,8 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       return kept;
     },
   });
-  return { kind: "stream", headers: serviceHeaders(decision, expected), contentType, text, ping: writer.ping };
+  const headers = routingHeaders(decision, expected, services);
+  return { kind: "stream", headers, contentType, text, ping: writer.ping };
 }
 
 /** A fault while the charge is being booked is seen when the promise is awaited. It must not end the process. */
@@ -178,6 +180,10 @@ function endsWithoutFinish(
       await releaseAll("our-fault", false);
     },
   };
+}
+
+function routingHeaders(decision: Decision, outcome: ServiceOutcome, { routing }: Services): HeaderMap | null {
+  return routing.isRoutingDebugged && !decision.isNamed ? serviceHeaders(decision, outcome) : null;
 }
 
 function noteToolCalls(

@@ -50,7 +50,7 @@ function requestDigest({ sentBytes, request: { target } }: Call): string {
 }
 
 function replay(contentType: string, text: string): Answer {
-  return { kind: "whole", headers: {}, contentType, bytes: Buffer.from(text) };
+  return { kind: "whole", headers: null, contentType, bytes: Buffer.from(text) };
 }
 
 function digest(content: string | Buffer): string {

@@ -11,18 +11,31 @@ export interface OpenCalls {
   readonly isCutting: () => boolean;
   /** Resolves when none is open. */
   idle(): Promise<void>;
+  /** Resolves when those are over that are open now. */
+  openNowOver(): Promise<void>;
 }
 
 export function createOpenCalls(): OpenCalls {
   const open = new Set<Cancellation>();
   let isCutting = false;
   let onIdle: (() => void)[] = [];
+  /** Sets of calls that somebody waits for. */
+  const awaited = new Map<Set<Cancellation>, () => void>();
+  const leave = (call: Cancellation): void => {
+    for (const [calls, tell] of awaited) {
+      calls.delete(call);
+      if (calls.size > 0) continue;
+      awaited.delete(calls);
+      tell();
+    }
+  };
   return {
     begin(call) {
       open.add(call);
       if (isCutting) call.abort();
       return () => {
         open.delete(call);
+        if (awaited.size > 0) leave(call);
         if (open.size > 0) return;
         for (const tell of onIdle) tell();
         onIdle = [];
@@ -39,6 +52,8 @@ export function createOpenCalls(): OpenCalls {
         : new Promise((resolve) => {
             onIdle.push(resolve);
           }),
+    openNowOver: () =>
+      open.size === 0 ? Promise.resolve() : new Promise((resolve) => void awaited.set(new Set(open), resolve)),
   };
 }
 

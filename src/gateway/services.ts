@@ -1,7 +1,9 @@
-// The services that a call needs. `app/app.ts` builds them once.
+// The services that a call needs. What comes from the configuration is a snapshot: `app/snapshots.ts` builds a new one for
+// every change, and a call keeps the one it began with.
 
 import type { Ledger } from "../billing/ledger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Settings } from "../config/settings.ts";
 import type { BillingMode } from "../core/accounts.ts";
 import type { UsageProblem } from "../core/chat.ts";
 import type { ToolCallsSeen } from "../core/decision.ts";
@@ -11,9 +13,15 @@ import type { Health } from "../providers/health.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { ToolLoops } from "./tool-loops.ts";
 
-export interface Services {
+/** What a configuration decides about calls. It never changes. */
+export interface Snapshot {
   readonly catalog: Catalog;
   readonly registry: Registry;
+  readonly routing: Settings["routing"];
+}
+
+export interface Services extends Snapshot {
+  /** Of the whole process: what is known of a provider survives a change that does not touch it. */
   readonly health: Health;
   readonly ledger: Ledger;
   readonly billingModeOf: (accountId: string) => BillingMode;
@@ -24,8 +32,6 @@ export interface Services {
   /** Told of token counts that a provider left out or that cannot be right. */
   readonly usageProblem: (problem: UsageProblem) => void;
   readonly log: Log;
-  /** How long all attempts together may take until a response begins. */
-  readonly answerWithinMs: number;
   /** True once the drain time is over and we cut the remaining connections. */
   readonly isCutting: () => boolean;
   readonly now: () => number;

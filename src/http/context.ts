@@ -35,7 +35,8 @@ export interface CallContext {
   readonly settings: Settings;
   /** The wire formats clients speak, and where. */
   readonly formats: RequestFormats;
-  readonly services: Services;
+  /** With the newest snapshot. A request asks once and keeps the answer to its end. */
+  readonly services: () => Services;
   readonly state: StateServices;
   readonly openCalls: OpenCalls;
   readonly limiter: CallLimits;
@@ -70,8 +71,6 @@ export interface OperatorContext extends CallContext {
   readonly wrongTokens: WrongKeys;
   readonly credits: Credits;
   readonly verifyLedger: () => Promise<LedgerVerdict>;
-  /** Whether every response is simulated. */
-  readonly isSandbox: boolean;
   readonly version: string;
 }
 

@@ -2,11 +2,12 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GatewayError } from "../core/errors.ts";
+import type { Services } from "../gateway/services.ts";
 import type { LifecycleContext, OperatorContext, ReadyCheck } from "./context.ts";
 import { type AdminTokenContext, isAdmin } from "./exchange/admin-token.ts";
 
 export interface OpsContext extends AdminTokenContext, Pick<LifecycleContext, "readiness"> {
-  readonly services: Pick<OperatorContext["services"], "health">;
+  readonly services: () => Pick<Services, "health">;
   readonly metrics: Pick<OperatorContext["metrics"], "contentType" | "text">;
 }
 
@@ -56,7 +57,7 @@ function isVerbose({ query }: FastifyRequest): boolean {
 
 /** Optional: otherwise a failing provider would take every process out at once, and with them the 503 that says why. */
 function providersCheck({ services }: OpsContext): ReadyCheck {
-  const seen = services.health.overview();
+  const seen = services().health.overview();
   const isUp = ({ provider, credential }: (typeof seen)[number]): boolean =>
     [provider, credential].every(({ state }) => state === "closed" || state === "half-open");
   const problem = seen.length === 0 || seen.some(isUp) ? null : "all are cooling down after failures";

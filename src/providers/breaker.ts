@@ -189,6 +189,8 @@ export interface WatchedModel {
   readonly host: Host;
   readonly model: Watched;
   readonly lastTries: Set<number>;
+  /** Attempts up to this ticket were made before it was watched. */
+  readonly sinceTicket: number;
 }
 
 /** What the dashboard and the API show of a breaker. */

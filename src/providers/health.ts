@@ -53,10 +53,18 @@ export interface Health {
   mayRetry(modelId: string): boolean;
   stateOf(modelId: string): ModelHealth;
   overview(): readonly ProviderHealth[];
+  /** These are watched from now on. What is known of them stays, except of providers that have changed. */
+  watch(models: Iterable<WatchedRow>, changedProviders: ReadonlySet<string>): void;
+}
+
+/** What health needs to know of a model. */
+export interface WatchedRow {
+  readonly id: string;
+  readonly provider: string;
 }
 
 export interface HealthInput {
-  readonly models: Iterable<{ readonly id: string; readonly provider: string }>;
+  readonly models: Iterable<WatchedRow>;
   readonly rules: BreakerRules;
   readonly now: () => number;
   readonly random: () => number;
@@ -73,8 +81,10 @@ export function createHealth(input: HealthInput): Health {
 class Watch implements Health {
   readonly #input: HealthInput;
   readonly #pulse: Pulse;
-  readonly #hosts = new Map<string, Host>();
-  readonly #entries = new Map<string, WatchedModel>();
+  #hosts: ReadonlyMap<string, Host> = new Map();
+  #entries: ReadonlyMap<string, WatchedModel> = new Map();
+  /** No longer in the catalogue, but requests that began before may still try them. */
+  readonly #former = new Map<string, WatchedModel>();
   #resting = NONE;
   /** Whether every breaker is closed, so that nothing changes until a failure. */
   #isWell = true;
@@ -82,17 +92,40 @@ class Watch implements Health {
   #nextChangeMs = NEVER;
 
   constructor(input: HealthInput) {
-    const { models, rules, now, random } = input;
+    const { models, now, random } = input;
     this.#input = input;
     this.#pulse = { now, random, lastTicket: 0 };
+    this.watch(models, new Set());
+  }
+
+  watch(models: Iterable<WatchedRow>, changedProviders: ReadonlySet<string>): void {
+    const hosts = new Map<string, Host>();
+    const entries = new Map<string, WatchedModel>();
     for (const { id, provider } of models) {
-      const host = this.#hosts.get(provider) ?? newHost(provider, rules, this.#pulse);
-      this.#hosts.set(provider, host);
-      const model = watch({ scope: "model", name: `model ${id}` }, rules, this.#pulse);
-      const entry = { id, host, model, lastTries: new Set<number>() };
+      const host = hosts.get(provider) ?? this.#hostOf(provider, changedProviders.has(provider));
+      const known = this.#entries.get(id);
+      const entry = known?.host === host ? known : this.#newEntry(id, host);
+      hosts.set(provider, host);
       host.models.push(entry);
-      this.#entries.set(id, entry);
+      entries.set(id, entry);
     }
+    for (const [id, entry] of this.#entries) if (!entries.has(id)) this.#former.set(id, entry);
+    this.#hosts = hosts;
+    this.#entries = entries;
+    this.#hasChanged = true;
+  }
+
+  /** Without models: the catalogue says which it has now. */
+  #hostOf(provider: string, isChanged: boolean): Host {
+    const known = isChanged ? undefined : this.#hosts.get(provider);
+    if (known === undefined) return newHost(provider, this.#input.rules, this.#pulse);
+    known.models.length = 0;
+    return known;
+  }
+
+  #newEntry(id: string, host: Host): WatchedModel {
+    const model = watch({ scope: "model", name: `model ${id}` }, this.#input.rules, this.#pulse);
+    return { id, host, model, lastTries: new Set<number>(), sinceTicket: this.#pulse.lastTicket };
   }
 
   resting(): ReadonlyMap<string, string> {
@@ -117,6 +150,8 @@ class Watch implements Health {
   report(modelId: string, ticket: number, outcome: Outcome): void {
     const entry = this.#entry(modelId);
     const { host, model } = entry;
+    // The attempt was made with what the provider or the model was before.
+    if (ticket <= entry.sinceTicket) return;
     if (entry.lastTries.size > 0) entry.lastTries.delete(ticket);
     if (!this.#isWell && isTroubled(entry)) this.#hasChanged = true;
     if (outcome === "answered") {
@@ -245,7 +280,7 @@ class Watch implements Health {
   }
 
   #entry(modelId: string): WatchedModel {
-    const entry = this.#entries.get(modelId);
+    const entry = this.#entries.get(modelId) ?? this.#former.get(modelId);
     if (entry === undefined) throw new Error(`model ${modelId} is not in the catalogue`);
     return entry;
   }

@@ -1,6 +1,7 @@
-// Every configured provider with its connection and the format it speaks. A provider is a row of data; its kind has
-// decided the format, the sign-in and the framing.
+// Every provider of a snapshot with its connection and the format it speaks. A provider is a row of data; its kind has
+// decided the format, the sign-in and the framing. A provider that did not change keeps its connection.
 
+import { isDeepStrictEqual } from "node:util";
 import { type FormatName, formatsOf, type Model, type Provider } from "../core/model.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import { createFormats, type Formats } from "../formats/registry.ts";
@@ -25,13 +26,19 @@ interface Connection {
   readonly redact: Redact;
 }
 
-/** The connections of this process, opened at the start. */
+/** The connections of one snapshot. Those of providers that did not change belong to the next one as well. */
 export interface Registry {
   /** The connection to a configured provider. Asking for any other is a fault of ours. */
   connection(providerId: string): Connection;
+  /** The providers whose connections are not those of the other registry. */
+  changedFrom(other: Registry): ReadonlySet<string>;
+  /** The connection to a provider, if it is configured. */
+  find(providerId: string): Connection | undefined;
   /** How many calls are under way, by provider. */
   calls(): readonly { readonly provider: string; readonly count: number }[];
   close(): Promise<void>;
+  /** Closes what the next registry does not use, once the calls on it have ended. */
+  retire(next: Registry): Promise<void>;
 }
 
 interface RegistryOptions {
@@ -39,14 +46,21 @@ interface RegistryOptions {
   readonly formats?: Formats;
   /** Told when a provider had closed an idle connection as a request was sent on it. */
   readonly onStale?: (providerId: string) => void;
+  /** What it replaces. */
+  readonly previous?: Registry | undefined;
 }
 
 export function createRegistry(
   providers: ReadonlyMap<string, Provider>,
-  { formats = createFormats(), onStale }: RegistryOptions = {},
+  { formats = createFormats(), onStale, previous }: RegistryOptions = {},
 ): Registry {
   const connections = new Map<string, Connection>();
   for (const provider of providers.values()) {
+    const known = previous?.find(provider.id);
+    if (known !== undefined && isDeepStrictEqual(known.provider, provider)) {
+      connections.set(provider.id, known);
+      continue;
+    }
     const formatFor = formatChooser(provider, formats);
     const format = formatFor({}, provider.format);
     const transport = TRANSPORTS[provider.transport](provider, () => onStale?.(provider.id));
@@ -60,9 +74,15 @@ export function createRegistry(
       if (connection === undefined) throw new Error(`provider ${providerId} is not configured`);
       return connection;
     },
+    find: (providerId) => connections.get(providerId),
+    changedFrom: (other) => new Set([...connections.keys()].filter((id) => other.find(id) !== connections.get(id))),
     calls: () => [...connections].map(([provider, { transport }]) => ({ provider, count: transport.inFlight() })),
     async close() {
       await Promise.all([...connections.values()].map(({ transport }) => transport.close()));
+    },
+    async retire(next) {
+      const unused = [...connections].filter(([id, connection]) => next.find(id) !== connection);
+      await Promise.all(unused.map(([, { transport }]) => transport.retire()));
     },
   };
 }

@@ -21,6 +21,7 @@ export function createSandbox(): Transport {
     // It has answered before anybody could count it.
     inFlight: () => 0,
     close: () => Promise.resolve(),
+    retire: () => Promise.resolve(),
   };
 }
 

@@ -50,5 +50,8 @@ export interface Transport {
   send(request: TransportRequest): Promise<Reply>;
   /** How many calls are under way, streams until their end. */
   inFlight(): number;
+  /** Ends what is under way. */
   close(): Promise<void>;
+  /** Takes no new calls, and closes once those under way have ended. */
+  retire(): Promise<void>;
 }

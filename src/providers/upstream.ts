@@ -54,6 +54,9 @@ export function createUpstream(provider: Provider, onStale: () => void): Transpo
     async close() {
       await Promise.all([connections.reused.destroy(), connections.fresh.destroy()]);
     },
+    async retire() {
+      await Promise.all([connections.reused.close(), connections.fresh.close()]);
+    },
   };
 }
 

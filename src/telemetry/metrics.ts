@@ -217,6 +217,7 @@ function watchProviders({ breakers, models, calls }: ProviderReadings, named: Me
     ...named("breaker_state", "0 closed, 1 half-open, 2 open, 3 cooling down as the provider asked."),
     labelNames: BREAKER_LABELS,
     collect() {
+      this.reset();
       for (const { state, ...labels } of breakers()) this.set(labels, BREAKER_VALUES[state]);
     },
   });
@@ -231,6 +232,7 @@ function watchProviders({ breakers, models, calls }: ProviderReadings, named: Me
     ...named("provider_calls_in_flight", "Calls to providers under way, streams until their end."),
     labelNames: ["provider"],
     collect() {
+      this.reset();
       for (const { provider, count } of calls()) this.set({ provider }, count);
     },
   });

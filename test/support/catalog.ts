@@ -52,7 +52,7 @@ export function makeModel(overrides: ModelOverrides = {}): Model {
   };
 }
 
-function makeProvider(overrides: Partial<Provider> = {}): Provider {
+export function makeProvider(overrides: Partial<Provider> = {}): Provider {
   return {
     id: "lab",
     ...providerKind("openai"),

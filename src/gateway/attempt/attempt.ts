@@ -74,9 +74,9 @@ interface PausedModel {
   readonly dueAtMs: number;
 }
 
-function startWalk(call: Call, reservation: Reservation, { catalog, now, answerWithinMs }: Services): ChainWalk {
+function startWalk(call: Call, reservation: Reservation, { catalog, now, routing }: Services): ChainWalk {
   const models = reservation.decision.chain.map((id) => catalog.models.get(id) as Model);
-  const beginsByMs = now() + answerWithinMs;
+  const beginsByMs = now() + routing.answerWithinMs;
   return { call, reservation, models, beginsByMs, attempts: [], failures: [], paused: [], windowAbove: 0 };
 }
 

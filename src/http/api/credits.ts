@@ -71,7 +71,7 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
     response: CreditsSchema,
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);
-      return writeBalance(await edge.credits.balance(accountId), edge.services.billingModeOf(accountId));
+      return writeBalance(await edge.credits.balance(accountId), edge.services().billingModeOf(accountId));
     },
   }),
   // Only operators move money. A payment provider would call this with its own idempotency key.

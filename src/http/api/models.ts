@@ -64,12 +64,13 @@ export const MODEL_ROUTES: readonly ApiRoute[] = [
   get("listCatalogModels", "/api/models", {
     summary: "The whole catalogue with health",
     response: page(CatalogModelSchema),
-    async handle({ request }, { services, records, accounts }) {
+    async handle({ request }, { services: current, records, accounts }) {
       const account = await accountOf(request, { accounts });
       await caughtUp(records);
       // The scores shown are those that routing uses from now on.
       await records.toolCallsSeen.refresh();
       const tallies = await records.toolCalls.ofAccount(account);
+      const services = current();
       const seen = services.toolCallsSeen(account);
       const write = (model: Model): Shape<typeof CatalogModelSchema> => ({
         ...writeCatalogModel(model, services),

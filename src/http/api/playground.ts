@@ -15,6 +15,7 @@ import { tooManyRequests } from "../../gateway/admit.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
+import type { Services } from "../../gateway/services.ts";
 import { estimateCost } from "../../routing/cost.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
@@ -87,7 +88,7 @@ export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
     errors: [422],
     async handle({ request }, edge) {
       const { caller, body } = await readQuestion(request, edge);
-      return decideOnly(body, caller, edge);
+      return decideOnly(body, caller, edge.services());
     },
   }),
   // Recorded and charged like any request, under a key name of its own.
@@ -118,7 +119,7 @@ async function readQuestion(request: FastifyRequest, edge: OperatorContext): Pro
   const accountId = await accountOf(request, edge);
   const { profileId: _, profile, ...rest } = body;
   const profileId = readString(body, "profileId");
-  const rules = isObject(profile) ? readConstraints(readRules(profile), edge.services.catalog) : null;
+  const rules = isObject(profile) ? readConstraints(readRules(profile), edge.services().catalog) : null;
   if (rules !== null && profileId !== null) throw invalid("profileId", "Send 'profileId' or a profile, not both.");
   const bound = rules === null ? await savedProfile(profileId, accountId, edge) : unsavedProfile(accountId, rules);
   const question = isObject(profile) ? rest : { ...rest, ...(profile === undefined ? {} : { profile }) };
@@ -152,7 +153,7 @@ function playgroundCaller(accountId: string, profile: Profile | null): Caller {
 
 type PlaygroundDecision = Shape<typeof PlaygroundDecisionSchema>;
 
-function decideOnly(body: JsonObject, caller: Caller, { services }: OperatorContext): PlaygroundDecision {
+function decideOnly(body: JsonObject, caller: Caller, services: Services): PlaygroundDecision {
   const { source } = parseBody(Buffer.from(JSON.stringify(body)));
   const asked = readDebugChat({ source, body });
   const startedAtMs = performance.now();

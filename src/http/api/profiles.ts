@@ -96,7 +96,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
     status: 201,
     response: ProfileSchema,
     async handle({ request, body }, edge) {
-      const content = toContent(body(), edge.services.catalog);
+      const content = toContent(body(), edge.services().catalog);
       return writeProfile(await edge.profiles.create(await accountOf(request, edge), content));
     },
   }),
@@ -124,7 +124,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
     response: ProfileSchema,
     async handle({ request, body }, edge) {
       const id = idOf(request, "profile");
-      const content = toContent(body(), edge.services.catalog);
+      const content = toContent(body(), edge.services().catalog);
       return writeProfile(found(await edge.profiles.update(await accountOf(request, edge), id, content), id));
     },
   }),

@@ -8,7 +8,6 @@ import type { Model, Timeouts } from "../../core/model.ts";
 import { probe } from "../../gateway/operate/probe.ts";
 import type { Services } from "../../gateway/services.ts";
 import type { HealthState, ModelHealth } from "../../providers/breaker.ts";
-import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { AnyText, Flag, Integer, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
 import { idOf, isoTime, missing } from "./exchange.ts";
@@ -69,7 +68,7 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
     summary: "Providers and their health",
     access: "operator",
     response: page(ProviderSchema),
-    handle: (_call, { services }) => ({ data: writeProviders(services), next: null }),
+    handle: (_call, { services }) => ({ data: writeProviders(services()), next: null }),
   }),
   // The order of checks matters: a test counts against the limit only when it will be made.
   post("testProvider", "/api/providers/:id/test", {
@@ -80,12 +79,13 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
     example: {},
     response: ProviderTestedSchema,
     async handle({ request, reply, body }, edge) {
-      const { services, limiter, log, now } = edge;
+      const { limiter, log, now } = edge;
+      const services = edge.services();
       const id = idOf(request, "provider");
       const provider = services.catalog.providers.get(id);
       if (provider === undefined) throw missing("provider", id);
       const { model } = isEmpty(request) ? {} : body();
-      const wanted = model === undefined ? null : ownModel(model, id, edge);
+      const wanted = model === undefined ? null : ownModel(model, id, services);
       const { allowed, retryAfterSeconds } = await limiter.admit(`provider test ${id}`, TESTS_PER_MINUTE, now());
       if (!allowed) throw tooManyTests(id, retryAfterSeconds);
       const disconnect = new AbortController();
@@ -103,7 +103,7 @@ function isEmpty(request: FastifyRequest): boolean {
 }
 
 /** Only a model with a price can be asked, as in routing. */
-function ownModel(id: string, provider: string, { services: { catalog } }: OperatorContext): Model {
+function ownModel(id: string, provider: string, { catalog }: Services): Model {
   const model = catalog.models.get(id);
   if (model?.provider === provider && isRoutable(catalog, model)) return model;
   const message = `'${provider}' has no model '${id}' with a price. Leave it out to test the cheapest one.`;

@@ -105,8 +105,9 @@ export const REPLAY_ROUTES: readonly ApiRoute[] = [
     body: ReplayQuestionSchema,
     example: { profile: { tierFloor: "LIGHT" }, limit: 100 },
     response: ReplaySchema,
-    async handle({ request, body }, { records, services, accounts }) {
+    async handle({ request, body }, { records, services: current, accounts }) {
       const { profile, policy: changes = {}, limit = LIMIT_DEFAULT } = body();
+      const services = current();
       const constraints = readConstraints(profile, services.catalog);
       const accountId = await accountOf(request, { accounts });
       const toolCallsSeen = services.toolCallsSeen(accountId);

@@ -3,6 +3,7 @@
 
 import { Type } from "typebox";
 import { makeDeviceToken } from "../../accounts/devices.ts";
+import { isSimulated } from "../../catalog/catalog.ts";
 import { commandPrefix } from "../../config/package.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { USER_ROLES, type User } from "../../core/people.ts";
@@ -97,7 +98,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       return {
         user: user === null ? null : writeSelf(user),
         setupNeeded: !(await edge.users.hasOperator()),
-        sandbox: edge.isSandbox,
+        sandbox: isSimulated(edge.services().catalog),
         readOnly: edge.settings.server.isReadOnly,
         version: edge.version,
         commandPrefix: commandPrefix(),

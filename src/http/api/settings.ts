@@ -2,6 +2,7 @@
 // set. For operators.
 
 import { Type } from "typebox";
+import { isSimulated } from "../../catalog/catalog.ts";
 import { AnyText, Flag, listed, named, nullable, Time } from "../openapi/schema.ts";
 import { isoTime } from "./exchange.ts";
 import { type ApiRoute, get } from "./route.ts";
@@ -41,25 +42,28 @@ export const SETTINGS_ROUTES: readonly ApiRoute[] = [
     access: "operator",
     response: SettingsSchema,
     // The start of the server counts, not that of the first call.
-    serve({ now, settings, version, isSandbox }) {
+    serve({ now, settings, services, version }) {
       const startedAtMs = now();
-      const { database, catalog, options } = settings;
-      return () => ({
-        version,
-        node: process.versions.node,
-        store: database.startsWith("sqlite:") ? "sqlite" : "postgres",
-        startedAt: isoTime(startedAtMs),
-        sandbox: isSandbox,
-        baselineModel: catalog.baseline.id,
-        markup: catalog.markupPpm / 1_000_000,
-        options: options.map(({ origin, ...option }) => ({ ...option, origin, isSet: origin !== "default" })),
-        providers: [...catalog.providers.values()].map(({ id, kind, baseUrl, apiKey }) => ({
-          id,
-          kind,
-          baseUrl,
-          hasKey: apiKey !== null,
-        })),
-      });
+      const { database, options } = settings;
+      return () => {
+        const { catalog } = services();
+        return {
+          version,
+          node: process.versions.node,
+          store: database.startsWith("sqlite:") ? "sqlite" : "postgres",
+          startedAt: isoTime(startedAtMs),
+          sandbox: isSimulated(catalog),
+          baselineModel: catalog.baseline.id,
+          markup: catalog.markupPpm / 1_000_000,
+          options: options.map(({ origin, ...option }) => ({ ...option, origin, isSet: origin !== "default" })),
+          providers: [...catalog.providers.values()].map(({ id, kind, baseUrl, apiKey }) => ({
+            id,
+            kind,
+            baseUrl,
+            hasKey: apiKey !== null,
+          })),
+        };
+      };
     },
   }),
 ];

@@ -2,14 +2,14 @@
 // provider.
 
 import type { FastifyInstance } from "fastify";
+import { isSimulated } from "../../catalog/catalog.ts";
 import type { OperatorContext } from "../context.ts";
 
-/** The card is the same for every caller, so it is made once. */
-export function registerHome(server: FastifyInstance, { isSandbox }: Pick<OperatorContext, "isSandbox">): void {
-  const card = {
+export function registerHome(server: FastifyInstance, { services }: Pick<OperatorContext, "services">): void {
+  const card = () => ({
     name: "switchyard",
     what: "A model-routing gateway. Point an OpenAI client's base URL at /v1 of this address, an Anthropic or Gemini client's at the address itself.",
-    ...(isSandbox ? { providers: "sandbox (simulated answers)" } : {}),
+    ...(isSimulated(services().catalog) ? { providers: "sandbox (simulated answers)" } : {}),
     endpoints: [
       "/v1/chat/completions",
       "/v1/messages",
@@ -21,6 +21,6 @@ export function registerHome(server: FastifyInstance, { isSandbox }: Pick<Operat
       "/healthz",
       "/readyz",
     ],
-  };
-  server.get("/v1", async () => card);
+  });
+  server.get("/v1", async () => card());
 }

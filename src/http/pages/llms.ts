@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { isSimulated } from "../../catalog/catalog.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { OperatorContext } from "../context.ts";
 import { DOCS_FOLDER } from "./docs.ts";
@@ -9,12 +10,14 @@ import { DOCS_FOLDER } from "./docs.ts";
 /** Adds the route. The guide names the public address, or the one that it was asked under, so its examples work as they are. */
 export function registerGuide(
   server: FastifyInstance,
-  { settings, isSandbox }: Pick<OperatorContext, "settings" | "isSandbox">,
+  { settings, services }: Pick<OperatorContext, "settings" | "services">,
 ): void {
   const { publicUrl } = settings.server;
   server.get("/llms.txt", (request, reply) => {
     const origin = publicUrl ?? originOf(request);
-    return reply.type("text/plain; charset=utf-8").send(guide(origin, isSandbox) + pageList(origin));
+    return reply
+      .type("text/plain; charset=utf-8")
+      .send(guide(origin, isSimulated(services().catalog)) + pageList(origin));
   });
 }
 

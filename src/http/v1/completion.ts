@@ -87,7 +87,7 @@ export function complete(
     idempotencyId: null,
     state,
   };
-  return completeOnce(call, firstOf(request.headers["idempotency-key"]), services);
+  return completeOnce(call, firstOf(request.headers["idempotency-key"]), services());
 }
 
 /** A header that was sent more than once counts as its first value. */
@@ -97,7 +97,7 @@ function firstOf(header: string | string[] | undefined): string | null {
 
 /** A client that reads too slowly is cut off, whole response or stream. */
 export async function send(answer: Answer, reply: FastifyReply, { settings }: CallContext): Promise<FastifyReply> {
-  if (settings.routing.isRoutingDebugged) reply.headers(answer.headers);
+  if (answer.headers !== null) reply.headers(answer.headers);
   const { writeStallMs } = settings.server;
   if (answer.kind === "stream") {
     await sendStream(reply, answer, writeStallMs);

@@ -85,7 +85,7 @@ export function createCreditCheck({
     const route = routeOf(request) ?? "";
     const isCharged = formats.isCompletion(route) && request.headers["idempotency-key"] === undefined;
     if (!isCharged || !isLarge(declaredLength(request) ?? Number.POSITIVE_INFINITY)) return done();
-    requireCredits(callerOf(request).key.accountId, services).then(() => done(), done);
+    requireCredits(callerOf(request).key.accountId, services()).then(() => done(), done);
   };
 }
 

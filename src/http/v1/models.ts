@@ -17,14 +17,16 @@ const MODEL_LISTS = ["/v1/models", "/v1beta/models"] as const;
 
 export function registerModels(
   server: FastifyInstance,
-  { formats, services: { catalog } }: Pick<CallContext, "formats" | "services">,
+  { formats, services }: Pick<CallContext, "formats" | "services">,
 ): void {
   const list = async (request: FastifyRequest): Promise<object> => {
+    const { catalog } = services();
     const query = request.query as Record<string, string>;
     const reachable = reachableBy(callerOf(request), catalog).filter(outputFilter(query.output_modalities));
     return formats.of(request).models.list(reachable, catalog, query);
   };
   const one = (id: string, request: FastifyRequest): object => {
+    const { catalog } = services();
     const model = reachableBy(callerOf(request), catalog).find((each) => each.id === id);
     if (model === undefined) {
       const message = `There is no model '${id}' for this key. GET /v1/models lists them.`;

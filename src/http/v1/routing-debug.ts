@@ -22,7 +22,7 @@ import { callerOf } from "./key-admission.ts";
 
 export function registerDebug(
   server: FastifyInstance,
-  { formats, services, state }: Pick<CallContext, "formats" | "services" | "state">,
+  { formats, services: current, state }: Pick<CallContext, "formats" | "services" | "state">,
 ): void {
   server.post("/v1/routing/debug", async (request) => {
     const headers = request.headers as ClientHeaders;
@@ -34,6 +34,7 @@ export function registerDebug(
     // The decision depends on the whole conversation, as in a live request.
     const parsed = isStateful ? await expand(sent, { accountId, fields: readState(sent.body) }, state) : sent;
     const asked = readDebug(format, parsed, headers);
+    const services = current();
     const decision = route(asked.request, caller, services);
     return { decision: { ...writeDecision(decision), ...previewChanges(asked, decision, services) } };
   });

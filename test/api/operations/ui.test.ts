@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { load } from "../../../src/config/load.ts";
+import type { Services } from "../../../src/gateway/services.ts";
 import type { Edge } from "../../../src/http/context.ts";
 import { DASHBOARD_PAGES } from "../../../src/http/pages/dashboard-pages.ts";
 import { createServer } from "../../../src/http/server.ts";
@@ -39,7 +40,7 @@ async function serverOf(uiFolder: string): Promise<FastifyInstance> {
     formats: SHIPPED_FORMATS,
     isDraining: () => false,
     isClosing: () => false,
-    isSandbox: true,
+    services: () => ({ catalog: loaded.settings.catalog }) as Services,
   };
   const edge = new Proxy({} as Edge, { get: (_, name) => Reflect.get(parts, name) ?? anything });
   const server = await createServer(edge, { uiFolder });

@@ -55,7 +55,7 @@ function begin(send: () => Promise<Reply>) {
     toolLoops: { modelOf: () => null, note: vi.fn() },
     toolCallsSeen: () => new Map(),
     log: { info: vi.fn(), warn: vi.fn(), error: vi.fn() },
-    answerWithinMs: 10_000,
+    routing: { answerWithinMs: 10_000, isRoutingDebugged: false },
     isCutting: () => state.isCutting,
     now: () => 1_000,
   } as unknown as Services;

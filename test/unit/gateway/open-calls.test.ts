@@ -28,3 +28,19 @@ test("a cut aborts what is open and whatever begins later, but not what is done"
   expect(calls.isCutting()).toBe(true);
   expect([open, done, late].map(({ aborted }) => aborted)).toEqual([true, false, true]);
 });
+
+test("waiting for the calls that are open now does not wait for later ones", async () => {
+  const calls = createOpenCalls();
+  await calls.openNowOver();
+  const [first, second] = [calls.begin(new Cancellation()), calls.begin(new Cancellation())];
+  let isOver = false;
+  const over = calls.openNowOver().then(() => {
+    isOver = true;
+  });
+  calls.begin(new Cancellation());
+  first();
+  await Promise.resolve();
+  expect(isOver).toBe(false);
+  second();
+  await over;
+});

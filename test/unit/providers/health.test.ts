@@ -266,3 +266,42 @@ test("the overview shows each breaker for itself, the state of a model what hold
 test("a model nobody knows is a fault of ours", () => {
   expect(() => make().health.admit("nobody")).toThrow(/nobody/);
 });
+
+describe("another catalogue", () => {
+  const without = (id: string) => MODELS.filter((model) => model.id !== id);
+
+  test("what is known of a provider that did not change stays", () => {
+    const { health, see, resting } = make();
+    see("a1", trouble("failing"), 5);
+    health.watch([...without("a3"), { id: "c1", provider: "c" }], new Set(["c"]));
+    expect(resting()).toEqual(["a1"]);
+    expect(health.overview().map(({ id, models }) => [id, models.map((model) => model.id)])).toEqual([
+      ["a", ["a1", "a2"]],
+      ["b", ["b1"]],
+      ["c", ["c1"]],
+    ]);
+  });
+
+  test("a provider that changed starts afresh, and attempts with what it was before say nothing of it", () => {
+    const { health, see, resting } = make();
+    see("a1", trouble("refused-key"), 2);
+    const before = health.admit("a2");
+    health.watch(MODELS, new Set(["a"]));
+    expect(resting()).toEqual([]);
+    health.report("a2", before, trouble("refused-key"));
+    see("a1", trouble("refused-key"), 2);
+    expect(resting()).toEqual([]);
+    see("a1", trouble("refused-key"));
+    expect(resting()).toEqual(["a1", "a2", "a3"]);
+  });
+
+  test("a request that began before may still try a model that is gone", () => {
+    const { health, see, resting } = make();
+    const ticket = health.admit("b1");
+    health.watch(without("b1"), new Set());
+    health.report("b1", ticket, trouble("failing"));
+    see("b1", trouble("failing"), 10);
+    expect(resting()).toEqual([]);
+    expect(health.overview().map(({ id }) => id)).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,65 @@
+// Snapshots of the configuration: what requests need of it, replaced as a whole when it changes. Requests that have begun
+// keep theirs, so a connection that the next snapshot does not use is closed only when they have ended.
+
+import type { Settings } from "../config/settings.ts";
+import type { Formats } from "../formats/registry.ts";
+import type { OpenCalls } from "../gateway/open-calls.ts";
+import type { Services, Snapshot } from "../gateway/services.ts";
+import type { Health } from "../providers/health.ts";
+import { createRegistry, type Registry } from "../providers/registry.ts";
+
+/** The part of the settings that can change while the process runs. */
+export type Changeable = Pick<Settings, "catalog" | "routing">;
+
+export interface Snapshots {
+  /** What a request that begins now is served with. */
+  current(): Services;
+  /** For requests that begin from now on. */
+  publish(settings: Changeable): void;
+  close(): Promise<void>;
+}
+
+interface SnapshotsContext {
+  readonly formats: Formats;
+  readonly onStale: (providerId: string) => void;
+  /** Opens the health of the first snapshot; later ones share it. */
+  readonly openHealth: (current: () => Snapshot) => Health;
+  readonly openCalls: Pick<OpenCalls, "openNowOver">;
+  /** What does not change with the configuration. */
+  readonly services: Omit<Services, keyof Snapshot | "health">;
+}
+
+export function createSnapshots(first: Changeable, context: SnapshotsContext): Snapshots {
+  const { formats, onStale, openCalls } = context;
+  /** Registries whose last requests are still running. */
+  const retiring = new Set<Registry>();
+  let snapshot = snapshotOf(first);
+  const health = context.openHealth(() => snapshot);
+  let services: Services = { ...context.services, ...snapshot, health };
+
+  function snapshotOf({ catalog, routing }: Changeable, previous?: Registry): Snapshot {
+    return { catalog, routing, registry: createRegistry(catalog.providers, { formats, onStale, previous }) };
+  }
+
+  async function retire(old: Registry, next: Registry): Promise<void> {
+    retiring.add(old);
+    await openCalls.openNowOver();
+    await old.retire(next);
+    retiring.delete(old);
+  }
+
+  return {
+    current: () => services,
+    publish(settings) {
+      const old = snapshot.registry;
+      snapshot = snapshotOf(settings, old);
+      const { catalog, registry } = snapshot;
+      health.watch(catalog.models.values(), registry.changedFrom(old));
+      services = { ...context.services, ...snapshot, health };
+      void retire(old, registry);
+    },
+    async close() {
+      await Promise.all([snapshot.registry, ...retiring].map((registry) => registry.close()));
+    },
+  };
+}
