@@ -8,7 +8,7 @@ import { decodeBody, type JsonSource, type ParsedBody, parseText, scanBody } fro
 import type { Caller } from "../../gateway/call.ts";
 import type { BodyBudget, BodyCharge } from "../overload/body-budget.ts";
 import { OVERLOAD_POLICY } from "../overload/policy.ts";
-import { whenDone } from "./disconnect.ts";
+import { closeGently, whenDone } from "./disconnect.ts";
 import { sendError } from "./errors.ts";
 
 declare module "fastify" {
@@ -79,7 +79,7 @@ function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyR
   let bytes = Buffer.allocUnsafe(declaredLength(request) ?? firstStepBytes);
   let length = 0;
   const makeRoom = (needed: number): void => {
-    if (needed > bodyLimit) throw tooLarge();
+    if (needed > bodyLimit) throw tooLarge(request);
     const size = Math.min(bodyLimit, Math.max(needed, 2 * bytes.length));
     request.bodyCharge?.add(size - bytes.length);
     const larger = Buffer.allocUnsafe(size);
@@ -110,7 +110,8 @@ export function declaredLength({ headers }: FastifyRequest): number | null {
 }
 
 /** The rest of it may be of any length, so the connection ends with the response. */
-function tooLarge(): GatewayError {
+function tooLarge({ socket }: FastifyRequest): GatewayError {
+  closeGently(socket);
   const message = "The body is larger than the server accepts.";
   return new GatewayError("tooLarge", message, { headers: { connection: "close" } });
 }
@@ -122,7 +123,7 @@ function chargeBodies(server: FastifyInstance, budget: BodyBudget): void {
   server.addHook("preParsing", (request, reply, _payload, done) => {
     if (!hasBody(request) || request.is404) return done();
     const declared = declaredLength(request);
-    if ((declared ?? 0) > request.routeOptions.bodyLimit) return done(tooLarge());
+    if ((declared ?? 0) > request.routeOptions.bodyLimit) return done(tooLarge(request));
     const keep = (charge: BodyCharge): void => {
       request.bodyCharge = charge;
       whenDone(request, reply, charge.release);

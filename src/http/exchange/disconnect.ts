@@ -18,6 +18,22 @@ export function whenDone(request: FastifyRequest, { raw }: FastifyReply, end: ()
   });
 }
 
+/** How long a client that is still sending may take to read the response that refuses its body. */
+const LINGER_MS = 2_000;
+
+/**
+ * Ends a connection after its response, though the client may still be sending. Closing it at once would reset it, and the
+ * client could lose the response. So what still arrives is discarded until the client closes, for a moment at most.
+ */
+export function closeGently(socket: Socket): void {
+  // Node calls this once the response is written.
+  socket.destroySoon = () => {
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    socket.once("close", () => clearTimeout(timer));
+  };
+}
+
 /**
  * A client may send further requests before the first one is answered. When its connection closes, Node tells only the
  * response that was being written. The responses behind it would wait for ever.
