@@ -1,7 +1,7 @@
 // JSON objects as bytes: finds the top-level fields, so that a few can be changed without parsing and writing the rest.
 // It also limits depth and size, which must happen before JSON.parse.
 
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8, transcode } from "node:buffer";
 import { GatewayError } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 
@@ -49,9 +49,11 @@ const CLOSE_ARRAY = 0x5d;
 
 /**
  * Finds the top-level fields. Says nothing about validity: what it finds holds for bytes that JSON.parse accepts.
- * Strings are skipped with the native search, which makes prose and base64 nearly free.
+ * Strings are skipped with the native search, which makes prose and base64 nearly free. It is a search in a text with one
+ * character for each byte: V8 begins that in a tenth of the time that a search in a buffer takes.
  */
 export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits = NO_LIMITS): Scan {
+  const text = bytes.toString("latin1");
   const { values: maxValues, bareBytes: maxBareBytes } = limits;
   const fields: JsonField[] = [];
   let values = 0;
@@ -67,7 +69,7 @@ export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits =
     if (position - textBytes > maxBareBytes) return { state: "too-bare" };
     const byte = bytes[position] as number;
     if (byte === QUOTE) {
-      const close = closingQuote(bytes, position);
+      const close = closingQuote(text, position);
       if (depth === 1 && keyStart < 0) {
         keyStart = position;
         keyEnd = close + 1;
@@ -167,19 +169,21 @@ function readEscapedName(quoted: string): string {
   }
 }
 
-/** The native search finds the end of most strings; from a quote that may be escaped on, byte by byte is faster. */
-function closingQuote(bytes: Buffer, open: number): number {
-  const found = bytes.indexOf(QUOTE, open + 1);
-  if (found < 0) return bytes.length - 1;
-  if (bytes[found - 1] !== BACKSLASH) return found;
-  let at = found - 1;
-  while (at > open && bytes[at - 1] === BACKSLASH) at -= 1;
-  for (; at < bytes.length; at += 1) {
-    const byte = bytes[at] as number;
-    if (byte === QUOTE) return at;
-    if (byte === BACKSLASH) at += 1;
-  }
-  return bytes.length - 1;
+/** The place of the last character where none closes. */
+function closingQuote(text: string, open: number): number {
+  let found = open;
+  do {
+    found = text.indexOf('"', found + 1);
+    if (found < 0) return text.length - 1;
+  } while (isEscaped(text, found));
+  return found;
+}
+
+/** After an odd number of backslashes. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
+  return (at - first) % 2 === 1;
 }
 
 function skipSpace(bytes: Buffer, position: number): number {
@@ -288,7 +292,9 @@ function withoutMark(bytes: Buffer): Buffer {
 
 /** The text of a body in one piece: a text put together from slices would be copied once more to be parsed. */
 export function decodeBody(bytes: Buffer): string {
-  if (isUtf8(bytes)) return bytes.toString("utf8");
+  if (isAscii(bytes)) return bytes.toString("latin1");
+  // Node 20 decodes other text half as fast in one step as in these two.
+  if (isUtf8(bytes)) return transcode(bytes, "utf8", "utf16le").toString("utf16le");
   throw new GatewayError("badRequest", "The body is not valid UTF-8.", { code: "invalid_json" });
 }
 
