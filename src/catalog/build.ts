@@ -1,7 +1,7 @@
 // Builds the catalogue from the rows that ship, the rows of a configuration and the providers that are configured.
 // Everything wrong with them is collected; a catalogue comes out only when nothing is.
 
-import { formatsOf, type Model, type Provider } from "../core/model.ts";
+import { formatsOf, type HostedModel, type Model, type Provider } from "../core/model.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Builtin, readBuiltin } from "./builtin.ts";
 import type { Catalog } from "./catalog.ts";
@@ -9,7 +9,7 @@ import { buildChains, type ChainLists, lowestListing } from "./chains.ts";
 import type { DialectChanges } from "./dialect.ts";
 import { nearest } from "./nearest.ts";
 import { PROVIDER_KINDS, providerKind } from "./provider-kinds.ts";
-import { type ModelRow, modelFromRow } from "./rows.ts";
+import { type HostRow, hostRows, type ModelRow, modelsFromRow } from "./rows.ts";
 import { readWeights, type Weights } from "./weights.ts";
 
 /** The kinds of providers that can be called. */
@@ -146,17 +146,21 @@ function mergeRows({ input, builtin, providers, findings }: RowsInput): Readonly
       const message = `the model id "${row.id}" is already used by models[${earlier}]`;
       findings.problems.push({ at: `${at}.id`, message, suggestion: null });
     }
-    checkProvider({ row, at, known, configured: new Set(configured), providers, findings });
-    if (row.price === undefined) {
+    for (const [place, host] of hostRows(row).entries()) {
+      const hostIndex = row.provider === undefined ? place : place - 1;
+      const hostAt = hostIndex < 0 ? at : `${at}.hosts[${hostIndex}]`;
+      checkHost({ row, host, at: hostAt, known, configured: new Set(configured), providers, findings });
+      if ((host.price ?? row.price) !== undefined) continue;
       const message = `${row.id} has no price, so no request is ever routed to it; a free model needs zeros`;
-      findings.warnings.push({ at, message, suggestion: null });
+      findings.warnings.push({ at: hostAt, message, suggestion: null });
     }
   }
   return merged;
 }
 
-interface ProviderCheck {
+interface HostCheck {
   readonly row: ModelRow;
+  readonly host: HostRow;
   readonly at: string;
   readonly known: ReadonlySet<string>;
   readonly configured: ReadonlySet<string>;
@@ -164,32 +168,34 @@ interface ProviderCheck {
   readonly findings: Findings;
 }
 
-function checkProvider({ row, at, known, configured, providers, findings }: ProviderCheck): void {
-  if (!known.has(row.provider)) {
+function checkHost(check: HostCheck): void {
+  const { row, host, at, known, configured, providers, findings } = check;
+  if (!known.has(host.provider)) {
     findings.problems.push({
       at: `${at}.provider`,
-      message: `there is no provider "${row.provider}"`,
-      suggestion: nearest(row.provider, known),
+      message: `there is no provider "${host.provider}"`,
+      suggestion: nearest(host.provider, known),
     });
     return;
   }
-  checkFormats({ row, at, providers, findings });
-  if (configured.has(row.provider) || isSandboxAlone(providers)) return;
+  checkFormats(check);
+  if (configured.has(host.provider) || isSandboxAlone(providers)) return;
+  const where = hostRows(row).length === 1 ? "" : " there";
   findings.warnings.push({
     at: `${at}.provider`,
-    message: `the provider ${row.provider} is not configured, so ${row.id} is not routable`,
+    message: `the provider ${host.provider} is not configured, so ${row.id} is not routable${where}`,
     suggestion: null,
   });
 }
 
 /** A model must be asked in a format that its provider speaks. */
-function checkFormats({ row, at, providers, findings }: Omit<ProviderCheck, "known" | "configured">): void {
-  const provider = providers.get(row.provider);
-  if (provider === undefined || row.formats === undefined || isSandboxAlone(providers)) return;
+function checkFormats({ row, host, at, providers, findings }: HostCheck): void {
+  const provider = providers.get(host.provider);
+  if (provider === undefined || host.formats === undefined || isSandboxAlone(providers)) return;
   const spoken = formatsOf({}, provider);
-  const unknown = row.formats.filter((format) => !spoken.includes(format));
-  if (unknown.length === 0 && row.formats.length > 0) return;
-  const message = `the provider ${row.provider} speaks ${spoken.join(" and ")}, so ${row.id} can be asked in nothing else`;
+  const unknown = host.formats.filter((format) => !spoken.includes(format));
+  if (unknown.length === 0 && host.formats.length > 0) return;
+  const message = `the provider ${host.provider} speaks ${spoken.join(" and ")}, so ${row.id} can be asked in nothing else`;
   findings.problems.push({ at: `${at}.formats`, message, suggestion: null });
 }
 
@@ -209,16 +215,28 @@ function indexModels({ input, builtin, rows, providers }: ModelsInput): Readonly
   const models = new Map<string, Model>();
   for (const row of rows.values()) {
     const tier: Tier = row.tier ?? lowestListing(lists, row.id) ?? "STANDARD";
-    const context = { tier, providerDialect: dialects.get(row.provider), namedDialects: builtin.dialects };
-    const model = modelFromRow(row, context);
-    models.set(row.id, isSimulated ? simulated(model) : model);
+    const hosts = modelsFromRow(row, { tier, dialects, namedDialects: builtin.dialects });
+    models.set(row.id, modelOf(isSimulated ? hosts.slice(0, 1).map(simulated) : callableFirst(hosts, providers)));
   }
   return models;
 }
 
+/** A model with these hosts; there is at least one. */
+function modelOf(hosts: readonly HostedModel[]): Model {
+  return { ...(hosts[0] as HostedModel), hosts };
+}
+
+function callableFirst(
+  hosts: readonly HostedModel[],
+  providers: ReadonlyMap<string, Provider>,
+): readonly HostedModel[] {
+  const isCallable = ({ price, provider }: HostedModel): boolean => price !== null && providers.has(provider);
+  return [...hosts.filter(isCallable), ...hosts.filter((host) => !isCallable(host))];
+}
+
 /** The sandbox has every model in its own format. */
-function simulated({ formats: _, ...model }: Model): Model {
-  return { ...model, provider: SANDBOX_ID };
+function simulated({ formats: _, ...model }: HostedModel): HostedModel {
+  return { ...model, provider: SANDBOX_ID, host: SANDBOX_ID };
 }
 
 function shippedChains(input: CatalogInput, builtin: Builtin): ChainLists {

@@ -7,7 +7,8 @@ import {
   ENDPOINTS,
   type Endpoint,
   type FormatName,
-  type Model,
+  type HostedModel,
+  type ModelHost,
   type ToolScores,
 } from "../core/model.ts";
 import { type Price, priceFromUsdPerMillion } from "../core/money.ts";
@@ -21,16 +22,32 @@ export interface PriceRow {
   readonly cacheWrite?: number | null;
 }
 
-export interface ModelRow {
-  readonly id: string;
+/** What a host may say of its own. Left out, the model's figures count; a dialect belongs to its host alone. */
+export interface HostRow {
   readonly provider: string;
-  readonly name?: string;
-  readonly vendor?: string;
   readonly upstream?: string;
-  readonly tier?: Tier;
   readonly price?: PriceRow;
   readonly priceAsOf?: string;
   readonly priceSource?: string;
+  readonly context?: number;
+  readonly maxOutput?: number;
+  readonly capabilities?: readonly Capability[];
+  /** Differences to the provider's dialect; text names an entry of `dialects` in providers.json. */
+  readonly dialect?: DialectChanges | string;
+  /** The formats in which the provider has the model, where that is not all that it speaks. */
+  readonly formats?: readonly FormatName[];
+  readonly region?: string;
+  readonly dataPolicy?: string;
+}
+
+export interface ModelRow extends Omit<HostRow, "provider" | "capabilities"> {
+  readonly id: string;
+  /** The first host. Left out, all of them are under `hosts`. */
+  readonly provider?: string;
+  readonly hosts?: readonly HostRow[];
+  readonly name?: string;
+  readonly vendor?: string;
+  readonly tier?: Tier;
   readonly context: number;
   readonly maxOutput: number;
   /** Of a chat model; or the one endpoint that the model serves instead. */
@@ -38,10 +55,6 @@ export interface ModelRow {
   readonly bfcl?: ToolScores;
   readonly bfclAsOf?: string;
   readonly bfclSource?: string;
-  /** Differences to the provider's dialect; text names an entry of `dialects` in providers.json. */
-  readonly dialect?: DialectChanges | string;
-  /** The formats in which the provider has the model, where that is not all that it speaks. */
-  readonly formats?: readonly FormatName[];
   readonly note?: string;
 }
 
@@ -66,32 +79,64 @@ export interface TierRows {
   readonly chains: Readonly<Record<Tier, readonly string[]>>;
 }
 
+/** The hosts of a row as they were written: what `provider` names first, then those of `hosts`. */
+export function hostRows(row: ModelRow): readonly HostRow[] {
+  const { provider, hosts = [], capabilities: _, ...own } = row;
+  return provider === undefined ? hosts : [{ ...own, provider }, ...hosts];
+}
+
 export interface ModelContext {
   readonly tier: Tier;
-  readonly providerDialect: DialectChanges | undefined;
+  readonly dialects: ReadonlyMap<string, DialectChanges | undefined>;
   readonly namedDialects: Readonly<Record<string, DialectChanges>>;
 }
 
-export function modelFromRow(row: ModelRow, context: ModelContext): Model {
-  const endpoint = ENDPOINTS.find((name) => row.capabilities.includes(name)) ?? null;
-  const own = typeof row.dialect === "string" ? context.namedDialects[row.dialect] : row.dialect;
+/** One model for each host of the row, in the order in which they were written. */
+export function modelsFromRow(row: ModelRow, context: ModelContext): readonly HostedModel[] {
+  const hosts = hostRows(row);
+  return hosts.map((host, index) => {
+    const isAlone = hosts.every((other) => other === host || other.provider !== host.provider);
+    const name = isAlone ? host.provider : `${host.provider}/${host.upstream ?? row.id}`;
+    const route = index === 0 ? row.id : `${row.id} via ${name}`;
+    return { ...modelFields(row, hosts, context), ...hostFields(row, host, context), host: name, route };
+  });
+}
+
+type ModelFields = Pick<HostedModel, "id" | "name" | "vendor" | "endpoint" | "scores" | "tier">;
+
+function modelFields(row: ModelRow, [first]: readonly HostRow[], { tier }: ModelContext): ModelFields {
   return {
     id: row.id,
     name: row.name ?? row.id,
-    vendor: row.vendor ?? row.provider,
-    provider: row.provider,
-    upstream: row.upstream ?? row.id,
-    price: row.price === undefined ? null : priceFromRow(row.price),
-    priceAsOf: row.priceAsOf ?? "",
-    priceSource: row.priceSource ?? "",
-    context: row.context,
-    maxOutput: endpoint === null ? row.maxOutput : 0,
-    capabilities: new Set(CAPABILITIES.filter((name) => row.capabilities.includes(name))),
-    endpoint,
+    vendor: row.vendor ?? first?.provider ?? "",
+    endpoint: endpointOf(row),
     scores: row.bfcl ?? null,
-    tier: context.tier,
-    dialect: mergeDialects(context.providerDialect, own),
-    ...(row.formats === undefined ? {} : { formats: row.formats }),
+    tier,
+  };
+}
+
+function endpointOf({ capabilities }: ModelRow): Endpoint | null {
+  return ENDPOINTS.find((name) => capabilities.includes(name)) ?? null;
+}
+
+function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelHost {
+  // A dialect says how a model differs at one provider. Another provider of the model need not share it.
+  const { dialect, formats } = row.provider === undefined ? { ...row, ...host } : host;
+  const own = typeof dialect === "string" ? context.namedDialects[dialect] : dialect;
+  const { price = row.price, capabilities = row.capabilities } = host;
+  return {
+    provider: host.provider,
+    upstream: host.upstream ?? row.id,
+    price: price === undefined ? null : priceFromRow(price),
+    priceAsOf: host.priceAsOf ?? row.priceAsOf ?? "",
+    priceSource: host.priceSource ?? row.priceSource ?? "",
+    context: host.context ?? row.context,
+    maxOutput: endpointOf(row) === null ? (host.maxOutput ?? row.maxOutput) : 0,
+    capabilities: new Set(CAPABILITIES.filter((name) => capabilities.includes(name))),
+    dialect: mergeDialects(context.dialects.get(host.provider), own),
+    ...(formats === undefined ? {} : { formats }),
+    ...(host.region === undefined ? {} : { region: host.region }),
+    ...(host.dataPolicy === undefined ? {} : { dataPolicy: host.dataPolicy }),
   };
 }
 

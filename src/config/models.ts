@@ -1,7 +1,7 @@
 // The sections `models:` and `tiers:` of a configuration, read into rows of the catalogue.
 
 import type { ChainLists } from "../catalog/chains.ts";
-import type { ModelRow } from "../catalog/rows.ts";
+import type { HostRow, ModelRow } from "../catalog/rows.ts";
 import { CAPABILITIES, ENDPOINTS, type ToolScores } from "../core/model.ts";
 import { priceFromUsdPerMillion } from "../core/money.ts";
 import { TIERS } from "../core/tiers.ts";
@@ -29,19 +29,33 @@ const modelId = text({
   expected: `an id of letters, digits and . _ : / @ + - other than "${RESERVED_ID}"`,
 });
 
+const priceShape = shape({ input: price, output: price, cacheRead: price, cacheWrite: price }, ["input", "output"]);
+
+/** What every host of a model may say of its own. */
+const hostReaders = {
+  provider: text(),
+  upstream: text(),
+  price: priceShape,
+  priceAsOf: day,
+  priceSource: text(),
+  context: tokenCount,
+  maxOutput: tokenCount,
+  dialect: dialectChanges,
+  formats: listOf(text()),
+  region: text(),
+  dataPolicy: text(),
+};
+
+const readHost = shape({ ...hostReaders, capabilities: listOf(oneOf(CAPABILITIES)) }, ["provider"]);
+
 const readRow = shape(
   {
     id: modelId,
-    provider: text(),
+    ...hostReaders,
+    hosts: listOf(readHost),
     name: text(),
     vendor: text(),
-    upstream: text(),
     tier: oneOf(TIERS),
-    price: shape({ input: price, output: price, cacheRead: price, cacheWrite: price }, ["input", "output"]),
-    priceAsOf: day,
-    priceSource: text(),
-    context: tokenCount,
-    maxOutput: tokenCount,
     capabilities: listOf(oneOf([...CAPABILITIES, ...ENDPOINTS])),
     bfcl: shape(
       {
@@ -55,10 +69,8 @@ const readRow = shape(
       },
       ["overall"],
     ) as Reader<Partial<ToolScores>>,
-    dialect: dialectChanges,
-    formats: listOf(text()),
   },
-  ["id", "provider"],
+  ["id"],
 );
 
 interface ModelsSection {
@@ -90,22 +102,41 @@ export function readTiers(file: Located | null, report: Report): ChainLists {
 
 /** A row whose id or provider is broken still takes its place in the list, so that later ones keep their number. */
 function rowOf(item: Located, index: number, { source, report }: Omit<ModelsSection, "file">): ModelRow {
-  const { price: written, bfcl, ...fields } = readRow(item, report) ?? {};
+  const { price: written, bfcl, hosts = [], provider, ...fields } = readRow(item, report) ?? {};
   const context = fields.context ?? MODEL_DEFAULTS.context;
   const maxOutput = fields.maxOutput ?? Math.min(MODEL_DEFAULTS.maxOutput, context);
-  const hasPrice = written?.input !== undefined && written.output !== undefined;
+  const listed = hosts.map((host) => hostOf(host, source));
+  if (listed.length === 0 && nodeAt(item, "provider") === null && item.kind === "mapping") {
+    report.problems.push({ place: item.place, message: "provider is missing", suggestion: null });
+  }
   return {
     ...fields,
     id: fields.id ?? `models[${index}]`,
-    provider: fields.provider ?? "sandbox",
+    ...(provider === undefined && listed.length > 0 ? {} : { provider: provider ?? "sandbox" }),
+    ...(listed.length === 0 ? {} : { hosts: listed }),
     context,
     maxOutput,
     capabilities: fields.capabilities ?? [],
     priceAsOf: fields.priceAsOf ?? source.day,
     priceSource: fields.priceSource ?? source.name,
-    ...(hasPrice ? { price: { ...written, input: written.input as number, output: written.output as number } } : {}),
+    ...priceOf(written),
     ...(bfcl?.overall === undefined ? {} : { bfcl: { ...bfcl, overall: bfcl.overall } }),
   };
+}
+
+/** A host without a price of its own has the model's, with its date. */
+function hostOf(host: ReadHost, source: ModelsSection["source"]): HostRow {
+  const { provider = "sandbox", price: written, ...fields } = host;
+  const dated = { priceAsOf: fields.priceAsOf ?? source.day, priceSource: fields.priceSource ?? source.name };
+  return { ...fields, provider, ...(written === undefined ? {} : { ...dated, ...priceOf(written) }) };
+}
+
+type ReadHost = NonNullable<ReturnType<typeof readHost>>;
+
+/** A price with a broken figure has been reported and counts as none. */
+function priceOf(written: ReturnType<typeof priceShape>): Pick<HostRow, "price"> {
+  if (written?.input === undefined || written.output === undefined) return {};
+  return { price: { ...written, input: written.input, output: written.output } };
 }
 
 /** USD per million tokens, exact to a millionth. */

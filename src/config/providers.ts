@@ -1,12 +1,13 @@
 // The providers a configuration switches on: entries under `providers:`, and built-in ones whose key variable is set.
 
+import { createHash } from "node:crypto";
 import { DEFAULT_TIMEOUTS, type ProviderSetup, SANDBOX_ID } from "../catalog/build.ts";
 import type { Builtin } from "../catalog/builtin.ts";
 import { mergeDialects } from "../catalog/dialect.ts";
 import { nearest } from "../catalog/nearest.ts";
 import { providerKind } from "../catalog/provider-kinds.ts";
 import type { ProviderRow } from "../catalog/rows.ts";
-import type { ProviderKind, Timeouts } from "../core/model.ts";
+import type { ProviderKey, ProviderKind, Timeouts } from "../core/model.ts";
 import { dialectChanges, textMap } from "./dialects.ts";
 import type { Environment } from "./environment.ts";
 import { type Located, type MappingEntry, nodeAt } from "./located.ts";
@@ -19,12 +20,17 @@ const timeoutMs = number({ min: 1, max: TIMEOUT_MAX_MS, isWhole: true });
 
 const SANDBOX = providerKind(SANDBOX_ID);
 
+const WEIGHT_MAX = 1_000;
+const keyText = hidden(text({ test: (value) => !/\s/.test(value), expected: "a key without spaces" }));
+const keyEntry = shape({ key: keyText, weight: number({ min: 0.001, max: WEIGHT_MAX }) }, ["key"]);
+
 const entryReader = (kinds: readonly ProviderKind[]) =>
   shape({
     kind: oneOf(kinds.map(({ kind }) => kind)),
     baseUrl,
     formats: listOf(oneOf(kinds.flatMap(({ format, furtherFormats = [] }) => [format, ...furtherFormats]))),
-    apiKey: hidden(text({ test: (value) => !/\s/.test(value), expected: "a key without spaces" })),
+    apiKey: keyText,
+    apiKeys: hidden(readKeys),
     headers: textMap(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "a header's name"),
     allowPrivateNetwork: truth,
     traceparent: truth,
@@ -60,6 +66,27 @@ function builtinSetup(row: ProviderRow, apiKey: string): ProviderSetup {
   return { provider: { ...provider, allowsPrivate: false }, dialect: row.dialect };
 }
 
+/** Keys alone or with a weight. One whose variable is set to nothing is left out, so that keys can be optional. */
+function readKeys(node: Located, report: Report): readonly ProviderKey[] | undefined {
+  if (node.kind !== "sequence") return reject(node, report, "a list of keys");
+  const keys: ProviderKey[] = [];
+  for (const item of node.items.filter(({ kind }) => kind !== "empty")) {
+    const { key, weight = 1 } =
+      (item.kind === "mapping" ? keyEntry(item, report) : { key: keyText(item, report) }) ?? {};
+    if (key === undefined) continue;
+    const id = keyId(key);
+    if (keys.some((other) => other.id === id)) {
+      report.problems.push({ place: item.place, message: "the same key is listed twice", suggestion: null });
+    } else keys.push({ id, key, weight });
+  }
+  return keys;
+}
+
+/** The same in every process, and tells nothing of the key. */
+function keyId(key: string): string {
+  return createHash("sha256").update(key).digest("hex").slice(0, 8);
+}
+
 /** A broken entry still gives a provider, so that models that name it are not reported as well. */
 function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): ProviderSetup {
   const emptyEntry: Located = { ...entry.node, kind: "mapping", entries: new Map() };
@@ -70,7 +97,9 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
   const sameKindRow = kind?.kind === row?.kind ? row : undefined;
   const address = fields.baseUrl ?? sameKindRow?.baseUrl;
   const vendorRow = address === sameKindRow?.baseUrl ? sameKindRow : undefined;
-  const apiKey = chooseKey(vendorRow, fields.apiKey, input.environment);
+  const [first, ...further] = fields.apiKeys ?? [];
+  const apiKey = first?.key ?? chooseKey(vendorRow, fields.apiKey, input.environment);
+  reportKeys({ fields, entry, vendorRow, input });
   reportMissing({ id, entry, kind, address, apiKey, vendorRow, input });
   const formats = fields.formats ?? vendorRow?.formats;
   reportFormats({ formats: fields.formats, entry, kind, input });
@@ -83,6 +112,7 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
     // Another server at the same kind of address may know the usual format alone.
     ...(formats === undefined ? {} : { formats }),
     apiKey,
+    ...(first === undefined || further.length === 0 ? {} : { apiKeys: [first, ...further] }),
     headers: fields.headers ?? {},
     timeouts: timeoutsOf(fields.timeouts ?? {}),
     // Who writes an address of their own may mean one of their own network: local models are an everyday case.
@@ -108,6 +138,23 @@ function builtinRow(
 function chooseKey(vendorRow: ProviderRow | undefined, fileKey: string | undefined, environment: Environment) {
   const variable = vendorRow === undefined ? null : environment.read(vendorRow.keyVariable);
   return variable?.text ?? fileKey ?? null;
+}
+
+interface WrittenKeys extends Pick<Completeness, "entry" | "vendorRow" | "input"> {
+  readonly fields: { readonly apiKey?: string; readonly apiKeys?: readonly ProviderKey[] };
+}
+
+/** A variable holds one key, so a list in the file is not outweighed by it. */
+function reportKeys({ fields, entry: { keyPlace: place }, vendorRow, input }: WrittenKeys): void {
+  const { report, environment } = input;
+  if (fields.apiKeys === undefined || fields.apiKeys.length === 0) return;
+  if (fields.apiKey !== undefined) {
+    report.problems.push({ place, message: "write apiKey or apiKeys, not both", suggestion: null });
+  }
+  const variable = vendorRow === undefined ? null : environment.read(vendorRow.keyVariable);
+  if (variable === null || fields.apiKeys.some(({ key }) => key === variable.text)) return;
+  const message = `${vendorRow?.keyVariable} is not used, because apiKeys lists the keys`;
+  report.warnings.push({ place, message, suggestion: null });
 }
 
 /** A variable that is set and not used looks like a wrong key: the server at that address answers 401. */
@@ -140,7 +187,7 @@ function reportMissing({ id, entry, kind, address, apiKey, vendorRow, input }: C
   }
   if (kind?.transport === "network" && address === undefined && !isWritten("baseUrl"))
     complain(`${id} needs a baseUrl`);
-  if (vendorRow !== undefined && apiKey === null && !isWritten("apiKey")) {
+  if (vendorRow !== undefined && apiKey === null && !isWritten("apiKey") && !isWritten("apiKeys")) {
     complain(`${id} has no key: set ${vendorRow.keyVariable}, or apiKey here`);
   }
 }

@@ -63,11 +63,8 @@ interface CrossFormatDialect {
   readonly takesFormatWithTools: boolean;
 }
 
-export interface Model {
-  readonly id: string;
-  readonly name: string;
-  /** Who made it: `owned_by` in the models list. */
-  readonly vendor: string;
+/** What a host offers of a model: at which provider, under which name, at which price and within which limits. */
+export interface ModelHost {
   readonly provider: string;
   readonly upstream: string;
   readonly price: Price | null;
@@ -76,14 +73,35 @@ export interface Model {
   readonly context: number;
   readonly maxOutput: number;
   readonly capabilities: ReadonlySet<Capability>;
+  readonly dialect: Dialect;
+  /** The formats in which its provider has it, the usual one first; absent where that is all that the provider speaks. */
+  readonly formats?: readonly FormatName[];
+  /** Where requests are answered, and what becomes of their content, in the operator's words. For showing only. */
+  readonly region?: string;
+  readonly dataPolicy?: string;
+}
+
+/** A model as one of its hosts serves it. Once a host is chosen, this is all that a request needs. */
+export interface HostedModel extends ModelHost {
+  readonly id: string;
+  readonly name: string;
+  /** Who made it: `owned_by` in the models list. */
+  readonly vendor: string;
   /** What it serves instead of chat; null for a chat model. */
   readonly endpoint: Endpoint | null;
   readonly scores: ToolScores | null;
   /** The tier it belongs to when it is asked for directly. */
   readonly tier: Tier;
-  readonly dialect: Dialect;
-  /** The formats in which its provider has it, the usual one first; absent where that is all that the provider speaks. */
-  readonly formats?: readonly FormatName[];
+  /** The host's name among those of the model: its provider, with the upstream name where that serves it twice. */
+  readonly host: string;
+  /** Unlike any other in the catalogue: the model's id for the host written first, else id and host. */
+  readonly route: string;
+}
+
+/** A model of the catalogue. Its own fields are those of its first host. */
+export interface Model extends HostedModel {
+  /** Never empty. Those that can be called come first, in the order in which they were written. */
+  readonly hosts: readonly HostedModel[];
 }
 
 /** The name of a wire format, as the format registry has it. Not a provider's kind: several kinds may share a format. */
@@ -117,12 +135,24 @@ export interface Timeouts {
   readonly isFirstByteConfigured: boolean;
 }
 
+/** One of several keys of a provider. */
+export interface ProviderKey {
+  /** Made from the key, so that every process has the same, and shown in its place. */
+  readonly id: string;
+  readonly key: string;
+  /** Its share of the conversations, relative to the others. */
+  readonly weight: number;
+}
+
 export interface Provider extends ProviderKind {
   readonly id: string;
   readonly baseUrl: string;
   /** All formats it speaks, the usual one first; absent where that is the format of its kind alone. */
   readonly formats?: readonly FormatName[];
+  /** The first of its keys; null where it needs none. */
   readonly apiKey: string | null;
+  /** All of its keys; absent where there are not several. */
+  readonly apiKeys?: readonly ProviderKey[];
   /** Extra headers, sent on every call as they are. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeouts: Timeouts;
@@ -133,6 +163,6 @@ export interface Provider extends ProviderKind {
 }
 
 /** The formats in which a model can be asked, the usual one first. */
-export function formatsOf({ formats }: Pick<Model, "formats">, provider: Provider): readonly FormatName[] {
+export function formatsOf({ formats }: Pick<ModelHost, "formats">, provider: Provider): readonly FormatName[] {
   return formats ?? provider.formats ?? [provider.format];
 }

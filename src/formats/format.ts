@@ -6,7 +6,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
-import type { Endpoint, FormatName, Model } from "../core/model.ts";
+import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
 import type { JsonObject } from "./wire/fields.ts";
 import type { JsonSource } from "./wire/json-source.ts";
 import type { RateLimitHeaders } from "./wire/retry-after.ts";
@@ -133,7 +133,7 @@ export interface PassThrough extends ClientEnd {
 export interface ClientFormat extends ClientEnd {
   readonly endpoint?: never;
   /** The request in the internal shape, written for this model. Throws `unconvertible` where that cannot be said. */
-  toChat(request: ClientRequest, model: Model): ChatBody;
+  toChat(request: ClientRequest, model: HostedModel): ChatBody;
   /** A response converted from the internal shape. */
   writeResponse(response: WholeResponse, context: ResponseContext, additions: ResponseAdditions): Buffer;
   streamWriter(context: ResponseContext, options: StreamOptions): StreamWriter;
@@ -192,7 +192,7 @@ export interface StreamWriter {
 export interface Outgoing {
   /** In the provider's own format for `passRequest`, in the internal shape for `writeRequest`. */
   readonly request: RequestBody;
-  readonly model: Model;
+  readonly model: HostedModel;
   /** An output cap to send although the client sent none; null or absent for none. */
   readonly outputCap?: number | null;
   /** Fields a provider has just refused by name; left out on the retry. */

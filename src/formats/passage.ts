@@ -1,7 +1,7 @@
 // Joins a client's format with a provider's. When both are the same, the original bytes are sent; otherwise the request
 // is converted through the internal shape. Only this file decides which.
 
-import type { FormatName, Model } from "../core/model.ts";
+import type { FormatName, HostedModel } from "../core/model.ts";
 import { writeEndpointRequest } from "./endpoints/write-request.ts";
 import type {
   CallFormat,
@@ -50,7 +50,7 @@ export function writeProviderRequest(
 export function mayLeaveOut(
   field: string,
   { format, request }: Spoken,
-  { provider, model }: { readonly provider: ProviderFormat; readonly model: Model },
+  { provider, model }: { readonly provider: ProviderFormat; readonly model: HostedModel },
 ): boolean {
   // Anything else changes what is asked for.
   if (format.endpoint !== undefined) return field === "user" && request.body.user !== undefined;

@@ -19,9 +19,10 @@ const KEY_LIKE = [
   /(?<=:\/\/)[^\s/@"']+(?=@)/g,
 ] as const;
 
-/** For one provider: its own key and headers are cut out first. */
-export function createRedact({ apiKey, headers }: Pick<Provider, "apiKey" | "headers">): Redact {
-  const values = [...(apiKey === null ? [] : [apiKey]), ...Object.values(headers)];
+/** For one provider: its own keys and headers are cut out first. */
+export function createRedact(provider: Pick<Provider, "apiKey" | "apiKeys" | "headers">): Redact {
+  const { apiKey, apiKeys = [], headers } = provider;
+  const values = [...(apiKey === null ? [] : [apiKey]), ...apiKeys.map(({ key }) => key), ...Object.values(headers)];
   const secrets = values.filter((value) => value.length >= SECRET_LENGTH_MIN).sort((a, b) => b.length - a.length);
   return (text) => {
     let clean = text;

@@ -11,7 +11,7 @@ import {
   NO_CONTROLS,
   type RoutingQuestion,
 } from "../../src/core/decision.ts";
-import type { Capability, Dialect, Model, Provider } from "../../src/core/model.ts";
+import type { Capability, Dialect, HostedModel, Model, Provider } from "../../src/core/model.ts";
 import { TIERS, type Tier } from "../../src/core/tiers.ts";
 
 const PLAIN_DIALECT: Dialect = {
@@ -30,9 +30,9 @@ export interface ModelOverrides extends Partial<Omit<Model, "capabilities" | "di
 }
 
 export function makeModel(overrides: ModelOverrides = {}): Model {
-  const { capabilities = ["tools", "vision", "json"], dialect = {}, ...rest } = overrides;
+  const { capabilities = ["tools", "vision", "json"], dialect = {}, hosts, ...rest } = overrides;
   const id = rest.id ?? "model";
-  return {
+  const model: HostedModel = {
     id,
     name: id,
     vendor: "lab",
@@ -45,11 +45,14 @@ export function makeModel(overrides: ModelOverrides = {}): Model {
     maxOutput: 16_384,
     scores: null,
     tier: "LIGHT",
+    host: rest.provider ?? "lab",
+    route: id,
     ...rest,
     capabilities: new Set(capabilities),
     endpoint: null,
     dialect: { ...PLAIN_DIALECT, ...dialect },
   };
+  return { ...model, hosts: hosts ?? [model] };
 }
 
 export function makeProvider(overrides: Partial<Provider> = {}): Provider {

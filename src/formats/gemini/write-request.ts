@@ -2,7 +2,7 @@
 // one converted from chat-completions.
 
 import type { ChatRequest } from "../../core/chat.ts";
-import type { Model } from "../../core/model.ts";
+import type { HostedModel } from "../../core/model.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
 import { Conversion, unconvertible } from "../wire/conversion.ts";
@@ -83,7 +83,7 @@ function placed(instructions: readonly Part[], contents: readonly GeminiContent[
 }
 
 /** A name with a folder, such as a tuned model's, is taken as it is. */
-function pathOf({ upstream }: Model, { isStream }: ChatRequest): string {
+function pathOf({ upstream }: HostedModel, { isStream }: ChatRequest): string {
   const name = upstream.includes("/") ? upstream : `models/${upstream}`;
   return `/${name.split("/").map(encodeURIComponent).join("/")}:${isStream ? "streamGenerateContent?alt=sse" : "generateContent"}`;
 }

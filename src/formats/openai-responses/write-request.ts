@@ -1,7 +1,7 @@
 // A Responses request for a provider that speaks the format: the client's own with the necessary changes, or one
 // converted from chat-completions. Nothing is stored there, because the gateway keeps the state of conversations.
 
-import type { Model } from "../../core/model.ts";
+import type { HostedModel } from "../../core/model.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
@@ -101,7 +101,7 @@ function dropRefused(path: string, body: JsonObject, changes: Splices): void {
   changes.set(name, inner === undefined ? null : JSON.stringify(withoutField(value as JsonObject, inner)));
 }
 
-function renamed(body: JsonObject, { dialect }: Model): JsonObject {
+function renamed(body: JsonObject, { dialect }: HostedModel): JsonObject {
   const entries = Object.entries(body).map(([name, value]) => [dialect.renames[name] ?? name, value]);
   return Object.fromEntries(entries) as JsonObject;
 }
@@ -109,12 +109,12 @@ function renamed(body: JsonObject, { dialect }: Model): JsonObject {
 // What changes of a client's own request; null for what can go as it is.
 
 /** What the gateway stores for the client must be of use in a later turn, which the provider will know nothing of. */
-function adaptInclude(body: JsonObject, { capabilities }: Model): readonly unknown[] | null {
+function adaptInclude(body: JsonObject, { capabilities }: HostedModel): readonly unknown[] | null {
   if (body.store === false || !capabilities.has("reasoning") || wantsEncrypted(body)) return null;
   return [...(Array.isArray(body.include) ? body.include : []), ENCRYPTED_REASONING];
 }
 
-function adaptEffort(reasoning: unknown, { dialect }: Model, conversion: Conversion): JsonObject | null {
+function adaptEffort(reasoning: unknown, { dialect }: HostedModel, conversion: Conversion): JsonObject | null {
   if (!isObject(reasoning) || !isEffort(reasoning.effort) || dialect.efforts === undefined) return null;
   const effort = nearestEffort(reasoning.effort, dialect);
   if (effort === reasoning.effort) return null;

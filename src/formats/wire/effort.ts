@@ -1,6 +1,6 @@
 // Reasoning effort: the values of one format, mapped to those that a model accepts.
 
-import { type Dialect, EFFORTS, type Effort, type Model } from "../../core/model.ts";
+import { type Dialect, EFFORTS, type Effort, type HostedModel } from "../../core/model.ts";
 import type { Conversion } from "./conversion.ts";
 
 /** What a model takes whose dialect does not say. */
@@ -40,7 +40,7 @@ export function nearestEffort(wanted: Effort, { efforts = USUAL }: Dialect): Eff
 }
 
 /** What to ask the model for, with a note where that is not what was wanted; null for nothing. */
-export function convertEffort(wanted: Effort, model: Model, conversion: Conversion): Effort | null {
+export function convertEffort(wanted: Effort, model: HostedModel, conversion: Conversion): Effort | null {
   if (!model.capabilities.has("reasoning")) {
     if (wanted !== "none") conversion.note("dropped thinking and effort: the model does not reason");
     return null;

@@ -101,7 +101,8 @@ const SECRET_LENGTH_MIN = 4;
 const KEY_SHAPED = /\b(?:sk|pk|gsk|key|xai|AIza)[-_][\w-]{6,}/g;
 
 /** Providers like to repeat the key they refuse. */
-function withoutSecrets(text: string, { apiKey, headers }: Provider): string {
-  const secrets = [apiKey ?? "", ...Object.values(headers)].filter(({ length }) => length >= SECRET_LENGTH_MIN);
+function withoutSecrets(text: string, { apiKey, apiKeys = [], headers }: Provider): string {
+  const values = [apiKey ?? "", ...apiKeys.map(({ key }) => key), ...Object.values(headers)];
+  const secrets = values.filter(({ length }) => length >= SECRET_LENGTH_MIN);
   return secrets.reduce((left, secret) => left.replaceAll(secret, "•••"), text).replaceAll(KEY_SHAPED, "•••");
 }

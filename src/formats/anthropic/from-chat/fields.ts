@@ -1,7 +1,7 @@
 // The fields of a chat-completions request, apart from its messages, in the Messages format. A field without an
 // equivalent is dropped with a reason. The request is refused where dropping the field would change the response.
 
-import type { Model } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
 import type { Outgoing, RequestBody } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import type { Conversion } from "../../wire/conversion.ts";
@@ -121,7 +121,10 @@ function writeStops({ stop }: JsonObject): JsonObject {
   return stops.length === 0 ? {} : { stop_sequences: stops };
 }
 
-function writeFormat(body: JsonObject, { dialect }: Model): { output: JsonObject; instructions: readonly Block[] } {
+function writeFormat(
+  body: JsonObject,
+  { dialect }: HostedModel,
+): { output: JsonObject; instructions: readonly Block[] } {
   const format = isObject(body.response_format) ? body.response_format : {};
   const wanted = isObject(format.json_schema) ? format.json_schema : {};
   if (format.type === "json_schema" && isObject(wanted.schema)) {

@@ -1,6 +1,6 @@
 // Thinking and effort of a Messages request, in the form that the model accepts.
 
-import type { Effort, Model } from "../../../core/model.ts";
+import type { Effort, HostedModel } from "../../../core/model.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { budgetForEffort, effortForBudget, isEffort, nearestEffort } from "../../wire/effort.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
@@ -13,7 +13,7 @@ const BUDGET_MIN = 1024;
 interface ThinkingInput {
   readonly body: JsonObject;
   readonly turns: readonly Turn[];
-  readonly model: Model;
+  readonly model: HostedModel;
   readonly maxTokens: number;
   /** Whether the thinking of earlier turns was left out because the provider refused it. */
   readonly isHistoryStripped?: boolean;

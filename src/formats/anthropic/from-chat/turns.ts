@@ -2,7 +2,7 @@
 // results come first in the turn that answers the calls, and user and assistant alternate.
 
 import type { ChatMessage, ContentPart } from "../../../core/chat.ts";
-import type { Model } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
 import {
   groupsOf,
   isInstruction,
@@ -20,7 +20,7 @@ import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts"
 import { ANTHROPIC, type Block, cacheMark, type Turn, textBlock, thinkingBlock } from "../blocks.ts";
 
 interface TurnsOptions {
-  readonly model: Model;
+  readonly model: HostedModel;
   readonly conversion: Conversion;
 }
 

@@ -1,7 +1,7 @@
 // A Messages request as a chat-completions body for one model. What both formats have is converted, and the rest is
 // dropped with a reason.
 
-import type { Effort, Model } from "../../../core/model.ts";
+import type { Effort, HostedModel } from "../../../core/model.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import { Conversion, unconvertible } from "../../wire/conversion.ts";
@@ -27,7 +27,7 @@ const CONVERTED: ReadonlySet<string> = new Set([
 ]);
 
 /** Throws `unconvertible` when the request needs what only Anthropic has. */
-export function writeChatBody({ body, chat }: ClientRequest, model: Model): ChatBody {
+export function writeChatBody({ body, chat }: ClientRequest, model: HostedModel): ChatBody {
   const conversion = new Conversion();
   const keepsCacheControl = model.dialect.takesCacheControl === true;
   const keepsReasoning = (model.dialect.reasoningHistory ?? "drop") !== "drop";
@@ -53,7 +53,7 @@ export function writeChatBody({ body, chat }: ClientRequest, model: Model): Chat
   return { body: converted, source: sourceOf(converted), chat: { ...chat, messages }, conversions: conversion.notes };
 }
 
-function convertSampling(body: JsonObject, model: Model, conversion: Conversion): JsonObject {
+function convertSampling(body: JsonObject, model: HostedModel, conversion: Conversion): JsonObject {
   const fields: Record<string, unknown> = {};
   for (const name of ["max_tokens", "temperature", "top_p"]) if (isSet(body[name])) fields[name] = body[name];
   if (body.max_tokens === 0) {
@@ -70,7 +70,7 @@ function convertSampling(body: JsonObject, model: Model, conversion: Conversion)
   return fields;
 }
 
-function effortField(body: JsonObject, model: Model, conversion: Conversion): JsonObject {
+function effortField(body: JsonObject, model: HostedModel, conversion: Conversion): JsonObject {
   const wanted = wantedEffort(body);
   const effort = wanted === null ? null : convertEffort(wanted, model, conversion);
   return effort === null ? {} : { reasoning_effort: effort };

@@ -1,7 +1,7 @@
 // The fields of a chat-completions request, apart from messages and tools, in the Gemini format: `generationConfig` with
 // the form of the answer and thinking. A field without a counterpart is dropped with a reason.
 
-import type { Effort, Model } from "../../../core/model.ts";
+import type { Effort, HostedModel } from "../../../core/model.ts";
 import type { Outgoing } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import type { Conversion } from "../../wire/conversion.ts";
@@ -104,7 +104,7 @@ function writeFormat(
 }
 
 /** Thoughts are shown to who asks for an effort; without one the model thinks as it likes and keeps them to itself. */
-function writeThinking(body: JsonObject, model: Model, cap: number | null): JsonObject {
+function writeThinking(body: JsonObject, model: HostedModel, cap: number | null): JsonObject {
   const { dialect } = model;
   const asked = body.reasoning_effort ?? (isObject(body.reasoning) ? body.reasoning.effort : null);
   if (!isEffort(asked) || dialect.thinking === "none" || !model.capabilities.has("reasoning")) return {};

@@ -2,7 +2,7 @@
 // a call begins with one result for each call. Signatures go back to the parts they came with.
 
 import type { ChatMessage, ToolCall } from "../../../core/chat.ts";
-import type { Model } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
 import {
   CONTINUE,
   groupsOf,
@@ -21,7 +21,7 @@ import { FOREIGN_SIGNATURE, GEMINI, type GeminiContent, type Part } from "../sha
 import { textPart, writeParts } from "./parts.ts";
 
 interface ContentsOptions {
-  readonly model: Model;
+  readonly model: HostedModel;
   readonly conversion: Conversion;
   /** Whether signatures are left out, since the provider has just refused one. */
   readonly stripsSignatures: boolean;

@@ -1,7 +1,7 @@
 // A Gemini request as a chat-completions body for one model. What both formats have is converted, and the rest is dropped
 // with a reason.
 
-import type { Effort, Model } from "../../../core/model.ts";
+import type { Effort, HostedModel } from "../../../core/model.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import { Conversion, unconvertible } from "../../wire/conversion.ts";
@@ -38,7 +38,7 @@ const CONVERTED_CONFIG: ReadonlySet<string> = new Set([
 ]);
 
 /** Throws `unconvertible` when the request needs what only Google has. */
-export function writeChatBody({ body, chat, target }: ClientRequest, model: Model): ChatBody {
+export function writeChatBody({ body, chat, target }: ClientRequest, model: HostedModel): ChatBody {
   const conversion = new Conversion();
   const request = parseRequest(body);
   const keepsReasoning = (model.dialect.reasoningHistory ?? "drop") !== "drop";
@@ -78,7 +78,7 @@ function noteDropped({ fields, config }: GeminiRequest, conversion: Conversion):
   }
 }
 
-function convertSampling(config: JsonObject, model: Model, conversion: Conversion): JsonObject {
+function convertSampling(config: JsonObject, model: HostedModel, conversion: Conversion): JsonObject {
   const fields: Record<string, unknown> = {};
   for (const [name, chatName] of Object.entries(SAME)) if (isSet(config[name])) fields[chatName] = config[name];
   if (isSet(config.topK)) {
@@ -96,7 +96,7 @@ function convertSampling(config: JsonObject, model: Model, conversion: Conversio
   return fields;
 }
 
-function effortField({ thinking }: GeminiRequest, model: Model, conversion: Conversion): JsonObject {
+function effortField({ thinking }: GeminiRequest, model: HostedModel, conversion: Conversion): JsonObject {
   const wanted = wantedEffort(thinking);
   const effort = wanted === null ? null : convertEffort(wanted, model, conversion);
   return effort === null ? {} : { reasoning_effort: effort };

@@ -1,6 +1,6 @@
 // Everything but the messages of a chat-completions request, in the Responses format.
 
-import type { Model } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
 import type { Outgoing } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import type { Conversion } from "../../wire/conversion.ts";
@@ -131,7 +131,7 @@ function writeFormat({ type, json_schema: wanted }: JsonObject): JsonObject {
 }
 
 /** A client that names an effort wants to see what is thought; the API shows a summary at most. */
-function writeReasoning(body: JsonObject, { dialect }: Model): JsonObject {
+function writeReasoning(body: JsonObject, { dialect }: HostedModel): JsonObject {
   const given = isObject(body.reasoning) ? body.reasoning : {};
   const wanted = body.reasoning_effort ?? given.effort;
   if (typeof wanted !== "string") return {};
@@ -141,7 +141,7 @@ function writeReasoning(body: JsonObject, { dialect }: Model): JsonObject {
   return { reasoning: effort === "none" ? { effort } : { effort, summary: given.summary ?? "auto" } };
 }
 
-function writeInclude(body: JsonObject, { capabilities }: Model): JsonObject {
+function writeInclude(body: JsonObject, { capabilities }: HostedModel): JsonObject {
   const { logprobs, top_logprobs: count } = body;
   const include = [
     ...(capabilities.has("reasoning") ? [ENCRYPTED_REASONING] : []),

@@ -2,7 +2,7 @@
 // dropped with a reason.
 
 import type { ChatMessage } from "../../../core/chat.ts";
-import type { Model } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import { Conversion, unconvertible } from "../../wire/conversion.ts";
@@ -22,7 +22,7 @@ const CONVERTED: ReadonlySet<string> = new Set([
 const SHARED = ["temperature", "top_p", "user", "safety_identifier", "prompt_cache_key"] as const;
 
 /** Throws `unconvertible` when the request needs what only a provider of the same format has. */
-export function writeChatBody(request: ClientRequest, model: Model): ChatBody {
+export function writeChatBody(request: ClientRequest, model: HostedModel): ChatBody {
   const { body, chat, nativeNeeds = [], notes = [] } = request;
   if (nativeNeeds.length > 0) throw unconvertible(nativeNeeds);
   const conversion = new Conversion();
@@ -54,7 +54,7 @@ function isUsual(name: string, value: unknown): boolean {
 }
 
 /** Hosts refuse reasoning that another model left in the history, unless they ask for their own back. */
-function withReasoningFor({ dialect }: Model, messages: readonly ChatMessage[]): readonly ChatMessage[] {
+function withReasoningFor({ dialect }: HostedModel, messages: readonly ChatMessage[]): readonly ChatMessage[] {
   const isKept = (dialect.reasoningHistory ?? "drop") !== "drop";
   return isKept || !messages.some(hasReasoning) ? messages : messages.map(withoutReasoning);
 }

@@ -1,0 +1,115 @@
+// Several hosts of a model and several keys of a provider, as a file writes them.
+
+import { describe, expect, it } from "vitest";
+import { goodLoad, problemsOf } from "./workspace.ts";
+
+const PROVIDERS = `catalog: none
+providers:
+  lab: { kind: openai, baseUrl: "http://127.0.0.1:8000/v1" }
+  team: { kind: openai, baseUrl: "http://127.0.0.1:8001/v1" }
+tiers: { NANO: [small] }
+`;
+
+function wordsOf(yaml: string): string {
+  return problemsOf({ yaml })
+    .map(({ place, message }) => `${place}: ${message}`)
+    .join("\n");
+}
+
+function modelOf(row: string, providers = PROVIDERS) {
+  const { settings } = goodLoad({ yaml: `${providers}models:\n  - ${row}\n` });
+  return settings.catalog.models.get("small");
+}
+
+describe("hosts of a model", () => {
+  it("are one where only a provider is written", () => {
+    const model = modelOf("{ id: small, provider: lab, upstream: qwen, price: { input: 0.1, output: 0.3 } }");
+    const { hosts = [], ...fields } = model ?? {};
+    expect(hosts).toEqual([fields]);
+    expect(fields).toMatchObject({ provider: "lab", host: "lab", route: "small", upstream: "qwen" });
+  });
+
+  it("say what differs, and have the model's figures for the rest", () => {
+    const hosts =
+      "[{ provider: lab, upstream: qwen3-8b }, { provider: team, price: { input: 0.2, output: 0.6 }, context: 32000, capabilities: [json], region: eu }]";
+    const model = modelOf(
+      `{ id: small, hosts: ${hosts}, price: { input: 0.1, output: 0.3 }, context: 64000, capabilities: [tools] }`,
+    );
+    const [lab, team] = model?.hosts ?? [];
+    expect(lab).toMatchObject({ provider: "lab", upstream: "qwen3-8b", route: "small", context: 64_000 });
+    expect(lab?.price).toMatchObject({ input: 100_000, output: 300_000 });
+    expect(team).toMatchObject({ upstream: "small", route: "small via team", context: 32_000, region: "eu" });
+    expect(team?.price).toMatchObject({ input: 200_000, output: 600_000 });
+    expect([...(lab?.capabilities ?? [])]).toEqual(["tools"]);
+    expect([...(team?.capabilities ?? [])]).toEqual(["json"]);
+  });
+
+  it("are further ones beside a provider, whose dialect they do not share", () => {
+    const model = modelOf(
+      "{ id: small, provider: lab, price: { input: 1, output: 1 }, dialect: { refuses: [seed] }, hosts: [{ provider: team }, { provider: team, upstream: other }] }",
+    );
+    expect(model?.hosts.map(({ host }) => host)).toEqual(["lab", "team/small", "team/other"]);
+    expect(model?.hosts.map(({ dialect }) => dialect.refuses)).toEqual([["seed"], [], []]);
+  });
+
+  it("come first where they can be called", () => {
+    const hosts = "[{ provider: openai, price: { input: 1, output: 1 } }, { provider: lab }, { provider: team }]";
+    const model = modelOf(`{ id: small, hosts: ${hosts}, price: { input: 2, output: 2 } }`);
+    expect(model?.hosts.map(({ host }) => host)).toEqual(["lab", "team", "openai"]);
+    expect(model?.provider).toBe("lab");
+  });
+
+  it.each([
+    ["{ id: small, price: { input: 1, output: 1 } }", "7:5 models[0]: provider is missing"],
+    ["{ id: small, hosts: [], price: { input: 1, output: 1 } }", "7:5 models[0]: provider is missing"],
+    ["{ id: small, hosts: [{ provider: lap, price: { input: 1, output: 1 } }] }", 'there is no provider "lap"'],
+    ["{ id: small, hosts: [{ upstream: a }] }", "provider is missing"],
+    ["{ id: small, hosts: [{ provider: lab, prize: 1 }] }", 'unknown key "prize"'],
+  ])("%s is refused", (row, problem) => {
+    expect(wordsOf(`${PROVIDERS}models:\n  - ${row}\n`)).toContain(problem);
+  });
+});
+
+describe("keys of a provider", () => {
+  const providerOf = (entry: string, env: Record<string, string> = {}) =>
+    goodLoad({ yaml: `providers:\n  openai: ${entry}\n`, env }).settings.catalog.providers.get("openai");
+
+  it("are read with their weights, under an id that is made from the key", () => {
+    const env = { KEY_A: "sk-a", KEY_B: "sk-b" };
+    const provider = providerOf(`{ apiKeys: [\${KEY_A}, { key: \${KEY_B}, weight: 2 }] }`, env);
+    expect(provider?.apiKey).toBe("sk-a");
+    expect(provider?.apiKeys?.map(({ key, weight }) => [key, weight])).toEqual([
+      ["sk-a", 1],
+      ["sk-b", 2],
+    ]);
+    const ids = provider?.apiKeys?.map(({ id }) => id) ?? [];
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
+  });
+
+  it("are one key where only one is left", () => {
+    const provider = providerOf(`{ apiKeys: [\${KEY_A}, \${KEY_B:-}] }`, { KEY_A: "sk-a" });
+    expect(provider).toMatchObject({ apiKey: "sk-a" });
+    expect(provider).not.toHaveProperty("apiKeys");
+  });
+
+  it("outweigh the vendor's variable, which holds one, and say so", () => {
+    const env = { OPENAI_API_KEY: "sk-other" };
+    const { settings, warnings } = goodLoad({ yaml: "providers:\n  openai: { apiKeys: [sk-a, sk-b] }\n", env });
+    expect(settings.catalog.providers.get("openai")?.apiKey).toBe("sk-a");
+    expect(warnings.map(({ message }) => message).join()).toContain("OPENAI_API_KEY is not used");
+  });
+
+  it.each([
+    ["{ apiKeys: [sk-a, sk-a] }", "the same key is listed twice"],
+    ["{ apiKey: sk-a, apiKeys: [sk-b] }", "write apiKey or apiKeys, not both"],
+    ["{ apiKeys: sk-a }", "expected a list of keys"],
+    ["{ apiKeys: [{ weight: 2 }] }", "key is missing"],
+    ["{ apiKeys: [{ key: sk-a, weight: 0 }] }", "expected a number from 0.001 to 1000"],
+    ["{ apiKeys: ['two words'] }", "expected a key without spaces, got something else (not shown)"],
+  ])("%s is refused", (entry, problem) => {
+    const problems = wordsOf(`providers:\n  openai: ${entry}\n`);
+    expect(problems).toContain(problem);
+    expect(problems).not.toContain("sk-a");
+  });
+});
