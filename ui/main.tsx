@@ -25,7 +25,7 @@ import { useEffect } from "preact/hooks";
 import { isSignedOut, useRepeat } from "./api.ts";
 import { Failed } from "./kit/states.tsx";
 import { Invited, NewPassword, SetUp, SignIn } from "./pages/sign-in/index.tsx";
-import { componentAt } from "./pages.ts";
+import { loadPages, Page } from "./pages.tsx";
 import { advanceRange } from "./range.ts";
 import { place, startRouter } from "./router.ts";
 import { loadSession, session, sessionError } from "./session.ts";
@@ -57,7 +57,6 @@ function App() {
   if (user === null && setupNeeded) return <SetUp token={setup ?? ""} />;
   // Once there is an admin, no set-up link works any more.
   if (user === null || isSignedOut.value) return <SignIn isSetUpLinkUsed={setup !== null} />;
-  const Page = componentAt(place.value.path);
   return (
     <Shell>
       {/* Another account is another page: nothing of the one before may stay. */}
@@ -73,5 +72,6 @@ function linkToken(kind: "setup" | "invite" | "reset"): string | null {
 }
 
 startRouter();
+void loadPages();
 const root = document.getElementById("app");
 if (root !== null) render(<App />, root);

@@ -24,6 +24,10 @@ export const themeIs = (theme: string) => `Theme: ${theme}`;
 export const createProfile = "Create profile";
 export const keyRequestsHint = "key requests";
 
+// pages.tsx
+export const pageNotLoaded = "This page didn't load";
+export const reload = "Reload";
+
 // range.ts
 export const lastHour = "Last hour";
 export const last24Hours = "Last 24 hours";

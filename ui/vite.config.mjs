@@ -8,6 +8,12 @@ import { defineConfig } from "vite";
 // Tests build it too, and their NODE_ENV would bring the development variants of the libraries along.
 process.env.NODE_ENV = "production";
 
+/** What the first page needs, and all other pages together: many small files compress badly. */
+const PARTS = [
+  { name: "first", test: /node_modules|ui.(?!pages.)|ui.pages.(overview|not-found|sign-in)/, priority: 2 },
+  { name: "pages", test: /ui.pages./, priority: 1 },
+];
+
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   base: "/",
@@ -21,7 +27,10 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Texts are constants in files of their own; where they are used is where they compress best.
-    rolldownOptions: { optimization: { inlineConst: { mode: "all" } } },
+    rolldownOptions: {
+      // Texts are constants in files of their own; where they are used is where they compress best.
+      optimization: { inlineConst: { mode: "all" } },
+      output: { codeSplitting: { groups: PARTS } },
+    },
   },
 });

@@ -10,7 +10,8 @@ import { UI_FOLDER } from "../../src/http/pages/ui.ts";
 import { faultsOf } from "./axe.ts";
 import { hasBrowser, pressInOneGo, sendTraffic, startDashboard } from "./dashboard.ts";
 
-const SCRIPT_MAX_BYTES = 60 * 1024;
+const SCRIPT_MAX_BYTES = 75 * 1024;
+const FIRST_SCRIPT_MAX_BYTES = 60 * 1024;
 const STYLE_MAX_BYTES = 12 * 1024;
 const SHIFT_MAX = 0.1;
 /** The overview without its refresh, so that it comes to rest. */
@@ -36,7 +37,7 @@ describe.skipIf(!hasBrowser)("every page", () => {
     const faults: string[] = [];
     for (const path of paths) {
       await show(page, path);
-      for (const fault of await faultsOf(page, colorScheme)) faults.push(`${path}: ${fault}`);
+      for (const fault of await faultsAtRest(page, colorScheme)) faults.push(`${path}: ${fault}`);
     }
     expect(faults).toEqual([]);
     expect(troubles).toEqual([]);
@@ -136,6 +137,8 @@ describe.skipIf(!hasBrowser)("every page", () => {
         .filter((file) => file.endsWith(ending))
         .reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
     expect(size(".js")).toBeLessThanOrEqual(SCRIPT_MAX_BYTES);
+    const [first] = /assets\/[^"]+\.js/.exec(readFileSync(`${UI_FOLDER}/index.html`, "utf8")) ?? [];
+    expect(gzipSync(readFileSync(`${UI_FOLDER}/${first}`)).length).toBeLessThanOrEqual(FIRST_SCRIPT_MAX_BYTES);
     expect(size(".css")).toBeLessThanOrEqual(STYLE_MAX_BYTES);
   });
 });
@@ -160,10 +163,20 @@ async function show(page: Page, path: string): Promise<void> {
   await page.evaluate("scrollTo(0, 0)");
 }
 
+const LOADING = ".skeleton, .stale";
+
 /** Waits until nothing is loading any more. */
 async function settled(page: Page): Promise<void> {
   await page.locator("h1, .empty h3").first().waitFor();
-  await page.locator(".skeleton, .stale").first().waitFor({ state: "detached" });
+  await page.locator(LOADING).first().waitFor({ state: "detached" });
+}
+
+/** What is being read again is dimmed for that moment, which axe takes for a lack of contrast: then it looks once more. */
+async function faultsAtRest(page: Page, theme: "light" | "dark"): Promise<readonly string[]> {
+  const faults = await faultsOf(page, theme);
+  if ((await page.locator(LOADING).count()) === 0) return faults;
+  await settled(page);
+  return faultsOf(page, theme);
 }
 
 /** Controls that lie beside the page, where nobody can scroll to. */

@@ -81,8 +81,8 @@ describe("on a copy of the source", () => {
     expect(DASHBOARD_PAGES.map(({ path }: { path: string }) => path)).toContain("/hello");
     expect(typesOfDashboard()).toContain("'hello' is missing");
     write("ui/pages/hello/index.tsx", "// A page for a test.\n\nexport function Hello() {\n  return null;\n}\n");
-    edit("ui/pages.ts", "  settings: Settings,", "  settings: Settings,\n  hello: Hello,");
-    edit("ui/pages.ts", "import { Keys }", 'import { Hello } from "./pages/hello/index.tsx";\nimport { Keys }');
+    const hello = '  hello: async () => (await import("./pages/hello/index.tsx")).Hello,\n';
+    edit("ui/pages.tsx", "  settings: async", `${hello}  settings: async`);
     expect(typesOfDashboard()).toBe("");
   });
 
