@@ -58,6 +58,7 @@ const FOLDERS = {
   "src/http/v1": "The public endpoints, and the record of each call.",
   "src/http/v1/responses": "Stored responses, background, conversations and compaction.",
   "src/providers": "Connections to providers, their health and circuit breakers, and the sandbox.",
+  "src/providers/auth": "How providers are signed in to: keys in headers, signatures, tokens that are renewed.",
   "src/routing": "From a prompt to a tier and a chain of models, with reasons in words.",
   "src/routing/classifier": "Signals, rules and a small network that place a prompt in a tier and category.",
   "src/routing/tools": "Tool scenarios and function-calling scores.",

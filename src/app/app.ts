@@ -23,6 +23,8 @@ import { type CompletionRoute, createRequestFormats } from "../http/exchange/req
 import { createPressure } from "../http/overload/pressure.ts";
 import { createServer } from "../http/server.ts";
 import { COMPLETION_ROUTES } from "../http/v1/completions.ts";
+import type { AuthRows } from "../providers/auth/schemes.ts";
+import type { FramingRows } from "../providers/framing.ts";
 import { warmRouter } from "../routing/warm.ts";
 import { openDb } from "../store/db.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
@@ -60,6 +62,8 @@ export interface App {
 export interface WireExtension {
   readonly formats: readonly Format[];
   readonly routes: readonly CompletionRoute[];
+  readonly auths?: AuthRows;
+  readonly framings?: FramingRows;
 }
 
 export interface StartOptions {
@@ -69,7 +73,7 @@ export interface StartOptions {
   readonly visitor?: string | null;
   /** For tests, which make many users and have no time. */
   readonly passwordCost?: PasswordCost;
-  /** For tests: wire formats beside those that ship, and where their clients ask. */
+  /** For tests: wire formats beside those that ship and where their clients ask, ways to sign in, and framings. */
   readonly wire?: WireExtension;
   /** For benchmarks: replace the real ones, to measure what a request costs without them. */
   readonly books?: { readonly ledger: Ledger; readonly recorder: Recorder };
@@ -162,6 +166,8 @@ async function openParts(db: Db, context: PartsContext) {
   const records = await openRecords(db, { settings, reader, log, metrics, now });
   const snapshots = createSnapshots(settings, {
     formats: wireFormats,
+    auths: wire?.auths,
+    framings: wire?.framings,
     onStale: metrics.connectionStale,
     openHealth: (current) => openHealth(settings, { current, log, metrics }),
     openCalls,

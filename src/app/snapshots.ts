@@ -2,11 +2,10 @@
 // keep theirs, so a connection that the next snapshot does not use is closed only when they have ended.
 
 import type { Settings } from "../config/settings.ts";
-import type { Formats } from "../formats/registry.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services, Snapshot } from "../gateway/services.ts";
 import type { Health } from "../providers/health.ts";
-import { createRegistry, type Registry } from "../providers/registry.ts";
+import { createRegistry, type Registry, type RegistryOptions } from "../providers/registry.ts";
 
 /** The part of the settings that can change while the process runs. */
 export type Changeable = Pick<Settings, "catalog" | "routing">;
@@ -19,9 +18,7 @@ export interface Snapshots {
   close(): Promise<void>;
 }
 
-interface SnapshotsContext {
-  readonly formats: Formats;
-  readonly onStale: (providerId: string) => void;
+interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
   /** Opens the health of the first snapshot; later ones share it. */
   readonly openHealth: (current: () => Snapshot) => Health;
   readonly openCalls: Pick<OpenCalls, "openNowOver">;
@@ -30,7 +27,7 @@ interface SnapshotsContext {
 }
 
 export function createSnapshots(first: Changeable, context: SnapshotsContext): Snapshots {
-  const { formats, onStale, openCalls } = context;
+  const { formats, auths, framings, onStale, openCalls } = context;
   /** Registries whose last requests are still running. */
   const retiring = new Set<Registry>();
   let snapshot = snapshotOf(first);
@@ -38,7 +35,8 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
   let services: Services = { ...context.services, ...snapshot, health };
 
   function snapshotOf({ catalog, routing }: Changeable, previous?: Registry): Snapshot {
-    return { catalog, routing, registry: createRegistry(catalog.providers, { formats, onStale, previous }) };
+    const options = { formats, auths, framings, onStale, previous };
+    return { catalog, routing, registry: createRegistry(catalog.providers, options) };
   }
 
   async function retire(old: Registry, next: Registry): Promise<void> {

@@ -12,6 +12,17 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
     framing: "sse",
     transport: "network",
   },
+  {
+    kind: "azure",
+    format: "openai-chat",
+    furtherFormats: ["openai-responses"],
+    auth: { scheme: "header", name: "api-key" },
+    framing: "sse",
+    addressing: "azure",
+    hasDeployments: true,
+    dialect: { toolIds: "safe-40", reasoningHistory: "drop" },
+    transport: "network",
+  },
   { kind: "responses", format: "openai-responses", auth: { scheme: "bearer" }, framing: "sse", transport: "network" },
   {
     kind: "anthropic",

@@ -28,6 +28,7 @@ const entryReader = (kinds: readonly ProviderKind[]) =>
   shape({
     kind: oneOf(kinds.map(({ kind }) => kind)),
     baseUrl,
+    apiVersion: text({ test: (value) => /^[\w.-]{1,40}$/.test(value), expected: "a version such as 2024-10-21" }),
     formats: listOf(oneOf(kinds.flatMap(({ format, furtherFormats = [] }) => [format, ...furtherFormats]))),
     apiKey: keyText,
     apiKeys: hidden(readKeys),
@@ -103,12 +104,14 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
   reportMissing({ id, entry, kind, address, apiKey, vendorRow, input });
   const formats = fields.formats ?? vendorRow?.formats;
   reportFormats({ formats: fields.formats, entry, kind, input });
+  reportVersion({ apiVersion: fields.apiVersion, entry, kind, input });
   const isKeyless = kind?.transport === "network" && apiKey === null && fields.headers === undefined;
   if (isKeyless && row !== undefined) warnOfUnsentKey(row, entry, input);
   const provider = {
     id,
     ...(kind ?? SANDBOX),
     baseUrl: kind?.transport === "sandbox" ? "" : (address ?? ""),
+    ...(fields.apiVersion === undefined ? {} : { apiVersion: fields.apiVersion }),
     // Another server at the same kind of address may know the usual format alone.
     ...(formats === undefined ? {} : { formats }),
     apiKey,
@@ -119,7 +122,7 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
     allowsPrivate: fields.allowPrivateNetwork ?? vendorRow === undefined,
     takesTraceparent: fields.traceparent ?? false,
   };
-  return { provider, dialect: mergeDialects(sameKindRow?.dialect, fields.dialect) };
+  return { provider, dialect: mergeDialects(kind?.dialect, sameKindRow?.dialect, fields.dialect) };
 }
 
 /** The vendor's row at the address that an entry writes, else of its kind, else as it ships. */
@@ -202,6 +205,16 @@ function reportFormats({ formats, entry, kind, input }: WrittenFormats): void {
   const spoken = [format, ...furtherFormats];
   if (formats.length > 0 && formats.every((name) => spoken.includes(name))) return;
   const message = `formats must be a list of what providers of kind ${kind.kind} speak: ${spoken.join(", ")}`;
+  input.report.problems.push({ place: entry.keyPlace, message, suggestion: null });
+}
+
+interface WrittenVersion extends Pick<Completeness, "entry" | "kind" | "input"> {
+  readonly apiVersion: string | undefined;
+}
+
+function reportVersion({ apiVersion, entry, kind, input }: WrittenVersion): void {
+  if (apiVersion === undefined || kind === undefined || kind.addressing === "azure") return;
+  const message = `apiVersion is for providers of kind azure, and this one is of kind ${kind.kind}`;
   input.report.problems.push({ place: entry.keyPlace, message, suggestion: null });
 }
 

@@ -132,9 +132,10 @@ function entriesText(): string {
 
 | key of a provider | default | meaning |
 |---|---|---|
-| \`kind\` | of the built-in name | \`openai\` (chat-completions), \`responses\` (OpenAI's Responses API), \`anthropic\`, \`gemini\` or \`sandbox\` |
+| \`kind\` | of the built-in name | \`openai\` (chat-completions), \`azure\`, \`responses\` (OpenAI's Responses API), \`anthropic\`, \`gemini\` or \`sandbox\` |
 | \`baseUrl\` | of the built-in name | its address; the sandbox has none |
-| \`formats\` | of the kind, or of a built-in name at its own address | what it speaks, the usual format first. A server of kind \`openai\` may speak \`[openai-chat, openai-responses]\` |
+| \`apiVersion\` | none | \`kind: azure\` only: calls \`/openai/deployments/…\` with this \`api-version\`, instead of \`/openai/v1\` |
+| \`formats\` | of the kind, or of a built-in name at its own address | what it speaks, the usual format first. A server of kind \`openai\` or \`azure\` may speak \`[openai-chat, openai-responses]\` |
 | \`apiKey\` | none | its key, best as \`\${NAME}\` |
 | \`headers\` | none | sent with every call |
 | \`allowPrivateNetwork\` | yes for an address that you wrote, else no | whether the address may lead to a private network. Link-local and metadata addresses are never called |

@@ -107,11 +107,11 @@ export interface Model extends HostedModel {
 /** The name of a wire format, as the format registry has it. Not a provider's kind: several kinds may share a format. */
 export type FormatName = string;
 
-/** How a provider's key travels. */
-type AuthScheme = { readonly scheme: "bearer" } | { readonly scheme: "header"; readonly name: string };
-
-/** How a provider cuts a stream into events. */
-export type Framing = "sse";
+/** How a provider is signed in to: a row of the table of schemes, and the header's name where a key has its own. */
+interface AuthScheme {
+  readonly scheme: string;
+  readonly name?: string;
+}
 
 /** What the kind of a provider decides: a row of the table of kinds. */
 export interface ProviderKind {
@@ -121,7 +121,14 @@ export interface ProviderKind {
   /** Formats that such a provider may speak as well, with the same sign-in and framing. */
   readonly furtherFormats?: readonly FormatName[];
   readonly auth: AuthScheme;
-  readonly framing: Framing;
+  /** How it cuts a stream into events: a row of the table of framings. */
+  readonly framing: string;
+  /** How its paths are laid out; absent where a path of the format follows the base URL. */
+  readonly addressing?: "azure";
+  /** Requests name what its operator called a deployment, so its list of models does not say what can be asked for. */
+  readonly hasDeployments?: boolean;
+  /** How all its servers differ from plain chat-completions. */
+  readonly dialect?: Partial<Dialect>;
   /** The sandbox answers in this process and is never called over the network. */
   readonly transport: "network" | "sandbox";
 }
@@ -147,6 +154,8 @@ export interface ProviderKey {
 export interface Provider extends ProviderKind {
   readonly id: string;
   readonly baseUrl: string;
+  /** Azure: sent as `api-version`; with one, the paths are those of deployments. */
+  readonly apiVersion?: string;
   /** All formats it speaks, the usual one first; absent where that is the format of its kind alone. */
   readonly formats?: readonly FormatName[];
   /** The first of its keys; null where it needs none. */

@@ -1,15 +1,22 @@
 // How providers frame their streams: one row for each framing, with the content type to ask for and the reader that cuts
 // bytes into events.
 
-import type { Framing } from "../core/model.ts";
 import { createSseReader, type SseReader } from "../formats/wire/sse.ts";
 
-interface FramingRow {
+export interface FramingRow {
   readonly contentType: string;
   /** A new reader for one stream. */
   readonly newEvents: () => SseReader;
 }
 
-export const FRAMINGS: Readonly<Record<Framing, FramingRow>> = {
+export type FramingRows = Readonly<Record<string, FramingRow>>;
+
+export const FRAMINGS: FramingRows = {
   sse: { contentType: "text/event-stream", newEvents: createSseReader },
 };
+
+export function framingOf(name: string, rows: FramingRows): FramingRow {
+  const row = rows[name];
+  if (row === undefined) throw new Error(`there is no framing ${name}`);
+  return row;
+}

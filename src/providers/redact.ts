@@ -19,14 +19,16 @@ const KEY_LIKE = [
   /(?<=:\/\/)[^\s/@"']+(?=@)/g,
 ] as const;
 
-/** For one provider: its own keys and headers are cut out first. */
-export function createRedact(provider: Pick<Provider, "apiKey" | "apiKeys" | "headers">): Redact {
-  const { apiKey, apiKeys = [], headers } = provider;
+/** For one provider: its own keys and headers are cut out first, and what it is called with at the time. */
+export function createRedact(
+  { apiKey, apiKeys = [], headers }: Pick<Provider, "apiKey" | "apiKeys" | "headers">,
+  currentSecrets: () => readonly string[] = () => [],
+): Redact {
   const values = [...(apiKey === null ? [] : [apiKey]), ...apiKeys.map(({ key }) => key), ...Object.values(headers)];
   const secrets = values.filter((value) => value.length >= SECRET_LENGTH_MIN).sort((a, b) => b.length - a.length);
   return (text) => {
     let clean = text;
-    for (const secret of secrets) clean = clean.replaceAll(secret, MASK);
+    for (const secret of [...currentSecrets(), ...secrets]) clean = clean.replaceAll(secret, MASK);
     for (const pattern of KEY_LIKE) clean = clean.replace(pattern, MASK);
     return withoutControls(clean);
   };

@@ -6,11 +6,12 @@ import { type FormatName, formatsOf, type Model, type Provider } from "../core/m
 import type { ProviderFormat } from "../formats/format.ts";
 import { createFormats, type Formats } from "../formats/registry.ts";
 import type { SseReader } from "../formats/wire/sse.ts";
-import { FRAMINGS } from "./framing.ts";
+import { AUTHS, type AuthRows, openAuth } from "./auth/schemes.ts";
+import { FRAMINGS, type FramingRows, framingOf } from "./framing.ts";
 import { createRedact, type Redact } from "./redact.ts";
 import { createSandbox } from "./sandbox.ts";
 import type { Transport } from "./transport.ts";
-import { createUpstream } from "./upstream.ts";
+import { createUpstream, type UpstreamOptions } from "./upstream.ts";
 
 /** The connection to one provider. */
 interface Connection {
@@ -41,18 +42,21 @@ export interface Registry {
   retire(next: Registry): Promise<void>;
 }
 
-interface RegistryOptions {
+export interface RegistryOptions {
   /** Those that ship where left out. */
-  readonly formats?: Formats;
+  readonly formats?: Formats | undefined;
+  /** Beside those that ship. */
+  readonly auths?: AuthRows | undefined;
+  readonly framings?: FramingRows | undefined;
   /** Told when a provider had closed an idle connection as a request was sent on it. */
-  readonly onStale?: (providerId: string) => void;
+  readonly onStale?: ((providerId: string) => void) | undefined;
   /** What it replaces. */
   readonly previous?: Registry | undefined;
 }
 
 export function createRegistry(
   providers: ReadonlyMap<string, Provider>,
-  { formats = createFormats(), onStale, previous }: RegistryOptions = {},
+  { formats = createFormats(), auths, framings, onStale, previous }: RegistryOptions = {},
 ): Registry {
   const connections = new Map<string, Connection>();
   for (const provider of providers.values()) {
@@ -63,9 +67,11 @@ export function createRegistry(
     }
     const formatFor = formatChooser(provider, formats);
     const format = formatFor({}, provider.format);
-    const transport = TRANSPORTS[provider.transport](provider, () => onStale?.(provider.id));
-    const { newEvents } = FRAMINGS[provider.framing];
-    const redact = createRedact(provider);
+    const { newEvents, contentType: streamType } = framingOf(provider.framing, { ...FRAMINGS, ...framings });
+    const auth = openAuth(provider, { ...AUTHS, ...auths });
+    const options = { auth, streamType, onStale: () => onStale?.(provider.id) };
+    const transport = TRANSPORTS[provider.transport](provider, options);
+    const redact = createRedact(provider, auth.form === "each" ? auth.secrets : undefined);
     connections.set(provider.id, { provider, transport, format, formatFor, newEvents, redact });
   }
   return {
@@ -93,7 +99,8 @@ function formatChooser(provider: Provider, formats: Formats): Connection["format
     formats.forProviders(own.includes(client) ? client : (own[0] ?? provider.format));
 }
 
-const TRANSPORTS: Readonly<Record<Provider["transport"], (provider: Provider, onStale: () => void) => Transport>> = {
-  network: createUpstream,
-  sandbox: createSandbox,
-};
+const TRANSPORTS: Readonly<Record<Provider["transport"], (provider: Provider, options: UpstreamOptions) => Transport>> =
+  {
+    network: createUpstream,
+    sandbox: createSandbox,
+  };

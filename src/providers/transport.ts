@@ -8,6 +8,8 @@ export interface TransportRequest {
   /** POST when left out; a GET has no body. */
   readonly method?: "GET";
   readonly path: string;
+  /** The model as the provider names it, for addresses that hold it. */
+  readonly model?: string;
   readonly body: Buffer;
   /** Headers that belong to the provider's format, where it has any. */
   readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -7,10 +7,11 @@ import { type Dispatcher, errors } from "undici";
 import { hostKind } from "../config/network.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Provider } from "../core/model.ts";
-import { credentials } from "./auth.ts";
+import { type PathOf, pathsOf } from "./addresses.ts";
+import type { Auth, AuthHeaders } from "./auth/schemes.ts";
+import { sendSigned } from "./auth/signing.ts";
 import { ByteQueue, type ByteSource } from "./byte-queue.ts";
 import { type Connections, openConnections, type Sent } from "./connections.ts";
-import { FRAMINGS } from "./framing.ts";
 import { guardedLookup } from "./lookup.ts";
 import { AttemptTimer } from "./timer.ts";
 import type { Reply, Transport, TransportRequest } from "./transport.ts";
@@ -27,8 +28,16 @@ const LINGER_BYTES_MAX = 64 * 1024;
 /** A reused connection that the provider closed while it was idle breaks within a round trip. */
 const STALE_WITHIN_MS = 1_000;
 
-/** The connections to one provider. `onStale`: a reused one was closed, and its request is sent again on a new one. */
-export function createUpstream(provider: Provider, onStale: () => void): Transport {
+export interface UpstreamOptions {
+  readonly auth: Auth;
+  /** The content type of its streams. */
+  readonly streamType: string;
+  /** A reused connection was closed, and its request is sent again on a new one. */
+  readonly onStale: () => void;
+}
+
+/** The connections to one provider. */
+export function createUpstream(provider: Provider, { auth, streamType, onStale }: UpstreamOptions): Transport {
   const base = new URL(provider.baseUrl);
   if (hostKind(base.hostname) === "forbidden") throw new Error(`${base.hostname} is never called`);
   const connections = openConnections(base.origin, {
@@ -38,18 +47,24 @@ export function createUpstream(provider: Provider, onStale: () => void): Transpo
     bodyTimeout: 0,
     maxHeaderSize: RESPONSE_HEADERS_MAX_BYTES,
   });
-  const basePath = base.pathname.replace(/\/+$/, "");
+  const fixed = auth.form === "fixed" ? auth.headers : {};
+  const headersOf = (request: Pick<TransportRequest, "headers" | "isStream">): AuthHeaders =>
+    plainHeaders(provider, request, streamType);
   const connection: ProviderConnection = {
     provider,
     connections,
     onStale,
     inFlight: 0,
-    pathOf: (path) => `${basePath}${path}${path.includes("?") ? base.search.replace("?", "&") : base.search}`,
-    wholeHeaders: headerList(provider, { isStream: false }),
-    streamHeaders: headerList(provider, { isStream: true }),
+    pathOf: pathsOf(provider),
+    headersOf: (request) => ({ ...headersOf(request), ...fixed }),
+    wholeHeaders: Object.entries({ ...headersOf({ isStream: false }), ...fixed }).flat(),
+    streamHeaders: Object.entries({ ...headersOf({ isStream: true }), ...fixed }).flat(),
   };
   return {
-    send: (request) => send(connection, request),
+    send:
+      auth.form === "fixed"
+        ? (request) => send(connection, request, headerList(connection, request))
+        : (request) => sendSigned(request, signingOf(connection, request, auth)),
     inFlight: () => connection.inFlight,
     async close() {
       await Promise.all([connections.reused.destroy(), connections.fresh.destroy()]);
@@ -65,24 +80,41 @@ interface ProviderConnection {
   readonly connections: Connections;
   readonly onStale: () => void;
   inFlight: number;
-  pathOf(path: string): string;
+  readonly pathOf: PathOf;
+  headersOf(request: Pick<TransportRequest, "headers" | "isStream">): AuthHeaders;
   /** Of requests that bring no headers of their own: written once. */
   readonly wholeHeaders: string[];
   readonly streamHeaders: string[];
 }
 
-function send(connection: ProviderConnection, request: TransportRequest): Promise<Reply> {
+function send(connection: ProviderConnection, request: TransportRequest, headers: string[]): Promise<Reply> {
   return new Promise((resolve) => {
     if (request.signal.aborted) {
-      resolve({ ok: false, failure: { kind: "client-gone", message: "the client has gone" } });
+      resolve(CLIENT_GONE);
       return;
     }
     const { method = "POST" } = request;
     const body = method === "GET" ? null : request.body;
-    const headers = headersOf(connection, request);
-    const sent: Sent = { path: connection.pathOf(request.path), method, headers, body, carrier: null };
+    const path = connection.pathOf(request.path, request.model);
+    const sent: Sent = { path, method, headers, body, carrier: null };
     dispatch(connection.connections.reused, sent, new Exchange(connection, request, { sent, resolve }));
   });
+}
+
+function signingOf(
+  connection: ProviderConnection,
+  request: TransportRequest,
+  auth: Extract<Auth, { form: "each" }>,
+): Parameters<typeof sendSigned>[1] {
+  const { method = "POST", path, model, body, beginsWithinMs = Number.POSITIVE_INFINITY } = request;
+  const { baseUrl, timeouts } = connection.provider;
+  const url = `${new URL(baseUrl).origin}${connection.pathOf(path, model)}`;
+  return {
+    auth,
+    unsigned: { method, url, headers: connection.headersOf(request), body: method === "GET" ? null : body },
+    withinMs: Math.min(timeouts.firstByteMs, beginsWithinMs),
+    send: (timed, headers) => send(connection, timed, Object.entries(headers).flat()),
+  };
 }
 
 function dispatch(pool: Dispatcher, sent: Sent, exchange: Exchange): void {
@@ -93,22 +125,26 @@ function dispatch(pool: Dispatcher, sent: Sent, exchange: Exchange): void {
   }
 }
 
-function headersOf(connection: ProviderConnection, request: TransportRequest): string[] {
-  if (request.headers !== undefined) return headerList(connection.provider, request);
+/** Names and values in turn, as undici takes them. */
+function headerList(connection: ProviderConnection, request: TransportRequest): string[] {
+  if (request.headers !== undefined) return Object.entries(connection.headersOf(request)).flat();
   return request.isStream ? connection.streamHeaders : connection.wholeHeaders;
 }
 
-/** Names and values in turn. */
-function headerList(provider: Provider, request: Pick<TransportRequest, "headers" | "isStream">): string[] {
-  return Object.entries({
+/** All but those of the sign-in. */
+function plainHeaders(
+  provider: Provider,
+  request: Pick<TransportRequest, "headers" | "isStream">,
+  streamType: string,
+): AuthHeaders {
+  return {
     "content-type": "application/json",
-    accept: request.isStream ? FRAMINGS[provider.framing].contentType : "application/json",
+    accept: request.isStream ? streamType : "application/json",
     "accept-encoding": "identity",
     "user-agent": "switchyard",
     ...request.headers,
     ...provider.headers,
-    ...credentials(provider),
-  }).flat();
+  };
 }
 
 interface Dispatched {
@@ -256,6 +292,8 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     this.#signal.removeEventListener("abort", this.#onClientGone);
   }
 }
+
+const CLIENT_GONE: Reply = { ok: false, failure: { kind: "client-gone", message: "the client has gone" } };
 
 class ClientGone extends Error {
   constructor() {

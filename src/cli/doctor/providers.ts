@@ -44,6 +44,10 @@ async function withProviders<T>(
 export function listingCheck({ provider, models, durationMs, problem, fix }: Listing): Check {
   if (problem !== null) return { state: "fail", what: named(provider, problem), fix };
   const { host } = new URL(provider.baseUrl);
+  if (provider.hasDeployments === true) {
+    const what = `${provider.id}: ${host} accepts the key (${durationMs} ms); it does not list its deployments`;
+    return { state: "ok", what, fix: `Test one with a real request: ${command("doctor --test")}` };
+  }
   const what =
     models === null
       ? `${provider.id}: ${host} is reachable but lists no models, so the key was not tested`

@@ -26,7 +26,8 @@ export function readOpenaiResponse(bytes: Buffer): ResponseReading {
   }
   const usage = readUsage(completion);
   const said = choices.map(choiceText).join("");
-  if (said === "" && (usage?.buckets.output ?? 0) === 0) return unreadable("the answer is empty");
+  const isEmpty = said === "" && (usage?.buckets.output ?? 0) === 0 && !choices.some(isFiltered);
+  if (isEmpty) return unreadable("the answer is empty");
   const outputText = said + choices.map(reasoningText).join("");
   const native = { format: OPENAI_CHAT, source };
   return { ok: true, response: { completion, usage, outputText, native, toolCallIds: () => callIds(choices) } };
@@ -37,6 +38,11 @@ export function hasMessage(choice: unknown): choice is Choice {
 }
 
 type Choice = JsonObject & { readonly message: JsonObject };
+
+/** What a filter leaves out whole is an answer all the same. Behaviour 6.14. */
+function isFiltered({ finish_reason: reason }: Choice): boolean {
+  return normalFinish(reason, false) === FILTERED;
+}
 
 function choiceText({ message }: Choice): string {
   const { content, refusal, tool_calls: calls, function_call: call, audio } = message;
@@ -60,6 +66,8 @@ function callIds(choices: readonly Choice[]): readonly string[] {
   );
 }
 
+export const FILTERED = "content_filter";
+
 /** Hosts behind this format use the words of their own APIs. */
 const FINISH_REASONS: Readonly<Record<string, string>> = {
   eos: "stop",
@@ -70,8 +78,8 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
   model_length: "length",
   MAX_TOKENS: "length",
   tool_use: "tool_calls",
-  SAFETY: "content_filter",
-  RECITATION: "content_filter",
+  SAFETY: FILTERED,
+  RECITATION: FILTERED,
 };
 
 /** Some hosts say `stop` although they called a tool; clients wait for `tool_calls`. */

@@ -9,7 +9,7 @@ import { OutputMeter } from "../wire/output-meter.ts";
 import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { withTextArguments } from "../wire/tool-calls.ts";
 import { readFault } from "./errors.ts";
-import { normalFinish, readOpenaiResponse } from "./read-response.ts";
+import { FILTERED, normalFinish, readOpenaiResponse } from "./read-response.ts";
 import { readUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
@@ -70,7 +70,7 @@ class OpenaiStreamReader implements StreamReader {
   }
 
   #begin(bytes: Uint8Array): void {
-    const isWhole = beginsWhole(bytes);
+    const isWhole = this.#events.isBinary === true ? false : beginsWhole(bytes);
     this.#hasBegun = isWhole !== null;
     if (isWhole === true) this.#whole = new WholeBytes();
   }
@@ -167,8 +167,8 @@ function createChoiceNormaliser(): ChoiceNormaliser {
     const delta = completeDelta(isObject(choice.delta) ? choice.delta : {}, state);
     const text = deltaText(delta);
     output.add(text);
-    hasContent ||= text !== "" || isObject(delta.audio);
     const finish = normalFinish(choice.finish_reason ?? null, state.toolCallIds.length > 0);
+    hasContent ||= text !== "" || isObject(delta.audio) || finish === FILTERED;
     state.isFinished ||= finish !== null;
     return { ...choice, index, delta, finish_reason: finish };
   }

@@ -8,6 +8,8 @@ export interface SseEvent {
 
 /** Cuts bytes into events. Framings other than SSE give the same events. */
 export interface SseReader {
+  /** Whether its bytes are no text, so that their first one tells nothing. */
+  readonly isBinary?: boolean;
   /** The events completed by these bytes. Throws SseOverflow when a line or event is too long. */
   push(bytes: Uint8Array): readonly SseEvent[];
   /** The event left open when the stream ended without a blank line, if any. */

@@ -73,7 +73,8 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const isStream = call.request.chat.isStream;
   const beginsWithinMs = attempted.beginsByMs - services.now();
   const placed = provider.takesTraceparent === true ? { ...headers, ...placeOf(attempted) } : headers;
-  const reply = await transport.send({ path, body, headers: placed, isStream, beginsWithinMs, signal: call.signal });
+  const sent = { path, model: model.upstream, body, headers: placed, isStream, beginsWithinMs, signal: call.signal };
+  const reply = await transport.send(sent);
   const terms = { newEvents: isStream ? newEvents : null, nowMs: services.now(), client: call.format };
   const result = await readReply(reply, format, terms);
   return tried(result, written, redact);

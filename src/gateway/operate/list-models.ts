@@ -81,7 +81,10 @@ async function readPage(
     return { listing: { ...told, models: null, ...advice }, next: null };
   }
   const next = bytes === null ? null : (format.listing.nextPage?.(bytes) ?? null);
-  return { listing: { ...told, models, problem: null, fix: null }, next };
+  return {
+    listing: { ...told, models: provider.hasDeployments === true ? null : models, problem: null, fix: null },
+    next,
+  };
 }
 
 const NO_BODY = Buffer.alloc(0);

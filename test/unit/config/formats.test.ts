@@ -49,6 +49,23 @@ describe("the formats of a provider", () => {
   });
 });
 
+describe("an Azure provider", () => {
+  const AT = "baseUrl: https://lab.openai.azure.com";
+
+  it("has a key of its own header, its dialect and a version", () => {
+    const { settings } = goodLoad({ files: { "switchyard.yaml": lab(`kind: azure, ${AT}, apiVersion: 2024-10-21`) } });
+    const { providers, models } = settings.catalog;
+    const auth = { scheme: "header", name: "api-key" };
+    expect(providers.get("lab")).toMatchObject({ apiVersion: "2024-10-21", auth, addressing: "azure" });
+    expect(models.get("m")?.dialect).toMatchObject({ toolIds: "safe-40", reasoningHistory: "drop" });
+  });
+
+  it("is the only one with a version", () => {
+    const problems = problemsOf({ files: { "switchyard.yaml": lab(`kind: openai, ${AT}, apiVersion: 2024-10-21`) } });
+    expect(problems).toMatchObject([{ message: expect.stringContaining("apiVersion is for providers of kind azure") }]);
+  });
+});
+
 describe("the formats of a model", () => {
   const provider = `kind: openai, baseUrl: http://127.0.0.1:1/v1, formats: [${BOTH.join(", ")}]`;
 

@@ -42,6 +42,14 @@ describe("a provider's list", () => {
     });
   });
 
+  test("of an Azure resource proves the key, and says nothing of deployments", async () => {
+    const provider = await startListProvider(lists("gpt-4o-2024-08-06"));
+    const [listing] = await listProviders(catalogOf(labYaml(provider.url).replace("kind: openai", "kind: azure")));
+    expect(provider.asked).toMatchObject([{ line: "GET /openai/v1/models" }]);
+    expect(listing?.models).toBeNull();
+    expect(listingCheck(listing!)).toMatchObject({ state: "ok", what: expect.stringContaining("accepts the key") });
+  });
+
   test("of the messages format has its own address and credentials", async () => {
     const provider = await startListProvider(lists("alpha"));
     await listProviders(catalogOf(labYaml(provider.url).replace("kind: openai", "kind: anthropic")));

@@ -1,0 +1,40 @@
+// Where a request to a provider goes: one row for each way in which providers lay out their paths.
+
+import type { Provider } from "../core/model.ts";
+
+/** Path and query of a request; `model` as the provider names it. */
+export type PathOf = (path: string, model?: string) => string;
+
+type Addressed = Pick<Provider, "baseUrl" | "addressing" | "apiVersion">;
+
+export function pathsOf(provider: Addressed): PathOf {
+  return ADDRESSINGS[provider.addressing ?? "plain"](provider);
+}
+
+const ADDRESSINGS: Readonly<Record<"plain" | "azure", (provider: Addressed) => PathOf>> = {
+  plain({ baseUrl }) {
+    const { pathname, search } = new URL(baseUrl);
+    const base = pathname.replace(/\/+$/, "");
+    return (path) => withQuery(`${base}${path}`, search.slice(1));
+  },
+  // A resource has two addresses: `/openai/v1`, which takes the deployment in the body, and one for each deployment,
+  // which needs a version. The base URL may be that of the resource or end in `/openai` or `/openai/v1`.
+  azure({ baseUrl, apiVersion }) {
+    const { pathname } = new URL(baseUrl);
+    const resource = pathname.replace(/(?:\/openai(?:\/v1)?)?\/*$/, "");
+    const version = apiVersion === undefined ? "" : `api-version=${encodeURIComponent(apiVersion)}`;
+    if (version === "" || pathname.endsWith("/v1")) return (path) => withQuery(`${resource}/openai/v1${path}`, version);
+    return (path, model = "") => {
+      const deployment = IN_DEPLOYMENT.has(path) ? `/deployments/${encodeURIComponent(model)}` : "";
+      return withQuery(`${resource}/openai${deployment}${path}`, version);
+    };
+  },
+};
+
+/** What a deployment answers itself. Responses and the list of models belong to the resource. */
+const IN_DEPLOYMENT: ReadonlySet<string> = new Set(["/chat/completions", "/embeddings"]);
+
+function withQuery(path: string, query: string): string {
+  if (query === "") return path;
+  return `${path}${path.includes("?") ? "&" : "?"}${query}`;
+}

@@ -1,0 +1,60 @@
+// Tokens that a provider is called with for a while: fetched once for all requests that wait, and renewed before they
+// expire. Until then the old one is used, so no request waits for a renewal.
+
+/** A token and when it ends. */
+export interface Token {
+  readonly text: string;
+  readonly expiresAtMs: number;
+}
+
+export interface TokenCache {
+  /** A token other than the one that was refused. Rejects when none can be had. */
+  current(refused: string | null): Promise<string>;
+  /** The tokens in use. */
+  secrets(): readonly string[];
+}
+
+/** A token is renewed in the last fifth of its life, and at most this long before its end. */
+const EARLY_SHARE = 0.2;
+const EARLY_MAX_MS = 300_000;
+/** How long a fetch may take. */
+const FETCH_MAX_MS = 10_000;
+/** After a renewal that failed, the old token serves this long before the next one is tried. */
+const RETRY_AFTER_MS = 5_000;
+
+export function createTokens(fetchToken: (signal: AbortSignal) => Promise<Token>, now = Date.now): TokenCache {
+  let held: { readonly token: Token; readonly renewAtMs: number } | null = null;
+  let pending: Promise<string> | null = null;
+  let notBeforeMs = 0;
+
+  async function fetchNew(): Promise<string> {
+    try {
+      const token = await fetchToken(AbortSignal.timeout(FETCH_MAX_MS));
+      if (!/^[\x21-\x7e]+$/.test(token.text)) throw new Error("the token is not one line of plain characters");
+      const lifeMs = token.expiresAtMs - now();
+      held = { token, renewAtMs: token.expiresAtMs - Math.min(EARLY_MAX_MS, lifeMs * EARLY_SHARE) };
+      return token.text;
+    } catch (error) {
+      notBeforeMs = now() + RETRY_AFTER_MS;
+      throw error;
+    }
+  }
+
+  /** All who ask while one is fetched get that one. */
+  function renewed(): Promise<string> {
+    pending ??= fetchNew().finally(() => {
+      pending = null;
+    });
+    return pending;
+  }
+
+  return {
+    current(refused) {
+      const nowMs = now();
+      if (held === null || held.token.text === refused || held.token.expiresAtMs <= nowMs) return renewed();
+      if (held.renewAtMs <= nowMs && notBeforeMs <= nowMs) renewed().catch(() => undefined);
+      return Promise.resolve(held.token.text);
+    },
+    secrets: () => (held === null ? [] : [held.token.text]),
+  };
+}
