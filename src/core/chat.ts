@@ -22,7 +22,14 @@ export interface ToolCall {
   readonly function?: { readonly name?: string; readonly arguments?: string };
 }
 
+/**
+ * Marks a message of a long history that is read as it came: its texts have one character for each byte of UTF-8, and
+ * `textIn` decodes the few that are read. Decoding all of them takes longer than everything else.
+ */
+export const UNDECODED: unique symbol = Symbol("undecoded");
+
 export interface ChatMessage {
+  readonly [UNDECODED]?: true;
   readonly role: Role;
   readonly content?: string | readonly ContentPart[] | null;
   readonly name?: string;
@@ -82,9 +89,18 @@ export function promptTokens({ input, cacheRead, cacheWrite }: TokenBuckets): nu
   return input + cacheRead + cacheWrite;
 }
 
+/** What a text of the message says. */
+export function textIn(message: ChatMessage, text: string): string {
+  return message[UNDECODED] === true ? Buffer.from(text, "latin1").toString("utf8") : text;
+}
+
 /** The ids of the tool calls a message makes. */
-export function toolCallIds({ tool_calls: calls }: ChatMessage): readonly string[] {
-  return (calls ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
+export function toolCallIds(message: ChatMessage): readonly string[] {
+  return (message.tool_calls ?? []).flatMap(({ id }) => (typeof id === "string" ? [textIn(message, id)] : []));
+}
+
+export function messageText(message: ChatMessage): string {
+  return textIn(message, contentText(message.content));
 }
 
 /** The text of a message's content: strings as they are, text parts joined by a line break. */

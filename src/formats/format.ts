@@ -112,6 +112,8 @@ export interface ClientEnd {
   /** The field that makes a request cheaper when it is smaller, for messages to the client: as a rule the output cap. */
   readonly outputCapField: string;
   readonly habits: ClientHabits;
+  /** Whether `readRequest` takes bodies whose messages are not decoded, and `toChat` decodes them. */
+  readonly takesUndecoded?: boolean;
   readRequest(source: JsonSource, body: JsonObject, head?: RequestHead): ClientRequest;
   /** Whether the prompt may go into a cache for an hour, which costs more. Says yes when in doubt. */
   mayCacheLong(request: ClientRequest): boolean;

@@ -1,7 +1,7 @@
 // The ask: the newest human message with real text, without the notes that client programs wrap around it. Linear in the
 // length of the messages; long texts are read at their ends.
 
-import { type ChatMessage, contentText } from "../core/chat.ts";
+import { type ChatMessage, messageText } from "../core/chat.ts";
 
 export interface Ask {
   readonly text: string;
@@ -58,7 +58,7 @@ function lastInstruction(messages: readonly ChatMessage[]): Ask {
 }
 
 function readableText(message: ChatMessage): string {
-  return readEnds(withoutNotes(contentText(message.content)).trim());
+  return readEnds(withoutNotes(messageText(message)).trim());
 }
 
 function withoutNotes(text: string): string {

@@ -2,7 +2,7 @@
 // Estimates cost microseconds whatever the length: long input is measured by sample.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import type { ChatMessage, ChatRequest, ContentPart } from "../core/chat.ts";
+import { type ChatMessage, type ChatRequest, type ContentPart, UNDECODED } from "../core/chat.ts";
 import type { Model } from "../core/model.ts";
 import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
 import type { Tier } from "../core/tiers.ts";
@@ -70,13 +70,16 @@ const ATTACHMENT_TOKENS = 1000;
 /** Messages, tool calls, tools and attachments. */
 export function estimateInputTokens({ messages, tools }: Pick<ChatRequest, "messages" | "tools">): number {
   const texts: string[] = [];
+  const undecoded: string[] = [];
   let fixed = REPLY_TOKENS;
-  for (const message of messages) fixed += MESSAGE_TOKENS + collect(message, texts);
+  for (const message of messages) {
+    fixed += MESSAGE_TOKENS + collect(message, message[UNDECODED] === true ? undecoded : texts);
+  }
   for (const tool of tools) {
     texts.push(tool.name, tool.description);
     fixed += TOOL_TOKENS + schemaChars(tool.parameters, 0) / 4;
   }
-  return Math.ceil(fixed + tokensIn(texts));
+  return Math.ceil(fixed + tokensIn(texts, undecoded));
 }
 
 export function estimateTokens(text: string): number {
@@ -88,10 +91,15 @@ export function estimateTextsTokens(texts: readonly string[]): number {
   return Math.ceil(tokensIn(texts));
 }
 
-function tokensIn(texts: readonly string[]): number {
-  const total = texts.reduce((sum, text) => sum + text.length, 0);
+function tokensIn(texts: readonly string[], undecoded: readonly string[] = []): number {
+  const total = lengthOf(texts) + lengthOf(undecoded);
   const share = total <= SAMPLE_CHARS ? 1 : SAMPLE_CHARS / total;
-  return texts.reduce((sum, text) => sum + sampledTokens(text, share), 0);
+  const inTexts = texts.reduce((sum, text) => sum + sampledTokens(text, share, countTokens), 0);
+  return undecoded.reduce((sum, text) => sum + sampledTokens(text, share, countByteTokens), inTexts);
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
 function collect(message: ChatMessage, texts: string[]): number {
@@ -123,13 +131,15 @@ function schemaChars(value: unknown, depth: number): number {
   return chars;
 }
 
-function sampledTokens(text: string, share: number): number {
-  if (share >= 1 || text.length < 64) return countTokens(text, 0, text.length);
+type TokenCount = (text: string, from: number, to: number) => number;
+
+function sampledTokens(text: string, share: number, count: TokenCount): number {
+  if (share >= 1 || text.length < 64) return count(text, 0, text.length);
   const sliceLength = Math.max(8, Math.floor((text.length * share) / SLICES));
   const stride = Math.floor(text.length / SLICES);
   let tokens = 0;
   for (let slice = 0; slice < SLICES; slice++) {
-    tokens += countTokens(text, slice * stride, slice * stride + sliceLength);
+    tokens += count(text, slice * stride, slice * stride + sliceLength);
   }
   return (tokens / (sliceLength * SLICES)) * text.length;
 }
@@ -154,5 +164,21 @@ function countTokens(text: string, from: number, to: number): number {
     else if (code < 0x370) tokens += 0.5;
     else tokens += code >= 0x2e80 ? 0.9 : 0.45;
   }
+  return tokens;
+}
+
+// The same by the bytes of UTF-8: the first byte of a character tells its alphabet, the others count nothing.
+const BYTE_TOKENS = Float64Array.from({ length: 256 }, (_, byte) => {
+  if (byte < 0x80) return ASCII_TOKENS[byte] as number;
+  if (byte < 0xc0) return 0;
+  if (byte < 0xce) return 0.5;
+  if (byte < 0xe3) return 0.45;
+  // Beyond the first 65,536 characters each counts as two.
+  return byte < 0xf0 ? 0.9 : 1.8;
+});
+
+function countByteTokens(text: string, from: number, to: number): number {
+  let tokens = 0;
+  for (let at = from; at < to; at++) tokens += BYTE_TOKENS[text.charCodeAt(at)] as number;
   return tokens;
 }

@@ -2,7 +2,7 @@
 // A new, self-contained question inherits nothing, and neither does a mere reaction ("oh no", "thanks!").
 
 import type { Weights } from "../catalog/weights.ts";
-import { type ChatMessage, contentText } from "../core/chat.ts";
+import { type ChatMessage, messageText } from "../core/chat.ts";
 import type { Tier } from "../core/tiers.ts";
 import { askBefore } from "./ask.ts";
 import { classify } from "./classifier/classify.ts";
@@ -98,7 +98,7 @@ const NOD =
 /** Whether the newest reply before ends with a question, to which any praise is a yes. */
 function wasAsked(messages: readonly ChatMessage[]): boolean {
   const reply = messages.findLast(({ role }) => role === "assistant");
-  return reply !== undefined && /[?？؟]\P{L}*$/u.test(contentText(reply.content).slice(-REACTION.questionChars));
+  return reply !== undefined && /[?？؟]\P{L}*$/u.test(messageText(reply).slice(-REACTION.questionChars));
 }
 
 const LAUGHTER = /^(?:a?(?:ha|he|hi|ho|ja|je|kk|rs|xd)+h?|mdr|[哈呵嘿嘻ㅋㅎ笑草w]+|[хаеи]*х[хаеи]+|ه+)$/u;

@@ -1,7 +1,7 @@
 // Features of a request: numbers from which it can be learnt later which tier was right. No text, and nothing that reveals
 // text.
 
-import type { ChatMessage, ChatRequest, ContentPart } from "../core/chat.ts";
+import { type ChatMessage, type ChatRequest, type ContentPart, UNDECODED } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 
 /** Longer conversations are counted in full but measured by their newest messages. */
@@ -32,8 +32,8 @@ function countRoles(messages: readonly ChatMessage[]): object {
   let otherChars = 0;
   let attachments = 0;
   for (let at = Math.max(0, messages.length - MESSAGES_MAX); at < messages.length; at++) {
-    const { role, content, tool_calls: calls } = messages[at] as ChatMessage;
-    const { chars, others } = sizeOf(content);
+    const { role, tool_calls: calls } = messages[at] as ChatMessage;
+    const { chars, others } = sizeOf(messages[at] as ChatMessage);
     attachments += others;
     toolCalls += calls?.length ?? 0;
     if (role === "user") {
@@ -47,13 +47,38 @@ function countRoles(messages: readonly ChatMessage[]): object {
 }
 
 /** Characters of text, and how many parts are something else. */
-function sizeOf(content: ChatMessage["content"]): { readonly chars: number; readonly others: number } {
-  if (typeof content === "string") return { chars: content.length, others: 0 };
+function sizeOf({ content, [UNDECODED]: isUndecoded }: ChatMessage): {
+  readonly chars: number;
+  readonly others: number;
+} {
+  const charsIn = isUndecoded === true ? charsInBytes : charsInText;
+  if (typeof content === "string") return { chars: charsIn(content), others: 0 };
   let chars = 0;
   let others = 0;
   for (const { text } of (content ?? []) as readonly ContentPart[]) {
-    if (typeof text === "string") chars += text.length;
+    if (typeof text === "string") chars += charsIn(text);
     else others += 1;
   }
   return { chars, others };
+}
+
+function charsInText({ length }: string): number {
+  return length;
+}
+
+/** So many bytes in so many places are looked at: enough for a number that is only learnt from. */
+const SLICES = 8;
+const SLICE_BYTES = 32;
+
+/** By a sample: characters that take several bytes go on in bytes from 80 to BF. */
+function charsInBytes(text: string): number {
+  const stride = Math.max(SLICE_BYTES, Math.floor(text.length / SLICES));
+  let looked = 0;
+  let begun = 0;
+  for (let from = 0; from < text.length; from += stride) {
+    const to = Math.min(text.length, from + SLICE_BYTES);
+    looked += to - from;
+    for (let at = from; at < to; at++) if ((text.charCodeAt(at) & 0xc0) !== 0x80) begun += 1;
+  }
+  return looked === 0 ? 0 : Math.round((text.length * begun) / looked);
 }

@@ -1,10 +1,13 @@
-// The chat-completions format, for clients and providers. Its body is the internal shape, so `toChat` changes nothing.
+// The chat-completions format, for clients and providers. Its body is the internal shape, so `toChat` changes nothing
+// but decodes what was left undecoded.
 
-import type { Format } from "../format.ts";
+import { type ChatRequest, UNDECODED } from "../../core/chat.ts";
+import type { Format, RequestBody } from "../format.ts";
 import { readControls } from "../service/controls.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { mentionsHourCache } from "../wire/fields.ts";
+import { parseBody } from "../wire/json-source.ts";
 import { readOpenaiError, writeOpenaiError } from "./errors.ts";
 import { readChatRequest } from "./read-request.ts";
 import { OPENAI_CHAT, readOpenaiResponse } from "./read-response.ts";
@@ -26,7 +29,8 @@ export const openaiChat: Format = {
     controls: readControls(body),
     chat: readChatRequest(body),
   }),
-  toChat: ({ body, source, chat }) => ({ body, source, chat, conversions: [] }),
+  takesUndecoded: true,
+  toChat: (request) => ({ ...decoded(request), conversions: [] }),
   mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),
   writeResponse: writeOpenaiResponse,
   passResponse: passOpenaiResponse,
@@ -42,3 +46,10 @@ export const openaiChat: Format = {
   readError: readOpenaiError,
   listing: { request: () => ({ path: "/models", headers: {} }), read: readListedModels },
 };
+
+/** Another format writes every text anew. */
+function decoded({ body, source, chat }: RequestBody): RequestBody {
+  if (!chat.messages.some((message) => message[UNDECODED] === true)) return { body, source, chat };
+  const { messages } = parseBody(source.bytes).body as Pick<ChatRequest, "messages">;
+  return { body: { ...body, messages }, source, chat: { ...chat, messages } };
+}

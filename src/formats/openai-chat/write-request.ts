@@ -1,7 +1,7 @@
 // A chat-completions request for a provider of the same format: the client's own bytes. Only those top-level fields
 // change that must, for instance because of the dialect of the model's host.
 
-import type { ChatMessage, ToolCall } from "../../core/chat.ts";
+import { type ChatMessage, type ToolCall, textIn, UNDECODED } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
@@ -24,7 +24,7 @@ export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   writeOutputCap(outgoing, changes);
   writeStreamOptions(outgoing, changes);
   const messages = adaptMessages(request.chat.messages, model.dialect);
-  if (messages !== null) changes.set("messages", JSON.stringify(messages));
+  if (messages !== null) changes.set("messages", messages);
   return { path: "/chat/completions", body: spliceFields(request.source, changes), droppedFields };
 }
 
@@ -100,7 +100,7 @@ function writeStreamOptions({ request, model, refusedFields }: Outgoing, changes
 }
 
 /** The messages as this host takes them, or null when they can go as they are. */
-function adaptMessages(messages: readonly ChatMessage[], dialect: Dialect): readonly ChatMessage[] | null {
+function adaptMessages(messages: readonly ChatMessage[], dialect: Dialect): Buffer | null {
   const isPlain = dialect.hasDeveloperRole && dialect.takesMessageNames && dialect.toolIds === "any";
   if (isPlain && !hasHistoryRules(messages, dialect)) return null;
   let isChanged = false;
@@ -109,7 +109,10 @@ function adaptMessages(messages: readonly ChatMessage[], dialect: Dialect): read
     isChanged ||= result !== message;
     return result;
   });
-  return isChanged ? adapted : null;
+  if (!isChanged) return null;
+  // In undecoded texts each character is a byte already, and JSON.stringify leaves such characters alone.
+  const isUndecoded = messages.some((message) => message[UNDECODED] === true);
+  return Buffer.from(JSON.stringify(adapted), isUndecoded ? "latin1" : "utf8");
 }
 
 function adaptMessage(message: ChatMessage, dialect: Dialect): ChatMessage {
@@ -121,18 +124,16 @@ function adaptMessage(message: ChatMessage, dialect: Dialect): ChatMessage {
   }
   if (dialect.toolIds === "any") return adapted;
   if (typeof message.tool_call_id === "string") {
-    const id = toolIdFor(message.tool_call_id, dialect.toolIds);
-    if (id !== message.tool_call_id) adapted = { ...adapted, tool_call_id: id };
+    const given = textIn(message, message.tool_call_id);
+    const id = toolIdFor(given, dialect.toolIds);
+    if (id !== given) adapted = { ...adapted, tool_call_id: id };
   }
-  return adapted.tool_calls?.some((call) => !hasValidId(call, dialect)) === true
-    ? { ...adapted, tool_calls: adapted.tool_calls.map((call) => withValidId(call, dialect)) }
+  const validId = (id: string): string => toolIdFor(textIn(message, id), dialect.toolIds);
+  return adapted.tool_calls?.some(({ id }) => typeof id === "string" && validId(id) !== id) === true
+    ? { ...adapted, tool_calls: adapted.tool_calls.map((call) => withValidId(call, validId)) }
     : adapted;
 }
 
-function hasValidId(call: ToolCall, dialect: Dialect): boolean {
-  return typeof call.id !== "string" || toolIdFor(call.id, dialect.toolIds) === call.id;
-}
-
-function withValidId(call: ToolCall, dialect: Dialect): ToolCall {
-  return typeof call.id === "string" ? { ...call, id: toolIdFor(call.id, dialect.toolIds) } : call;
+function withValidId(call: ToolCall, validId: (id: string) => string): ToolCall {
+  return typeof call.id === "string" ? { ...call, id: validId(call.id) } : call;
 }

@@ -2,6 +2,7 @@
 // It also limits depth and size, which must happen before JSON.parse.
 
 import { isAscii, isUtf8, transcode } from "node:buffer";
+import { UNDECODED } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 
@@ -282,6 +283,44 @@ export function parseText(text: string): JsonObject {
   const body = parseJson(text);
   if (isObject(body)) return body;
   throw notAnObject();
+}
+
+/**
+ * The body of a chat request whose messages are not decoded: `UNDECODED` marks them. They are parsed from a text with one
+ * character for each byte, in which JSON means the same. Null for a body that needs no such thing, or cannot be read so.
+ */
+export function parseUndecoded({ bytes, fields }: JsonSource): JsonObject | null {
+  if (isAscii(bytes) || !isUtf8(bytes) || !fields.every(({ name }) => isPlain(name))) return null;
+  const text = bytes.toString("latin1");
+  const body = parseText(text) as Record<string, unknown>;
+  for (const place of lastPlaces(fields).values()) {
+    const { name, valueStart, end } = fields[place] as JsonField;
+    const value = bytes.subarray(valueStart, end);
+    if (isAscii(value)) continue;
+    if (name !== "messages") {
+      // Not by assignment, which would mean something else for `__proto__`.
+      Object.defineProperty(body, name, { ...WRITABLE, value: JSON.parse(value.toString("utf8")) });
+      continue;
+    }
+    if (hasEscapedCharacters(text, valueStart, end)) return null;
+    const messages: unknown = body.messages;
+    for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) mark(message);
+  }
+  return body;
+}
+
+const WRITABLE = { enumerable: true, writable: true, configurable: true };
+
+function mark(message: { [UNDECODED]?: true }): void {
+  message[UNDECODED] = true;
+}
+
+/** Escapes such as \u00e9 mean one character, and could not be told from bytes; \u0009 means a byte as well. */
+function hasEscapedCharacters(text: string, start: number, end: number): boolean {
+  for (let at = text.indexOf("\\u", start); at >= 0 && at < end; at = text.indexOf("\\u", at + 2)) {
+    if (!/^00[0-7]/.test(text.slice(at + 2, at + 5))) return true;
+  }
+  return false;
 }
 
 /** Some programs write a mark before the text; RFC 8259 lets us ignore it. */

@@ -4,7 +4,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
-import { decodeBody, type JsonSource, type ParsedBody, parseText, scanBody } from "../../formats/wire/json-source.ts";
+import type { CallFormat } from "../../formats/format.ts";
+import {
+  decodeBody,
+  type JsonSource,
+  type ParsedBody,
+  parseText,
+  parseUndecoded,
+  scanBody,
+} from "../../formats/wire/json-source.ts";
 import type { Caller } from "../../gateway/call.ts";
 import type { BodyBudget, BodyCharge } from "../overload/body-budget.ts";
 import { OVERLOAD_POLICY } from "../overload/policy.ts";
@@ -34,12 +42,21 @@ export function bodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : EMPTY;
 }
 
-export async function parsedBodyOf(request: FastifyRequest): Promise<ParsedBody> {
+/** `takesUndecoded`: whoever reads it decodes what it reads of the messages. */
+export async function parsedBodyOf(
+  request: FastifyRequest,
+  { takesUndecoded = false }: Pick<CallFormat, "takesUndecoded"> = {},
+): Promise<ParsedBody> {
   const bytes = bodyOf(request);
   const source = scanBody(bytes);
   request.bodyCharge?.add(source.values * valueBytes);
   const isLong = bytes.length > LONG_BYTES;
   if (isLong) await nextTurn();
+  const undecoded = takesUndecoded ? parseUndecoded(source) : null;
+  if (undecoded !== null) {
+    if (isLong) await nextTurn();
+    return { source, body: undecoded };
+  }
   const text = decodeBody(source.bytes);
   if (isLong) await nextTurn();
   const body = parseText(text);

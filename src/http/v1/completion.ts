@@ -32,7 +32,7 @@ export async function answerIn(
   { request, reply, target }: NewExchange,
   edge: CallContext,
 ): Promise<FastifyReply> {
-  const { source, body } = await parsedBodyOf(request);
+  const { source, body } = await parsedBodyOf(request, format);
   const clientRequest = format.readRequest(source, body, { headers: request.headers as ClientHeaders, target });
   return answerRequest({ format, clientRequest, request, reply }, edge);
 }

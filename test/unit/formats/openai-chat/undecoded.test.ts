@@ -1,0 +1,198 @@
+// A chat request whose messages are left undecoded means the same as one that is decoded as a whole: the same errors,
+// the same asks and ids, and the same bytes for every host.
+
+import { describe, expect, it } from "vitest";
+import { toolCallIds, UNDECODED } from "../../../../src/core/chat.ts";
+import { GatewayError } from "../../../../src/core/errors.ts";
+import type { ClientRequest } from "../../../../src/formats/format.ts";
+import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
+import { parseBody, parseUndecoded, scanBody } from "../../../../src/formats/wire/json-source.ts";
+import { newestAsk } from "../../../../src/routing/ask.ts";
+import { estimateInputTokens } from "../../../../src/routing/cost.ts";
+import { featuresOf } from "../../../../src/telemetry/features.ts";
+import { makeModel } from "../../../support/catalog.ts";
+import { fc } from "../../../support/property.ts";
+
+const MODELS = [
+  makeModel(),
+  makeModel({ dialect: { ...makeModel().dialect, toolIds: "safe-40", reasoningHistory: "drop" } }),
+  makeModel({ dialect: { ...makeModel().dialect, needsThoughtSignatures: true, hasDeveloperRole: false } }),
+  makeModel({ dialect: { ...makeModel().dialect, toolIds: "alphanumeric-9", takesMessageNames: false } }),
+];
+
+/** A text as JSON has it, in plain characters, characters of several bytes, and escapes of all kinds. */
+const PIECES = ["a", "word ", "é", "größer", "日本", "😀", "\u2028", "\u007f", "\u0080", "ÿ", "\ufeff"] as const;
+const ESCAPES = ['\\"', "\\\\", "\\n", "\\/", "\\u0009", "\\u007f", "\\\\u00e9", "\\\\\\\\"] as const;
+const HIGH_ESCAPES = ["\\u00e9", "\\u00C3\\u00a9", "\\ud83d", "\\ud83d\\ude00", "\\u2028", "\\u0080"] as const;
+const literal = (pieces: readonly string[], maxLength = 6) =>
+  fc.array(fc.constantFrom(...pieces), { maxLength }).map((parts) => `"${parts.join("")}"`);
+const text = fc.oneof(
+  { weight: 12, arbitrary: literal([...PIECES, ...ESCAPES]) },
+  { weight: 6, arbitrary: literal(["a", "b "]) },
+  { weight: 1, arbitrary: literal([...PIECES, ...ESCAPES, ...HIGH_ESCAPES], 4) },
+);
+
+const space = fc.constantFrom("", "", " ", "\n\t", "\r\n");
+const field = (names: readonly string[], value: fc.Arbitrary<string>) =>
+  fc.tuple(fc.constantFrom(...names.map((name) => JSON.stringify(name))), value);
+const list = (items: fc.Arbitrary<string>, maxLength = 3) =>
+  fc.array(items, { maxLength }).map((values) => `[${values.join(",")}]`);
+const other = fc.oneof(text, fc.constantFrom("null", "true", "1e3", "12345678901234567890", "{}", "[]", "-0.0"));
+
+const part = fc.oneof(
+  text.map((said) => `{"type":"text","text":${said}}`),
+  text.map((url) => `{"type":"image_url","image_url":{"url":${url}}}`),
+  fc.tuple(text, other).map(([said, value]) => `{"type":"text","größe":${value},"__proto__":${value},"text":${said}}`),
+);
+const call = fc
+  .tuple(fc.oneof(text, fc.constantFrom('"call_1"', '"ümlaut"')), text, text)
+  .map(([id, name, args]) => `{"id":${id},"type":"function","function":{"name":${name},"arguments":${args}}}`);
+const message = fc
+  .tuple(
+    fc.oneof(
+      { weight: 30, arbitrary: fc.constantFrom("system", "developer", "user", "assistant", "assistant", "tool") },
+      { weight: 1, arbitrary: fc.constant("judge") },
+    ),
+    fc.oneof({ weight: 20, arbitrary: text }, { weight: 10, arbitrary: list(part) }, { weight: 1, arbitrary: other }),
+    fc.array(
+      fc.oneof(
+        { weight: 10, arbitrary: field(["name", "tool_call_id", "reasoning_content", "naïve"], text) },
+        { weight: 5, arbitrary: field(["tool_calls"], list(call)) },
+        { weight: 4, arbitrary: field(["reasoning_details", "x"], other) },
+        { weight: 1, arbitrary: field(["role", "content"], other) },
+      ),
+      { maxLength: 3 },
+    ),
+  )
+  .map(([role, content, rest]) => {
+    const fields = [["role", JSON.stringify(role)], ["content", content], ...rest];
+    return `{${fields.map(([name, value]) => (name?.startsWith('"') ? `${name}:${value}` : `"${name}":${value}`)).join(",")}}`;
+  });
+const tool = text.map((said) => `{"type":"function","function":{"name":"t","description":${said},"parameters":{}}}`);
+const FREE = ["user", "metadata", "__proto__", "größe"];
+const CHECKED = ["model", "stop", "temperature", "service_profile", "messages"];
+const bodyText = fc
+  .tuple(
+    fc.array(
+      fc.oneof(
+        { weight: 4, arbitrary: field(["messages"], list(message, 5)) },
+        { weight: 1, arbitrary: field(["tools"], list(tool)) },
+        { weight: 4, arbitrary: field(FREE, other) },
+        { weight: 1, arbitrary: field(CHECKED, other) },
+      ),
+      { minLength: 1, maxLength: 5 },
+    ),
+    space,
+    fc.constantFrom("", "", "\ufeff"),
+  )
+  .map(([fields, gap, mark]) => `${mark}${gap}{${fields.map(([name, value]) => `${name}${gap}:${value}`).join(",")}}`);
+
+type Outcome = { readonly request: ClientRequest } | { readonly refusal: readonly unknown[] };
+
+function outcomeOf(read: () => ClientRequest): Outcome {
+  try {
+    return { request: read() };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { refusal: [error.status, error.message, error.details.code, error.details.param] };
+  }
+}
+
+function readDecoded(bytes: Buffer): Outcome {
+  return outcomeOf(() => {
+    const { source, body } = parseBody(bytes);
+    return openaiChat.readRequest(source, body);
+  });
+}
+
+function readUndecoded(bytes: Buffer): Outcome {
+  return outcomeOf(() => {
+    const source = scanBody(bytes);
+    return openaiChat.readRequest(source, parseUndecoded(source) ?? parseBody(bytes).body);
+  });
+}
+
+function isUndecoded({ chat }: ClientRequest): boolean {
+  return chat.messages.some((said) => said[UNDECODED] === true);
+}
+
+function expectSame(decoded: ClientRequest, undecoded: ClientRequest): void {
+  const { messages: _, ...chat } = decoded.chat;
+  expect(undecoded.chat).toMatchObject(chat);
+  expect(undecoded.controls).toEqual(decoded.controls);
+  expect({ ...undecoded.body, messages: null }).toEqual({ ...decoded.body, messages: null });
+  expect(Object.keys(undecoded.body)).toEqual(Object.keys(decoded.body));
+  expect(newestAsk(undecoded.chat.messages)).toEqual(newestAsk(decoded.chat.messages));
+  expect(undecoded.chat.messages.map(toolCallIds)).toEqual(decoded.chat.messages.map(toolCallIds));
+  const converted = openaiChat.toChat(undecoded, MODELS[0] as (typeof MODELS)[number]);
+  expect(converted.chat).toEqual(decoded.chat);
+  expect(converted.body).toEqual(decoded.body);
+  for (const model of MODELS) {
+    const terms = { model, refusedFields: [] };
+    const sent = openaiChat.passRequest({ request: undecoded, ...terms });
+    expect(sent.body.toString()).toBe(openaiChat.passRequest({ request: decoded, ...terms }).body.toString());
+  }
+}
+
+describe("a body whose messages are not decoded", () => {
+  it("means the same, or is refused for the same reason", () => {
+    let undecodedCount = 0;
+    fc.assert(
+      fc.property(bodyText, (body) => {
+        const bytes = Buffer.from(body);
+        const decoded = readDecoded(bytes);
+        const undecoded = readUndecoded(bytes);
+        if ("refusal" in decoded || "refusal" in undecoded) {
+          expect(undecoded).toEqual(decoded);
+          return;
+        }
+        if (isUndecoded(undecoded.request)) undecodedCount += 1;
+        expectSame(decoded.request, undecoded.request);
+      }),
+      { numRuns: 600 },
+    );
+    expect(undecodedCount).toBeGreaterThan(50);
+  });
+
+  it("is refused for the same reason when a byte of it is wrong", () => {
+    fc.assert(
+      fc.property(bodyText, fc.nat(), fc.nat({ max: 255 }), (body, at, byte) => {
+        const bytes = Buffer.from(body);
+        bytes[at % bytes.length] = byte;
+        const decoded = readDecoded(bytes);
+        const undecoded = readUndecoded(bytes);
+        if ("refusal" in decoded || "refusal" in undecoded) expect(undecoded).toEqual(decoded);
+        else expectSame(decoded.request, undecoded.request);
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  it("is decoded as a whole where an escape stands for a character of several bytes", () => {
+    const undecodedOf = (content: string) =>
+      parseUndecoded(scanBody(Buffer.from(`{"messages":[{"role":"user","content":"é${content}"}]}`)));
+    expect(undecodedOf("\\u00e9")).toBeNull();
+    expect(undecodedOf("\\ud83d")).toBeNull();
+    expect(undecodedOf("\\u001b\\n")).not.toBeNull();
+    expect(parseUndecoded(scanBody(Buffer.from('{"messages":[{"role":"user","content":"e"}]}')))).toBeNull();
+  });
+
+  it.each([
+    ["Größere Städte überraschen müde Gäste, für die sonst nichts zählt. "],
+    ["会议讨论了预算，并同意下个月再看一次。"],
+    ["Проверка завершена, ошибок не найдено. "],
+    ["naïve café 😀 plain English words in between "],
+  ])("has about as many tokens and characters as it has decoded: %s", (sentence) => {
+    const messages = Array.from({ length: 12 }, () => ({ role: "user", content: sentence.repeat(60) }));
+    const bytes = Buffer.from(JSON.stringify({ messages }));
+    const source = scanBody(bytes);
+    const read = (body: ReturnType<typeof parseUndecoded>) => openaiChat.readRequest(source, body ?? {}).chat;
+    const decoded = read(parseBody(bytes).body);
+    const undecoded = read(parseUndecoded(source));
+    const tokens = estimateInputTokens(decoded);
+    expect(Math.abs(estimateInputTokens(undecoded) - tokens)).toBeLessThan(tokens * 0.05);
+    const { userChars } = featuresOf(decoded, null) as { readonly userChars: number };
+    const counted = (featuresOf(undecoded, null) as { readonly userChars: number }).userChars;
+    expect(Math.abs(counted - userChars)).toBeLessThan(userChars * 0.05);
+  });
+});
