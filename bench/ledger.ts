@@ -79,7 +79,7 @@ export async function openLedger(
   ]);
   const store = createLedgerStore(db, name);
   const outbox = createOutbox({ folder, name, log: SILENT_LOG });
-  const ledger = createLedger({ store, outbox, log: SILENT_LOG, ownerSilentMs: 0 });
+  const ledger = createLedger({ store, owner: name, outbox, log: SILENT_LOG, ownerSilentMs: 0 });
   await ledger.move({
     id: `topup:${name}:${process.hrtime.bigint()}`,
     transactionKind: "topup",

@@ -27,7 +27,7 @@ interface DrainContext {
   readonly settings: Pick<Settings, "server">;
   readonly db: Db;
   readonly limits: { readiness(): readonly ReadyCheck[] };
-  readonly money: { isWriteFailing(): boolean };
+  readonly money: { isWriteFailing(): boolean; onUnavailable(): void };
   readonly openCalls: OpenCalls;
   readonly log: Log;
   readonly logOutput: LogOutput;
@@ -93,10 +93,12 @@ export function createDrain(context: DrainContext): Drain {
 /** A full or read-only database answers reads while every request fails, so both count. */
 async function databaseCheck({ db, money }: DrainContext): Promise<ReadyCheck> {
   const problem = await db.problems().then(
-    ([first]) => first ?? (money.isWriteFailing() ? "the database takes no writes" : null),
+    ([first]) => first ?? null,
     () => "the database does not answer",
   );
-  return { name: "database", problem };
+  // What is found here counts for requests too.
+  if (problem !== null) money.onUnavailable();
+  return { name: "database", problem: problem ?? (money.isWriteFailing() ? "the database takes no writes" : null) };
 }
 
 /** Optional: requests are served and charged without a log, and another process on the same disk would do no better. */

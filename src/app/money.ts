@@ -31,6 +31,8 @@ export interface Money {
   readonly verify: () => Promise<LedgerVerdict>;
   /** Whether the database took no writes when last asked to. */
   readonly isWriteFailing: () => boolean;
+  /** Told by others that the database cannot be used. */
+  readonly onUnavailable: () => void;
   close(): Promise<void>;
 }
 
@@ -50,7 +52,8 @@ export async function openMoney(db: Db, { settings, reader, log, metrics }: Mone
   const store = createLedgerStore(db, owner);
   const onDeferred = (): void => metrics.storeError("settlement");
   const writes = createWriteWatch(db, log);
-  const ledger = createLedger({ store, outbox, log, ownerSilentMs, onDeferred, onUnavailable: writes.failed });
+  const watch = { onDeferred, onUnavailable: writes.failed, isStoreFailing: writes.isFailing };
+  const ledger = createLedger({ store, owner, outbox, log, ownerSilentMs, ...watch });
   const idempotency = createIdempotencyStore(db, owner);
   const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(reader));
   const upkeep = createUpkeep({ verify, idempotency, ownerSilentMs, onAudit: metrics.ledgerProblems, log });
@@ -63,6 +66,7 @@ export async function openMoney(db: Db, { settings, reader, log, metrics }: Mone
     credits: createCredits(ledger, createLedgerList(reader)),
     verify,
     isWriteFailing: writes.isFailing,
+    onUnavailable: writes.failed,
     async close() {
       writes.close();
       upkeep.stop();

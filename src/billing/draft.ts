@@ -4,9 +4,11 @@
 import { hash } from "node:crypto";
 import type {
   Charge,
+  HeldAnswer,
   Hold,
   HoldState,
   KeySpend,
+  Lease,
   LedgerBook,
   LedgerChanges,
   LedgerEntry,
@@ -15,6 +17,7 @@ import type {
   Transaction,
   Wallet,
 } from "../core/ledger.ts";
+import { leaseKey } from "../core/ledger.ts";
 
 /** The largest balance a wallet may have, and the largest charge: far above any use, far below where 64 bits end. */
 export const BALANCE_MAX = 1_000_000_000n * 1_000_000_000n;
@@ -28,9 +31,10 @@ export class Draft {
   readonly #newHolds = new Map<string, Hold>();
   readonly #resolvedHolds = new Map<string, Hold>();
   readonly #keySpends = new Map<string, KeySpend>();
+  readonly #leases = new Map<string, Lease>();
   readonly #transactions = new Map<string, Transaction>();
   readonly #charges: Charge[] = [];
-  readonly #answers: (StoredAnswer & { readonly holdId: string })[] = [];
+  readonly #answers: HeldAnswer[] = [];
 
   constructor(state: LedgerState) {
     this.#state = state;
@@ -48,7 +52,8 @@ export class Draft {
   putWallet(wallet: Wallet): void {
     assert(this.hasWallet(wallet.accountId), "a wallet that was not read cannot be written");
     assert(wallet.held >= 0n, "a wallet cannot hold less than nothing");
-    assert(wallet.posted - wallet.held >= 0n, "a wallet's available amount cannot be below zero");
+    assert(wallet.leased >= 0n, "a wallet cannot lease out less than nothing");
+    assert(availableIn(wallet) >= 0n, "a wallet's available amount cannot be below zero");
     assert(wallet.posted <= BALANCE_MAX, "a wallet cannot have more than the largest balance");
     this.#wallets.set(wallet.accountId, wallet);
   }
@@ -65,7 +70,8 @@ export class Draft {
   /** Ends a hold; one that was taken in the same batch is written once, in its last state. */
   resolveHold(hold: Hold, state: HoldState): void {
     const { id, accountId, keyId, amount, isLimited, isMetered } = hold;
-    this.#resolvedHolds.set(id, { id, accountId, keyId, amount, state, isLimited, isMetered });
+    const ended: Hold = { id, accountId, keyId, amount, state, isLimited, isMetered };
+    this.#resolvedHolds.set(id, hold.owner === undefined ? ended : { ...ended, owner: hold.owner });
   }
 
   keySpend(keyId: string): KeySpend {
@@ -76,6 +82,26 @@ export class Draft {
     assert(spend.held >= 0n, "a key cannot hold less than nothing");
     assert(spend.spentBefore <= spend.spent, "a key cannot have spent more before its period than ever");
     this.#keySpends.set(spend.keyId, spend);
+  }
+
+  lease(key: Pick<Lease, "owner" | "accountId">): Lease | undefined {
+    const name = leaseKey(key);
+    return this.#leases.get(name) ?? this.#state.leases.get(name);
+  }
+
+  /** Sets a lease to this amount and takes the difference from the wallet, or gives it back. */
+  putLease(lease: Lease): void {
+    assert(lease.amount >= 0n, "a lease cannot be negative");
+    const change = lease.amount - (this.lease(lease)?.amount ?? 0n);
+    const { accountId, posted, held, leased, epoch, sequence, hash } = this.wallet(lease.accountId);
+    this.putWallet({ accountId, posted, held, leased: leased + change, epoch, sequence, hash });
+    this.#leases.set(leaseKey(lease), lease);
+  }
+
+  /** Every process hears of it with its next operation on the wallet, as what it remembers of it no longer fits. */
+  beginEpoch(accountId: string): void {
+    const wallet = this.wallet(accountId);
+    this.putWallet({ ...wallet, epoch: wallet.epoch + 1 });
   }
 
   /** A top-up or adjustment that was booked before under this id. */
@@ -98,12 +124,13 @@ export class Draft {
     const transaction: Transaction = placed;
     this.#transactions.set(id, transaction);
     if (charge !== null) this.#charges.push(charge);
-    this.putWallet({ accountId, posted, held: wallet.held, sequence, hash: last });
+    const { held, leased, epoch } = wallet;
+    this.putWallet({ accountId, posted, held, leased, epoch, sequence, hash: last });
     return transaction;
   }
 
-  addAnswer(answer: StoredAnswer, holdId: string): void {
-    this.#answers.push({ ...answer, holdId });
+  addAnswer(answer: StoredAnswer, { id: holdId, owner }: Hold): void {
+    this.#answers.push({ ...answer, holdId, owner: owner ?? null });
   }
 
   /** Everything the store has to write, in one transaction. */
@@ -114,6 +141,7 @@ export class Draft {
       newHolds: [...this.#newHolds.values()].map((hold) => this.#resolvedHolds.get(hold.id) ?? hold),
       resolvedHolds: [...this.#resolvedHolds.values()].filter(({ id }) => !isNew(id)),
       keySpends: [...this.#keySpends.values()],
+      leases: [...this.#leases.values()],
       transactions: [...this.#transactions.values()],
       charges: this.#charges,
       answers: this.#answers,
@@ -173,8 +201,13 @@ function chargeFields({ keyId, usage, charge, paid, absorbed }: Charge): readonl
   ];
 }
 
+/** Neither on hold nor leased. */
+export function availableIn({ posted, held, leased }: Wallet): bigint {
+  return posted - held - leased;
+}
+
 function emptyWallet(accountId: string): Wallet {
-  return { accountId, posted: 0n, held: 0n, sequence: 0, hash: "" };
+  return { accountId, posted: 0n, held: 0n, leased: 0n, epoch: 0, sequence: 0, hash: "" };
 }
 
 function unspent(keyId: string): KeySpend {

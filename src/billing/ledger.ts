@@ -1,6 +1,8 @@
-// The ledger as a service. Operations that wait are committed together (one fsync for many requests). What could not be
-// settled because the store was away goes to the outbox and is retried until it is done. It is never a refund.
+// The ledger as a service. Operations that wait are committed together (one fsync for many requests). Holds come from a
+// lease where there is one, and from the store otherwise. What could not be settled because the store was away goes to
+// the outbox and is retried until it is done. It is never a refund.
 
+import { setTimeout as delay } from "node:timers/promises";
 import type {
   HoldOp,
   HoldOutcome,
@@ -9,16 +11,19 @@ import type {
   LedgerStore,
   MoveOp,
   MoveOutcome,
+  ReservedHold,
   SettleOp,
   SettleOutcome,
   Wallet,
 } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
+import type { NanoUsd } from "../core/money.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
-import { createBatcher } from "./batcher.ts";
+import { type Batcher, createBatcher } from "./batcher.ts";
+import { Leases } from "./leases.ts";
 import type { Outbox } from "./outbox.ts";
 import { post } from "./post.ts";
-import { createRecovery } from "./recovery.ts";
+import { createRecovery, type Recovery } from "./recovery.ts";
 
 export interface Ledger {
   /** Rejects with StoreUnavailable when the store is away; then nothing stays on hold. */
@@ -36,6 +41,8 @@ export interface Ledger {
 
 export interface LedgerOptions {
   readonly store: LedgerStore;
+  /** The name of this process, as the store has it. */
+  readonly owner: string;
   readonly outbox: Outbox;
   readonly log: Log;
   /** How long a process may be silent before its holds are released. 0 when it cannot be alive. */
@@ -44,28 +51,56 @@ export interface LedgerOptions {
   readonly onDeferred?: () => void;
   /** Told when the store could not be written. */
   readonly onUnavailable?: () => void;
+  /** Whether the store is known to take no writes: then nothing is reserved without it. */
+  readonly isStoreFailing?: () => boolean;
 }
 
 /** How often open settlements and releases are retried. */
 const RETRY_MS = 1_000;
 /** How often this process says that it is alive, and looks for the holds of others that are not. */
 const BEAT_MS = 5_000;
+/** How often leases that are not in use are looked for. */
+const TIDY_MS = 250;
+/** How long a request that lacks credit waits for leases: others hear within a second that they are wanted back. */
+const RECALL_MS = 5_000;
+/** How often it looks whether they have come back. */
+const RECALL_STEP_MS = 50;
 
 export function createLedger(options: LedgerOptions): Ledger {
-  const { store, outbox, log, ownerSilentMs, onDeferred, onUnavailable } = options;
+  const { store, owner, outbox, log, ownerSilentMs, onUnavailable, isStoreFailing = () => false } = options;
   const batcher = createBatcher((ops) => store.commit(ops, post), onUnavailable);
-  const submit = <T extends LedgerOutcome>(op: LedgerOp): Promise<T> => batcher.submit(op) as Promise<T>;
+  const clock = createSleepClock();
+  // Others end the leases of a process that was silent for long; half of that allows for clocks and delays.
+  const trustMs = ownerSilentMs === 0 ? Number.POSITIVE_INFINITY : ownerSilentMs / 2;
+  const leases = new Leases({ owner, submit, isStoreFailing, trustMs, clock });
   const recovery = createRecovery({ store, outbox, log, ownerSilentMs, submit });
-  const timers: NodeJS.Timeout[] = [];
-  const failBeat = (error: unknown): never => {
-    if (error instanceof StoreUnavailable) onUnavailable?.();
+
+  const fail = (error: unknown): never => {
+    if (error instanceof StoreUnavailable) leases.doubt();
     throw error;
   };
+  async function submit<T extends LedgerOutcome>(op: LedgerOp): Promise<T> {
+    const outcome = await batcher.submit(op).catch(fail);
+    leases.committed(op, outcome);
+    return outcome as T;
+  }
+
+  const recalling = createRecall(submit, leases);
+  async function beat(): Promise<void> {
+    const sentAtMs = clock();
+    await recovery.beat().catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) onUnavailable?.();
+      return fail(error);
+    });
+    leases.alive(sentAtMs);
+  }
 
   return {
     async hold(op) {
+      const amount = leases.take(op);
+      if (amount !== null) return { state: "held", amount };
       try {
-        return await submit<HoldOutcome>(toHoldOp(op));
+        return await recalling<HoldOutcome>(toHoldOp(op));
       } catch (error) {
         // The commit may have gone through although its outcome was lost.
         if (error instanceof StoreUnavailable) recovery.releaseLater({ holdId: op.id, accountId: op.accountId });
@@ -73,35 +108,50 @@ export function createLedger(options: LedgerOptions): Ledger {
       }
     },
     async settle(op) {
-      const { holdId, accountId, charge, usage, periodStartMs, answer } = op;
-      const settlement: SettleOp = { kind: "settle", holdId, accountId, charge, usage, periodStartMs, answer };
+      const reserved = leases.reserved(op.holdId);
       try {
-        return await submit<SettleOutcome>(settlement);
+        return await submit<SettleOutcome>(toSettleOp(op, reserved));
       } catch (error) {
-        onDeferred?.();
-        await outbox.add(settlement);
-        log.error(
-          { event: "settlement.deferred", holdId: op.holdId, err: error },
-          "settlement could not be booked; it is kept and booked later",
-        );
+        await defer(toSettleOp(op, reserved && { ...reserved, isFresh: false }), error, options);
         return { state: "deferred" };
       }
     },
-    release: (hold) => recovery.release(hold),
-    move: (op) => submit<MoveOutcome>({ kind: "move", ...op }),
-    balance: (accountId) => store.balance(accountId),
+    async release(hold) {
+      // A settlement in the outbox is a charge, whatever went wrong after it.
+      if (outbox.has(hold.holdId) || leases.release(hold.holdId)) return;
+      await recovery.release(hold);
+    },
+    move: (op) => recalling<MoveOutcome>({ kind: "move", ...op, mayRecall: true }),
+    balance: async (accountId) => withHeld(await store.balance(accountId), leases.heldFor(accountId)),
+    ...createLife({ ...options, batcher, leases, recovery, beat }),
+  };
+}
+
+interface LifeOptions extends Pick<LedgerOptions, "store" | "log"> {
+  readonly batcher: Batcher;
+  readonly leases: Leases;
+  readonly recovery: Recovery;
+  readonly beat: () => Promise<void>;
+}
+
+/** Start and stop, and what is repeated in between. */
+function createLife({ store, log, batcher, leases, recovery, beat }: LifeOptions): Pick<Ledger, "start" | "stop"> {
+  const timers: NodeJS.Timeout[] = [];
+  return {
     async start() {
-      await recovery.beat();
+      await beat();
       await recovery.retry();
       await recovery.sweep();
       timers.push(
-        repeat(BEAT_MS, () => recovery.beat().then(recovery.sweep, failBeat), log),
+        repeat(BEAT_MS, () => beat().then(recovery.sweep), log),
         repeat(RETRY_MS, recovery.retry, log),
+        repeat(TIDY_MS, () => leases.tidy(), log),
       );
     },
     async stop() {
       for (const timer of timers) clearInterval(timer);
       await batcher.idle();
+      await leases.close();
       await recovery
         .retry()
         .catch((error) => log.error({ event: "outbox.left_pending", err: error }, "outbox waits for the next start"));
@@ -111,10 +161,62 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
+function withHeld(wallet: Wallet, reserved: NanoUsd): Wallet {
+  return reserved === 0n ? wallet : { ...wallet, held: wallet.held + reserved };
+}
+
+/** Keeps a settlement until it can be booked. */
+async function defer(op: SettleOp, err: unknown, { outbox, log, onDeferred }: LedgerOptions): Promise<void> {
+  onDeferred?.();
+  await outbox.add(op);
+  log.error(
+    { event: "settlement.deferred", holdId: op.holdId, err },
+    "settlement could not be booked; it is kept and booked later",
+  );
+}
+
+type Submit = <T extends LedgerOutcome>(op: LedgerOp) => Promise<T>;
+
+/** Tries again while leases come back; the last time it is refused for what it is. */
+function createRecall(submit: Submit, leases: Leases) {
+  return async <T extends HoldOutcome | MoveOutcome>(op: HoldOp | MoveOp): Promise<T> => {
+    const untilMs = performance.now() + RECALL_MS;
+    for (let next = op; ; next = { ...op, mayRecall: performance.now() < untilMs }) {
+      const outcome = await submit<T>(next);
+      if (outcome.state !== "refused" || outcome.reason !== "leased") return outcome;
+      await leases.recall(op.accountId);
+      // What this process had is back by now. Others take a moment.
+      if (next !== op) await delay(RECALL_STEP_MS);
+    }
+  };
+}
+
+/** Milliseconds that go on while the machine sleeps. A wall clock that is set forward only makes them pass sooner. */
+function createSleepClock(): () => number {
+  let steadyMs = performance.now();
+  let wallMs = Date.now();
+  let totalMs = 0;
+  return () => {
+    const nowMs = { steady: performance.now(), wall: Date.now() };
+    totalMs += Math.max(nowMs.steady - steadyMs, nowMs.wall - wallMs);
+    steadyMs = nowMs.steady;
+    wallMs = nowMs.wall;
+    return totalMs;
+  };
+}
+
 /** Field by field: copying with a spread costs a microsecond on every request. */
 function toHoldOp(wanted: Omit<HoldOp, "kind">): HoldOp {
   const { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs } = wanted;
-  return { kind: "hold", id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs };
+  const kind = "hold";
+  return { kind, id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs, mayRecall: true };
+}
+
+function toSettleOp(wanted: Omit<SettleOp, "kind">, reserved: ReservedHold | undefined): SettleOp {
+  const { holdId, accountId, charge, usage, periodStartMs, answer } = wanted;
+  const kind = "settle";
+  if (reserved === undefined) return { kind, holdId, accountId, charge, usage, periodStartMs, answer };
+  return { kind, holdId, accountId, charge, usage, periodStartMs, answer, reserved };
 }
 
 /** Runs again and again, never twice at once, and survives failures. */

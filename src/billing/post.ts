@@ -7,19 +7,24 @@ import type {
   HoldOp,
   HoldOutcome,
   KeySpend,
+  LeaseOp,
+  LeaseOutcome,
   LedgerChanges,
   LedgerOp,
   LedgerOutcome,
   LedgerState,
   MoveOp,
   MoveOutcome,
+  ReservedHold,
+  ReturnOp,
+  ReturnOutcome,
   SettleOp,
   SettleOutcome,
   VoidOp,
   VoidOutcome,
   Wallet,
 } from "../core/ledger.ts";
-import { assert, BALANCE_MAX, Draft } from "./draft.ts";
+import { assert, availableIn, BALANCE_MAX, Draft } from "./draft.ts";
 
 /** Applies the operations in order. An outcome says what happened to each; the changes are what the store must write. */
 export function post(
@@ -41,6 +46,10 @@ function apply(draft: Draft, op: LedgerOp): LedgerOutcome {
       return release(draft, op);
     case "move":
       return move(draft, op);
+    case "lease":
+      return lease(draft, op);
+    case "return":
+      return giveBack(draft, op);
   }
 }
 
@@ -53,11 +62,16 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
     return { state: "held", amount: known.amount };
   }
   const wallet = draft.wallet(op.accountId);
-  const available = wallet.posted - wallet.held;
+  const available = availableIn(wallet);
   const spend = inPeriod(draft.keySpend(op.keyId), op.periodStartMs);
   const spendable = op.spendLimit === null ? null : op.spendLimit - (spend.spent - spend.spentBefore) - spend.held;
   const isMetered = op.isMetered && draft.hasWallet(op.accountId);
   const amount = isMetered ? meteredAmount(op, spendable) : grantable(op, lower(available, spendable));
+  const recalled = op.mayRecall && !isMetered ? grantable(op, lower(available + wallet.leased, spendable)) : null;
+  if (recalled !== null && (amount === null || recalled > amount)) {
+    draft.beginEpoch(op.accountId);
+    return { state: "refused", reason: "leased", available };
+  }
   if (amount === null) return refuse(op, { wallet, available, spendable });
   if (!op.isMetered) draft.putWallet(holding(wallet, wallet.held + amount));
   draft.addHold({
@@ -73,8 +87,8 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
   return { state: "held", amount };
 }
 
-function holding({ accountId, posted, sequence, hash }: Wallet, held: bigint): Wallet {
-  return { accountId, posted, held, sequence, hash };
+function holding({ accountId, posted, leased, epoch, sequence, hash }: Wallet, held: bigint): Wallet {
+  return { accountId, posted, held, leased, epoch, sequence, hash };
 }
 
 /**
@@ -110,31 +124,89 @@ function refuse(
   const enough = op.atLeast ?? op.amounts.at(-1) ?? 0n;
   const wouldFit = op.isMetered || grantable(op, available) !== null;
   if (spendable !== null && wouldFit) return { state: "refused", reason: "spend-limit", available: spendable };
-  const isOnHold = wallet.held > 0n && wallet.posted > 0n && wallet.posted >= enough;
+  const isOnHold = wallet.held + wallet.leased > 0n && wallet.posted > 0n && wallet.posted >= enough;
   return { state: "refused", reason: isOnHold ? "on-hold" : "insufficient", available };
 }
 
 /** An expired hold can still be charged, from what is available: a late settlement is no refund. */
 function settle(draft: Draft, op: SettleOp): SettleOutcome {
+  assert(op.charge >= 0n && op.charge <= BALANCE_MAX, "a charge is neither negative nor larger than any balance");
   const held = draft.hold(op.holdId);
+  if (held === undefined && op.reserved !== undefined) return settleReserved(draft, op, op.reserved);
   if (held === undefined || (held.state !== "open" && held.state !== "expired")) return { state: "already-resolved" };
   assert(held.accountId === op.accountId, "a hold is resolved under the account it was taken for");
-  assert(op.charge >= 0n && op.charge <= BALANCE_MAX, "a charge is neither negative nor larger than any balance");
   const wallet = draft.wallet(held.accountId);
   const freed = held.state === "open" ? held.amount : 0n;
   const reserved = held.isMetered ? 0n : freed;
-  const available = wallet.posted - wallet.held + reserved;
-  const paid = held.isMetered || op.charge < available ? op.charge : available;
-  const absorbed = op.charge - paid;
   draft.putWallet(holding(wallet, wallet.held - reserved));
-  draft.resolveHold(held, "settled");
+  const { paid, absorbed } = charge(draft, op, held);
   countSpend(draft, held, { freed, paid, periodStartMs: op.periodStartMs });
-  const { accountId, keyId } = held;
-  const charge = { holdId: op.holdId, accountId, keyId, usage: op.usage, charge: op.charge, paid, absorbed };
-  if (held.isMetered && paid > 0n) draft.addTransaction(grantTransaction(charge));
-  draft.addTransaction(chargeTransaction(charge), charge);
-  if (op.answer !== null) draft.addAnswer(op.answer, op.holdId);
   return { state: "settled", paid, absorbed };
+}
+
+/** The hold was taken in memory and is written now. Where its lease is lost, it is charged like one that expired. */
+function settleReserved(draft: Draft, op: SettleOp, { owner, keyId, amount, isMetered }: ReservedHold): SettleOutcome {
+  const { holdId: id, accountId } = op;
+  const leased = isMetered ? 0n : (draft.lease({ owner, accountId })?.amount ?? 0n);
+  const left = leased - least(leased, amount, op.charge);
+  if (left < leased) draft.putLease({ owner, accountId, amount: left });
+  const held: Hold = { id, accountId, keyId, amount, state: "open", isLimited: false, isMetered, owner };
+  draft.addHold(held);
+  const { paid, absorbed } = charge(draft, op, held);
+  const wallet = draft.wallet(accountId);
+  return { state: "settled", paid, absorbed, lease: { left, available: availableIn(wallet), epoch: wallet.epoch } };
+}
+
+function least(...amounts: readonly bigint[]): bigint {
+  return amounts.reduce((lowest, amount) => (amount < lowest ? amount : lowest));
+}
+
+/** Books the charge of a hold whose money is available again, and ends the hold. */
+function charge(draft: Draft, op: SettleOp, held: Hold): Pick<Charge, "paid" | "absorbed"> {
+  const { accountId, keyId, isMetered } = held;
+  const free = availableIn(draft.wallet(accountId));
+  const paid = isMetered || op.charge < free ? op.charge : free;
+  const absorbed = op.charge - paid;
+  draft.resolveHold(held, "settled");
+  const booked = { holdId: op.holdId, accountId, keyId, usage: op.usage, charge: op.charge, paid, absorbed };
+  if (isMetered && paid > 0n) draft.addTransaction(grantTransaction(booked));
+  draft.addTransaction(chargeTransaction(booked), booked);
+  if (op.answer !== null) draft.addAnswer(op.answer, held);
+  return { paid, absorbed };
+}
+
+/** One in so many parts of what is available: as many processes can take a lease before it becomes scarce. */
+const LEASE_PARTS = 8n;
+
+/** Only from a wallet that has plenty, so that what is on lease is never missed. */
+function lease(draft: Draft, { owner, accountId, atLeast, epoch: seen }: LeaseOp): LeaseOutcome {
+  const wallet = draft.wallet(accountId);
+  const { epoch } = wallet;
+  if (seen !== null && seen !== epoch) return { state: "refused", reason: "recalled", epoch };
+  const current = draft.lease({ owner, accountId })?.amount ?? 0n;
+  const share = (availableIn(wallet) + current) / LEASE_PARTS;
+  if (share < atLeast || share === 0n) return { state: "refused", reason: "scarce", epoch };
+  if (share > current) draft.putLease({ owner, accountId, amount: share });
+  return { state: "leased", amount: share > current ? share : current, epoch };
+}
+
+/** Where the lease is lost already, a reservation that the wallet cannot cover any more is like a hold that expired. */
+function giveBack(draft: Draft, { owner, accountId, holds, isExpiry }: ReturnOp): ReturnOutcome {
+  if ((draft.lease({ owner, accountId })?.amount ?? 0n) > 0n) {
+    draft.putLease({ owner, accountId, amount: 0n });
+    if (isExpiry) draft.beginEpoch(accountId);
+  }
+  assert(holds.length === 0 || draft.hasWallet(accountId), "only a wallet can have been reserved from");
+  for (const { id, keyId, amount } of holds) {
+    // Settled meanwhile, or stored by a try whose outcome was lost.
+    if (draft.hold(id) !== undefined) continue;
+    const wallet = draft.wallet(accountId);
+    const isCovered = amount <= availableIn(wallet);
+    if (isCovered) draft.putWallet(holding(wallet, wallet.held + amount));
+    const state = isCovered ? "open" : "expired";
+    draft.addHold({ id, accountId, keyId, amount, state, isLimited: false, isMetered: false, owner });
+  }
+  return { state: "returned" };
 }
 
 /** What the wallet could not pay is absorbed by the operator, and booked as that. */
@@ -178,6 +250,7 @@ function release(draft: Draft, op: VoidOp): VoidOutcome {
   const wallet = draft.wallet(held.accountId);
   if (!held.isMetered) draft.putWallet(holding(wallet, wallet.held - held.amount));
   draft.resolveHold(held, op.isExpiry ? "expired" : "voided");
+  if (op.isExpiry) draft.beginEpoch(op.accountId);
   countSpend(draft, held, { freed: held.amount, paid: 0n, periodStartMs: 0 });
   return { state: "voided" };
 }
@@ -205,7 +278,12 @@ function move(draft: Draft, op: MoveOp): MoveOutcome {
   }
   if (!draft.hasWallet(op.accountId)) return { state: "refused", reason: "no-account" };
   const wallet = draft.wallet(op.accountId);
-  if (wallet.posted - wallet.held + op.amount < 0n) return { state: "refused", reason: "insufficient" };
+  const left = availableIn(wallet) + op.amount;
+  if (left < 0n) {
+    const isRecalled = op.mayRecall === true && left + wallet.leased >= 0n;
+    if (isRecalled) draft.beginEpoch(op.accountId);
+    return { state: "refused", reason: isRecalled ? "leased" : "insufficient" };
+  }
   if (wallet.posted + op.amount > BALANCE_MAX) return { state: "refused", reason: "too-large" };
   const transaction = draft.addTransaction({
     id: op.id,

@@ -29,7 +29,7 @@ interface HeldBy {
 }
 
 export interface RecoveryOptions {
-  readonly store: Pick<LedgerStore, "beat" | "orphans" | "forgetSilent" | "forgetGone">;
+  readonly store: Pick<LedgerStore, "beat" | "orphans" | "orphanLeases" | "forgetSilent" | "forgetGone">;
   readonly outbox: Outbox;
   readonly log: Log;
   /** How long a process may be silent before its holds are released. */
@@ -58,6 +58,19 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
     }
   }
 
+  async function returnOrphanLeases(silentMs: number): Promise<void> {
+    for (;;) {
+      const orphans = await store.orphanLeases(silentMs);
+      const ends = orphans.map(
+        ({ owner, accountId }) => ({ kind: "return", owner, accountId, holds: [], isExpiry: true }) as const,
+      );
+      const results = await Promise.allSettled(ends.map(submit));
+      const leases = results.filter(({ status }) => status === "fulfilled").length;
+      if (leases === 0) break;
+      log.warn({ event: "lease.abandoned_returned", leases }, "returned leases of a dead process");
+    }
+  }
+
   function note({ holdId, accountId }: HeldBy): VoidOp {
     const op: VoidOp = { kind: "void", holdId, accountId, isExpiry: false };
     releases.set(holdId, op);
@@ -67,8 +80,7 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
   return {
     releaseLater: note,
     async release(hold) {
-      // A settlement in the outbox is a charge, whatever went wrong after it.
-      if (!outbox.has(hold.holdId)) await finishReleases([note(hold)]);
+      await finishReleases([note(hold)]);
     },
     async retry() {
       const settled = await submitAll(await outbox.waiting());
@@ -91,7 +103,9 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
       await store.forgetGone(isGone);
       // After an outage of the database every process has been silent; only those still silent a while later are dead.
       const isSteady = isSteadySinceMs !== null && performance.now() - isSteadySinceMs >= ownerSilentMs;
-      await releaseOrphans(isSteady ? ownerSilentMs : NEVER_MS);
+      const silentMs = isSteady ? ownerSilentMs : NEVER_MS;
+      await releaseOrphans(silentMs);
+      await returnOrphanLeases(silentMs);
       if (isSteady) await store.forgetSilent(ownerSilentMs);
     },
   };

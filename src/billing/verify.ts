@@ -3,7 +3,7 @@
 
 import type { AuditedTransaction, Charge, LedgerAudit, LedgerVerdict, Wallet, WalletCheck } from "../core/ledger.ts";
 import { costNano, type NanoUsd } from "../core/money.ts";
-import { transactionHash } from "./draft.ts";
+import { availableIn, transactionHash } from "./draft.ts";
 
 /** A broken ledger would otherwise fill the log with every row. */
 const PROBLEMS_MAX = 50;
@@ -27,13 +27,16 @@ export async function verifyLedger(audit: LedgerAudit): Promise<LedgerVerdict> {
   };
 }
 
-/** What is on hold must be what the open holds add up to. */
-function heldProblems({ wallet, openHolds }: WalletCheck): readonly string[] {
+/** What is on hold must be what the open holds add up to, and what is leased what the leases do. */
+function heldProblems({ wallet, openHolds, leases }: WalletCheck): readonly string[] {
   const problems: string[] = [];
   if (wallet.held !== openHolds) {
     problems.push(`wallet ${wallet.accountId} says ${wallet.held} on hold, its open holds are ${openHolds}`);
   }
-  if (wallet.posted - wallet.held < 0n) problems.push(`wallet ${wallet.accountId} is below zero`);
+  if (wallet.leased !== leases) {
+    problems.push(`wallet ${wallet.accountId} says ${wallet.leased} leased, its leases are ${leases}`);
+  }
+  if (availableIn(wallet) < 0n) problems.push(`wallet ${wallet.accountId} is below zero`);
   return problems;
 }
 

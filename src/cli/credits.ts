@@ -74,8 +74,9 @@ function parseCredits({ words, flags }: Arguments): Parsed<CreditOptions> {
 
 /** No background work is started: a command moves money and ends. */
 function creditsOf(db: Db): Credits {
-  const store = createLedgerStore(db, "command");
-  const ledger = createLedger({ store, outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
+  const owner = "command";
+  const store = createLedgerStore(db, owner);
+  const ledger = createLedger({ store, owner, outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
   return createCredits(ledger, createLedgerList(db));
 }
 

@@ -57,6 +57,7 @@ export const LOG_EVENTS = {
   "settlement.completed": { level: "info", meaning: "A deferred charge has been booked." },
   "hold.resolve_failed": { level: "error", meaning: "A hold could not be settled or released. It is tried again." },
   "hold.abandoned_released": { level: "warn", meaning: "Holds of a process that died have been released." },
+  "lease.abandoned_returned": { level: "warn", meaning: "Credit leased by a process that died has been returned." },
   "ledger.audit_failed": {
     level: "error",
     meaning: "The hourly audit found rows that contradict each other. `problems` lists them.",

@@ -1,5 +1,5 @@
-// Types of the ledger. A wallet has posted money, part of it on hold. The difference is available and never below zero.
-// Money moves only in transactions whose entries sum to zero.
+// Types of the ledger. A wallet has posted money, part of it on hold and part of it leased to processes. The rest is
+// available and never below zero. Money moves only in transactions whose entries sum to zero.
 
 import type { NanoUsd, Price, TokenBuckets } from "./money.ts";
 
@@ -7,6 +7,10 @@ export interface Wallet {
   readonly accountId: string;
   readonly posted: NanoUsd;
   readonly held: NanoUsd;
+  /** Set aside for processes, which reserve from it in memory. What they do not use comes back. */
+  readonly leased: NanoUsd;
+  /** Grows when leases are wanted back, and when what a silent process has is ended for it. */
+  readonly epoch: number;
   /** How many transactions the wallet has had, and the hash of the last one: each includes the one before it. */
   readonly sequence: number;
   readonly hash: string;
@@ -25,6 +29,15 @@ export interface Hold {
   readonly isLimited: boolean;
   /** Nothing of the wallet is reserved: the charge is covered by an automatic grant. */
   readonly isMetered: boolean;
+  /** The process that took it, where that may be another than the one that writes it. */
+  readonly owner?: string;
+}
+
+/** What a process may reserve for requests of an account without asking the store again. */
+export interface Lease {
+  readonly owner: string;
+  readonly accountId: string;
+  readonly amount: NanoUsd;
 }
 
 /** What a key with a spend limit has spent and has on hold, ever; and how much of it before the period under way. */
@@ -89,6 +102,8 @@ export interface HoldOp {
   readonly isMetered: boolean;
   /** Where the period of the limit began: what was spent before it no longer counts. 0: everything counts. */
   readonly periodStartMs: number;
+  /** Whether to refuse as `leased` what leases would cover, so that they can be returned first. */
+  readonly mayRecall?: boolean;
 }
 
 export interface SettleOp {
@@ -101,6 +116,18 @@ export interface SettleOp {
   readonly periodStartMs: number;
   /** The stored answer of an idempotent request, kept in the same transaction as its charge. */
   readonly answer: StoredAnswer | null;
+  /** What was reserved in memory; its hold is written with the charge. Absent for a hold that is in the store. */
+  readonly reserved?: ReservedHold;
+}
+
+/** A hold that a process took without the store, from a lease or for a metered account. */
+export interface ReservedHold {
+  readonly owner: string;
+  readonly keyId: string;
+  readonly amount: NanoUsd;
+  readonly isMetered: boolean;
+  /** Whether nothing of it can be in the store yet. */
+  readonly isFresh: boolean;
 }
 
 export interface VoidOp {
@@ -119,9 +146,31 @@ export interface MoveOp {
   readonly amount: NanoUsd;
   readonly note: string | null;
   readonly actor: string | null;
+  /** Whether to refuse as `leased` what leases would cover, so that they can be returned first. */
+  readonly mayRecall?: boolean;
 }
 
-export type LedgerOp = HoldOp | SettleOp | VoidOp | MoveOp;
+/** Fills the lease of a process up to its share of what is available, unless the share is less than `atLeast`. */
+export interface LeaseOp {
+  readonly kind: "lease";
+  readonly owner: string;
+  readonly accountId: string;
+  readonly atLeast: NanoUsd;
+  /** The wallet's epoch as the process last saw it; null when it never did. Where that is over, the lease is refused. */
+  readonly epoch: number | null;
+}
+
+/** Ends a lease. What was reserved from it becomes holds of the store. Saying so twice does no harm. */
+export interface ReturnOp {
+  readonly kind: "return";
+  readonly owner: string;
+  readonly accountId: string;
+  readonly holds: readonly Pick<Hold, "id" | "keyId" | "amount">[];
+  /** Whether it is ended for a process that is dead, or seems to be. */
+  readonly isExpiry: boolean;
+}
+
+export type LedgerOp = HoldOp | SettleOp | VoidOp | MoveOp | LeaseOp | ReturnOp;
 
 export interface StoredAnswer {
   readonly idempotencyId: string;
@@ -133,21 +182,39 @@ export type HoldOutcome =
   | { readonly state: "held"; readonly amount: NanoUsd }
   | {
       readonly state: "refused";
-      readonly reason: "insufficient" | "on-hold" | "spend-limit";
+      /** `leased`: less was available than wanted, and leases could make up for it. */
+      readonly reason: "insufficient" | "on-hold" | "spend-limit" | "leased";
       readonly available: NanoUsd;
     };
 
 export type SettleOutcome =
-  | { readonly state: "settled"; readonly paid: NanoUsd; readonly absorbed: NanoUsd }
+  | {
+      readonly state: "settled";
+      readonly paid: NanoUsd;
+      readonly absorbed: NanoUsd;
+      /** For a hold that was reserved in memory: what is left of the lease, and what is available beside it. */
+      readonly lease?: { readonly left: NanoUsd; readonly available: NanoUsd; readonly epoch: number };
+    }
   | { readonly state: "already-resolved" };
 
 export type VoidOutcome = { readonly state: "voided" | "already-resolved" };
 
 export type MoveOutcome =
   | { readonly state: "moved" | "already-moved"; readonly transaction: Transaction }
-  | { readonly state: "refused"; readonly reason: "insufficient" | "other-amount" | "too-large" | "no-account" };
+  | {
+      readonly state: "refused";
+      /** `leased`: less is available than is to be taken, and leases could make up for it. */
+      readonly reason: "insufficient" | "other-amount" | "too-large" | "no-account" | "leased";
+    };
 
-export type LedgerOutcome = HoldOutcome | SettleOutcome | VoidOutcome | MoveOutcome;
+/** `amount` is the lease afterwards. `recalled`: leases were wanted back since the process last asked. */
+export type LeaseOutcome =
+  | { readonly state: "leased"; readonly amount: NanoUsd; readonly epoch: number }
+  | { readonly state: "refused"; readonly reason: "scarce" | "recalled"; readonly epoch: number };
+
+export type ReturnOutcome = { readonly state: "returned" };
+
+export type LedgerOutcome = HoldOutcome | SettleOutcome | VoidOutcome | MoveOutcome | LeaseOutcome | ReturnOutcome;
 
 /** Everything the operations of one batch refer to, as it stands in the store. */
 export interface LedgerState {
@@ -155,6 +222,12 @@ export interface LedgerState {
   readonly holds: ReadonlyMap<string, Hold>;
   readonly keySpends: ReadonlyMap<string, KeySpend>;
   readonly moves: ReadonlyMap<string, Transaction>;
+  /** By `leaseKey`. */
+  readonly leases: ReadonlyMap<string, Lease>;
+}
+
+export function leaseKey({ owner, accountId }: Pick<Lease, "owner" | "accountId">): string {
+  return `${owner} ${accountId}`;
 }
 
 export interface Charge {
@@ -167,15 +240,22 @@ export interface Charge {
   readonly absorbed: NanoUsd;
 }
 
+/** A stored answer and the hold it was made for; with the owner of that where it is written in the same batch. */
+export interface HeldAnswer extends StoredAnswer {
+  readonly holdId: string;
+  readonly owner: string | null;
+}
+
 /** What a batch changes. */
 export interface LedgerChanges {
   readonly wallets: readonly Wallet[];
   readonly newHolds: readonly Hold[];
   readonly resolvedHolds: readonly Hold[];
   readonly keySpends: readonly KeySpend[];
+  readonly leases: readonly Lease[];
   readonly transactions: readonly Transaction[];
   readonly charges: readonly Charge[];
-  readonly answers: readonly (StoredAnswer & { readonly holdId: string })[];
+  readonly answers: readonly HeldAnswer[];
 }
 
 export interface LedgerStore {
@@ -184,6 +264,8 @@ export interface LedgerStore {
   balance(accountId: string): Promise<Wallet>;
   /** Open holds of processes other than this one that have been silent for so long, by the database's clock. */
   orphans(silentMs: number): Promise<readonly Hold[]>;
+  /** Leases of such processes. */
+  orphanLeases(silentMs: number): Promise<readonly Lease[]>;
   /** Says that this process is alive. */
   beat(): Promise<void>;
   /** Forgets other processes that have been silent for so long and hold nothing any more. */
@@ -255,6 +337,8 @@ export interface WalletCheck {
   /** The sum of its open holds, read in the same statement as the wallet. */
   readonly openHolds: bigint;
   readonly openHoldCount: number;
+  /** The sum of its leases. */
+  readonly leases: bigint;
 }
 
 export interface LedgerAudit {

@@ -52,8 +52,9 @@ export async function bookSpending(
   { accountId, fromMs, older, newest }: DemoSpending,
 ): Promise<{ readonly charged: NanoUsd; readonly balance: NanoUsd }> {
   const clock = await createDemoClock(db, accountId);
-  const store = createLedgerStore(clock.db, "demo");
-  const ledger = createLedger({ store, outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
+  const owner = "demo";
+  const store = createLedgerStore(clock.db, owner);
+  const ledger = createLedger({ store, owner, outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
   const credits = createCredits(ledger, createLedgerList(db));
   const move = { accountId, actor: ACTOR, idempotencyKey: null };
   const chunks = chunksOf(newest);

@@ -73,7 +73,7 @@ await describeStores("actors", ({ url }) => {
     const ops = [topUp("c1", 50n, "b"), topUp("c2", 60n, "b")];
     const [before] = await db.query("SELECT posted, held, sequence, hash FROM wallets WHERE account_id = 'b'");
     pure.wallets.set("b", {
-      ...{ accountId: "b", posted: BigInt(before?.posted ?? 0), held: BigInt(before?.held ?? 0) },
+      ...{ accountId: "b", posted: BigInt(before?.posted ?? 0), held: BigInt(before?.held ?? 0), leased: 0n, epoch: 0 },
       ...{ sequence: Number(before?.sequence), hash: String(before?.hash) },
     });
     for (const op of ops) {

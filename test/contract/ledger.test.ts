@@ -25,6 +25,11 @@ function apart(ops: readonly LedgerOp[], world: string): readonly LedgerOp[] {
     const accountId = `${op.accountId}${world}`;
     if (op.kind === "hold") return { ...op, accountId, id: `${op.id}${world}`, keyId: `${op.keyId}${world}` };
     if (op.kind === "move") return { ...op, accountId, id: `${op.id}${world}` };
+    if (op.kind === "lease") return { ...op, accountId };
+    if (op.kind === "return") {
+      const holds = op.holds.map((one) => ({ ...one, id: `${one.id}${world}`, keyId: `${one.keyId}${world}` }));
+      return { ...op, accountId, holds };
+    }
     return { ...op, accountId, holdId: `${op.holdId}${world}` };
   });
 }

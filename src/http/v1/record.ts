@@ -79,7 +79,11 @@ export class RequestRecording implements CallObserver {
     this.captures = { text: edge.settings.logging.logContent, metadata: this.traceContext?.isSampled ?? false };
     edge.metrics.begin();
     // The call hears of the same `close` first, so that a disconnected client is seen as one.
-    reply.raw.once("close", () => setImmediate(() => this.#close(reply)));
+    reply.raw.once("close", () => {
+      // An error for a client that has left would still set a status.
+      const status = reply.raw.headersSent ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST;
+      setImmediate(() => this.#close(status));
+    });
   }
 
   /** The whole body is here; the request holds a place in the queue until its credits are reserved. */
@@ -135,9 +139,8 @@ export class RequestRecording implements CallObserver {
     if (this.#closing !== null) this.#write(this.#closing);
   }
 
-  #close({ raw }: FastifyReply): void {
-    const durationMs = this.#edge.now() - this.#startedAtMs;
-    this.#closing = { status: raw.headersSent ? raw.statusCode : CLIENT_CLOSED_REQUEST, durationMs };
+  #close(status: number): void {
+    this.#closing = { status, durationMs: this.#edge.now() - this.#startedAtMs };
     if (!this.#isCallOpen || this.#report !== NO_REPORT) this.#write(this.#closing);
   }
 

@@ -17,6 +17,10 @@ const STRAYS: readonly (readonly [string, string])[] = [
     "SELECT h.id FROM holds h LEFT JOIN wallets w ON w.account_id = h.account_id WHERE w.account_id IS NULL",
   ],
   [
+    "lease has no wallet",
+    "SELECT l.owner || ' ' || l.account_id AS name FROM leases l LEFT JOIN wallets w ON w.account_id = l.account_id WHERE w.account_id IS NULL",
+  ],
+  [
     "hold is settled without a charge",
     "SELECT h.id FROM holds h LEFT JOIN charges c ON c.hold_id = h.id WHERE h.state = 'settled' AND c.hold_id IS NULL",
   ],
@@ -59,15 +63,18 @@ export function createLedgerAudit(db: Db): LedgerAudit {
   return {
     async wallets() {
       const rows = await db.query(
-        `SELECT w.*, COALESCE(h.total, 0) AS open_holds, COALESCE(h.number, 0) AS open_hold_count FROM wallets w
+        `SELECT w.*, COALESCE(h.total, 0) AS open_holds, COALESCE(h.number, 0) AS open_hold_count,
+           CAST(COALESCE(l.total, 0) AS BIGINT) AS leases FROM wallets w
          LEFT JOIN (SELECT account_id, CAST(SUM(CASE WHEN is_metered = 1 THEN 0 ELSE amount END) AS BIGINT) AS total, COUNT(*) AS number FROM holds
                     WHERE state = 'open' GROUP BY account_id) h ON h.account_id = w.account_id
+         LEFT JOIN (SELECT account_id, SUM(amount) AS total FROM leases GROUP BY account_id) l ON l.account_id = w.account_id
          ORDER BY w.account_id`,
       );
       return rows.map((row) => ({
         wallet: toWallet(row),
         openHolds: BigInt(row.open_holds as number),
         openHoldCount: Number(row.open_hold_count),
+        leases: BigInt(row.leases as number),
       }));
     },
     async transactions(accountId, afterSequence, upToSequence) {

@@ -2,18 +2,21 @@
 // changes are written in one transaction.
 
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
-import type {
-  Hold,
-  HoldState,
-  KeySpend,
-  LedgerChanges,
-  LedgerOp,
-  LedgerOutcome,
-  LedgerState,
-  LedgerStore,
-  Posting,
-  Transaction,
-  Wallet,
+import {
+  type Hold,
+  type HoldState,
+  type KeySpend,
+  type Lease,
+  type LedgerChanges,
+  type LedgerOp,
+  type LedgerOutcome,
+  type LedgerState,
+  type LedgerStore,
+  leaseKey,
+  type Posting,
+  type ReservedHold,
+  type Transaction,
+  type Wallet,
 } from "../../core/ledger.ts";
 import { BatchRejected } from "../../core/store-errors.ts";
 import { clockSql, forUpdateSql, inListSql, listValue } from "../dialect.ts";
@@ -24,20 +27,30 @@ import { createLedgerWriter } from "./write.ts";
 export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemory()): LedgerStore {
   const commit = createCommit(db, owner, memory);
   const clock = clockSql(db.kind);
+  const isSilent = `(p.seen_at IS NULL OR $2 = 0 OR p.seen_at <= ${clock} - $2)`;
   return {
     commit,
     async balance(accountId) {
       const [row] = await db.query(`SELECT ${WALLET} FROM wallets WHERE account_id = $1`, [accountId]);
-      return row === undefined ? { accountId, posted: 0n, held: 0n, sequence: 0, hash: "" } : toWallet(row);
+      return row === undefined
+        ? { accountId, posted: 0n, held: 0n, leased: 0n, epoch: 0, sequence: 0, hash: "" }
+        : toWallet(row);
     },
     async orphans(silentMs) {
       const rows = await db.query(
         `SELECT ${HOLD} FROM holds h LEFT JOIN processes p ON p.id = h.owner
-         WHERE h.state = 'open' AND h.owner <> $1 AND (p.seen_at IS NULL OR $2 = 0 OR p.seen_at <= ${clock} - $2)
-         ORDER BY h.created_at LIMIT ${ORPHANS_MAX}`,
+         WHERE h.state = 'open' AND h.owner <> $1 AND ${isSilent} ORDER BY h.created_at LIMIT ${ORPHANS_MAX}`,
         [owner, silentMs],
       );
       return rows.map(toHold);
+    },
+    async orphanLeases(silentMs) {
+      const rows = await db.query(
+        `SELECT ${LEASE} FROM leases l LEFT JOIN processes p ON p.id = l.owner
+         WHERE l.owner <> $1 AND ${isSilent} ORDER BY l.owner LIMIT ${ORPHANS_MAX}`,
+        [owner, silentMs],
+      );
+      return rows.map(toLease);
     },
     async beat() {
       await db.query(
@@ -126,16 +139,18 @@ function isUncurbed(op: LedgerOp, outcome: LedgerOutcome | undefined): boolean {
   return outcome.amount >= (op.amounts[0] ?? 0n);
 }
 
-/** A process row must stay as long as its holds are open: recovery finds them by it. */
-const HOLDS_NOTHING = "NOT EXISTS (SELECT 1 FROM holds WHERE holds.owner = processes.id AND holds.state = 'open')";
+/** A process row must stay as long as it has holds or leases: recovery finds them by it. */
+const HOLDS_NOTHING = `NOT EXISTS (SELECT 1 FROM holds WHERE holds.owner = processes.id AND holds.state = 'open')
+  AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = processes.id)`;
 
 /** Released in portions, so that recovery after a crash does not block the database. */
 const ORPHANS_MAX = 500;
 /** The columns of a wallet, as `toWallet` reads them. */
-const WALLET = "account_id, posted, held, sequence, hash";
+const WALLET = "account_id, posted, held, leased, epoch, sequence, hash";
 // By name: a prepared statement that says `*` fails as soon as a newer version adds a column.
 const MOVE = "t.id, t.kind, t.account_id, t.sequence, t.balance_after, t.hold_id, t.note, t.hash";
 const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited, h.is_metered";
+const LEASE = "l.owner, l.account_id, l.amount";
 
 /** After another process changed a wallet more changes are likely: for so many batches it is cheaper to read first. */
 const READS_AFTER_CONFLICT = 100;
@@ -151,6 +166,8 @@ export class LedgerMemory {
   /** Open ones, taken by this process: as many as there are requests under way. */
   readonly #holds = new Map<string, Hold>();
   readonly #keySpends = new Map<string, KeySpend>();
+  /** Of this process, and any other it has ended. */
+  readonly #leases = new Map<string, Lease>();
   readonly #readsAfterConflict: number;
   #readsLeft = 0;
 
@@ -165,24 +182,33 @@ export class LedgerMemory {
       return null;
     }
     if (!ops.every((op) => this.#knows(op))) return null;
-    return { wallets: this.#wallets, holds: this.#holds, keySpends: this.#keySpends, moves: NO_MOVES };
+    return {
+      wallets: this.#wallets,
+      holds: this.#holds,
+      keySpends: this.#keySpends,
+      leases: this.#leases,
+      moves: NO_MOVES,
+    };
   }
 
   /** What was read and what became of it, once that is committed. */
-  learn(state: LedgerState, { wallets, newHolds, resolvedHolds, keySpends }: LedgerChanges): void {
+  learn(state: LedgerState, { wallets, newHolds, resolvedHolds, keySpends, leases }: LedgerChanges): void {
     if (this.#wallets.size + this.#keySpends.size > REMEMBERED_MAX) this.forget();
     if (state.wallets !== this.#wallets) copy(state.wallets, this.#wallets);
     if (state.keySpends !== this.#keySpends) copy(state.keySpends, this.#keySpends);
+    if (state.leases !== this.#leases) copy(state.leases, this.#leases);
     for (const wallet of wallets) this.#wallets.set(wallet.accountId, wallet);
     for (const hold of newHolds) if (hold.state === "open") this.#holds.set(hold.id, hold);
     for (const { id } of resolvedHolds) this.#holds.delete(id);
     for (const spend of keySpends) this.#keySpends.set(spend.keyId, spend);
+    for (const lease of leases) this.#leases.set(leaseKey(lease), lease);
   }
 
   forget(): void {
     this.#wallets.clear();
     this.#holds.clear();
     this.#keySpends.clear();
+    this.#leases.clear();
   }
 
   /** Another process writes to the same wallets. */
@@ -192,10 +218,18 @@ export class LedgerMemory {
   }
 
   #knows(op: LedgerOp): boolean {
-    if (op.kind === "move" || !this.#wallets.has(op.accountId)) return false;
+    // A lease or its end may write nothing, so nothing would show that the memory is out of date.
+    if (op.kind === "move" || op.kind === "lease" || op.kind === "return") return false;
+    if (!this.#wallets.has(op.accountId)) return false;
     if (op.kind === "hold") return op.spendLimit === null || this.#knowsSpend(op);
     const hold = this.#holds.get(op.holdId);
-    return hold !== undefined && (!hold.isLimited || this.#knowsSpend(hold));
+    if (hold !== undefined) return !hold.isLimited || this.#knowsSpend(hold);
+    return op.kind === "settle" && op.reserved !== undefined && this.#knowsReserved(op, op.reserved);
+  }
+
+  /** What was tried before may be in the store, which only the store knows. */
+  #knowsReserved({ accountId }: LedgerOp, { owner, isMetered, isFresh }: ReservedHold): boolean {
+    return isFresh && (isMetered || this.#leases.has(leaseKey({ owner, accountId })));
   }
 
   /** Metered holds leave the wallet alone, so the wallet would not tell that another process counted on the same key. */
@@ -212,23 +246,24 @@ function copy<Value>(from: ReadonlyMap<string, Value>, to: Map<string, Value>): 
 }
 
 /** The reads of a batch, by what they find. */
-type ReadName = "newWallets" | "wallets" | "holds" | "keySpends" | "moves";
+type ReadName = "newWallets" | "wallets" | "holds" | "keySpends" | "leases" | "moves";
 
 /** What has to be read for these operations, in the order in which it must be. */
 function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<Record<ReadName, Statement>>> {
   const moves = ops.filter((op) => op.kind === "move");
-  const holdIds = ops.flatMap((op) => (op.kind === "hold" ? [op.id] : op.kind === "move" ? [] : [op.holdId]));
+  const holdIds = ops.flatMap(holdIdsOf);
+  const leases = ops.flatMap(leaseOf);
   const limitedKeys = ops.flatMap((op) => (op.kind === "hold" && op.spendLimit !== null ? [op.keyId] : []));
   const read = (name: ReadName, values: readonly string[], sql: string) =>
     values.length === 0 ? {} : { [name]: { sql, params: [listValue(kind, unique(values))] } };
-  const walletsNeeded = ops.filter((op) => op.kind === "move" || (op.kind === "hold" && op.isMetered));
+  const walletsNeeded = ops.filter(needsWallet);
   return {
     // A wallet is made with its first money or its first metered call, for accounts that exist. First, since a row that
     // is not there cannot be locked.
     ...read(
       "newWallets",
       walletsNeeded.map(({ accountId }) => accountId),
-      `INSERT INTO wallets (${WALLET}) SELECT id, 0, 0, 0, '' FROM accounts WHERE ${inListSql(kind, "id", "$1")}
+      `INSERT INTO wallets (${WALLET}) SELECT id, 0, 0, 0, 0, 0, '' FROM accounts WHERE ${inListSql(kind, "id", "$1")}
        ORDER BY id ON CONFLICT (account_id) DO NOTHING`,
     ),
     // In order, and before the rest: every batch that touches a wallet or its holds passes this lock.
@@ -248,6 +283,7 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
       limitedKeys,
       `SELECT k.key_id, ${KEY_SPEND} FROM key_spends k WHERE ${inListSql(kind, "k.key_id", "$1")}`,
     ),
+    ...(leases.length === 0 ? {} : { leases: leaseRead(kind, leases) }),
     ...read(
       "moves",
       moves.map(({ id }) => id),
@@ -257,9 +293,38 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
   };
 }
 
+function holdIdsOf(op: LedgerOp): readonly string[] {
+  if (op.kind === "return") return op.holds.map(({ id }) => id);
+  if (op.kind === "hold") return [op.id];
+  return "holdId" in op ? [op.holdId] : [];
+}
+
+function leaseRead(kind: Db["kind"], leases: readonly Pick<Lease, "owner" | "accountId">[]): Statement {
+  const owners = unique(leases.map(({ owner }) => owner));
+  const accounts = unique(leases.map(({ accountId }) => accountId));
+  return {
+    sql: `SELECT ${LEASE} FROM leases l WHERE ${inListSql(kind, "l.owner", "$1")} AND ${inListSql(kind, "l.account_id", "$2")}`,
+    params: [listValue(kind, owners), listValue(kind, accounts)],
+  };
+}
+
+function leaseOf(op: LedgerOp): readonly Pick<Lease, "owner" | "accountId">[] {
+  if (op.kind === "lease" || op.kind === "return") return [op];
+  return op.kind === "settle" && op.reserved !== undefined
+    ? [{ owner: op.reserved.owner, accountId: op.accountId }]
+    : [];
+}
+
+/** Whether it may be the first operation of its wallet. */
+function needsWallet(op: LedgerOp): boolean {
+  if (op.kind === "hold") return op.isMetered;
+  if (op.kind === "return") return op.holds.length > 0;
+  return op.kind === "move" || (op.kind === "settle" && op.reserved !== undefined);
+}
+
 /** The rows as the state that operations are posted to. */
 function toState(found: Readonly<Partial<Record<ReadName, readonly SqlRow[]>>>): LedgerState {
-  const { wallets = [], holds = [], keySpends = [], moves = [] } = found;
+  const { wallets = [], holds = [], keySpends = [], leases = [], moves = [] } = found;
   const limited = [...holds.filter(({ spent }) => spent !== null), ...keySpends];
   const moveIds = unique(moves.map(({ id }) => String(id)));
   const rowsOf = (id: string): readonly SqlRow[] => moves.filter((row) => row.id === id);
@@ -267,6 +332,7 @@ function toState(found: Readonly<Partial<Record<ReadName, readonly SqlRow[]>>>):
     wallets: new Map(wallets.map((row) => [String(row.account_id), toWallet(row)])),
     holds: new Map(holds.map((row) => [String(row.id), toHold(row)])),
     keySpends: new Map(limited.map((row) => [String(row.key_id), toKeySpend(row)])),
+    leases: new Map(leases.map(toLease).map((lease) => [leaseKey(lease), lease])),
     moves: new Map(moveIds.map((id) => [id, toTransaction(rowsOf(id)[0] as SqlRow, rowsOf(id))])),
   };
 }
@@ -281,6 +347,8 @@ export function toWallet(row: SqlRow): Wallet {
     accountId: String(row.account_id),
     posted: BigInt(row.posted as number),
     held: BigInt(row.held as number),
+    leased: BigInt(row.leased as number),
+    epoch: Number(row.epoch),
     sequence: Number(row.sequence),
     hash: String(row.hash),
   };
@@ -296,6 +364,10 @@ function toHold(row: SqlRow): Hold {
     isLimited: Number(row.is_limited) === 1,
     isMetered: Number(row.is_metered) === 1,
   };
+}
+
+function toLease(row: SqlRow): Lease {
+  return { owner: String(row.owner), accountId: String(row.account_id), amount: BigInt(row.amount as number) };
 }
 
 /** With the entries of this transaction and no others. */

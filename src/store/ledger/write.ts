@@ -1,7 +1,7 @@
 // The statements that a ledger batch writes. There are few, with many rows each, and their SQL does not depend on the
 // number of rows.
 
-import type { Db, Statement } from "../../core/db.ts";
+import type { Db, SqlValue, Statement } from "../../core/db.ts";
 import type { Charge, Hold, LedgerChanges, LedgerState, Transaction, Wallet } from "../../core/ledger.ts";
 import type { Price } from "../../core/money.ts";
 import {
@@ -38,6 +38,7 @@ export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWrite
     ...resolveStatements(kind, changes.resolvedHolds),
     ...insertAll(holds, changes.newHolds),
     ...spendStatements(changes, state),
+    ...leaseStatements(changes),
     ...insertAll(transactions, changes.transactions),
     ...insertAll(entries, entriesOf(changes.transactions)),
     ...insertAll(actors, changes.transactions.filter(isByHand)),
@@ -54,15 +55,19 @@ function insertAll<Item>(insert: BulkInsert<Item>, items: readonly Item[]): read
 /** Compare-and-set: a wallet that is no longer what the changes were made from undoes the whole batch. */
 function walletStatements({ wallets }: LedgerChanges, state: LedgerState): readonly Statement[] {
   const inOrder = [...wallets].sort((a, b) => (a.accountId < b.accountId ? -1 : 1));
-  return inOrder.map(({ accountId, posted, held, sequence, hash }) => {
+  return inOrder.map(({ accountId, posted, held, leased, epoch, sequence, hash }) => {
     const before = state.wallets.get(accountId) as Wallet;
     return {
-      sql: `UPDATE wallets SET posted = $2, held = $3, sequence = $4, hash = $5
-            WHERE account_id = $1 AND posted = $6 AND held = $7 AND sequence = $8 AND hash = $9`,
-      params: [accountId, posted, held, sequence, hash, before.posted, before.held, before.sequence, before.hash],
+      sql: `UPDATE wallets SET posted = $2, held = $3, leased = $4, epoch = $5, sequence = $6, hash = $7
+            WHERE account_id = $1 AND posted = $8 AND held = $9 AND leased = $10 AND epoch = $11 AND sequence = $12 AND hash = $13`,
+      params: [accountId, posted, held, leased, epoch, sequence, hash, ...valuesOf(before)],
       expectRows: 1,
     };
   });
+}
+
+function valuesOf({ posted, held, leased, epoch, sequence, hash }: Wallet): readonly SqlValue[] {
+  return [posted, held, leased, epoch, sequence, hash];
 }
 
 /** Compare-and-set on the state: a hold that someone else has resolved undoes the whole batch. */
@@ -94,7 +99,7 @@ function holdShape(owner: string): InsertShape<Hold> {
       state: text((hold) => hold.state),
       is_limited: flag((hold) => hold.isLimited),
       is_metered: flag((hold) => hold.isMetered),
-      owner: text(() => owner),
+      owner: text((hold) => hold.owner ?? owner),
     },
     clockColumn: "created_at",
   };
@@ -115,6 +120,18 @@ const SPEND = `INSERT INTO key_spends (key_id, spent, held, period_start, spent_
   ON CONFLICT (key_id) DO UPDATE SET spent = excluded.spent, held = excluded.held,
   period_start = COALESCE(CAST($4 AS BIGINT), key_spends.period_start),
   spent_before = COALESCE(CAST($5 AS BIGINT), key_spends.spent_before)`;
+
+/** Every change of a lease changes its wallet too, whose compare-and-set guards it. */
+function leaseStatements({ leases }: LedgerChanges): readonly Statement[] {
+  return leases.map(({ owner, accountId, amount }) =>
+    amount === 0n
+      ? { sql: "DELETE FROM leases WHERE owner = $1 AND account_id = $2", params: [owner, accountId] }
+      : { sql: LEASE, params: [owner, accountId, amount] },
+  );
+}
+
+const LEASE = `INSERT INTO leases (owner, account_id, amount) VALUES ($1, $2, $3)
+  ON CONFLICT (owner, account_id) DO UPDATE SET amount = excluded.amount`;
 
 /** Append-only: triggers of the database reject every change of these rows. */
 const TRANSACTIONS: InsertShape<Transaction> = {
@@ -217,9 +234,9 @@ function createPriceTexts(): (price: Price) => string {
  * process. PostgreSQL cannot store the character zero, and no settlement may fail because of it.
  */
 function answerStatements({ answers }: LedgerChanges): readonly Statement[] {
-  return answers.map(({ holdId, idempotencyId, contentType, text }) => ({
+  return answers.map(({ holdId, owner, idempotencyId, contentType, text }) => ({
     sql: `UPDATE idempotent_requests SET content_type = $2, answer_text = $3
-          WHERE id = $1 AND answer_text IS NULL AND owner = (SELECT owner FROM holds WHERE id = $4)`,
-    params: [idempotencyId, contentType, text.replaceAll("\0", ""), holdId],
+          WHERE id = $1 AND answer_text IS NULL AND owner = COALESCE(CAST($5 AS TEXT), (SELECT owner FROM holds WHERE id = $4))`,
+    params: [idempotencyId, contentType, text.replaceAll("\0", ""), holdId, owner],
   }));
 }

@@ -10,6 +10,7 @@ import type {
   Hold,
   HoldOp,
   KeySpend,
+  Lease,
   LedgerAudit,
   LedgerOp,
   LedgerOutcome,
@@ -21,6 +22,7 @@ import type {
   VoidOp,
   Wallet,
 } from "../../../src/core/ledger.ts";
+import { leaseKey } from "../../../src/core/ledger.ts";
 import { costNano } from "../../../src/core/money.ts";
 
 const PRICE = { input: 1_000, output: 2_000, cacheRead: 100, cacheWrite: 1_250 };
@@ -72,6 +74,7 @@ export interface MemoryLedger extends LedgerStore {
   readonly wallets: Map<string, Wallet>;
   readonly holds: Map<string, Hold>;
   readonly keySpends: Map<string, KeySpend>;
+  readonly leases: Map<string, Lease>;
   readonly transactions: Map<string, Transaction>;
   readonly charges: Map<string, Charge>;
   readonly answers: StoredAnswer[];
@@ -85,6 +88,7 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
   const wallets = new Map<string, Wallet>();
   const holds = new Map<string, Hold>();
   const keySpends = new Map<string, KeySpend>();
+  const leases = new Map<string, Lease>();
   const transactions = new Map<string, Transaction>();
   const charges = new Map<string, Charge>();
   const answers: StoredAnswer[] = [];
@@ -92,36 +96,45 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
   const as = (owner: string): LedgerStore => ({
     async commit(ops, posting) {
       for (const op of ops) {
-        const isFirst = op.kind === "move" || (op.kind === "hold" && op.isMetered);
+        const isReserved =
+          (op.kind === "settle" && op.reserved !== undefined) || (op.kind === "return" && op.holds.length > 0);
+        const isFirst = op.kind === "move" || isReserved || (op.kind === "hold" && op.isMetered);
         if (isFirst && accountIds.includes(op.accountId) && !wallets.has(op.accountId))
-          wallets.set(op.accountId, { accountId: op.accountId, posted: 0n, held: 0n, sequence: 0, hash: "" });
+          wallets.set(op.accountId, emptyWallet(op.accountId));
       }
-      const { outcomes, changes } = posting({ wallets, holds, keySpends, moves: transactions }, ops);
+      const { outcomes, changes } = posting({ wallets, holds, keySpends, leases, moves: transactions }, ops);
       for (const wallet of changes.wallets) wallets.set(wallet.accountId, wallet);
       for (const one of changes.newHolds) {
         if (holds.has(one.id)) throw new Error(`hold ${one.id} exists`);
         holds.set(one.id, one);
-        owners.set(one.id, owner);
+        owners.set(one.id, one.owner ?? owner);
       }
       for (const one of changes.resolvedHolds) holds.set(one.id, one);
       for (const spend of changes.keySpends) keySpends.set(spend.keyId, spend);
+      for (const lease of changes.leases) leases.set(leaseKey(lease), lease);
       for (const transaction of changes.transactions) transactions.set(transaction.id, transaction);
       for (const charge of changes.charges) charges.set(charge.holdId, charge);
       answers.push(...changes.answers);
       return outcomes;
     },
-    balance: async (accountId) => wallets.get(accountId) ?? { accountId, posted: 0n, held: 0n, sequence: 0, hash: "" },
+    balance: async (accountId) => wallets.get(accountId) ?? emptyWallet(accountId),
     // Nobody here is forgotten while they hold something, so nothing belongs to nobody.
     orphans: async (silentMs) =>
       [...holds.values()].filter(
         ({ id, state }) => state === "open" && owners.get(id) !== owner && silentMs < 1_000_000_000,
       ),
+    orphanLeases: async (silentMs) =>
+      [...leases.values()].filter((one) => one.amount > 0n && one.owner !== owner && silentMs < 1_000_000_000),
     beat: async () => undefined,
     forgetSilent: async () => undefined,
     forgetGone: async () => undefined,
     leave: async () => undefined,
   });
-  return { wallets, holds, keySpends, transactions, charges, answers, owners, as, ...as("me") };
+  return { wallets, holds, keySpends, leases, transactions, charges, answers, owners, as, ...as("me") };
+}
+
+function emptyWallet(accountId: string): Wallet {
+  return { accountId, posted: 0n, held: 0n, leased: 0n, epoch: 0, sequence: 0, hash: "" };
 }
 
 /** What an auditor finds, and what only this store can tell. */
@@ -140,7 +153,9 @@ function auditOf(ledger: MemoryLedger): LedgerAudit {
           ({ accountId, state }) => accountId === wallet.accountId && state === "open",
         );
         const openHolds = open.reduce((sum, { amount, isMetered }) => sum + (isMetered ? 0n : amount), 0n);
-        return { wallet, openHolds, openHoldCount: open.length };
+        const leases = [...ledger.leases.values()].filter(({ accountId }) => accountId === wallet.accountId);
+        const leased = leases.reduce((sum, { amount }) => sum + amount, 0n);
+        return { wallet, openHolds, openHoldCount: open.length, leases: leased };
       }),
     transactions: async (accountId, after, upTo) =>
       all

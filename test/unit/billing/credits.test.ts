@@ -10,7 +10,7 @@ import { createMemoryLedger } from "../../support/stores/ledger.ts";
 
 function setUp() {
   const store = createMemoryLedger();
-  const ledger = createLedger({ store, outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
+  const ledger = createLedger({ store, owner: "me", outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
   return createCredits(ledger, { list: () => Promise.resolve([]), months: () => Promise.resolve([]) });
 }
 

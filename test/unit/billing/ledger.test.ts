@@ -40,7 +40,14 @@ function open(name: string, options: { ownerSilentMs?: number; store?: Partial<L
   };
   const outbox = createOutbox({ folder, name, log: SILENT_LOG });
   const onDeferred = (): void => void deferred++;
-  return createLedger({ store, outbox, log: SILENT_LOG, ownerSilentMs: options.ownerSilentMs ?? 0, onDeferred });
+  return createLedger({
+    store,
+    owner: name,
+    outbox,
+    log: SILENT_LOG,
+    ownerSilentMs: options.ownerSilentMs ?? 0,
+    onDeferred,
+  });
 }
 
 beforeEach(async () => {

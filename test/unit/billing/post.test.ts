@@ -258,6 +258,107 @@ describe("settling", () => {
   });
 });
 
+describe("leases", () => {
+  const me = { owner: "me", accountId: "a" };
+  const lease = (atLeast: bigint, epoch: number | null = null): LedgerOp => ({ kind: "lease", ...me, atLeast, epoch });
+  const giveBack = (...amounts: readonly bigint[]): LedgerOp => {
+    const holds = amounts.map((amount, index) => ({ id: `own-${index}`, keyId: "key", amount }));
+    return { kind: "return", ...me, holds, isExpiry: false };
+  };
+  const reserved = { owner: "me", keyId: "key", amount: 10n, isMetered: false, isFresh: true };
+
+  test("an eighth of what is available is set aside, and no longer available", async () => {
+    const { ledger, last } = await play(topUp("t", 800n), lease(100n));
+    expect(last).toEqual({ state: "leased", amount: 100n, epoch: 0 });
+    expect(ledger.wallets.get("a")).toMatchObject({ posted: 800n, held: 0n, leased: 100n });
+    expect(await runEach(ledger, [hold("h", 701n)])).toMatchObject([{ state: "refused", reason: "on-hold" }]);
+    expect(await runEach(ledger, [hold("h", 700n)])).toMatchObject([{ state: "held" }]);
+  });
+
+  test("a wallet with too little is not leased from", async () => {
+    const { ledger, last } = await play(topUp("t", 799n), lease(100n));
+    expect(last).toEqual({ state: "refused", reason: "scarce", epoch: 0 });
+    expect(ledger.wallets.get("a")).toMatchObject({ leased: 0n });
+    expect((await play(lease(0n))).last).toMatchObject({ state: "refused", reason: "scarce" });
+  });
+
+  test("a lease is filled up again, and never beyond its share", async () => {
+    const settled = settle("h", 10, { reserved });
+    const { ledger, last } = await play(topUp("t", 800n), lease(1n), settled, lease(1n), lease(1n));
+    expect(last).toMatchObject({ state: "leased", amount: 98n });
+    expect(ledger.wallets.get("a")).toMatchObject({ posted: 790n, leased: 98n });
+  });
+
+  test("a charge is paid from the lease; what goes beyond the reservation from the balance", async () => {
+    const { ledger, last } = await play(topUp("t", 80n), lease(1n), settle("h", 15, { reserved }));
+    expect(last).toEqual({ state: "settled", paid: 15n, absorbed: 0n, lease: { left: 0n, available: 65n, epoch: 0 } });
+    expect(ledger.wallets.get("a")).toMatchObject({ posted: 65n, held: 0n, leased: 0n });
+    expect(ledger.holds.get("h")).toMatchObject({ state: "settled", amount: 10n });
+    expect(await problemsOf(ledger)).toEqual([]);
+  });
+
+  test("a charge after its lease is lost is paid like that of an expired hold", async () => {
+    const lost = [topUp("t", 80n), lease(1n), giveBack(), hold("other", 78n)];
+    const { ledger, last } = await play(...lost, settle("h", 5, { reserved }));
+    expect(last).toEqual({ state: "settled", paid: 2n, absorbed: 3n, lease: { left: 0n, available: 0n, epoch: 0 } });
+    expect(await problemsOf(ledger)).toEqual([]);
+  });
+
+  test("what leases could cover is refused as that, once it may be", async () => {
+    const { ledger } = await play(topUp("t", 800n), lease(100n));
+    const mayRecall = { mayRecall: true };
+    expect(await runEach(ledger, [hold("h", 750n, mayRecall)])).toMatchObject([{ reason: "leased" }]);
+    expect(await runEach(ledger, [hold("h", 750n, { ...mayRecall, amounts: [750n, 5n] })])).toMatchObject([
+      { reason: "leased" },
+    ]);
+    expect(await runEach(ledger, [hold("h", 801n, mayRecall)])).toMatchObject([{ reason: "insufficient" }]);
+    const taking = { ...topUp("m", -750n), transactionKind: "adjustment" as const };
+    expect(await runEach(ledger, [{ ...taking, ...mayRecall }, taking])).toMatchObject([
+      { reason: "leased" },
+      { reason: "insufficient" },
+    ]);
+    expect(await runEach(ledger, [giveBack(), { ...taking, ...mayRecall }])).toMatchObject([
+      { state: "returned" },
+      { state: "moved" },
+    ]);
+  });
+
+  test("a lease that is wanted back is told so, and none is given to who has not heard of it", async () => {
+    const wanted = hold("h", 750n, { mayRecall: true });
+    const { ledger, last } = await play(topUp("t", 800n), lease(100n), wanted, settle("own", 5, { reserved }));
+    expect(last).toMatchObject({ state: "settled", lease: { left: 95n, epoch: 1 } });
+    expect(await runEach(ledger, [lease(0n, 0), lease(0n, 1)])).toMatchObject([
+      { state: "refused", reason: "recalled", epoch: 1 },
+      { state: "leased", epoch: 1 },
+    ]);
+    expect(await runEach(ledger, [giveBack(), wanted])).toMatchObject([{ state: "returned" }, { state: "held" }]);
+  });
+
+  test("what is reserved when a lease ends is on hold, once", async () => {
+    const { ledger } = await play(topUp("t", 800n), lease(100n), giveBack(10n, 20n), giveBack(10n, 20n));
+    expect(ledger.wallets.get("a")).toMatchObject({ held: 30n, leased: 0n });
+    expect(await runEach(ledger, [settle("own-0", 4, { reserved }), release("own-1")])).toMatchObject([
+      { state: "settled", paid: 4n },
+      { state: "voided" },
+    ]);
+    expect(await runEach(ledger, [giveBack(10n, 20n)])).toMatchObject([{ state: "returned" }]);
+    expect(ledger.wallets.get("a")).toMatchObject({ posted: 796n, held: 0n, leased: 0n });
+    expect(await problemsOf(ledger)).toEqual([]);
+  });
+
+  test("what is reserved from a lost lease is on hold as far as the balance goes; the rest can still be charged", async () => {
+    const lost = [topUp("t", 80n), lease(1n), giveBack(), hold("other", 65n)];
+    const { ledger } = await play(...lost, giveBack(10n, 6n));
+    expect(ledger.wallets.get("a")).toMatchObject({ held: 75n });
+    expect(ledger.holds.get("own-1")).toMatchObject({ state: "expired" });
+    expect(await runEach(ledger, [settle("own-1", 6), settle("own-0", 6)])).toMatchObject([
+      { state: "settled", paid: 5n, absorbed: 1n },
+      { state: "settled", paid: 6n, absorbed: 0n },
+    ]);
+    expect(await problemsOf(ledger)).toEqual([]);
+  });
+});
+
 describe("moves", () => {
   test.each([
     ["up to the largest balance", [topUp("t", BALANCE_MAX)], "moved"],

@@ -93,7 +93,7 @@ class Process {
         await file.done(holdIds);
       },
     };
-    this.ledger = createLedger({ store, outbox, log: SILENT_LOG, ownerSilentMs: 0 });
+    this.ledger = createLedger({ store, owner: name, outbox, log: SILENT_LOG, ownerSilentMs: 0 });
   }
 
   get isDead(): boolean {
@@ -158,6 +158,7 @@ async function live(seed: number): Promise<{ world: World; problems: readonly st
     ...(await problemsOf(memory)),
     ...wrong.map(([id, fate]) => `${id} should be ${fate}`),
     ...open.map(({ id }) => `${id} is still open`),
+    ...[...memory.leases.values()].filter(({ amount }) => amount > 0n).map(({ owner }) => `${owner} has a lease`),
   ];
   return { world, problems };
 }
@@ -165,15 +166,18 @@ async function live(seed: number): Promise<{ world: World; problems: readonly st
 test("whatever happens, who was answered pays once and nobody else pays", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const counts = { charged: 0, free: 0, unknown: 0 };
+  let leases = 0;
   const first = seedOf(1);
   const seeds = [...REGRESSIONS, ...Array.from({ length: WORLDS }, (_, index) => first + index)];
   for (const seed of seeds) {
     const { world, problems } = await live(seed);
     expect({ seed, problems }).toEqual({ seed, problems: [] });
     for (const fate of world.fates.values()) counts[fate] += 1;
+    leases += world.memory.leases.size;
     vi.clearAllTimers();
   }
   vi.useRealTimers();
   // The world is worth something only while all of it happens.
+  expect(leases).toBeGreaterThan(seeds.length);
   expect(Math.min(...Object.values(counts))).toBeGreaterThan(seeds.length / 2);
 });

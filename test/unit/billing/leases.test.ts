@@ -1,0 +1,196 @@
+// Leases of one process against a ledger in memory, with a clock of their own: when they are asked for, when they are
+// given back, and when the process may no longer trust them.
+
+import { beforeEach, expect, test } from "vitest";
+import { Leases } from "../../../src/billing/leases.ts";
+import { post } from "../../../src/billing/post.ts";
+import type { LedgerOp, LedgerOutcome } from "../../../src/core/ledger.ts";
+import { StoreUnavailable } from "../../../src/core/store-errors.ts";
+import { createMemoryLedger, hold, type MemoryLedger, problemsOf, settle, topUp } from "../../support/stores/ledger.ts";
+
+const TRUST_MS = 30_000;
+let memory: MemoryLedger;
+let leases: Leases;
+let nowMs: number;
+let isFailing: boolean;
+/** Where the answer of the store gets lost. */
+let isLost: (op: LedgerOp) => boolean;
+
+async function submit(op: LedgerOp): Promise<LedgerOutcome> {
+  const [outcome] = (await memory.commit([op], post)) as [LedgerOutcome];
+  if (isLost(op)) {
+    leases.doubt();
+    throw new StoreUnavailable(new Error("away"));
+  }
+  leases.committed(op, outcome);
+  return outcome;
+}
+
+beforeEach(async () => {
+  memory = createMemoryLedger();
+  await memory.commit([topUp("t", 800n)], post);
+  nowMs = 0;
+  isFailing = false;
+  isLost = () => false;
+  const clock = (): number => nowMs;
+  leases = new Leases({ owner: "me", submit, isStoreFailing: () => isFailing, trustMs: TRUST_MS, clock });
+  leases.alive(0);
+});
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const take = (id: string, amount = 10n): bigint | null => leases.take(hold(id, amount));
+const settleNow = (id: string, nano: number): Promise<LedgerOutcome> =>
+  submit(settle(id, nano, { reserved: leases.reserved(id) as never }));
+const wallet = () => memory.wallets.get("a");
+const lost = (): Promise<unknown> =>
+  memory.commit([{ kind: "return", owner: "me", accountId: "a", holds: [], isExpiry: true }], post);
+
+/** The first request asks for a lease in the background and goes to the store itself. */
+async function begin(): Promise<void> {
+  expect(take("first")).toBeNull();
+  await turn();
+  expect(wallet()).toMatchObject({ leased: 100n, held: 0n });
+}
+
+test("nothing is reserved before the process is known to be alive", async () => {
+  leases = new Leases({ owner: "me", submit, isStoreFailing: () => false, trustMs: TRUST_MS, clock: () => 0 });
+  expect(take("early")).toBeNull();
+  await turn();
+  expect(wallet()?.leased).toBe(0n);
+});
+
+test("a lease is reserved from up to its last credit, and not beyond", async () => {
+  await begin();
+  const taken = Array.from({ length: 11 }, (_, index) => take(`h-${index}`));
+  expect(taken.filter((amount) => amount === 10n)).toHaveLength(10);
+  expect(leases.heldFor("a")).toBe(100n);
+  expect(leases.release("h-0")).toBe(true);
+  expect(leases.heldFor("a")).toBe(90n);
+});
+
+test("a store that is known to fail is asked about every request", async () => {
+  await begin();
+  isFailing = true;
+  expect(take("h")).toBeNull();
+  isFailing = false;
+  expect(take("h")).toBe(10n);
+});
+
+test.each([
+  ["a request comes first", () => expect(take("late")).toBeNull()],
+  ["its sign of life comes first", () => leases.alive(nowMs)],
+])("a process that was silent for long spends nothing that others have ended: %s", async (_, wake) => {
+  await begin();
+  expect(take("h")).toBe(10n);
+  nowMs = TRUST_MS + 1;
+  await lost();
+  // Somebody else has it by now.
+  await memory.commit([hold("other", 795n)], post);
+  wake();
+  leases.alive(nowMs);
+  expect(take("again")).toBeNull();
+  await leases.tidy();
+  expect(take("again")).toBeNull();
+  expect(wallet()).toMatchObject({ held: 795n, leased: 0n });
+  // What it had begun before is still paid, as far as the balance goes.
+  expect(await submit(settle("h", 7))).toMatchObject({ state: "settled", paid: 5n, absorbed: 2n });
+  expect(await problemsOf(memory)).toEqual([]);
+});
+
+test("signs of life in time keep it trusted", async () => {
+  await begin();
+  for (nowMs = 0; nowMs < 3 * TRUST_MS; nowMs += TRUST_MS / 2) {
+    leases.alive(nowMs);
+    expect(take(`h-${nowMs}`, 1n)).toBe(1n);
+    leases.release(`h-${nowMs}`);
+  }
+});
+
+test("a sign of life that took too long to be stored does not count from when it was", async () => {
+  await begin();
+  nowMs = 2 * TRUST_MS;
+  leases.alive(TRUST_MS - 1);
+  expect(take("h")).toBeNull();
+});
+
+test.each(["settling", "listening"])("a lease that is wanted back is returned while it is used: %s", async (way) => {
+  await begin();
+  expect(take("h")).toBe(10n);
+  expect(take("running")).toBe(10n);
+  const wanted = hold("large", 780n, { mayRecall: true });
+  expect(await memory.commit([wanted], post)).toMatchObject([{ state: "refused", reason: "leased" }]);
+  nowMs += 600;
+  expect(take("used")).toBe(10n);
+  if (way === "settling") await settleNow("h", 3);
+  else await leases.tidy();
+  for (let turns = 0; turns < 4; turns += 1) await turn();
+  expect(wallet()).toMatchObject({ leased: 0n, held: way === "settling" ? 20n : 30n });
+  expect(take("next")).toBeNull();
+  await turn();
+  expect(wallet()?.leased, "not asked for again at once").toBe(0n);
+  expect(leases.heldFor("a")).toBe(0n);
+  // The store has it now, so that it has to be released there.
+  expect(leases.release("running")).toBe(false);
+  expect(await problemsOf(memory)).toEqual([]);
+});
+
+test("what is released while a lease is returned is released in the store", async () => {
+  await begin();
+  expect(take("h")).toBe(10n);
+  const returned = leases.giveBack("a");
+  await Promise.resolve();
+  expect(leases.release("h")).toBe(false);
+  await returned;
+  expect(memory.holds.get("h")).toMatchObject({ state: "open", amount: 10n });
+});
+
+test("a return whose answer is lost is repeated, and stores each reservation once", async () => {
+  await begin();
+  expect(take("h")).toBe(10n);
+  isLost = ({ kind }) => kind === "return";
+  await leases.giveBack("a");
+  expect(take("next")).toBeNull();
+  isLost = () => false;
+  await leases.tidy();
+  expect(wallet()).toMatchObject({ leased: 0n, held: 10n });
+  expect(await submit(settle("h", 4))).toMatchObject({ state: "settled", paid: 4n });
+  expect(wallet()).toMatchObject({ posted: 796n, held: 0n });
+});
+
+test("a lease whose grant is lost on the way is found and returned", async () => {
+  isLost = ({ kind }) => kind === "lease";
+  expect(take("first")).toBeNull();
+  await turn();
+  expect(wallet()?.leased).toBe(100n);
+  isLost = () => false;
+  await leases.tidy();
+  expect(wallet()?.leased).toBe(0n);
+});
+
+test("what is not used goes back, and what is open then goes on hold", async () => {
+  await begin();
+  expect(take("h")).toBe(10n);
+  nowMs += 4_000;
+  leases.alive(nowMs);
+  await leases.tidy();
+  expect(wallet()).toMatchObject({ leased: 100n, held: 0n });
+  nowMs += 1_000;
+  await leases.tidy();
+  expect(wallet()).toMatchObject({ leased: 0n, held: 10n });
+});
+
+test("where little is left beside it, a lease goes back", async () => {
+  await begin();
+  await memory.commit([hold("other", 690n)], post);
+  expect(take("h")).toBe(10n);
+  await settleNow("h", 5);
+  await turn();
+  expect(wallet()).toMatchObject({ leased: 0n, held: 690n });
+});
+
+test("when it closes, everything is returned", async () => {
+  expect(take("first")).toBeNull();
+  await leases.close();
+  expect(wallet()?.leased).toBe(0n);
+  expect(take("next")).toBeNull();
+});
