@@ -47,7 +47,7 @@ export const openaiChat: Format = {
   listing: { request: () => ({ path: "/models", headers: {} }), read: readListedModels },
 };
 
-/** Another format writes every text anew. */
+/** For another format, which writes every text again. */
 function decoded({ body, source, chat }: RequestBody): RequestBody {
   if (!chat.messages.some((message) => message[UNDECODED] === true)) return { body, source, chat };
   const { messages } = parseBody(source.bytes).body as Pick<ChatRequest, "messages">;

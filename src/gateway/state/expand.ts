@@ -42,7 +42,7 @@ export async function expand(
   const input = await openSummaries(items, continuation.accountId, services);
   // Nothing of it uses state: the client's own bytes go on.
   if (input === given) return { ...parsed, ownItems };
-  const source = scanBody(spliceFields(parsed.source, new Map([["input", JSON.stringify(input)]])));
+  const { source } = scanBody(spliceFields(parsed.source, new Map([["input", JSON.stringify(input)]])));
   return { source, body: { ...parsed.body, input }, ownItems };
 }
 

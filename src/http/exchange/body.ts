@@ -42,22 +42,23 @@ export function bodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : EMPTY;
 }
 
-/** `takesUndecoded`: whoever reads it decodes what it reads of the messages. */
+/** `takesUndecoded`: the reader decodes the texts of messages that it needs. */
 export async function parsedBodyOf(
   request: FastifyRequest,
   { takesUndecoded = false }: Pick<CallFormat, "takesUndecoded"> = {},
 ): Promise<ParsedBody> {
   const bytes = bodyOf(request);
-  const source = scanBody(bytes);
+  const scanned = scanBody(bytes);
+  const { source } = scanned;
   request.bodyCharge?.add(source.values * valueBytes);
   const isLong = bytes.length > LONG_BYTES;
   if (isLong) await nextTurn();
-  const undecoded = takesUndecoded ? parseUndecoded(source) : null;
+  const undecoded = takesUndecoded ? parseUndecoded(scanned) : null;
   if (undecoded !== null) {
     if (isLong) await nextTurn();
     return { source, body: undecoded };
   }
-  const text = decodeBody(source.bytes);
+  const text = decodeBody(scanned);
   if (isLong) await nextTurn();
   const body = parseText(text);
   if (isLong) await nextTurn();

@@ -107,8 +107,8 @@ function readDecoded(bytes: Buffer): Outcome {
 
 function readUndecoded(bytes: Buffer): Outcome {
   return outcomeOf(() => {
-    const source = scanBody(bytes);
-    return openaiChat.readRequest(source, parseUndecoded(source) ?? parseBody(bytes).body);
+    const scanned = scanBody(bytes);
+    return openaiChat.readRequest(scanned.source, parseUndecoded(scanned) ?? parseBody(bytes).body);
   });
 }
 
@@ -185,10 +185,10 @@ describe("a body whose messages are not decoded", () => {
   ])("has about as many tokens and characters as it has decoded: %s", (sentence) => {
     const messages = Array.from({ length: 12 }, () => ({ role: "user", content: sentence.repeat(60) }));
     const bytes = Buffer.from(JSON.stringify({ messages }));
-    const source = scanBody(bytes);
-    const read = (body: ReturnType<typeof parseUndecoded>) => openaiChat.readRequest(source, body ?? {}).chat;
+    const scanned = scanBody(bytes);
+    const read = (body: ReturnType<typeof parseUndecoded>) => openaiChat.readRequest(scanned.source, body ?? {}).chat;
     const decoded = read(parseBody(bytes).body);
-    const undecoded = read(parseUndecoded(source));
+    const undecoded = read(parseUndecoded(scanned));
     const tokens = estimateInputTokens(decoded);
     expect(Math.abs(estimateInputTokens(undecoded) - tokens)).toBeLessThan(tokens * 0.05);
     const { userChars } = featuresOf(decoded, null) as { readonly userChars: number };
