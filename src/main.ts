@@ -12,6 +12,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFunction>>> 
   serve: async () => (await import("./cli/serve.ts")).serve,
   keys: async () => (await import("./cli/keys.ts")).keys,
   profiles: async () => (await import("./cli/profiles.ts")).profiles,
+  providers: async () => (await import("./cli/providers.ts")).providers,
   models: async () => (await import("./cli/models.ts")).models,
   route: async () => (await import("./cli/route.ts")).route,
   users: async () => (await import("./cli/users.ts")).users,

@@ -23,6 +23,16 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
     dialect: { toolIds: "safe-40", reasoningHistory: "drop" },
     transport: "network",
   },
+  {
+    kind: "ollama",
+    format: "openai-chat",
+    auth: { scheme: "bearer" },
+    framing: "sse",
+    addressing: "ollama",
+    usualUrl: "http://127.0.0.1:11434",
+    dialect: { outputCap: "max_tokens", hasDeveloperRole: false, reasoningHistory: "drop" },
+    transport: "network",
+  },
   { kind: "responses", format: "openai-responses", auth: { scheme: "bearer" }, framing: "sse", transport: "network" },
   {
     kind: "anthropic",

@@ -71,14 +71,29 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const started = await startOrExplain(settings, log, variant);
   if (started === null) return FAILED;
   const { app, madeKey } = started;
+  const found = settings.server.isLocalDiscovered && variant === AS_CONFIGURED ? await foundLines(settings, app) : [];
   const shown = { ...app, firstKey: app.firstKey ?? madeKey, isFirstStart: app.firstKey !== null };
   const readyMs = performance.now() - startedAtMs;
-  log.print(banner({ app: shown, settings, readyMs, notes: variant.notes }));
+  log.print(banner({ app: shown, settings, readyMs, notes: [...variant.notes, ...found] }));
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
   await untilStopped(app, log);
   log.info({ event: "process.stopped" }, "stopped");
   await log.flush();
   return 0;
+}
+
+/** The banner is not kept waiting for longer. */
+const DISCOVERY_MS = 250;
+
+/** Model servers on this machine that no provider is configured for, one line each. */
+async function foundLines({ catalog }: Settings, { url }: App): Promise<readonly string[]> {
+  const { discover } = await import("../providers/local/discover.ts");
+  const { compareFound, nameFound } = await import("../gateway/operate/local-servers.ts");
+  const ownPort = Number(new URL(url).port);
+  const found = await discover({ address: null, withinMs: DISCOVERY_MS, hasDetails: false, ownPort });
+  return compareFound(found, catalog)
+    .filter(({ provider }) => provider === null)
+    .map((server) => `  Found       ${nameFound(server)}: ${command("providers discover")}`);
 }
 
 /** Null when it cannot start; the reason is printed. */

@@ -96,7 +96,7 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
   const named = fields.kind ?? row?.kind ?? (id === SANDBOX_ID ? SANDBOX_ID : undefined);
   const kind = input.kinds.find((candidate) => candidate.kind === named);
   const sameKindRow = kind?.kind === row?.kind ? row : undefined;
-  const address = fields.baseUrl ?? sameKindRow?.baseUrl;
+  const address = fields.baseUrl ?? sameKindRow?.baseUrl ?? kind?.usualUrl;
   const vendorRow = address === sameKindRow?.baseUrl ? sameKindRow : undefined;
   const [first, ...further] = fields.apiKeys ?? [];
   const apiKey = first?.key ?? chooseKey(vendorRow, fields.apiKey, input.environment);

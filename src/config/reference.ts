@@ -132,8 +132,8 @@ function entriesText(): string {
 
 | key of a provider | default | meaning |
 |---|---|---|
-| \`kind\` | of the built-in name | \`openai\` (chat-completions), \`azure\`, \`responses\` (OpenAI's Responses API), \`anthropic\`, \`gemini\` or \`sandbox\` |
-| \`baseUrl\` | of the built-in name | its address; the sandbox has none |
+| \`kind\` | of the built-in name | \`openai\` (chat-completions), \`azure\`, \`ollama\`, \`responses\` (OpenAI's Responses API), \`anthropic\`, \`gemini\` or \`sandbox\` |
+| \`baseUrl\` | of the built-in name; \`http://127.0.0.1:11434\` for \`kind: ollama\` | its address; the sandbox has none |
 | \`apiVersion\` | none | \`kind: azure\` only: calls \`/openai/deployments/…\` with this \`api-version\`, instead of \`/openai/v1\` |
 | \`formats\` | of the kind, or of a built-in name at its own address | what it speaks, the usual format first. A server of kind \`openai\` or \`azure\` may speak \`[openai-chat, openai-responses]\` |
 | \`apiKey\` | none | its key, best as \`\${NAME}\` |

@@ -36,6 +36,7 @@ export const LOG_EVENTS = {
     meaning: "A provider rejected the configured API key or the model name.",
   },
   "provider.tested": { level: "info", meaning: "Somebody tested a provider from the dashboard or the API." },
+  "provider.discovered": { level: "info", meaning: "Somebody looked for model servers from the dashboard or the API." },
   "breaker.opened": { level: "warn", meaning: "A provider, credential or model is cooling down after failures." },
   "usage.implausible": {
     level: "warn",

@@ -124,9 +124,11 @@ export interface ProviderKind {
   /** How it cuts a stream into events: a row of the table of framings. */
   readonly framing: string;
   /** How its paths are laid out; absent where a path of the format follows the base URL. */
-  readonly addressing?: "azure";
+  readonly addressing?: "azure" | "ollama";
   /** Requests name what its operator called a deployment, so its list of models does not say what can be asked for. */
   readonly hasDeployments?: boolean;
+  /** Its address where none is configured. */
+  readonly usualUrl?: string;
   /** How all its servers differ from plain chat-completions. */
   readonly dialect?: Partial<Dialect>;
   /** The sandbox answers in this process and is never called over the network. */

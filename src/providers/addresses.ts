@@ -11,11 +11,16 @@ export function pathsOf(provider: Addressed): PathOf {
   return ADDRESSINGS[provider.addressing ?? "plain"](provider);
 }
 
-const ADDRESSINGS: Readonly<Record<"plain" | "azure", (provider: Addressed) => PathOf>> = {
+const ADDRESSINGS: Readonly<Record<"plain" | "azure" | "ollama", (provider: Addressed) => PathOf>> = {
   plain({ baseUrl }) {
     const { pathname, search } = new URL(baseUrl);
     const base = pathname.replace(/\/+$/, "");
     return (path) => withQuery(`${base}${path}`, search.slice(1));
+  },
+  // Ollama's own API is at the root; what speaks chat-completions is below /v1.
+  ollama({ baseUrl }) {
+    const base = new URL(baseUrl).pathname.replace(/(?:\/v1)?\/*$/, "");
+    return (path) => `${base}/v1${path}`;
   },
   // A resource has two addresses: `/openai/v1`, which takes the deployment in the body, and one for each deployment,
   // which needs a version. The base URL may be that of the resource or end in `/openai` or `/openai/v1`.

@@ -13,7 +13,7 @@ import { explainFailure, FAILED, UsageError } from "../command/usage.ts";
 import { clockChecks, providerClocks } from "./clock.ts";
 import { databaseCheck, dataCheck } from "./database.ts";
 import { diskCheck, portCheck, redisCheck, uiCheck } from "./machine.ts";
-import { askProviders, listingCheck, listProviders } from "./providers.ts";
+import { askProviders, listingCheck, listProviders, localChecks } from "./providers.ts";
 
 /** Exit 0 when nothing fails, 1 when something does, 78 when the configuration cannot be used. */
 export async function doctor(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
@@ -55,12 +55,13 @@ interface LiveOptions {
 /** Checks that touch the world. They leave nothing behind, and cost nothing unless providers are asked for an answer. */
 async function liveChecks(settings: Settings, options: LiveOptions): Promise<readonly Check[]> {
   const { catalog, dataDir, server } = settings;
-  const [database, redis, port, listings, answers] = await Promise.all([
+  const [database, redis, port, listings, answers, local] = await Promise.all([
     databaseCheck(settings.database),
     redisCheck(settings.redis),
     portCheck(server),
     listProviders(catalog),
     options.asksProviders ? askProviders(catalog) : null,
+    server.isLocalDiscovered ? localChecks(catalog, { ownPort: server.port }) : [],
   ]);
   return [
     dataCheck(dataDir),
@@ -70,6 +71,7 @@ async function liveChecks(settings: Settings, options: LiveOptions): Promise<rea
     uiCheck(UI_FOLDER),
     port,
     ...(answers ?? listings.map(listingCheck)),
+    ...local,
     ...clockChecks({ providers: providerClocks(listings), database: database.clock }, options.nowMs),
   ];
 }

@@ -6,7 +6,9 @@ import type { Check } from "../../config/doctor.ts";
 import { command } from "../../config/package.ts";
 import type { Provider } from "../../core/model.ts";
 import { type Listing, listModels } from "../../gateway/operate/list-models.ts";
+import { compareFound, nameFound } from "../../gateway/operate/local-servers.ts";
 import { probe } from "../../gateway/operate/probe.ts";
+import { discover, type LocalSearch } from "../../providers/local/discover.ts";
 import { createRegistry, type Registry } from "../../providers/registry.ts";
 
 /** The list of each provider except the sandbox, all asked at once. */
@@ -25,6 +27,24 @@ export function askProviders(catalog: Catalog): Promise<readonly Check[]> {
     if (ok) return { state: "ok", what: `${provider.id}: ${model} answered in ${durationMs} ms`, fix: null };
     return { state: "fail", what: named(provider, problem ?? ""), fix };
   });
+}
+
+/** How long model servers on this machine may take to say that they are there. */
+const LOCAL_MS = 1_000;
+
+/** One line for each model server on this machine that no provider is configured for. */
+export async function localChecks(
+  catalog: Catalog,
+  where: Pick<LocalSearch, "ownPort" | "servers">,
+): Promise<readonly Check[]> {
+  const found = await discover({ address: null, withinMs: LOCAL_MS, hasDetails: false, ...where });
+  return compareFound(found, catalog)
+    .filter(({ provider }) => provider === null)
+    .map((server) => ({
+      state: "ok",
+      what: `Found ${nameFound(server)}, not in use`,
+      fix: `See its models: ${command("providers discover")}`,
+    }));
 }
 
 async function withProviders<T>(

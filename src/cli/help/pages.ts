@@ -99,6 +99,22 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       flagsOfAll(["--account ID", "Whose profiles: default when left out"]),
     ],
   },
+  providers: {
+    summary: "Find model servers on this machine: providers discover",
+    about: "finds Ollama, LM Studio, llama.cpp and vLLM, and lists their models.",
+    examples: [
+      "switchyard providers discover",
+      "switchyard providers discover 192.168.1.20",
+      "switchyard providers discover http://gpu-box:8000 --json",
+    ],
+    tables: [
+      ["Subcommands", [["discover [ADDRESS]", "Model servers with context and capabilities of each model"]]],
+      flagsOfAll(),
+    ],
+    notes: [
+      "Without ADDRESS only this machine is asked, at the usual ports. ADDRESS is a host, a host with a port, or an http address.",
+    ],
+  },
   models: {
     summary: "List models with prices and scores, and check them with the providers: models list, models check",
     about: "the catalogue as this configuration has it, and whether providers offer what it says.",

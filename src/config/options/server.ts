@@ -56,6 +56,13 @@ export const SERVER_OPTIONS = {
     read: listOf(hostName),
     help: "Further host names under which the dashboard, /api and /docs are served; * allows every name. Comma-separated in the variable.",
   }),
+  isLocalDiscovered: option<boolean>({
+    path: "server.discoverLocal",
+    env: "SWITCHYARD_DISCOVER_LOCAL",
+    default: true,
+    read: truth,
+    help: "Whether a start looks for Ollama, LM Studio, llama.cpp and vLLM at their usual ports on this machine.",
+  }),
   adminToken: option<string | null>({
     path: "server.adminToken",
     env: "SWITCHYARD_ADMIN_TOKEN",

@@ -6,6 +6,7 @@ import type { OperatorContext } from "../context.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
 import { CREDIT_ROUTES } from "./credits.ts";
+import { DISCOVERY_ROUTES } from "./discovery.ts";
 import { KEY_ROUTES } from "./keys.ts";
 import { LEDGER_ROUTES } from "./ledger.ts";
 import { MODEL_ROUTES } from "./models.ts";
@@ -30,6 +31,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...LEDGER_ROUTES,
   ...MODEL_ROUTES,
   ...PROVIDER_ROUTES,
+  ...DISCOVERY_ROUTES,
   ...PLAYGROUND_ROUTES,
   ...REPLAY_ROUTES,
   ...REQUEST_ROUTES,

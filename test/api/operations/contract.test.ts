@@ -29,6 +29,7 @@ const FILLERS = {
 
 /** Fields that pass their schema at the limit, and are refused further in for what they mean. */
 const MEANINGLESS: Readonly<Record<string, RegExp>> = {
+  "Discovery address maxLength": /is not an/,
   "SetUp email maxLength": /This link has already been used/,
   "InvitationToken token maxLength": /This link has already been used/,
   "ProviderTest model maxLength": /has no model/,
@@ -58,6 +59,7 @@ const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, pa
   NewProfile: async () => ["POST", "/api/profiles", { name: "p" }],
   TopUp: async () => ["POST", "/api/credits/topups", { amountUsd: "1" }],
   Adjustment: async () => ["POST", "/api/credits/adjustments", { amountUsd: "1" }],
+  Discovery: async () => ["POST", "/api/providers/discover", { address: "127.0.0.1:1" }],
   ProviderTest: async () => ["POST", "/api/providers/sandbox/test", {}],
   ReplayQuestion: async () => ["POST", "/api/profiles/replay", { profile: {} }],
   NewFeedback: async () => ["POST", "/api/requests/recorded/feedback", { tier: "LIGHT" }],
@@ -155,6 +157,7 @@ async function callTheRest(): Promise<void> {
   await call("POST", `/api/keys/${await newKey()}/reset-spend`);
   await call("POST", "/api/credits/adjustments", { amountUsd: "-1" });
   await call("POST", "/api/providers/sandbox/test", {});
+  await call("POST", "/api/providers/discover", { address: "127.0.0.1:1" });
   await call("POST", "/api/playground/run", { prompt: "Hi" });
   await operator.call("GET", "/api/session");
   const invited = await call("POST", "/api/invitations", { email: "owner@example.com" });

@@ -62,6 +62,7 @@ function launch({ folder, env = {} }: ProcessOptions, words: readonly string[]):
     stdio: ["pipe", "pipe", "pipe"],
     env: {
       PATH: process.env.PATH,
+      SWITCHYARD_DISCOVER_LOCAL: "false",
       PORT: "0",
       LOG_LEVEL: "error",
       SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,

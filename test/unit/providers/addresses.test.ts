@@ -13,6 +13,8 @@ it.each([
   [`${HOST}/v1`, undefined, undefined, "/chat/completions", "/v1/chat/completions"],
   [`${HOST}/v1/?tenant=a`, undefined, undefined, "/chat/completions", "/v1/chat/completions?tenant=a"],
   [`${HOST}/?tenant=a`, undefined, undefined, "/m:s?alt=sse", "/m:s?alt=sse&tenant=a"],
+  [HOST, "ollama", undefined, "/chat/completions", "/v1/chat/completions"],
+  [`${HOST}/v1/`, "ollama", undefined, "/models", "/v1/models"],
   [HOST, "azure", undefined, "/chat/completions", "/openai/v1/chat/completions"],
   [`${HOST}/openai`, "azure", undefined, "/responses", "/openai/v1/responses"],
   [`${HOST}/openai/v1`, "azure", undefined, "/embeddings", "/openai/v1/embeddings"],
