@@ -3,8 +3,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Db } from "../../src/core/db.ts";
 import type {
+  ChainLink,
   ConversationStore,
   JsonItem,
+  OwnedId,
   ResponseStore,
   ResponseUpkeepStore,
   StoredResponse,
@@ -78,27 +80,73 @@ await describeStores("responses", ({ url }) => {
   const ada = (id: string) => ({ accountId: "ada", id });
   const eve = (id: string) => ({ accountId: "eve", id });
 
+  /** The links as they are checked, and the ids of the items. */
+  async function chainOf(
+    name: OwnedId,
+    max = 10,
+  ): Promise<{ readonly links: readonly ChainLink[]; readonly texts: readonly (string | null)[] }> {
+    let links: readonly ChainLink[] = [];
+    const texts: (string | null)[] = [];
+    const check = (found: readonly ChainLink[]): void => {
+      links = found;
+    };
+    for await (const items of here.responses.chain(name, { max, check })) {
+      texts.push(...(items === null ? [null] : items.map(({ id }) => String(id))));
+    }
+    return { links, texts };
+  }
+
   test("a response comes back as it was stored, for its account only", async () => {
     await here.responses.insert(response("resp_1"), null);
     expect(await here.responses.find(ada("resp_1"))).toEqual(response("resp_1"));
     expect(await here.responses.find(eve("resp_1"))).toBeNull();
-    expect(await here.responses.chain(eve("resp_1"), 10)).toEqual([]);
+    expect(await chainOf(eve("resp_1"))).toEqual({ links: [], texts: [] });
     expect(await here.responses.items("eve", ["msg_resp_1_in"], MUCH)).toEqual(new Map());
     expect(await here.responses.remove(eve("resp_1"))).toBe(false);
     expect(await here.responses.find(ada("resp_1"))).not.toBeNull();
   });
 
-  test("a chain is read through its parents, newest first and bounded", async () => {
+  test("a chain is read through its parents, bounded, and opened only after its links were checked", async () => {
     await here.responses.insert(response("resp_a"), null);
     await here.responses.insert(response("resp_b", { parentId: "resp_a" }), null);
     await here.responses.insert(response("resp_c", { parentId: "resp_b" }), null);
-    const ids = async (max: number) => (await here.responses.chain(ada("resp_c"), max)).map(({ id }) => id);
-    expect(await ids(10)).toEqual(["resp_c", "resp_b", "resp_a"]);
-    expect(await ids(2)).toEqual(["resp_c", "resp_b"]);
+    const { links, texts } = await chainOf(ada("resp_c"));
+    expect(links.map(({ id }) => id)).toEqual(["resp_c", "resp_b", "resp_a"]);
+    expect(links[0]).toEqual({ id: "resp_c", parentId: "resp_b", status: "completed", bytes: expect.any(Number) });
+    expect(texts).toEqual(["resp_a", "resp_b", "resp_c"].flatMap((id) => [`msg_${id}_in`, `msg_${id}_out`]));
+    expect((await chainOf(ada("resp_c"), 2)).links.map(({ id }) => id)).toEqual(["resp_c", "resp_b"]);
+    // What cannot be opened is found only when it is opened.
+    await db.query("UPDATE responses SET content = 'nonsense' WHERE id = 'resp_a'");
+    const refuse = (): never => {
+      throw new Error("too large");
+    };
+    const refused = here.responses.chain(ada("resp_c"), { max: 10, check: refuse });
+    await expect(refused.next()).rejects.toThrow("too large");
+    expect(here.unreadable).toEqual([]);
+    expect((await chainOf(ada("resp_c"))).texts[0]).toBeNull();
+    expect(here.unreadable.splice(0)).toEqual([{ table: "responses", ...ada("resp_a") }]);
+  });
+
+  test("a long chain is read piece by piece, in its order", async () => {
+    const long = "x".repeat(1_500_000);
+    for (let turn = 0; turn < 6; turn += 1) {
+      const parentId = turn === 0 ? null : `resp_long${turn - 1}`;
+      const made = response(`resp_long${turn}`, { parentId });
+      const input = [message(`msg_long${turn}`, long)];
+      await here.responses.insert({ ...made, content: { ...made.content, input } }, null);
+    }
+    const { texts } = await chainOf(ada("resp_long5"));
+    expect(texts.filter((id) => id?.startsWith("msg_long"))).toEqual([0, 1, 2, 3, 4, 5].map((n) => `msg_long${n}`));
+  });
+
+  test("a chain with a deleted link ends there", async () => {
+    await here.responses.insert(response("resp_d"), null);
+    await here.responses.insert(response("resp_e", { parentId: "resp_d" }), null);
+    await here.responses.insert(response("resp_f", { parentId: "resp_e" }), null);
     // A deleted link leaves a chain that ends with a parent that is not there.
-    expect(await here.responses.remove(ada("resp_b"))).toBe(true);
-    expect(await here.responses.chain(ada("resp_c"), 10)).toMatchObject([{ id: "resp_c", parentId: "resp_b" }]);
-    expect(await here.responses.remove(ada("resp_b"))).toBe(false);
+    expect(await here.responses.remove(ada("resp_e"))).toBe(true);
+    expect((await chainOf(ada("resp_f"))).links).toMatchObject([{ id: "resp_f", parentId: "resp_e" }]);
+    expect(await here.responses.remove(ada("resp_e"))).toBe(false);
   });
 
   test("items are found by id, in responses and in conversations", async () => {
@@ -261,7 +309,7 @@ await describeStores("responses", ({ url }) => {
       `${content.slice(0, 20)}${content[20] === "A" ? "B" : "A"}${changed.slice(21)}`,
     ]);
     expect(await here.responses.find(ada("resp_tampered"))).toBeNull();
-    expect(await here.responses.chain(ada("resp_tampered"), 5)).toEqual([]);
+    expect((await chainOf(ada("resp_tampered"))).texts).toEqual([null]);
     expect(here.unreadable.map(({ id }) => id)).toEqual(["resp_moved", "resp_tampered", "resp_tampered"]);
   });
 });

@@ -38,14 +38,28 @@ export interface Addition {
   readonly items: readonly JsonItem[];
 }
 
+/** A response as its row shows it, without its content. */
+export interface ChainLink extends Pick<StoredResponse, "id" | "parentId" | "status"> {
+  readonly bytes: number;
+}
+
+/** At most `max` links are read, the newest first. */
+export interface ChainCheck {
+  readonly max: number;
+  check(links: readonly ChainLink[]): void;
+}
+
 export interface ResponseStore {
   /** Stores a response, and adds its items to a conversation in the same transaction. */
   insert(response: StoredResponse, addition: Addition | null): Promise<void>;
-  /** Ends a response in progress. False when it was cancelled, deleted or given up meanwhile: then nothing is written. */
+  /** Ends a response in progress. False when it was ended otherwise or deleted meanwhile: then nothing is written. */
   finish(response: StoredResponse, addition: Addition | null): Promise<boolean>;
   find(name: OwnedId): Promise<StoredResponse | null>;
-  /** A response and those before it, the newest first, at most `max` of them. */
-  chain(name: OwnedId, max: number): Promise<readonly StoredResponse[]>;
+  /**
+   * The items of a response and of those before it, response by response, the oldest first. `check` sees the links of the
+   * chain before one is opened, and may throw. Null stands for a response that cannot be opened.
+   */
+  chain(name: OwnedId, check: ChainCheck): AsyncGenerator<readonly JsonItem[] | null, void, void>;
   /** Marks a response in progress as cancelled. */
   cancel(name: OwnedId): Promise<void>;
   /** False when it does not exist. */

@@ -4,6 +4,7 @@
 import type { Cancellation } from "../../core/cancellation.ts";
 import type { OwnedId } from "../../core/responses/stored.ts";
 import type { Answer } from "../answer.ts";
+import type { BackgroundKeeper } from "./keep.ts";
 
 /** A response that this process works on. */
 export interface BackgroundRun {
@@ -38,6 +39,7 @@ export class EventFeed {
   #waiting: (() => void)[] = [];
 
   push(text: string): void {
+    if (text === "") return;
     this.#pieces.push(text);
     this.#wake();
   }
@@ -67,16 +69,26 @@ export class EventFeed {
 /** Reads an answer to its end, as its client would. Never rejects: what goes wrong is stored. */
 export async function drive(
   answered: Promise<Answer>,
-  { feed }: BackgroundRun,
-  keeper: { fail(error: unknown): Promise<void> },
+  { feed, cancellation }: BackgroundRun,
+  { keeper, isCutting }: DriveServices,
 ): Promise<void> {
+  // When the process stops, it is not the client that ends the call.
+  const fail = async (error: unknown): Promise<void> => {
+    const closing = await keeper.fail(error, cancellation.aborted && !isCutting());
+    feed?.push(closing);
+  };
   try {
     const answer = await answered;
     if (answer.kind === "stream") for await (const piece of answer.text) feed?.push(piece);
-    await keeper.fail(null);
+    await fail(null);
   } catch (error) {
-    await keeper.fail(error);
+    await fail(error);
   } finally {
     feed?.end();
   }
+}
+
+interface DriveServices {
+  readonly keeper: Pick<BackgroundKeeper, "fail">;
+  readonly isCutting: () => boolean;
 }

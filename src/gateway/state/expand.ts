@@ -2,9 +2,9 @@
 // it carries take their place in `input`. Routing, money and every provider then see the whole conversation.
 
 import { GatewayError } from "../../core/errors.ts";
-import type { JsonItem, StoredResponse } from "../../core/responses/stored.ts";
+import type { ChainLink, JsonItem, OwnedId } from "../../core/responses/stored.ts";
 import { sealedSummary, summaryMessage } from "../../formats/openai-responses/stored/compaction.ts";
-import { inputItems, isId, outputItems, referencedId } from "../../formats/openai-responses/stored/items.ts";
+import { inputItems, isId, referencedId } from "../../formats/openai-responses/stored/items.ts";
 import { isObject } from "../../formats/wire/fields.ts";
 import { type ParsedBody, scanBody, spliceFields } from "../../formats/wire/json-source.ts";
 import type { StateFields } from "./read-state.ts";
@@ -14,8 +14,10 @@ import type { StateServices } from "./services.ts";
 const CHAIN_MAX = 1_000;
 /** Read at once from a conversation; one with more items is too long for any model. */
 const ITEMS_MAX = 10_000;
-/** How much may be read, as a multiple of what a conversation may have. */
+/** How much may be read, as a multiple of what a conversation may have: a response is stored with all that it says. */
 const READ_FACTOR = 4;
+/** How much longer a conversation may be that is summarized: longer ones cannot come about, as they are not continued. */
+const SUMMARY_FACTOR = 4;
 
 /** A request with its history, and what of it is new. */
 export interface Expanded extends ParsedBody {
@@ -29,6 +31,8 @@ type ExpandServices = Pick<StateServices, "responses" | "conversations" | "compa
 export interface Continuation {
   readonly accountId: string;
   readonly fields: Pick<StateFields, "previousId" | "conversationId">;
+  /** The history is to be summarized, so it may be too long to be continued. */
+  readonly isSummarized?: boolean;
 }
 
 export async function expand(
@@ -39,7 +43,7 @@ export async function expand(
   if (!isReadable(parsed.body.input)) return { ...parsed, ownItems: [] };
   const given = inputItems(parsed.body.input);
   const { ownItems, items } = await gather(given, continuation, services);
-  const input = await openSummaries(items, continuation.accountId, services);
+  const input = await openSummaries(items, continuation, services);
   // Nothing of it uses state: the client's own bytes go on.
   if (input === given) return { ...parsed, ownItems };
   const { source } = scanBody(spliceFields(parsed.source, new Map([["input", JSON.stringify(input)]])));
@@ -49,18 +53,33 @@ export async function expand(
 /** Everything that was said, summaries still sealed. The list itself when the request uses no state. */
 export async function gather(
   given: readonly JsonItem[],
-  { accountId, fields }: Continuation,
+  continuation: Continuation,
   services: ExpandServices,
 ): Promise<{ readonly ownItems: readonly JsonItem[]; readonly items: readonly JsonItem[] }> {
-  const ownItems = await resolveReferences(given, accountId, services);
-  const history = await historyOf(accountId, fields, services);
+  const limits = limitsOf(continuation, services);
+  const ownItems = await resolveReferences(given, continuation.accountId, services);
+  const size = new SizeCheck(limits);
+  const history = await historyOf(continuation, { limits, size }, services);
   if (history.length === 0) {
-    if (ownItems !== given) checkSize(ownItems, services);
+    if (ownItems !== given) size.add(ownItems);
     return { ownItems, items: ownItems };
   }
-  const items = [...history, ...ownItems];
-  checkSize(items, services);
-  return { ownItems, items };
+  size.add(ownItems);
+  return { ownItems, items: [...history, ...ownItems] };
+}
+
+interface HistoryLimits {
+  readonly responses: number;
+  readonly items: number;
+  readonly bytes: number;
+}
+
+function limitsOf(
+  { isSummarized = false }: Pick<Continuation, "isSummarized">,
+  { conversationBytes }: Pick<StateServices, "conversationBytes">,
+): HistoryLimits {
+  const factor = isSummarized ? SUMMARY_FACTOR : 1;
+  return { responses: CHAIN_MAX * factor, items: ITEMS_MAX * factor, bytes: conversationBytes * factor };
 }
 
 /** Whatever else it is, the codec refuses. */
@@ -68,38 +87,62 @@ function isReadable(input: unknown): boolean {
   return (input ?? null) === null || typeof input === "string" || (Array.isArray(input) && input.every(isObject));
 }
 
+interface HistoryBounds {
+  readonly limits: HistoryLimits;
+  readonly size: SizeCheck;
+}
+
 /** What came before the request; empty for one that continues nothing. */
 async function historyOf(
-  accountId: string,
-  { previousId, conversationId }: Pick<StateFields, "previousId" | "conversationId">,
+  { accountId, fields: { previousId, conversationId } }: Continuation,
+  bounds: HistoryBounds,
   services: ExpandServices,
 ): Promise<readonly JsonItem[]> {
   if (previousId !== null) {
     if (!isId(previousId)) throw previousNotFound(previousId);
-    return chainItems(accountId, previousId, services);
+    return chainItems({ accountId, id: previousId }, bounds, services);
   }
   if (conversationId === null) return [];
   if (!isId(conversationId)) throw conversationNotFound(conversationId);
-  const page = { after: null, isNewestFirst: false, limit: ITEMS_MAX + 1 };
+  const { limits, size } = bounds;
+  const page = { after: null, isNewestFirst: false, limit: limits.items + 1 };
   const items = await services.conversations.list({ accountId, id: conversationId }, page);
   if (items === null) throw conversationNotFound(conversationId);
-  if (items.length > ITEMS_MAX) throw tooLarge(services);
+  if (items.length > limits.items) throw tooLarge(limits);
+  size.add(items);
   return items;
 }
 
-async function chainItems(accountId: string, id: string, { responses }: ExpandServices): Promise<readonly JsonItem[]> {
-  const chain = await responses.chain({ accountId, id }, CHAIN_MAX);
-  const oldest = chain.at(-1);
+/** Opened piece by piece, and only after the rows have shown that it is worth it. */
+async function chainItems(
+  name: OwnedId,
+  { limits, size }: HistoryBounds,
+  { responses }: ExpandServices,
+): Promise<readonly JsonItem[]> {
+  const items: JsonItem[] = [];
+  const check = (links: readonly ChainLink[]): void => checkChain(name.id, links, limits);
+  for await (const found of responses.chain(name, { max: limits.responses, check })) {
+    if (found === null) throw previousNotFound(name.id);
+    size.add(found);
+    items.push(...found);
+  }
+  return items;
+}
+
+/** The links are the newest first. */
+function checkChain(id: string, links: readonly ChainLink[], limits: HistoryLimits): void {
+  const oldest = links.at(-1);
   if (oldest === undefined) throw previousNotFound(id);
-  if (chain.length === CHAIN_MAX && oldest.parentId !== null) {
-    const message = `The conversation has more than ${CHAIN_MAX} responses. Compact it with POST /v1/responses/compact.`;
+  if (links.length === limits.responses && oldest.parentId !== null) {
+    const message = `The conversation has more than ${limits.responses} responses. Compact it with POST /v1/responses/compact.`;
     throw new GatewayError("badRequest", message, { code: "conversation_too_long", param: "previous_response_id" });
   }
   // A response in the middle was deleted or has expired. To leave it out would change what was said.
   if (oldest.parentId !== null) throw previousNotFound(oldest.parentId);
-  const unfinished = chain.find(({ status }) => status !== "completed" && status !== "incomplete");
+  const unfinished = links.find(({ status }) => status !== "completed" && status !== "incomplete");
   if (unfinished !== undefined) throw notCompleted(unfinished);
-  return chain.toReversed().flatMap(({ content }) => [...content.input, ...outputItems(content.response)]);
+  const bytes = links.reduce((sum, link) => sum + link.bytes, 0);
+  if (bytes > limits.bytes * READ_FACTOR) throw tooLarge(limits);
 }
 
 /** The same list when it has no references. */
@@ -113,7 +156,7 @@ export async function resolveReferences(
   // A response that holds one of them is read whole.
   const maxBytes = services.conversationBytes * READ_FACTOR;
   const found = await services.responses.items(accountId, [...new Set(ids.filter(isId))], maxBytes);
-  if (found === null) throw tooLarge(services);
+  if (found === null) throw tooLarge(limitsOf({}, services));
   return items.map((item) => {
     const id = referencedId(item);
     const resolved = id === null ? item : found.get(id);
@@ -125,15 +168,16 @@ export async function resolveReferences(
 /** The same list when it has no summaries of ours. */
 export async function openSummaries(
   items: readonly JsonItem[],
-  accountId: string,
+  continuation: Continuation,
   services: Pick<StateServices, "compactions" | "conversationBytes">,
 ): Promise<readonly JsonItem[]> {
   const sealed = new Set(items.flatMap((item) => sealedSummary(item) ?? []));
   if (sealed.size === 0) return items;
   const opened = new Map<string | null, JsonItem>();
-  for (const text of sealed) opened.set(text, summaryMessage(await openSummary(text, accountId, services)));
+  for (const text of sealed)
+    opened.set(text, summaryMessage(await openSummary(text, continuation.accountId, services)));
   const shown = items.map((item) => opened.get(sealedSummary(item)) ?? item);
-  checkSize(shown, services);
+  new SizeCheck(limitsOf(continuation, services)).add(shown);
   return shown;
 }
 
@@ -148,15 +192,23 @@ function openSummary(
   });
 }
 
-/** Before they are written in one text: a request of a few bytes may name one item thousands of times. */
-function checkSize(items: readonly JsonItem[], services: Pick<StateServices, "conversationBytes">): void {
-  const sizes = new Map<JsonItem, number>();
-  let bytes = 0;
-  for (const item of items) {
-    const size = sizes.get(item) ?? Buffer.byteLength(JSON.stringify(item));
-    sizes.set(item, size);
-    bytes += size;
-    if (bytes > services.conversationBytes) throw tooLarge(services);
+/** Counts items before they are written in one text: a request of a few bytes may name one thousands of times. */
+class SizeCheck {
+  readonly #limits: HistoryLimits;
+  readonly #sizes = new Map<JsonItem, number>();
+  #bytes = 0;
+
+  constructor(limits: HistoryLimits) {
+    this.#limits = limits;
+  }
+
+  add(items: readonly JsonItem[]): void {
+    for (const item of items) {
+      const size = this.#sizes.get(item) ?? Buffer.byteLength(JSON.stringify(item));
+      this.#sizes.set(item, size);
+      this.#bytes += size;
+      if (this.#bytes > this.#limits.bytes) throw tooLarge(this.#limits);
+    }
   }
 }
 
@@ -167,7 +219,7 @@ function previousNotFound(id: string): GatewayError {
   });
 }
 
-function notCompleted({ id, status }: StoredResponse): GatewayError {
+function notCompleted({ id, status }: ChainLink): GatewayError {
   return new GatewayError("badRequest", `Response '${id}' cannot be continued: its status is ${status}.`, {
     code: "previous_response_not_completed",
     param: "previous_response_id",
@@ -183,7 +235,12 @@ function itemNotFound(id: string): GatewayError {
   return new GatewayError("notFound", message, { code: "item_not_found", param: "input" });
 }
 
-export function tooLarge({ conversationBytes }: Pick<StateServices, "conversationBytes">): GatewayError {
-  const message = `The conversation is longer than ${conversationBytes} bytes or ${ITEMS_MAX} items. Compact it with POST /v1/responses/compact.`;
+function tooLarge({ bytes, items }: HistoryLimits): GatewayError {
+  const message = `The conversation is longer than ${bytes} bytes or ${items} items. Compact it with POST /v1/responses/compact.`;
   return new GatewayError("badRequest", message, { code: "conversation_too_large", param: "input" });
+}
+
+/** For what would be added to a conversation that is full. */
+export function conversationFull(services: Pick<StateServices, "conversationBytes">): GatewayError {
+  return tooLarge(limitsOf({}, services));
 }

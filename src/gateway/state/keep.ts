@@ -6,6 +6,7 @@ import type { Addition, JsonItem, ResponseStatus, StoredResponse } from "../../c
 import type { StreamWriter } from "../../formats/format.ts";
 import { lastResponse, unstoredEvents, visibleEvents } from "../../formats/openai-responses/stored/events.ts";
 import { outputItems, storedItems, visibleResponse } from "../../formats/openai-responses/stored/items.ts";
+import { closingEvents } from "../../formats/openai-responses/stored/replay.ts";
 import type { CallState } from "../call.ts";
 import type { StateFields } from "./read-state.ts";
 import type { StateServices } from "./services.ts";
@@ -26,8 +27,8 @@ export interface KeepTerms {
 export interface BackgroundKeeper extends CallState {
   /** Stores the response in progress. What is kept later waits for it. */
   begin(response: JsonItem): Promise<void>;
-  /** Ends a response that did not come to its own end. Does nothing after one that did. */
-  fail(error: unknown): Promise<void>;
+  /** Ends a response that did not come to its own end, and returns the events that end its stream. */
+  fail(error: unknown, isCancelled: boolean): Promise<string>;
 }
 
 export function createKeeper(terms: KeepTerms, services: StateServices): BackgroundKeeper {
@@ -80,9 +81,15 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
       begun = { response, stored: services.responses.insert(stored, null) };
       return begun.stored;
     },
-    async fail(error) {
-      if (isOver || begun === null) return;
-      await keep({ ...begun.response, status: "failed", error: toError(failure ?? error) }, "failed");
+    async fail(error, isCancelled) {
+      if (isOver || begun === null) return "";
+      const status = isCancelled && failure === null ? "cancelled" : "failed";
+      const ended = { ...begun.response, status, error: status === "failed" ? toError(failure ?? error) : null };
+      // A stream that broke has ended already, with the error that was noted.
+      const closing = keepsEvents && failure === null ? closingEvents(ended, events) : "";
+      events += closing;
+      await keep(ended, status);
+      return closing;
     },
   };
 }
@@ -150,9 +157,9 @@ function endOf({ status }: JsonItem): ResponseStatus {
   return status === "incomplete" ? "incomplete" : "completed";
 }
 
-/** A response that failed adds nothing to its conversation. */
+/** A response that failed or was cancelled adds nothing to its conversation. */
 function additionOf({ conversationId }: StateFields, { status, content }: StoredResponse): Addition | null {
-  if (conversationId === null || status === "failed") return null;
+  if (conversationId === null || status === "failed" || status === "cancelled") return null;
   return { conversationId, items: [...content.input, ...outputItems(content.response)] };
 }
 

@@ -50,8 +50,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The route as it is recorded, where the router needs another pattern. */
     label?: string;
-    /** Whether it ends requests of its key that run, so that it waits for none of their places. */
-    endsWork?: boolean;
+    /** Whether it is about requests of its key that may hold all its places: then it needs none itself. */
+    needsNoPlace?: boolean;
   }
 }
 

@@ -23,7 +23,7 @@ export function createKeyAdmission(context: KeyAdmissionContext): AdmitRequest {
   const inFlight = new InFlightByKey(context.settings.limits.inFlightPerKey);
   const takePlace = (request: FastifyRequest, reply: FastifyReply): void => {
     const { caller, routeOptions } = request;
-    if (routeOptions.config.endsWork === true) return;
+    if (routeOptions.config.needsNoPlace === true && !isFollowing(request)) return;
     const leave = caller === null ? null : inFlight.enter(caller.key.id);
     if (leave === null) {
       context.metrics.shed("key_in_flight");
@@ -37,6 +37,11 @@ export function createKeyAdmission(context: KeyAdmissionContext): AdmitRequest {
     takePlace(request, reply);
     return undefined;
   };
+}
+
+/** A stream stays open as long as the response that it follows runs. */
+function isFollowing({ query }: FastifyRequest): boolean {
+  return (query as { readonly stream?: unknown }).stream === "true";
 }
 
 /**

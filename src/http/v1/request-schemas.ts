@@ -183,6 +183,8 @@ const ResponsesTool = Type.Union([
   otherType("function", "custom", "namespace"),
 ]);
 
+const Conversation = optional(Type.Union([AnyText, Type.Object({ id: AnyText })]));
+
 export const ResponsesRequestSchema = named(
   "ResponsesRequest",
   {
@@ -209,7 +211,7 @@ export const ResponsesRequestSchema = named(
     store: optional(Flag),
     background: optional(Flag),
     previous_response_id: optional(AnyText),
-    conversation: optional(Type.Union([AnyText, Type.Object({ id: AnyText })])),
+    conversation: Conversation,
     ...controls,
   },
   { ...open, allOf: PROFILE_NEEDS },
@@ -223,6 +225,7 @@ export const CompactRequestSchema = named(
     input: optional(Type.Union([AnyText, Type.Array(InputItem)])),
     instructions: optional(AnyText),
     previous_response_id: optional(AnyText),
+    conversation: Conversation,
     ...controls,
   },
   { ...open, allOf: PROFILE_NEEDS },

@@ -2,6 +2,7 @@
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import type {
+  ChainLink,
   JsonItem,
   ResponseContent,
   ResponseStatus,
@@ -14,6 +15,17 @@ import { readItems } from "./conversation-items.ts";
 
 const COLUMNS = "r.account_id, r.id, r.parent_id, r.status, r.is_background, r.content, r.created_at";
 
+/** Contents read and opened at once. */
+const SLICE_BYTES = 4 * 1024 * 1024;
+
+const CHAIN = `WITH RECURSIVE chain (id, parent_id, status, bytes, depth) AS (
+    SELECT id, parent_id, status, bytes, 1 FROM responses WHERE account_id = $1 AND id = $2
+    UNION ALL
+    SELECT p.id, p.parent_id, p.status, p.bytes, c.depth + 1 FROM chain c
+      JOIN responses p ON p.account_id = $1 AND p.id = c.parent_id WHERE c.depth < $3
+  )
+  SELECT id, parent_id, status, bytes FROM chain ORDER BY depth`;
+
 export function createResponseReader(db: Db, sealed: SealedContent): Pick<ResponseStore, "find" | "chain" | "items"> {
   async function opened(rows: readonly SqlRow[]): Promise<readonly (StoredResponse | null)[]> {
     return Promise.all(rows.map((row) => toResponse(row, sealed)));
@@ -25,20 +37,26 @@ export function createResponseReader(db: Db, sealed: SealedContent): Pick<Respon
       const [row] = await db.query(sql, [accountId, id]);
       return row === undefined ? null : toResponse(row, sealed);
     },
-    async chain({ accountId, id }, max) {
-      const rows = await db.query(
-        `WITH RECURSIVE chain (id, parent_id, depth) AS (
-           SELECT id, parent_id, 1 FROM responses WHERE account_id = $1 AND id = $2
-           UNION ALL
-           SELECT p.id, p.parent_id, c.depth + 1 FROM chain c
-             JOIN responses p ON p.account_id = $1 AND p.id = c.parent_id WHERE c.depth < $3
-         )
-         SELECT ${COLUMNS} FROM chain c JOIN responses r ON r.account_id = $1 AND r.id = c.id ORDER BY c.depth`,
-        [accountId, id, max],
-      );
-      const found = await opened(rows);
-      const gap = found.indexOf(null);
-      return found.slice(0, gap < 0 ? found.length : gap) as StoredResponse[];
+    async *chain({ accountId, id }, { max, check }) {
+      const links = (await db.query(CHAIN, [accountId, id, max])).map(toLink);
+      check(links);
+      for (const slice of slicesOf(links.toReversed())) {
+        const rows = await db.query(
+          `SELECT ${COLUMNS} FROM responses r WHERE r.account_id = $1 AND ${inListSql(db.kind, "r.id", "$2")}`,
+          [
+            accountId,
+            listValue(
+              db.kind,
+              slice.map((link) => link.id),
+            ),
+          ],
+        );
+        const found = new Map((await opened(rows)).map((response) => [response?.id, response]));
+        for (const link of slice) {
+          const response = found.get(link.id) ?? null;
+          yield response === null ? null : itemsOf(response.content);
+        }
+      }
     },
     async items(accountId, ids, maxBytes) {
       const found = new Map<string, JsonItem>();
@@ -64,6 +82,30 @@ export function createResponseReader(db: Db, sealed: SealedContent): Pick<Respon
       return found;
     },
   };
+}
+
+function toLink({ id, parent_id, status, bytes }: SqlRow): ChainLink {
+  return {
+    id: String(id),
+    parentId: parent_id === null ? null : String(parent_id),
+    status: status as ResponseStatus,
+    bytes: Number(bytes),
+  };
+}
+
+/** Each with at least one response. */
+function slicesOf(links: readonly ChainLink[]): readonly (readonly ChainLink[])[] {
+  const slices: ChainLink[][] = [];
+  let room = 0;
+  for (const link of links) {
+    if (link.bytes > room) {
+      slices.push([]);
+      room = SLICE_BYTES;
+    }
+    slices.at(-1)?.push(link);
+    room -= link.bytes;
+  }
+  return slices;
 }
 
 function bytesOf(rows: readonly SqlRow[]): number {

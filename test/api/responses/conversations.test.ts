@@ -153,6 +153,41 @@ describe("compaction", () => {
     });
   });
 
+  it("takes conversations that are too large to be continued, and cuts what no model can read", async () => {
+    const { id } = await client.conversations.create();
+    const long = `BEGIN ${"lorem ipsum ".repeat(90_000)} END`;
+    await client.conversations.items.create(id, { items: [user("The word is swordfish."), user(long)] });
+    const refused = client.responses.create({ ...on("alpha"), conversation: id, input: "Hi" });
+    await expect(refused).rejects.toMatchObject({ status: 400, code: "conversation_too_large" });
+    mixed.openai.once("alpha-1", answers("The word is swordfish."));
+    const body = { ...on("alpha"), conversation: id };
+    const response = await mixed.gateway.post("/v1/responses/compact", body);
+    expect(response.status).toBe(200);
+    const asked = JSON.stringify(mixed.openai.requests.at(-1)?.body.messages);
+    for (const words of ["swordfish", "BEGIN", "characters are left out", "END"]) expect(asked).toContain(words);
+    const { output } = (await response.json()) as { output: OpenAI.Responses.ResponseInput };
+    // The long message does not fit beside the summary.
+    expect(JSON.stringify(output)).not.toContain("BEGIN");
+    mixed.openai.once("alpha-1", answers("swordfish"));
+    const next = await client.responses.create({ ...on("alpha"), input: [...output, user("The word?")] });
+    expect(next.output_text).toBe("swordfish");
+  });
+
+  it("leaves out the oldest entries where even short ones do not fit", async () => {
+    const { id } = await client.conversations.create();
+    for (const word of ["oldest", "middle", "newest"]) {
+      const items = Array.from({ length: 20 }, () => user(`${word} ${"x y ".repeat(4_900)}`));
+      await client.conversations.items.create(id, { items });
+    }
+    mixed.openai.once("alpha-1", answers("A summary."));
+    const body = { ...on("alpha"), conversation: id };
+    expect((await mixed.gateway.post("/v1/responses/compact", body)).status).toBe(200);
+    const asked = JSON.stringify(mixed.openai.requests.at(-1)?.body.messages);
+    expect(asked).toMatch(/\[\d+ earlier entries are left out\]/);
+    expect(asked).toContain("newest");
+    expect(asked).not.toContain("oldest");
+  });
+
   it("is charged and logged like any other call, and needs something to compact", async () => {
     const balance = async () =>
       ((await (await mixed.gateway.api("GET", "/api/credits")).json()) as { postedUsd: string }).postedUsd;

@@ -12,7 +12,12 @@ import {
   responseEvents,
   streamsResponse,
 } from "../../support/providers/fake-responses.ts";
-import { readResponseEvents } from "../../support/providers/responses.ts";
+import {
+  outputText,
+  type ResponseObject,
+  readResponseEvents,
+  responseEventsIn,
+} from "../../support/providers/responses.ts";
 import { direct, type ResponsesGateway, startResponsesGateway } from "./provider-gateway.ts";
 
 let lab: ResponsesGateway;
@@ -133,6 +138,54 @@ describe("the answer", () => {
         response: { id: "resp_fake", model: "pro", status: "failed", error: { code: "server_error" } },
       },
     ]);
+  });
+});
+
+describe("a stored answer", () => {
+  const ITEMS = [reasoning(["Hm."], "gA+/=="), message("caf\u00e9")];
+  const got = async (path: string): Promise<Record<string, unknown>> =>
+    (await (await lab.gateway.get(path)).json()) as Record<string, unknown>;
+
+  it.each([false, true])("has our id, hides what is sealed, and is continued with it, stream %s", async (stream) => {
+    lab.responses.on("*", respondsItems(ITEMS));
+    const answer = await post({ ...direct("pro"), input: "One", stream });
+    const first = (
+      stream ? (await readResponseEvents(answer)).at(-1)?.response : await answer.json()
+    ) as ResponseObject;
+    expect(first).toMatchObject({ store: true, model: "pro", status: "completed" });
+    expect(first.id).toMatch(/^resp_[0-9a-f]{48}$/);
+    expect(outputText(first)).toBe("caf\u00e9");
+    expect(JSON.stringify(first)).not.toContain("gA+/==");
+    expect(await got(`/v1/responses/${first.id}`)).toEqual(first);
+    const shown = await got(`/v1/responses/${first.id}?include[]=reasoning.encrypted_content`);
+    expect(shown.output).toMatchObject([{ type: "reasoning", encrypted_content: "gA+/==" }, { type: "message" }]);
+
+    const next = await post({ ...direct("pro"), input: "Two", previous_response_id: first.id });
+    expect(next.status).toBe(200);
+    const sent = lab.responses.requests.at(-1)?.body;
+    expect(sent).not.toHaveProperty("previous_response_id");
+    expect(sent?.store).toBe(false);
+    expect(sent?.input).toMatchObject([
+      { role: "user" },
+      { type: "reasoning", encrypted_content: "gA+/==" },
+      { type: "message", role: "assistant" },
+      { role: "user" },
+    ]);
+    // Another vendor's model goes on with the words alone.
+    expect((await post({ ...direct("alpha"), input: "Three", previous_response_id: first.id })).status).toBe(200);
+    expect(JSON.stringify(lab.chat.requests.at(-1)?.body)).not.toContain("gA+/==");
+  });
+
+  it("of the background is the provider's stream, picked up where it was left", async () => {
+    lab.responses.on("*", respondsItems(ITEMS));
+    const events = await readResponseEvents(
+      await post({ ...direct("pro"), input: "One", stream: true, background: true }),
+    );
+    const last = events.at(-1)?.response as ResponseObject | undefined;
+    const id = String(last?.id);
+    const replay = await lab.gateway.get(`/v1/responses/${id}?stream=true`);
+    expect(responseEventsIn(await replay.text())).toEqual(events);
+    expect(await got(`/v1/responses/${id}`)).toMatchObject({ id, status: "completed", background: true });
   });
 });
 

@@ -97,13 +97,18 @@ it("an Idempotency-Key used for a summary brings back no response", async () => 
   await expectError(await post("/v1/responses", body, headers), { status: 422, code: "idempotency_key_reused" });
 });
 
-it("a key whose places are all taken by background responses can still end one", async () => {
+it("a key whose places are all taken by background responses can still read one and end it", async () => {
   const small = await startMixed({ env: { SWITCHYARD_IN_FLIGHT_PER_KEY: "1" } });
   try {
     small.openai.on("*", hangs);
     const body = { ...ON_ALPHA, input: "Never ends", background: true };
     const { id } = (await (await small.gateway.post("/v1/responses", body)).json()) as { id: string };
     await expectError(await small.gateway.post("/v1/responses", body), { status: 429, code: "too_many_in_flight" });
+    expect(await (await small.gateway.get(`/v1/responses/${id}`)).json()).toMatchObject({ status: "in_progress" });
+    expect((await small.gateway.get(`/v1/responses/${id}/input_items`)).status).toBe(200);
+    // A stream would stay open.
+    const followed = await small.gateway.get(`/v1/responses/${id}?stream=true`);
+    await expectError(followed, { status: 429, code: "too_many_in_flight" });
     const cancelled = await small.gateway.post(`/v1/responses/${id}/cancel`, {});
     expect(await cancelled.json()).toMatchObject({ id, status: "cancelled" });
   } finally {

@@ -29,29 +29,55 @@ const ASK = [
   "Write in the language of the conversation. Write the summary only.",
 ].join(" ");
 
+/** Whether texts, together, are few enough for the model. */
+type Fits = (texts: readonly string[]) => boolean;
+
 /** The request for the summary. Routing controls and the model are those of the client's request. */
-export function summaryRequest(body: JsonObject, history: readonly JsonItem[]): JsonObject {
+export function summaryRequest(body: JsonObject, history: readonly JsonItem[], fits: Fits): JsonObject {
   const controls = Object.entries(body).filter(([name]) => name === "model" || name.startsWith("service_"));
   const instructions =
     typeof body.instructions === "string" ? `\n\nThe assistant's instructions: ${body.instructions}` : "";
   return {
     ...Object.fromEntries(controls),
     instructions: ASK,
-    input: `Summarize this conversation.${instructions}\n\n<conversation>\n${transcript(history)}\n</conversation>`,
+    input: `Summarize this conversation.${instructions}\n\n<conversation>\n${transcript(history, fits)}\n</conversation>`,
     store: false,
   };
 }
 
-/** The messages of the user, which a compaction keeps as they are. */
-export function userMessages(items: readonly JsonItem[]): readonly JsonItem[] {
-  return items.filter(({ type, role }) => role === "user" && (type ?? "message") === "message");
+/** The newest messages of the user, which a compaction keeps as they are, up to so many bytes. */
+export function userMessages(items: readonly JsonItem[], maxBytes: number): readonly JsonItem[] {
+  const messages = items.filter(({ type, role }) => role === "user" && (type ?? "message") === "message");
+  let bytes = 0;
+  const firstKept = messages.findLastIndex((message) => {
+    bytes += Buffer.byteLength(JSON.stringify(message));
+    return bytes > maxBytes;
+  });
+  return messages.slice(firstKept + 1);
 }
 
-function transcript(items: readonly JsonItem[]): string {
-  return items
-    .map(lineOf)
-    .filter((line) => line !== "")
-    .join("\n\n");
+/** In a conversation that no model can read whole, an entry is cut to this length. */
+const CUT_CHARS = 20_000;
+
+/** Everything that was said. Where it does not fit, long entries lose their middle, and then the oldest are left out. */
+function transcript(items: readonly JsonItem[], fits: Fits): string {
+  const lines = items.map(lineOf).filter((line) => line !== "");
+  if (fits(lines)) return lines.join("\n\n");
+  const cut = lines.map(withoutMiddle);
+  let low = 0;
+  for (let high = cut.length; low < high; ) {
+    const middle = Math.floor((low + high) / 2);
+    if (fits(cut.slice(middle))) high = middle;
+    else low = middle + 1;
+  }
+  const note = low === 0 ? [] : [`[${low} earlier entries are left out]`];
+  return [...note, ...cut.slice(low)].join("\n\n");
+}
+
+function withoutMiddle(line: string): string {
+  if (line.length <= CUT_CHARS) return line;
+  const left = line.length - CUT_CHARS;
+  return `${line.slice(0, CUT_CHARS / 2)}\n[${left} characters are left out]\n${line.slice(-CUT_CHARS / 2)}`;
 }
 
 function lineOf(item: JsonItem): string {

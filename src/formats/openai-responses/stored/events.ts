@@ -34,6 +34,13 @@ export function lastResponse(text: string): JsonItem | null {
   return isObject(response) ? response : null;
 }
 
+/** The number of the last event; -1 where there is none. */
+export function lastNumber(text: string): number {
+  const last = blocksOf(text).at(-1);
+  const number = last === undefined ? null : readEvent(last)?.sequence_number;
+  return typeof number === "number" ? number : -1;
+}
+
 /** The events after the one with this number. Pings have none and are left out. */
 export function eventsAfter(text: string, startingAfter: number): string {
   if (startingAfter < 0) return text;

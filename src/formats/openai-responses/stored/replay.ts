@@ -2,29 +2,47 @@
 
 import type { JsonItem } from "../../../core/responses/stored.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
-import { eventText } from "./events.ts";
+import { eventText, lastNumber } from "./events.ts";
 import { outputItems } from "./items.ts";
 
 /** The events after the one with this number; all of them for -1. */
 export function replayEvents(response: JsonItem, startingAfter: number): string {
-  const status = String(response.status);
-  const opening = {
-    ...response,
-    status: "in_progress",
-    output: [],
-    usage: null,
-    error: null,
-    incomplete_details: null,
-  };
   const events: JsonObject[] = [
+    ...openingEvents(response),
+    ...outputItems(response).flatMap(itemEvents),
+    { type: endingOf(response.status), response },
+  ];
+  return numbered(events, 0)
+    .filter((_, number) => number > startingAfter)
+    .join("");
+}
+
+/** What ends a stream that did not come to its own end. `sent` is what it had so far. */
+export function closingEvents(response: JsonItem, sent: string): string {
+  const { error, status } = response;
+  const opened: JsonObject[] = sent === "" ? openingEvents(response) : [];
+  const told: JsonObject[] = isObject(error)
+    ? [{ type: "error", error: { type: "server_error", param: null, ...error } }]
+    : [];
+  const events = [...opened, ...told, { type: endingOf(status), response }];
+  return numbered(events, lastNumber(sent) + 1).join("");
+}
+
+function numbered(events: readonly JsonObject[], from: number): readonly string[] {
+  return events.map((event, index) => eventText({ ...event, sequence_number: from + index }));
+}
+
+function openingEvents(response: JsonItem): JsonObject[] {
+  const begun = { status: "in_progress", output: [], usage: null, error: null, incomplete_details: null };
+  const opening = { ...response, ...begun };
+  return [
     { type: "response.created", response: opening },
     { type: "response.in_progress", response: opening },
-    ...outputItems(response).flatMap(itemEvents),
-    { type: ENDINGS[status] ?? "response.completed", response },
   ];
-  return events
-    .map((event, number) => (number > startingAfter ? eventText({ ...event, sequence_number: number }) : ""))
-    .join("");
+}
+
+function endingOf(status: unknown): string {
+  return ENDINGS[String(status)] ?? "response.completed";
 }
 
 /** A cancelled response has no event of its own. */

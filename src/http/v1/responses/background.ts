@@ -34,7 +34,8 @@ export async function answerInBackground(exchange: BackgroundExchange, edge: Cal
   });
   const signal = run.cancellation;
   const answered = complete(exchange, { signal, observer: observing(recording, hold) }, edge);
-  const over = drive(answered, run, keeper).finally(() => {
+  const { isCutting } = edge.openCalls;
+  const over = drive(answered, run, { keeper, isCutting }).finally(() => {
     edge.state.runs.end(run);
     recording.callOver();
     done();

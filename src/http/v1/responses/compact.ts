@@ -2,22 +2,32 @@
 // It is an ordinary call: routed, reserved and charged as any other.
 
 import type { FastifyReply } from "fastify";
+import { NO_CONSTRAINTS } from "../../../core/decision.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import type { JsonItem } from "../../../core/responses/stored.ts";
 import type { CallFormat } from "../../../formats/format.ts";
 import { compactionItem, summaryRequest, userMessages } from "../../../formats/openai-responses/stored/compaction.ts";
 import { inputItems, outputItems, storedItems } from "../../../formats/openai-responses/stored/items.ts";
-import { invalid, isObject } from "../../../formats/wire/fields.ts";
+import { readControls } from "../../../formats/service/controls.ts";
+import { invalid, isObject, type JsonObject } from "../../../formats/wire/fields.ts";
 import { parseBody } from "../../../formats/wire/json-source.ts";
 import type { Answer } from "../../../gateway/answer.ts";
+import type { Caller } from "../../../gateway/call.ts";
 import { gather, openSummaries } from "../../../gateway/state/expand.ts";
 import { responseIdOf } from "../../../gateway/state/keep.ts";
 import { readState } from "../../../gateway/state/read-state.ts";
+import { estimateTextsTokens } from "../../../routing/cost.ts";
+import { controlsUnder, offeredModels } from "../../../routing/direct.ts";
 import type { CallContext } from "../../context.ts";
 import { chargeAdded, parsedBodyOf } from "../../exchange/body.ts";
 import { answerRequest, type HttpExchange } from "../completion.ts";
 import { callerOf } from "../key-admission.ts";
 import { newAnswerId, readParsed } from "./create.ts";
+
+/** Part of a model's context window that a history may fill. The rest is for instructions, summary and estimation errors. */
+const HISTORY_RATIO = 0.7;
+/** Part of what a conversation may have that the user's own messages may take up after it. */
+const KEPT_RATIO = 0.25;
 
 export async function compact(
   format: CallFormat,
@@ -26,13 +36,14 @@ export async function compact(
 ): Promise<FastifyReply> {
   const sent = await parsedBodyOf(request);
   const { accountId } = callerOf(request).key;
-  const { previousId } = readState(sent.body);
-  const fields = { previousId, conversationId: null };
-  const { items } = await gather(readInput(sent.body.input), { accountId, fields }, edge.state);
+  const continuation = { accountId, fields: readState(sent.body), isSummarized: true };
+  const { items } = await gather(readInput(sent.body.input), continuation, edge.state);
   if (items.length === 0)
-    throw invalid("input", "There is nothing to compact: send 'input' or 'previous_response_id'.");
-  const opened = await openSummaries(items, accountId, edge.state);
-  const asked = parseBody(Buffer.from(JSON.stringify(summaryRequest(sent.body, opened))));
+    throw invalid("input", "There is nothing to compact: send 'input', 'previous_response_id' or 'conversation'.");
+  const opened = await openSummaries(items, continuation, edge.state);
+  const room = roomFor(sent.body, callerOf(request), edge);
+  const fits = (texts: readonly string[]): boolean => estimateTextsTokens(texts) <= room;
+  const asked = parseBody(Buffer.from(JSON.stringify(summaryRequest(sent.body, opened, fits))));
   chargeAdded(request, asked.source, sent.source);
   const clientRequest = readParsed(format, request, asked);
   // An Idempotency-Key of this endpoint does not bring back a response of the other one.
@@ -43,7 +54,8 @@ export async function compact(
     if (answer.kind === "stream") return answer;
     const response = JSON.parse(answer.bytes.toString("utf8")) as JsonItem;
     const sealed = await edge.state.compactions.seal(summaryOf(response), accountId);
-    const kept = storedItems(userMessages(items), `${answerId}u`);
+    const keptBytes = edge.state.conversationBytes * KEPT_RATIO;
+    const kept = storedItems(userMessages(items, keptBytes), `${answerId}u`);
     const compacted = {
       id: responseIdOf(answerId),
       object: "response.compaction",
@@ -55,6 +67,15 @@ export async function compact(
     return { ...answer, bytes: Buffer.from(JSON.stringify(compacted)) };
   };
   return answerRequest(exchange, edge, change);
+}
+
+/** Tokens of a history that the largest model this request can get may read. */
+function roomFor(body: JsonObject, { profile }: Caller, { services }: Pick<CallContext, "services">): number {
+  const constraints = profile?.constraints ?? NO_CONSTRAINTS;
+  const controls = controlsUnder(constraints, readControls(body));
+  const models = offeredModels(constraints, services().catalog);
+  const usable = controls.profile === "direct" ? models.filter(({ id }) => id === controls.model) : models;
+  return Math.max(0, ...usable.map(({ context }) => context)) * HISTORY_RATIO;
 }
 
 function readInput(input: unknown): readonly JsonItem[] {

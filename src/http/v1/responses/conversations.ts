@@ -6,7 +6,7 @@ import { GatewayError } from "../../../core/errors.ts";
 import type { Conversation, JsonItem, OwnedId } from "../../../core/responses/stored.ts";
 import { inputItems, storedItems, visibleItem, writeItemList } from "../../../formats/openai-responses/stored/items.ts";
 import { invalid, isObject, type JsonObject, readObject } from "../../../formats/wire/fields.ts";
-import { conversationNotFound, resolveReferences, tooLarge } from "../../../gateway/state/expand.ts";
+import { conversationFull, conversationNotFound, resolveReferences } from "../../../gateway/state/expand.ts";
 import type { StateServices } from "../../../gateway/state/services.ts";
 import type { CallContext } from "../../context.ts";
 import { bodyOf, parsedBodyOf } from "../../exchange/body.ts";
@@ -71,7 +71,7 @@ function registerItems(server: FastifyInstance, state: StateServices): void {
     const items = await readItems(body, name.accountId, state);
     const outcome = await conversations.append(name, items, state.conversationBytes);
     if (outcome === "missing") throw conversationNotFound(name.id);
-    if (outcome === "full") throw tooLarge(state);
+    if (outcome === "full") throw conversationFull(state);
     return writeItemList(items, { limit: ITEMS_AT_ONCE, showsEncrypted: showsEncrypted(request.query) });
   });
   server.get("/v1/conversations/:id/items/:item", async (request: IdRequest) => {
