@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Houses, openHouses, toolNames } from "../support/gateway/acting.ts";
+import { fillAskedSchema, type Houses, openHouses, toolNames } from "../support/gateway/acting.ts";
 import type { Act } from "../support/gateway/acting-newer.ts";
 import type { ReceivedRequest } from "../support/providers/fake-provider.ts";
 import type { Json } from "../support/providers/streams.ts";
@@ -52,13 +52,13 @@ describe.each(RUNS)("$name on $house", ({ agent, house }) => {
   });
 });
 
-/** Plays the agent's steps, one for each turn; requests without its tools (titles, summaries) get a plain answer. */
+/** Plays the agent's steps, one for each turn. What it asks beside them (titles, checks) gets a short answer. */
 function follow(agent: Agent, edit: Edit): { readonly turns: number[]; readonly results: string[] } {
   const seen = { turns: [] as number[], results: [] as string[] };
   session = (body) => {
     const tools = toolNames(body);
     const steps = agent.steps(edit, tools);
-    if (!tools.includes(steps[0]?.tool ?? "")) return { kind: "text", text: "Colours" };
+    if (!tools.includes(steps[0]?.tool ?? "")) return { kind: "text", text: fillAskedSchema(body) ?? "Colours" };
     const results = resultsOf(body);
     const step = steps[results.length];
     seen.turns.push(results.length);

@@ -44,7 +44,7 @@ export interface ChainLink extends Pick<StoredResponse, "id" | "parentId" | "sta
 }
 
 /** At most `max` links are read, the newest first. */
-export interface ChainCheck {
+interface ChainCheck {
   readonly max: number;
   check(links: readonly ChainLink[]): void;
 }

@@ -4,7 +4,6 @@
 import type { Cancellation } from "../../core/cancellation.ts";
 import type { OwnedId } from "../../core/responses/stored.ts";
 import type { Answer } from "../answer.ts";
-import type { BackgroundKeeper } from "./keep.ts";
 
 /** A response that this process works on. */
 export interface BackgroundRun {
@@ -89,6 +88,6 @@ export async function drive(
 }
 
 interface DriveServices {
-  readonly keeper: Pick<BackgroundKeeper, "fail">;
+  readonly keeper: { fail(error: unknown, isCancelled: boolean): Promise<string> };
   readonly isCutting: () => boolean;
 }

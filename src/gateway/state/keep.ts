@@ -57,8 +57,8 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
       if (isKept && visible === response) return bytes;
       return Buffer.from(JSON.stringify(isKept ? visible : { ...visible, store: false }));
     },
-    watching(writer) {
-      return watched(writer, {
+    watching: (writer) =>
+      watched(writer, {
         shows: (text) => {
           if (keepsEvents) events += text;
           return showsEncrypted ? text : visibleEvents(text);
@@ -66,8 +66,7 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
         failed: (error) => {
           failure = error;
         },
-      });
-    },
+      }),
     async keepClosing(text) {
       events += text;
       const response = lastResponse(text);
@@ -85,8 +84,7 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
       if (isOver || begun === null) return "";
       const status = isCancelled && failure === null ? "cancelled" : "failed";
       const ended = { ...begun.response, status, error: status === "failed" ? toError(failure ?? error) : null };
-      // A stream that broke has ended already, with the error that was noted.
-      const closing = keepsEvents && failure === null ? closingEvents(ended, events) : "";
+      const closing = failure === null ? closingEvents(ended, events) : "";
       events += closing;
       await keep(ended, status);
       return closing;

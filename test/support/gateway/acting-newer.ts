@@ -33,10 +33,14 @@ export const actsInResponses =
 export const actsInGemini =
   (decide: Decide): Behaviour =>
   (exchange) => {
-    const act = decide(chatOfGemini(exchange.request.body));
+    const { body, raw } = exchange.request;
+    const act = decide(chatOfGemini(body));
+    // Unique, as the vendor's is: ids of calls are made from it.
+    const script = { responseId: `resp-${raw.length}` };
     if (act.kind === "refusal") return failsNatively(400, { words: REFUSAL })(exchange);
-    if (act.kind === "text") return saysParts([textPart(act.text)])(exchange);
-    return saysParts(act.calls.map(({ name, input }) => callPart(name, input, { signature: "signed==" })))(exchange);
+    if (act.kind === "text") return saysParts([textPart(act.text)], script)(exchange);
+    const calls = act.calls.map(({ name, input }) => callPart(name, input, { signature: "signed==" }));
+    return saysParts(calls, script)(exchange);
   };
 
 function chatOfResponses(body: Json): Json {
@@ -56,11 +60,11 @@ function chatOfGemini(body: Json): Json {
     generationConfig?: Json;
   };
   const messages = contents.flatMap(({ parts }) => parts).map(messageOfPart);
-  const format = generationConfig?.responseMimeType;
+  const { responseMimeType: type, responseJsonSchema, responseSchema } = generationConfig ?? {};
   return {
     messages,
     tools: (tools ?? []).flatMap(({ functionDeclarations = [] }) => functionDeclarations),
-    ...(format === undefined ? {} : { response_format: format }),
+    ...(type === undefined ? {} : { response_format: { type, schema: responseJsonSchema ?? responseSchema } }),
   };
 }
 

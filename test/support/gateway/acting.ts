@@ -49,9 +49,33 @@ function decideByStory(body: Json): Act {
     return { kind: "calls", calls: CITIES.map((city) => ({ name: WEATHER, input: { city } })) };
   }
   if (tools[0] !== undefined) return { kind: "calls", calls: [{ name: tools[0], input: CITY }] };
-  const format = body.response_format ?? (body.output_config as Json | undefined)?.format ?? body.output_format;
-  if (format !== undefined) return { kind: "text", text: JSON.stringify(CITY) };
+  if (askedFormat(body) !== null) return { kind: "text", text: JSON.stringify(CITY) };
   return { kind: "text", text: raw.includes(PIXEL) ? "A red square." : CAPITAL };
+}
+
+/** The form that the answer is to have, in whichever format; null when it may be any text. */
+function askedFormat(body: Json): Json | null {
+  const format = body.response_format ?? (body.output_config as Json | undefined)?.format ?? body.output_format ?? null;
+  return format as Json | null;
+}
+
+/** The least that satisfies the JSON schema a request asks for; null when it asks for none. */
+export function fillAskedSchema(body: Json): string | null {
+  const format = askedFormat(body);
+  if (format === null) return null;
+  const schema = (format.json_schema as Json | undefined)?.schema ?? format.schema ?? {};
+  return JSON.stringify(fill(schema as Json));
+}
+
+function fill({ type, enum: values, properties = {}, anyOf }: Json): unknown {
+  if (Array.isArray(values)) return values[0];
+  if (Array.isArray(anyOf)) return fill(anyOf[0] as Json);
+  const kind = String([type].flat()[0] ?? "object").toLowerCase();
+  if (kind === "string") return "text";
+  if (kind === "number" || kind === "integer") return 1;
+  if (kind === "boolean") return false;
+  if (kind === "array") return [];
+  return Object.fromEntries(Object.entries(properties as Json).map(([name, schema]) => [name, fill(schema as Json)]));
 }
 
 export function toolNames(body: Json): readonly string[] {
