@@ -37,6 +37,13 @@ describe("requestIdOf", () => {
 });
 
 describe("newRequestId", () => {
+  it("sorts by the time it was made at", async () => {
+    const earlier = newRequestId();
+    const madeAtMs = Date.now();
+    while (Date.now() <= madeAtMs) await new Promise((resolve) => setImmediate(resolve));
+    expect(newRequestId() > earlier).toBe(true);
+  });
+
   it("never gives the same twice", () => {
     const ids = Array.from({ length: 5000 }, newRequestId);
     expect(new Set(ids).size).toBe(ids.length);
