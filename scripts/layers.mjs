@@ -10,7 +10,7 @@
 
 const DATA = ["catalog", "config", "core"];
 const BELOW_SERVICES = [...DATA, "formats", "routing"];
-const BELOW_GATEWAY = [...BELOW_SERVICES, "accounts", "billing", "providers", "store", "telemetry"];
+const BELOW_GATEWAY = [...BELOW_SERVICES, "accounts", "billing", "providers", "store", "telemetry", "versions"];
 const BELOW_EDGE = [...BELOW_GATEWAY, "gateway"];
 const BELOW_WIRING = [...BELOW_EDGE, "http"];
 
@@ -42,7 +42,7 @@ export const LAYERS = [
   {
     name: "services",
     about: "do I/O, one kind each; they reach each other only through the ports in core",
-    folders: ["accounts", "billing", "providers", "store", "telemetry"].map((folder) => ({
+    folders: ["accounts", "billing", "providers", "store", "telemetry", "versions"].map((folder) => ({
       folder,
       mayImport: BELOW_SERVICES,
     })),

@@ -7,6 +7,7 @@ import { ensureFirstAccount, ensureFirstKey } from "../accounts/bootstrap.ts";
 import type { PasswordCost } from "../accounts/passwords.ts";
 import { giveStarterCredit } from "../billing/credits.ts";
 import type { Ledger } from "../billing/ledger.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import { openableUrl } from "../config/network.ts";
 import { readPackage } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
@@ -27,16 +28,19 @@ import type { AuthRows } from "../providers/auth/schemes.ts";
 import type { FramingRows } from "../providers/framing.ts";
 import { warmRouter } from "../routing/warm.ts";
 import { openDb } from "../store/db.ts";
+import { listenForChanges } from "../store/postgres/changes.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import { createUsageWatch } from "../telemetry/usage-watch.ts";
+import { openConfiguration } from "./configuration.ts";
 import { createDrain, type StopOptions } from "./drain.ts";
 import { openHealth } from "./health.ts";
 import { openLimits } from "./limits.ts";
 import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
-import { createSnapshots } from "./snapshots.ts";
+import { secretOf } from "./secret.ts";
+import type { SnapshotsContext } from "./snapshots.ts";
 import { openState } from "./state.ts";
 import { watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
@@ -49,6 +53,8 @@ export interface App {
   readonly publicUrl: string;
   /** The first key's text, when this start made it. */
   readonly firstKey: string | null;
+  /** What it serves with at the start, run-time configuration included. */
+  readonly catalog: Catalog;
   /** What the account `default` may spend. */
   readonly credit: { readonly available: NanoUsd; readonly mode: BillingMode };
   /** Where the first operator chooses a password, as long as there is none. */
@@ -121,6 +127,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
     url,
     publicUrl,
     firstKey,
+    catalog: parts.snapshots.current().catalog,
     credit: { available: posted - held, mode: people.billingModeOf(DEFAULT_ACCOUNT) },
     setupLink: setupToken === null ? null : `${publicUrl}/#/setup?token=${setupToken}`,
     hurry: drain.hurry,
@@ -162,27 +169,23 @@ async function openParts(db: Db, context: PartsContext) {
   const formats = createRequestFormats(wireFormats, [...COMPLETION_ROUTES, ...(wire?.routes ?? [])]);
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput });
-  const state = await openState(db, { settings, owner: money.owner, log, now });
+  const secret = await secretOf(db, settings, log);
+  const state = await openState(db, { settings, secret: secret.bytes, owner: money.owner, log, now });
   const records = await openRecords(db, { settings, reader, log, metrics, now });
-  const snapshots = createSnapshots(settings, {
-    formats: wireFormats,
-    auths: wire?.auths,
-    framings: wire?.framings,
-    onStale: metrics.connectionStale,
-    openHealth: (current) => openHealth(settings, { current, log, metrics }),
-    openCalls,
-    services: {
-      ledger: context.ledger ?? money.ledger,
-      billingModeOf: people.billingModeOf,
-      idempotency: money.idempotency,
-      usageProblem: createUsageWatch({ metrics, log, now }),
-      toolLoops: createToolLoops(),
-      toolCallsSeen: records.toolCallsSeen.current,
-      log,
-      now,
-      isCutting: openCalls.isCutting,
+  const configuration = await openConfiguration(db, {
+    ...{ settings, secret, log, now },
+    snapshots: {
+      formats: wireFormats,
+      auths: wire?.auths,
+      framings: wire?.framings,
+      onStale: metrics.connectionStale,
+      openHealth: (current) => openHealth(settings, { current, log, metrics }),
+      openCalls,
+      services: steadyServices({ ...context, now, metrics, people, money, records, openCalls }),
     },
   });
+  const { snapshots } = configuration;
+  const changes = await followChanges(settings, { people, configuration, log });
   const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
   /** SQLite has a connection for reading besides `db`; it is closed with the parts. */
   const ownReader = reader === db ? null : reader;
@@ -198,6 +201,8 @@ async function openParts(db: Db, context: PartsContext) {
     money,
     formats,
     snapshots,
+    configuration,
+    changes,
     openCalls,
     drain,
     records,
@@ -209,10 +214,42 @@ async function openParts(db: Db, context: PartsContext) {
 
 type AppParts = Awaited<ReturnType<typeof openParts>>;
 
+type SteadyParts = Pick<AppParts, "now" | "log" | "metrics" | "people" | "money" | "records" | "openCalls"> &
+  Pick<PartsContext, "ledger">;
+
+/** What calls need and no configuration changes. */
+function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
+  const { ledger, now, log, metrics, people, money, records, openCalls } = parts;
+  return {
+    ledger: ledger ?? money.ledger,
+    billingModeOf: people.billingModeOf,
+    idempotency: money.idempotency,
+    usageProblem: createUsageWatch({ metrics, log, now }),
+    toolLoops: createToolLoops(),
+    toolCallsSeen: records.toolCallsSeen.current,
+    log,
+    now,
+    isCutting: openCalls.isCutting,
+  };
+}
+
+/** Hears of changes by other processes. */
+function followChanges({ database }: Settings, parts: Pick<AppParts, "people" | "configuration" | "log">) {
+  const { people, configuration, log } = parts;
+  return listenForChanges(database, {
+    onChange() {
+      people.nudge();
+      configuration.versions.nudge();
+    },
+    onLost: (err) => log.warn({ event: "keys.notifications_lost", err }, "change notifications lost; polling instead"),
+  });
+}
+
 /** Records and money first: what they still write needs the rest. */
 async function closeParts(parts: AppParts) {
-  const { snapshots, records, state, money, people, limits, traces, metrics, storage, ownReader } = parts;
-  await snapshots.close();
+  const { configuration, changes, records, state, money, people, limits, traces, metrics, storage, ownReader } = parts;
+  await changes.close();
+  await configuration.close();
   for (const part of [records, state, money, people, limits]) await part.close();
   await traces?.close();
   storage.close();
@@ -227,6 +264,8 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     settings,
     formats: parts.formats,
     services: parts.snapshots.current,
+    versions: parts.configuration.versions,
+    shownOptions: parts.configuration.shownOptions,
     state: parts.state.services,
     records: {
       recorder: books?.recorder ?? records.recorder,

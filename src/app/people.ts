@@ -24,7 +24,6 @@ import { createPasswordResetStore } from "../store/accounts/resets.ts";
 import { createSessionStore } from "../store/accounts/sessions.ts";
 import { createUserStore } from "../store/accounts/users.ts";
 import { createKeySpendStore } from "../store/ledger/key-spends.ts";
-import { listenForChanges } from "../store/postgres/changes.ts";
 
 /** Accounts and everybody who acts for them. */
 export interface People {
@@ -40,6 +39,8 @@ export interface People {
   readonly resets: Resets;
   readonly wrongKeys: WrongKeys;
   readonly wrongTokens: WrongKeys;
+  /** Keys or profiles may have changed elsewhere. */
+  nudge(): void;
   close(): Promise<void>;
 }
 
@@ -47,8 +48,7 @@ export interface People {
 const WRONG_TOKENS_PER_MINUTE = 300;
 
 export interface PeopleContext {
-  /** The database's address is for hearing of changes by other processes. */
-  readonly settings: Pick<Settings, "billing" | "database" | "limits">;
+  readonly settings: Pick<Settings, "billing" | "limits">;
   readonly log: Log;
   readonly signIns: SignInLimiter;
   readonly passwordCost?: PasswordCost | undefined;
@@ -64,11 +64,6 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
   const passwords = createPasswords(passwordCost);
   const directory = createDirectory({ accounts: accountStore, keys: keyStore, profiles: profileStore, log });
   await directory.start();
-  const changes = await listenForChanges(settings.database, {
-    onChange: directory.nudge,
-    onLost: (err) =>
-      log.warn({ event: "keys.notifications_lost", err }, "key change notifications lost; polling instead"),
-  });
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
   return {
@@ -84,8 +79,8 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     sessions: createSessions({ store: createSessionStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
     resets: createResets({ store: createPasswordResetStore(db), users: userStore, passwords }),
+    nudge: directory.nudge,
     async close() {
-      await changes.close();
       directory.stop();
       await keys.stop();
     },

@@ -18,7 +18,7 @@ export interface Snapshots {
   close(): Promise<void>;
 }
 
-interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
+export interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
   /** Opens the health of the first snapshot; later ones share it. */
   readonly openHealth: (current: () => Snapshot) => Health;
   readonly openCalls: Pick<OpenCalls, "openNowOver">;

@@ -41,7 +41,13 @@ export function demoStore(config: Flags): DemoStore {
 
 /** No provider is called and no Redis is shared, whatever is configured. Prompts are generated, so they are shown. */
 export function demoSettings(settings: Settings): Settings {
-  return { ...settings, catalog: demoCatalog(), redis: null, logging: { ...settings.logging, ...DEMO_LOGGING } };
+  return {
+    ...settings,
+    catalog: demoCatalog(),
+    configuration: null,
+    redis: null,
+    logging: { ...settings.logging, ...DEMO_LOGGING },
+  };
 }
 
 /** Everything that was generated stays. */

@@ -152,7 +152,7 @@ function untilStopped(app: App, log: ProcessLog): Promise<void> {
 }
 
 interface BannerInput {
-  readonly app: Pick<App, "url" | "publicUrl" | "firstKey" | "setupLink" | "credit"> & {
+  readonly app: Pick<App, "url" | "publicUrl" | "firstKey" | "setupLink" | "credit" | "catalog"> & {
     /** Whether this start created the account. */
     readonly isFirstStart: boolean;
   };
@@ -175,7 +175,7 @@ function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
     app.setupLink === null
       ? `  Dashboard   ${app.publicUrl}`
       : `  Dashboard   ${app.setupLink}   (one-time link: choose your password)`,
-    `  Providers   ${providersLine(settings)}`,
+    `  Providers   ${providersLine(app)}`,
     ...notes,
     `  Credits     ${creditsLine(app)}`,
     app.firstKey === null
@@ -208,7 +208,7 @@ function storeName(database: string): string {
   return path.startsWith("..") ? database : `sqlite:./${path}`;
 }
 
-function providersLine({ catalog }: Settings): string {
+function providersLine({ catalog }: Pick<App, "catalog">): string {
   const providers = [...catalog.providers.values()];
   if (providers.every(({ id }) => id === SANDBOX_ID)) {
     const variables = readBuiltin()

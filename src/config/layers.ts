@@ -18,6 +18,8 @@ export interface Layers {
   readonly flags: ConfigFlags;
   readonly environment: Environment;
   readonly file: Located | null;
+  /** What in `file` comes from the run-time configuration. */
+  readonly overlay?: Located | null;
   readonly report: Report;
 }
 
@@ -68,13 +70,17 @@ interface GivenOption {
 }
 
 /** Where the option was given, weakest first. */
-function given(option: Option<unknown>, { flags, environment, file }: Omit<Layers, "report">): readonly GivenOption[] {
+function given(
+  option: Option<unknown>,
+  { flags, environment, file, overlay = null }: Omit<Layers, "report">,
+): readonly GivenOption[] {
   const path = option.path ?? "";
   const variable = option.env === null ? null : environment.read(option.env);
   const flag = option.flag === null ? undefined : flags[option.flag];
   const fromFile = option.path === null ? null : nodeAt(file, option.path);
+  const isOverlaid = fromFile !== null && option.path !== null && nodeAt(overlay, option.path) === fromFile;
   const layers: readonly (readonly [Located | null, GivenOption["origin"]])[] = [
-    [fromFile, "file"],
+    [fromFile, isOverlaid ? "version" : "file"],
     [variable === null ? null : locatedVariable(variable, path), "environment"],
     [flag === undefined || option.flag === null ? null : locatedFlag(option.flag, flag, path), "flag"],
   ];

@@ -3,22 +3,20 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type BuiltCatalog, buildCatalog, type CatalogProblem } from "../catalog/build.ts";
 import { type Builtin, readBuiltin } from "../catalog/builtin.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { PROVIDER_KINDS } from "../catalog/provider-kinds.ts";
 import type { ProviderKind } from "../core/model.ts";
 import { parseLocated } from "./document.ts";
+import { type Base, createConfiguration, settle } from "./effective.ts";
 import { type Environment, openEnvironment, type Variables } from "./environment.ts";
-import { type ConfigFlags, checkFlags, checkVariables, settleOption, settleOptions, showOptions } from "./layers.ts";
+import { type ConfigFlags, checkFlags, checkVariables, settleOption, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
-import { readModels, readTiers } from "./models.ts";
 import { LAME_DUCK_SECONDS } from "./options/server.ts";
 import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
 import { forgiveUnused, tracingOf } from "./options/traces.ts";
-import { readProviders } from "./providers.ts";
 import { checkKeys, reject } from "./readers.ts";
-import { emptyReport, type Problem, type Report } from "./report.ts";
+import { emptyReport, type Report } from "./report.ts";
 import type { Loaded, Settings } from "./settings.ts";
 
 const DEFAULT_FILE = "switchyard.yaml";
@@ -47,24 +45,13 @@ export function load(input: ConfigInput): Loaded {
   const source = openFile({ flags, environment, cwd, report });
   const file = source.root;
   checkSections(file, report);
-  const values = settleOptions({ flags, environment, file, report });
+  const base: Base = { flags, environment, file, source, builtin, kinds, supportedKinds };
+  const { values, catalog } = settle(base, file, report);
   forgiveUnused(values.tracing, report);
-  const { catalog: rows, baseline, markup, unsureTier } = values.catalog;
-  const built = buildCatalog({
-    builtin,
-    isBuiltinUsed: rows === "builtin",
-    tiers: readTiers(file, report),
-    models: readModels({ file, source, report }),
-    providers: readProviders({ file, builtin, environment, kinds, report }),
-    baseline,
-    markupPpm: markup,
-    unsureTier,
-    supportedKinds,
-  });
-  addCatalogFindings({ built, file, environment, report });
-  if (report.problems.length > 0 || built.catalog === null) return { ok: false, problems: report.problems };
+  if (report.problems.length > 0 || catalog === null) return { ok: false, problems: report.problems };
   const options = showOptions({ flags, environment, file });
-  const settings = { ...settingsOf(values, built.catalog, cwd), options };
+  const configuration = createConfiguration(base, catalog, report.warnings);
+  const settings = { ...settingsOf(values, catalog, cwd), options, configuration };
   return { ok: true, settings, sources: sourcesOf(source, environment, flags), warnings: report.warnings };
 }
 
@@ -129,43 +116,8 @@ function checkSections(file: Located | null, report: Report): void {
   }
 }
 
-interface FindingsInput {
-  readonly built: BuiltCatalog;
-  readonly file: Located | null;
-  readonly environment: Environment;
-  readonly report: Report;
-}
-
-/** An empty catalogue is only reported when nothing else is wrong, since it usually follows from something else. */
-function addCatalogFindings({ built, file, environment, report }: FindingsInput): void {
-  const baseline = environment.read(OPTIONS.catalog.baseline.env as string);
-  const placed = ({ at, message, suggestion }: CatalogProblem): Problem => {
-    const isFromVariable = at === OPTIONS.catalog.baseline.path && baseline !== null;
-    return { place: isFromVariable ? baseline.place : (findPlace(file, at) ?? at), message, suggestion };
-  };
-  for (const problem of built.problems) {
-    const isAlone = report.problems.length === 0;
-    if (problem.at !== "tiers" || isAlone) report.problems.push(placed(problem));
-  }
-  report.warnings.push(...built.warnings.map(placed));
-}
-
-/** The place of a path such as `tiers.NANO[1]`, or of its nearest parent that is written in the file. */
-function findPlace(root: Located | null, path: string): string | null {
-  let node = root;
-  let place: string | null = null;
-  for (const [, key, index] of path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)) {
-    if (node?.kind === "sequence" && index !== undefined) node = node.items[Number(index)] ?? null;
-    else if (node?.kind === "mapping" && key !== undefined) node = node.entries.get(key)?.node ?? null;
-    else node = null;
-    if (node === null) return place;
-    place = node.place;
-  }
-  return place;
-}
-
 /** Whole sections go over as they are; only what depends on something else is worked out here. */
-function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options"> {
+function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options" | "configuration"> {
   const { server, store, routing, billing, limits, health, logging, responses, tracing } = values;
   const dataDir = resolve(cwd, store.data);
   const database =

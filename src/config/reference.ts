@@ -12,7 +12,7 @@ import { optionRows } from "./options/table.ts";
 /** The text of docs/reference/configuration.md. */
 export function configurationPage(builtin: Builtin): string {
   const providers = [SECRETS, providerTable(builtin), entriesText(), ...uncallableText()];
-  const sections = [INTRODUCTION, optionTable(), ...providers, MODELS, FILE_EXAMPLE];
+  const sections = [INTRODUCTION, optionTable(), ...providers, MODELS, FILE_EXAMPLE, RUN_TIME];
   return `${sections.join("\n\n")}\n`;
 }
 
@@ -37,12 +37,13 @@ const INTRODUCTION = `# Configuration
 
 Switchyard runs without any configuration. It then listens on \`http://127.0.0.1:8787\`, stores its data in \`./data\` and answers from the sandbox.
 
-Settings come from four places, weakest first:
+Settings come from five places, weakest first:
 
 1. the default
-2. \`switchyard.yaml\` in the working folder, or the file named by \`--config\` or \`SWITCHYARD_CONFIG\`
-3. the environment; an empty variable counts as unset
-4. a flag
+2. [changes at run time](#changes-at-run-time): providers, models, chains and routing rules
+3. \`switchyard.yaml\` in the working folder, or the file named by \`--config\` or \`SWITCHYARD_CONFIG\`
+4. the environment; an empty variable counts as unset
+5. a flag
 
 All configuration errors are reported together, with location and suggestion. The exit code is 78.
 
@@ -105,6 +106,26 @@ models:
 tiers:
   NANO: [lab-small, gpt-4.1-nano]
 \`\`\``;
+
+const RUN_TIME = `## Changes at run time
+
+Providers, models, tiers and routing rules can change while the gateway runs, through \`/api\` and the command line. They have the keys of the file and pass its checks.
+
+\`\`\`bash
+curl -X POST $GATEWAY/api/providers -H "Authorization: Bearer $SWITCHYARD_ADMIN_TOKEN" \\
+  -H "Content-Type: application/json" -d '{"id": "groq", "apiKey": "gsk_…", "note": "Try Groq"}'
+\`\`\`
+
+- Every process serves with a change within five seconds. Running requests finish with what they began with.
+- What the file, the environment or a flag sets is locked. \`GET /api/configuration\` lists it with its place.
+- Each change is a version with its author, time and note. \`GET /api/versions\` lists them, and \`POST /api/versions/{n}/rollback\` publishes an older one again.
+- \`POST /api/replay\` shows what a draft would have done to past requests: cost, tiers and models. No provider is called.
+- \`POST /api/providers/{id}/test\` with a \`draft\` tests a key before it is published.
+- Send \`base\` or \`If-Match\` with the version that you have seen. If somebody else was faster, you get 409 and what changed.
+- Keys and header values are stored encrypted with \`SWITCHYARD_SECRET\`, or with \`secret.key\` in the data folder. They are never returned. If the secret is lost, set the keys again.
+- Values are taken literally: \`\${NAME}\` is not replaced.
+
+A provider that would leave no model to route to is refused. Publish it together with its models and chains, with \`PUT /api/configuration\`.`;
 
 function optionTable(): string {
   const head = "| in the file | variable | flag | default | meaning |\n|---|---|---|---|---|";

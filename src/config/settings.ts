@@ -1,6 +1,8 @@
 // The settings a process runs with: the outcome of loading, complete and checked. Behaviour 1 says which source wins.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Provider } from "../core/model.ts";
+import type { Overlay } from "../core/overlay.ts";
 import type { OptionValues } from "./options/table.ts";
 import type { Tracing } from "./options/traces.ts";
 import type { Problem } from "./report.ts";
@@ -25,6 +27,8 @@ export interface Settings
   /** Null when no traces are exported. */
   readonly tracing: Tracing | null;
   readonly catalog: Catalog;
+  /** What run-time changes are checked with; null where there can be none. */
+  readonly configuration: Configuration | null;
   /** Every option of the table as it came out, for people. */
   readonly options: readonly ShownOption[];
 }
@@ -39,10 +43,37 @@ export interface ShownOption {
   /** Null for a secret, whatever it is. */
   readonly value: string | null;
   readonly isSecret: boolean;
-  readonly origin: "default" | "file" | "environment" | "flag";
-  /** File, line and column, the variable, or the flag; null for a default. */
+  readonly origin: "default" | "version" | "file" | "environment" | "flag";
+  /** File, line and column, the variable, or the flag; null for a default. Of a version, the path. */
   readonly place: string | null;
   readonly help: string;
+}
+
+/** What the file or the environment sets, so that a version cannot. */
+export interface Lock {
+  /** Of a provider, a model, a tier, a routing rule, or a provider's key. */
+  readonly path: string;
+  readonly origin: Exclude<ShownOption["origin"], "default" | "version">;
+  readonly place: string;
+}
+
+/** The outcome of a check: what to serve with, or every problem at once. */
+export type Checked =
+  | {
+      readonly ok: true;
+      readonly catalog: Catalog;
+      readonly routing: OptionValues["routing"];
+      readonly options: readonly ShownOption[];
+      readonly warnings: readonly Problem[];
+    }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** The configuration of a process, for documents that come later. */
+export interface Configuration {
+  readonly locks: readonly Lock[];
+  check(overlay: Overlay): Checked;
+  /** One provider of a document that need not be complete: null where it has problems of its own, or is none. */
+  provider(overlay: Overlay, id: string): Provider | null;
 }
 
 /** What loading gives: settings, or everything that stands in their way. */

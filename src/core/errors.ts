@@ -27,7 +27,15 @@ export interface ErrorDetails {
   readonly param?: string;
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Everything that is wrong with a document, each with its place. */
+  readonly problems?: readonly DocumentProblem[];
   readonly cause?: unknown;
+}
+
+export interface DocumentProblem {
+  readonly place: string;
+  readonly message: string;
+  readonly suggestion: string | null;
 }
 
 export class GatewayError extends Error {

@@ -162,6 +162,23 @@ export const LOG_EVENTS = {
     level: "warn",
     meaning: "The configuration has a setting that is probably wrong. `place` says where.",
   },
+  "config.published": {
+    level: "info",
+    meaning: "Somebody changed the configuration at run time. `author` says who, `changes` what.",
+  },
+  "config.version_unusable": {
+    level: "error",
+    meaning: "A version of the run-time configuration does not pass the checks. The last usable one serves.",
+  },
+  "config.key_unreadable": {
+    level: "error",
+    meaning: "A stored provider key cannot be opened with the secret of this installation. Set the key again.",
+  },
+  "config.reload_failed": {
+    level: "warn",
+    meaning: "Configuration versions could not be read. The last one serves, and it is tried again.",
+  },
+  "config.reload_recovered": { level: "info", meaning: "Configuration versions can be read again." },
   "database.connection_lost": {
     level: "warn",
     meaning: "A connection to the database was lost. The pool opens another one.",

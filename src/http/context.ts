@@ -11,7 +11,7 @@ import type { Sessions } from "../accounts/sessions.ts";
 import type { Spending } from "../accounts/spending.ts";
 import type { Users } from "../accounts/users.ts";
 import type { Credits } from "../billing/credits.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings, ShownOption } from "../config/settings.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
 import type { DecisionLog, RequestLog, ToolCallLog, UsageLog } from "../core/requests/log.ts";
@@ -22,6 +22,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import type { Tail } from "../telemetry/tail.ts";
 import type { Traces } from "../telemetry/traces.ts";
+import type { Versions } from "../versions/versions.ts";
 import type { RequestFormats } from "./exchange/request-format.ts";
 import type { Pressure } from "./overload/pressure.ts";
 
@@ -72,6 +73,10 @@ export interface OperatorContext extends CallContext {
   readonly credits: Credits;
   readonly verifyLedger: () => Promise<LedgerVerdict>;
   readonly version: string;
+  /** The run-time configuration. */
+  readonly versions: Versions;
+  /** Every option as it is now, for people. */
+  readonly shownOptions: () => readonly ShownOption[];
 }
 
 /** For health checks and shutdown. */

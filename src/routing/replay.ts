@@ -34,6 +34,8 @@ export interface Policy {
   /** Tiers that a category is never placed below. */
   readonly categoryFloors?: Readonly<Partial<Record<Category, Tier>>>;
   readonly toolCallsSeen?: ToolCallsSeen;
+  /** The catalogue in use. Where the policy has another price or markup, even a request that stays is priced again. */
+  readonly inUse?: Catalog;
 }
 
 type ReplayOutcome =
@@ -134,8 +136,18 @@ function shapeOf({ features, decision }: PastRequest): ChatRequest {
 }
 
 /** Where nothing changes, the charge is what it was: by a fallback perhaps, or at an older price. */
-function costOf({ decision, answer }: PastRequest, model: Model, { catalog }: Policy): NanoUsd | null {
+function costOf({ decision, answer }: PastRequest, model: Model, policy: Policy): NanoUsd | null {
+  const { catalog } = policy;
   if (answer === null || model.price === null) return null;
   const isSame = answer.model === model.id || decision.model === model.id;
-  return isSame ? answer.charge : costNano(answer.buckets, model.price, catalog.markupPpm);
+  return isSame && !isRepriced(model, policy)
+    ? answer.charge
+    : costNano(answer.buckets, model.price, catalog.markupPpm);
+}
+
+function isRepriced({ id, price }: Model, { catalog, inUse = catalog }: Policy): boolean {
+  const known = inUse.models.get(id)?.price ?? null;
+  if (known === price && inUse.markupPpm === catalog.markupPpm) return false;
+  const figures = ["input", "output", "cacheRead", "cacheWrite"] as const;
+  return inUse.markupPpm !== catalog.markupPpm || figures.some((figure) => known?.[figure] !== price?.[figure]);
 }

@@ -59,7 +59,7 @@ const STORE_OPTIONS = {
     shownDefault: "made at the first start and kept in secret.key in the data folder",
     isSecret: true,
     read: secretText,
-    help: "What stored responses and conversations are encrypted with. The same for all processes on one database.",
+    help: "What stored responses, conversations and provider keys are encrypted with. The same for all processes on one database.",
   }),
 };
 

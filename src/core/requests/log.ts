@@ -241,6 +241,8 @@ export interface ToolCallLog {
 /** A past decision with what came of it, for replay under other rules. */
 export interface PastRequest {
   readonly requestId: string;
+  /** The saved profile of its key. */
+  readonly profileId: string | null;
   readonly atMs: number;
   readonly decision: Decision;
   /** Numbers that were measured of the request, by name. */

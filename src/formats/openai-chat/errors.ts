@@ -15,6 +15,7 @@ export function writeOpenaiError(error: GatewayError, requestId: string): JsonOb
       code: error.details.code ?? null,
       param: error.details.param ?? null,
       request_id: requestId,
+      ...(error.details.problems === undefined ? {} : { problems: error.details.problems }),
     },
   };
 }

@@ -10,6 +10,7 @@ import { parseBody } from "../../formats/wire/json-source.ts";
 import { type TriedModel, tryModel } from "../attempt/try-model.ts";
 import { type Failure, judge } from "../attempt/verdict.ts";
 import type { Services } from "../services.ts";
+import { type Listing, listModels } from "./list-models.ts";
 import { adviseOn } from "./probe-advice.ts";
 
 export interface Probed {
@@ -43,11 +44,16 @@ const QUESTION = {
   [openaiChat.outputCapField]: OUTPUT_TOKENS,
 };
 
-export type ProbeServices = Pick<Services, "catalog" | "registry" | "now">;
+export interface ProbeServices extends Pick<Services, "registry" | "now"> {
+  /** Null where nothing is known of the provider's models: then its list of models is asked for. */
+  readonly catalog: Catalog | null;
+}
 
 export async function probe(wanted: Probe, services: ProbeServices): Promise<Probed> {
   const { provider, patienceMs = PATIENCE_MS } = wanted;
-  const model = wanted.model ?? cheapestOf(services.catalog, provider);
+  const { catalog } = services;
+  if (catalog === null) return listed(await listModels(provider, { ...services, patienceMs }));
+  const model = wanted.model ?? cheapestOf(catalog, provider);
   if (model === null) return { ...NOTHING, model: null, ...withoutModel(provider) };
   const timeout = AbortSignal.timeout(patienceMs);
   const signal = wanted.signal === undefined ? timeout : AbortSignal.any([timeout, wanted.signal]);
@@ -70,6 +76,11 @@ function cheapestOf(catalog: Catalog, { id }: Provider): Model | null {
     (best, model) => (best === null || priceOf(model) < priceOf(best) ? model : best),
     null,
   );
+}
+
+/** The call is free, and shows address and key to be right as well. */
+function listed({ problem, fix, durationMs }: Listing): Probed {
+  return { ok: problem === null, model: null, status: null, durationMs, problem, fix };
 }
 
 function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {

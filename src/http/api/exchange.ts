@@ -7,6 +7,7 @@ import type { Page } from "../../core/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import type { OperatorContext, Records } from "../context.ts";
+import { bodyOf } from "../exchange/body.ts";
 import { ownAccountOf } from "../exchange/session-guard.ts";
 import { type Parameter, query } from "../openapi/operation.ts";
 
@@ -83,6 +84,11 @@ export function idOf(request: FastifyRequest, what: string): string {
   const { id = "" } = request.params as { id?: string };
   if (PLAIN_ID.test(id)) return id;
   throw missing(what, id);
+}
+
+/** Whether a request came without a body, where that is as good as `{}`. */
+export function hasNoBody(request: FastifyRequest): boolean {
+  return bodyOf(request).length === 0;
 }
 
 /** What an id can be made of. */

@@ -9,10 +9,11 @@ import { TIERS } from "../../core/tiers.ts";
 import { writeModel } from "../../formats/service/model-list.ts";
 import type { Services } from "../../gateway/services.ts";
 import { blendScore, toolScoreOf } from "../../routing/tools/scores.ts";
-import { AnyText, Flag, Integer, listed, named, nullable, page, type Shape } from "../openapi/schema.ts";
+import { AnyObject, AnyText, Flag, Integer, listed, named, nullable, page, type Shape } from "../openapi/schema.ts";
 import { type ModelSchema, modelFields } from "../v1/contract.ts";
+import { LockSchema, lockOn } from "./configuration/exchange.ts";
 import { accountOf, caughtUp } from "./exchange.ts";
-import { ModelHealthSchema, writeModelHealth } from "./providers.ts";
+import { entryShown, ModelHealthSchema, writeModelHealth } from "./providers.ts";
 import { type ApiRoute, get } from "./route.ts";
 
 /** A model may stand in the chains of several tiers. */
@@ -57,6 +58,9 @@ export const CatalogModelSchema = named("CatalogModel", {
   isRoutable: Flag,
   health: ModelHealthSchema,
   toolCalls: ModelToolCalls,
+  // What was set of it at run time, and where the file has it.
+  configured: nullable(AnyObject),
+  locked: nullable(LockSchema),
 });
 
 /** Not paged: a catalogue has some hundred models at most. */
@@ -64,7 +68,7 @@ export const MODEL_ROUTES: readonly ApiRoute[] = [
   get("listCatalogModels", "/api/models", {
     summary: "The whole catalogue with health",
     response: page(CatalogModelSchema),
-    async handle({ request }, { services: current, records, accounts }) {
+    async handle({ request }, { services: current, versions, records, accounts }) {
       const account = await accountOf(request, { accounts });
       await caughtUp(records);
       // The scores shown are those that routing uses from now on.
@@ -75,14 +79,19 @@ export const MODEL_ROUTES: readonly ApiRoute[] = [
       const write = (model: Model): Shape<typeof CatalogModelSchema> => ({
         ...writeCatalogModel(model, services),
         toolCalls: writeToolCalls(model, tallies, seen.get(model.id) ?? {}),
+        configured: entryShown(versions.newest().document, "models", model.id),
+        locked: lockOn(versions, `models.${model.id}`),
       });
       return { data: [...services.catalog.models.values()].map(write), next: null };
     },
   }),
 ];
 
-/** Everything about the model that is the same for all accounts. */
-function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof CatalogModelSchema>, "toolCalls"> {
+/** What depends on the account or on the run-time configuration. */
+type Own = "toolCalls" | "configured" | "locked";
+
+/** Everything else about the model. */
+function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof CatalogModelSchema>, Own> {
   return {
     // formats/ writes the fields of /v1, and knows no schema.
     ...(writeModel(model, services.catalog) as Shape<typeof ModelSchema>),

@@ -2,15 +2,32 @@
 
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { isRoutable } from "../../catalog/catalog.ts";
+import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { Model, Timeouts } from "../../core/model.ts";
+import type { Model, Provider, Timeouts } from "../../core/model.ts";
+import { isJsonMap, type JsonMap, type Overlay } from "../../core/overlay.ts";
 import { probe } from "../../gateway/operate/probe.ts";
 import type { Services } from "../../gateway/services.ts";
 import type { HealthState, ModelHealth } from "../../providers/breaker.ts";
-import { bodyOf } from "../exchange/body.ts";
-import { AnyText, Flag, Integer, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
-import { idOf, isoTime, missing } from "./exchange.ts";
+import { createRegistry } from "../../providers/registry.ts";
+import { entryAt } from "../../versions/document.ts";
+import { shownDocument } from "../../versions/secrets.ts";
+import type { Versions } from "../../versions/versions.ts";
+import type { OperatorContext } from "../context.ts";
+import {
+  AnyObject,
+  AnyText,
+  Flag,
+  Integer,
+  named,
+  nullable,
+  page,
+  type Shape,
+  strict,
+  Time,
+} from "../openapi/schema.ts";
+import { authorOf, documentOf, LockSchema, lockOn } from "./configuration/exchange.ts";
+import { hasNoBody, idOf, isoTime, missing } from "./exchange.ts";
 import { type ApiRoute, get, post } from "./route.ts";
 
 /** The state of one circuit breaker. */
@@ -41,11 +58,21 @@ export const ProviderSchema = named("Provider", {
   // A rejected key stops all calls; a failing host does not say that the key is wrong.
   credential: nullable(HealthSchema),
   models: Type.Array(Type.Object({ id: AnyText, ...modelHealthFields })),
+  // What was set of it at run time. Keys show their last four characters, and who set them when.
+  configured: nullable(AnyObject),
+  // Where the file or the environment has it; null where everything of it can be changed at run time.
+  locked: nullable(LockSchema),
 });
 
 /** An empty body is as good as `{}`. */
 const ProviderTestSchema = strict("ProviderTest", {
   model: Type.Optional(Type.String({ maxLength: 200, description: "One of its models; left out, its cheapest." })),
+  draft: Type.Optional(
+    Type.Unsafe<object>({
+      type: "object",
+      description: "Fields of the provider that are not published yet, such as a new key. Nothing of them is stored.",
+    }),
+  ),
 });
 
 /** A failure is a result here, not an error: the test itself worked. */
@@ -68,29 +95,33 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
     summary: "Providers and their health",
     access: "operator",
     response: page(ProviderSchema),
-    handle: (_call, { services }) => ({ data: writeProviders(services()), next: null }),
+    handle: (_call, edge) => ({ data: writeProviders(edge.services(), edge.versions), next: null }),
   }),
   // The order of checks matters: a test counts against the limit only when it will be made.
   post("testProvider", "/api/providers/:id/test", {
-    summary: "Test a provider with one tiny request and say what is wrong; not charged, six per minute",
+    summary:
+      "Test a provider, or a draft of one, with one tiny request and say what is wrong; not charged, six per minute",
     access: "operator",
+    errors: [409, 422],
     body: ProviderTestSchema,
     isBodyOptional: true,
     example: {},
     response: ProviderTestedSchema,
     async handle({ request, reply, body }, edge) {
       const { limiter, log, now } = edge;
-      const services = edge.services();
       const id = idOf(request, "provider");
-      const provider = services.catalog.providers.get(id);
-      if (provider === undefined) throw missing("provider", id);
-      const { model } = isEmpty(request) ? {} : body();
-      const wanted = model === undefined ? null : ownModel(model, id, services);
+      const { model, draft } = hasNoBody(request) ? {} : body();
+      const { provider, catalog } = await testedBy(request, id, { draft, edge });
+      const wanted = model === undefined ? null : ownModel(model, id, catalog);
       const { allowed, retryAfterSeconds } = await limiter.admit(`provider test ${id}`, TESTS_PER_MINUTE, now());
       if (!allowed) throw tooManyTests(id, retryAfterSeconds);
       const disconnect = new AbortController();
       reply.raw.once("close", () => disconnect.abort());
-      const outcome = await probe({ provider, model: wanted, signal: disconnect.signal }, services);
+      const { signal } = disconnect;
+      const registry = draft === undefined ? edge.services().registry : createRegistry(new Map([[id, provider]]));
+      const outcome = await probe({ provider, model: wanted, signal }, { catalog, registry, now }).finally(() =>
+        draft === undefined ? undefined : registry.close(),
+      );
       const { ok, status } = outcome;
       log.info({ event: "provider.tested", provider: id, model: outcome.model, ok, status }, "provider tested");
       return { provider: id, ...outcome };
@@ -98,16 +129,40 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
-function isEmpty(request: FastifyRequest): boolean {
-  return bodyOf(request).length === 0;
+interface TestQuestion {
+  readonly draft: object | undefined;
+  readonly edge: OperatorContext;
+}
+
+/** The provider as it is in use, or as a draft has it. A draft without models of its own is tested by its list. */
+async function testedBy(request: FastifyRequest, id: string, { draft, edge }: TestQuestion): Promise<Tested> {
+  const { catalog } = edge.services();
+  if (draft !== undefined) {
+    const { provider, catalog: own } = await edge.versions.draftProvider(id, documentOf(draft), authorOf(request));
+    const hasModels = own !== null && [...own.models.values()].some((each) => isOwn(each, id, own));
+    return { provider, catalog: hasModels || provider.transport === "sandbox" ? own : null };
+  }
+  const provider = catalog.providers.get(id);
+  if (provider === undefined) throw missing("provider", id);
+  return { provider, catalog };
+}
+
+interface Tested {
+  readonly provider: Provider;
+  /** Null where a draft has no model that could be asked. */
+  readonly catalog: Catalog | null;
 }
 
 /** Only a model with a price can be asked, as in routing. */
-function ownModel(id: string, provider: string, { catalog }: Services): Model {
-  const model = catalog.models.get(id);
-  if (model?.provider === provider && isRoutable(catalog, model)) return model;
+function ownModel(id: string, provider: string, catalog: Catalog | null): Model {
+  const model = catalog?.models.get(id);
+  if (catalog !== null && model !== undefined && isOwn(model, provider, catalog)) return model;
   const message = `'${provider}' has no model '${id}' with a price. Leave it out to test the cheapest one.`;
   throw new GatewayError("badRequest", message, { param: "model" });
+}
+
+function isOwn(model: Model, provider: string, catalog: Catalog): boolean {
+  return model.provider === provider && isRoutable(catalog, model);
 }
 
 function tooManyTests(id: string, retryAfterSeconds: number): GatewayError {
@@ -116,8 +171,9 @@ function tooManyTests(id: string, retryAfterSeconds: number): GatewayError {
 }
 
 /** Providers that no model uses have no health. */
-function writeProviders({ catalog, health }: Services): readonly Shape<typeof ProviderSchema>[] {
+function writeProviders({ catalog, health }: Services, versions: Versions): readonly Shape<typeof ProviderSchema>[] {
   const seen = new Map(health.overview().map((each) => [each.id, each]));
+  const document = shownDocument(versions.newest().document);
   return [...catalog.providers.values()].map(({ id, kind, baseUrl, timeouts }) => {
     const host = seen.get(id);
     return {
@@ -128,8 +184,16 @@ function writeProviders({ catalog, health }: Services): readonly Shape<typeof Pr
       health: host === undefined ? null : writeHealth(host.provider),
       credential: host === undefined ? null : writeHealth(host.credential),
       models: (host?.models ?? []).map((model) => ({ id: model.id, ...writeModelHealth(model) })),
+      configured: entryShown(document, "providers", id),
+      locked: lockOn(versions, `providers.${id}`) ?? lockOn(versions, `providers.${id}.apiKey`),
     };
   });
+}
+
+/** What was set of a provider or model at run time. */
+export function entryShown(document: Overlay, section: "providers" | "models", id: string): JsonMap | null {
+  const entry = entryAt(document, section, id);
+  return isJsonMap(entry) ? entry : null;
 }
 
 function writeHealth(health: HealthState): Shape<typeof HealthSchema> {

@@ -1,15 +1,19 @@
-// POST /api/profiles/replay: the newest requests of an account under rules and chains that nobody has saved yet. No
-// provider is called and nothing is changed.
+// POST /api/replay and /api/profiles/replay: the newest requests of an account under a configuration, rules or chains that
+// nobody has published yet. No provider is called and nothing is changed.
 
 import { type Static, Type } from "typebox";
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
-import { CATEGORIES } from "../../core/decision.ts";
+import { CATEGORIES, type Constraints, NO_CONSTRAINTS } from "../../core/decision.ts";
 import type { Model } from "../../core/model.ts";
 import { formatUsd } from "../../core/money.ts";
+import type { PastRequest } from "../../core/requests/log.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import { type Policy, type Replayed, replay } from "../../routing/replay.ts";
+import { drafted } from "../../versions/document.ts";
+import type { OperatorContext } from "../context.ts";
 import {
+  AnyObject,
   AnyText,
   Fraction,
   Integer,
@@ -21,13 +25,17 @@ import {
   TierName,
   Time,
 } from "../openapi/schema.ts";
-import { accountOf, caughtUp, isoTime } from "./exchange.ts";
+import { authorOf, documentOf } from "./configuration/exchange.ts";
+import { account, accountOf, caughtUp, isoTime } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
 import { type ApiRoute, post } from "./route.ts";
 
 /** Enough to see a tendency, few enough to be computed while somebody waits. */
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;
+/** A change of everybody's configuration may look further back. */
+const DRAFT_LIMIT_MAX = 5_000;
+const REPLAY_MS_MAX = 1_500;
 /** Four cuts make five tiers. */
 const BOUNDS = TIERS.length - 1;
 const closed = { additionalProperties: false };
@@ -75,6 +83,12 @@ const ReplayQuestionSchema = strict("ReplayQuestion", {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT })),
 });
 
+/** Only what differs: `providers`, `models`, `tiers` and `routing` in the keys of the configuration. */
+const DraftQuestionSchema = strict("DraftQuestion", {
+  draft: AnyObject,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: DRAFT_LIMIT_MAX, default: LIMIT_DEFAULT })),
+});
+
 /** Where a request went, and what it cost there. */
 const Side = Type.Object({ tier: listed(TIERS), model: AnyText, costUsd: nullable(AnyText) });
 /** Only requests that would move are listed. */
@@ -114,10 +128,63 @@ export const REPLAY_ROUTES: readonly ApiRoute[] = [
       const policy = { constraints, toolCallsSeen, ...readPolicy(changes, services.catalog) };
       await caughtUp(records);
       const past = await records.decisions.recent(accountId, limit);
-      return writeReplay(past.map((each) => replay(each, policy)));
+      return writeReplay(await replayAll(past, () => policy));
+    },
+  }),
+  post("replayConfiguration", "/api/replay", {
+    summary:
+      "The newest requests of the account under a draft of the configuration: what would change, and what it would have cost",
+    access: "operator",
+    parameters: [account],
+    errors: [409, 422],
+    changesNothing: true,
+    body: DraftQuestionSchema,
+    example: { draft: { tiers: { SIMPLE: ["gpt-4o-mini"] } }, limit: 500 },
+    response: ReplaySchema,
+    async handle({ request, body }, { records, services: current, accounts, profiles, versions }) {
+      const { draft, limit = LIMIT_DEFAULT } = body();
+      const change = documentOf(draft);
+      const accountId = await accountOf(request, { accounts });
+      const { catalog } = await versions.draft((document) => drafted(document, change), authorOf(request));
+      await caughtUp(records);
+      const past = await records.decisions.recent(accountId, limit);
+      const rules = await rulesOf(past, accountId, profiles);
+      const { catalog: inUse, toolCallsSeen } = current();
+      const shared = { catalog, inUse, toolCallsSeen: toolCallsSeen(accountId) };
+      return writeReplay(
+        await replayAll(past, ({ profileId }) => ({ ...shared, constraints: rules.get(profileId) ?? NO_CONSTRAINTS })),
+      );
     },
   }),
 ];
+
+/** Requests that are replayed between two looks at other work. */
+const AT_ONCE = 50;
+
+/** Other requests are served in between. After a second and a half, the rest is left out. */
+async function replayAll(
+  past: readonly PastRequest[],
+  policyOf: (request: PastRequest) => Policy,
+): Promise<readonly Replayed[]> {
+  const untilMs = performance.now() + REPLAY_MS_MAX;
+  const replayed: Replayed[] = [];
+  for (let at = 0; at < past.length && performance.now() < untilMs; at += AT_ONCE) {
+    replayed.push(...past.slice(at, at + AT_ONCE).map((request) => replay(request, policyOf(request))));
+    await new Promise(setImmediate);
+  }
+  return replayed;
+}
+
+/** The rules of every profile that the requests were made under, as they are now. */
+async function rulesOf(
+  past: readonly PastRequest[],
+  accountId: string,
+  profiles: OperatorContext["profiles"],
+): Promise<ReadonlyMap<string | null, Constraints>> {
+  const ids = [...new Set(past.map(({ profileId }) => profileId))].filter((id) => id !== null);
+  const found = await Promise.all(ids.map((id) => profiles.get(accountId, id)));
+  return new Map(found.flatMap((profile) => (profile === null ? [] : [[profile.id, profile.constraints] as const])));
+}
 
 /** The catalogue of the policy: the real one with some chains exchanged. */
 function readPolicy(body: Static<typeof PolicyBody>, catalog: Catalog): Omit<Policy, "constraints"> {

@@ -5,6 +5,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { OperatorContext } from "../context.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
+import { ENTRY_ROUTES } from "./configuration/entries.ts";
+import { VERSION_ROUTES } from "./configuration/versions.ts";
 import { CREDIT_ROUTES } from "./credits.ts";
 import { DISCOVERY_ROUTES } from "./discovery.ts";
 import { KEY_ROUTES } from "./keys.ts";
@@ -32,6 +34,8 @@ const ROUTES: readonly ApiRoute[] = [
   ...MODEL_ROUTES,
   ...PROVIDER_ROUTES,
   ...DISCOVERY_ROUTES,
+  ...ENTRY_ROUTES,
+  ...VERSION_ROUTES,
   ...PLAYGROUND_ROUTES,
   ...REPLAY_ROUTES,
   ...REQUEST_ROUTES,

@@ -16,7 +16,7 @@ const OptionSchema = named("Option", {
   value: Type.Union([AnyText, Type.Null()], { description: "Null for a secret." }),
   isSecret: Flag,
   isSet: Flag,
-  origin: listed(["default", "file", "environment", "flag"]),
+  origin: listed(["default", "version", "file", "environment", "flag"]),
   // File, line and column, the variable, or the flag.
   place: nullable(AnyText),
   help: AnyText,
@@ -42,9 +42,9 @@ export const SETTINGS_ROUTES: readonly ApiRoute[] = [
     access: "operator",
     response: SettingsSchema,
     // The start of the server counts, not that of the first call.
-    serve({ now, settings, services, version }) {
+    serve({ now, settings, services, shownOptions, version }) {
       const startedAtMs = now();
-      const { database, options } = settings;
+      const { database } = settings;
       return () => {
         const { catalog } = services();
         return {
@@ -55,7 +55,7 @@ export const SETTINGS_ROUTES: readonly ApiRoute[] = [
           sandbox: isSimulated(catalog),
           baselineModel: catalog.baseline.id,
           markup: catalog.markupPpm / 1_000_000,
-          options: options.map(({ origin, ...option }) => ({ ...option, origin, isSet: origin !== "default" })),
+          options: shownOptions().map(({ origin, ...option }) => ({ ...option, origin, isSet: origin !== "default" })),
           providers: [...catalog.providers.values()].map(({ id, kind, baseUrl, apiKey }) => ({
             id,
             kind,

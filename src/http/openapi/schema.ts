@@ -118,5 +118,10 @@ export const ErrorSchema = named("Error", {
     code: nullable(AnyText),
     param: nullable(AnyText),
     request_id: AnyText,
+    problems: Type.Optional(
+      Type.Array(Type.Object({ place: AnyText, message: AnyText, suggestion: nullable(AnyText) }), {
+        description: "Everything that is wrong with a configuration, each with its place.",
+      }),
+    ),
   }),
 });

@@ -70,9 +70,9 @@ function toPast(row: SqlRow): readonly PastRequest[] {
   const summary = toSummary(row);
   const { decision, features } = readDetail(String(row.detail_json), summary);
   if (decision === null) return [];
-  const { requestId, atMs, model, buckets, charge } = summary;
+  const { requestId, atMs, profileId, model, buckets, charge } = summary;
   const isAnswered = model !== null && buckets !== null && charge !== null;
-  return [{ requestId, atMs, decision, features, answer: isAnswered ? { model, buckets, charge } : null }];
+  return [{ requestId, profileId, atMs, decision, features, answer: isAnswered ? { model, buckets, charge } : null }];
 }
 
 /** Everything of one request that its row of the log does not have. */

@@ -72,7 +72,8 @@ describe("without any configuration", () => {
     const loaded = load({ flags: {}, env: {}, cwd });
     expect(loaded).toMatchObject({ ok: true, sources: ["defaults"], warnings: [] });
     if (!loaded.ok) return;
-    const { catalog, options, ...settings } = loaded.settings;
+    const { catalog, options, configuration, ...settings } = loaded.settings;
+    expect(configuration?.locks).toEqual([]);
     expect(new Set(options.map(({ origin }) => origin))).toEqual(new Set(["default"]));
     expect(settings).toEqual({
       server: {

@@ -65,8 +65,8 @@ describe("the example of the environment", () => {
     const pairs = lines.filter((line) => /^#[A-Z_]+=/.test(line)).map((line) => line.slice(1).split("="));
     const env = Object.fromEntries(pairs) as Record<string, string>;
     expect(Object.keys(env).length).toBeGreaterThan(30);
-    const { catalog: _catalog, options: _options, ...filled } = goodLoad({ env }).settings;
-    const { catalog: _builtin, options: _defaults, ...plain } = goodLoad({}).settings;
+    const { catalog: _catalog, options: _options, configuration: _checks, ...filled } = goodLoad({ env }).settings;
+    const { catalog: _builtin, options: _defaults, configuration: _same, ...plain } = goodLoad({}).settings;
     const places = { dataDir: "", database: "" };
     expect({ ...filled, ...places }).toEqual({ ...plain, ...places });
   });

@@ -28,7 +28,7 @@ function pastOf(question: RoutingQuestion): PastRequest {
   const decision = decide(question, catalog);
   const answer = { model: decision.model, buckets: BUCKETS, charge: 7n };
   const features = { outputCap: question.chat.maxOutputTokens ?? 0, choices: 1 };
-  return { requestId: "r", atMs: 0, decision, features, answer };
+  return { profileId: null, requestId: "r", atMs: 0, decision, features, answer };
 }
 
 function reroute(past: PastRequest, constraints: Constraints, changes: Partial<Policy> = {}) {

@@ -1,0 +1,163 @@
+// The effective configuration: defaults, then the run-time configuration, then file, environment and flags. The start and
+// every change go through the same checks here.
+
+import { type BuiltCatalog, buildCatalog, type CatalogProblem } from "../catalog/build.ts";
+import type { Builtin } from "../catalog/builtin.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Weights } from "../catalog/weights.ts";
+import type { ProviderKind } from "../core/model.ts";
+import type { Environment } from "./environment.ts";
+import { type ConfigFlags, settleOptions, showOptions } from "./layers.ts";
+import { type Located, nodeAt } from "./located.ts";
+import { readModels, readTiers } from "./models.ts";
+import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
+import { locateOverlay, OVERLAY_SECTIONS, overlaid } from "./overlay.ts";
+import { readProviders } from "./providers.ts";
+import { checkKeys, reject } from "./readers.ts";
+import { emptyReport, type Problem, type Report } from "./report.ts";
+import type { Configuration, Lock } from "./settings.ts";
+
+/** What was read at the start and does not change. */
+export interface Base {
+  readonly flags: ConfigFlags;
+  readonly environment: Environment;
+  readonly file: Located | null;
+  /** Where and when prices of the file were written. */
+  readonly source: { readonly name: string; readonly day: string };
+  readonly builtin: Builtin;
+  readonly kinds: readonly ProviderKind[];
+  readonly supportedKinds: ReadonlySet<string>;
+}
+
+interface Settled {
+  readonly values: OptionValues;
+  readonly catalog: Catalog | null;
+}
+
+/** Options and catalogue of a document. Everything that is wrong goes to the report. */
+export function settle(base: Base, document: Located | null, report: Report, weights?: Weights | null): Settled {
+  const { builtin, environment, kinds, supportedKinds, source } = base;
+  const values = settleOptions({ ...base, file: document, report });
+  const { catalog: rows, baseline, markup, unsureTier } = values.catalog;
+  const built = buildCatalog({
+    builtin,
+    isBuiltinUsed: rows === "builtin",
+    tiers: readTiers(document, report),
+    models: readModels({ file: document, source, report }),
+    providers: readProviders({ file: document, builtin, environment, kinds, report }),
+    baseline,
+    markupPpm: markup,
+    unsureTier,
+    supportedKinds,
+    ...(weights === undefined ? {} : { weights }),
+  });
+  addCatalogFindings({ built, file: document, environment, report });
+  return { values, catalog: built.catalog };
+}
+
+/** `known` are the warnings of the file alone, which say nothing of a document. */
+export function createConfiguration(base: Base, { weights }: Catalog, known: readonly Problem[]): Configuration {
+  const { builtin, environment, kinds } = base;
+  return {
+    locks: locksOf(base),
+    provider(overlay, id) {
+      const report = emptyReport();
+      const file = overlaid(base.file, locateOverlay(overlay, report));
+      const setups = readProviders({ file, builtin, environment, kinds, report });
+      const isOwn = ({ place }: Problem): boolean => `${place}.`.startsWith(`providers.${id}.`);
+      if (report.problems.some(isOwn)) return null;
+      return setups.find(({ provider }) => provider.id === id)?.provider ?? null;
+    },
+    check(overlay) {
+      const report = emptyReport();
+      const located = locateOverlay(overlay, report);
+      checkOverlayKeys(located, report);
+      const document = overlaid(base.file, located);
+      const { values, catalog } = settle(base, document, report, weights);
+      if (report.problems.length > 0 || catalog === null) return { ok: false, problems: report.problems };
+      const isNew = ({ place, message }: Problem) =>
+        !known.some((each) => each.place === place && each.message === message);
+      const options = showOptions({ ...base, file: document, overlay: located });
+      return { ok: true, catalog, routing: values.routing, options, warnings: report.warnings.filter(isNew) };
+    },
+  };
+}
+
+function checkOverlayKeys(located: Located, report: Report): void {
+  checkKeys(located, OVERLAY_SECTIONS, report);
+  const routing = nodeAt(located, "routing");
+  if (routing === null) return;
+  const rules = optionRows().flatMap(({ path }) =>
+    path?.startsWith("routing.") ? [path.slice("routing.".length)] : [],
+  );
+  if (routing.kind === "mapping") checkKeys(routing, rules, report);
+  else reject(routing, report, "a mapping");
+}
+
+function locksOf(base: Base): readonly Lock[] {
+  const { file, builtin, environment, flags } = base;
+  const entriesOf = (section: string) => {
+    const node = nodeAt(file, section);
+    return node?.kind === "mapping" ? [...node.entries] : [];
+  };
+  const inFile = ["providers", "tiers"].flatMap((section) =>
+    entriesOf(section).map(([key, { keyPlace }]) => ({
+      path: `${section}.${key}`,
+      origin: "file" as const,
+      place: keyPlace,
+    })),
+  );
+  const list = nodeAt(file, "models");
+  const models = (list?.kind === "sequence" ? list.items : []).flatMap((row) => {
+    const id = nodeAt(row, "id");
+    return id?.kind === "scalar" ? [{ path: `models.${id.value}`, origin: "file" as const, place: row.place }] : [];
+  });
+  const keys = builtin.providers.flatMap(({ id, keyVariable }) => {
+    const variable = environment.read(keyVariable);
+    if (variable === null) return [];
+    return ["apiKey", "apiKeys"].map((key) => ({
+      ...{ path: `providers.${id}.${key}`, origin: "environment" as const, place: variable.place },
+    }));
+  });
+  const rules = showOptions({ flags, environment, file }).flatMap(({ path, origin, place }) =>
+    path?.startsWith("routing.") && origin !== "default" && origin !== "version"
+      ? [{ path, origin, place: place ?? "" }]
+      : [],
+  );
+  return [...inFile, ...models, ...keys, ...rules];
+}
+
+interface FindingsInput {
+  readonly built: BuiltCatalog;
+  readonly file: Located | null;
+  readonly environment: Environment;
+  readonly report: Report;
+}
+
+/** An empty catalogue is only reported when nothing else is wrong, since it usually follows from something else. */
+function addCatalogFindings({ built, file, environment, report }: FindingsInput): void {
+  const baseline = environment.read(OPTIONS.catalog.baseline.env as string);
+  const placed = ({ at, message, suggestion }: CatalogProblem): Problem => {
+    const isFromVariable = at === OPTIONS.catalog.baseline.path && baseline !== null;
+    return { place: isFromVariable ? baseline.place : (findPlace(file, at) ?? at), message, suggestion };
+  };
+  for (const problem of built.problems) {
+    const isAlone = report.problems.length === 0;
+    if (problem.at !== "tiers" || isAlone) report.problems.push(placed(problem));
+  }
+  report.warnings.push(...built.warnings.map(placed));
+}
+
+/** The place of a path such as `tiers.NANO[1]`, or of its nearest parent that is written in the file. */
+function findPlace(root: Located | null, path: string): string | null {
+  let node = root;
+  let place: string | null = null;
+  for (const [, key, index] of path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)) {
+    if (node?.kind === "sequence" && index !== undefined) node = node.items[Number(index)] ?? null;
+    else if (node?.kind === "mapping" && key !== undefined) node = node.entries.get(key)?.node ?? null;
+    else node = null;
+    if (node === null) return place;
+    place = node.place;
+  }
+  return place;
+}

@@ -1,0 +1,194 @@
+// Changes of single providers, models, chains and routing rules. Each becomes a version of the run-time configuration,
+// checked as a whole like the file. For operators.
+
+import type { FastifyRequest } from "fastify";
+import { type TProperties, Type } from "typebox";
+import { GatewayError } from "../../../core/errors.ts";
+import type { JsonMap } from "../../../core/overlay.ts";
+import { TIERS } from "../../../core/tiers.ts";
+import { drafted, entryAt, patched, withEntry } from "../../../versions/document.ts";
+import type { OperatorContext } from "../../context.ts";
+import { named } from "../../openapi/schema.ts";
+import { missing } from "../exchange.ts";
+import { type ApiRoute, del, patch, post, put } from "../route.ts";
+import { entryOf, ifMatch, PublishedSchema, publicationFields, publisherOf, writePublished } from "./exchange.ts";
+
+/** Checked with everything else, by the rules of the file: all problems are reported at once. */
+const AsInFile = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }));
+
+const providerFields = {
+  kind: AsInFile("Such as openai, anthropic or gemini; not needed for a built-in provider."),
+  baseUrl: AsInFile("The address; not needed for a built-in provider."),
+  apiKey: AsInFile("The key as text. It is stored encrypted and never returned."),
+  apiKeys: AsInFile("Several keys: texts, or objects with `key` and `weight`. What a GET showed of a key keeps it."),
+  headers: AsInFile("Extra headers; their values are stored like keys."),
+  timeouts: AsInFile("connectMs, firstByteMs, idleMs and totalMs."),
+};
+const modelFields = {
+  provider: AsInFile("The provider that serves it."),
+  upstream: AsInFile("The name that the provider knows."),
+  hosts: AsInFile("Several hosts, each with what differs."),
+  price: AsInFile("input, output, cacheRead and cacheWrite in USD per million tokens."),
+  context: AsInFile("Its context window in tokens."),
+  maxOutput: AsInFile("Its longest answer in tokens."),
+  capabilities: AsInFile("Such as tools, vision, json and reasoning."),
+};
+const ID_TEXT = Type.String({ minLength: 1, maxLength: 200 });
+
+/** One kind of entry: its section of the document, and what it is called. */
+interface EntryKind {
+  readonly section: "providers" | "models";
+  readonly noun: "provider" | "model";
+  readonly fields: TProperties;
+  readonly example: object;
+  isKnown(edge: OperatorContext, id: string): boolean;
+}
+
+const KINDS: readonly EntryKind[] = [
+  {
+    section: "providers",
+    noun: "provider",
+    fields: providerFields,
+    example: { kind: "openai", baseUrl: "http://127.0.0.1:8000/v1", apiKey: "sk-lab-0123456789" },
+    isKnown: (edge, id) => edge.services().catalog.providers.has(id),
+  },
+  {
+    section: "models",
+    noun: "model",
+    fields: modelFields,
+    example: { provider: "lab", upstream: "qwen3-8b", price: { input: 0.1, output: 0.3 } },
+    isKnown: (edge, id) => edge.services().catalog.models.has(id),
+  },
+];
+
+/** Model ids hold slashes and colons, which a path carries encoded. */
+const ENTRY_ID = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/;
+
+function entryIdOf(request: FastifyRequest, noun: string): string {
+  const { id = "" } = request.params as { id?: string };
+  if (ENTRY_ID.test(id)) return id;
+  throw missing(noun, id);
+}
+
+/** Statuses of every change: another came first or the file has it, and the document does not pass the checks. */
+const errors = [409, 422];
+
+function routesOf({ section, noun, fields, example, isKnown }: EntryKind): readonly ApiRoute[] {
+  const name = noun === "provider" ? "Provider" : "Model";
+  const common = { access: "operator", parameters: [ifMatch], errors, response: PublishedSchema } as const;
+  return [
+    post(`add${name}`, `/api/${section}`, {
+      ...common,
+      summary: `Add a ${noun} at run time: a new version of the configuration`,
+      status: 201,
+      body: named(`New${name}`, { id: ID_TEXT, ...fields, ...publicationFields }),
+      example: { id: noun === "provider" ? "lab" : "lab-small", ...example },
+      async handle({ request, body }, { versions }) {
+        const given = body();
+        const { id } = given;
+        const entry = section === "models" ? { id, ...entryOf(given, "id") } : entryOf(given, "id");
+        const published = await versions.publish({
+          ...publisherOf(request, given),
+          change(document) {
+            if (entryAt(document, section, id) !== undefined) throw exists(noun, id);
+            return withEntry(document, section, id, entry);
+          },
+        });
+        return writePublished(published);
+      },
+    }),
+    patch(`change${name}`, `/api/${section}/:id`, {
+      ...common,
+      summary: `Change fields of a ${noun} at run time; null takes a field out`,
+      body: named(`Changed${name}`, { ...fields, ...publicationFields }),
+      example,
+      async handle({ request, body }, edge) {
+        const id = entryIdOf(request, noun);
+        const given = body();
+        const fieldsOf = (known: JsonMap): JsonMap => ({ ...known, ...(section === "models" ? { id } : {}) });
+        const published = await edge.versions.publish({
+          ...publisherOf(request, given),
+          change(document) {
+            const known = entryAt(document, section, id);
+            if (known === undefined && !isKnown(edge, id)) throw missing(noun, id);
+            return withEntry(document, section, id, fieldsOf(patched(known, entryOf(given, "id")) as JsonMap));
+          },
+        });
+        return writePublished(published);
+      },
+    }),
+    del(`remove${name}`, `/api/${section}/:id`, {
+      ...common,
+      summary: `Remove what was set of a ${noun} at run time; what ships or stands in the file stays`,
+      async handle({ request }, edge) {
+        const id = entryIdOf(request, noun);
+        const published = await edge.versions.publish({
+          ...publisherOf(request, {}),
+          change(document) {
+            if (entryAt(document, section, id) !== undefined) return withEntry(document, section, id, null);
+            throw isKnown(edge, id) ? notRunTime(edge, section, id) : missing(noun, id);
+          },
+        });
+        return writePublished(published);
+      },
+    }),
+  ];
+}
+
+function exists(noun: string, id: string): GatewayError {
+  return new GatewayError("conflict", `There is a ${noun} '${id}' already. Change it with PATCH.`, { param: "id" });
+}
+
+function notRunTime({ versions }: OperatorContext, section: string, id: string): GatewayError {
+  const lock = versions.locks.find(({ path }) => `${path}.`.startsWith(`${section}.${id}.`));
+  const message =
+    lock === undefined
+      ? `'${id}' ships with the gateway and was not changed at run time, so there is nothing to remove.`
+      : `'${id}' comes from ${lock.place}. Remove it there.`;
+  return new GatewayError("conflict", message, { code: "locked", param: "id" });
+}
+
+const TierChain = Type.Optional(Type.Union([Type.Array(Type.String(), { minItems: 1 }), Type.Null()]));
+
+const CHAIN_ROUTES: readonly ApiRoute[] = [
+  put("setChains", "/api/chains", {
+    summary: "Set fallback chains at run time: ids of models in the order they are tried; null as it ships",
+    access: "operator",
+    parameters: [ifMatch],
+    errors,
+    body: named("Chains", {
+      chains: Type.Object(Object.fromEntries(TIERS.map((tier) => [tier, TierChain])), { additionalProperties: false }),
+      ...publicationFields,
+    }),
+    example: { chains: { SIMPLE: ["gpt-4o-mini"] }, note: "One model is enough" },
+    response: PublishedSchema,
+    async handle({ request, body }, { versions }) {
+      const given = body();
+      const tiers = given.chains as JsonMap;
+      const change = (document: JsonMap): JsonMap => drafted(document, { tiers });
+      return writePublished(await versions.publish({ ...publisherOf(request, given), change }));
+    },
+  }),
+  patch("changeRouting", "/api/routing", {
+    summary: "Change routing rules at run time, such as baseline and markup; null takes a rule out",
+    access: "operator",
+    parameters: [ifMatch],
+    errors,
+    body: named("RoutingRules", {
+      baseline: AsInFile("The model that savings are compared with."),
+      markup: AsInFile("What is charged on top of the provider's price, as a fraction of it."),
+      unsureTier: AsInFile("A request with an unsure tier is not placed below this one."),
+      ...publicationFields,
+    }),
+    example: { markup: 0.05 },
+    response: PublishedSchema,
+    async handle({ request, body }, { versions }) {
+      const given = body();
+      const routing = entryOf(given);
+      const change = (document: JsonMap): JsonMap => drafted(document, { routing });
+      return writePublished(await versions.publish({ ...publisherOf(request, given), change }));
+    },
+  }),
+];
+
+export const ENTRY_ROUTES: readonly ApiRoute[] = [...KINDS.flatMap(routesOf), ...CHAIN_ROUTES];

@@ -1,0 +1,82 @@
+// What differs between two versions, in words. Secrets are named by their last four characters.
+
+import { isDeepStrictEqual } from "node:util";
+import { isJsonMap, type Json, type JsonMap, type Overlay } from "../core/overlay.ts";
+import { modelsOf } from "./document.ts";
+import { isSealed } from "./secrets.ts";
+
+export interface Change {
+  /** Such as `providers.lab.baseUrl`. */
+  readonly path: string;
+  readonly words: string;
+}
+
+/** Longer values are cut in words; the document has them whole. */
+const SHOWN_MAX = 200;
+
+export function changesBetween(before: Overlay, after: Overlay): readonly Change[] {
+  return [
+    ...entityChanges("provider", "providers", mapOf(before.providers), mapOf(after.providers)),
+    ...entityChanges("model", "models", rowsById(before), rowsById(after)),
+    ...fieldChanges("tiers", mapOf(before.tiers), mapOf(after.tiers)),
+    ...fieldChanges("routing", mapOf(before.routing), mapOf(after.routing)),
+  ];
+}
+
+function mapOf(value: Json | undefined): JsonMap {
+  return isJsonMap(value) ? value : {};
+}
+
+function rowsById(document: Overlay): JsonMap {
+  return Object.fromEntries(modelsOf(document).map((row) => [String(row.id), row]));
+}
+
+function entityChanges(noun: string, section: string, before: JsonMap, after: JsonMap): readonly Change[] {
+  return namesOf(before, after).flatMap((id) => {
+    const path = `${section}.${id}`;
+    if (before[id] === undefined) return [{ path, words: `added ${noun} ${id}` }];
+    if (after[id] === undefined) return [{ path, words: `removed ${noun} ${id}` }];
+    return fieldChanges(path, mapOf(before[id]), mapOf(after[id]));
+  });
+}
+
+function fieldChanges(path: string, before: JsonMap, after: JsonMap): readonly Change[] {
+  return namesOf(before, after).flatMap((name) => {
+    const [old, next] = [before[name], after[name]];
+    const at = `${path}.${name}`;
+    if (isDeepStrictEqual(old, next)) return [];
+    if (isSealed(old) || isSealed(next)) return [{ path: at, words: `${at}: ${secretWords(old, next)}` }];
+    if (isMapOrNothing(old) && isMapOrNothing(next)) return fieldChanges(at, mapOf(old), mapOf(next));
+    return [{ path: at, words: `${at}: ${written(old)} → ${written(next)}` }];
+  });
+}
+
+function isMapOrNothing(value: Json | undefined): boolean {
+  return value === undefined || isJsonMap(value);
+}
+
+function namesOf(before: JsonMap, after: JsonMap): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])];
+}
+
+function secretWords(old: Json | undefined, next: Json | undefined): string {
+  if (next === undefined) return "removed";
+  const ending = isSealed(next) && next.lastFour !== "" ? ` (ends in ${next.lastFour})` : "";
+  return `${old === undefined ? "set" : "replaced"}${ending}`;
+}
+
+function written(value: Json | undefined): string {
+  if (value === undefined) return "not set";
+  const text = plain(value);
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+}
+
+/** Sealed texts never get here as text: several keys are told by how many there are. */
+function plain(value: Json): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  if (!Array.isArray(value)) return isSealed(value) ? "a key" : JSON.stringify(value);
+  const items = value as readonly Json[];
+  const isSecret = (each: Json): boolean => isSealed(each) || (isJsonMap(each) && isSealed(each.key));
+  if (items.some(isSecret)) return `${items.length} ${items.length === 1 ? "key" : "keys"}`;
+  return items.every((each) => typeof each === "string") ? items.join(", ") : JSON.stringify(items);
+}

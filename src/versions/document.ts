@@ -1,0 +1,79 @@
+// Edits of the run-time configuration's document: each takes a document and returns another. Nothing is checked here.
+
+import { isJsonMap, type Json, type JsonMap, type Overlay } from "../core/overlay.ts";
+
+/** One provider, model, chain or rule of the document, by its path. */
+export function entryAt(document: Overlay, section: string, id: string): Json | undefined {
+  if (section === "models") return modelsOf(document).find((row) => row.id === id);
+  const entries = document[section];
+  return isJsonMap(entries) && Object.hasOwn(entries, id) ? entries[id] : undefined;
+}
+
+/** With the entry put in place of the one it had; null takes it out. */
+export function withEntry(document: Overlay, section: string, id: string, entry: Json): Overlay {
+  if (section === "models") return withSection(document, section, withRow(modelsOf(document), id, entry));
+  const entries = isJsonMap(document[section]) ? Object.entries(document[section]) : [];
+  const others = entries.filter(([key]) => key !== id);
+  const isKnown = others.length < entries.length;
+  const replaced = isKnown ? entries.map(([key, value]) => [key, key === id ? entry : value] as const) : entries;
+  const kept = entry === null ? others : isKnown ? replaced : [...entries, [id, entry] as const];
+  return withSection(document, section, Object.fromEntries(kept));
+}
+
+function withRow(rows: readonly JsonMap[], id: string, entry: Json): readonly Json[] {
+  if (entry === null) return rows.filter((row) => row.id !== id);
+  if (!rows.some((row) => row.id === id)) return [...rows, entry];
+  return rows.map((row) => (row.id === id ? entry : row));
+}
+
+/** A section without entries is left out. */
+function withSection(document: Overlay, section: string, value: Json): Overlay {
+  const others = Object.entries(document).filter(([key]) => key !== section);
+  const isEmpty = Object.keys(value as object).length === 0;
+  return Object.fromEntries(isEmpty ? others : [...others, [section, value]]);
+}
+
+/** The rows of `models`; what is no row is passed over. */
+export function modelsOf({ models }: Overlay): readonly JsonMap[] {
+  return Array.isArray(models) ? (models as readonly Json[]).filter(isJsonMap) : [];
+}
+
+/** A merge patch (RFC 7396): null takes a key out, mappings are merged, everything else replaces. */
+export function patched(target: Json | undefined, patch: Json): Json {
+  if (!isJsonMap(patch)) return patch;
+  const entries = new Map<string, Json>(isJsonMap(target) ? Object.entries(target) : []);
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) entries.delete(key);
+    else entries.set(key, patched(entries.get(key), value));
+  }
+  return Object.fromEntries(entries);
+}
+
+/** The sections of a draft in place of what the document has: chains and rules one by one, models by id. */
+export function drafted(document: Overlay, draft: Overlay): Overlay {
+  let next = document;
+  for (const [section, entries] of Object.entries(draft)) {
+    if (section === "models" && Array.isArray(entries)) {
+      for (const row of entries as readonly Json[]) {
+        if (!isJsonMap(row) || typeof row.id !== "string") return { ...next, models: entries };
+        next = withEntry(next, section, row.id, patched(entryAt(next, section, row.id), row));
+      }
+    } else if (isJsonMap(entries)) {
+      for (const [id, entry] of Object.entries(entries))
+        next = withEntry(next, section, id, entry === null ? null : patched(entryAt(next, section, id), entry));
+    } else next = { ...next, [section]: entries };
+  }
+  return next;
+}
+
+const DEPTH_MAX = 40;
+
+/** Whether a value is nested deeper than any document; found without recursion. */
+export function isTooDeep(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; depth < DEPTH_MAX; depth += 1) {
+    level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}

@@ -1,0 +1,154 @@
+// Secrets of a document: sealed in what is stored, opened only for calling providers, and shown by their last four
+// characters. A secret goes with the address it was set for.
+
+import { isDeepStrictEqual } from "node:util";
+import { GatewayError } from "../core/errors.ts";
+import { isJsonMap, type Json, type JsonMap, type Overlay, type SealedSecret } from "../core/overlay.ts";
+
+/** As `Sealer` of the store; a port, since services do not import each other. */
+export interface SecretSealer {
+  seal(text: string, about: string): Promise<string>;
+  open(sealed: string, about: string): Promise<string>;
+}
+
+/** Sent to a provider whose key cannot be opened, so that it refuses instead of the sandbox answering. */
+const UNREADABLE = "unreadable-key";
+/** Of a shorter secret, four characters would be too much. */
+const SHOWN_LENGTH_MIN = 12;
+
+interface SettingTerms {
+  readonly previous: Overlay;
+  readonly setBy: string;
+  readonly nowMs: number;
+  /** Null where the secret of the installation cannot be kept. */
+  readonly sealer: SecretSealer | null;
+}
+
+/** The document with every new secret sealed. One that is shown as it was stays. */
+export async function sealDocument(document: Overlay, terms: SettingTerms): Promise<Overlay> {
+  const { previous, setBy, nowMs, sealer } = terms;
+  const work: { readonly text: string; readonly about: string }[] = [];
+  eachSecret(document, (value, provider) => {
+    if (typeof value === "string") work.push({ text: value, about: aboutOf(provider) });
+    return value;
+  });
+  if (work.length > 0 && sealer === null) throw unsealable();
+  const sealed = await Promise.all(work.map(({ text, about }) => (sealer as SecretSealer).seal(text, about)));
+  const setAt = new Date(nowMs).toISOString();
+  return eachSecret(document, (value, provider) => {
+    if (typeof value !== "string") return keptSecret(value, provider, { document, previous });
+    return { sealed: sealed.shift() as string, lastFour: lastFourOf(value), setBy, setAt };
+  });
+}
+
+/** The document with secrets as text, and the providers whose secrets cannot be opened. */
+export async function openDocument(
+  document: Overlay,
+  sealer: SecretSealer | null,
+): Promise<{ readonly document: Overlay; readonly unreadable: readonly string[] }> {
+  const work: { readonly value: SealedSecret; readonly provider: string }[] = [];
+  eachSecret(document, (value, provider) => {
+    if (isSealed(value)) work.push({ value, provider });
+    return value;
+  });
+  const texts = await Promise.all(
+    work.map(({ value, provider }) =>
+      sealer === null ? null : sealer.open(value.sealed, aboutOf(provider)).catch(() => null),
+    ),
+  );
+  const unreadable = work.filter((_, index) => texts[index] === null).map(({ provider }) => provider);
+  const opened = eachSecret(document, (value) => (isSealed(value) ? (texts.shift() ?? UNREADABLE) : value));
+  return { document: opened, unreadable: [...new Set(unreadable)] };
+}
+
+/** The document as people may see it. */
+export function shownDocument(document: Overlay): Overlay {
+  return eachSecret(document, (value) => (isSealed(value) ? shownSecret(value) : value));
+}
+
+function shownSecret({ lastFour, setBy, setAt }: SealedSecret): JsonMap {
+  return { lastFour, setBy, setAt };
+}
+
+export function isSealed(value: Json | undefined): value is SealedSecret {
+  return isJsonMap(value) && typeof value.sealed === "string";
+}
+
+/** A sealed text of one provider does not open for another. */
+function aboutOf(provider: string): string {
+  return `provider ${provider}`;
+}
+
+function lastFourOf(text: string): string {
+  return text.length < SHOWN_LENGTH_MIN ? "" : text.slice(-4);
+}
+
+interface Documents {
+  readonly document: Overlay;
+  readonly previous: Overlay;
+}
+
+/** What came back as it was shown or stored. A person who may change an address must not learn the key this way. */
+function keptSecret(value: Json, provider: string, { document, previous }: Documents): Json {
+  if (!isJsonMap(value)) return value;
+  const known: SealedSecret[] = [];
+  eachSecret(previous, (each, owner) => {
+    if (owner === provider && isSealed(each)) known.push(each);
+    return each;
+  });
+  const kept = known.find((each) => isDeepStrictEqual(each, value) || isDeepStrictEqual(shownSecret(each), value));
+  if (kept === undefined) throw notKept(provider, `There is no such key of '${provider}'. Write the key itself.`);
+  if (targetOf(document, provider) !== targetOf(previous, provider)) {
+    throw notKept(
+      provider,
+      `The address of '${provider}' changes. Write its key and headers again, for the new address.`,
+    );
+  }
+  return kept;
+}
+
+function targetOf({ providers }: Overlay, id: string): string {
+  const provider = isJsonMap(providers) ? providers[id] : undefined;
+  return isJsonMap(provider) ? JSON.stringify([provider.baseUrl ?? null, provider.kind ?? null]) : "";
+}
+
+function notKept(provider: string, message: string): GatewayError {
+  return new GatewayError("unprocessable", message, { code: "key_needed", param: `providers.${provider}` });
+}
+
+function unsealable(): GatewayError {
+  const message = "Provider keys cannot be stored: the secret of this installation can be neither read nor made.";
+  return new GatewayError("unavailable", message, { code: "secret_unavailable", retryAfterSeconds: 60 });
+}
+
+type Replace = (value: Json, provider: string) => Json;
+
+/** Every place of a document that may hold a secret: keys and headers of providers. */
+function eachSecret(document: Overlay, replace: Replace): Overlay {
+  const { providers } = document;
+  if (!isJsonMap(providers)) return document;
+  const replaced = Object.entries(providers).map(([id, provider]) => [
+    id,
+    isJsonMap(provider) ? inProvider(provider, (value) => replace(value, id)) : provider,
+  ]);
+  return { ...document, providers: Object.fromEntries(replaced) as JsonMap };
+}
+
+function inProvider(provider: JsonMap, replace: (value: Json) => Json): JsonMap {
+  const fields = Object.entries(provider).map(([name, value]): [string, Json] => {
+    if (name === "apiKey") return [name, replace(value)];
+    if (name === "apiKeys" && Array.isArray(value))
+      return [name, (value as readonly Json[]).map((key) => inKey(key, replace))];
+    if (name !== "headers" || !isJsonMap(value)) return [name, value];
+    return [name, Object.fromEntries(Object.entries(value).map(([header, text]) => [header, replace(text)]))];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** One of several keys: the key alone, or with its weight beside it. */
+function inKey(entry: Json, replace: (value: Json) => Json): Json {
+  if (!isJsonMap(entry) || entry.key === undefined) return replace(entry);
+  return Object.fromEntries(
+    Object.entries(entry).map(([name, value]) => [name, name === "key" ? replace(value) : value]),
+  );
+}
