@@ -9,7 +9,7 @@ import { buildChains, type ChainLists, lowestListing } from "./chains.ts";
 import type { DialectChanges } from "./dialect.ts";
 import { nearest } from "./nearest.ts";
 import { PROVIDER_KINDS, providerKind } from "./provider-kinds.ts";
-import { type HostRow, hostRows, type ModelRow, modelsFromRow } from "./rows.ts";
+import { endpointOf, type HostRow, hostRows, type ModelRow, modelsFromRow } from "./rows.ts";
 import { readWeights, type Weights } from "./weights.ts";
 
 /** The kinds of providers that can be called. */
@@ -179,6 +179,7 @@ function checkHost(check: HostCheck): void {
     return;
   }
   checkFormats(check);
+  checkEndpoint(check);
   if (configured.has(host.provider) || isSandboxAlone(providers)) return;
   const where = hostRows(row).length === 1 ? "" : " there";
   findings.warnings.push({
@@ -197,6 +198,17 @@ function checkFormats({ row, host, at, providers, findings }: HostCheck): void {
   if (unknown.length === 0 && host.formats.length > 0) return;
   const message = `the provider ${host.provider} speaks ${spoken.join(" and ")}, so ${row.id} can be asked in nothing else`;
   findings.problems.push({ at: `${at}.formats`, message, suggestion: null });
+}
+
+/** Requests to an endpoint other than chat are never converted, so the provider's usual format must have it. */
+function checkEndpoint({ row, host, at, providers, findings }: HostCheck): void {
+  const provider = providers.get(host.provider);
+  const endpoint = endpointOf(row);
+  if (provider === undefined || endpoint === null || isSandboxAlone(providers)) return;
+  const [usual] = formatsOf(host, provider);
+  if (provider.hasEndpoints === true && usual === provider.format) return;
+  const message = `the provider ${host.provider} has no endpoint for ${endpoint}: ${String(usual)} has none`;
+  findings.problems.push({ at: `${at}.capabilities`, message, suggestion: null });
 }
 
 interface ModelsInput {

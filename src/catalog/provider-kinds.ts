@@ -7,6 +7,7 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
   {
     kind: "openai",
     format: "openai-chat",
+    hasEndpoints: true,
     furtherFormats: ["openai-responses"],
     auth: { scheme: "bearer" },
     framing: "sse",
@@ -15,6 +16,7 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
   {
     kind: "azure",
     format: "openai-chat",
+    hasEndpoints: true,
     furtherFormats: ["openai-responses"],
     auth: { scheme: "header", name: "api-key" },
     framing: "sse",
@@ -26,6 +28,7 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
   {
     kind: "ollama",
     format: "openai-chat",
+    hasEndpoints: true,
     auth: { scheme: "bearer" },
     framing: "sse",
     addressing: "ollama",
@@ -48,7 +51,14 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
     framing: "sse",
     transport: "network",
   },
-  { kind: "sandbox", format: "openai-chat", auth: { scheme: "bearer" }, framing: "sse", transport: "sandbox" },
+  {
+    kind: "sandbox",
+    format: "openai-chat",
+    hasEndpoints: true,
+    auth: { scheme: "bearer" },
+    framing: "sse",
+    transport: "sandbox",
+  },
 ];
 
 /** The row of a kind. Asking for one that is not in the table is a fault of ours. */

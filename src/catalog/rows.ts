@@ -115,7 +115,7 @@ function modelFields(row: ModelRow, [first]: readonly HostRow[], { tier }: Model
   };
 }
 
-function endpointOf({ capabilities }: ModelRow): Endpoint | null {
+export function endpointOf({ capabilities }: ModelRow): Endpoint | null {
   return ENDPOINTS.find((name) => capabilities.includes(name)) ?? null;
 }
 

@@ -118,6 +118,8 @@ export interface ProviderKind {
   /** As written in a configuration and shown by the API. */
   readonly kind: string;
   readonly format: FormatName;
+  /** Whether the format has endpoints other than chat, such as embeddings. */
+  readonly hasEndpoints?: boolean;
   /** Formats that such a provider may speak as well, with the same sign-in and framing. */
   readonly furtherFormats?: readonly FormatName[];
   readonly auth: AuthScheme;

@@ -1,6 +1,8 @@
 // Which formats a configured provider speaks, and in which of them it has a model.
 
 import { describe, expect, it } from "vitest";
+import { PROVIDER_KINDS } from "../../../src/catalog/provider-kinds.ts";
+import { createFormats } from "../../../src/formats/registry.ts";
 import { goodLoad, problemsOf } from "./workspace.ts";
 
 const BOTH = ["openai-chat", "openai-responses"];
@@ -63,6 +65,41 @@ describe("an Azure provider", () => {
   it("is the only one with a version", () => {
     const problems = problemsOf({ files: { "switchyard.yaml": lab(`kind: openai, ${AT}, apiVersion: 2024-10-21`) } });
     expect(problems).toMatchObject([{ message: expect.stringContaining("apiVersion is for providers of kind azure") }]);
+  });
+});
+
+describe("a model of an endpoint other than chat", () => {
+  const withEmbeddings = (entry: string): string =>
+    lab(entry, " }, { id: e, provider: lab, price: { input: 1, output: 0 }, capabilities: [embeddings]");
+  const AT = "baseUrl: http://127.0.0.1:1/v1";
+
+  it.each([`kind: openai, ${AT}`, `kind: openai, ${AT}, formats: [${BOTH.join(", ")}]`, "kind: sandbox"])(
+    "is taken where the provider has it: %s",
+    (entry) => {
+      const { settings } = goodLoad({ files: { "switchyard.yaml": withEmbeddings(entry) } });
+      expect(settings.catalog.models.get("e")?.endpoint).toBe("embeddings");
+    },
+  );
+
+  it.each([
+    [`kind: anthropic, ${AT}`, "anthropic"],
+    [`kind: gemini, ${AT}`, "gemini"],
+    [`kind: responses, ${AT}`, "openai-responses"],
+    [`kind: openai, ${AT}, formats: [openai-responses, openai-chat]`, "openai-responses"],
+  ])("is a problem where it has none: %s", (entry, format) => {
+    expect(problemsOf({ files: { "switchyard.yaml": withEmbeddings(entry) } })).toMatchObject([
+      {
+        place: expect.stringContaining("models[1].capabilities"),
+        message: `the provider lab has no endpoint for embeddings: ${format} has none`,
+      },
+    ]);
+  });
+
+  it("is one whose format has it in the codecs as well", () => {
+    const formats = createFormats();
+    for (const { format, hasEndpoints = false } of PROVIDER_KINDS) {
+      expect([format, formats.forProviders(format).endpoints !== undefined]).toEqual([format, hasEndpoints]);
+    }
   });
 });
 

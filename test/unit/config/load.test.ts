@@ -168,6 +168,7 @@ describe("providers", () => {
       kind: "openai",
       format: "openai-chat",
       furtherFormats: ["openai-responses"],
+      hasEndpoints: true,
       auth: { scheme: "bearer" },
       framing: "sse",
       transport: "network",
