@@ -1,4 +1,4 @@
-// `switchyard providers discover`: model servers on this machine or at an address, with what each of their models can do.
+// `switchyard providers`: changes at run time, and model servers on this machine with what each of their models can do.
 
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
@@ -10,11 +10,15 @@ import { isOn, splitFlags } from "./command/flags.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { UsageError } from "./command/usage.ts";
+import { CHANGE_FLAGS, changeProvider, type ProviderChange, parseChange } from "./provider-changes.ts";
 
-interface ProviderOptions {
+interface DiscoverOptions {
+  readonly kind: "discover";
   readonly address: string | null;
   readonly isJson: boolean;
 }
+
+type ProviderOptions = DiscoverOptions | ProviderChange;
 
 /** Long enough for a server that describes many models, short enough for somebody who waits. */
 const DISCOVERY_MS = 5_000;
@@ -22,18 +26,23 @@ const DISCOVERY_MS = 5_000;
 export function providers(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "providers", terminal, parse: () => parseProviders(args) },
-    run: async (options, settings) => findServers(options, settings, terminal),
+    run: (options, settings) =>
+      options.kind === "discover"
+        ? findServers(options, settings, terminal)
+        : changeProvider(options, settings, terminal),
   });
 }
 
 function parseProviders({ words, flags }: Arguments): Parsed<ProviderOptions> {
-  const [, address = null] = parseSubcommand(words, "providers", { discover: 1 });
-  const { own, config } = splitFlags(flags, ["json"]);
-  return { options: { address, isJson: isOn(own, "json") }, config };
+  const known = { discover: 1, add: 1, set: 1, remove: 1, test: 1 };
+  const [kind, word] = parseSubcommand(words, "providers", known);
+  const { own, config } = splitFlags(flags, kind === "discover" ? ["json"] : CHANGE_FLAGS);
+  if (kind !== "discover") return { options: parseChange(kind, word, own), config };
+  return { options: { kind, address: word ?? null, isJson: isOn(own, "json") }, config };
 }
 
 async function findServers(
-  { address, isJson }: ProviderOptions,
+  { address, isJson }: DiscoverOptions,
   { catalog, server }: Settings,
   terminal: Terminal,
 ): Promise<number> {

@@ -32,7 +32,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-export interface DocumentProblem {
+interface DocumentProblem {
   readonly place: string;
   readonly message: string;
   readonly suggestion: string | null;

@@ -58,7 +58,7 @@ export interface Health {
 }
 
 /** What health needs to know of a model. */
-export interface WatchedRow {
+interface WatchedRow {
   readonly id: string;
   readonly provider: string;
 }

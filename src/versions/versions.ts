@@ -57,7 +57,7 @@ export interface Versions {
   stop(): void;
 }
 
-export interface DraftProvider {
+interface DraftProvider {
   readonly provider: Provider;
   readonly catalog: Catalog | null;
 }

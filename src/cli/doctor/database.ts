@@ -15,23 +15,33 @@ interface DatabaseChecked {
   readonly check: Check;
   /** The clock of a server that was reached; null for SQLite. */
   readonly clock: ClockReading | null;
+  /** What else was found in a database that is up to date. */
+  readonly further: readonly Check[];
 }
 
 /** Opens it with short timeouts, so that a dead server does not make the doctor hang. */
-export async function databaseCheck(database: string): Promise<DatabaseChecked> {
+export async function databaseCheck(
+  database: string,
+  inspect: (db: Db) => Promise<readonly Check[]> = async () => [],
+): Promise<DatabaseChecked> {
   const file = database.startsWith("sqlite:") ? database.slice("sqlite:".length) : null;
   const unusable = file === null ? null : fileCheck(file);
-  if (unusable !== null) return { check: unusable, clock: null };
+  if (unusable !== null) return { check: unusable, clock: null, further: [] };
   let db: Db | null = null;
   try {
     db = await openDb(database, { connectTimeoutMs: 3_000, queryTimeoutMs: 3_000 });
     const clock = await databaseClock(db, Date.now);
     await db.query("SELECT 1 AS one");
-    return { check: migrationCheck(await compareMigrations(db)), clock };
+    const check = migrationCheck(await compareMigrations(db));
+    return { check, clock, further: check.state === "ok" ? await inspect(db) : [] };
   } catch (error) {
     const fix =
       file === null ? "Check DATABASE_URL and that the server is running" : `Check ${file}, or restore a backup`;
-    return { check: { state: "fail", what: `Database cannot be used: ${reasonOf(error)}`, fix }, clock: null };
+    return {
+      check: { state: "fail", what: `Database cannot be used: ${reasonOf(error)}`, fix },
+      clock: null,
+      further: [],
+    };
   } finally {
     await db?.close();
   }

@@ -14,6 +14,7 @@ import { clockChecks, providerClocks } from "./clock.ts";
 import { databaseCheck, dataCheck } from "./database.ts";
 import { diskCheck, portCheck, redisCheck, uiCheck } from "./machine.ts";
 import { askProviders, listingCheck, listProviders, localChecks } from "./providers.ts";
+import { versionChecks } from "./versions.ts";
 
 /** Exit 0 when nothing fails, 1 when something does, 78 when the configuration cannot be used. */
 export async function doctor(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
@@ -56,7 +57,7 @@ interface LiveOptions {
 async function liveChecks(settings: Settings, options: LiveOptions): Promise<readonly Check[]> {
   const { catalog, dataDir, server } = settings;
   const [database, redis, port, listings, answers, local] = await Promise.all([
-    databaseCheck(settings.database),
+    databaseCheck(settings.database, (db) => versionChecks(db, settings)),
     redisCheck(settings.redis),
     portCheck(server),
     listProviders(catalog),
@@ -67,6 +68,7 @@ async function liveChecks(settings: Settings, options: LiveOptions): Promise<rea
     dataCheck(dataDir),
     diskCheck(dataDir),
     database.check,
+    ...database.further,
     ...(redis === null ? [] : [redis]),
     uiCheck(UI_FOLDER),
     port,

@@ -1,0 +1,90 @@
+// `switchyard providers add`, `set`, `remove` and `test`: providers of the run-time configuration, directly on the store.
+
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Settings } from "../config/settings.ts";
+import { GatewayError } from "../core/errors.ts";
+import type { JsonMap, Overlay } from "../core/overlay.ts";
+import { probe } from "../gateway/operate/probe.ts";
+import { createRegistry } from "../providers/registry.ts";
+import { entryAt, patched, withEntry } from "../versions/document.ts";
+import type { Versions } from "../versions/versions.ts";
+import type { Flags } from "./command/arguments.ts";
+import { COMMAND_LINE, printJson } from "./command/command.ts";
+import { isOn, textOf } from "./command/flags.ts";
+import type { Terminal } from "./command/terminal.ts";
+import { FAILED, reasonOf, UsageError } from "./command/usage.ts";
+import { printPublished, withVersions } from "./command/versions.ts";
+
+export interface ProviderChange {
+  readonly kind: "add" | "set" | "remove" | "test";
+  readonly id: string;
+  readonly fields: JsonMap;
+  /** A file with the key, or - for standard input: arguments are visible to everybody on a machine. */
+  readonly keyFrom: string | null;
+  readonly note: string | null;
+  readonly isJson: boolean;
+}
+
+export const CHANGE_FLAGS = ["kind", "base-url", "key-from", "note", "json"];
+
+export function parseChange(kind: ProviderChange["kind"], id: string | undefined, own: Flags): ProviderChange {
+  if (id === undefined) throw new UsageError(`providers ${kind} needs the name of a provider.`);
+  const [providerKind, baseUrl] = [textOf(own, "kind"), textOf(own, "base-url")];
+  const fields = {
+    ...(providerKind === null ? {} : { kind: providerKind }),
+    ...(baseUrl === null ? {} : { baseUrl }),
+  };
+  return { kind, id, fields, keyFrom: textOf(own, "key-from"), note: textOf(own, "note"), isJson: isOn(own, "json") };
+}
+
+export async function changeProvider(wanted: ProviderChange, settings: Settings, terminal: Terminal): Promise<number> {
+  const fields = { ...wanted.fields, ...(await keyOf(wanted, terminal)) };
+  return withVersions(settings, async (versions) => {
+    if (wanted.kind === "test") return test(wanted, fields, { versions, terminal });
+    const by = { author: COMMAND_LINE, ...(wanted.note === null ? {} : { note: wanted.note }) };
+    const change = (document: Overlay): Overlay => changed(document, wanted, fields);
+    printPublished(await versions.publish({ ...by, change }), wanted.isJson, terminal);
+    return 0;
+  });
+}
+
+async function keyOf({ keyFrom }: ProviderChange, terminal: Terminal): Promise<JsonMap> {
+  if (keyFrom === null) return {};
+  const text = keyFrom === "-" ? await terminal.readInput() : readKeyFile(resolve(terminal.cwd, keyFrom));
+  if (text.trim() === "") throw new UsageError("The key is empty.");
+  return { apiKey: text.trim() };
+}
+
+function readKeyFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`The key cannot be read: ${reasonOf(error)}.`);
+  }
+}
+
+function changed(document: Overlay, { kind, id }: ProviderChange, fields: JsonMap): Overlay {
+  const known = entryAt(document, "providers", id);
+  if (kind === "add" && known !== undefined) throw new GatewayError("conflict", `There is a provider '${id}' already.`);
+  if (kind === "remove" && known === undefined)
+    throw new GatewayError("notFound", `No provider '${id}' was added at run time.`);
+  return withEntry(document, "providers", id, kind === "remove" ? null : patched(known, fields));
+}
+
+interface TestContext {
+  readonly versions: Versions;
+  readonly terminal: Terminal;
+}
+
+/** With what is published and the fields given here, so that a key can be tried before it is stored. */
+async function test(wanted: ProviderChange, fields: JsonMap, { versions, terminal }: TestContext): Promise<number> {
+  const { provider, catalog } = await versions.draftProvider(wanted.id, fields, COMMAND_LINE);
+  const registry = createRegistry(new Map([[wanted.id, provider]]));
+  const outcome = await probe({ provider, model: null }, { catalog, registry, now: Date.now }).finally(registry.close);
+  if (wanted.isJson) printJson({ provider: wanted.id, ...outcome }, terminal);
+  else if (outcome.ok)
+    terminal.say(`${wanted.id} answers (${outcome.model ?? "its list of models"}, ${outcome.durationMs} ms).\n`);
+  else terminal.say(`${outcome.problem} ${outcome.fix}\n`);
+  return outcome.ok ? 0 : FAILED;
+}
