@@ -4,11 +4,11 @@
 import { hash } from "node:crypto";
 import type {
   Charge,
+  CreditLease,
   HeldAnswer,
   Hold,
   HoldState,
   KeySpend,
-  Lease,
   LedgerBook,
   LedgerChanges,
   LedgerEntry,
@@ -31,7 +31,7 @@ export class Draft {
   readonly #newHolds = new Map<string, Hold>();
   readonly #resolvedHolds = new Map<string, Hold>();
   readonly #keySpends = new Map<string, KeySpend>();
-  readonly #leases = new Map<string, Lease>();
+  readonly #leases = new Map<string, CreditLease>();
   readonly #transactions = new Map<string, Transaction>();
   readonly #charges: Charge[] = [];
   readonly #answers: HeldAnswer[] = [];
@@ -84,13 +84,13 @@ export class Draft {
     this.#keySpends.set(spend.keyId, spend);
   }
 
-  lease(key: Pick<Lease, "owner" | "accountId">): Lease | undefined {
+  lease(key: Pick<CreditLease, "owner" | "accountId">): CreditLease | undefined {
     const name = leaseKey(key);
     return this.#leases.get(name) ?? this.#state.leases.get(name);
   }
 
   /** Sets a lease to this amount and takes the difference from the wallet, or gives it back. */
-  putLease(lease: Lease): void {
+  putLease(lease: CreditLease): void {
     assert(lease.amount >= 0n, "a lease cannot be negative");
     const change = lease.amount - (this.lease(lease)?.amount ?? 0n);
     const { accountId, posted, held, leased, epoch, sequence, hash } = this.wallet(lease.accountId);

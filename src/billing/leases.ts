@@ -28,7 +28,7 @@ const SCARCE_MS = 1_000;
 const RECALLED_MS = 2_000;
 
 /** What this process has of an account. */
-interface Account {
+interface LeasedAccount {
   readonly id: string;
   /** The lease as the store has it. */
   amount: NanoUsd;
@@ -52,7 +52,7 @@ type OwnHold = ReservedHold & { readonly id: string; readonly accountId: string 
 
 export class Leases {
   readonly #options: LeasesOptions;
-  readonly #accounts = new Map<string, Account>();
+  readonly #accounts = new Map<string, LeasedAccount>();
   readonly #holds = new Map<string, OwnHold>();
   /** Metered accounts that the store has a wallet for: there the balance limits nothing. */
   readonly #metered = new Set<string>();
@@ -161,11 +161,11 @@ export class Leases {
     return this.#aliveAtMs !== null && timeMs - this.#aliveAtMs > this.#options.trustMs;
   }
 
-  #account(id: string): Account {
+  #account(id: string): LeasedAccount {
     const known = this.#accounts.get(id);
     if (known !== undefined) return known;
     const nowMs = this.#options.clock();
-    const account: Account = {
+    const account: LeasedAccount = {
       ...{ id, amount: 0n, reserved: 0n, filledTo: 0n, epoch: null, isSure: true, asking: null, returning: null },
       ...{ usedAtMs: nowMs, heardAtMs: nowMs, askAfterMs: 0 },
     };
@@ -180,7 +180,7 @@ export class Leases {
   }
 
   /** In the background: requests that come meanwhile ask the store themselves. */
-  #ask(account: Account, atLeast: NanoUsd): void {
+  #ask(account: LeasedAccount, atLeast: NanoUsd): void {
     const { submit, owner, clock } = this.#options;
     if (account.asking !== null || account.returning !== null || !account.isSure) return;
     if (clock() < account.askAfterMs) return;
@@ -196,7 +196,7 @@ export class Leases {
       });
   }
 
-  async #return(account: Account): Promise<void> {
+  async #return(account: LeasedAccount): Promise<void> {
     await account.asking;
     const { submit, owner } = this.#options;
     const holds = [...this.#holds.values()].filter((hold) => hold.accountId === account.id && !hold.isMetered);
@@ -207,7 +207,7 @@ export class Leases {
     });
   }
 
-  #heard(account: Account, outcome: LeaseOutcome): void {
+  #heard(account: LeasedAccount, outcome: LeaseOutcome): void {
     const nowMs = this.#options.clock();
     account.heardAtMs = nowMs;
     account.epoch = outcome.epoch;
@@ -239,7 +239,7 @@ export class Leases {
     if (isWanted || lease.available < account.amount) void this.recall(account.id);
   }
 
-  async #tidyOne(account: Account, nowMs: number): Promise<void> {
+  async #tidyOne(account: LeasedAccount, nowMs: number): Promise<void> {
     const { id, amount, reserved, usedAtMs, heardAtMs } = account;
     const isIdle = nowMs - usedAtMs >= IDLE_MS;
     if (!account.isSure || (isIdle && amount > 0n)) await this.giveBack(id);

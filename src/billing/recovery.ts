@@ -40,35 +40,11 @@ export interface RecoveryOptions {
 export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: RecoveryOptions): Recovery {
   const releases = new Map<string, VoidOp>();
   const submitAll = createSubmitAll(submit, log);
+  const releaseOrphans = createOrphanRelease({ store, log, submit, submitAll });
   let isSteadySinceMs: number | null = null;
 
   async function finishReleases(ops: readonly VoidOp[]): Promise<void> {
     for (const { holdId } of await submitAll(ops)) releases.delete(holdId);
-  }
-
-  async function releaseOrphans(silentMs: number): Promise<void> {
-    for (;;) {
-      const orphans = await store.orphans(silentMs);
-      const expiries = orphans.map(
-        ({ id, accountId }) => ({ kind: "void", holdId: id, accountId, isExpiry: true }) as const,
-      );
-      const released = await submitAll(expiries);
-      if (released.length === 0) break;
-      log.warn({ event: "hold.abandoned_released", holds: released.length }, "released holds of a dead process");
-    }
-  }
-
-  async function returnOrphanLeases(silentMs: number): Promise<void> {
-    for (;;) {
-      const orphans = await store.orphanLeases(silentMs);
-      const ends = orphans.map(
-        ({ owner, accountId }) => ({ kind: "return", owner, accountId, holds: [], isExpiry: true }) as const,
-      );
-      const results = await Promise.allSettled(ends.map(submit));
-      const leases = results.filter(({ status }) => status === "fulfilled").length;
-      if (leases === 0) break;
-      log.warn({ event: "lease.abandoned_returned", leases }, "returned leases of a dead process");
-    }
   }
 
   function note({ holdId, accountId }: HeldBy): VoidOp {
@@ -105,9 +81,45 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
       const isSteady = isSteadySinceMs !== null && performance.now() - isSteadySinceMs >= ownerSilentMs;
       const silentMs = isSteady ? ownerSilentMs : NEVER_MS;
       await releaseOrphans(silentMs);
-      await returnOrphanLeases(silentMs);
       if (isSteady) await store.forgetSilent(ownerSilentMs);
     },
+  };
+}
+
+interface OrphanContext extends Pick<RecoveryOptions, "store" | "log" | "submit"> {
+  readonly submitAll: ReturnType<typeof createSubmitAll>;
+}
+
+/** Ends the holds and leases of processes that have been silent for so long. */
+function createOrphanRelease({ store, log, submit, submitAll }: OrphanContext): (silentMs: number) => Promise<void> {
+  async function releaseHolds(silentMs: number): Promise<void> {
+    for (;;) {
+      const orphans = await store.orphans(silentMs);
+      const expiries = orphans.map(
+        ({ id, accountId }) => ({ kind: "void", holdId: id, accountId, isExpiry: true }) as const,
+      );
+      const released = await submitAll(expiries);
+      if (released.length === 0) break;
+      log.warn({ event: "hold.abandoned_released", holds: released.length }, "released holds of a dead process");
+    }
+  }
+
+  async function returnLeases(silentMs: number): Promise<void> {
+    for (;;) {
+      const orphans = await store.orphanLeases(silentMs);
+      const ends = orphans.map(
+        ({ owner, accountId }) => ({ kind: "return", owner, accountId, holds: [], isExpiry: true }) as const,
+      );
+      const results = await Promise.allSettled(ends.map(submit));
+      const leases = results.filter(({ status }) => status === "fulfilled").length;
+      if (leases === 0) break;
+      log.warn({ event: "lease.abandoned_returned", leases }, "returned leases of a dead process");
+    }
+  }
+
+  return async (silentMs) => {
+    await releaseHolds(silentMs);
+    await returnLeases(silentMs);
   };
 }
 

@@ -34,7 +34,7 @@ export interface Hold {
 }
 
 /** What a process may reserve for requests of an account without asking the store again. */
-export interface Lease {
+export interface CreditLease {
   readonly owner: string;
   readonly accountId: string;
   readonly amount: NanoUsd;
@@ -223,10 +223,10 @@ export interface LedgerState {
   readonly keySpends: ReadonlyMap<string, KeySpend>;
   readonly moves: ReadonlyMap<string, Transaction>;
   /** By `leaseKey`. */
-  readonly leases: ReadonlyMap<string, Lease>;
+  readonly leases: ReadonlyMap<string, CreditLease>;
 }
 
-export function leaseKey({ owner, accountId }: Pick<Lease, "owner" | "accountId">): string {
+export function leaseKey({ owner, accountId }: Pick<CreditLease, "owner" | "accountId">): string {
   return `${owner} ${accountId}`;
 }
 
@@ -252,7 +252,7 @@ export interface LedgerChanges {
   readonly newHolds: readonly Hold[];
   readonly resolvedHolds: readonly Hold[];
   readonly keySpends: readonly KeySpend[];
-  readonly leases: readonly Lease[];
+  readonly leases: readonly CreditLease[];
   readonly transactions: readonly Transaction[];
   readonly charges: readonly Charge[];
   readonly answers: readonly HeldAnswer[];
@@ -265,7 +265,7 @@ export interface LedgerStore {
   /** Open holds of processes other than this one that have been silent for so long, by the database's clock. */
   orphans(silentMs: number): Promise<readonly Hold[]>;
   /** Leases of such processes. */
-  orphanLeases(silentMs: number): Promise<readonly Lease[]>;
+  orphanLeases(silentMs: number): Promise<readonly CreditLease[]>;
   /** Says that this process is alive. */
   beat(): Promise<void>;
   /** Forgets other processes that have been silent for so long and hold nothing any more. */

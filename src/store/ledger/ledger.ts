@@ -3,10 +3,10 @@
 
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import {
+  type CreditLease,
   type Hold,
   type HoldState,
   type KeySpend,
-  type Lease,
   type LedgerChanges,
   type LedgerOp,
   type LedgerOutcome,
@@ -167,7 +167,7 @@ export class LedgerMemory {
   readonly #holds = new Map<string, Hold>();
   readonly #keySpends = new Map<string, KeySpend>();
   /** Of this process, and any other it has ended. */
-  readonly #leases = new Map<string, Lease>();
+  readonly #leases = new Map<string, CreditLease>();
   readonly #readsAfterConflict: number;
   #readsLeft = 0;
 
@@ -299,7 +299,7 @@ function holdIdsOf(op: LedgerOp): readonly string[] {
   return "holdId" in op ? [op.holdId] : [];
 }
 
-function leaseRead(kind: Db["kind"], leases: readonly Pick<Lease, "owner" | "accountId">[]): Statement {
+function leaseRead(kind: Db["kind"], leases: readonly Pick<CreditLease, "owner" | "accountId">[]): Statement {
   const owners = unique(leases.map(({ owner }) => owner));
   const accounts = unique(leases.map(({ accountId }) => accountId));
   return {
@@ -308,7 +308,7 @@ function leaseRead(kind: Db["kind"], leases: readonly Pick<Lease, "owner" | "acc
   };
 }
 
-function leaseOf(op: LedgerOp): readonly Pick<Lease, "owner" | "accountId">[] {
+function leaseOf(op: LedgerOp): readonly Pick<CreditLease, "owner" | "accountId">[] {
   if (op.kind === "lease" || op.kind === "return") return [op];
   return op.kind === "settle" && op.reserved !== undefined
     ? [{ owner: op.reserved.owner, accountId: op.accountId }]
@@ -366,7 +366,7 @@ function toHold(row: SqlRow): Hold {
   };
 }
 
-function toLease(row: SqlRow): Lease {
+function toLease(row: SqlRow): CreditLease {
   return { owner: String(row.owner), accountId: String(row.account_id), amount: BigInt(row.amount as number) };
 }
 

@@ -7,10 +7,10 @@ import type {
   AuditedTransaction,
   Charge,
   ChargedUsage,
+  CreditLease,
   Hold,
   HoldOp,
   KeySpend,
-  Lease,
   LedgerAudit,
   LedgerOp,
   LedgerOutcome,
@@ -74,7 +74,7 @@ export interface MemoryLedger extends LedgerStore {
   readonly wallets: Map<string, Wallet>;
   readonly holds: Map<string, Hold>;
   readonly keySpends: Map<string, KeySpend>;
-  readonly leases: Map<string, Lease>;
+  readonly leases: Map<string, CreditLease>;
   readonly transactions: Map<string, Transaction>;
   readonly charges: Map<string, Charge>;
   readonly answers: StoredAnswer[];
@@ -88,7 +88,7 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
   const wallets = new Map<string, Wallet>();
   const holds = new Map<string, Hold>();
   const keySpends = new Map<string, KeySpend>();
-  const leases = new Map<string, Lease>();
+  const leases = new Map<string, CreditLease>();
   const transactions = new Map<string, Transaction>();
   const charges = new Map<string, Charge>();
   const answers: StoredAnswer[] = [];
