@@ -13,20 +13,20 @@ import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
 import type { OpenStream } from "./attempt/try-model.ts";
 import type { Call, LastEvent } from "./call.ts";
 import { createCapture, type ResponseCapture } from "./capture.ts";
-import { relay } from "./relay.ts";
+import { type RelayTask, relay, type TextSink } from "./relay.ts";
 import { type CallEnd, reportOf } from "./report.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
 import { assess, book, chargeDisconnected, type Delivered, type Settlement } from "./settle.ts";
 
-/** What the edge sends. Stream text is at its first piece already, so a hold never waits for a reader. */
+/** What the edge sends. A stream holds credits until it is relayed, so somebody must take it, if only to fail. */
 export type Answer =
   | { readonly kind: "whole"; readonly headers: HeaderMap | null; readonly contentType: string; readonly bytes: Buffer }
   | {
       readonly kind: "stream";
       readonly headers: HeaderMap | null;
       readonly contentType: string;
-      readonly text: AsyncGenerator<string>;
+      readonly relay: (sink: TextSink) => Promise<void>;
       readonly ping: string;
     };
 
@@ -92,7 +92,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     wantsUsage: call.request.chat.wantsUsage,
   });
   const end = reporter(ready, capture);
-  const text = relay({
+  const task: RelayTask = {
     stream,
     writer: call.state?.watching(capture.watching(writer)) ?? capture.watching(writer),
     isCutting: services.isCutting,
@@ -112,9 +112,9 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       end({ event: "finished", isCutting: false, settlement });
       return kept;
     },
-  });
+  };
   const headers = routingHeaders(decision, expected, services);
-  return { kind: "stream", headers, contentType, text, ping: writer.ping };
+  return { kind: "stream", headers, contentType, relay: (sink) => relay(task, sink), ping: writer.ping };
 }
 
 /** A fault while the charge is being booked is seen when the promise is awaited. It must not end the process. */
@@ -143,7 +143,7 @@ function endsWithoutFinish(
   ready: Ready,
   end: EndCall,
   services: Services,
-): Pick<Parameters<typeof relay>[0], "onDisconnect" | "onBreak" | "onFault"> {
+): Pick<RelayTask, "onDisconnect" | "onBreak" | "onFault"> {
   const { call, reservation, answered } = ready;
   const { model } = answered;
   const { health, log, ledger, registry } = services;

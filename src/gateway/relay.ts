@@ -15,7 +15,7 @@ interface RelayProgress extends Received {
 }
 
 /** Exactly one of the four handlers has the last word; a fault of ours may follow a finish that failed. */
-interface RelayTask {
+export interface RelayTask {
   readonly stream: OpenStream;
   readonly writer: StreamWriter;
   /** Whether the process is stopping and cuts its streams off. */
@@ -31,52 +31,42 @@ interface RelayTask {
   readonly onFault: (error: unknown) => Promise<void>;
 }
 
-/**
- * The text for the client. The generator has started when it is returned: one that never starts never runs its `finally`,
- * and its hold would stay open when nobody takes the first piece.
- */
-export function relay(task: RelayTask): AsyncGenerator<string, void, void> {
-  const text = run(task);
-  let first: Promise<IteratorResult<string, void>> | null = text.next();
-  return {
-    next() {
-      const next = first ?? text.next();
-      first = null;
-      return next;
-    },
-    return: () => text.return(),
-    throw: (error) => text.throw(error),
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
+/** Where the text of a stream goes. */
+export interface TextSink {
+  /** False once the reader has gone. */
+  readonly isOpen: boolean;
+  /** Null when there is room for more. Otherwise resolves when there is again, or when the reader has gone. */
+  write(text: string): Promise<void> | null;
 }
 
-async function* run(task: RelayTask): AsyncGenerator<string, void, void> {
+/** Resolves when the stream is over and settled, however it ended. Rejects only when the sink cannot be written to. */
+export async function relay(task: RelayTask, sink: TextSink): Promise<void> {
   const { stream, writer } = task;
   const { reader, body } = stream;
   let textSoFar = "";
   const progress = (): RelayProgress => ({ ...reader.progress, textSoFar });
-  // Null until the provider's stream is over: a client that stops reading ends the generator at one of the yields.
+  const keep = task.keepsText
+    ? (text: string): void => {
+        textSoFar += text;
+      }
+    : null;
+  // Null until the provider's stream is over: the reader may go before.
   let event: StreamEvent | null = null;
   try {
-    for await (const text of pieces(stream, writer)) {
-      if (task.keepsText) textSoFar += text;
-      yield text;
-    }
+    if (!(await passPieces(stream, writer, { sink, keep }))) return;
     const isCutting = task.isCutting();
     event = eventOf(stream, isCutting);
     if (event === "finished") {
-      yield await task.onFinish(progress());
+      await writeTo(sink, await task.onFinish(progress()));
     } else if (event === "stream-broken") {
       const { fault } = reader.progress;
       await task.onBreak(fault?.message ?? body.failure?.message ?? "the provider closed the stream");
-      yield writer.fail(isCutting ? shuttingDown() : brokenStream());
+      await writeTo(sink, writer.fail(isCutting ? shuttingDown() : brokenStream()));
     }
   } catch (error) {
     event = "our-fault";
     await task.onFault(error);
-    yield writer.fail(new GatewayError("internal", "Internal error; the answer is incomplete."));
+    await writeTo(sink, writer.fail(new GatewayError("internal", "Internal error; the answer is incomplete.")));
   } finally {
     try {
       if (event === null) await readOn(stream);
@@ -85,6 +75,43 @@ async function* run(task: RelayTask): AsyncGenerator<string, void, void> {
       else body.cancel();
       if (event === null || event === "disconnected") await task.onDisconnect(progress());
     }
+  }
+}
+
+async function writeTo(sink: TextSink, text: string): Promise<void> {
+  if (sink.isOpen && text !== "") await sink.write(text);
+}
+
+interface Passing {
+  readonly sink: TextSink;
+  /** Null where the text is not kept. */
+  readonly keep: ((text: string) => void) | null;
+}
+
+/**
+ * Passes the stream on until the provider's part is over; false when the reader went before that. Every chunk goes
+ * through this loop, so it waits only for bytes, and for a reader that is full.
+ */
+async function passPieces(
+  { reader, body, head, isAtEnd }: OpenStream,
+  writer: StreamWriter,
+  { sink, keep }: Passing,
+): Promise<boolean> {
+  let text = writer.write(head);
+  for (let hasEnded = isAtEnd; ; ) {
+    const { isDone, fault, isEndInSight } = reader.progress;
+    body.lingers(isEndInSight);
+    if (text !== "") {
+      if (!sink.isOpen) return false;
+      keep?.(text);
+      const full = sink.write(text);
+      if (full !== null) await full;
+    }
+    if (hasEnded || isDone || fault !== null) return true;
+    const next = body.read();
+    const bytes = next instanceof Promise ? await next : next;
+    hasEnded = bytes === null;
+    text = writer.write(bytes === null ? reader.end() : reader.push(bytes));
   }
 }
 
@@ -106,20 +133,6 @@ function eventOf({ reader, body }: OpenStream, isCutting: boolean): StreamEvent 
   if (body.failure?.kind === "client-gone" && !isCutting) return "disconnected";
   const { isFinished, fault } = reader.progress;
   return isFinished && fault === null ? "finished" : "stream-broken";
-}
-
-async function* pieces({ reader, body, head, isAtEnd }: OpenStream, writer: StreamWriter): AsyncGenerator<string> {
-  body.lingers(reader.progress.isEndInSight);
-  yield writer.write(head);
-  for (let hasEnded = isAtEnd; !hasEnded; ) {
-    const { isDone, fault, isEndInSight } = reader.progress;
-    if (isDone || fault !== null) return;
-    body.lingers(isEndInSight);
-    const bytes = await body.read();
-    hasEnded = bytes === null;
-    const text = writer.write(bytes === null ? reader.end() : reader.push(bytes));
-    if (text !== "") yield text;
-  }
 }
 
 function brokenStream(): GatewayError {

@@ -1,5 +1,5 @@
-// Bytes between a connection that pushes and a reader that pulls. It stops the connection when the reader is slow,
-// so that a client which does not read costs bounded memory.
+// Bytes between a connection that pushes and a reader that pulls. What comes in one turn of the event loop is read
+// together. A slow reader stops the connection, so that a client which does not read costs bounded memory.
 
 import type { ReplyBody, TransportFailure } from "./transport.ts";
 
@@ -27,6 +27,8 @@ export class ByteQueue implements ReplyBody {
   #failure: TransportFailure | null = null;
   #waiting: ((chunk: Buffer | null) => void) | null = null;
 
+  readonly #hand = (): void => this.#wake(this.#takeAll());
+
   constructor(connection: ByteSource) {
     this.#connection = connection;
   }
@@ -37,13 +39,11 @@ export class ByteQueue implements ReplyBody {
 
   push(chunk: Buffer): void {
     if (this.#isEnded || this.#isReleased) return;
-    if (this.#waiting !== null) {
-      this.#wake(chunk);
-      return;
-    }
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    if (this.#length > HIGH_WATER_BYTES && !this.#isPaused) {
+    if (this.#waiting !== null) {
+      if (this.#chunks.length === 1) process.nextTick(this.#hand);
+    } else if (this.#length > HIGH_WATER_BYTES && !this.#isPaused) {
       this.#isPaused = true;
       this.#connection.pause();
     }
@@ -53,7 +53,7 @@ export class ByteQueue implements ReplyBody {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#failure = failure;
-    if (this.#waiting !== null) this.#wake(null);
+    if (this.#waiting !== null && this.#chunks.length === 0) this.#wake(null);
   }
 
   read(): Buffer | null | Promise<Buffer | null> {

@@ -90,7 +90,7 @@ interface ProviderConnection {
 function send(connection: ProviderConnection, request: TransportRequest, headers: string[]): Promise<Reply> {
   return new Promise((resolve) => {
     if (request.signal.aborted) {
-      resolve(CLIENT_GONE);
+      resolve({ ok: false, failure: { kind: "client-gone", message: CLIENT_GONE.message } });
       return;
     }
     const { method = "POST" } = request;
@@ -189,7 +189,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     this.#socket = this.#sent.carrier?.socket ?? null;
     this.#bytesReadBefore = this.#socket?.bytesRead ?? 0;
     this.#sentAtMs = performance.now();
-    if (this.#isOver) controller.abort(new ClientGone());
+    if (this.#isOver) controller.abort(CLIENT_GONE);
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -227,7 +227,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   }
 
   cancel(): void {
-    this.#abort(new ClientGone());
+    this.#abort(CLIENT_GONE);
   }
 
   release(): void {
@@ -257,7 +257,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
 
   fail(error: Error): void {
     if (this.#isOver) return;
-    const cause = this.#isClientGone ? new ClientGone() : error;
+    const cause = this.#isClientGone ? CLIENT_GONE : error;
     const failure = { kind: failureKind(cause), message: cause.message };
     if (failure.kind === "broken" && this.#isStale()) {
       this.#sendAgain();
@@ -293,16 +293,11 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   }
 }
 
-const CLIENT_GONE: Reply = { ok: false, failure: { kind: "client-gone", message: "the client has gone" } };
-
-class ClientGone extends Error {
-  constructor() {
-    super("the client has gone");
-  }
-}
+/** One for all: clients leave by the thousand, and where it was made says nothing. */
+const CLIENT_GONE = new Error("the client has gone");
 
 function failureKind(error: Error & { code?: string }): TransportFailureKind {
-  if (error instanceof ClientGone) return "client-gone";
+  if (error === CLIENT_GONE) return "client-gone";
   if (error instanceof errors.ConnectTimeoutError) return "connect";
   if (error.name === "AttemptTimeout") return "timeout";
   return CONNECT_CODES.has(error.code ?? "") ? "connect" : "broken";

@@ -4,6 +4,7 @@
 import type { Cancellation } from "../../core/cancellation.ts";
 import type { OwnedId } from "../../core/responses/stored.ts";
 import type { Answer } from "../answer.ts";
+import type { TextSink } from "../relay.ts";
 
 /** A response that this process works on. */
 export interface BackgroundRun {
@@ -78,7 +79,7 @@ export async function drive(
   };
   try {
     const answer = await answered;
-    if (answer.kind === "stream") for await (const piece of answer.text) feed?.push(piece);
+    if (answer.kind === "stream") await answer.relay(sinkOf(feed));
     await fail(null);
   } catch (error) {
     await fail(error);
@@ -90,4 +91,15 @@ export async function drive(
 interface DriveServices {
   readonly keeper: { fail(error: unknown, isCancelled: boolean): Promise<string> };
   readonly isCutting: () => boolean;
+}
+
+/** Takes everything at once. */
+function sinkOf(feed: EventFeed | null): TextSink {
+  return {
+    isOpen: true,
+    write(text) {
+      feed?.push(text);
+      return null;
+    },
+  };
 }

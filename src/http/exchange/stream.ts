@@ -4,6 +4,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
+import type { TextSink } from "../../gateway/relay.ts";
 
 /** Proxies and clients give up on a silent stream, so a ping goes out after this long. */
 const SILENCE_MS = 15_000;
@@ -12,22 +13,29 @@ const EVENT_STREAM = "text/event-stream; charset=utf-8";
 interface StreamText {
   /** Server-sent events when left out. */
   readonly contentType?: string;
-  readonly text: AsyncGenerator<string>;
+  /** Writes the text to a sink, and resolves when it is over. */
+  readonly relay: (sink: TextSink) => Promise<void>;
   readonly ping: string;
 }
 
+/** Text that is pulled piece by piece. */
+export function relayPieces(pieces: AsyncIterable<string>): StreamText["relay"] {
+  return async (sink) => {
+    for await (const piece of pieces) {
+      if (!sink.isOpen) break;
+      const full = sink.write(piece);
+      if (full !== null) await full;
+    }
+  };
+}
+
 export async function sendStream(reply: FastifyReply, stream: StreamText, stallMs: number): Promise<void> {
-  const { text, ping } = stream;
   const response = reply.raw;
   await writeHead(reply, stream);
   reply.hijack();
-  const silence = setInterval(() => response.writableNeedDrain || response.write(ping), SILENCE_MS);
+  const sink = new ResponseSink(response, stream.ping, stallMs);
   try {
-    for await (const piece of text) {
-      if (response.destroyed) break;
-      silence.refresh();
-      if (!response.write(piece)) await drained(response, stallMs);
-    }
+    await stream.relay(sink);
     response.end();
     cutWhenUnread(response, stallMs);
   } catch (error) {
@@ -35,12 +43,12 @@ export async function sendStream(reply: FastifyReply, stream: StreamText, stallM
     response.destroy();
     throw error;
   } finally {
-    clearInterval(silence);
+    sink.close();
   }
 }
 
 /** If the head cannot be written, nobody will read the text. Its source is told, so that it releases what it holds. */
-async function writeHead(reply: FastifyReply, { contentType = EVENT_STREAM, text }: StreamText): Promise<void> {
+async function writeHead(reply: FastifyReply, { contentType = EVENT_STREAM, relay }: StreamText): Promise<void> {
   try {
     reply.raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
@@ -49,11 +57,75 @@ async function writeHead(reply: FastifyReply, { contentType = EVENT_STREAM, text
       "x-accel-buffering": "no",
     });
   } catch (error) {
-    await text.throw(error).catch(() => undefined);
-    await text.return(undefined);
+    await relay(unwritable(error)).catch(() => undefined);
     throw error;
   }
 }
+
+function unwritable(error: unknown): TextSink {
+  return {
+    isOpen: true,
+    write() {
+      throw error;
+    },
+  };
+}
+
+class ResponseSink implements TextSink {
+  readonly #response: ServerResponse;
+  readonly #ping: string;
+  readonly #stallMs: number;
+  #isFull = false;
+  #hasBegun = false;
+  #writtenAtMs = performance.now();
+  #silence = setTimeout(() => this.#look(), SILENCE_MS);
+
+  constructor(response: ServerResponse, ping: string, stallMs: number) {
+    this.#response = response;
+    this.#ping = ping;
+    this.#stallMs = stallMs;
+  }
+
+  get isOpen(): boolean {
+    return !this.#response.destroyed;
+  }
+
+  write(text: string): Promise<void> | null {
+    this.#writtenAtMs = performance.now();
+    if (this.#put(text)) return null;
+    this.#isFull = true;
+    return drained(this.#response, this.#stallMs).then(() => {
+      this.#isFull = false;
+    });
+  }
+
+  close(): void {
+    clearTimeout(this.#silence);
+  }
+
+  /** False when the socket is full. Node writes a chunk in four parts; here it is one, once the head has gone out. */
+  #put(text: string): boolean {
+    const { socket, chunkedEncoding } = this.#response;
+    if (socket === null || !chunkedEncoding || !this.#hasBegun) {
+      this.#hasBegun = true;
+      return this.#response.write(text);
+    }
+    const length = Buffer.byteLength(text);
+    const isAscii = length === text.length;
+    return socket.write(`${length.toString(16)}\r\n${text}\r\n`, isAscii ? "latin1" : "utf8");
+  }
+
+  /** The timer is not moved with every piece: it looks when the silence may be long enough. */
+  #look(): void {
+    const silentMs = performance.now() - this.#writtenAtMs;
+    const isDue = silentMs >= SILENCE_MS - EARLY_MS;
+    if (isDue && !this.#isFull) void this.write(this.#ping);
+    this.#silence = setTimeout(() => this.#look(), isDue ? SILENCE_MS : SILENCE_MS - silentMs);
+  }
+}
+
+/** Timers may fire so much early. */
+const EARLY_MS = 1;
 
 /** Closes the connection when a response that was written whole is not read. */
 export function cutWhenUnread(response: ServerResponse, stallMs: number): void {
@@ -63,15 +135,19 @@ export function cutWhenUnread(response: ServerResponse, stallMs: number): void {
 function drained(response: ServerResponse, stallMs: number): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   const stopWatching = cutWhenStalled(response, stallMs);
+  // A response that waits behind another one has no socket yet.
+  const { socket } = response;
   return new Promise((resolve) => {
     const done = (): void => {
       response.off("drain", done);
       response.off("close", done);
+      socket?.off("drain", done);
       stopWatching();
       resolve();
     };
     response.on("drain", done);
     response.on("close", done);
+    socket?.on("drain", done);
   });
 }
 

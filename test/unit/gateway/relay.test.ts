@@ -3,7 +3,7 @@
 import { expect, test, vi } from "vitest";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
 import { createSseReader } from "../../../src/formats/wire/sse.ts";
-import { relay } from "../../../src/gateway/relay.ts";
+import { relay, type TextSink } from "../../../src/gateway/relay.ts";
 import type { ReplyBody } from "../../../src/providers/transport.ts";
 import { chunk, event } from "../../support/providers/fake-provider.ts";
 
@@ -47,13 +47,22 @@ function begin(texts: readonly string[], finish: () => Promise<string> | string)
   };
   const handlers = { finish: task.onFinish, fault: onFault, break: onBreak, disconnect: onDisconnect };
   const called = (): string[] => Object.entries(handlers).flatMap(([name, { mock }]) => mock.calls.map(() => name));
-  return { body, called, onFault, onBreak, text: relay(task) };
+  return { body, called, onFault, onBreak, relayTo: (sink: TextSink) => relay(task, sink) };
 }
 
-async function readAll(text: AsyncGenerator<string>): Promise<string> {
-  let all = "";
-  for await (const piece of text) all += piece;
-  return all;
+/** Everything that is written until the reader goes, which it does after the piece that `goesAt` names. */
+async function readAll(relayTo: (sink: TextSink) => Promise<void>, goesAt = "never"): Promise<string> {
+  const sink = {
+    isOpen: true,
+    all: "",
+    write(text: string) {
+      this.all += text;
+      this.isOpen = !text.includes(goesAt);
+      return null;
+    },
+  };
+  await relayTo(sink);
+  return sink.all;
 }
 
 const hello = event(chunk("alpha", { content: "Hello" }));
@@ -61,8 +70,8 @@ const finished = `${event(chunk("alpha", {}, "stop"))}data: [DONE]\n\n`;
 
 test("a fault of ours at the end becomes an error event and goes to the log", async () => {
   const fault = new Error("the ledger is gone");
-  const { text, called, onFault, body } = begin([hello, finished], () => Promise.reject(fault));
-  const all = await readAll(text);
+  const { relayTo, called, onFault, body } = begin([hello, finished], () => Promise.reject(fault));
+  const all = await readAll(relayTo);
   expect(all).toContain('"type":"api_error"');
   expect(all).not.toMatch(/ledger|\[DONE\]/);
   expect(onFault).toHaveBeenCalledWith(fault);
@@ -71,42 +80,70 @@ test("a fault of ours at the end becomes an error event and goes to the log", as
 });
 
 test("a reader that stops reading gives the provider up", async () => {
-  const { text, called, body } = begin([hello, hello, finished], () => "");
-  for await (const piece of text) if (piece.includes("Hello")) break;
+  const { relayTo, called, body } = begin([hello, hello, finished], () => "");
+  expect(await readAll(relayTo, "Hello")).toMatch(/^data: [^\n]*Hello[^\n]*\n\n$/);
   expect(called()).toEqual(["disconnect"]);
   expect(body.cancel).toHaveBeenCalled();
 });
 
 test("a complete stream lets the connection go instead of cutting it", async () => {
-  const { text, called, body } = begin([hello, finished], () => "the end");
-  expect(await readAll(text)).toMatch(/Hello.*the end$/s);
+  const { relayTo, called, body } = begin([hello, finished], () => "the end");
+  expect(await readAll(relayTo)).toMatch(/Hello.*the end$/s);
   expect(called()).toEqual(["finish"]);
   expect(body.release).toHaveBeenCalled();
   expect(body.cancel).not.toHaveBeenCalled();
 });
 
 test("a provider that breaks off is named with its reason to us, not to the client", async () => {
-  const { text, called, onBreak } = begin([hello, event({ error: { message: "inner words" } })], () => "");
-  const all = await readAll(text);
+  const { relayTo, called, onBreak } = begin([hello, event({ error: { message: "inner words" } })], () => "");
+  const all = await readAll(relayTo);
   expect(all).toContain("stream_interrupted");
   expect(all).not.toContain("inner words");
   expect(onBreak).toHaveBeenCalledWith("inner words");
   expect(called()).toEqual(["break"]);
 });
 
-test("an answer that nobody takes a piece of still ends", async () => {
-  const { text, called, body } = begin([hello, finished], () => "");
-  await text.return(undefined);
+test("an answer whose reader has gone before the first piece still ends", async () => {
+  const { relayTo, called, body } = begin([hello, finished], () => "");
+  await relayTo({ isOpen: false, write: () => expect.unreachable() });
   expect(called()).toEqual(["disconnect"]);
   expect(body.cancel).toHaveBeenCalled();
 });
 
-test("an answer whose head could not be sent is a fault of ours", async () => {
-  const { text, called, onFault, body } = begin([hello, finished], () => "");
+test("an answer that cannot be written is a fault of ours", async () => {
+  const { relayTo, called, onFault, body } = begin([hello, finished], () => "");
   const fault = new Error("no head");
-  await text.throw(fault);
-  await text.return(undefined);
+  const written = relayTo({
+    isOpen: true,
+    write() {
+      throw fault;
+    },
+  });
+  await expect(written).rejects.toBe(fault);
   expect(onFault.mock.calls).toEqual([[fault]]);
   expect(called()).toEqual(["fault"]);
   expect(body.cancel).toHaveBeenCalled();
+});
+
+test("nothing is read from the provider while the reader is full", async () => {
+  const { relayTo, body, called } = begin([hello, hello, finished], () => "the end");
+  const read = vi.spyOn(body, "read");
+  let drain = (): void => undefined;
+  const isFull = new Promise<void>((resolve) => {
+    drain = resolve;
+  });
+  let all = "";
+  const over = relayTo({
+    isOpen: true,
+    write(text) {
+      all += text;
+      return read.mock.calls.length === 1 ? isFull : null;
+    },
+  });
+  await vi.waitFor(() => expect(all).toContain("Hello"));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([read.mock.calls.length, called()]).toEqual([1, []]);
+  drain();
+  await over;
+  expect(all).toMatch(/Hello.*Hello.*the end$/s);
 });

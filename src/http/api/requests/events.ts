@@ -8,7 +8,7 @@ import { matchesFilter } from "../../../core/requests/match.ts";
 import type { OperatorContext } from "../../context.ts";
 import { createEventQueue, type EventQueue } from "../../exchange/event-queue.ts";
 import { identify } from "../../exchange/session-guard.ts";
-import { sendStream } from "../../exchange/stream.ts";
+import { relayPieces, sendStream } from "../../exchange/stream.ts";
 import { eventStream } from "../../openapi/operation.ts";
 import { AnyObject } from "../../openapi/schema.ts";
 import { accountOf } from "../exchange.ts";
@@ -61,7 +61,7 @@ export function eventsRoute(options: EventsOptions = {}): ApiRoute {
         reply.raw.once("close", () => queue.end());
         queue.push("ready", {});
         try {
-          await sendStream(reply, { text: queue.texts(), ping: PING }, edge.settings.server.writeStallMs);
+          await sendStream(reply, { relay: relayPieces(queue.texts()), ping: PING }, edge.settings.server.writeStallMs);
         } finally {
           clearInterval(checking);
           stopWatching();

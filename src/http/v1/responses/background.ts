@@ -6,7 +6,7 @@ import type { CallObserver } from "../../../gateway/call.ts";
 import { type BackgroundRun, drive, EventFeed } from "../../../gateway/state/background.ts";
 import { type BackgroundKeeper, responseIdOf } from "../../../gateway/state/keep.ts";
 import type { CallContext } from "../../context.ts";
-import { sendStream } from "../../exchange/stream.ts";
+import { relayPieces, sendStream } from "../../exchange/stream.ts";
 import { complete, type ReadExchange, send } from "../completion.ts";
 import { callerOf } from "../key-admission.ts";
 import { type RequestRecording, recordingOf } from "../record.ts";
@@ -60,7 +60,7 @@ export async function answerInBackground(exchange: BackgroundExchange, edge: Cal
     throw error;
   }
   if (run.feed === null) return reply.send(queued);
-  const stream = { text: run.feed.read(), ping: PING, contentType: EVENT_STREAM };
+  const stream = { relay: relayPieces(run.feed.read()), ping: PING, contentType: EVENT_STREAM };
   await sendStream(reply, stream, edge.settings.server.writeStallMs);
   return reply;
 }

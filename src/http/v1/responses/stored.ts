@@ -8,7 +8,7 @@ import { eventsAfter, visibleEvents } from "../../../formats/openai-responses/st
 import { visibleResponse, writeItemList } from "../../../formats/openai-responses/stored/items.ts";
 import { replayEvents } from "../../../formats/openai-responses/stored/replay.ts";
 import type { CallContext } from "../../context.ts";
-import { sendStream } from "../../exchange/stream.ts";
+import { relayPieces, sendStream } from "../../exchange/stream.ts";
 import { type IdRequest, nameOf, pageOf, readFlag, readPage, readWhole, showsEncrypted } from "./paging.ts";
 
 export const EVENT_STREAM = "text/event-stream; charset=utf-8";
@@ -37,7 +37,11 @@ export function registerStoredResponses(server: FastifyInstance, edge: StoredCon
     const stored = await find(request);
     if (!isStream) return shownResponse(stored, isShown);
     const text = follow(stored, { startingAfter, isShown, isWanted: () => !reply.raw.destroyed }, edge);
-    await sendStream(reply, { text, ping: PING, contentType: EVENT_STREAM }, edge.settings.server.writeStallMs);
+    await sendStream(
+      reply,
+      { relay: relayPieces(text), ping: PING, contentType: EVENT_STREAM },
+      edge.settings.server.writeStallMs,
+    );
     return reply;
   });
 

@@ -3,13 +3,25 @@
 import { EventEmitter } from "node:events";
 import type { FastifyReply } from "fastify";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { sendStream } from "../../../../src/http/exchange/stream.ts";
+import type { TextSink } from "../../../../src/gateway/relay.ts";
+import { relayPieces, sendStream } from "../../../../src/http/exchange/stream.ts";
 
 const PING = ": ping\n\n";
 const STALL_MS = 77_000;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
+
+class FakeSocket extends EventEmitter {
+  /** What the kernel has not taken yet. */
+  readonly _handle = { writeQueueSize: 0 };
+  readonly write: (text: string) => boolean;
+
+  constructor(write: (text: string) => boolean) {
+    super();
+    this.write = write;
+  }
+}
 
 class FakeResponse extends EventEmitter {
   readonly written: string[] = [];
@@ -18,8 +30,8 @@ class FakeResponse extends EventEmitter {
   writableNeedDrain = false;
   writableFinished = false;
   headers: Record<string, string> = {};
-  /** `writeQueueSize` is what the kernel has not taken yet. */
-  readonly socket = { _handle: { writeQueueSize: 0 } };
+  chunkedEncoding = false;
+  readonly socket = new FakeSocket((text) => this.write(text));
 
   writeHead(_status: number, headers: Record<string, string>): void {
     this.headers = headers;
@@ -41,7 +53,8 @@ class FakeResponse extends EventEmitter {
 function send(text: AsyncGenerator<string>): { response: FakeResponse; sent: Promise<void> } {
   const response = new FakeResponse();
   const reply = { raw: response, hijack: () => undefined, getHeaders: () => ({ "x-request-id": "req_1" }) };
-  return { response, sent: sendStream(reply as unknown as FastifyReply, { text, ping: PING }, STALL_MS) };
+  const stream = { relay: relayPieces(text), ping: PING };
+  return { response, sent: sendStream(reply as unknown as FastifyReply, stream, STALL_MS) };
 }
 
 async function* words(count: number): AsyncGenerator<string> {
@@ -165,32 +178,37 @@ test("a source that throws breaks the connection off instead of ending it", asyn
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a head that cannot be written ends the source, begun or not", async () => {
-  for (const hasBegun of [true, false]) {
-    const told = vi.fn();
-    async function* source(): AsyncGenerator<string> {
-      try {
-        yield "a";
-      } catch (error) {
-        told(error);
-        yield "broken";
-      }
-    }
-    const text = source();
-    if (hasBegun) await text.next();
-    const response = new FakeResponse();
-    const fault = new Error("no head");
-    vi.spyOn(response, "writeHead").mockImplementation(() => {
-      throw fault;
-    });
-    const hijack = vi.fn();
-    const reply = { raw: response, hijack, getHeaders: () => ({}) };
-    const sent = sendStream(reply as unknown as FastifyReply, { text, ping: PING }, STALL_MS);
-    await expect(sent).rejects.toBe(fault);
-    expect(told.mock.calls).toEqual(hasBegun ? [[fault]] : []);
-    expect(await text.next()).toEqual({ value: undefined, done: true });
-    // The caller can still respond with an error.
-    expect(hijack).not.toHaveBeenCalled();
-    expect(vi.getTimerCount()).toBe(0);
+test("a head that cannot be written is told to the source, which ends", async () => {
+  const response = new FakeResponse();
+  const fault = new Error("no head");
+  vi.spyOn(response, "writeHead").mockImplementation(() => {
+    throw fault;
+  });
+  const hijack = vi.fn();
+  const reply = { raw: response, hijack, getHeaders: () => ({}) } as unknown as FastifyReply;
+  const relay = vi.fn(async (sink: TextSink) => void (await sink.write("a")));
+  await expect(sendStream(reply, { relay, ping: PING }, STALL_MS)).rejects.toBe(fault);
+  await expect(relay.mock.results[0]?.value).rejects.toBe(fault);
+  // The caller can still respond with an error.
+  expect(hijack).not.toHaveBeenCalled();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a chunk is one write, in bytes and not in characters", async () => {
+  async function* source(): AsyncGenerator<string> {
+    yield "data: 1\n\n";
+    yield "data: 2\n\n";
+    yield "data: é世🙂\n\n";
   }
+  const response = new FakeResponse();
+  response.chunkedEncoding = true;
+  const write = vi.spyOn(response.socket, "write");
+  const reply = { raw: response, hijack: () => undefined, getHeaders: () => ({}) } as unknown as FastifyReply;
+  await sendStream(reply, { relay: relayPieces(source()), ping: PING }, STALL_MS);
+  // The first piece goes out with the head, which only the response can write.
+  expect(response.written[0]).toBe("data: 1\n\n");
+  expect(write.mock.calls).toEqual([
+    ["9\r\ndata: 2\n\n\r\n", "latin1"],
+    ["11\r\ndata: é世🙂\n\n\r\n", "utf8"],
+  ]);
 });
