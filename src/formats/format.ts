@@ -7,6 +7,7 @@ import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
+import type { OwnTexts } from "./wire/event-pattern.ts";
 import type { JsonObject } from "./wire/fields.ts";
 import type { JsonSource } from "./wire/json-source.ts";
 import type { RateLimitHeaders } from "./wire/retry-after.ts";
@@ -316,6 +317,22 @@ export interface ChatChunk {
   readonly isFinish: boolean;
   /** The event it was read from; absent where the internal shape is the provider's own. */
   readonly native?: NativeEvent;
+  /** Set when it is like an earlier chunk but for some texts. A writer may use that instead of `json`. */
+  readonly repeated?: RepeatedChunk;
+}
+
+export interface RepeatedChunk {
+  readonly pattern: ChunkPattern;
+  readonly texts: OwnTexts;
+}
+
+/** What all chunks of a pattern have in common: the same object for each of them. */
+export interface ChunkPattern {
+  readonly texts: number;
+  /** With a mark in place of each text. */
+  readonly json: JsonObject;
+  /** The same as text, cut at the marks. */
+  readonly frame: readonly string[];
 }
 
 /** An event as it came, to be passed on. */

@@ -5,11 +5,11 @@ import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { faultOf, unreadableStream } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { OutputMeter } from "../wire/output-meter.ts";
 import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
-import { withTextArguments } from "../wire/tool-calls.ts";
+import { ChunkPatterns } from "./chunk-patterns.ts";
 import { readFault } from "./errors.ts";
-import { FILTERED, normalFinish, readOpenaiResponse } from "./read-response.ts";
+import { readOpenaiResponse } from "./read-response.ts";
+import { createChoiceNormaliser, withoutUsage } from "./stream-choices.ts";
 import { readUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
@@ -21,6 +21,7 @@ export function createOpenaiStreamReader(events: SseReader): StreamReader {
 class OpenaiStreamReader implements StreamReader {
   readonly #events: SseReader;
   readonly #choices = createChoiceNormaliser();
+  readonly #patterns = new ChunkPatterns();
   /** Of an answer that is no stream, what has come of it. */
   #whole: WholeBytes | null = null;
   #hasBegun = false;
@@ -93,13 +94,22 @@ class OpenaiStreamReader implements StreamReader {
       this.#isDone = true;
       return null;
     }
+    const like = event === "error" ? null : this.#patterns.find(data);
+    if (like !== null) {
+      this.#choices.add(like.repeated.texts.output);
+      return like;
+    }
     const json: unknown = JSON.parse(data);
     if (!isObject(json)) throw new Error("an event of the stream is not a JSON object");
     if (event === "error" || json.object === "error" || (json.error ?? null) !== null) {
       this.#fault = readFault(json);
       return null;
     }
-    return this.#readChunk(json);
+    // Not before the first content, which should not wait for this.
+    const mayRepeat = this.#choices.hasContent && readUsage(json) === null;
+    const chunk = this.#readChunk(json);
+    if (mayRepeat && chunk !== null && !chunk.isFinish) this.#patterns.note(data, this.#choices);
+    return chunk;
   }
 
   #readChunk(json: JsonObject): ChatChunk | null {
@@ -114,8 +124,7 @@ class OpenaiStreamReader implements StreamReader {
     const choices = json.choices;
     // Chunks without choices carry usage or a host's own notices; only usage matters and it was just taken.
     if (!Array.isArray(choices) || choices.length === 0) return null;
-    const { usage: _usage, x_groq: _groq, ...rest } = json;
-    const chunk = { ...rest } as Record<string, unknown>;
+    const chunk = withoutUsage(json);
     const read = this.#choices.read(choices);
     if (read.isError) {
       this.#fault = faultOf("the provider ended the stream with an error", "stream_error");
@@ -124,141 +133,6 @@ class OpenaiStreamReader implements StreamReader {
     chunk.choices = read.choices;
     return { json: chunk, hasContent: read.hasContent, isFinish: read.isFinish };
   }
-}
-
-// The choices of stream chunks, with what hosts leave out filled in: role on the first delta, and index, id and type
-// of tool calls. Keeps count of which choices have content and which have finished.
-
-/** What one choice has begun with, and whether it has ended. */
-interface ChoiceState {
-  readonly toolCallIds: string[];
-  hasRole: boolean;
-  isFinished: boolean;
-}
-
-/** What one chunk brought. */
-interface ChoicesRead {
-  readonly choices: readonly JsonObject[];
-  readonly hasContent: boolean;
-  readonly isFinish: boolean;
-  readonly isError: boolean;
-}
-
-interface ChoiceNormaliser {
-  read(choices: readonly unknown[]): ChoicesRead;
-  readonly hasContent: boolean;
-  readonly isFinished: boolean;
-  readonly outputTokens: number;
-  readonly toolCallIds: readonly string[];
-}
-
-/** Text of any kind: it is output, and it is billed. */
-const CONTENT_FIELDS = ["content", "refusal", "reasoning_content", "reasoning"] as const;
-
-function createChoiceNormaliser(): ChoiceNormaliser {
-  const states = new Map<number, ChoiceState>();
-  const output = new OutputMeter();
-  let hasContent = false;
-
-  function readChoice(choice: JsonObject, position: number): JsonObject {
-    const index = Number.isInteger(choice.index) ? (choice.index as number) : position;
-    const state = states.get(index) ?? { toolCallIds: [], hasRole: false, isFinished: false };
-    states.set(index, state);
-    const delta = completeDelta(isObject(choice.delta) ? choice.delta : {}, state);
-    const text = deltaText(delta);
-    output.add(text);
-    const finish = normalFinish(choice.finish_reason ?? null, state.toolCallIds.length > 0);
-    hasContent ||= text !== "" || isObject(delta.audio) || finish === FILTERED;
-    state.isFinished ||= finish !== null;
-    return { ...choice, index, delta, finish_reason: finish };
-  }
-
-  return {
-    read(rawChoices) {
-      const hadContent = hasContent;
-      const deltasBefore = output.deltas;
-      const choices = rawChoices.filter(isObject).map(readChoice);
-      return {
-        choices,
-        hasContent: output.deltas > deltasBefore || (hasContent && !hadContent),
-        isFinish: choices.some((choice) => choice.finish_reason !== null),
-        isError: choices.some((choice) => choice.finish_reason === "error"),
-      };
-    },
-    get hasContent() {
-      return hasContent;
-    },
-    get isFinished() {
-      return states.size > 0 && [...states.values()].every((state) => state.isFinished);
-    },
-    get toolCallIds() {
-      return [...states.values()].flatMap((state) => state.toolCallIds);
-    },
-    get outputTokens() {
-      return output.tokens;
-    },
-  };
-}
-
-function completeDelta(delta: JsonObject, state: ChoiceState): JsonObject {
-  const calls = delta.tool_calls;
-  const role = state.hasRole ? {} : { role: "assistant" };
-  state.hasRole = true;
-  if (!Array.isArray(calls)) return { ...role, ...delta };
-  return {
-    ...role,
-    ...delta,
-    tool_calls: calls.filter(isObject).map((call) => completeToolCall(withTextArguments(call), state.toolCallIds)),
-  };
-}
-
-/** A host may leave out the index (then the id tells, or the order), the id or the type. */
-function completeToolCall(call: JsonObject, ids: string[]): JsonObject {
-  const given = typeof call.id === "string" ? call.id : "";
-  const index = Number.isInteger(call.index) ? ownIndex(call, given, ids) : indexById(call, given, ids);
-  if (ids[index] !== undefined) return { ...call, index };
-  const id = given === "" ? `call_${index}` : given;
-  ids[index] = id;
-  return { ...call, index, id, type: call.type ?? "function" };
-}
-
-// Two whole calls under one index occur: the second, with an id and a name of its own, gets an index of its own.
-function ownIndex(call: JsonObject, id: string, ids: readonly string[]): number {
-  const index = call.index as number;
-  const isSecondCall = ids[index] !== undefined && id !== "" && id !== ids[index] && hasName(call);
-  return isSecondCall ? indexById(call, id, ids) : index;
-}
-
-function hasName(call: JsonObject): boolean {
-  return isObject(call.function) && typeof call.function.name === "string" && call.function.name !== "";
-}
-
-function indexById(call: JsonObject, id: string, ids: readonly string[]): number {
-  const known = id === "" ? -1 : ids.indexOf(id);
-  if (known >= 0) return known;
-  return hasName(call) || id !== "" ? ids.length : Math.max(0, ids.length - 1);
-}
-
-function deltaText(delta: JsonObject): string {
-  let text = "";
-  for (const name of CONTENT_FIELDS) {
-    const value = delta[name];
-    if (typeof value === "string") text += value;
-  }
-  const calls = delta.tool_calls;
-  if (Array.isArray(calls)) for (const call of calls) text += toolCallText(call);
-  if (isObject(delta.function_call)) text += functionText(delta.function_call);
-  return text;
-}
-
-function toolCallText(call: unknown): string {
-  if (!isObject(call)) return "";
-  if (isObject(call.function)) return functionText(call.function);
-  return isObject(call.custom) ? ` ${String(call.custom.input ?? "")}` : "";
-}
-
-function functionText({ name, arguments: text }: JsonObject): string {
-  return (typeof name === "string" ? name : "") + (typeof text === "string" ? text : "");
 }
 
 // A whole answer where a stream was asked for: some hosts do not stream every model. Its content becomes the chunks

@@ -3,7 +3,15 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { GatewayError } from "../../core/errors.ts";
-import type { ChatChunk, ResponseContext, ServiceObject, StreamOptions, StreamWriter } from "../format.ts";
+import type {
+  ChatChunk,
+  ChunkPattern,
+  ResponseContext,
+  ServiceObject,
+  StreamOptions,
+  StreamWriter,
+} from "../format.ts";
+import { fill, frameOf } from "../wire/event-pattern.ts";
 import { writeOpenaiError } from "./errors.ts";
 import { writeUsage } from "./usage.ts";
 
@@ -15,6 +23,7 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
   let created: unknown = null;
   let isFirst = true;
   let held: Json | null = null;
+  const frames = new Map<ChunkPattern, readonly string[] | null>();
 
   function complete(json: Json): Json {
     id ??= typeof json.id === "string" && json.id !== "" ? json.id : `chatcmpl-${context.requestId}`;
@@ -24,6 +33,19 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
     if (isFirst) chunk.service = options.service;
     isFirst = false;
     return chunk;
+  }
+
+  /** Chunks of a pattern are written once, and then filled in. */
+  function writeChunk(chunk: ChatChunk): string {
+    const { repeated } = chunk;
+    if (repeated === undefined || isFirst) return writeEvent(complete(chunk.json));
+    const { pattern, texts } = repeated;
+    let frame = frames.get(pattern);
+    if (frame === undefined) {
+      frame = frameOf(writeEvent(complete(pattern.json)), pattern);
+      frames.set(pattern, frame);
+    }
+    return frame === null ? writeEvent(complete(chunk.json)) : fill(frame, texts);
   }
 
   function release(): string {
@@ -43,10 +65,9 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
       let text = "";
       for (const chunk of chunks) {
         if (isSilent(chunk)) continue;
-        const json = complete(chunk.json);
         text += release();
-        if (chunk.isFinish) held = json;
-        else text += writeEvent(json);
+        if (chunk.isFinish) held = complete(chunk.json);
+        else text += writeChunk(chunk);
       }
       return text;
     },
@@ -65,8 +86,10 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
 const DONE = "data: [DONE]\n\n";
 
 /** An event of another format that says nothing in this one. */
-function isSilent({ json, native }: ChatChunk): boolean {
-  return native !== undefined && Array.isArray(json.choices) && json.choices.length === 0;
+function isSilent(chunk: ChatChunk): boolean {
+  if (chunk.native === undefined) return false;
+  const { choices } = chunk.json;
+  return Array.isArray(choices) && choices.length === 0;
 }
 
 function writeEvent(json: object): string {
