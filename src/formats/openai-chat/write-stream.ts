@@ -23,7 +23,7 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
   let created: unknown = null;
   let isFirst = true;
   let held: Json | null = null;
-  const frames = new Map<ChunkPattern, readonly string[] | null>();
+  const frames = new Map<ChunkPattern, readonly string[]>();
 
   function complete(json: Json): Json {
     id ??= typeof json.id === "string" && json.id !== "" ? json.id : `chatcmpl-${context.requestId}`;
@@ -34,18 +34,14 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
     isFirst = false;
     return chunk;
   }
-
-  /** Chunks of a pattern are written once, and then filled in. */
   function writeChunk(chunk: ChatChunk): string {
     const { repeated } = chunk;
     if (repeated === undefined || isFirst) return writeEvent(complete(chunk.json));
-    const { pattern, texts } = repeated;
-    let frame = frames.get(pattern);
-    if (frame === undefined) {
-      frame = frameOf(writeEvent(complete(pattern.json)), pattern);
-      frames.set(pattern, frame);
-    }
-    return frame === null ? writeEvent(complete(chunk.json)) : fill(frame, texts);
+    const { pattern } = repeated;
+    const frame = frames.get(pattern) ?? frameOf(writeEvent(complete(pattern.json)), pattern);
+    if (frame === null) return writeEvent(complete(chunk.json));
+    frames.set(pattern, frame);
+    return fill(frame, repeated.texts);
   }
 
   function release(): string {

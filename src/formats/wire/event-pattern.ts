@@ -1,5 +1,5 @@
 // Events that differ from an earlier one in nothing but some of their strings, as most events of a stream do. They are
-// recognised by comparing characters, so that they need not be parsed and written anew.
+// recognised by comparing characters, so that they need not be parsed.
 
 /** What one event has of its own. */
 export interface OwnTexts {
