@@ -24,7 +24,7 @@ export function Banners({ isBroke }: { readonly isBroke: boolean }) {
       )}
       {refusing.map(({ id, credential }) => (
         <p key={id} role="alert">
-          {TEXT.keyRefused(id, credential?.lastError)} <a href={hrefTo("/settings")}>{TEXT.testTheProvider}</a>
+          {TEXT.keyRefused(id, credential?.lastError)} <a href={hrefTo("/providers")}>{TEXT.testTheProvider}</a>
         </p>
       ))}
       {session.value?.untrustedProxy != null && (

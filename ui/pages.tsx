@@ -20,6 +20,7 @@ const CODE: Readonly<Record<PageName, () => Promise<ComponentType>>> = {
   keys: async () => (await import("./pages/keys/index.tsx")).Keys,
   profiles: async () => (await import("./pages/profiles/index.tsx")).Profiles,
   credits: async () => (await import("./pages/credits/index.tsx")).Credits,
+  providers: async () => (await import("./pages/providers/index.tsx")).Providers,
   models: async () => (await import("./pages/models/index.tsx")).Models,
   settings: async () => (await import("./pages/settings/index.tsx")).Settings,
 };

@@ -9,7 +9,7 @@ export const outOfCredits = "You're out of credits. Requests fail with 402 until
 export const addCredits = "Add credits";
 export const askForCredits = "Ask your admin to add credits.";
 export const keyRefused = (provider: string, error: string | null | undefined) =>
-  `${provider} refuses its API key (${error}). Replace the key and restart the gateway.`;
+  `${provider} refuses its API key (${error}). Replace the key.`;
 export const testTheProvider = "Test the provider";
 export const untrustedProxy = (address: string) =>
   `The proxy at ${address} is not trusted, so its clients share one set of limits. Add it to`;

@@ -2,6 +2,9 @@
 // only types are imported, so no schema reaches the bundle. Amounts are decimal text in USD, times ISO 8601.
 
 import type { AccountSchema } from "../src/http/api/accounts.ts";
+import type { VersionSchema } from "../src/http/api/configuration/exchange.ts";
+import type { VendorSchema } from "../src/http/api/configuration/vendors.ts";
+import type { ConfigurationSchema } from "../src/http/api/configuration/versions.ts";
 import type { CreditsSchema } from "../src/http/api/credits.ts";
 import type { CreatedKeySchema, KeySchema } from "../src/http/api/keys.ts";
 import type { LedgerLineSchema, LedgerMonthSchema } from "../src/http/api/ledger.ts";
@@ -45,6 +48,11 @@ export type ChainPlace = Model["chains"][number];
 export type SeenToolCalls = Model["toolCalls"][number];
 export type HealthState = Shape<typeof HealthSchema>;
 export type Provider = Shape<typeof ProviderSchema>;
+/** A provider that ships, which needs nothing but a key. */
+export type Vendor = Shape<typeof VendorSchema>;
+/** What was set at run time, and what file and environment set instead. */
+export type Configuration = Shape<typeof ConfigurationSchema>;
+export type ConfigurationVersion = Shape<typeof VersionSchema>;
 export type Usage = Shape<typeof UsageSchema>;
 export type RequestLine = Shape<typeof RequestLineSchema>;
 export type RequestDetail = Shape<typeof RecordedRequestSchema>;

@@ -1,4 +1,4 @@
-// Testing a provider with one tiny request: the button, and what came of it. Used by the models and the settings.
+// Testing a provider with one tiny request: the button, and what came of it. Used by the models, the providers and the settings.
 
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../api.ts";
@@ -33,16 +33,24 @@ export function useProviderTest(provider: string, model?: string) {
     ),
     outcome: (
       <div aria-live="polite">
-        {error !== null ? <Problem error={error} /> : outcome !== null && <Outcome outcome={outcome} />}
+        {error !== null ? <Problem error={error} /> : outcome !== null && <TestOutcome outcome={outcome} />}
       </div>
     ),
   };
 }
 
 /** Read out when it arrives, since the button that asked is elsewhere. */
-function Outcome({ outcome: { ok, model, durationMs, problem, fix } }: { readonly outcome: ProviderTested }) {
+export function TestOutcome({
+  outcome: { ok, model, durationMs, problem, fix },
+}: {
+  readonly outcome: ProviderTested;
+}) {
   if (ok) {
-    return <p class="notice good">{TEXT.answeredIn(model, duration(durationMs))}</p>;
+    return (
+      <p class="notice good">
+        {model === null ? TEXT.listedIn(duration(durationMs)) : TEXT.answeredIn(model, duration(durationMs))}
+      </p>
+    );
   }
   return (
     <p class="notice bad">

@@ -1,5 +1,25 @@
 // Texts of the parts that several pages share.
 
+// connect.tsx
+export const connectNamed = (name: string) => `Connect ${name}`;
+export const connect = "Connect";
+export const connected = (name: string) => `${name} connected.`;
+export const id = "Id";
+export const idHint = "A short name, such as lab.";
+export const kind = "API";
+export const kindOpenai = "OpenAI chat-completions";
+export const kindAnthropic = "Anthropic Messages";
+export const kindResponses = "OpenAI Responses";
+export const kindGemini = "Google Gemini";
+export const baseUrl = "Base URL";
+export const baseUrlExample = "http://127.0.0.1:8000/v1";
+export const apiKey = "API key";
+export const keyHint = "Stored encrypted. Nothing is saved until you connect.";
+export const keyOptional = "Leave empty if the server needs none.";
+export const otherServer = "Other server";
+export const replaceKey = "Replace key";
+export const replaceKeyOf = (name: string) => `Replace key of ${name}`;
+
 // decision.tsx
 export const estimates = (cost: string, baseline: string) => `estimated ${cost}, baseline ${baseline}`;
 export const saved = (savings: string) => `${savings} saved`;
@@ -40,7 +60,8 @@ export const honoursModel = "Named models used";
 
 // provider-test.tsx
 export const testHint = "Sends one tiny request. Uses no credits; your provider may bill it.";
-export const answeredIn = (model: string | null, duration: string) => `${model} answered in ${duration}.`;
+export const listedIn = (duration: string) => `The key works. It listed its models in ${duration}.`;
+export const answeredIn = (model: string, duration: string) => `${model} answered in ${duration}.`;
 export const testNamed = (name: string) => `Test ${name}`;
 export const testing = "Testing…";
 export const test = "Test";
@@ -51,3 +72,18 @@ export const fast = "Fast";
 export const balanced = "Balanced";
 export const best = "Best";
 export const qualityOf = (kind: string) => `${kind} quality`;
+
+// replay.tsx
+export const replay = "Replay";
+export const replayTitle = "Preview on your last requests";
+export const replayEmptyHint = "Send some requests to see what this would change.";
+export const replayEmpty = "No requests to replay";
+export const lastRequests = (requests: string) => `Last ${requests}:`;
+export const noneWouldMove = "none would move to another tier";
+export const replayCosts = (before: string, after: string) =>
+  `${before} charged, ${after} with these changes. From the log; no requests sent.`;
+export const andMore = (number: number) => `and ${number} more`;
+export const refused = "refused";
+export const wouldMoveUp = (number: number) => `${number} would move up`;
+export const wouldMoveDown = (number: number) => `${number} would move down`;
+export const wouldBeRefused = (number: number) => `${number} would be refused`;

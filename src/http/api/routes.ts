@@ -6,6 +6,7 @@ import type { OperatorContext } from "../context.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
 import { ENTRY_ROUTES } from "./configuration/entries.ts";
+import { VENDOR_ROUTES } from "./configuration/vendors.ts";
 import { VERSION_ROUTES } from "./configuration/versions.ts";
 import { CREDIT_ROUTES } from "./credits.ts";
 import { DISCOVERY_ROUTES } from "./discovery.ts";
@@ -35,6 +36,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...PROVIDER_ROUTES,
   ...DISCOVERY_ROUTES,
   ...ENTRY_ROUTES,
+  ...VENDOR_ROUTES,
   ...VERSION_ROUTES,
   ...PLAYGROUND_ROUTES,
   ...REPLAY_ROUTES,

@@ -19,6 +19,7 @@ export const DASHBOARD_PAGES = [
   { name: "keys", path: "/keys", title: "Keys", key: "k" },
   { name: "profiles", path: "/profiles", title: "Profiles", key: "f" },
   { name: "credits", path: "/credits", title: "Credits", key: "c" },
+  { name: "providers", path: "/providers", title: "Providers", key: "v" },
   { name: "models", path: "/models", title: "Models", key: "m" },
   { name: "settings", path: "/settings", title: "Settings", key: "s" },
 ] as const satisfies readonly DashboardPage[];

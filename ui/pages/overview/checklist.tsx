@@ -5,12 +5,14 @@ import { useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../../api.ts";
 import { percent, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
+import { SelectField } from "../../kit/field.tsx";
 import { helloBody, Snippets } from "../../kit/snippets.tsx";
 import { Problem } from "../../kit/states.tsx";
+import { ConnectForm } from "../../parts/connect.tsx";
 import { requestFailure } from "../../parts/failure-text.ts";
 import { hrefTo } from "../../router.ts";
 import { isOperator, session } from "../../session.ts";
-import type { Credits, Key, List, RequestDetail, RequestLine } from "../../types.ts";
+import type { Credits, Key, List, RequestDetail, RequestLine, Vendor } from "../../types.ts";
 import { KeyCreation } from "../keys/create.tsx";
 import * as TEXT from "./text.ts";
 
@@ -58,14 +60,41 @@ export function Checklist({ latest, onDone }: ChecklistProps) {
   );
 }
 
-/** Only an admin can reach the server to set a variable. */
+/** Only an admin can connect a provider. Until then the sandbox answers. */
 function ProviderStep() {
   const isSandbox = session.value?.sandbox === true;
-  const how = isOperator() ? TEXT.setProviderKey : TEXT.askForProvider;
+  if (!isSandbox || !isOperator()) {
+    return (
+      <Step title={TEXT.connectAProvider} isDone={!isSandbox}>
+        {isSandbox ? TEXT.onSandbox(TEXT.askForProvider) : TEXT.providersAreConfigured}{" "}
+        <a href={hrefTo("/models")}>{TEXT.viewModels}</a>
+      </Step>
+    );
+  }
   return (
-    <Step title={TEXT.connectAProvider} isDone={!isSandbox}>
-      {isSandbox ? TEXT.onSandbox(how) : TEXT.providersAreConfigured} <a href={hrefTo("/models")}>{TEXT.viewModels}</a>
+    <Step title={TEXT.connectAProvider} isDone={false}>
+      {TEXT.onSandbox(TEXT.pasteProviderKey)} <a href={hrefTo("/providers")}>{TEXT.allProviders}</a>
+      <VendorForm />
     </Step>
+  );
+}
+
+/** Any vendor of the catalogue, and its key. */
+function VendorForm() {
+  const vendors = useLoad<List<Vendor>>("/api/vendors").data?.data ?? [];
+  const [chosen, setChosen] = useState("openai");
+  const vendor = vendors.find(({ id }) => id === chosen) ?? null;
+  if (vendor === null) return null;
+  return (
+    <div class="vendor-form">
+      <SelectField
+        label={TEXT.provider}
+        value={chosen}
+        options={vendors.map(({ id, name }) => ({ value: id, label: name }))}
+        onChange={setChosen}
+      />
+      <ConnectForm key={chosen} vendor={vendor} provider={null} onDone={() => undefined} />
+    </div>
   );
 }
 

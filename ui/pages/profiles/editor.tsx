@@ -10,10 +10,10 @@ import { Problem } from "../../kit/states.tsx";
 import { TierRange } from "../../kit/tier-range.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { Quality } from "../../parts/quality.tsx";
+import { Replay } from "../../parts/replay.tsx";
 import { go, hrefTo } from "../../router.ts";
 import type { List, Model, Profile, Rules } from "../../types.ts";
 import { ProfileDeletion } from "./deletion.tsx";
-import { Replay } from "./replay.tsx";
 import * as TEXT from "./text.ts";
 
 /** What is edited. */
@@ -76,7 +76,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
             <SaveBar isNew={isNew} changes={changes} canSave={name.trim() !== ""} onUndo={() => setContent(start)} />
           )}
         </div>
-        <Replay rules={rules} />
+        <Replay path="/api/profiles/replay" draft={{ profile: rules }} />
       </form>
       {isDeleting && saved !== null && <ProfileDeletion profile={saved} onClose={() => setDeleting(false)} />}
     </>

@@ -62,18 +62,3 @@ export const maxCost = "max cost";
 export const allowedModels = "allowed models";
 export const blockedModels = "blocked models";
 export const selectedCount = (count: number) => `${count} selected`;
-
-// replay.tsx
-export const replay = "Replay";
-export const replayTitle = "Preview on your last requests";
-export const replayEmptyHint = "Send some requests to see what these rules would change.";
-export const replayEmpty = "No requests to replay";
-export const lastRequests = (requests: string) => `Last ${requests}:`;
-export const noneWouldMove = "none would move to another tier";
-export const replayCosts = (before: string, after: string) =>
-  `${before} charged, ${after} with these rules. From the log; no requests sent.`;
-export const andMore = (number: number) => `and ${number} more`;
-export const refused = "refused";
-export const wouldMoveUp = (number: number) => `${number} would move up`;
-export const wouldMoveDown = (number: number) => `${number} would move down`;
-export const wouldBeRefused = (number: number) => `${number} would be refused`;

@@ -1,11 +1,11 @@
-// The replay: which of the last requests would move under the edited rules, and what they would have cost.
+// The replay: which of the last requests would move under edited rules or chains, and what they would have cost.
 
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, call } from "../../api.ts";
-import { percent, plural, usd, utc } from "../../format.ts";
-import { Empty, Problem, Skeleton } from "../../kit/states.tsx";
-import { hrefTo } from "../../router.ts";
-import type { ReplayedChange, ReplayResult, Rules } from "../../types.ts";
+import { type ApiError, call } from "../api.ts";
+import { percent, plural, usd, utc } from "../format.ts";
+import { Empty, Problem, Skeleton } from "../kit/states.tsx";
+import { hrefTo } from "../router.ts";
+import type { ReplayedChange, ReplayResult } from "../types.ts";
 import * as TEXT from "./text.ts";
 
 /** Waits for a pause in typing, since every question replays many requests. */
@@ -13,19 +13,25 @@ const PAUSE_MS = 200;
 /** More rows would hide the sum above them. */
 const SHOWN_MAX = 30;
 
+/** Where to ask, and what: the draft of a profile or of the configuration. */
+interface ReplayProps {
+  readonly path: string;
+  readonly draft: object;
+}
+
 /** The old result stays, dimmed, until the new one is there. */
-export function Replay({ rules }: { readonly rules: Rules }) {
+export function Replay({ path, draft }: ReplayProps) {
   const [replayed, setReplayed] = useState<ReplayResult | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [isStale, setStale] = useState(false);
-  // As text, so that equal rules are not asked again.
-  const question = JSON.stringify({ profile: rules });
+  // As text, so that an equal draft is not asked again.
+  const question = JSON.stringify(draft);
   useEffect(() => {
     const abort = new AbortController();
     setStale(true);
     const timer = setTimeout(() => {
       const body: unknown = JSON.parse(question);
-      call<ReplayResult>("POST", "/api/profiles/replay", { body, signal: abort.signal, isQuestion: true }).then(
+      call<ReplayResult>("POST", path, { body, signal: abort.signal, isQuestion: true }).then(
         (response) => {
           setReplayed(response);
           setError(null);
@@ -40,7 +46,7 @@ export function Replay({ rules }: { readonly rules: Rules }) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [question]);
+  }, [path, question]);
   return (
     <section class={isStale && replayed !== null ? "card stale" : "card"} aria-label={TEXT.replay} aria-live="polite">
       <h2>{TEXT.replayTitle}</h2>

@@ -1,0 +1,198 @@
+// The chains of models, one for each tier: dragged or moved by buttons, with the replay of past requests beside them.
+
+import { useState } from "preact/hooks";
+import { TIERS, type Tier } from "../../../src/core/tiers.ts";
+import { type ApiError, call, useLoad } from "../../api.ts";
+import { Button } from "../../kit/button.tsx";
+import { Problem, Shown } from "../../kit/states.tsx";
+import { showToast } from "../../kit/toast.tsx";
+import { Replay } from "../../parts/replay.tsx";
+import { hrefTo } from "../../router.ts";
+import type { Configuration, List, Model } from "../../types.ts";
+import * as TEXT from "./text.ts";
+
+/** Ids of models for each tier, in the order they are tried. */
+type ChainsByTier = Readonly<Record<Tier, readonly string[]>>;
+
+/** The chains as they are in use, and what may be changed of them. */
+export function Chains() {
+  const models = useLoad<List<Model>>("/api/models");
+  const configuration = useLoad<Configuration>("/api/configuration");
+  return (
+    <Shown load={models} rows={10}>
+      {({ data }) => (
+        <Shown load={configuration} rows={10}>
+          {(current) => <Editor models={data.filter((model) => model.tier !== null)} current={current} />}
+        </Shown>
+      )}
+    </Shown>
+  );
+}
+
+interface EditorProps {
+  readonly models: readonly Model[];
+  readonly current: Configuration;
+}
+
+/** Published as one version, refused when somebody else published in between. */
+function Editor({ models, current }: EditorProps) {
+  const saved = chainsOf(models);
+  // Only what was edited: the other chains follow what others publish.
+  const [edits, setEdits] = useState<Partial<ChainsByTier>>({});
+  const chains: ChainsByTier = { ...saved, ...edits };
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const changed = TIERS.filter((tier) => chains[tier].join() !== saved[tier].join());
+  const tiers = Object.fromEntries(changed.map((tier) => [tier, chains[tier]]));
+  const publish = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    await call("PUT", "/api/chains", { body: { chains: tiers, base: current.version } }).then(
+      () => {
+        setEdits({});
+        showToast(TEXT.chainsPublished, { text: TEXT.history, href: hrefTo("/providers", { tab: "history" }) });
+      },
+      (problem: unknown) => setError(problem as ApiError),
+    );
+    setBusy(false);
+  };
+  return (
+    <div class="editor">
+      <div>
+        {TIERS.map((tier) => (
+          <Chain
+            key={tier}
+            tier={tier}
+            ids={chains[tier]}
+            models={models}
+            lock={current.locked.find(({ path }) => path === "tiers" || path === `tiers.${tier}`)?.place ?? null}
+            onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
+          />
+        ))}
+        <Problem error={error} />
+        {changed.length > 0 && (
+          <div class="save-bar">
+            <span class="grow">{TEXT.unpublished(changed.join(", "))}</span>
+            <Button onClick={() => setEdits({})}>{TEXT.undo}</Button>
+            <Button kind="primary" isBusy={isBusy} onClick={publish}>
+              {TEXT.publish}
+            </Button>
+          </div>
+        )}
+      </div>
+      <div>
+        <Replay path="/api/replay" draft={{ draft: changed.length === 0 ? {} : { tiers } }} />
+      </div>
+    </div>
+  );
+}
+
+/** From the place of each model to the order of each chain. */
+function chainsOf(models: readonly Model[]): ChainsByTier {
+  const chain = (tier: Tier): readonly string[] =>
+    models
+      .flatMap(({ id, chains }) => chains.filter((place) => place.tier === tier).map(({ place }) => ({ id, place })))
+      .sort((one, other) => one.place - other.place)
+      .map(({ id }) => id);
+  return Object.fromEntries(TIERS.map((tier) => [tier, chain(tier)])) as Record<Tier, readonly string[]>;
+}
+
+interface ChainProps {
+  readonly tier: Tier;
+  readonly ids: readonly string[];
+  readonly models: readonly Model[];
+  /** Where file or environment set it; null where it can be changed. */
+  readonly lock: string | null;
+  readonly onChange: (ids: readonly string[]) => void;
+}
+
+/** Dragging moves within one tier. The buttons do the same for keyboards and touch. */
+function Chain({ tier, ids, models, lock, onChange }: ChainProps) {
+  const [dragged, setDragged] = useState<number | null>(null);
+  const free = models.filter(({ id, isRoutable }) => isRoutable && !ids.includes(id));
+  return (
+    <section class="card" aria-label={TEXT.chainOf(tier)}>
+      <h2>{tier}</h2>
+      {lock !== null && <p class="faint">{TEXT.lockedBy(lock)}</p>}
+      <ol class="plain-list chain-edit">
+        {ids.map((id, index) => (
+          <li
+            key={id}
+            class={dragged === index ? "row dragged" : "row"}
+            draggable={lock === null}
+            onDragStart={() => setDragged(index)}
+            onDragEnd={() => setDragged(null)}
+            onDragOver={(event) => {
+              if (dragged === null) return;
+              event.preventDefault();
+              if (dragged === index) return;
+              onChange(moved(ids, dragged, index));
+              setDragged(index);
+            }}
+          >
+            <span class="grow cut">
+              {index + 1}. {id}
+              {models.find((model) => model.id === id)?.isRoutable === false && (
+                <small class="faint"> {TEXT.notConfigured}</small>
+              )}
+            </span>
+            {lock === null && (
+              <>
+                <Button
+                  kind="quiet"
+                  label={TEXT.moveUp(id, tier)}
+                  isDisabled={index === 0}
+                  onClick={() => onChange(moved(ids, index, index - 1))}
+                >
+                  ↑
+                </Button>
+                <Button
+                  kind="quiet"
+                  label={TEXT.moveDown(id, tier)}
+                  isDisabled={index === ids.length - 1}
+                  onClick={() => onChange(moved(ids, index, index + 1))}
+                >
+                  ↓
+                </Button>
+                <Button
+                  kind="quiet"
+                  label={TEXT.removeFrom(id, tier)}
+                  isDisabled={ids.length === 1}
+                  onClick={() => onChange(ids.filter((each) => each !== id))}
+                >
+                  ✕
+                </Button>
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+      {lock === null && free.length > 0 && (
+        <select
+          aria-label={TEXT.addTo(tier)}
+          value=""
+          onChange={(event) => {
+            const { value } = event.currentTarget;
+            if (value !== "") onChange([...ids, value]);
+            event.currentTarget.value = "";
+          }}
+        >
+          <option value="">{TEXT.addModel}</option>
+          {free.map(({ id }) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </select>
+      )}
+    </section>
+  );
+}
+
+/** The list with one entry at another place. */
+function moved(ids: readonly string[], from: number, to: number): readonly string[] {
+  const id = ids[from];
+  if (id === undefined) return ids;
+  const rest = ids.filter((_, index) => index !== from);
+  return [...rest.slice(0, to), id, ...rest.slice(to)];
+}

@@ -1,0 +1,98 @@
+// The history of the run-time configuration: who changed what and when, and the way back.
+
+import { useState } from "preact/hooks";
+import { type ApiError, call, useLoad } from "../../api.ts";
+import { ago, utc } from "../../format.ts";
+import { Button } from "../../kit/button.tsx";
+import { Section } from "../../kit/page.tsx";
+import { Empty, Problem, Shown } from "../../kit/states.tsx";
+import { showToast } from "../../kit/toast.tsx";
+import type { ConfigurationVersion, List } from "../../types.ts";
+import * as TEXT from "./text.ts";
+
+/** The newest first. Rolling back is a change like any other and stands at the top afterwards. */
+export function History() {
+  const versions = useLoad<List<ConfigurationVersion>>("/api/versions?limit=50");
+  const [error, setError] = useState<ApiError | null>(null);
+  const rollBack = async (number: number, base: number): Promise<void> => {
+    setError(null);
+    await call("POST", `/api/versions/${number}/rollback`, { body: { base } }).then(
+      () => showToast(TEXT.rolledBack(number)),
+      (problem: unknown) => setError(problem as ApiError),
+    );
+  };
+  return (
+    <Section title={TEXT.history}>
+      <Problem error={error} />
+      <Shown load={versions} rows={5}>
+        {({ data, next }) =>
+          data.length === 0 ? (
+            <Empty title={TEXT.noHistory}>{TEXT.noHistoryHint}</Empty>
+          ) : (
+            <ol class="plain-list versions">
+              {data.map((version, index) => (
+                <Version
+                  key={version.number}
+                  version={version}
+                  onRollBack={index === 0 ? null : () => void rollBack(version.number, data[0]?.number ?? 0)}
+                />
+              ))}
+              {next === null && (
+                <li class="row">
+                  <span class="grow faint">{TEXT.beforeAll}</span>
+                  <Button
+                    kind="quiet"
+                    label={TEXT.rollBackTo(0)}
+                    onClick={() => void rollBack(0, data[0]?.number ?? 0)}
+                  >
+                    {TEXT.rollBack}
+                  </Button>
+                </li>
+              )}
+            </ol>
+          )
+        }
+      </Shown>
+    </Section>
+  );
+}
+
+interface VersionProps {
+  readonly version: ConfigurationVersion;
+  /** Null for the one in use. */
+  readonly onRollBack: (() => void) | null;
+}
+
+/** One line, and all of its changes when opened. */
+function Version({ version: { number, author, at, note, summary, changes }, onRollBack }: VersionProps) {
+  return (
+    <li>
+      <div class="row">
+        <b>#{number}</b>
+        <span class="grow">
+          {summary} {note !== "" && <span class="faint">“{note}”</span>}
+        </span>
+        <span class="faint" title={utc(at)}>
+          {author}, {ago(at)}
+        </span>
+        {onRollBack === null ? (
+          <span class="chip">{TEXT.inUse}</span>
+        ) : (
+          <Button kind="quiet" label={TEXT.rollBackTo(number)} onClick={onRollBack}>
+            {TEXT.rollBack}
+          </Button>
+        )}
+      </div>
+      {changes.length > 1 && (
+        <details>
+          <summary>{TEXT.allChanges(changes.length)}</summary>
+          <ul>
+            {changes.map(({ path, words }) => (
+              <li key={path}>{words}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </li>
+  );
+}
