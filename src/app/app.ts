@@ -26,6 +26,7 @@ import { createServer } from "../http/server.ts";
 import { COMPLETION_ROUTES } from "../http/v1/completions.ts";
 import type { AuthRows } from "../providers/auth/schemes.ts";
 import type { FramingRows } from "../providers/framing.ts";
+import { createSpeeds } from "../providers/speeds.ts";
 import { warmRouter } from "../routing/warm.ts";
 import { openDb } from "../store/db.ts";
 import { listenForChanges } from "../store/postgres/changes.ts";
@@ -224,6 +225,7 @@ function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
     ledger: ledger ?? money.ledger,
     billingModeOf: people.billingModeOf,
     idempotency: money.idempotency,
+    speeds: createSpeeds(now),
     usageProblem: createUsageWatch({ metrics, log, now }),
     toolLoops: createToolLoops(),
     toolCallsSeen: records.toolCallsSeen.current,

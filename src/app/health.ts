@@ -1,10 +1,11 @@
 // Wiring of what watches providers: the breakers, and what the metrics show of them.
 
+import type { Catalog } from "../catalog/catalog.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";
 import type { Snapshot } from "../gateway/services.ts";
 import type { BreakerRules, ProviderHealth } from "../providers/breaker.ts";
-import { createHealth, type Health } from "../providers/health.ts";
+import { createHealth, type Health, type WatchedRow } from "../providers/health.ts";
 import type { BreakerReading, Metrics } from "../telemetry/metrics.ts";
 
 interface HealthContext {
@@ -16,7 +17,7 @@ interface HealthContext {
 /** Breakers for every model, provider and credential, shown in the metrics. */
 export function openHealth(settings: Pick<Settings, "health">, { current, log, metrics }: HealthContext): Health {
   const health = createHealth({
-    models: current().catalog.models.values(),
+    models: watchedRows(current().catalog),
     rules: breakerRules(settings.health),
     now: steadyNow,
     random: Math.random,
@@ -37,17 +38,31 @@ export function openHealth(settings: Pick<Settings, "health">, { current, log, m
   return health;
 }
 
+/** Every model at every host, also of providers that are not configured: the dashboard shows them all. */
+export function watchedRows({ models, providers }: Catalog): readonly WatchedRow[] {
+  return [...models.values()].flatMap(({ hosts }) =>
+    hosts.map(({ id, host, route, provider }) => ({
+      // A provider that serves the model under several names lists it once for each.
+      id: host === provider ? id : route,
+      route,
+      provider,
+      keyIds: providers.get(provider)?.apiKeys?.map((key) => key.id),
+    })),
+  );
+}
+
 /** The settings in the words of the breaker. */
 function breakerRules({ failuresInRow, failureShare, ...health }: Settings["health"]): BreakerRules {
   const { failureCallsMin: callsMin, healthWindowMs: windowMs, healthOpenMs: openMs, healthOpenMsMax } = health;
   return { failuresInRow, failureShare, callsMin, windowMs, openMs, openMsMax: Math.max(openMs, healthOpenMsMax) };
 }
 
-/** A provider has a breaker for its host, one for its credential and one for each model. */
-function breakersOf({ id, provider, credential, models }: ProviderHealth): readonly BreakerReading[] {
+/** A provider has a breaker for itself, one for each key (the worst is shown) and one for each model. */
+function breakersOf({ id, provider, credential, keys, models }: ProviderHealth): readonly BreakerReading[] {
+  const worstKey = keys.find(({ state }) => state !== "closed") ?? credential;
   return [
     { scope: "provider", provider: id, model: "", state: provider.state },
-    { scope: "credential", provider: id, model: "", state: credential.state },
+    { scope: "credential", provider: id, model: "", state: worstKey.state },
     ...models.map(({ id: model, state }) => ({ scope: "model", provider: id, model, state })),
   ];
 }

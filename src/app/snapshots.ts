@@ -6,6 +6,7 @@ import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services, Snapshot } from "../gateway/services.ts";
 import type { Health } from "../providers/health.ts";
 import { createRegistry, type Registry, type RegistryOptions } from "../providers/registry.ts";
+import { watchedRows } from "./health.ts";
 
 /** The part of the settings that can change while the process runs. */
 export type Changeable = Pick<Settings, "catalog" | "routing">;
@@ -52,7 +53,7 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
       const old = snapshot.registry;
       snapshot = snapshotOf(settings, old);
       const { catalog, registry } = snapshot;
-      health.watch(catalog.models.values(), registry.changedFrom(old));
+      health.watch(watchedRows(catalog), registry.changedFrom(old));
       services = { ...context.services, ...snapshot, health };
       void retire(old, registry);
     },

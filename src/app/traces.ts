@@ -33,18 +33,19 @@ export async function openTraces(settings: Settings, context: TracesContext): Pr
 /** Of models that are no longer in the catalogue, only the id is known. */
 function destinationsOf(current: () => Catalog): Destinations {
   let [catalog, known] = [current(), new Map<string, Destination>()];
-  return (id) => {
+  return (id, provider) => {
     if (catalog !== current()) [catalog, known] = [current(), new Map()];
-    const destination = known.get(id) ?? destinationOf(id, catalog);
-    known.set(id, destination);
+    const name = `${id}\n${provider}`;
+    const destination = known.get(name) ?? destinationOf(id, provider, catalog);
+    known.set(name, destination);
     return destination;
   };
 }
 
-function destinationOf(id: string, { models, providers }: Catalog): Destination {
-  const model = models.get(id);
-  if (model === undefined) return { upstream: id, host: null, port: null };
-  return { upstream: model.upstream, ...serverOf(providers.get(model.provider)?.baseUrl ?? "") };
+function destinationOf(id: string, provider: string, { models, providers }: Catalog): Destination {
+  const host = models.get(id)?.hosts.find((each) => each.provider === provider);
+  if (host === undefined) return { upstream: id, host: null, port: null };
+  return { upstream: host.upstream, ...serverOf(providers.get(provider)?.baseUrl ?? "") };
 }
 
 const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };

@@ -2,7 +2,7 @@
 // which no tokenizer in use exceeds for real text; pictures at a flat worst case, other files by size.
 
 import type { ChatRequest, ContentPart } from "../core/chat.ts";
-import type { Model } from "../core/model.ts";
+import type { HostedModel } from "../core/model.ts";
 import { cacheWritePrice, costNano, longCacheWritePrice, type NanoUsd, type Price } from "../core/money.ts";
 
 const BYTES_PER_TOKEN = 2;
@@ -20,7 +20,7 @@ const PREAMBLE_TOKENS_POSSIBLE = 4_000;
 const OUTPUT_TOKENS_MIN = 16;
 
 export interface Quote {
-  readonly model: Model;
+  readonly model: HostedModel;
   readonly inputTokens: number;
   /** Per choice. */
   readonly outputTokens: number;
@@ -28,7 +28,8 @@ export interface Quote {
 }
 
 export interface QuoteInput {
-  readonly models: readonly Model[];
+  /** At every host where they may be tried. */
+  readonly models: readonly HostedModel[];
   readonly chat: ChatRequest;
   readonly bodyBytes: number;
   /** Whether each of many inputs may fill the context window, so that it bounds none of this. */
@@ -109,7 +110,7 @@ interface Sizes {
 }
 
 function quote(
-  model: Model,
+  model: HostedModel,
   { inputTokens, outputTokens }: Sizes,
   { chat, markupPpm, mayCacheLong = false }: QuoteInput,
 ): NanoUsd {

@@ -1,6 +1,7 @@
 // Builds the catalogue from the rows that ship, the rows of a configuration and the providers that are configured.
 // Everything wrong with them is collected; a catalogue comes out only when nothing is.
 
+import type { HostOrder } from "../core/decision.ts";
 import { formatsOf, type HostedModel, type Model, type Provider } from "../core/model.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Builtin, readBuiltin } from "./builtin.ts";
@@ -20,6 +21,8 @@ export const SANDBOX_ID = "sandbox";
 export const DEFAULT_MARKUP_PPM = 50_000;
 
 export const DEFAULT_UNSURE_TIER: Tier = "LIGHT";
+
+export const DEFAULT_HOST_ORDER: HostOrder = "cheapest";
 
 /** No request waits longer than these unless the configuration says otherwise. */
 export const DEFAULT_TIMEOUTS = {
@@ -49,6 +52,7 @@ export interface CatalogInput {
   /** Left out, the weights that ship are read; null routes by rules alone. */
   readonly weights?: Weights | null;
   readonly unsureTier?: Tier;
+  readonly hostOrder?: HostOrder;
   readonly supportedKinds?: ReadonlySet<string>;
 }
 
@@ -85,9 +89,9 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   });
   const baseline = chooseBaseline({ input, builtin, models, findings });
   if (findings.problems.length > 0 || baseline === null) return { catalog: null, ...findings };
-  const { markupPpm = DEFAULT_MARKUP_PPM, unsureTier = DEFAULT_UNSURE_TIER } = input;
+  const { markupPpm = DEFAULT_MARKUP_PPM, unsureTier = DEFAULT_UNSURE_TIER, hostOrder = DEFAULT_HOST_ORDER } = input;
   const weights = input.weights === undefined ? readWeights() : input.weights;
-  return { catalog: { models, providers, chains, baseline, markupPpm, weights, unsureTier }, ...findings };
+  return { catalog: { models, providers, chains, baseline, markupPpm, weights, unsureTier, hostOrder }, ...findings };
 }
 
 /** The configured providers whose format we speak; the sandbox alone when there is none. */

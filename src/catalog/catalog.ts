@@ -1,6 +1,7 @@
 // The catalogue the router reads: models, chains and the baseline, checked and indexed once at start.
 
-import type { Model, Provider } from "../core/model.ts";
+import type { HostOrder } from "../core/decision.ts";
+import type { HostedModel, Model, Provider } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import type { Weights } from "./weights.ts";
 
@@ -19,15 +20,22 @@ export interface Catalog {
   readonly weights: Weights | null;
   /** An auto-routed request whose tier is unsure is not placed below this one. */
   readonly unsureTier: Tier;
+  /** In which order the hosts of a model are tried, unless request or profile say otherwise. */
+  readonly hostOrder: HostOrder;
 }
 
 /** Whether requests can be sent to this model at all: it has a price and a provider that is configured. */
-export function isUsable(catalog: Catalog, model: Model): boolean {
+export function isUsable(catalog: Catalog, model: HostedModel): boolean {
   return model.price !== null && catalog.providers.has(model.provider);
 }
 
+/** Three input tokens to one of output, the usual weight of a chat; only for putting models and hosts in order. */
+export function blendedPrice({ price }: HostedModel): number {
+  return ((price?.input ?? 0) * 3 + (price?.output ?? 0)) / 4;
+}
+
 /** Whether chat requests can be sent to it. */
-export function isRoutable(catalog: Catalog, model: Model): boolean {
+export function isRoutable(catalog: Catalog, model: HostedModel): boolean {
   return model.endpoint === null && isUsable(catalog, model);
 }
 

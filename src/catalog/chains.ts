@@ -2,6 +2,7 @@
 
 import type { Model, Provider } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
+import { blendedPrice } from "./catalog.ts";
 import { nearest } from "./nearest.ts";
 
 export type ChainLists = Readonly<Partial<Record<Tier, readonly string[]>>>;
@@ -88,9 +89,4 @@ function isServed(model: Model, input: ChainsInput): boolean {
 function whyNotServed({ endpoint, price, provider }: Model): string {
   if (endpoint !== null) return `it serves ${endpoint} and is never routed to`;
   return price === null ? "it has no price" : `its provider ${provider} is not configured`;
-}
-
-/** Three input tokens to one of output, the usual weight of a chat; only for putting models in order. */
-function blendedPrice(model: Model): number {
-  return ((model.price?.input ?? 0) * 3 + (model.price?.output ?? 0)) / 4;
 }

@@ -5,7 +5,7 @@ import { type Catalog, chainPlaces, isUsable } from "../catalog/catalog.ts";
 import { ageInDays, type Check, PRICES_OLD_DAYS } from "../config/doctor.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Model } from "../core/model.ts";
+import type { HostedModel, Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import type { ListedModel, ListedPrice } from "../formats/format.ts";
 import { writeModel } from "../formats/service/model-list.ts";
@@ -88,7 +88,7 @@ async function check(options: ModelOptions, { catalog }: Settings, terminal: Ter
   const checks = listings.map(listingCheck);
   const isOk = countStates([...checks, ...findings]).failed === 0;
   if (options.isJson) {
-    const known = new Set([...catalog.models.values()].map(({ upstream }) => upstream));
+    const known = new Set([...catalog.models.values()].flatMap(({ hosts }) => hosts.map(({ upstream }) => upstream)));
     const providers = listings.map((listing, index) => ({ ...checks[index], ...writeListing(listing, known) }));
     printJson({ ok: isOk, providers, models: findings.map(writeFinding) }, terminal);
   } else {
@@ -184,7 +184,7 @@ function adviceOn(findings: readonly ModelFinding[]): readonly string[] {
 
 /** A model of the catalogue, compared with the list of its provider. */
 interface ModelFinding {
-  readonly model: Model;
+  readonly model: HostedModel;
   /** The tiers whose requests it gets; a model in none can still be asked for by name. */
   readonly tiers: readonly Tier[];
   readonly state: Check["state"];
@@ -198,10 +198,11 @@ interface ModelFinding {
   readonly priceOldDays: number | null;
 }
 
-/** One finding for every model whose provider is configured. */
+/** One finding for every model at every host whose provider is configured. */
 function compareModels(catalog: Catalog, listings: readonly Listing[], nowMs: number): readonly ModelFinding[] {
   const listed = new Map(listings.map((listing) => [listing.provider.id, listing]));
-  return [...catalog.models.values()].flatMap((model) => {
+  const hosted = [...catalog.models.values()].flatMap(({ hosts }) => hosts);
+  return hosted.flatMap((model) => {
     const provider = catalog.providers.get(model.provider);
     if (provider === undefined) return [];
     const tiers = TIERS.filter((tier) => catalog.chains[tier].some(({ id }) => id === model.id));
@@ -220,7 +221,7 @@ interface ModelStanding {
 
 /** A wrong price, or a missing model that requests are routed to, is a failure; the rest warns. */
 function findingOf(
-  model: Model,
+  model: HostedModel,
   listing: Listing | null,
   { isSandbox, isRouted, nowMs }: ModelStanding,
 ): Omit<ModelFinding, "tiers"> {
@@ -251,7 +252,7 @@ function findListed(models: readonly ListedModel[], name: string): ListedModel |
 /** Vendors round prices per million tokens differently; half a percent is the same price. */
 const TOLERANCE = 0.005;
 
-function isSamePrice({ price }: Model, listed: ListedPrice): boolean {
+function isSamePrice({ price }: HostedModel, listed: ListedPrice): boolean {
   if (price === null) return false;
   const isNear = (ours: number, theirs: number): boolean =>
     Math.abs(ours - theirs) <= TOLERANCE * Math.max(ours, theirs);

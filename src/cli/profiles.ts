@@ -6,7 +6,7 @@ import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { command } from "../config/package.ts";
 import type { Db } from "../core/db.ts";
-import { type Constraints, NO_CONSTRAINTS } from "../core/decision.ts";
+import { type Constraints, HOST_ORDERS, NO_CONSTRAINTS } from "../core/decision.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import { CAPABILITIES } from "../core/model.ts";
 import type { Profile } from "../core/profiles.ts";
@@ -194,6 +194,7 @@ function describe(constraints: Constraints): readonly [string, string][] {
     ["allow", constraints.allowedModels?.join(" ") ?? null],
     ["block", constraints.blockedModels.join(" ")],
     ["honour-model", constraints.honoursModel ? "on" : null],
+    ["host-order", constraints.hostOrder],
   ];
   return rows.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, String(value)]]));
 }
@@ -212,6 +213,7 @@ const RULES: Readonly<Record<string, (text: string, flag: string) => Partial<Con
   allow: (text) => ({ allowedModels: parseList(text) }),
   block: (text) => ({ blockedModels: parseList(text) ?? [] }),
   "honour-model": (text, flag) => ({ honoursModel: parseWord(text, ["on", "off", NONE], flag) === "on" }),
+  "host-order": (text, flag) => ({ hostOrder: orNull(text, (word) => parseWord(word, HOST_ORDERS, flag)) }),
 };
 
 const DESCRIPTION = "description";

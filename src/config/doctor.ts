@@ -78,7 +78,9 @@ function offCheck(variables: readonly string[]): Check {
 
 /** In words, with the right number of the noun. */
 function modelCount(catalog: Catalog, provider: string): string {
-  const count = [...catalog.models.values()].filter((model) => model.provider === provider).length;
+  const count = [...catalog.models.values()].filter(({ hosts }) =>
+    hosts.some((host) => host.provider === provider),
+  ).length;
   return count === 1 ? "1 model" : `${count} models`;
 }
 

@@ -38,7 +38,7 @@ interface Settled {
 export function settle(base: Base, document: Located | null, report: Report, weights?: Weights | null): Settled {
   const { builtin, environment, kinds, supportedKinds, source } = base;
   const values = settleOptions({ ...base, file: document, report });
-  const { catalog: rows, baseline, markup, unsureTier } = values.catalog;
+  const { catalog: rows, baseline, markup, unsureTier, hostOrder } = values.catalog;
   const built = buildCatalog({
     builtin,
     isBuiltinUsed: rows === "builtin",
@@ -48,6 +48,7 @@ export function settle(base: Base, document: Located | null, report: Report, wei
     baseline,
     markupPpm: markup,
     unsureTier,
+    hostOrder,
     supportedKinds,
     ...(weights === undefined ? {} : { weights }),
   });

@@ -33,6 +33,8 @@ export type CallEnding = "complete" | "client-gone" | "provider-broke" | "gatewa
 export interface AttemptReport {
   readonly model: string;
   readonly provider: string;
+  /** Which of the provider's keys; absent where there are not several. */
+  readonly keyId?: string;
   readonly startedAtMs: number;
   readonly durationMs: number;
   readonly outcome: "answered" | "failed" | "client-gone";

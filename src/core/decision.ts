@@ -25,6 +25,10 @@ type RoutingProfile = (typeof ROUTING_PROFILES)[number];
 
 export type Quality = 0 | 1 | 2;
 
+export const HOST_ORDERS = ["cheapest", "fastest", "balanced"] as const;
+/** In which order the hosts of a model are tried. */
+export type HostOrder = (typeof HOST_ORDERS)[number];
+
 /** The routing fields of one request, read and checked. `forcedTier` is set when the profile is `tier`. */
 export interface Controls {
   readonly profile: RoutingProfile;
@@ -36,6 +40,9 @@ export interface Controls {
   readonly toolScoreMin: number | null;
   readonly codeQuality: Quality | null;
   readonly chatQuality: Quality | null;
+  readonly hostOrder: HostOrder | null;
+  /** The conversation that the request belongs to, as its client names it. */
+  readonly session: string | null;
 }
 
 export const NO_CONTROLS: Controls = {
@@ -48,6 +55,8 @@ export const NO_CONTROLS: Controls = {
   toolScoreMin: null,
   codeQuality: null,
   chatQuality: null,
+  hostOrder: null,
+  session: null,
 };
 
 /** The saved constraints that a key's profile puts on every request made with it. */
@@ -63,6 +72,7 @@ export interface Constraints {
   readonly blockedModels: readonly string[];
   /** Whether a model that a request names is used as with `direct`. Otherwise the name counts only there. */
   readonly honoursModel: boolean;
+  readonly hostOrder: HostOrder | null;
 }
 
 export const NO_CONSTRAINTS: Constraints = {
@@ -76,14 +86,19 @@ export const NO_CONSTRAINTS: Constraints = {
   allowedModels: null,
   blockedModels: [],
   honoursModel: false,
+  hostOrder: null,
 };
 
 export interface RoutingQuestion {
   readonly chat: ChatRequest;
   readonly controls: Controls;
   readonly constraints: Constraints;
-  /** Models whose breaker is open now, with the reason; they are tried last. */
+  /** Routes whose breaker is open now, with the reason; they are tried last. */
   readonly restingModels: ReadonlyMap<string, string>;
+  /** How fast hosts answered of late, by route; a host that is missing is not known. */
+  readonly hostSpeeds?: HostSpeeds;
+  /** Names the conversation, so that its requests go to one host. Asked only where it matters. */
+  readonly session?: () => string;
   /** What was seen of the models' tool calls; without it the scores of the catalogue count as they are. */
   readonly toolCallsSeen?: ToolCallsSeen;
   /** The model that made the tool call whose result this is; it goes on where that is possible. */
@@ -91,6 +106,14 @@ export interface RoutingQuestion {
   /** Set when only a provider of this wire format can serve the request, with what makes it so. */
   readonly nativeFormat?: { readonly format: FormatName; readonly because: string } | null;
 }
+
+/** How fast a host answers, as observed. Zero where that is not known. */
+export interface HostSpeed {
+  readonly firstMs: number;
+  readonly tokensPerSecond: number;
+}
+
+export type HostSpeeds = ReadonlyMap<string, HostSpeed>;
 
 /** Tool calls of one model in one scenario, and how many of them could be used. */
 export interface SeenToolCalls {
@@ -112,6 +135,9 @@ export interface Candidate {
   readonly restingBecause?: string;
 }
 
+/** Names of hosts, by the model's id. */
+export type HostChoice = Readonly<Record<string, readonly string[]>>;
+
 export interface Decision {
   readonly tier: Tier;
   readonly confidence: number;
@@ -127,6 +153,8 @@ export interface Decision {
   readonly savings: number;
   /** Model ids in the order they are tried. */
   readonly chain: readonly string[];
+  /** The hosts to try of each model that has a choice, in order. A model that is not named is tried at its first host. */
+  readonly hosts?: HostChoice;
   readonly profile: RoutingProfile;
   readonly historyFloor: Tier | null;
   readonly toolScenario: ToolScenario | null;

@@ -1,9 +1,10 @@
 // The response for the client, whole or as a stream. Either way it is settled before its end is sent. Behaviour 6.
 
 import { randomUUID } from "node:crypto";
+import type { AttemptReport } from "../core/call-report.ts";
 import type { Decision } from "../core/decision.ts";
 import type { StoredAnswer } from "../core/ledger.ts";
-import type { Model } from "../core/model.ts";
+import type { HostedModel } from "../core/model.ts";
 import type { WholeResponse } from "../formats/format.ts";
 import { createClientStream, writeClientResponse } from "../formats/passage.ts";
 import { type ServiceOutcome, serviceHeaders, writeService } from "../formats/service/service-object.ts";
@@ -17,7 +18,7 @@ import { type RelayTask, relay, type TextSink } from "./relay.ts";
 import { type CallEnd, reportOf } from "./report.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
-import { assess, book, chargeDisconnected, type Delivered, type Settlement } from "./settle.ts";
+import { assess, book, chargeDisconnected, type Delivered, hostShown, type Settlement } from "./settle.ts";
 
 /** What the edge sends. A stream holds credits until it is relayed, so somebody must take it, if only to fail. */
 export type Answer =
@@ -65,6 +66,9 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
   const capture = captureFor(call);
   capture.response(whole);
   const assessment = assess(delivered, services);
+  const { beganAt, endedAt } = ready.attempted.attempts.at(-1) as AttemptReport;
+  const output = { outputTokens: assessment.usage.buckets.output, outputMs: endedAt - beganAt };
+  services.speeds.note(answered.model.route, { firstMs: null, ...output });
   const additions = {
     service: writeService(reservation.decision, assessment),
     usage: assessment.isUsageEstimated ? assessment.usage : null,
@@ -81,10 +85,12 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
 }
 
 function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Answer {
-  const { call, reservation, answered } = ready;
+  const { call, reservation, attempted, answered } = ready;
   const { model } = answered;
   const { decision } = reservation;
-  const expected = { isFallback: model.id !== decision.model, savings: decision.savings, isUsageEstimated: false };
+  const isFallback = model.id !== decision.model;
+  const host = hostShown(model, reservation);
+  const expected = { isFallback, savings: decision.savings, isUsageEstimated: false, host };
   const contentType = call.request.target?.framing === "json-array" ? JSON_TYPE : STREAM_TYPE;
   const capture = captureFor(call);
   const writer = createClientStream(call.format, responseContext(ready, services), {
@@ -100,7 +106,10 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     ...endsWithoutFinish(ready, end, services),
     async onFinish({ usage, outputTokens, textSoFar }) {
       call.observer.streamEnded();
-      services.health.report(model.id, answered.ticket, "answered");
+      services.health.report(model.route, answered.ticket, "answered", answered.keyId);
+      const { beganAt, endedAt: firstAt } = attempted.attempts.at(-1) as AttemptReport;
+      const output = { outputTokens: usage?.buckets.output ?? outputTokens, outputMs: performance.now() - firstAt };
+      services.speeds.note(model.route, { firstMs: firstAt - beganAt, ...output });
       noteToolCalls(call, stream.reader.toolCallIds(), model, services);
       const isCounted = true;
       const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
@@ -167,7 +176,7 @@ function endsWithoutFinish(
     async onBreak(reason) {
       call.observer.streamEnded();
       const isCutting = services.isCutting();
-      if (!isCutting) health.report(model.id, answered.ticket, BROKEN_STREAM);
+      if (!isCutting) health.report(model.route, answered.ticket, BROKEN_STREAM, answered.keyId);
       log.warn(
         { event: "stream.broken", ...subject, reason: registry.connection(model.provider).redact(reason) },
         "provider interrupted the stream",
@@ -189,7 +198,7 @@ function routingHeaders(decision: Decision, outcome: ServiceOutcome, { routing }
 function noteToolCalls(
   { caller, requestId }: Call,
   ids: readonly string[],
-  model: Model,
+  model: HostedModel,
   { toolLoops }: Services,
 ): void {
   toolLoops.note({ accountId: caller.key.accountId, requestId }, ids, model.id);

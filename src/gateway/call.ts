@@ -4,7 +4,8 @@ import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import type { Profile } from "../core/profiles.ts";
-import type { CallFormat, ClientRequest, StreamWriter } from "../formats/format.ts";
+import type { CallFormat, ClientHeaders, ClientRequest, StreamWriter } from "../formats/format.ts";
+import { sessionOf } from "../routing/session.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
 
 export interface Caller {
@@ -19,6 +20,8 @@ export interface Call {
   /** The body as it was sent, before any history was added. */
   readonly sentBytes: Buffer;
   readonly caller: Caller;
+  /** As the client sent them; what names a session is read from them. */
+  readonly headers?: ClientHeaders;
   /** Aborted when the client disconnects. */
   readonly signal: CancelSignal;
   /** What of the response the report should contain. Text is also what log lines may quote. */
@@ -62,3 +65,15 @@ export interface CallObserver {
 
 /** What the last step saw. `error`: an error was sent in place of a response. */
 export type LastEvent = "finished" | "replayed" | "disconnected" | "stream-broken" | "our-fault" | "error";
+
+/** Which conversation a call belongs to. Asked where several keys or hosts are equally good. */
+export function sessionOfCall({ request, caller, headers = {} }: Pick<Call, "request" | "caller" | "headers">): string {
+  const { controls, body, chat } = request;
+  return sessionOf({
+    accountId: caller.key.accountId,
+    named: controls.session,
+    headers,
+    body,
+    messages: chat.messages,
+  });
+}

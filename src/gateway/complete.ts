@@ -3,13 +3,12 @@
 import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint } from "../core/model.ts";
-import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
 import { decideNamed } from "../routing/named.ts";
 import { type Answer, answer } from "./answer.ts";
 import { attempt, clientDisconnected } from "./attempt/attempt.ts";
-import type { Call, Caller } from "./call.ts";
+import { type Call, sessionOfCall } from "./call.ts";
 import { type CallEnd, type CallFacts, NO_FACTS, reportOf } from "./report.ts";
 import { reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
@@ -23,7 +22,7 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
   try {
     observer.routing();
     const isRouted = call.format.endpoint === undefined;
-    const decision = isRouted ? route(call.request, call.caller, services) : nameModel(call, services);
+    const decision = isRouted ? route(call, services) : nameModel(call, services);
     observer.routed();
     facts = { decision, reservation: null, attempted: null };
     const reservation = await reserve(call, decision, services);
@@ -67,22 +66,26 @@ async function settleFailed(call: Call, { reservation, attempted }: CallFacts, s
 }
 
 /** Only chat is routed. */
-function nameModel({ format, request, caller }: Call, { catalog }: Services): Decision {
+function nameModel({ format, request, caller }: Call, { catalog, health }: Services): Decision {
   const { chat, controls, batch } = request;
   const constraints = caller.profile?.constraints ?? NO_CONSTRAINTS;
-  const named = { endpoint: format.endpoint as Endpoint, model: controls.model };
+  const { model, hostOrder } = controls;
+  const named = { endpoint: format.endpoint as Endpoint, model, hostOrder, restingModels: health.resting() };
   return decideNamed({ ...named, chat, tokenIds: batch?.tokenIds ?? 0, constraints }, catalog);
 }
 
 /** The decision a request gets, live and in the debug endpoint alike. */
-export function route(request: RoutableRequest, caller: Caller, services: Services): Decision {
+export function route(call: RoutableCall, services: Services): Decision {
   const { catalog, health, toolLoops } = services;
+  const { request, caller } = call;
   const { chat, controls, nativeNeeds = [] } = request;
   const question: RoutingQuestion = {
     chat,
     controls,
     constraints: caller.profile?.constraints ?? NO_CONSTRAINTS,
     restingModels: health.resting(),
+    hostSpeeds: services.speeds.current(),
+    session: () => sessionOfCall(call),
     toolCallsSeen: services.toolCallsSeen(caller.key.accountId),
     nativeFormat: nativeNeeds.length === 0 ? null : { format: request.format, because: nativeNeeds.join("; ") },
     loopModel: toolLoops.modelOf(caller.key.accountId, chat.messages),
@@ -98,4 +101,4 @@ function decideOpening(question: RoutingQuestion, catalog: Services["catalog"]):
   return messages === null ? null : decide({ ...question, chat: { ...question.chat, messages } }, catalog).model;
 }
 
-type RoutableRequest = Pick<ClientRequest, "format" | "chat" | "controls" | "nativeNeeds">;
+type RoutableCall = Pick<Call, "request" | "caller" | "headers">;

@@ -15,10 +15,10 @@ import type { Decision } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import type { HoldOutcome } from "../core/ledger.ts";
-import type { Model } from "../core/model.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
 import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
+import { routesOf } from "../routing/hosts.ts";
 import type { Call } from "./call.ts";
 import type { Services } from "./services.ts";
 
@@ -28,7 +28,7 @@ export interface Reservation {
   readonly amount: NanoUsd;
   /** The decision, narrowed to the models that the hold covers. */
   readonly decision: Decision;
-  /** The output cap per choice to send to each model, where the balance makes one necessary. */
+  /** The output cap per choice to send on each route, where the balance makes one necessary. */
   readonly outputCaps: ReadonlyMap<string, number>;
 }
 
@@ -39,7 +39,7 @@ const NO_CAPS: ReadonlyMap<string, number> = new Map();
 export async function reserve(call: Call, decision: Decision, services: Services): Promise<Reservation> {
   const { key } = call.caller;
   const input: QuoteInput = {
-    models: decision.chain.map((id) => services.catalog.models.get(id) as Model),
+    models: routesOf(decision, services.catalog),
     chat: call.request.chat,
     bodyBytes: call.request.batch?.bytes ?? call.request.source.bytes.length,
     isBatch: call.request.batch !== undefined,
@@ -109,7 +109,9 @@ function coverable(fitting: Fitting): Pick<Reservation, "decision" | "outputCaps
   const { decision, quotes, amount } = fitting;
   if (quotes.every((quote) => quote.amount <= amount)) return { decision, outputCaps: NO_CAPS };
   const covered = quotes.filter((quote) => quote.amount <= amount);
-  return covered.length === 0 ? shortened(fitting) : { decision: narrowed(decision, covered), outputCaps: NO_CAPS };
+  return covered.length === 0
+    ? shortened(fitting)
+    : { decision: narrowed(decision, covered, quotes), outputCaps: NO_CAPS };
 }
 
 /** Unique even where a caller reuses request ids. It begins with the time, so that the store appends in one place. */
@@ -117,14 +119,19 @@ function newHoldId(requestId: string, nowMs: number): string {
   return `${nowMs.toString(36)}-${randomUUID()}-${requestId}`;
 }
 
-/** Removes the models the balance does not cover; the decision says so. */
-function narrowed(decision: Decision, covered: readonly Quote[]): Decision {
-  const isCovered = (id: string): boolean => covered.some(({ model }) => model.id === id);
-  const left = decision.chain.filter((id) => !isCovered(id));
+/** Removes the models and hosts that the balance does not cover; the decision says so. */
+function narrowed(decision: Decision, covered: readonly Quote[], quotes: readonly Quote[]): Decision {
+  const left = quotes.filter((quote) => !covered.includes(quote)).map(({ model }) => model);
   if (left.length === 0) return decision;
-  const chain = decision.chain.filter(isCovered);
-  const note = `left out because the balance does not cover them: ${left.join(", ")}`;
-  return { ...adjusted(decision, note), chain, model: chain[0] as string };
+  const chain = decision.chain.filter((id) => covered.some(({ model }) => model.id === id));
+  const note = `left out because the balance does not cover them: ${left.map(({ route }) => route).join(", ")}`;
+  return { ...adjusted(decision, note), chain, model: chain[0] as string, ...narrowedHosts(decision, covered) };
+}
+
+function narrowedHosts({ hosts }: Decision, covered: readonly Quote[]): Pick<Decision, "hosts"> {
+  if (hosts === undefined) return {};
+  const namesOf = (id: string) => covered.filter(({ model }) => model.id === id).map(({ model }) => model.host);
+  return { hosts: Object.fromEntries(Object.keys(hosts).map((id) => [id, namesOf(id)])) };
 }
 
 /** No model is covered at full length, so each gets the output cap the amount can pay for. */
@@ -132,13 +139,15 @@ function shortened({ decision, quotes, amount, input }: Fitting): Pick<Reservati
   const outputCaps = new Map<string, number>();
   for (const quote of quotes) {
     const cap = affordableOutput(quote, amount, input);
-    if (cap !== null) outputCaps.set(quote.model.id, cap);
+    if (cap !== null) outputCaps.set(quote.model.route, cap);
   }
   const buying = narrowed(
     decision,
-    quotes.filter(({ model }) => outputCaps.has(model.id)),
+    quotes.filter(({ model }) => outputCaps.has(model.route)),
+    quotes,
   );
-  const cap = outputCaps.get(buying.model);
+  const first = quotes.find(({ model }) => outputCaps.has(model.route)) as Quote;
+  const cap = outputCaps.get(first.model.route);
   const note = `the balance covers ${cap} tokens of output, so that is the cap`;
   return { decision: adjusted(buying, note), outputCaps };
 }

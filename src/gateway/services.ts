@@ -11,6 +11,7 @@ import type { IdempotencyStore } from "../core/idempotency.ts";
 import type { Log } from "../core/log.ts";
 import type { Health } from "../providers/health.ts";
 import type { Registry } from "../providers/registry.ts";
+import type { Speeds } from "../providers/speeds.ts";
 import type { ToolLoops } from "./tool-loops.ts";
 
 /** What a configuration decides about calls. It never changes. */
@@ -23,6 +24,8 @@ export interface Snapshot {
 export interface Services extends Snapshot {
   /** Of the whole process: what is known of a provider survives a change that does not touch it. */
   readonly health: Health;
+  /** How fast the hosts answered that were called. */
+  readonly speeds: Speeds;
   readonly ledger: Ledger;
   readonly billingModeOf: (accountId: string) => BillingMode;
   readonly idempotency: IdempotencyStore;

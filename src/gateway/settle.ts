@@ -5,7 +5,7 @@ import { inputTokensPossible } from "../billing/estimate.ts";
 import { estimatedUsage, exceeds, type Metered, meter, priceFor, type TokenCounts } from "../billing/meter.ts";
 import { promptTokens, type Usage, type UsageProblemReason } from "../core/chat.ts";
 import type { StoredAnswer, ChargedUsage as UsageRecord } from "../core/ledger.ts";
-import type { Model } from "../core/model.ts";
+import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type Price, type TokenBuckets } from "../core/money.ts";
 import type { CostRecord } from "../core/requests/records.ts";
 import type { ServiceOutcome } from "../formats/service/service-object.ts";
@@ -18,7 +18,8 @@ import type { Services } from "./services.ts";
 export interface Delivered {
   readonly call: Call;
   readonly reservation: Reservation;
-  readonly model: Model;
+  /** As the host that answered serves it: its price is charged. */
+  readonly model: HostedModel;
   /** What the provider reported, if anything. */
   readonly usage: Usage | null;
   /** An estimate of what came from the provider, for where usage is missing. */
@@ -52,6 +53,7 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
     usage: isEstimated ? estimatedUsage(buckets) : (usage as Usage),
     isUsageEstimated: isEstimated,
     isFallback: model.id !== reservation.decision.model,
+    host: hostShown(model, reservation),
     savings: savingsFromUsage({ buckets, model, catalog }),
     charge: costNano(buckets, price, markupPpm),
     record: {
@@ -67,6 +69,11 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
   };
 }
 
+/** Null where the decision had no choice of hosts. */
+export function hostShown({ host }: HostedModel, { decision }: Reservation): string | null {
+  return decision.hosts === undefined ? null : host;
+}
+
 /** A client that disconnected has seen no final counts, so only complete responses can miss them. */
 function problemOf(delivered: Delivered, bounds: TokenCounts): UsageProblemReason | null {
   const { model, usage, outcome, outputTokens, isCounted } = delivered;
@@ -76,7 +83,7 @@ function problemOf(delivered: Delivered, bounds: TokenCounts): UsageProblemReaso
   return isCounted && usage.buckets.output === 0 && outputTokens > 0 ? "output_missing" : null;
 }
 
-function isFree({ price }: Model): boolean {
+function isFree({ price }: HostedModel): boolean {
   return price?.input === 0 && price.output === 0;
 }
 
@@ -106,7 +113,7 @@ function measure(delivered: Delivered, outputMax: number): Metered {
 
 function outputTokensMax({ call, reservation, model }: Delivered): number {
   const { maxOutputTokens, choiceCount } = call.request.chat;
-  const cap = reservation.outputCaps.get(model.id) ?? maxOutputTokens ?? model.maxOutput;
+  const cap = reservation.outputCaps.get(model.route) ?? maxOutputTokens ?? model.maxOutput;
   return Math.min(cap, model.maxOutput) * choiceCount;
 }
 
@@ -151,6 +158,6 @@ export async function book(
   return { usage, cost: { buckets, isEstimated, price, markupPpm, charge, ...compared, holdId } };
 }
 
-function baselineCost(buckets: TokenBuckets, { price }: Model): NanoUsd {
+function baselineCost(buckets: TokenBuckets, { price }: HostedModel): NanoUsd {
   return price === null ? 0n : costNano(buckets, price, 0);
 }

@@ -156,8 +156,8 @@ export class Breaker {
   }
 }
 
-// The three breakers that stand before a model: its own, its provider's, and that of the provider's key. What is read of
-// them: whether they let a call through, since when, until when, and why.
+// The breakers that stand before a call: those of the model, of its provider, of the provider's key, and of the model
+// with that key. What is read of them: whether they let a call through, since when, until when, and why.
 
 /** What a breaker stands before. */
 export type Scope = "provider" | "model" | "credential";
@@ -172,10 +172,11 @@ export interface Watched {
 }
 
 /** A provider as health sees it. */
-export interface Host {
+export interface WatchedProvider {
   readonly id: string;
   readonly provider: Watched;
-  readonly credential: Watched;
+  /** By the key's id; a single one has none. */
+  readonly credentials: ReadonlyMap<string, Watched>;
   readonly retries: RetryBudget;
   readonly models: WatchedModel[];
   /** Whether its last call failed, and of which model these failures in a row are; null when of several. */
@@ -183,14 +184,28 @@ export interface Host {
   failing: WatchedModel | null;
 }
 
-/** A model with its own breaker and those of its provider. */
+/** A model at one of its hosts. */
 export interface WatchedModel {
+  /** As it is shown among the models of the provider. */
   readonly id: string;
-  readonly host: Host;
+  readonly route: string;
+  readonly host: WatchedProvider;
   readonly model: Watched;
-  readonly lastTries: Set<number>;
-  /** Attempts up to this ticket were made before it was watched. */
+  /** One for each key of the provider. */
+  readonly lanes: readonly Lane[];
+  /** The newest ticket when it was watched first: what older ones report is not about it. */
   readonly sinceTicket: number;
+}
+
+/** A model at a host with one of the keys, and everything that may stand in the way of a call. */
+export interface Lane {
+  readonly keyId: string;
+  readonly host: WatchedProvider;
+  readonly model: Watched;
+  readonly credential: Watched;
+  /** Rate limits belong to a key. Of a single key they are told of the model itself. */
+  readonly limit: Watched;
+  readonly lastTries: Set<number>;
 }
 
 /** What the dashboard and the API show of a breaker. */
@@ -213,7 +228,10 @@ export interface ModelHealth extends HealthState {
 export interface ProviderHealth {
   readonly id: string;
   readonly provider: HealthState;
+  /** Of the key that is best off. */
   readonly credential: HealthState;
+  /** Of all keys, where there are several. */
+  readonly keys: readonly ({ readonly id: string } & HealthState)[];
   readonly models: readonly ({ readonly id: string } & ModelHealth)[];
 }
 
@@ -226,11 +244,13 @@ export function watch({ scope, name }: Kind, rules: BreakerRules, pulse: Pulse):
   return { scope, name, breaker: new Breaker(rules, pulse), lastError: null, lastErrorAtMs: null };
 }
 
-export function newHost(id: string, rules: BreakerRules, pulse: Pulse): Host {
+export function newProvider(id: string, keyIds: readonly string[], { rules, pulse }: BreakerContext): WatchedProvider {
+  const keyName = (keyId: string): string => (keyId === SINGLE_KEY ? `the key of ${id}` : `key ${keyId} of ${id}`);
+  const newKey = (keyId: string): Watched => watch({ scope: "credential", name: keyName(keyId) }, rules, pulse);
   return {
     id,
     provider: watch({ scope: "provider", name: `provider ${id}` }, rules, pulse),
-    credential: watch({ scope: "credential", name: `the key of ${id}` }, rules, pulse),
+    credentials: new Map(keyIds.map((keyId) => [keyId, newKey(keyId)])),
     retries: new RetryBudget(pulse.now),
     models: [],
     hasFailed: false,
@@ -238,24 +258,50 @@ export function newHost(id: string, rules: BreakerRules, pulse: Pulse): Host {
   };
 }
 
-/** The first of the three that lets no call through now. */
-export function blockerOf({ host, model }: WatchedModel): Watched | null {
-  if (!host.credential.breaker.admits()) return host.credential;
-  if (!host.provider.breaker.admits()) return host.provider;
-  return model.breaker.admits() ? null : model;
+interface BreakerContext {
+  readonly rules: BreakerRules;
+  readonly pulse: Pulse;
 }
 
-/** Any of the three breakers is not closed. */
-export function isTroubled({ host, model }: WatchedModel): boolean {
-  const { credential, provider } = host;
+/** The id of a key that needs none, because it is the only one. */
+export const SINGLE_KEY = "";
+
+export function newModel(
+  { id, route = id }: { readonly id: string; readonly route?: string },
+  host: WatchedProvider,
+  { rules, pulse }: BreakerContext,
+): WatchedModel {
+  const model = watch({ scope: "model", name: `model ${route}` }, rules, pulse);
+  const lanes = [...host.credentials].map(([keyId, credential]): Lane => {
+    const name = `model ${route} with key ${keyId}`;
+    const limit = keyId === SINGLE_KEY ? model : watch({ scope: "model", name }, rules, pulse);
+    return { keyId, host, model, credential, limit, lastTries: new Set() };
+  });
+  return { id, route, host, model, lanes, sinceTicket: pulse.lastTicket };
+}
+
+/** The first of those before a lane that lets no call through now. */
+export function blockerOf({ host, model, credential, limit }: Lane): Watched | null {
+  if (!credential.breaker.admits()) return credential;
+  if (!host.provider.breaker.admits()) return host.provider;
+  if (!model.breaker.admits()) return model;
+  return limit.breaker.admits() ? null : limit;
+}
+
+/** Any of the breakers before a lane is not closed. */
+export function isTroubled({ host, model, credential, limit }: Lane): boolean {
   return (
-    model.breaker.state !== "closed" || provider.breaker.state !== "closed" || credential.breaker.state !== "closed"
+    model.breaker.state !== "closed" ||
+    host.provider.breaker.state !== "closed" ||
+    credential.breaker.state !== "closed" ||
+    limit.breaker.state !== "closed"
   );
 }
 
-/** When all three let a call through again. */
-export function admitsAtMs({ host, model }: WatchedModel): number {
-  return Math.max(model.breaker.admitsAtMs, host.provider.breaker.admitsAtMs, host.credential.breaker.admitsAtMs);
+/** When all of them let a call through again. */
+export function admitsAtMs({ host, model, credential, limit }: Lane): number {
+  const { admitsAtMs: providerAtMs } = host.provider.breaker;
+  return Math.max(model.breaker.admitsAtMs, providerAtMs, credential.breaker.admitsAtMs, limit.breaker.admitsAtMs);
 }
 
 export function stateOf({ breaker, lastError, lastErrorAtMs }: Watched, nowMs: number): HealthState {

@@ -1,4 +1,4 @@
-// Which models may be called now. Each model, each provider and each provider's key has a breaker of its own; what a
+// Which models may be called now. Each model at each host, each provider and each key has a breaker of its own; what a
 // failure says about which of them is decided here. A model that is not well is tried last, so it still serves when nothing else does.
 
 import type { Log } from "../core/log.ts";
@@ -6,17 +6,19 @@ import type { BreakerRules, Pulse } from "./breaker.ts";
 import {
   admitsAtMs,
   blockerOf,
-  type Host,
   isTroubled,
+  type Lane,
   type ModelHealth,
-  newHost,
+  newModel,
+  newProvider,
   type ProviderHealth,
   reasonOf,
   type Scope,
+  SINGLE_KEY,
   stateOf,
   type Watched,
   type WatchedModel,
-  watch,
+  type WatchedProvider,
 } from "./breaker.ts";
 
 /** A wrong key or an unknown model shows itself sooner than an outage. */
@@ -40,27 +42,32 @@ export interface Trouble {
   readonly error: string;
 }
 
-/** Asked before an attempt, told after it. */
+/** Asked before an attempt, told after it. A model is named by its route, and one of several keys by its id. */
 export interface Health {
-  /** The models to try last, each with the reason. */
+  /** The routes to try last, each with the reason. */
   resting(): ReadonlyMap<string, string>;
   /** The ticket of an attempt on the model; 0 when it must not be called now. Each ticket is reported on. */
-  admit(modelId: string): number;
+  admit(route: string, keyId?: string): number;
   /** When nothing else is left: a ticket though the model is cooling down; 0 when enough others are trying that. */
-  admitResting(modelId: string): number;
-  report(modelId: string, ticket: number, outcome: Outcome): void;
+  admitResting(route: string, keyId?: string): number;
+  report(route: string, ticket: number, outcome: Outcome, keyId?: string): void;
   /** Whether the provider's retry budget allows one more; it is then counted. */
-  mayRetry(modelId: string): boolean;
-  stateOf(modelId: string): ModelHealth;
+  mayRetry(route: string): boolean;
+  stateOf(route: string): ModelHealth;
   overview(): readonly ProviderHealth[];
   /** These are watched from now on. What is known of them stays, except of providers that have changed. */
   watch(models: Iterable<WatchedRow>, changedProviders: ReadonlySet<string>): void;
 }
 
-/** What health needs to know of a model. */
-interface WatchedRow {
+/** What health needs to know of a model at one of its hosts. */
+export interface WatchedRow {
+  /** As it is shown among the models of its provider. */
   readonly id: string;
   readonly provider: string;
+  /** The id where left out. */
+  readonly route?: string;
+  /** The keys of the provider, where there are several. */
+  readonly keyIds?: readonly string[] | undefined;
 }
 
 export interface HealthInput {
@@ -81,7 +88,7 @@ export function createHealth(input: HealthInput): Health {
 class Watch implements Health {
   readonly #input: HealthInput;
   readonly #pulse: Pulse;
-  #hosts: ReadonlyMap<string, Host> = new Map();
+  #hosts: ReadonlyMap<string, WatchedProvider> = new Map();
   #entries: ReadonlyMap<string, WatchedModel> = new Map();
   /** No longer in the catalogue, but requests that began before may still try them. */
   readonly #former = new Map<string, WatchedModel>();
@@ -99,33 +106,33 @@ class Watch implements Health {
   }
 
   watch(models: Iterable<WatchedRow>, changedProviders: ReadonlySet<string>): void {
-    const hosts = new Map<string, Host>();
+    const hosts = new Map<string, WatchedProvider>();
     const entries = new Map<string, WatchedModel>();
-    for (const { id, provider } of models) {
-      const host = hosts.get(provider) ?? this.#hostOf(provider, changedProviders.has(provider));
-      const known = this.#entries.get(id);
-      const entry = known?.host === host ? known : this.#newEntry(id, host);
+    for (const row of models) {
+      const { id, provider, route = id } = row;
+      const host = hosts.get(provider) ?? this.#hostOf(row, changedProviders.has(provider));
+      const known = this.#entries.get(route);
+      const entry = known?.host === host ? known : newModel(row, host, this.#context());
       hosts.set(provider, host);
       host.models.push(entry);
-      entries.set(id, entry);
+      entries.set(route, entry);
     }
-    for (const [id, entry] of this.#entries) if (!entries.has(id)) this.#former.set(id, entry);
+    for (const [route, entry] of this.#entries) if (!entries.has(route)) this.#former.set(route, entry);
     this.#hosts = hosts;
     this.#entries = entries;
     this.#hasChanged = true;
   }
 
   /** Without models: the catalogue says which it has now. */
-  #hostOf(provider: string, isChanged: boolean): Host {
+  #hostOf({ provider, keyIds = [SINGLE_KEY] }: WatchedRow, isChanged: boolean): WatchedProvider {
     const known = isChanged ? undefined : this.#hosts.get(provider);
-    if (known === undefined) return newHost(provider, this.#input.rules, this.#pulse);
+    if (known === undefined) return newProvider(provider, keyIds, this.#context());
     known.models.length = 0;
     return known;
   }
 
-  #newEntry(id: string, host: Host): WatchedModel {
-    const model = watch({ scope: "model", name: `model ${id}` }, this.#input.rules, this.#pulse);
-    return { id, host, model, lastTries: new Set<number>(), sinceTicket: this.#pulse.lastTicket };
+  #context() {
+    return { rules: this.#input.rules, pulse: this.#pulse };
   }
 
   resting(): ReadonlyMap<string, string> {
@@ -134,49 +141,52 @@ class Watch implements Health {
     return this.#resting;
   }
 
-  admit(modelId: string): number {
-    const entry = this.#entry(modelId);
-    return blockerOf(entry) === null ? this.#enter(entry) : 0;
+  admit(route: string, keyId?: string): number {
+    const lane = this.#lane(route, keyId);
+    return blockerOf(lane) === null ? this.#enter(lane) : 0;
   }
 
-  admitResting(modelId: string): number {
-    const entry = this.#entry(modelId);
-    if (entry.lastTries.size >= LAST_TRIES_AT_ONCE) return 0;
-    const ticket = this.#enter(entry);
-    entry.lastTries.add(ticket);
+  admitResting(route: string, keyId?: string): number {
+    const lane = this.#lane(route, keyId);
+    if (lane.lastTries.size >= LAST_TRIES_AT_ONCE) return 0;
+    const ticket = this.#enter(lane);
+    lane.lastTries.add(ticket);
     return ticket;
   }
 
-  report(modelId: string, ticket: number, outcome: Outcome): void {
-    const entry = this.#entry(modelId);
-    const { host, model } = entry;
+  report(route: string, ticket: number, outcome: Outcome, keyId?: string): void {
+    const entry = this.#entry(route);
     // The attempt was made with what the provider or the model was before.
     if (ticket <= entry.sinceTicket) return;
-    if (entry.lastTries.size > 0) entry.lastTries.delete(ticket);
-    if (!this.#isWell && isTroubled(entry)) this.#hasChanged = true;
+    const lane = this.#lane(route, keyId);
+    const { host, model, credential, limit } = lane;
+    if (lane.lastTries.size > 0) lane.lastTries.delete(ticket);
+    if (!this.#isWell && isTroubled(lane)) this.#hasChanged = true;
     if (outcome === "answered") {
       host.hasFailed = false;
       model.breaker.succeeded(ticket);
       host.provider.breaker.succeeded(ticket);
-      host.credential.breaker.succeeded(ticket);
+      credential.breaker.succeeded(ticket);
+      if (limit !== model) limit.breaker.succeeded(ticket);
     } else if (outcome === "began" || outcome === "dropped") {
       model.breaker[outcome](ticket);
       host.provider.breaker[outcome](ticket);
-      host.credential.breaker[outcome](ticket);
-    } else this.#count(entry, ticket, outcome);
+      credential.breaker[outcome](ticket);
+      if (limit !== model) limit.breaker[outcome](ticket);
+    } else this.#count(entry, lane, { ticket, trouble: outcome });
   }
 
-  mayRetry(modelId: string): boolean {
-    const { host, model } = this.#entry(modelId);
+  mayRetry(route: string): boolean {
+    const { host, model } = this.#entry(route);
     if (model.breaker.state === "open" || host.provider.breaker.state === "open") return false;
     const isAllowed = host.retries.take();
     this.#input.onRetry?.({ provider: host.id, isAllowed });
     return isAllowed;
   }
 
-  stateOf(modelId: string): ModelHealth {
-    const entry = this.#entry(modelId);
-    const blocker = blockerOf(entry);
+  stateOf(route: string): ModelHealth {
+    const entry = this.#entry(route);
+    const blocker = blockerOfAll(entry);
     return { isResting: blocker !== null, ...stateOf(blocker ?? entry.model, this.#pulse.now()) };
   }
 
@@ -184,48 +194,60 @@ class Watch implements Health {
     const nowMs = this.#pulse.now();
     const describe = (entry: WatchedModel) => ({
       id: entry.id,
-      isResting: blockerOf(entry) !== null,
+      isResting: blockerOfAll(entry) !== null,
       ...stateOf(entry.model, nowMs),
     });
-    return [...this.#hosts.values()].map(({ id, provider, credential, models }) => ({
-      id,
-      provider: stateOf(provider, nowMs),
-      credential: stateOf(credential, nowMs),
-      models: models.map(describe),
-    }));
+    return [...this.#hosts.values()].map(({ id, provider, credentials, models }) => {
+      const keys = [...credentials].map(([keyId, credential]) => ({ id: keyId, ...stateOf(credential, nowMs) }));
+      const { id: _, ...credential } = keys.find(({ state }) => state === "closed") ?? (keys[0] as (typeof keys)[0]);
+      return {
+        id,
+        provider: stateOf(provider, nowMs),
+        credential,
+        keys: keys.length === 1 ? [] : keys,
+        models: models.map(describe),
+      };
+    });
   }
 
-  #enter(entry: WatchedModel): number {
-    const { host, model } = entry;
+  #enter(lane: Lane): number {
+    const { host, model, credential, limit } = lane;
     this.#pulse.lastTicket += 1;
     const ticket = this.#pulse.lastTicket;
     host.retries.noteCall();
     if (this.#isWell) return ticket;
-    if (isTroubled(entry)) this.#hasChanged = true;
+    if (isTroubled(lane)) this.#hasChanged = true;
     model.breaker.enter(ticket);
     host.provider.breaker.enter(ticket);
-    host.credential.breaker.enter(ticket);
+    credential.breaker.enter(ticket);
+    if (limit !== model) limit.breaker.enter(ticket);
     return ticket;
   }
 
-  #count(entry: WatchedModel, ticket: number, trouble: Trouble): void {
-    const { host, model } = entry;
+  #count(entry: WatchedModel, lane: Lane, { ticket, trouble }: Failed): void {
+    const { host, model, credential } = lane;
     const { failuresInRow } = this.#input.rules;
     const { kind, waitMs } = trouble;
+    // What a key is refused or limited to says nothing about the model with another key.
+    const blamed = kind === "limited" || kind === "refused-key" ? lane.limit : model;
+    const spared = blamed === model ? lane.limit : model;
     this.#isWell = false;
     this.#hasChanged = true;
+    if (spared !== blamed) spared.breaker.dropped(ticket);
     if (kind === "unreachable" || kind === "failing") {
       this.#note(entry, model, trouble, () => model.breaker.failed(ticket, failuresInRow));
       this.#note(entry, host.provider, trouble, () => this.#countForProvider(entry, ticket, kind));
-      host.credential.breaker.dropped(ticket);
+      credential.breaker.dropped(ticket);
     } else {
       host.hasFailed = false;
       host.provider.breaker.succeeded(ticket);
-      this.#note(entry, model, trouble, () => this.#countRefusal(model, ticket, trouble));
-      if (kind !== "refused-key") host.credential.breaker.dropped(ticket);
-      else this.#note(entry, host.credential, trouble, () => host.credential.breaker.failed(ticket, REFUSALS_IN_ROW));
+      this.#note(entry, blamed, trouble, () => this.#countRefusal(blamed, ticket, trouble));
+      // Among several keys a refused one is taken out at once: the others serve.
+      const opensAt = lane.keyId === SINGLE_KEY ? REFUSALS_IN_ROW : 1;
+      if (kind !== "refused-key") credential.breaker.dropped(ticket);
+      else this.#note(entry, credential, trouble, () => credential.breaker.failed(ticket, opensAt));
     }
-    if (waitMs !== null) model.breaker.rest(Math.min(waitMs, REST_MS_MAX));
+    if (waitMs !== null) blamed.breaker.rest(Math.min(waitMs, REST_MS_MAX));
   }
 
   /** One that names the time to come back is not failing; it only wants that pause. */
@@ -269,19 +291,45 @@ class Watch implements Health {
     this.#hasChanged = false;
     this.#nextChangeMs = NEVER;
     for (const entry of this.#entries.values()) {
-      if (!isTroubled(entry)) continue;
+      const troubled = entry.lanes.filter(isTroubled);
+      if (troubled.length === 0) continue;
       this.#isWell = false;
-      const blocker = blockerOf(entry);
-      if (blocker !== null) resting.set(entry.id, reasonOf(blocker));
-      const changesAtMs = admitsAtMs(entry);
-      if (changesAtMs > nowMs) this.#nextChangeMs = Math.min(this.#nextChangeMs, changesAtMs);
+      const blocker = blockerOfAll(entry);
+      if (blocker !== null) resting.set(entry.route, reasonOf(blocker));
+      for (const lane of troubled) {
+        const changesAtMs = admitsAtMs(lane);
+        if (changesAtMs > nowMs) this.#nextChangeMs = Math.min(this.#nextChangeMs, changesAtMs);
+      }
     }
     this.#resting = resting.size === 0 ? NONE : resting;
   }
 
-  #entry(modelId: string): WatchedModel {
-    const entry = this.#entries.get(modelId) ?? this.#former.get(modelId);
-    if (entry === undefined) throw new Error(`model ${modelId} is not in the catalogue`);
+  #entry(route: string): WatchedModel {
+    const entry = this.#entries.get(route) ?? this.#former.get(route);
+    if (entry === undefined) throw new Error(`model ${route} is not in the catalogue`);
     return entry;
   }
+
+  /** A request that began before its provider had this key, or several, counts for the first one. */
+  #lane(route: string, keyId?: string): Lane {
+    const { lanes } = this.#entry(route);
+    const lane = keyId === undefined ? lanes[0] : (lanes.find((each) => each.keyId === keyId) ?? lanes[0]);
+    return lane as Lane;
+  }
+}
+
+interface Failed {
+  readonly ticket: number;
+  readonly trouble: Trouble;
+}
+
+/** What stands before a model with every key; null when a call gets through with one of them. */
+function blockerOfAll({ lanes }: WatchedModel): Watched | null {
+  let first: Watched | null = null;
+  for (const lane of lanes) {
+    const blocker = blockerOf(lane);
+    if (blocker === null) return null;
+    first ??= blocker;
+  }
+  return first;
 }

@@ -6,8 +6,9 @@ import { type FormatName, formatsOf, type Model, type Provider } from "../core/m
 import type { ProviderFormat } from "../formats/format.ts";
 import { createFormats, type Formats } from "../formats/registry.ts";
 import type { SseReader } from "../formats/wire/sse.ts";
-import { AUTHS, type AuthRows, openAuth } from "./auth/schemes.ts";
+import { AUTHS, type Auth, type AuthRows, openAuth } from "./auth/schemes.ts";
 import { FRAMINGS, type FramingRows, framingOf } from "./framing.ts";
+import { createKeyed } from "./keyed.ts";
 import { createRedact, type Redact } from "./redact.ts";
 import { createSandbox } from "./sandbox.ts";
 import type { Transport } from "./transport.ts";
@@ -68,10 +69,13 @@ export function createRegistry(
     const formatFor = formatChooser(provider, formats);
     const format = formatFor({}, provider.format);
     const { newEvents, contentType: streamType } = framingOf(provider.framing, { ...FRAMINGS, ...framings });
-    const auth = openAuth(provider, { ...AUTHS, ...auths });
-    const options = { auth, streamType, onStale: () => onStale?.(provider.id) };
-    const transport = TRANSPORTS[provider.transport](provider, options);
-    const redact = createRedact(provider, auth.form === "each" ? auth.secrets : undefined);
+    const signIns: Auth[] = [];
+    const transport = createKeyed(provider, (single) => {
+      const auth = openAuth(single, { ...AUTHS, ...auths });
+      signIns.push(auth);
+      return TRANSPORTS[provider.transport](single, { auth, streamType, onStale: () => onStale?.(provider.id) });
+    });
+    const redact = createRedact(provider, secretsOf(signIns));
     connections.set(provider.id, { provider, transport, format, formatFor, newEvents, redact });
   }
   return {
@@ -91,6 +95,11 @@ export function createRegistry(
       await Promise.all(unused.map(([, { transport }]) => transport.retire()));
     },
   };
+}
+
+/** What schemes hold beside the keys that are configured, such as tokens. */
+function secretsOf(signIns: readonly Auth[]): () => readonly string[] {
+  return () => signIns.flatMap((auth) => (auth.form === "each" ? auth.secrets() : []));
 }
 
 function formatChooser(provider: Provider, formats: Formats): Connection["formatFor"] {

@@ -14,6 +14,8 @@ export interface TransportRequest {
   /** Headers that belong to the provider's format, where it has any. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly isStream: boolean;
+  /** Which of several keys it is sent with; the first where left out. */
+  readonly keyId?: string | undefined;
   /** How long the answer may take to begin, when that is shorter than the provider's own limit. */
   readonly beginsWithinMs?: number;
   /** Aborted when the client leaves; the call is then given up at once. */

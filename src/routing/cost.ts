@@ -3,7 +3,7 @@
 
 import type { Catalog } from "../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, type ContentPart, UNDECODED } from "../core/chat.ts";
-import type { Model } from "../core/model.ts";
+import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
 import type { Tier } from "../core/tiers.ts";
 
@@ -27,7 +27,7 @@ export interface EstimateInput {
   readonly chat: ChatRequest;
   readonly inputTokens: number;
   readonly tier: Tier;
-  readonly model: Model;
+  readonly model: HostedModel;
   readonly catalog: Catalog;
 }
 
@@ -42,13 +42,13 @@ export function estimateCost({ chat, inputTokens, tier, model, catalog }: Estima
 /** The fraction saved by what was really used, 0 to 1. */
 export function savingsFromUsage(usage: {
   readonly buckets: TokenBuckets;
-  readonly model: Model;
+  readonly model: HostedModel;
   readonly catalog: Catalog;
 }): number {
   return compare(usage).savings;
 }
 
-function compare({ buckets, model, catalog }: { buckets: TokenBuckets; model: Model; catalog: Catalog }) {
+function compare({ buckets, model, catalog }: { buckets: TokenBuckets; model: HostedModel; catalog: Catalog }) {
   const { baseline, markupPpm } = catalog;
   const cost = model.price === null ? 0n : costNano(buckets, model.price, markupPpm);
   const baselineCost = baseline.price === null ? 0n : costNano(buckets, baseline.price, 0);

@@ -33,11 +33,11 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const placement = profile === "direct" ? null : place({ question, classification, historyFloor, catalog });
   const chain =
     placement === null
-      ? directChain(question, catalog)
+      ? directChain({ question, catalog, inputTokens })
       : buildChain({ question, catalog, placement, scenario, inputTokens });
   const model = chain.models[0] as Model;
   const moves = placement?.notes ?? [];
-  const estimate = estimateCost({ chat, inputTokens, tier: chain.tier, model, catalog });
+  const estimate = estimateCost({ chat, inputTokens, tier: chain.tier, model: chain.first, catalog });
   return {
     tier: chain.tier,
     confidence: profile === "auto" ? classification.confidence : 1,
@@ -49,6 +49,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     baselineCost: estimate.baselineCost,
     savings: estimate.savings,
     chain: chain.models.map(({ id }) => id),
+    ...(chain.hosts === undefined ? {} : { hosts: chain.hosts }),
     profile,
     historyFloor,
     toolScenario: scenario,

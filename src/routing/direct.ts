@@ -2,13 +2,15 @@
 
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
 import { PLAIN_DIALECT } from "../catalog/dialect.ts";
-import type { Constraints, Controls, RoutingQuestion } from "../core/decision.ts";
+import type { Constraints, Controls } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { Model } from "../core/model.ts";
+import type { HostedModel, Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import { isTierAllowed } from "./adjust.ts";
-import { type Chain, candidateOf, constraintNeeds } from "./chain.ts";
+import { type Chain, candidateOf, chooseHosts } from "./chain.ts";
+import { usableHosts } from "./hosts.ts";
 import { wrongEndpoint } from "./named.ts";
+import { ableHosts, constraintNeeds, listNeeds, type NeedsInput } from "./needs.ts";
 
 /** A client that asks for this model, or for none, leaves the choice to the router. */
 const AUTO = "auto";
@@ -23,7 +25,9 @@ export function controlsUnder({ honoursModel }: Constraints, controls: Controls)
   return { ...controls, profile: "direct" };
 }
 
-export function directChain({ controls, constraints, restingModels }: RoutingQuestion, catalog: Catalog): Chain {
+export function directChain(input: NeedsInput): Chain {
+  const { question, catalog } = input;
+  const { controls, constraints } = question;
   const { model: id } = controls;
   if (id === null || !namesModel(controls)) {
     const message = "The profile direct needs the id of a model in `model`; the models list has them.";
@@ -38,13 +42,23 @@ export function directChain({ controls, constraints, restingModels }: RoutingQue
     const message = `The model ${JSON.stringify(id.slice(0, 200))} is not offered to this key. Pick one of the models list, or "auto".`;
     throw new GatewayError("notFound", message, { code: "model_not_found", param: "model" });
   }
+  const { first, hosts, note } = chooseHosts([model], () => hostsFor(model, input), input);
   return {
     tier,
     models: [model],
-    candidates: [candidateOf(id, null, restingModels)],
-    notes: [],
+    first,
+    ...(hosts === null ? {} : { hosts }),
+    candidates: [candidateOf(model, null, input)],
+    notes: note,
     adjustments: [],
   };
+}
+
+/** Hosts that can do what the request needs. Where none can, the model was asked for all the same. */
+function hostsFor(model: Model, input: NeedsInput): readonly HostedModel[] {
+  const allowed = ableHosts(constraintNeeds(input.question.constraints), usableHosts(model, input.catalog));
+  const able = ableHosts(listNeeds(input), allowed);
+  return able.length > 0 ? able : allowed;
 }
 
 /** The models that a key with these constraints may ask for by name, for its models list. */
@@ -68,8 +82,12 @@ function autoModel(models: readonly Model[]): Model {
 
 /** The model's own tier; where a profile leaves that out, the lowest one it allows whose chain has the model. */
 function offeredTier(model: Model, constraints: Constraints, catalog: Catalog): Tier | null {
-  const isFit = isRoutable(catalog, model) && constraintNeeds(constraints).every((need) => need.isMetBy(model));
+  const isFit = isRoutable(catalog, model) && isOffered(model, constraints, catalog);
   if (!isFit) return null;
   const listings = TIERS.filter((tier) => catalog.chains[tier].some(({ id }) => id === model.id));
   return [model.tier, ...listings].find((tier) => isTierAllowed(tier, constraints)) ?? null;
+}
+
+function isOffered(model: Model, constraints: Constraints, catalog: Catalog): boolean {
+  return ableHosts(constraintNeeds(constraints), usableHosts(model, catalog)).length > 0;
 }

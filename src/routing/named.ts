@@ -2,12 +2,20 @@
 
 import { type Catalog, isUsable } from "../catalog/catalog.ts";
 import { type ChatRequest, contentText } from "../core/chat.ts";
-import type { Constraints, Decision } from "../core/decision.ts";
+import {
+  type Constraints,
+  type Decision,
+  type HostOrder,
+  NO_CONTROLS,
+  type RoutingQuestion,
+} from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Endpoint, Model } from "../core/model.ts";
 import { costNano, type Price } from "../core/money.ts";
-import { constraintNeeds } from "./chain.ts";
+import { chooseHosts } from "./chain.ts";
 import { estimateTextsTokens } from "./cost.ts";
+import { usableHosts } from "./hosts.ts";
+import { constraintNeeds } from "./needs.ts";
 
 export interface NamedQuestion {
   readonly endpoint: Endpoint;
@@ -17,14 +25,20 @@ export interface NamedQuestion {
   /** Input that came as token ids. */
   readonly tokenIds: number;
   readonly constraints: Constraints;
+  readonly hostOrder?: HostOrder | null;
+  readonly restingModels?: RoutingQuestion["restingModels"];
 }
 
 export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision {
   const model = namedModel(question, catalog);
+  const { chat, constraints, hostOrder = null, restingModels = new Map() } = question;
+  const hostQuestion = { chat, controls: { ...NO_CONTROLS, hostOrder }, constraints, restingModels };
+  const hostsOf = () => usableHosts(model, catalog);
+  const { first, hosts } = chooseHosts([model], hostsOf, { question: hostQuestion, catalog });
   const texts = question.chat.messages.map(({ content }) => contentText(content));
   const input = question.tokenIds + estimateTextsTokens(texts);
   const buckets = { input, cacheRead: 0, cacheWrite: 0, output: 0 };
-  const costEstimate = costNano(buckets, model.price as Price, catalog.markupPpm);
+  const costEstimate = costNano(buckets, first.price as Price, catalog.markupPpm);
   return {
     tier: model.tier,
     confidence: 1,
@@ -37,6 +51,7 @@ export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision
     baselineCost: costEstimate,
     savings: 0,
     chain: [model.id],
+    ...(hosts === null ? {} : { hosts }),
     profile: "direct",
     historyFloor: null,
     toolScenario: null,

@@ -12,7 +12,7 @@ import {
   type ToolCallsSeen,
 } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { Model } from "../core/model.ts";
+import type { HostedModel, Model } from "../core/model.ts";
 import { costNano, type NanoUsd } from "../core/money.ts";
 import type { PastRequest } from "../core/requests/log.ts";
 import { higherTier, TIERS, type Tier } from "../core/tiers.ts";
@@ -55,7 +55,8 @@ export function replay(past: PastRequest, policy: Policy): Replayed {
   try {
     const { start, chain, notes } = routeAgain(past, policy);
     const model = chain.models[0] as Model;
-    const next = { state: "routed", tier: chain.tier, model: model.id, cost: costOf(past, model, policy) } as const;
+    const cost = costOf(past, chain.first, policy);
+    const next = { state: "routed", tier: chain.tier, model: model.id, cost } as const;
     const isChanged = next.tier !== decision.tier || next.model !== decision.model;
     if (!isChanged) return { past, next, isChanged, because: [] };
     const because = [...start, ...notes, ...chain.notes];
@@ -80,9 +81,10 @@ function routeAgain(past: PastRequest, policy: Policy): Route {
   const chat = shapeOf(past);
   const question: RoutingQuestion = { chat, controls, constraints, restingModels: new Map(), toolCallsSeen };
   const isDirect = controlsUnder(constraints, controls).profile === "direct";
-  if (isDirect) return { start: [], chain: directChain(question, catalog), notes: [] };
+  const inputTokens = estimatedTokens.input;
+  if (isDirect) return { start: [], chain: directChain({ question, catalog, inputTokens }), notes: [] };
   const { start, placement } = place(past.decision, question, policy);
-  const chain = buildChain({ question, catalog, placement, scenario, inputTokens: estimatedTokens.input });
+  const chain = buildChain({ question, catalog, placement, scenario, inputTokens });
   return { start, chain, notes: placement.notes };
 }
 
@@ -136,7 +138,7 @@ function shapeOf({ features, decision }: PastRequest): ChatRequest {
 }
 
 /** Where nothing changes, the charge is what it was: by a fallback perhaps, or at an older price. */
-function costOf({ decision, answer }: PastRequest, model: Model, policy: Policy): NanoUsd | null {
+function costOf({ decision, answer }: PastRequest, model: HostedModel, policy: Policy): NanoUsd | null {
   const { catalog } = policy;
   if (answer === null || model.price === null) return null;
   const isSame = answer.model === model.id || decision.model === model.id;
@@ -145,8 +147,8 @@ function costOf({ decision, answer }: PastRequest, model: Model, policy: Policy)
     : costNano(answer.buckets, model.price, catalog.markupPpm);
 }
 
-function isRepriced({ id, price }: Model, { catalog, inUse = catalog }: Policy): boolean {
-  const known = inUse.models.get(id)?.price ?? null;
+function isRepriced({ id, host, price }: HostedModel, { catalog, inUse = catalog }: Policy): boolean {
+  const known = inUse.models.get(id)?.hosts.find((each) => each.host === host)?.price ?? null;
   if (known === price && inUse.markupPpm === catalog.markupPpm) return false;
   const figures = ["input", "output", "cacheRead", "cacheWrite"] as const;
   return inUse.markupPpm !== catalog.markupPpm || figures.some((figure) => known?.[figure] !== price?.[figure]);

@@ -97,6 +97,7 @@ export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
     markupPpm: overrides.markupPpm ?? 50_000,
     weights: overrides.weights ?? null,
     unsureTier: "LIGHT",
+    hostOrder: "cheapest",
   };
 }
 

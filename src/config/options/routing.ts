@@ -1,6 +1,7 @@
 // Options of routing: the catalogue's defaults, how long an answer may take, and when a circuit breaker opens.
 
-import { DEFAULT_MARKUP_PPM, DEFAULT_UNSURE_TIER } from "../../catalog/build.ts";
+import { DEFAULT_HOST_ORDER, DEFAULT_MARKUP_PPM, DEFAULT_UNSURE_TIER } from "../../catalog/build.ts";
+import { HOST_ORDERS, type HostOrder } from "../../core/decision.ts";
 import { TIERS, type Tier } from "../../core/tiers.ts";
 import { markupPpm, number, oneOf, text, truth } from "../readers.ts";
 import { option } from "./option.ts";
@@ -34,6 +35,13 @@ export const CATALOG_OPTIONS = {
     default: DEFAULT_UNSURE_TIER,
     read: oneOf(TIERS),
     help: "A request with an unsure tier is not placed below this one.",
+  }),
+  hostOrder: option<HostOrder>({
+    path: "routing.hostOrder",
+    env: "SWITCHYARD_HOST_ORDER",
+    default: DEFAULT_HOST_ORDER,
+    read: oneOf(HOST_ORDERS),
+    help: "In which order the hosts of a model are tried: cheapest, fastest or balanced.",
   }),
   catalog: option<"builtin" | "none">({
     path: "catalog",

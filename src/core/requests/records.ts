@@ -8,6 +8,8 @@ import type { NanoUsd, Price, TokenBuckets } from "../money.ts";
 export interface AttemptRecord {
   readonly model: string;
   readonly provider: string;
+  /** Which of the provider's keys; absent where there are not several. */
+  readonly keyId?: string;
   /** From the beginning of the request. */
   readonly startMs: number;
   readonly durationMs: number;

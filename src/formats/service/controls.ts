@@ -1,7 +1,7 @@
 // Reads the `service_*` fields of a request into Controls. Their prefix marks them, so that no provider receives one.
 // Behaviour 2.2.
 
-import { type Controls, type Quality, ROUTING_PROFILES } from "../../core/decision.ts";
+import { type Controls, HOST_ORDERS, type Quality, ROUTING_PROFILES } from "../../core/decision.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../wire/fields.ts";
 
@@ -10,6 +10,9 @@ const CONTROL_PREFIX = "service_";
 export const SCORE_MAX = 1_000_000;
 /** No request costs more; a larger number is a mistake. */
 export const COST_USD_MAX = 1e9;
+
+/** Ids of sessions are short; a prompt is not one. */
+export const SESSION_CHARS_MAX = 256;
 
 /** Such fields are for the gateway and never leave it. */
 export function isControlField(name: string): boolean {
@@ -33,7 +36,17 @@ export function readControls(body: JsonObject): Controls {
     toolScoreMin: readNumber(body, "service_bfcl_min", { min: 0, max: SCORE_MAX }),
     codeQuality: readInteger(body, "service_code_quality", { min: 0, max: 2 }) as Quality | null,
     chatQuality: readInteger(body, "service_chat_quality", { min: 0, max: 2 }) as Quality | null,
+    hostOrder: readChoice(body, "service_host_order", HOST_ORDERS),
+    session: readSession(body),
   };
+}
+
+function readSession(body: JsonObject): string | null {
+  const session = readString(body, "service_session");
+  if (session !== null && (session === "" || session.length > SESSION_CHARS_MAX)) {
+    throw invalid("service_session", `'service_session' must have 1 to ${SESSION_CHARS_MAX} characters.`);
+  }
+  return session;
 }
 
 // Read under the profile `tier` only: vendors have a `service_tier` of their own with other values.

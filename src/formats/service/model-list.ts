@@ -1,8 +1,8 @@
 // A model as the models list shows it. Prices are exact decimal text in USD per token, with the markup. A missing cache
 // price is shown as the price that is charged instead. Behaviour 9.
 
-import type { Catalog } from "../../catalog/catalog.ts";
-import type { Capability, Model } from "../../core/model.ts";
+import { type Catalog, isUsable } from "../../catalog/catalog.ts";
+import type { Capability, HostedModel, Model } from "../../core/model.ts";
 import { cacheWritePrice } from "../../core/money.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { JsonObject } from "../wire/fields.ts";
@@ -33,17 +33,35 @@ export function writeModel(model: Model, catalog: Catalog): JsonObject {
     max_output_tokens: model.maxOutput,
     architecture: { input_modalities: inputModalities(model), output_modalities: [model.endpoint ?? "text"] },
     supported_parameters: supportedParameters(model),
-    pricing: {
-      prompt: perToken(model.price?.input, catalog),
-      completion: perToken(model.price?.output, catalog),
-      input_cache_read: perToken(model.price && (model.price.cacheRead ?? model.price.input), catalog),
-      input_cache_write: perToken(model.price && cacheWritePrice(model.price), catalog),
-    },
+    pricing: writePricing(model, catalog),
     service: {
       tiers: TIERS.filter((tier) => catalog.chains[tier].some(({ id }) => id === model.id)),
       bfcl: model.scores,
       priceAsOf: model.priceAsOf,
+      hosts: model.hosts.filter((host) => isUsable(catalog, host)).map((host) => writeHost(host, catalog)),
     },
+  };
+}
+
+function writeHost(host: HostedModel, catalog: Catalog): JsonObject {
+  const { host: name, context, maxOutput, priceAsOf, region, dataPolicy } = host;
+  return {
+    host: name,
+    context_length: context,
+    max_output_tokens: maxOutput,
+    pricing: writePricing(host, catalog),
+    priceAsOf,
+    ...(region === undefined ? {} : { region }),
+    ...(dataPolicy === undefined ? {} : { dataPolicy }),
+  };
+}
+
+export function writePricing({ price }: HostedModel, catalog: Catalog): JsonObject {
+  return {
+    prompt: perToken(price?.input, catalog),
+    completion: perToken(price?.output, catalog),
+    input_cache_read: perToken(price && (price.cacheRead ?? price.input), catalog),
+    input_cache_write: perToken(price && cacheWritePrice(price), catalog),
   };
 }
 

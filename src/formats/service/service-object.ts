@@ -10,6 +10,8 @@ export interface ServiceOutcome {
   readonly savings: number;
   /** The provider reported no usage that can be true. */
   readonly isUsageEstimated: boolean;
+  /** The host that answered, where the decision had a choice. */
+  readonly host?: string | null;
 }
 
 /** In every response, as `service`. */
@@ -23,6 +25,7 @@ export function writeService(decision: Decision, outcome: ServiceOutcome): Servi
     method: decision.method,
     fallback: outcome.isFallback,
   };
+  if (outcome.host) service.host = outcome.host;
   if (outcome.isUsageEstimated) service.usageEstimated = true;
   return service;
 }

@@ -1,19 +1,22 @@
-// Walks the chain of the decision, model by model, until one answers. Then come models that asked for a short pause,
+// Walks the chain of the decision until one answers: model by model, host by host, key by key. Then come models that asked for a short pause,
 // and last those that are cooling down. Failures are values: when no model is left, the result carries one error.
 
 import type { AttemptReport } from "../../core/call-report.ts";
 import { pause } from "../../core/cancellation.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { Model } from "../../core/model.ts";
+import type { HostedModel } from "../../core/model.ts";
 import { mayLeaveOut } from "../../formats/passage.ts";
-import type { Call, LastEvent } from "../call.ts";
+import { routesOf } from "../../routing/hosts.ts";
+import { rankBySession } from "../../routing/session.ts";
+import { type Call, type LastEvent, sessionOfCall } from "../call.ts";
 import { shuttingDown } from "../open-calls.ts";
 import type { Reservation } from "../reserve.ts";
 import type { Services } from "../services.ts";
 import { chainError } from "./chain-error.ts";
+import { isOfKey } from "./health-outcome.ts";
 import { type JudgedTry, recordedTry } from "./recorded-try.ts";
 import type { Reached, Sending } from "./try-model.ts";
-import type { Failure, Received } from "./verdict.ts";
+import { type Failure, judge, type Received } from "./verdict.ts";
 
 /** Every model of a chain is tried once, however long the chain is. Retries share what that leaves of this number. */
 const ATTEMPTS_MAX = 4;
@@ -28,7 +31,9 @@ export interface Attempted {
 
 export interface Answered {
   readonly ok: true;
-  readonly model: Model;
+  /** As the host that answered serves it. */
+  readonly model: HostedModel;
+  readonly keyId: string | undefined;
   /** The end of a stream is reported to health under this ticket. */
   readonly ticket: number;
   readonly response: Reached;
@@ -43,7 +48,7 @@ interface Unanswered {
   readonly accepted: Accepted | null;
 }
 
-type Accepted = { readonly model: Model } & Received;
+type Accepted = { readonly model: HostedModel } & Received;
 
 export async function attempt(call: Call, reservation: Reservation, services: Services): Promise<Attempted> {
   const walk = startWalk(call, reservation, services);
@@ -59,81 +64,108 @@ export async function attempt(call: Call, reservation: Reservation, services: Se
 interface ChainWalk {
   readonly call: Call;
   readonly reservation: Reservation;
-  readonly models: readonly Model[];
+  /** Every model of the chain at each of its hosts. */
+  readonly models: readonly HostedModel[];
+  readonly tried: HostedModel[];
   readonly beginsByMs: number;
   readonly attempts: AttemptReport[];
   readonly failures: Failure[];
   readonly paused: PausedModel[];
+  readonly skipped: Way[];
   /** Only models with a larger window than this may be tried; none, when it is infinite. */
   windowAbove: number;
 }
 
+/** A model at a host, with one of the provider's keys where there are several. */
+interface Way {
+  readonly model: HostedModel;
+  readonly keyId: string | undefined;
+}
+
 /** Its provider asked for a short pause, so it is tried again when no healthy model is left. */
-interface PausedModel {
-  readonly model: Model;
+interface PausedModel extends Way {
   readonly dueAtMs: number;
 }
 
 function startWalk(call: Call, reservation: Reservation, { catalog, now, routing }: Services): ChainWalk {
-  const models = reservation.decision.chain.map((id) => catalog.models.get(id) as Model);
+  const models = routesOf(reservation.decision, catalog);
   const beginsByMs = now() + routing.answerWithinMs;
-  return { call, reservation, models, beginsByMs, attempts: [], failures: [], paused: [], windowAbove: 0 };
+  const met = { tried: [], attempts: [], failures: [], paused: [], skipped: [] };
+  return { call, reservation, models, beginsByMs, windowAbove: 0, ...met };
 }
 
 async function walkChain(walk: ChainWalk, services: Services): Promise<Answered | Unanswered> {
-  const skipped: Model[] = [];
   for (const model of walk.models) {
-    if (isLate(walk, services)) break;
-    if (!fits(model, walk)) continue;
-    const ticket = services.health.admit(model.id);
-    if (ticket === 0) skipped.push(model);
-    else {
-      const result = await takeTurn(walk, { model, ticket, mayRetry: true }, services);
-      if (result !== null) return result;
-    }
+    const result = await tryKeys(walk, model, services);
+    if (result !== null) return result;
   }
-  const result = (await tryPaused(walk, services)) ?? (await trySkipped(walk, skipped, services));
-  return result ?? allFailed(walk, skipped, services);
+  const result = (await tryPaused(walk, services)) ?? (await trySkipped(walk, services));
+  return result ?? allFailed(walk, services);
+}
+
+const ONLY_KEY: readonly (string | undefined)[] = [undefined];
+
+/** The key of the conversation first. Another one helps only where the key itself was refused or limited. */
+async function tryKeys(walk: ChainWalk, model: HostedModel, services: Services): Promise<Answered | Unanswered | null> {
+  for (const keyId of keyIdsOf(model, walk, services)) {
+    if (isLate(walk, services) || !fits(model, walk)) return null;
+    const ticket = services.health.admit(model.route, keyId);
+    if (ticket === 0) {
+      walk.skipped.push({ model, keyId });
+      continue;
+    }
+    const result = await takeTurn(walk, { model, keyId, ticket, mayRetry: true }, services);
+    if (result !== null) return result;
+    const failure = walk.failures.at(-1) as Failure;
+    if (!isOfKey(failure, judge(failure))) return null;
+  }
+  return null;
+}
+
+function keyIdsOf({ provider }: HostedModel, { call }: ChainWalk, { registry }: Services) {
+  const { apiKeys } = registry.connection(provider).provider;
+  if (apiKeys === undefined) return ONLY_KEY;
+  return rankBySession(
+    apiKeys,
+    () => sessionOfCall(call),
+    (key) => key,
+  ).map(({ id }) => id);
 }
 
 /** Waits for models that asked for a short pause, the shortest first. */
 async function tryPaused(walk: ChainWalk, services: Services): Promise<Answered | Unanswered | null> {
   const { call, paused, beginsByMs } = walk;
   const { health, now } = services;
-  for (const { model, dueAtMs } of paused.sort((one, other) => one.dueAtMs - other.dueAtMs)) {
+  for (const { model, keyId, dueAtMs } of paused.sort((one, other) => one.dueAtMs - other.dueAtMs)) {
     const waitMs = Math.max(0, dueAtMs - now()) + WAIT_SLACK_MS;
     const hasRoom = fits(model, walk) && retriesLeft(walk) > 0 && now() + waitMs < beginsByMs;
-    if (!hasRoom || !health.mayRetry(model.id)) continue;
+    if (!hasRoom || !health.mayRetry(model.route)) continue;
     await pause(waitMs, call.signal);
-    const ticket = call.signal.aborted ? 0 : health.admit(model.id);
+    const ticket = call.signal.aborted ? 0 : health.admit(model.route, keyId);
     const result =
       ticket === 0
         ? interruption(walk, null, services)
-        : await takeTurn(walk, { model, ticket, mayRetry: false }, services);
+        : await takeTurn(walk, { model, keyId, ticket, mayRetry: false }, services);
     if (result !== null) return result;
   }
   return null;
 }
 
 /** A 503 says that the whole chain failed, so models that are cooling down are tried as well, once each. */
-async function trySkipped(
-  walk: ChainWalk,
-  skipped: readonly Model[],
-  services: Services,
-): Promise<Answered | Unanswered | null> {
-  for (const model of skipped) {
+async function trySkipped(walk: ChainWalk, services: Services): Promise<Answered | Unanswered | null> {
+  for (const { model, keyId } of walk.skipped) {
     if (isLate(walk, services)) break;
-    const ticket = fits(model, walk) ? services.health.admitResting(model.id) : 0;
-    const result = ticket === 0 ? null : await takeTurn(walk, { model, ticket, mayRetry: false }, services);
+    const ticket = fits(model, walk) ? services.health.admitResting(model.route, keyId) : 0;
+    const result = ticket === 0 ? null : await takeTurn(walk, { model, keyId, ticket, mayRetry: false }, services);
     if (result !== null) return result;
   }
   return null;
 }
 
-function allFailed(walk: ChainWalk, skipped: readonly Model[], { health, now }: Services): Unanswered {
-  const dueAtMs = skipped
-    .filter((model) => fits(model, walk))
-    .map(({ id }) => health.stateOf(id).nextTryAtMs ?? Number.POSITIVE_INFINITY);
+function allFailed(walk: ChainWalk, { health, now }: Services): Unanswered {
+  const dueAtMs = walk.skipped
+    .filter(({ model }) => fits(model, walk))
+    .map(({ model }) => health.stateOf(model.route).nextTryAtMs ?? Number.POSITIVE_INFINITY);
   const soonestMs = Math.min(...dueAtMs);
   const { attempts, failures } = walk;
   const { tier, chain, isNamed } = walk.reservation.decision;
@@ -148,33 +180,33 @@ function isLate({ beginsByMs }: ChainWalk, { now }: Services): boolean {
 
 /** What is left for retries when every untried model gets its turn. Models that were skipped are untried too. */
 function retriesLeft(walk: ChainWalk): number {
-  const { models, attempts } = walk;
-  const untried = models.filter((model) => fits(model, walk) && attempts.every(({ model: id }) => id !== model.id));
+  const { models, tried, attempts } = walk;
+  const untried = models.filter((model) => fits(model, walk) && !tried.includes(model));
   // A request that could not be converted for a model was never sent.
   const calls = attempts.filter(({ failure }) => failure !== "unconvertible").length;
   return ATTEMPTS_MAX - calls - untried.length;
 }
 
-function fits({ context }: Model, { windowAbove }: ChainWalk): boolean {
+function fits({ context }: HostedModel, { windowAbove }: ChainWalk): boolean {
   return context > windowAbove;
 }
 
-interface ModelTurn {
-  readonly model: Model;
+interface ModelTurn extends Way {
   readonly ticket: number;
   readonly mayRetry: boolean;
 }
 
 /** Null when the model failed and the walk goes on; what its failure means for the next models is noted. */
 async function takeTurn(walk: ChainWalk, turn: ModelTurn, services: Services): Promise<Answered | Unanswered | null> {
-  const { model } = turn;
+  const { model, keyId } = turn;
+  walk.tried.push(model);
   const { tried, verdict, ticket } = await tryWithRetry(walk, turn, services);
-  if (verdict === null) return { ok: true, model, ticket, response: tried.answer };
+  if (verdict === null) return { ok: true, model, keyId, ticket, response: tried.answer };
   const interrupted = interruption(walk, acceptedOf(model, tried.failure), services);
   if (interrupted !== null) return interrupted;
   walk.failures.push(tried.failure);
   if (verdict.again === "later" && turn.mayRetry) {
-    walk.paused.push({ model, dueAtMs: services.now() + (tried.failure.retryAfterMs ?? 0) });
+    walk.paused.push({ model, keyId, dueAtMs: services.now() + (tried.failure.retryAfterMs ?? 0) });
   }
   if (verdict.next === "none") walk.windowAbove = Number.POSITIVE_INFINITY;
   if (verdict.next === "larger-window") walk.windowAbove = model.context;
@@ -183,12 +215,12 @@ async function takeTurn(walk: ChainWalk, turn: ModelTurn, services: Services): P
 
 async function tryWithRetry(
   walk: ChainWalk,
-  { model, ticket, mayRetry }: ModelTurn,
+  { model, keyId, ticket, mayRetry }: ModelTurn,
   services: Services,
 ): Promise<JudgedTry> {
   const { call, beginsByMs } = walk;
-  const outputCap = walk.reservation.outputCaps.get(model.id) ?? null;
-  const sending: Sending = { call, model, outputCap, refusedFields: [], beginsByMs };
+  const outputCap = walk.reservation.outputCaps.get(model.route) ?? null;
+  const sending: Sending = { call, model, keyId, outputCap, refusedFields: [], beginsByMs };
   const first = await tryAndNote(walk, sending, ticket, services);
   if (first.verdict === null || call.signal.aborted) return first;
   const { failure } = first.tried;
@@ -202,14 +234,14 @@ async function tryWithRetry(
   const waitMs = Math.random() * RETRY_WAIT_MS_MAX;
   // A model that asked for a pause is more likely to answer, so its retry is kept free.
   const hasRoom = mayRetry && retriesLeft(walk) > walk.paused.length && services.now() + waitMs < beginsByMs;
-  if (again !== "once" || !hasRoom || !services.health.mayRetry(model.id)) return first;
+  if (again !== "once" || !hasRoom || !services.health.mayRetry(model.route)) return first;
   await pause(waitMs, call.signal);
   return call.signal.aborted ? first : retry(walk, first, sending, services);
 }
 
 /** By now the model's breaker may have opened, or another request may be probing it. */
 async function retry(walk: ChainWalk, first: JudgedTry, sending: Sending, services: Services): Promise<JudgedTry> {
-  const ticket = services.health.admit(sending.model.id);
+  const ticket = services.health.admit(sending.model.route, sending.keyId);
   return ticket === 0 ? first : tryAndNote(walk, sending, ticket, services);
 }
 
@@ -230,6 +262,6 @@ export function clientDisconnected(): GatewayError {
   return new GatewayError("badRequest", "The client closed the request.", { code: "client_closed_request" });
 }
 
-function acceptedOf(model: Model, { kind, received }: Failure): Accepted | null {
+function acceptedOf(model: HostedModel, { kind, received }: Failure): Accepted | null {
   return kind === "client-gone" && received !== undefined ? { model, ...received } : null;
 }

@@ -12,6 +12,12 @@ export function troubleOf(failure: Failure, { blame }: Verdict): Outcome {
   return { kind: failure.kind === "connect" ? "unreachable" : "failing", ...trouble };
 }
 
+/** Whether the failure is that of the key: the same model may answer with another one. */
+export function isOfKey(failure: Failure, verdict: Verdict): boolean {
+  const trouble = troubleOf(failure, verdict);
+  return typeof trouble === "object" && (trouble.kind === "limited" || trouble.kind === "refused-key");
+}
+
 /** Of a stream that had begun; the rest of it never came. */
 export const BROKEN_STREAM: Outcome = { kind: "failing", waitMs: null, error: "the stream was interrupted" };
 

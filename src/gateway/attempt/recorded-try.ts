@@ -22,7 +22,7 @@ interface TicketedTry {
 }
 
 export async function recordedTry({ call, sending, ticket }: TicketedTry, services: Services): Promise<JudgedTry> {
-  const { model } = sending;
+  const { model, keyId } = sending;
   const startedAtMs = services.now();
   const beganAt = performance.now();
   const spanId = call.traceContext === null ? null : newSpanId();
@@ -42,17 +42,18 @@ export async function recordedTry({ call, sending, ticket }: TicketedTry, servic
     logFailure(call, { tried, verdict, ticket, report }, services);
     return { tried, verdict, ticket, report };
   } finally {
-    services.health.report(model.id, ticket, outcome);
+    services.health.report(model.route, ticket, outcome, keyId);
   }
 }
 
 type Times = Pick<AttemptReport, "startedAtMs" | "durationMs" | "beganAt" | "endedAt" | "spanId">;
 
-function reportTry({ model }: Sending, tried: TriedModel, times: Times): AttemptReport {
+function reportTry({ model, keyId }: Sending, tried: TriedModel, times: Times): AttemptReport {
   const failure = tried.ok ? null : tried.failure;
   return {
     model: model.id,
     provider: model.provider,
+    ...(keyId === undefined ? {} : { keyId }),
     ...times,
     outcome: tried.ok ? "answered" : failure?.kind === "client-gone" ? "client-gone" : "failed",
     status: failure === null ? 200 : failure.status,
@@ -75,6 +76,7 @@ function logFailure(
     requestId: call.requestId,
     model: report.model,
     provider: report.provider,
+    ...(report.keyId === undefined ? {} : { providerKey: report.keyId }),
     status,
     code: fault?.code ?? null,
     reason: loggedReason({ status, reason: message }, call.captures.text),

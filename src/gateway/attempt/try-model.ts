@@ -2,7 +2,7 @@
 // A stream counts as answered only from its first content on; until then the call can still fall back.
 
 import { GatewayError } from "../../core/errors.ts";
-import type { Model } from "../../core/model.ts";
+import type { HostedModel } from "../../core/model.ts";
 import type {
   ChatChunk,
   ProviderFault,
@@ -53,7 +53,9 @@ export type TriedModel = ReplyResult & {
 /** What it takes to send one attempt, for a live call and for an operator's probe alike. */
 export interface Sending {
   readonly call: Pick<Call, "format" | "request" | "signal"> & Partial<Pick<Call, "traceContext">>;
-  readonly model: Model;
+  readonly model: HostedModel;
+  /** Which of the provider's keys; absent where there are not several. */
+  readonly keyId?: string | undefined;
   /** A cap that the client did not ask for but its balance makes necessary. */
   readonly outputCap: number | null;
   readonly refusedFields: readonly string[];
@@ -74,7 +76,7 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const beginsWithinMs = attempted.beginsByMs - services.now();
   const placed = provider.takesTraceparent === true ? { ...headers, ...placeOf(attempted) } : headers;
   const sent = { path, model: model.upstream, body, headers: placed, isStream, beginsWithinMs, signal: call.signal };
-  const reply = await transport.send(sent);
+  const reply = await transport.send(attempted.keyId === undefined ? sent : { ...sent, keyId: attempted.keyId });
   const terms = { newEvents: isStream ? newEvents : null, nowMs: services.now(), client: call.format };
   const result = await readReply(reply, format, terms);
   return tried(result, written, redact);

@@ -2,8 +2,9 @@
 
 import type { Decision } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { Model } from "../../core/model.ts";
+import type { HostedModel } from "../../core/model.ts";
 import { type Spoken, writeProviderRequest } from "../../formats/passage.ts";
+import { routesOf } from "../../routing/hosts.ts";
 import type { Services } from "../services.ts";
 
 export interface PreviewedChanges {
@@ -13,7 +14,7 @@ export interface PreviewedChanges {
 }
 
 export function previewChanges(asked: Spoken, decision: Decision, services: Services): PreviewedChanges {
-  const model = services.catalog.models.get(decision.model) as Model;
+  const [model] = routesOf(decision, services.catalog) as [HostedModel];
   const provider = services.registry.connection(model.provider).formatFor(model, asked.format.name);
   try {
     const { droppedFields, conversions = [] } = writeProviderRequest(asked, provider, { model, refusedFields: [] });

@@ -1,7 +1,7 @@
 // Advice for the operator on a failed provider test: what is wrong, and how to fix it.
 
 import { readBuiltin } from "../../catalog/builtin.ts";
-import type { Model, Provider } from "../../core/model.ts";
+import type { HostedModel, Provider } from "../../core/model.ts";
 import { type Failure, judge } from "../attempt/verdict.ts";
 
 export interface Advice {
@@ -12,7 +12,7 @@ export interface Advice {
 export interface Tested {
   readonly provider: Provider;
   /** Null where none was asked for. */
-  readonly model: Model | null;
+  readonly model: HostedModel | null;
 }
 
 const SAID_MAX = 200;

@@ -3,7 +3,7 @@
 // says.
 
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
-import type { Model, Provider } from "../../core/model.ts";
+import type { HostedModel, Provider } from "../../core/model.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { mayLeaveOut } from "../../formats/passage.ts";
 import { parseBody } from "../../formats/wire/json-source.ts";
@@ -28,7 +28,7 @@ export interface Probed {
 export interface Probe {
   readonly provider: Provider;
   /** Null for the provider's cheapest. */
-  readonly model: Model | null;
+  readonly model: HostedModel | null;
   /** Aborted when the caller has disconnected. */
   readonly signal?: AbortSignal;
   readonly patienceMs?: number;
@@ -69,13 +69,15 @@ export async function probe(wanted: Probe, services: ProbeServices): Promise<Pro
 const NOTHING = { ok: false, status: null, durationMs: 0, problem: null, fix: null };
 
 /** Of those that can be routed to, so that it is one the operator has priced. */
-function cheapestOf(catalog: Catalog, { id }: Provider): Model | null {
-  const own = [...catalog.models.values()].filter((model) => model.provider === id && isRoutable(catalog, model));
-  const priceOf = ({ price }: Model): number => Number(price?.input ?? 0) + Number(price?.output ?? 0);
-  return own.reduce<Model | null>(
-    (best, model) => (best === null || priceOf(model) < priceOf(best) ? model : best),
-    null,
-  );
+function cheapestOf(catalog: Catalog, { id }: Provider): HostedModel | null {
+  const own = [...catalog.models.values()].flatMap(({ hosts }) => hosts).filter((model) => model.provider === id);
+  const priceOf = ({ price }: HostedModel): number => Number(price?.input ?? 0) + Number(price?.output ?? 0);
+  return own
+    .filter((model) => isRoutable(catalog, model))
+    .reduce<HostedModel | null>(
+      (best, model) => (best === null || priceOf(model) < priceOf(best) ? model : best),
+      null,
+    );
 }
 
 /** The call is free, and shows address and key to be right as well. */
@@ -91,7 +93,7 @@ function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {
 }
 
 /** Once more without a field that is refused, as any other request would be. */
-async function ask(model: Model, signal: AbortSignal, services: ProbeServices): Promise<TriedModel> {
+async function ask(model: HostedModel, signal: AbortSignal, services: ProbeServices): Promise<TriedModel> {
   const { source, body } = parseBody(Buffer.from(JSON.stringify(QUESTION)));
   const asked = { format: openaiChat, request: openaiChat.readRequest(source, body) };
   const send = (refusedFields: readonly string[]): Promise<TriedModel> =>

@@ -3,11 +3,19 @@
 import { Type } from "typebox";
 import { chainPlaces, isUsable } from "../../catalog/catalog.ts";
 import { TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
-import { CAPABILITIES, ENDPOINTS, type Model, TOOL_SCENARIOS, type ToolScenario } from "../../core/model.ts";
+import {
+  CAPABILITIES,
+  ENDPOINTS,
+  type HostedModel,
+  type Model,
+  TOOL_SCENARIOS,
+  type ToolScenario,
+} from "../../core/model.ts";
 import type { ToolCallTally } from "../../core/requests/records.ts";
 import { TIERS } from "../../core/tiers.ts";
-import { writeModel } from "../../formats/service/model-list.ts";
+import { writeModel, writePricing } from "../../formats/service/model-list.ts";
 import type { Services } from "../../gateway/services.ts";
+import { usableHosts } from "../../routing/hosts.ts";
 import { blendScore, toolScoreOf } from "../../routing/tools/scores.ts";
 import { AnyObject, AnyText, Flag, Integer, listed, named, nullable, page, type Shape } from "../openapi/schema.ts";
 import { type ModelSchema, modelFields } from "../v1/contract.ts";
@@ -43,6 +51,26 @@ const ModelToolCalls = Type.Array(
   }),
 );
 
+/** Prices are USD per token, as in /v1/models. */
+const CatalogHost = Type.Object({
+  host: AnyText,
+  provider: AnyText,
+  upstream: AnyText,
+  isRoutable: Flag,
+  contextLength: Integer,
+  maxOutputTokens: Integer,
+  capabilities: Type.Array(Type.Enum([...CAPABILITIES])),
+  pricing: modelFields.pricing,
+  priceAsOf: AnyText,
+  priceSource: AnyText,
+  region: nullable(AnyText),
+  dataPolicy: nullable(AnyText),
+  health: ModelHealthSchema,
+  // As this process observed it of late; null where it did not.
+  firstTokenMs: nullable(Type.Number()),
+  tokensPerSecond: nullable(Type.Number()),
+});
+
 /** A model of /v1/models with everything that only the dashboard needs. */
 export const CatalogModelSchema = named("CatalogModel", {
   ...modelFields,
@@ -56,7 +84,9 @@ export const CatalogModelSchema = named("CatalogModel", {
   priceSource: AnyText,
   // False without a price, or when its provider is not configured.
   isRoutable: Flag,
+  // At the host that is best off.
   health: ModelHealthSchema,
+  hosts: Type.Array(CatalogHost, { description: "All hosts of the model, those that can be called first." }),
   toolCalls: ModelToolCalls,
   // What was set of it at run time, and where the file has it.
   configured: nullable(AnyObject),
@@ -92,6 +122,8 @@ type Own = "toolCalls" | "configured" | "locked";
 
 /** Everything else about the model. */
 function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof CatalogModelSchema>, Own> {
+  const usable = usableHosts(model, services.catalog);
+  const best = usable.map(({ route }) => services.health.stateOf(route)).find(({ isResting }) => !isResting);
   return {
     // formats/ writes the fields of /v1, and knows no schema.
     ...(writeModel(model, services.catalog) as Shape<typeof ModelSchema>),
@@ -102,7 +134,29 @@ function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof 
     capabilities: model.endpoint === null ? [...model.capabilities] : [model.endpoint],
     priceSource: model.priceSource,
     isRoutable: isUsable(services.catalog, model),
-    health: writeModelHealth(services.health.stateOf(model.id)),
+    health: writeModelHealth(best ?? services.health.stateOf(model.route)),
+    hosts: model.hosts.map((host) => writeHost(host, services)),
+  };
+}
+
+function writeHost(host: HostedModel, { catalog, health, speeds }: Services): Shape<typeof CatalogHost> {
+  const speed = speeds.current().get(host.route);
+  return {
+    host: host.host,
+    provider: host.provider,
+    upstream: host.upstream,
+    isRoutable: isUsable(catalog, host),
+    contextLength: host.context,
+    maxOutputTokens: host.maxOutput,
+    capabilities: [...host.capabilities],
+    pricing: writePricing(host, catalog) as Shape<typeof modelFields.pricing>,
+    priceAsOf: host.priceAsOf,
+    priceSource: host.priceSource,
+    region: host.region ?? null,
+    dataPolicy: host.dataPolicy ?? null,
+    health: writeModelHealth(health.stateOf(host.route)),
+    firstTokenMs: speed === undefined || speed.firstMs === 0 ? null : Math.round(speed.firstMs),
+    tokensPerSecond: speed === undefined || speed.tokensPerSecond === 0 ? null : Math.round(speed.tokensPerSecond),
   };
 }
 

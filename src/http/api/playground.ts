@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Constraints } from "../../core/decision.ts";
-import type { Model } from "../../core/model.ts";
+import type { HostedModel } from "../../core/model.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { Profile } from "../../core/profiles.ts";
 import { TIERS } from "../../core/tiers.ts";
@@ -17,6 +17,7 @@ import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import type { Services } from "../../gateway/services.ts";
 import { estimateCost } from "../../routing/cost.ts";
+import { routesOf } from "../../routing/hosts.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { json } from "../openapi/operation.ts";
@@ -157,13 +158,14 @@ function decideOnly(body: JsonObject, caller: Caller, services: Services): Playg
   const { source } = parseBody(Buffer.from(JSON.stringify(body)));
   const asked = readDebugChat({ source, body });
   const startedAtMs = performance.now();
-  const decision = route(asked.request, caller, services);
+  const decision = route({ request: asked.request, caller }, services);
   const tookMs = Math.round((performance.now() - startedAtMs) * 1000) / 1000;
   const changes = previewChanges(asked, decision, services);
   const { catalog } = services;
   const { input: inputTokens, output: outputTokens } = decision.estimatedTokens;
+  const { hosts = {} } = decision;
   const costOf = (id: string): string => {
-    const model = catalog.models.get(id) as Model;
+    const [model] = routesOf({ chain: [id], hosts }, catalog) as [HostedModel];
     const { cost } = estimateCost({ chat: asked.request.chat, inputTokens, tier: decision.tier, model, catalog });
     return formatUsd(cost);
   };

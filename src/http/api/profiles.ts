@@ -4,7 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { DESCRIPTION_MAX, type ProfileContent } from "../../accounts/profiles.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { Constraints } from "../../core/decision.ts";
+import { type Constraints, HOST_ORDERS } from "../../core/decision.ts";
 import { CAPABILITIES } from "../../core/model.ts";
 import { decimalText } from "../../core/money.ts";
 import type { Profile } from "../../core/profiles.ts";
@@ -38,6 +38,7 @@ const ModelIds = Type.Array(AnyText, { maxItems: MODEL_IDS_MAX });
 const PURPOSE = "What it is for; no rule.";
 const HONOUR =
   "A model that the client names is used as with `direct`. `auto` is routed, and listed first by /v1/models.";
+const HOST_ORDER = "In which order the hosts of a model are tried, unless the request says otherwise.";
 
 /** Every rule may be left out or null, which means that it does not constrain. */
 const rules = {
@@ -54,6 +55,7 @@ const rules = {
   allowedModels: optional(ModelIds),
   blockedModels: optional(ModelIds),
   honourModel: optional(Type.Boolean({ description: HONOUR })),
+  hostOrder: optional(Type.Enum([...HOST_ORDERS], { description: HOST_ORDER })),
 };
 
 /** Rules on their own, as a profile that is not saved states them. */
@@ -77,6 +79,7 @@ export const ProfileSchema = named("Profile", {
   allowedModels: nullable(Texts),
   blockedModels: Texts,
   honourModel: Type.Boolean({ description: HONOUR }),
+  hostOrder: nullable(Type.Enum([...HOST_ORDERS], { description: HOST_ORDER })),
   createdAt: Time,
   updatedAt: Time,
 });
@@ -184,6 +187,7 @@ export function readConstraints(body: Static<typeof RulesSchema>, { models }: Ca
     allowedModels: body.allowedModels ?? null,
     blockedModels: body.blockedModels ?? [],
     honoursModel: body.honourModel ?? false,
+    hostOrder: body.hostOrder ?? null,
   };
 }
 
@@ -204,6 +208,7 @@ export function writeProfile(profile: Profile): Shape<typeof ProfileSchema> {
     allowedModels: constraints.allowedModels,
     blockedModels: constraints.blockedModels,
     honourModel: constraints.honoursModel,
+    hostOrder: constraints.hostOrder,
     createdAt: isoTime(createdAtMs),
     updatedAt: isoTime(updatedAtMs),
   };

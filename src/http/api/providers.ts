@@ -4,7 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { Model, Provider, Timeouts } from "../../core/model.ts";
+import type { HostedModel, Model, Provider, Timeouts } from "../../core/model.ts";
 import { isJsonMap, type JsonMap, type Overlay } from "../../core/overlay.ts";
 import { probe } from "../../gateway/operate/probe.ts";
 import type { Services } from "../../gateway/services.ts";
@@ -57,6 +57,9 @@ export const ProviderSchema = named("Provider", {
   health: nullable(HealthSchema),
   // A rejected key stops all calls; a failing host does not say that the key is wrong.
   credential: nullable(HealthSchema),
+  keys: Type.Array(Type.Object({ id: AnyText, weight: Type.Number(), ...healthFields }), {
+    description: "Each key where the provider has several. The id is made from the key and does not reveal it.",
+  }),
   models: Type.Array(Type.Object({ id: AnyText, ...modelHealthFields })),
   // What was set of it at run time. Keys show their last four characters, and who set them when.
   configured: nullable(AnyObject),
@@ -139,7 +142,7 @@ async function testedBy(request: FastifyRequest, id: string, { draft, edge }: Te
   const { catalog } = edge.services();
   if (draft !== undefined) {
     const { provider, catalog: own } = await edge.versions.draftProvider(id, documentOf(draft), authorOf(request));
-    const hasModels = own !== null && [...own.models.values()].some((each) => isOwn(each, id, own));
+    const hasModels = own !== null && [...own.models.values()].some((each) => hostAt(each, id, own) !== null);
     return { provider, catalog: hasModels || provider.transport === "sandbox" ? own : null };
   }
   const provider = catalog.providers.get(id);
@@ -154,15 +157,16 @@ interface Tested {
 }
 
 /** Only a model with a price can be asked, as in routing. */
-function ownModel(id: string, provider: string, catalog: Catalog | null): Model {
+function ownModel(id: string, provider: string, catalog: Catalog | null): HostedModel {
   const model = catalog?.models.get(id);
-  if (catalog !== null && model !== undefined && isOwn(model, provider, catalog)) return model;
+  const host = catalog === null || model === undefined ? null : hostAt(model, provider, catalog);
+  if (host !== null) return host;
   const message = `'${provider}' has no model '${id}' with a price. Leave it out to test the cheapest one.`;
   throw new GatewayError("badRequest", message, { param: "model" });
 }
 
-function isOwn(model: Model, provider: string, catalog: Catalog): boolean {
-  return model.provider === provider && isRoutable(catalog, model);
+function hostAt({ hosts }: Model, provider: string, catalog: Catalog): HostedModel | null {
+  return hosts.find((host) => host.provider === provider && isRoutable(catalog, host)) ?? null;
 }
 
 function tooManyTests(id: string, retryAfterSeconds: number): GatewayError {
@@ -174,8 +178,9 @@ function tooManyTests(id: string, retryAfterSeconds: number): GatewayError {
 function writeProviders({ catalog, health }: Services, versions: Versions): readonly Shape<typeof ProviderSchema>[] {
   const seen = new Map(health.overview().map((each) => [each.id, each]));
   const document = shownDocument(versions.newest().document);
-  return [...catalog.providers.values()].map(({ id, kind, baseUrl, timeouts }) => {
+  return [...catalog.providers.values()].map(({ id, kind, baseUrl, timeouts, apiKeys = [] }) => {
     const host = seen.get(id);
+    const weightOf = (keyId: string): number => apiKeys.find((key) => key.id === keyId)?.weight ?? 1;
     return {
       id,
       kind,
@@ -183,6 +188,7 @@ function writeProviders({ catalog, health }: Services, versions: Versions): read
       timeouts,
       health: host === undefined ? null : writeHealth(host.provider),
       credential: host === undefined ? null : writeHealth(host.credential),
+      keys: (host?.keys ?? []).map((key) => ({ id: key.id, weight: weightOf(key.id), ...writeHealth(key) })),
       models: (host?.models ?? []).map((model) => ({ id: model.id, ...writeModelHealth(model) })),
       configured: entryShown(document, "providers", id),
       locked: lockOn(versions, `providers.${id}`) ?? lockOn(versions, `providers.${id}.apiKey`),

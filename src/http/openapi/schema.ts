@@ -10,6 +10,7 @@ import {
   Type,
 } from "typebox";
 import { EMAIL_MAX } from "../../accounts/users.ts";
+import type { HostChoice } from "../../core/decision.ts";
 import { USD_TEXT } from "../../core/money.ts";
 import { TIERS } from "../../core/tiers.ts";
 
@@ -124,4 +125,11 @@ export const ErrorSchema = named("Error", {
       }),
     ),
   }),
+});
+
+/** For each model with several hosts, those that are tried. */
+export const HostChoiceSchema = Type.Unsafe<HostChoice>({
+  type: "object",
+  additionalProperties: { type: "array", items: { type: "string" } },
+  description: "The hosts that are tried of each model that has several, in order.",
 });

@@ -80,6 +80,7 @@ export function complete(
     request: clientRequest,
     sentBytes: sentBytes ?? clientRequest.source.bytes,
     caller: callerOf(request),
+    headers: request.headers as ClientHeaders,
     signal,
     captures,
     traceContext,

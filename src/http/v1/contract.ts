@@ -23,6 +23,7 @@ import {
   ErrorSchema,
   Flag,
   Fraction,
+  HostChoiceSchema,
   Integer,
   listed,
   named,
@@ -43,6 +44,25 @@ import {
 
 const profile = listed(ROUTING_PROFILES);
 
+/** USD per token, with the markup. */
+const Pricing = Type.Object({
+  prompt: nullable(AnyText),
+  completion: nullable(AnyText),
+  input_cache_read: nullable(AnyText),
+  input_cache_write: nullable(AnyText),
+});
+
+/** A host of a model, at its own price. */
+const HostSchema = Type.Object({
+  host: AnyText,
+  context_length: Integer,
+  max_output_tokens: Integer,
+  pricing: Pricing,
+  priceAsOf: AnyText,
+  region: Type.Optional(AnyText),
+  dataPolicy: Type.Optional(AnyText),
+});
+
 /** A model as /v1/models lists it. /api/models adds to these fields. */
 export const modelFields = {
   id: AnyText,
@@ -54,16 +74,12 @@ export const modelFields = {
   max_output_tokens: Integer,
   architecture: Type.Object({ input_modalities: Texts, output_modalities: Texts }),
   supported_parameters: Texts,
-  pricing: Type.Object({
-    prompt: nullable(AnyText),
-    completion: nullable(AnyText),
-    input_cache_read: nullable(AnyText),
-    input_cache_write: nullable(AnyText),
-  }),
+  pricing: Pricing,
   service: Type.Object({
     tiers: Type.Array(listed(TIERS)),
     bfcl: Type.Unsafe<ToolScores | null>({ type: ["object", "null"] }),
     priceAsOf: AnyText,
+    hosts: Type.Array(HostSchema, { description: "Where this gateway can call the model." }),
   }),
 };
 
@@ -75,6 +91,7 @@ export const ServiceSchema = named("Service", {
   savingsPct: Type.Number({ minimum: 0, maximum: 100 }),
   method: AnyText,
   fallback: Flag,
+  host: Type.Optional(Type.String({ description: "The host that answered, where there was a choice." })),
 });
 
 const ChatUsage = Type.Object({ prompt_tokens: Integer, completion_tokens: Integer, total_tokens: Integer });
@@ -170,6 +187,8 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   baselineCost: Type.Number(),
   savings: Fraction,
   filteredChain: Type.Array(AnyText, { minItems: 1 }),
+  host: Type.Optional(Type.String({ description: "The host that would be tried first, where the model has several." })),
+  hosts: Type.Optional(HostChoiceSchema),
   profile,
   historyFloor: nullable(listed(TIERS)),
   toolScenario: nullable(listed(TOOL_SCENARIOS)),

@@ -66,6 +66,7 @@ function toAttempt(attempt: AttemptReport, startedAtMs: number, keepsWords: bool
   return {
     model: attempt.model,
     provider: attempt.provider,
+    ...(attempt.keyId === undefined ? {} : { keyId: attempt.keyId }),
     startMs: attempt.startedAtMs - startedAtMs,
     durationMs: attempt.durationMs,
     outcome: attempt.outcome,

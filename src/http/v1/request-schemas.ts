@@ -3,13 +3,13 @@
 
 import { type TSchema, Type } from "typebox";
 import { OUTPUT_TOKENS_MAX, ROLES } from "../../core/chat.ts";
-import { ROUTING_PROFILES } from "../../core/decision.ts";
+import { HOST_ORDERS, ROUTING_PROFILES } from "../../core/decision.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { MESSAGE_ROLES } from "../../formats/anthropic/read-request.ts";
 import { DIMENSIONS_MAX, ENCODINGS } from "../../formats/endpoints/read-request.ts";
 import { CHOICES_MAX } from "../../formats/openai-chat/read-request.ts";
 import { INPUT_ROLES, TOP_LOGPROBS_MAX } from "../../formats/openai-responses/read-request.ts";
-import { COST_USD_MAX, SCORE_MAX } from "../../formats/service/controls.ts";
+import { COST_USD_MAX, SCORE_MAX, SESSION_CHARS_MAX } from "../../formats/service/controls.ts";
 import { AnyObject, AnyText, Flag, named, optional, Quality, Texts, TierName } from "../openapi/schema.ts";
 
 export const between = (minimum: number, maximum: number): TSchema => Type.Number({ minimum, maximum });
@@ -27,6 +27,8 @@ export const controls = {
   ),
   service_code_quality: optional(Quality),
   service_chat_quality: optional(Quality),
+  service_host_order: optional(Type.Enum([...HOST_ORDERS])),
+  service_session: optional(Type.String({ minLength: 1, maxLength: SESSION_CHARS_MAX })),
 };
 
 /** Two profiles need another field beside them: another profile, or that field. */

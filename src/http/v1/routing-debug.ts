@@ -35,7 +35,7 @@ export function registerDebug(
     const parsed = isStateful ? await expand(sent, { accountId, fields: readState(sent.body) }, state) : sent;
     const asked = readDebug(format, parsed, headers);
     const services = current();
-    const decision = route(asked.request, caller, services);
+    const decision = route({ request: asked.request, caller, headers }, services);
     return { decision: { ...writeDecision(decision), ...previewChanges(asked, decision, services) } };
   });
 }
@@ -111,8 +111,14 @@ export function writeDecision(decision: Decision): JsonObject {
     historyFloor: decision.historyFloor,
     toolScenario: decision.toolScenario,
     bfclScore: decision.toolScore,
+    ...writeHosts(decision),
     ...writeResting(decision),
   };
+}
+
+/** Which hosts are tried of the models that have a choice; absent when none has. */
+export function writeHosts({ hosts, model }: Decision): JsonObject {
+  return hosts === undefined ? {} : { ...(hosts[model] === undefined ? {} : { host: hosts[model]?.[0] }), hosts };
 }
 
 /** Which models of the chain are cooling down and why; absent when none is. */

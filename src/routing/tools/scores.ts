@@ -2,10 +2,10 @@
 // that follows from it.
 
 import { type SeenToolCalls, TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
-import type { Model, ToolScenario } from "../../core/model.ts";
+import type { HostedModel, Model, ToolScenario } from "../../core/model.ts";
 
 /** The model's static score for the scenario, else its overall one; null when it was never measured. */
-export function toolScoreOf({ scores }: Model, scenario: ToolScenario): number | null {
+export function toolScoreOf({ scores }: HostedModel, scenario: ToolScenario): number | null {
   return scores === null ? null : (scores[scenario] ?? scores.overall);
 }
 

@@ -1,7 +1,7 @@
 // Details of a request as JSON, for the page of that request. The JSON is short, because every request stores it.
 // Reading it needs the row of the log as well.
 
-import type { Candidate, Controls, Decision } from "../../core/decision.ts";
+import type { Candidate, Controls, Decision, HostChoice } from "../../core/decision.ts";
 import type { RequestDetail, RequestSummary } from "../../core/requests/log.ts";
 import type { AttemptRecord, CostRecord, RequestRecord, ToolCallCheck } from "../../core/requests/records.ts";
 
@@ -50,6 +50,7 @@ interface StoredDecision {
   readonly baseline: string;
   readonly savings: number;
   readonly chain: readonly string[];
+  readonly hosts?: HostChoice;
   readonly historyFloor: Decision["historyFloor"];
   readonly toolScore: number | null;
   readonly removed: readonly (readonly [string, string | null])[];
@@ -76,6 +77,7 @@ function toDecision(decision: Decision): StoredDecision {
     baseline: decision.baselineCost.toString(),
     savings: decision.savings,
     chain: decision.chain,
+    ...(decision.hosts === undefined ? {} : { hosts: decision.hosts }),
     historyFloor: decision.historyFloor,
     toolScore: decision.toolScore,
     removed,
@@ -95,9 +97,11 @@ function restingOf({ candidates }: Decision): Pick<StoredDecision, "resting"> {
 
 /** Whether the request set any routing control; most set none. */
 function asksForSomething(controls: Controls): boolean {
-  const { profile, tierFloor, tierCeiling, maxCostUsd, toolScoreMin, codeQuality, chatQuality } = controls;
+  const { profile, tierFloor, tierCeiling, maxCostUsd, toolScoreMin, codeQuality, chatQuality, hostOrder, session } =
+    controls;
   const isBound = tierFloor !== null || tierCeiling !== null || maxCostUsd !== null || toolScoreMin !== null;
-  return profile !== "auto" || isBound || codeQuality !== null || chatQuality !== null;
+  const isGuided = codeQuality !== null || chatQuality !== null || hostOrder !== null || session !== null;
+  return profile !== "auto" || isBound || isGuided;
 }
 
 function readDecision(stored: StoredDecision, summary: RequestSummary): Decision {

@@ -52,6 +52,7 @@ function begin(send: () => Promise<Reply>) {
     registry: { connection: () => connection },
     health: { admit: () => 1, report: vi.fn(), resting: () => new Map(), mayRetry: () => false },
     usageProblem: vi.fn(),
+    speeds: { current: () => new Map(), note: vi.fn() },
     toolLoops: { modelOf: () => null, note: vi.fn() },
     toolCallsSeen: () => new Map(),
     log: { info: vi.fn(), warn: vi.fn(), error: vi.fn() },

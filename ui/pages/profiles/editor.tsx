@@ -259,6 +259,7 @@ const LABELS: Readonly<Record<keyof Content, string>> = {
   allowedModels: TEXT.allowedModels,
   blockedModels: TEXT.blockedModels,
   honourModel: TEXT.namedModels.toLowerCase(),
+  hostOrder: "hosts",
 };
 
 /** "lowest tier: none → LIGHT", one for each field that differs. */

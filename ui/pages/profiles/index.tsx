@@ -30,6 +30,7 @@ const NO_RULES: Rules = {
   allowedModels: null,
   blockedModels: [],
   honourModel: false,
+  hostOrder: null,
 };
 
 /** `/profiles/new` is the editor of a new one, any other id that of a saved one. */

@@ -12,6 +12,7 @@ import {
   byName,
   candidateFields,
   Flag,
+  HostChoiceSchema,
   Integer,
   listed,
   named,
@@ -74,6 +75,8 @@ export type WrittenLine = Shape<typeof RequestLineSchema>;
 const AttemptSchema = Type.Object({
   model: AnyText,
   provider: AnyText,
+  // Which of the provider's keys, where it has several.
+  keyId: Type.Optional(AnyText),
   startMs: Integer,
   durationMs: Integer,
   outcome: Type.Enum(["answered", "failed", "client-gone"]),
@@ -97,6 +100,7 @@ export const RecordedDecisionSchema = Type.Object({
   baselineCostUsd: AnyText,
   savings: Type.Number(),
   chain: Texts,
+  hosts: Type.Optional(HostChoiceSchema),
   profile: AnyText,
   historyFloor: nullable(tier),
   toolScenario: nullable(scenario),

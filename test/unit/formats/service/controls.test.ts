@@ -27,6 +27,8 @@ describe("readControls", () => {
         service_bfcl_min: 70,
         service_code_quality: 0,
         service_chat_quality: 2,
+        service_host_order: "fastest",
+        service_session: "s",
       }),
     ).toEqual({
       profile: "tier",
@@ -38,6 +40,8 @@ describe("readControls", () => {
       toolScoreMin: 70,
       codeQuality: 0,
       chatQuality: 2,
+      hostOrder: "fastest",
+      session: "s",
     });
   });
 

@@ -1,0 +1,135 @@
+// What a request cannot do without: context window, capabilities, a format, and what the key's profile asks for. Each need
+// is met by a host of a model or not. Behaviour 5.3.
+
+import type { Catalog } from "../catalog/catalog.ts";
+import { type ChatRequest, type ContentPart, hasImages } from "../core/chat.ts";
+import type { Constraints, RoutingQuestion } from "../core/decision.ts";
+import { type Capability, formatsOf, type HostedModel, type Model } from "../core/model.ts";
+
+/** Something a request cannot do without: it knows which models meet it and says why one does not. Behaviour 5.3. */
+export interface Need {
+  readonly name: string;
+  isMetBy(model: HostedModel): boolean;
+  unmet(model: HostedModel): string;
+}
+
+export interface NeedsInput {
+  readonly question: RoutingQuestion;
+  readonly catalog: Catalog;
+  readonly inputTokens: number;
+}
+
+export function listNeeds({ question, catalog, inputTokens }: NeedsInput): readonly Need[] {
+  const { chat, constraints } = question;
+  const own = requestCapabilities(chat, catalog).map((capability) => capabilityNeed(capability, "no"));
+  return [contextNeed(inputTokens), ...own, ...nativeNeeds(question, catalog), ...constraintNeeds(constraints)];
+}
+
+/** What the key's profile asks of any model, whatever the request. */
+export function constraintNeeds(constraints: Constraints): readonly Need[] {
+  const needs: Need[] = constraints.capabilities.map((capability) =>
+    capabilityNeed(capability, "missing what the profile requires:"),
+  );
+  const { allowedModels, blockedModels } = constraints;
+  if (allowedModels !== null) {
+    needs.push({
+      name: "a place on the profile's allow list",
+      isMetBy: (model) => allowedModels.includes(model.id),
+      unmet: () => "not allowed by the profile",
+    });
+  }
+  if (blockedModels.length > 0) {
+    needs.push({
+      name: "a model the profile does not block",
+      isMetBy: (model) => !blockedModels.includes(model.id),
+      unmet: () => "blocked by the profile",
+    });
+  }
+  return needs;
+}
+
+function nativeNeeds({ nativeFormat }: RoutingQuestion, { providers }: Catalog): readonly Need[] {
+  if (nativeFormat === undefined || nativeFormat === null) return [];
+  const { format, because } = nativeFormat;
+  return [
+    {
+      name: `a provider that speaks ${format} (${because})`,
+      isMetBy(model) {
+        const provider = providers.get(model.provider);
+        return provider !== undefined && formatsOf(model, provider).includes(format);
+      },
+      unmet: () => `its provider does not speak ${format}: ${because}`,
+    },
+  ];
+}
+
+function contextNeed(inputTokens: number): Need {
+  return {
+    name: `a context window of ${inputTokens} tokens`,
+    isMetBy: (model) => inputTokens <= model.context,
+    unmet: (model) => `context window of ${model.context} tokens is too small for about ${inputTokens}`,
+  };
+}
+
+function capabilityNeed(capability: Capability, because: string): Need {
+  return {
+    name: capability,
+    isMetBy: (model) => model.capabilities.has(capability),
+    unmet: () => `${because} ${capability}`,
+  };
+}
+
+function requestCapabilities(chat: ChatRequest, catalog: Catalog): readonly Capability[] {
+  const capabilities: Capability[] = [];
+  if (hasImages(chat.messages)) capabilities.push("vision");
+  if (chat.tools.length > 0) capabilities.push("tools");
+  if (hasPart(chat, "input_audio") && isKnown("audio", catalog)) capabilities.push("audio");
+  if (hasPart(chat, "file") && isKnown("files", catalog)) capabilities.push("files");
+  return capabilities;
+}
+
+function hasPart(chat: ChatRequest, type: string): boolean {
+  return chat.messages.some(
+    ({ content }) => Array.isArray(content) && content.some((part: ContentPart) => part.type === type),
+  );
+}
+
+// A catalogue that says nothing of a capability has not been asked about it: absence proves nothing then.
+function isKnown(capability: Capability, catalog: Catalog): boolean {
+  for (const { hosts } of catalog.models.values()) {
+    for (const { capabilities } of hosts) if (capabilities.has(capability)) return true;
+  }
+  return false;
+}
+
+function firstReason(needs: readonly Need[], model: HostedModel): string | null {
+  for (const need of needs) if (!need.isMetBy(model)) return need.unmet(model);
+  return null;
+}
+
+/** Null when one of the hosts meets all needs; else what its first host lacks. */
+export function reasonAgainst(needs: readonly Need[], hosts: readonly HostedModel[]): string | null {
+  let first: string | null = null;
+  for (const host of hosts) {
+    const reason = firstReason(needs, host);
+    if (reason === null) return null;
+    first ??= reason;
+  }
+  return first;
+}
+
+export function ableHosts(needs: readonly Need[], hosts: readonly HostedModel[]): readonly HostedModel[] {
+  return needs.length === 0 ? hosts : hosts.filter((host) => firstReason(needs, host) === null);
+}
+
+function isMetAnywhere(need: Need, { hosts }: Model): boolean {
+  return hosts.some((host) => need.isMetBy(host));
+}
+
+/** The needs that none of these models meets; when each is met by some model, all of them together. */
+export function describeNeeds(needs: readonly Need[], models: readonly Model[]): string {
+  if (needs.length === 0 || models.length === 0) return "a configured provider and a price";
+  const missing = needs.filter((need) => !models.some((model) => isMetAnywhere(need, model)));
+  if (missing.length > 0) return missing.map((need) => need.name).join(", ");
+  return `${needs.map((need) => need.name).join(", ")} together`;
+}
