@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import { type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decision.ts";
+import { type Constraints, type Decision, HOST_ORDERS, NO_CONSTRAINTS } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import { formatUsd } from "../core/money.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
@@ -41,6 +41,7 @@ const FIELDS: Readonly<Record<string, RequestField>> = {
   "bfcl-min": { field: "service_bfcl_min", parse: (text, flag) => parseNumber(text, flag, 100) },
   "code-quality": { field: "service_code_quality", parse: parseQuality },
   "chat-quality": { field: "service_chat_quality", parse: parseQuality },
+  "host-order": { field: "service_host_order", parse: (text, flag) => parseWord(text, HOST_ORDERS, flag) },
   "max-output": { field: "max_output_tokens", parse: parseCount },
 };
 

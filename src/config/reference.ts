@@ -66,6 +66,7 @@ const MODELS = `## Models and tiers
 | key of a model | default | meaning |
 |---|---|---|
 | \`id\`, \`provider\` | required | its name here, and who serves it |
+| \`hosts\` | none | further hosts: each has \`provider\`, and \`upstream\`, \`price\`, \`context\`, \`maxOutput\`, \`capabilities\`, \`region\` and \`dataPolicy\` where they differ. \`dialect\` and \`formats\` belong to one host alone. Without \`provider\`, all hosts are here |
 | \`upstream\` | the id | its name at the provider |
 | \`price\` | none | USD per million tokens: \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`. A model without a price is never routed to, so a free one needs zeros |
 | \`priceAsOf\`, \`priceSource\` | the day the file was changed | where the price comes from |
@@ -75,6 +76,16 @@ const MODELS = `## Models and tiers
 | \`bfcl\` | none | function-calling scores in percent |
 | \`tier\` | the lowest tier whose chain lists it, else STANDARD | where it belongs |
 | \`name\`, \`vendor\`, \`dialect\` | | how it is shown, and how it differs from its provider's dialect |
+| \`region\`, \`dataPolicy\` | none | where requests are answered and what becomes of their content, in your words; shown with the model |
+
+\`\`\`yaml
+models:
+  - id: qwen3-8b
+    price: { input: 0.1, output: 0.3 }
+    hosts:
+      - { provider: lab }
+      - { provider: team, upstream: qwen, price: { input: 0.2, output: 0.6 } }
+\`\`\`
 
 \`tiers\` sets the chain of a tier, first choice first. A tier that is not in the file keeps its built-in chain. If none of a chain's models has a configured provider, the priced models of that tier take their place, cheapest first.`;
 
@@ -158,6 +169,7 @@ function entriesText(): string {
 | \`apiVersion\` | none | \`kind: azure\` only: calls \`/openai/deployments/…\` with this \`api-version\`, instead of \`/openai/v1\` |
 | \`formats\` | of the kind, or of a built-in name at its own address | what it speaks, the usual format first. A server of kind \`openai\` or \`azure\` may speak \`[openai-chat, openai-responses]\` |
 | \`apiKey\` | none | its key, best as \`\${NAME}\` |
+| \`apiKeys\` | none | several keys instead of one: \`[\${KEY_A}, { key: \${KEY_B}, weight: 2 }]\`. A key gets its weight's share of the conversations. The vendor's variable is then not used |
 | \`headers\` | none | sent with every call |
 | \`allowPrivateNetwork\` | yes for an address that you wrote, else no | whether the address may lead to a private network. Link-local and metadata addresses are never called |
 | \`traceparent\` | no | whether calls carry a trace id |

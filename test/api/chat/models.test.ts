@@ -54,7 +54,12 @@ describe("the list", () => {
         input_cache_read: "0.000000021",
         input_cache_write: "0.00000013125",
       },
-      service: { tiers: ["NANO", "LIGHT"], bfcl: { overall: 61.2, single: 70.1 }, priceAsOf: "2026-08-08" },
+      service: {
+        tiers: ["NANO", "LIGHT"],
+        bfcl: { overall: 61.2, single: 70.1 },
+        priceAsOf: "2026-08-08",
+        hosts: [expect.objectContaining({ host: "sandbox", context_length: 64_000, priceAsOf: "2026-08-08" })],
+      },
     });
   });
 

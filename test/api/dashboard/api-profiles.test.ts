@@ -23,6 +23,7 @@ const FULL = {
   allowedModels: ["gpt-4o-mini", "gpt-5-mini"],
   blockedModels: ["gpt-5.4"],
   honourModel: true,
+  hostOrder: "fastest",
 };
 const EMPTY = {
   description: null,
@@ -36,6 +37,7 @@ const EMPTY = {
   allowedModels: null,
   blockedModels: [],
   honourModel: false,
+  hostOrder: null,
 };
 
 describe("a profile", () => {

@@ -170,7 +170,7 @@ describe("problems", () => {
     ["an unknown model in a tier", { tiers: { NANO: ["gpt-5-mini", "gpt-5-nanno"] } }, "tiers.NANO[1]", "gpt-5-nano"],
     ["a model twice in a tier", { tiers: { NANO: ["gpt-5", "gpt-5"] } }, "tiers.NANO[1]", null],
     ["an unknown baseline", { baseline: "claude-opus-4-9" }, "routing.baseline", "claude-opus-4-8"],
-    ["no chain at all", { providers: [setup("together")] }, "tiers", null],
+    ["no chain at all", { providers: [setup("elsewhere")] }, "tiers", null],
   ])("%s", (_, input, at, suggestion) => {
     const { catalog, problems } = buildCatalog(input);
     expect(catalog).toBeNull();

@@ -1,0 +1,109 @@
+// Several keys of a provider: what is said of one key never stands in the way of another. And how fast hosts are.
+
+import { describe, expect, test } from "vitest";
+import type { Log } from "../../../src/core/log.ts";
+import { createHealth, type Trouble } from "../../../src/providers/health.ts";
+import { createSpeeds } from "../../../src/providers/speeds.ts";
+
+const RULES = { failuresInRow: 5, failureShare: 0.5, callsMin: 10, windowMs: 30_000, openMs: 5_000, openMsMax: 60_000 };
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+function make() {
+  const clock = { nowMs: 1_000_000 };
+  const health = createHealth({
+    models: [
+      { id: "m", provider: "p", keyIds: ["a", "b"] },
+      { id: "m", route: "m via q", provider: "q" },
+    ],
+    rules: RULES,
+    now: () => clock.nowMs,
+    random: () => 0.5,
+    log: SILENT,
+  });
+  const fail = (keyId: string, kind: Trouble["kind"], waitMs: number | null = null): void =>
+    health.report("m", health.admit("m", keyId), { kind, waitMs, error: kind }, keyId);
+  const isFree = (keyId: string): boolean => {
+    const ticket = health.admit("m", keyId);
+    if (ticket !== 0) health.report("m", ticket, "dropped", keyId);
+    return ticket !== 0;
+  };
+  return { clock, health, fail, isFree };
+}
+
+describe("a key", () => {
+  test("that is limited cools down alone, for as long as the provider asked", () => {
+    const { clock, health, fail, isFree } = make();
+    fail("a", "limited", 30_000);
+    expect([isFree("a"), isFree("b")]).toEqual([false, true]);
+    expect(health.resting().size).toBe(0);
+    expect(health.stateOf("m").isResting).toBe(false);
+    clock.nowMs += 30_001;
+    expect(isFree("a")).toBe(true);
+  });
+
+  test("that is refused is taken out at once, and health names it", () => {
+    const { clock, health, fail, isFree } = make();
+    fail("a", "refused-key");
+    expect([isFree("a"), isFree("b")]).toEqual([false, true]);
+    const { credential, keys } = health.overview()[0] ?? { keys: [] };
+    expect(keys.map(({ id, state, lastError }) => [id, state, lastError])).toEqual([
+      ["a", "open", "refused-key"],
+      ["b", "closed", null],
+    ]);
+    expect(credential?.state).toBe("closed");
+    clock.nowMs += 10_000;
+    expect(isFree("a")).toBe(true);
+  });
+
+  test("leaves the model resting only when all keys do", () => {
+    const { health, fail } = make();
+    fail("a", "limited", 30_000);
+    fail("b", "limited", 20_000);
+    expect([...health.resting().keys()]).toEqual(["m"]);
+    expect(health.resting().get("m")).toContain("with key a");
+    expect(health.admit("m via q")).toBeGreaterThan(0);
+  });
+
+  test("is not blamed for a failing model, which rests with every key", () => {
+    const { health, fail, isFree } = make();
+    for (let index = 0; index < 5; index += 1) fail(index % 2 === 0 ? "a" : "b", "failing");
+    expect([isFree("a"), isFree("b")]).toEqual([false, false]);
+    expect(health.overview()[0]?.keys.every(({ state }) => state === "closed")).toBe(true);
+  });
+});
+
+test("a single key is not taken out by one refusal", () => {
+  const { health } = make();
+  health.report("m via q", health.admit("m via q"), { kind: "refused-key", waitMs: null, error: "401" });
+  expect(health.admit("m via q")).toBeGreaterThan(0);
+  expect(health.overview()[1]?.keys).toEqual([]);
+});
+
+describe("speeds", () => {
+  test("are averages that noise does not move", () => {
+    const speeds = createSpeeds(() => 0);
+    speeds.note("m", { firstMs: 100, outputTokens: 100, outputMs: 1000 });
+    const first = speeds.current();
+    expect(first.get("m")).toEqual({ firstMs: 100, tokensPerSecond: 100 });
+    for (const firstMs of [130, 70, 120, 90]) speeds.note("m", { firstMs, outputTokens: 100, outputMs: 1100 });
+    expect(speeds.current()).toBe(first);
+    for (let index = 0; index < 40; index += 1) speeds.note("m", { firstMs: 400, outputTokens: 0, outputMs: 0 });
+    expect(speeds.current().get("m")?.firstMs).toBeGreaterThan(300);
+    expect(speeds.current().get("m")?.tokensPerSecond).toBeGreaterThan(90);
+  });
+
+  test("of whole answers say nothing about the first token", () => {
+    const speeds = createSpeeds(() => 0);
+    speeds.note("m", { firstMs: null, outputTokens: 50, outputMs: 500 });
+    expect(speeds.current().get("m")).toEqual({ firstMs: 0, tokensPerSecond: 100 });
+  });
+
+  test("are forgotten, so that a slow host is tried again", () => {
+    const clock = { nowMs: 0 };
+    const speeds = createSpeeds(() => clock.nowMs);
+    speeds.note("m", { firstMs: 9000, outputTokens: 1, outputMs: 1 });
+    expect(speeds.current().size).toBe(1);
+    clock.nowMs = 600_001;
+    expect(speeds.current().size).toBe(0);
+  });
+});
