@@ -1,11 +1,13 @@
 // Wiring of the run-time configuration: its versions, and the snapshots that requests are served with.
 
+import type { Catalog } from "../catalog/catalog.ts";
 import type { Settings, ShownOption } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import { createSealer } from "../store/secret/seal.ts";
 import { createVersionStore } from "../store/versions/versions.ts";
 import { createVersions, type Versions } from "../versions/versions.ts";
+import { startPriceCheck } from "./price-check.ts";
 import type { InstallationSecret } from "./secret.ts";
 import { createSnapshots, type Snapshots, type SnapshotsContext } from "./snapshots.ts";
 
@@ -42,11 +44,14 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
     now,
   });
   await versions.start();
+  const catalog = (): Catalog => snapshots.current().catalog;
+  const priceCheck = startPriceCheck({ settings, versions, catalog, log, now });
   return {
     snapshots,
     versions,
     shownOptions: () => options,
     async close() {
+      priceCheck?.close();
       versions.stop();
       await snapshots.close();
     },

@@ -1,5 +1,5 @@
-// `switchyard models list | check`: the catalogue as this configuration has it, and whether providers offer each model
-// under its name and at its price.
+// `switchyard models list | check | update`: the catalogue as this configuration has it, whether providers offer each
+// model under its name and at its price, and what a price list says.
 
 import { type Catalog, chainPlaces, isUsable } from "../catalog/catalog.ts";
 import { ageInDays, type Check, PRICES_OLD_DAYS } from "../config/doctor.ts";
@@ -18,12 +18,12 @@ import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED } from "./command/usage.ts";
 import { listingCheck, listProviders } from "./doctor/providers.ts";
+import type { UpdateOptions } from "./update-prices.ts";
 
-interface ModelOptions {
-  readonly kind: "list" | "check";
+interface ModelOptions extends UpdateOptions {
+  readonly kind: "list" | "check" | "update";
   /** Lists the chain of this tier only. */
   readonly tier: Tier | null;
-  readonly isJson: boolean;
   readonly isColoured: boolean;
 }
 
@@ -31,16 +31,30 @@ interface ModelOptions {
 export function models(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "models", terminal, parse: () => parseModels(args, terminal) },
-    run: async (options, settings) =>
-      options.kind === "check" ? check(options, settings, terminal) : list(options, settings, terminal),
+    run: async (options, settings) => RUN[options.kind](options, settings, terminal),
   });
 }
 
+const RUN: Readonly<
+  Record<ModelOptions["kind"], (options: ModelOptions, settings: Settings, terminal: Terminal) => Promise<number>>
+> = {
+  list: async (options, settings, terminal) => list(options, settings, terminal),
+  check,
+  update: async (...args) => (await import("./update-prices.ts")).updatePrices(...args),
+};
+
+const OWN_FLAGS: Readonly<Record<ModelOptions["kind"], readonly string[]>> = {
+  list: ["tier"],
+  check: [],
+  update: ["from", "apply"],
+};
+
 function parseModels({ words, flags }: Arguments, terminal: Terminal): Parsed<ModelOptions> {
-  const [kind] = parseSubcommand(words, "models", { list: 0, check: 0 });
-  const { own, config } = splitFlags(flags, [...(kind === "list" ? ["tier"] : []), "json", "no-color"]);
+  const [kind] = parseSubcommand(words, "models", { list: 0, check: 0, update: 0 });
+  const { own, config } = splitFlags(flags, [...OWN_FLAGS[kind], "json", "no-color"]);
   const tier = textOf(own, "tier");
-  const output = { isJson: isOn(own, "json"), isColoured: hasColour(own, terminal) };
+  const update = { from: textOf(own, "from"), applies: isOn(own, "apply") };
+  const output = { isJson: isOn(own, "json"), isColoured: hasColour(own, terminal), ...update };
   return { options: { kind, ...output, tier: tier === null ? null : parseWord(tier, TIERS, "tier") }, config };
 }
 

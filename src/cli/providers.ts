@@ -1,21 +1,34 @@
 // `switchyard providers`: changes at run time, and model servers on this machine with what each of their models can do.
 
+import type { Catalog } from "../catalog/catalog.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import { compareFound, type KnownModel, type KnownServer, nameFound } from "../gateway/operate/local-servers.ts";
+import type { Overlay } from "../core/overlay.ts";
+import {
+  adoptable,
+  compareFound,
+  type KnownModel,
+  type KnownServer,
+  nameFound,
+} from "../gateway/operate/local-servers.ts";
 import { discover, WrongAddress } from "../providers/local/discover.ts";
+import { withLocal } from "../versions/adoption.ts";
+import type { Versions } from "../versions/versions.ts";
 import type { Arguments } from "./command/arguments.ts";
-import { type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
+import { COMMAND_LINE, type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
 import { isOn, splitFlags } from "./command/flags.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { UsageError } from "./command/usage.ts";
+import { withVersions } from "./command/versions.ts";
 import { CHANGE_FLAGS, changeProvider, type ProviderChange, parseChange } from "./provider-changes.ts";
 
 interface DiscoverOptions {
   readonly kind: "discover";
   readonly address: string | null;
   readonly isJson: boolean;
+  /** Whether what is found becomes a provider, and its models are priced at zero. */
+  readonly adds: boolean;
 }
 
 type ProviderOptions = DiscoverOptions | ProviderChange;
@@ -36,20 +49,37 @@ export function providers(args: Arguments, terminal: Terminal = thisTerminal()):
 function parseProviders({ words, flags }: Arguments): Parsed<ProviderOptions> {
   const known = { discover: 1, add: 1, set: 1, remove: 1, test: 1 };
   const [kind, word] = parseSubcommand(words, "providers", known);
-  const { own, config } = splitFlags(flags, kind === "discover" ? ["json"] : CHANGE_FLAGS);
+  const { own, config } = splitFlags(flags, kind === "discover" ? ["json", "add"] : CHANGE_FLAGS);
   if (kind !== "discover") return { options: parseChange(kind, word, own), config };
-  return { options: { kind, address: word ?? null, isJson: isOn(own, "json") }, config };
+  return { options: { kind, address: word ?? null, isJson: isOn(own, "json"), adds: isOn(own, "add") }, config };
 }
 
-async function findServers(
-  { address, isJson }: DiscoverOptions,
-  { catalog, server }: Settings,
-  terminal: Terminal,
-): Promise<number> {
-  const servers = compareFound(await search(address, server.port), catalog);
-  if (isJson) printJson({ data: servers }, terminal);
-  else terminal.out(servers.length === 0 ? nothingFound(address) : servers.map(describe).join("\n"));
-  return 0;
+async function findServers(options: DiscoverOptions, settings: Settings, terminal: Terminal): Promise<number> {
+  const { address, isJson, adds } = options;
+  const found = await search(address, settings.server.port);
+  return withVersions(settings, async (versions, catalog) => {
+    const servers = compareFound(found, catalog());
+    const version = adds && servers.length > 0 ? await add(servers, versions, catalog()) : null;
+    if (isJson) printJson({ data: servers, version }, terminal);
+    else terminal.out(servers.length === 0 ? nothingFound(address) : servers.map(describe).join("\n"));
+    if (!isJson) terminal.say(adviceOn(servers, version));
+    return 0;
+  });
+}
+
+/** The number of the version that has them. A server that needs a key is left to somebody who has it. */
+async function add(servers: readonly KnownServer[], versions: Versions, catalog: Catalog): Promise<number> {
+  const open = servers.filter(({ needsKey }) => !needsKey).map((server) => adoptable(server, catalog));
+  const change = (document: Overlay): Overlay => open.reduce(withLocal, document);
+  const published = await versions.publish({ author: COMMAND_LINE, note: "Models on this machine", change });
+  return published.version.number;
+}
+
+function adviceOn(servers: readonly KnownServer[], version: number | null): string {
+  if (version !== null)
+    return `\nAdded at price zero, as version ${version}. Put them into a chain under tiers:, or with chains set.\n`;
+  const isNew = servers.some(({ models }) => models.some(({ model }) => model === null));
+  return isNew ? `\nUse them at price zero: ${command("providers discover --add")}\n` : "";
 }
 
 async function search(address: string | null, ownPort: number) {

@@ -12,7 +12,7 @@ import type { Problem } from "./report.ts";
  * appears here without another line.
  */
 export interface Settings
-  extends Pick<OptionValues, "routing" | "billing" | "limits" | "health" | "logging" | "responses"> {
+  extends Pick<OptionValues, "routing" | "billing" | "limits" | "health" | "logging" | "responses" | "prices"> {
   readonly server: Omit<OptionValues["server"], "lameDuckSeconds"> & {
     /** Settled: the default depends on the database. */
     readonly lameDuckSeconds: number;

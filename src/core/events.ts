@@ -37,6 +37,14 @@ export const LOG_EVENTS = {
   },
   "provider.tested": { level: "info", meaning: "Somebody tested a provider from the dashboard or the API." },
   "provider.discovered": { level: "info", meaning: "Somebody looked for model servers from the dashboard or the API." },
+  "prices.differ": {
+    level: "warn",
+    meaning: "Prices of the catalogue differ from the price list, by more than is taken over.",
+  },
+  "prices.unavailable": {
+    level: "warn",
+    meaning: "The price list could not be read, or its prices not be taken over.",
+  },
   "breaker.opened": { level: "warn", meaning: "A provider, credential or model is cooling down after failures." },
   "usage.implausible": {
     level: "warn",

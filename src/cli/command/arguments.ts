@@ -12,7 +12,18 @@ export interface Arguments {
 }
 
 /** Flags that never take the next word as their value. A new switch of any command belongs here. */
-const SWITCHES: ReadonlySet<string> = new Set(["help", "version", "json", "yes", "test", "demo", "force", "no-color"]);
+const SWITCHES: ReadonlySet<string> = new Set([
+  "help",
+  "version",
+  "json",
+  "yes",
+  "test",
+  "demo",
+  "force",
+  "apply",
+  "add",
+  "no-color",
+]);
 
 /** The two short forms that everybody tries. */
 const SHORT: ReadonlyMap<string, string> = new Map([

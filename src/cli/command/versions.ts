@@ -1,5 +1,6 @@
 // The run-time configuration for commands: directly on the store, beside a server that notices within seconds.
 
+import type { Catalog } from "../../catalog/catalog.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Db } from "../../core/db.ts";
 import { createSealer } from "../../store/secret/seal.ts";
@@ -11,25 +12,35 @@ import { printJson } from "./command.ts";
 import { withStore } from "./store.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Caught up with the newest version; `work` may publish. */
-export function withVersions<T>(settings: Settings, work: (versions: Versions) => Promise<T>): Promise<T> {
+/** Caught up with the newest version; `work` may publish. `catalog` is what a server would have now. */
+export function withVersions<T>(
+  settings: Settings,
+  work: (versions: Versions, catalog: () => Catalog) => Promise<T>,
+): Promise<T> {
   return withStore(settings.database, async ({ db }) => {
-    const versions = versionsOf(db, settings);
+    let { catalog } = settings;
+    const versions = versionsOf(db, settings, (checked) => {
+      catalog = checked.catalog;
+    });
     await versions.start();
     try {
-      return await work(versions);
+      return await work(versions, () => catalog);
     } finally {
       versions.stop();
     }
   });
 }
 
-export function versionsOf(db: Db, settings: Settings): Versions {
+export function versionsOf(
+  db: Db,
+  settings: Settings,
+  onServe: (checked: { readonly catalog: Catalog }) => void = () => undefined,
+): Versions {
   return createVersions({
     store: createVersionStore(db),
     configuration: settings.configuration,
     sealer: createSealer(openSecret(settings), "provider keys"),
-    onServe: () => undefined,
+    onServe,
     log: SILENT_LOG,
     now: Date.now,
   });

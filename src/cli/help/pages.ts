@@ -126,6 +126,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
           ["remove NAME", "Remove a provider that was added at run time"],
           ["test NAME", "One tiny request with what is published and the flags above; nothing is stored"],
           ["discover [ADDRESS]", "Model servers with context and capabilities of each model"],
+          ["  --add", "Use them: providers and models at price zero, as a new version of the configuration"],
         ],
       ],
       flagsOfAll(),
@@ -174,9 +175,16 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     notes: ["A running server uses a new version within seconds. Requests that have begun finish as they began."],
   },
   models: {
-    summary: "List models with prices and scores, and check them with the providers: models list, models check",
+    summary:
+      "List models with prices and scores, check them, and update prices: models list, models check, models update",
     about: "the catalogue as this configuration has it, and whether providers offer what it says.",
-    examples: ["switchyard models list", "switchyard models list --tier LIGHT", "switchyard models check --json"],
+    examples: [
+      "switchyard models list",
+      "switchyard models list --tier LIGHT",
+      "switchyard models check --json",
+      "switchyard models update",
+      "switchyard models update --from prices.json --apply",
+    ],
     tables: [
       [
         "Subcommands",
@@ -184,6 +192,9 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
           ["list", "All models with prices, scores and capabilities; no provider is called"],
           ["  --tier TIER", "The chain of one tier, in the order its models are tried"],
           ["check", "Compare with each provider's own list, which costs nothing"],
+          ["update", "Compare prices with a price list, and show what changed"],
+          ["  --from URL|FILE", "A list in the form of LiteLLM or of OpenRouter's models endpoint; else prices.url"],
+          ["  --apply", "Take over the prices that changed, as a new version of the configuration"],
         ],
       ],
       flagsOfAll(["--no-color", "No colour, as with NO_COLOR set"]),

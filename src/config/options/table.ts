@@ -5,6 +5,7 @@ import { databaseUrl, number, oneOf, redisUrl, secretText, text, truth } from ".
 import { BILLING_OPTIONS } from "./billing.ts";
 import { LIMIT_OPTIONS } from "./limits.ts";
 import { type Option, option, type ValuesOf } from "./option.ts";
+import { PRICE_OPTIONS } from "./prices.ts";
 import { RESPONSES_OPTIONS } from "./responses.ts";
 import { CATALOG_OPTIONS, HEALTH_OPTIONS, ROUTING_OPTIONS } from "./routing.ts";
 import { SERVER_OPTIONS } from "./server.ts";
@@ -104,6 +105,7 @@ export const OPTIONS = {
   health: HEALTH_OPTIONS,
   logging: LOGGING_OPTIONS,
   responses: RESPONSES_OPTIONS,
+  prices: PRICE_OPTIONS,
   tracing: TRACE_OPTIONS,
 };
 

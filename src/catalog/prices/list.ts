@@ -1,0 +1,136 @@
+// Reads a price list in either of the two forms that people share: LiteLLM's table of models, and the list of OpenRouter's
+// models endpoint. A row that cannot be true is refused with its reason, and the others are read.
+
+import type { Price } from "../../core/money.ts";
+import { readPerToken } from "./decimal.ts";
+
+export interface ListedRow {
+  /** The provider's own name for the model. */
+  readonly upstream: string;
+  /** Whose price it is, as the list names providers. */
+  readonly vendor: string;
+  readonly price: Price;
+  readonly context: number | null;
+  readonly maxOutput: number | null;
+}
+
+export interface RefusedRow {
+  readonly upstream: string;
+  readonly vendor: string;
+  readonly reason: string;
+}
+
+export interface PriceList {
+  readonly format: "litellm" | "openrouter";
+  readonly rows: readonly ListedRow[];
+  readonly refused: readonly RefusedRow[];
+}
+
+/** Several times the largest list. */
+const ROWS_MAX = 50_000;
+
+/** Null when it is neither form. */
+export function readPriceList(text: string): PriceList | null {
+  const parsed = parseExactly(text);
+  if (!isMap(parsed)) return null;
+  if (Array.isArray(parsed.data)) return collected("openrouter", parsed.data.slice(0, ROWS_MAX).map(readOpenRouter));
+  const entries = Object.entries(parsed).slice(0, ROWS_MAX);
+  const rows = entries.filter(([name]) => name !== "sample_spec").map(([name, row]) => readLiteLlm(name, row));
+  return rows.some((row) => row !== null) ? collected("litellm", rows) : null;
+}
+
+type ReadRow = ListedRow | RefusedRow | null;
+
+function collected(format: PriceList["format"], rows: readonly ReadRow[]): PriceList {
+  const told = rows.filter((row) => row !== null);
+  return {
+    format,
+    rows: told.filter((row): row is ListedRow => "price" in row),
+    refused: told.filter((row): row is RefusedRow => "reason" in row),
+  };
+}
+
+/** Numbers become text, so that no digit is lost. So do NaN and Infinity, which some writers put where JSON has nothing. */
+function parseExactly(text: string): unknown {
+  const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:\d[\d.eE+-]*|NaN|Infinity)/g;
+  try {
+    return JSON.parse(text.replace(token, (match) => (match.startsWith('"') ? match : `"${match}"`)));
+  } catch {
+    return null;
+  }
+}
+
+type TextMap = Readonly<Record<string, unknown>>;
+
+function isMap(value: unknown): value is TextMap {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Rows without a price per token, such as those of images, are none of ours. */
+function readLiteLlm(name: string, row: unknown): ReadRow {
+  if (!isMap(row) || typeof row.litellm_provider !== "string") return null;
+  const { input_cost_per_token: input, output_cost_per_token: output, litellm_provider: vendor } = row;
+  if (input === undefined && output === undefined) return null;
+  const own = name.startsWith(`${vendor}/`) ? name.slice(vendor.length + 1) : name;
+  return rowOf(
+    { upstream: own, vendor },
+    {
+      input,
+      // Models without output, such as those of embeddings.
+      output: output ?? (row.mode === "embedding" || row.mode === "rerank" ? "0" : undefined),
+      cacheRead: row.cache_read_input_token_cost,
+      cacheWrite: row.cache_creation_input_token_cost,
+      context: row.max_input_tokens ?? row.max_tokens,
+      maxOutput: row.max_output_tokens,
+    },
+  );
+}
+
+function readOpenRouter(row: unknown): ReadRow {
+  if (!isMap(row) || typeof row.id !== "string" || !isMap(row.pricing)) return null;
+  const { prompt, completion, input_cache_read: cacheRead, input_cache_write: cacheWrite } = row.pricing;
+  const top = isMap(row.top_provider) ? row.top_provider.max_completion_tokens : undefined;
+  return rowOf(
+    { upstream: row.id, vendor: "openrouter" },
+    {
+      input: prompt,
+      output: completion,
+      cacheRead,
+      cacheWrite,
+      context: row.context_length,
+      maxOutput: top,
+    },
+  );
+}
+
+const PRICE_FIELDS = ["input", "output", "cacheRead", "cacheWrite"] as const;
+type PriceField = (typeof PRICE_FIELDS)[number];
+type WrittenRow = Readonly<Record<PriceField | "context" | "maxOutput", unknown>>;
+
+/** A price for the cache may be missing, and so may limits. */
+function rowOf(named: Pick<ListedRow, "upstream" | "vendor">, written: WrittenRow): ReadRow {
+  const micro: Partial<Record<PriceField, number>> = {};
+  for (const field of PRICE_FIELDS) {
+    const text = written[field] ?? null;
+    if (text === null && (field === "cacheRead" || field === "cacheWrite")) continue;
+    const read = typeof text === "string" ? readPerToken(text) : MISSING;
+    if (!read.ok) return { ...named, reason: `the ${WORDS[field]} price ${read.reason}` };
+    micro[field] = read.micro;
+  }
+  const { input = 0, output = 0, cacheRead = null, cacheWrite = null } = micro;
+  const limits = { context: countOf(written.context), maxOutput: countOf(written.maxOutput) };
+  return { ...named, price: { input, output, cacheRead, cacheWrite }, ...limits };
+}
+
+const MISSING = { ok: false, reason: "is missing" } as const;
+const WORDS: Readonly<Record<PriceField, string>> = {
+  input: "input",
+  output: "output",
+  cacheRead: "cache read",
+  cacheWrite: "cache write",
+};
+
+function countOf(text: unknown): number | null {
+  const value = typeof text === "string" && /^\d{1,9}(?:\.0+)?$/.test(text) ? Number(text) : 0;
+  return value > 0 ? value : null;
+}

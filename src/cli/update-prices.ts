@@ -1,0 +1,121 @@
+// `switchyard models update`: what a price list says of the models of configured providers, and with --apply the prices
+// that changed as a new version of the run-time configuration.
+
+import type { Catalog } from "../catalog/catalog.ts";
+import { diffPrices, type PriceChange, type PriceDiff } from "../catalog/prices/diff.ts";
+import { command } from "../config/package.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Price } from "../core/money.ts";
+import { fetchPriceList, NoPriceList, type SourcedList } from "../providers/price-source.ts";
+import { withoutLocked, withPrices } from "../versions/adoption.ts";
+import type { Versions } from "../versions/versions.ts";
+import { COMMAND_LINE, printJson } from "./command/command.ts";
+import { formatTable } from "./command/table.ts";
+import type { Terminal } from "./command/terminal.ts";
+import { FAILED } from "./command/usage.ts";
+import { withVersions } from "./command/versions.ts";
+
+export interface UpdateOptions {
+  /** Null for the list of the settings. */
+  readonly from: string | null;
+  readonly applies: boolean;
+  readonly isJson: boolean;
+}
+
+export async function updatePrices(options: UpdateOptions, settings: Settings, terminal: Terminal): Promise<number> {
+  const list = await listFrom(options.from ?? settings.prices.priceListUrl, terminal);
+  if (list === null) return FAILED;
+  return withVersions(settings, async (versions, catalog) => {
+    const diff = diffPrices(catalog(), list);
+    const applied = options.applies ? await apply(diff, list, { versions, catalog, terminal }) : null;
+    if (options.isJson) printJson({ ...writeDiff(diff, list), applied }, terminal);
+    else print(diff, list, terminal);
+    if (applied !== null && !options.isJson) {
+      terminal.say(`Applied ${applied.models.length} as version ${applied.version}.${lockedAdvice(applied.locked)}\n`);
+    }
+    return 0;
+  });
+}
+
+interface Applied {
+  readonly version: number;
+  readonly models: readonly string[];
+  /** In the file, which outweighs the run-time configuration. */
+  readonly locked: readonly string[];
+}
+
+async function apply(
+  { changes }: PriceDiff,
+  { source }: SourcedList,
+  {
+    versions,
+    catalog,
+    terminal,
+  }: { readonly versions: Versions; readonly catalog: () => Catalog; readonly terminal: Terminal },
+): Promise<Applied> {
+  const stamp = { asOf: new Date(terminal.now()).toISOString().slice(0, 10), source };
+  const { free, locked } = withoutLocked(changes, versions.locks);
+  const { models } = catalog();
+  const published = await versions.publish({
+    author: COMMAND_LINE,
+    note: `Prices of ${source}`.slice(0, 500),
+    change: (document) => withPrices(document, models, { changes: free, stamp }),
+  });
+  return { version: published.version.number, models: [...new Set(free.map(({ model }) => model))], locked };
+}
+
+function lockedAdvice(locked: readonly string[]): string {
+  return locked.length === 0 ? "" : ` Change these in the file: ${locked.join(", ")}.`;
+}
+
+async function listFrom(from: string, terminal: Terminal): Promise<SourcedList | null> {
+  try {
+    return await fetchPriceList(from, terminal.cwd);
+  } catch (error) {
+    if (!(error instanceof NoPriceList)) throw error;
+    terminal.say(`${error.message}\n`);
+    return null;
+  }
+}
+
+/** Prices are USD per million tokens. */
+function writeDiff({ changes, same, refused, unpriced }: PriceDiff, { source, format }: SourcedList): object {
+  return {
+    ...{ source, format, same, refused },
+    changes: changes.map((change) => ({ ...change, from: usd(change.from), to: usd(change.to) })),
+    unpriced: unpriced.map((model) => ({ ...model, price: usd(model.price) })),
+  };
+}
+
+function usd(price: Price | null): object | null {
+  if (price === null) return null;
+  const { input, output, cacheRead, cacheWrite } = price;
+  const perMillion = (micro: number | null): number | null => (micro === null ? null : micro / 1e6);
+  return {
+    ...{ input: input / 1e6, output: output / 1e6 },
+    ...{ cacheRead: perMillion(cacheRead), cacheWrite: perMillion(cacheWrite) },
+  };
+}
+
+const HEADINGS = ["MODEL", "PROVIDER", "NOW $/M", "OF", "LIST $/M", "CHANGE"];
+/** Of the models that the catalogue lacks, so many are named. */
+const UNPRICED_SHOWN = 10;
+
+function print({ changes, same, refused, unpriced }: PriceDiff, { source }: SourcedList, terminal: Terminal): void {
+  if (changes.length > 0) terminal.out(formatTable([HEADINGS, ...changes.map(rowOf)]));
+  for (const { model, reason } of refused) terminal.out(`! ${model}: ${reason}; the price stays.\n`);
+  terminal.say(`\n${changes.length} prices differ from ${source}, and ${same} are the same.\n`);
+  if (unpriced.length === 0) return;
+  const names = unpriced.slice(0, UNPRICED_SHOWN).map(({ provider, upstream }) => `${provider} ${upstream}`);
+  const rest = unpriced.length > names.length ? ` and ${unpriced.length - names.length} more` : "";
+  terminal.say(
+    `${unpriced.length} models of your providers are not in the catalogue, so they are unpriced and not routable: ${names.join(", ")}${rest}. Add one under models:, or with POST /api/models. All of them: ${command("models update --json")}\n`,
+  );
+}
+
+function rowOf({ model, provider, from, fromAsOf, to, percent }: PriceChange): readonly string[] {
+  const shown = (price: Price | null): string =>
+    price === null ? "none" : [price.input, price.output].map((micro) => micro / 1e6).join("/");
+  const changed = percent === null ? "new" : `${percent}%`;
+  return [model, provider, shown(from), fromAsOf === "" ? "-" : fromAsOf, shown(to), changed];
+}

@@ -1,0 +1,146 @@
+// What is found outside and taken over into the run-time configuration: models of a server on this machine at price zero,
+// and prices of a list, by command and by the scheduled comparison.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { models } from "../../../src/cli/models.ts";
+import { providers } from "../../../src/cli/providers.ts";
+import { startGateway } from "../../support/gateway/gateway.ts";
+import { recordTerminal } from "../../support/gateway/terminal.ts";
+import { sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
+import { startFakeOllama } from "../../support/providers/local-servers.ts";
+
+const MESSAGES = [{ role: "user", content: "What is the capital of France?" }];
+const WITHIN = { timeout: 60_000, interval: 100 };
+
+function listOf(input: number, more: object = {}): object {
+  const row = { litellm_provider: "groq", mode: "chat", input_cost_per_token: input, output_cost_per_token: 3e-6 };
+  return { "groq/alpha": row, "groq/newer": row, ...more };
+}
+
+function yaml(groq: string, more = ""): string {
+  return [
+    "catalog: none",
+    `providers: { groq: { kind: openai, baseUrl: "${groq}", apiKey: groq-secret } }`,
+    more,
+    ...["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"].map(
+      (tier, index) => `${index === 0 ? "tiers:\n" : ""}  ${tier}: [beta]`,
+    ),
+  ].join("\n");
+}
+
+const MODEL = (id: string): string =>
+  `  - { id: ${id}, provider: groq, price: { input: 1, output: 3 }, context: 128000, maxOutput: 16384, capabilities: [tools] }`;
+
+interface Listed {
+  readonly id: string;
+  readonly provider: string;
+  readonly pricing: { readonly prompt: string };
+  readonly priceSource: string;
+  readonly isRoutable: boolean;
+}
+
+it("a server's models are added at price zero, served at once, and added once", async () => {
+  const ollama = await startFakeOllama({
+    "qwen3:8b": { capabilities: ["completion", "tools"], parameters: "num_ctx 8192" },
+  });
+  onTestFinished(() => ollama.close());
+  const gateway = await startGateway({ yaml: yaml("http://127.0.0.1:1/v1", `models:\n${MODEL("beta")}`) });
+  onTestFinished(() => gateway.stop());
+  const run = async (...flags: string[]): Promise<string> => {
+    const terminal = recordTerminal({ env: { DATABASE_URL: gateway.database } });
+    writeFileSync(join(terminal.cwd, "switchyard.yaml"), yaml("http://127.0.0.1:1/v1", `models:\n${MODEL("beta")}`));
+    const args = {
+      command: "providers",
+      words: ["discover", ollama.address],
+      flags: Object.fromEntries(flags.map((flag) => [flag, "true"])),
+    };
+    expect(await providers(args, terminal)).toBe(0);
+    return `${terminal.takeOut()}${terminal.takeSaid()}`;
+  };
+  expect(await run()).toContain("providers discover --add");
+  expect(await run("add")).toContain("Added at price zero, as version 1.");
+  const ask = () =>
+    gateway.post("/v1/chat/completions", { model: "qwen3:8b", service_profile: "direct", messages: MESSAGES });
+  await vi.waitFor(async () => expect((await ask()).status).toBe(200), WITHIN);
+  expect(ollama.requests.at(-1)).toMatchObject({ path: "/v1/chat/completions", body: { model: "qwen3:8b" } });
+  const { data } = (await (await gateway.api("GET", "/api/models")).json()) as { readonly data: readonly Listed[] };
+  expect(data.find(({ id }) => id === "qwen3:8b")).toMatchObject({
+    provider: "ollama",
+    priceSource: "own machine",
+    isRoutable: true,
+    context_length: 8192,
+  });
+  expect(await run("add")).toContain("version 1.");
+});
+
+it("a list's prices are shown, and with --apply charged from then on; the file's stay", async () => {
+  const groq = await startFakeProvider();
+  onTestFinished(() => groq.close());
+  const text = yaml(groq.url, `models:\n${MODEL("beta")}`);
+  const gateway = await startGateway({ yaml: text });
+  onTestFinished(() => gateway.stop());
+  await gateway.api("POST", "/api/models", { id: "alpha", provider: "groq", price: { input: 1, output: 3 } });
+  const run = async (flags: Record<string, string>, list: object): Promise<{ code: number; out: string }> => {
+    const terminal = recordTerminal({ env: { DATABASE_URL: gateway.database } });
+    writeFileSync(join(terminal.cwd, "switchyard.yaml"), text);
+    writeFileSync(join(terminal.cwd, "list.json"), JSON.stringify(list));
+    const code = await models(
+      { command: "models", words: ["update"], flags: { from: "list.json", ...flags } },
+      terminal,
+    );
+    return { code, out: `${terminal.takeOut()}${terminal.takeSaid()}` };
+  };
+  const beta = { "groq/beta": { litellm_provider: "groq", input_cost_per_token: 2e-6, output_cost_per_token: 3e-6 } };
+  const shown = await run({}, listOf(1.1e-6, beta));
+  expect(shown.code).toBe(0);
+  expect(shown.out).toMatch(/alpha +groq +1\/3 +\d{4}-\d\d-\d\d +1\.1\/3 +10%/);
+  expect(shown.out).toContain("unpriced and not routable: groq newer");
+  const applied = await run({ apply: "true" }, listOf(1.1e-6, beta));
+  expect(applied.out).toContain("Applied 1 as version 2. Change these in the file: beta.");
+  await vi.waitFor(async () => {
+    const { data } = (await (await gateway.api("GET", "/api/models")).json()) as { readonly data: readonly Listed[] };
+    expect(data.find(({ id }) => id === "alpha")).toMatchObject({
+      priceSource: "list.json",
+      pricing: { prompt: "0.000001155" },
+    });
+  }, WITHIN);
+  expect((await run({}, listOf(1.1e-6))).out).toContain("0 prices differ");
+  expect(await run({}, { nonsense: true })).toMatchObject({
+    code: 1,
+    out: expect.stringContaining("is no price list"),
+  });
+});
+
+it("the scheduled comparison takes over small changes, and only logs large ones", async () => {
+  const groq = await startFakeProvider();
+  const source = await startFakeProvider(sends(200, listOf(1.1e-6)));
+  for (const server of [groq, source]) onTestFinished(() => server.close());
+  const gateway = await startGateway({
+    yaml: yaml(groq.url, `models:\n${MODEL("beta")}`),
+    env: {
+      SWITCHYARD_PRICES_URL: source.url,
+      SWITCHYARD_PRICES_CHECK_HOURS: "0.0001",
+      SWITCHYARD_PRICES_MAX_CHANGE_PERCENT: "10",
+    },
+  });
+  onTestFinished(() => gateway.stop());
+  await gateway.api("POST", "/api/models", { id: "alpha", provider: "groq", price: { input: 1, output: 3 } });
+  const priceOf = async (): Promise<string | undefined> => {
+    const { data } = (await (await gateway.api("GET", "/api/models")).json()) as { readonly data: readonly Listed[] };
+    return data.find(({ id }) => id === "alpha")?.pricing.prompt;
+  };
+  await vi.waitFor(async () => expect(await priceOf()).toBe("0.000001155"), WITHIN);
+  source.on("*", sends(200, listOf(9e-6)));
+  await vi.waitFor(() => {
+    const lines = gateway.logged.filter(({ fields }) => fields.event === "prices.differ");
+    expect(lines.at(-1)?.fields).toMatchObject({ models: ["alpha"] });
+  }, WITHIN);
+  expect(await priceOf()).toBe("0.000001155");
+  source.on("*", sends(200, "<html>"));
+  await vi.waitFor(
+    () => expect(gateway.logged.some(({ fields }) => fields.event === "prices.unavailable")).toBe(true),
+    WITHIN,
+  );
+});

@@ -1,0 +1,200 @@
+// Price lists: every digit of a price is read as written, rows that cannot be true are refused with their reason, and the
+// difference to the catalogue is told host by host.
+
+import { describe, expect, it } from "vitest";
+import { readPerToken } from "../../../../src/catalog/prices/decimal.ts";
+import { diffPrices, isWithin } from "../../../../src/catalog/prices/diff.ts";
+import { readPriceList } from "../../../../src/catalog/prices/list.ts";
+import { load } from "../../../../src/config/load.ts";
+import { fc } from "../../../support/property.ts";
+
+describe("a price per token", () => {
+  it.each([
+    ["1.5e-07", 150_000],
+    ["1.5E-7", 150_000],
+    ["0.00000015", 150_000],
+    ["0.000015", 15_000_000],
+    ["3e-05", 30_000_000],
+    ["0", 0],
+    ["0.0", 0],
+    ["-0.0", 0],
+    ["0e-9", 0],
+    ["1.1550000000000001e-06", 1_155_000],
+    ["2.9999999999999997e-06", 3_000_000],
+    ["1e-12", 1],
+    ["0.01", 10_000_000_000],
+  ])("%s is %i micro-USD per million", (text, micro) => {
+    expect(readPerToken(text)).toEqual({ ok: true, micro });
+  });
+
+  it.each([
+    ["-1", "is negative"],
+    ["-1.5e-07", "is negative"],
+    ["NaN", "is not a number"],
+    ["Infinity", "is not a number"],
+    ["", "is not a number"],
+    ["1,5", "is not a number"],
+    ["0x10", "is not a number"],
+    ["1e-13", "is finer than a millionth of a USD per million tokens"],
+    ["2.5", "is too high to be a price per token"],
+    ["1e80", "is too high to be a price per token"],
+    ["1e99999", "is out of range"],
+    [`0.${"1".repeat(80)}`, "is out of range"],
+  ])("%s %s", (text, reason) => {
+    expect(readPerToken(text)).toEqual({ ok: false, reason });
+  });
+
+  it("is the same in every notation, for every price that can be charged", () => {
+    const micro = fc.integer({ min: 0, max: 10_000_000_000 });
+    fc.assert(
+      fc.property(micro, fc.integer({ min: -20, max: 20 }), fc.nat(5), (price, shift, zeros) => {
+        const plain = `0.${String(price).padStart(12, "0")}`.replace(/^0\.(\d+)(\d{12})$/, "$1.$2");
+        const digits = `${price}${"0".repeat(zeros)}`;
+        const scientific = `${digits}e${-12 - zeros}`;
+        const at = Math.abs(shift) % (digits.length + 1);
+        const pointed = `${digits.slice(0, digits.length - at) || "0"}.${digits.slice(digits.length - at)}e${at - 12 - zeros}`;
+        for (const text of [plain, scientific, pointed])
+          expect([text, readPerToken(text)]).toEqual([text, { ok: true, micro: price }]);
+      }),
+    );
+  });
+
+  it("never throws, and never gives what cannot be charged", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.double().map(String)), (text) => {
+        const read = readPerToken(text);
+        if (read.ok) expect(Number.isSafeInteger(read.micro) && read.micro >= 0 && read.micro <= 1e10).toBe(true);
+      }),
+    );
+  });
+});
+
+const LITELLM = `{
+  "sample_spec": { "litellm_provider": "one of…", "input_cost_per_token": 0.0 },
+  "gpt-4.1-nano": { "litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 1.1e-07, "output_cost_per_token": 4e-07, "cache_read_input_token_cost": 2.5e-08, "max_input_tokens": 1047576, "max_output_tokens": 32768 },
+  "groq/fast-new": { "litellm_provider": "groq", "mode": "chat", "input_cost_per_token": "5e-08", "output_cost_per_token": 8e-8, "max_tokens": 131072.0 },
+  "text-embedding-3-small": { "litellm_provider": "openai", "mode": "embedding", "input_cost_per_token": 2e-08, "note": "12 of \\"3\\" e5" },
+  "dall-e-3": { "litellm_provider": "openai", "mode": "image_generation", "input_cost_per_pixel": 1e-8 },
+  "bad-nan": { "litellm_provider": "openai", "input_cost_per_token": NaN, "output_cost_per_token": 1e-7 },
+  "bad-minus": { "litellm_provider": "openai", "input_cost_per_token": -1e-7, "output_cost_per_token": 1e-7 },
+  "bad-units": { "litellm_provider": "openai", "input_cost_per_token": 2.5, "output_cost_per_token": 10 },
+  "bad-half": { "litellm_provider": "openai", "input_cost_per_token": 1e-7 },
+  "bad-shape": 7
+}`;
+
+describe("a list", () => {
+  it("of LiteLLM", () => {
+    const list = readPriceList(LITELLM);
+    expect(list?.format).toBe("litellm");
+    expect(list?.rows).toEqual([
+      {
+        upstream: "gpt-4.1-nano",
+        vendor: "openai",
+        price: { input: 110_000, output: 400_000, cacheRead: 25_000, cacheWrite: null },
+        context: 1_047_576,
+        maxOutput: 32_768,
+      },
+      {
+        upstream: "fast-new",
+        vendor: "groq",
+        price: { input: 50_000, output: 80_000, cacheRead: null, cacheWrite: null },
+        context: 131_072,
+        maxOutput: null,
+      },
+      {
+        upstream: "text-embedding-3-small",
+        vendor: "openai",
+        price: { input: 20_000, output: 0, cacheRead: null, cacheWrite: null },
+        context: null,
+        maxOutput: null,
+      },
+    ]);
+    expect(list?.refused).toEqual([
+      { upstream: "bad-nan", vendor: "openai", reason: "the input price is not a number" },
+      { upstream: "bad-minus", vendor: "openai", reason: "the input price is negative" },
+      { upstream: "bad-units", vendor: "openai", reason: "the input price is too high to be a price per token" },
+      { upstream: "bad-half", vendor: "openai", reason: "the output price is missing" },
+    ]);
+  });
+
+  it("of OpenRouter", () => {
+    const list = readPriceList(
+      JSON.stringify({
+        data: [
+          {
+            id: "openai/gpt-4.1",
+            context_length: 1_047_576,
+            pricing: { prompt: "0.000002", completion: "0.000008", input_cache_read: "0.0000005", request: "0" },
+            top_provider: { max_completion_tokens: 32_768 },
+          },
+          { id: "openrouter/auto", pricing: { prompt: "-1", completion: "-1" } },
+          { id: "no-prices" },
+          null,
+        ],
+      }),
+    );
+    expect(list).toEqual({
+      format: "openrouter",
+      rows: [
+        {
+          upstream: "openai/gpt-4.1",
+          vendor: "openrouter",
+          price: { input: 2_000_000, output: 8_000_000, cacheRead: 500_000, cacheWrite: null },
+          context: 1_047_576,
+          maxOutput: 32_768,
+        },
+      ],
+      refused: [{ upstream: "openrouter/auto", vendor: "openrouter", reason: "the input price is negative" }],
+    });
+  });
+
+  it.each(["", "<html>", "[]", "7", "{}", '{"a": 1}', '{"a": {"b": 1}', "NaN"])("is not %s", (text) => {
+    expect(readPriceList(text)).toBeNull();
+  });
+});
+
+describe("the difference to the catalogue", () => {
+  const env = { OPENAI_API_KEY: "sk-1", GROQ_API_KEY: "gsk-1" };
+  const loaded = load({ flags: {}, env, cwd: import.meta.dirname });
+  if (!loaded.ok) throw new Error("the built-in catalogue does not load");
+  const { catalog } = loaded.settings;
+  const list = readPriceList(LITELLM);
+  const diff = diffPrices(catalog, list ?? { format: "litellm", rows: [], refused: [] });
+
+  it("names what changed, by how much, and since when it was so", () => {
+    const change = diff.changes.find(({ model }) => model === "gpt-4.1-nano");
+    expect(change).toMatchObject({
+      provider: "openai",
+      from: { input: 100_000, output: 400_000 },
+      fromAsOf: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+      to: { input: 110_000, output: 400_000, cacheRead: 25_000 },
+      percent: 10,
+    });
+    expect([10, 9.9].map((percent) => change !== undefined && isWithin(change, percent))).toEqual([true, false]);
+  });
+
+  it("lists models of configured providers that the catalogue lacks", () => {
+    expect(diff.unpriced).toContainEqual({
+      provider: "groq",
+      upstream: "fast-new",
+      price: { input: 50_000, output: 80_000, cacheRead: null, cacheWrite: null },
+      context: 131_072,
+      maxOutput: null,
+    });
+  });
+
+  it("says nothing of providers that are not configured", () => {
+    const none = diffPrices({ ...catalog, providers: new Map() }, list ?? { format: "litellm", rows: [], refused: [] });
+    expect(none).toEqual({ changes: [], same: 0, refused: [], unpriced: [] });
+  });
+
+  it("is nothing where the list is right", () => {
+    const model = catalog.models.get("gpt-4.1-nano");
+    const price = { ...(model?.price ?? { input: 0, output: 0, cacheRead: null, cacheWrite: null }), cacheWrite: null };
+    const row = { upstream: "gpt-4.1-nano", vendor: "openai", price, context: null, maxOutput: null };
+    expect(diffPrices(catalog, { format: "litellm", rows: [row], refused: [] })).toMatchObject({
+      changes: [],
+      same: 1,
+    });
+  });
+});
