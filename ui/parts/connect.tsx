@@ -46,41 +46,20 @@ interface ConnectFormProps {
 
 /** A vendor that ships needs a key only; another server also its address. */
 export function ConnectForm({ vendor, provider, onDone }: ConnectFormProps) {
-  const [id, setId] = useState(vendor?.id ?? provider?.id ?? "");
-  const [kind, setKind] = useState("openai");
-  const [baseUrl, setBaseUrl] = useState("");
+  const [server, setServer] = useState<OtherServer>({
+    id: vendor?.id ?? provider?.id ?? "",
+    kind: "openai",
+    baseUrl: "",
+  });
   const [apiKey, setApiKey] = useState("");
-  const [error, setError] = useState<ApiError | null>(null);
-  const [tested, setTested] = useState<ProviderTested | null>(null);
-  const [busy, setBusy] = useState<"test" | "connect" | null>(null);
   const isCustom = vendor === null && provider === null;
+  const id = server.id.trim();
   const key = apiKey.trim() === "" ? {} : { apiKey: apiKey.trim() };
-  const fields = isCustom ? { kind, baseUrl: baseUrl.trim(), ...key } : key;
-  const path = `/api/providers/${encodeURIComponent(id.trim())}`;
-
-  const act = async <T,>(what: "test" | "connect", work: () => Promise<T>): Promise<T | null> => {
-    setBusy(what);
-    setError(null);
-    setTested(null);
-    const result = await work().catch((problem: unknown) => {
-      setError(problem as ApiError);
-      return null;
-    });
-    setBusy(null);
-    return result;
-  };
-  const test = async (): Promise<void> => {
-    const body = { draft: fields };
-    const ask = () => call<ProviderTested>("POST", `${path}/test`, { body, isQuestion: true });
-    setTested(await act("test", ask));
-  };
+  const fields = isCustom ? { kind: server.kind, baseUrl: server.baseUrl.trim(), ...key } : key;
+  const { error, tested, busy, test, publish } = useConnecting(id, fields, provider === null);
   const connect = async (event: Event): Promise<void> => {
     event.preventDefault();
-    const publish = () =>
-      provider === null
-        ? call("POST", "/api/providers", { body: { id: id.trim(), ...fields } })
-        : call("PATCH", path, { body: fields });
-    if ((await act("connect", publish)) === null) return;
+    if (!(await publish())) return;
     showToast(TEXT.connected(vendor?.name ?? id));
     // The sandbox may have ended with it.
     void loadSession();
@@ -88,19 +67,7 @@ export function ConnectForm({ vendor, provider, onDone }: ConnectFormProps) {
   };
   return (
     <form onSubmit={connect}>
-      {isCustom && (
-        <>
-          <TextField label={TEXT.id} value={id} onInput={setId} hint={TEXT.idHint} isRequired isFocused />
-          <SelectField label={TEXT.kind} value={kind} options={KINDS} onChange={setKind} />
-          <TextField
-            label={TEXT.baseUrl}
-            value={baseUrl}
-            onInput={setBaseUrl}
-            placeholder={TEXT.baseUrlExample}
-            isRequired
-          />
-        </>
-      )}
+      {isCustom && <ServerFields server={server} onChange={setServer} />}
       <TextField
         label={TEXT.apiKey}
         type="password"
@@ -113,7 +80,7 @@ export function ConnectForm({ vendor, provider, onDone }: ConnectFormProps) {
       <Problem error={error} />
       <div aria-live="polite">{tested !== null && <TestOutcome outcome={tested} />}</div>
       <footer>
-        <Button isBusy={busy === "test"} isDisabled={id.trim() === ""} title={TEXT.testHint} onClick={test}>
+        <Button isBusy={busy === "test"} isDisabled={id === ""} title={TEXT.testHint} onClick={test}>
           {busy === "test" ? TEXT.testing : TEXT.test}
         </Button>
         <Button kind="primary" type="submit" isBusy={busy === "connect"}>
@@ -122,4 +89,71 @@ export function ConnectForm({ vendor, provider, onDone }: ConnectFormProps) {
       </footer>
     </form>
   );
+}
+
+/** What a server needs that the catalogue does not know. */
+interface OtherServer {
+  readonly id: string;
+  readonly kind: string;
+  readonly baseUrl: string;
+}
+
+interface ServerFieldsProps {
+  readonly server: OtherServer;
+  readonly onChange: (server: OtherServer) => void;
+}
+
+/** Name, format and address. */
+function ServerFields({ server, onChange }: ServerFieldsProps) {
+  const set = (change: Partial<OtherServer>): void => onChange({ ...server, ...change });
+  return (
+    <>
+      <TextField
+        label={TEXT.id}
+        value={server.id}
+        onInput={(id) => set({ id })}
+        hint={TEXT.idHint}
+        isRequired
+        isFocused
+      />
+      <SelectField label={TEXT.kind} value={server.kind} options={KINDS} onChange={(kind) => set({ kind })} />
+      <TextField
+        label={TEXT.baseUrl}
+        value={server.baseUrl}
+        onInput={(baseUrl) => set({ baseUrl })}
+        placeholder={TEXT.baseUrlExample}
+        isRequired
+      />
+    </>
+  );
+}
+
+/** The two questions of the form, one at a time, and what came of the last one. */
+function useConnecting(id: string, fields: object, isNew: boolean) {
+  const [error, setError] = useState<ApiError | null>(null);
+  const [tested, setTested] = useState<ProviderTested | null>(null);
+  const [busy, setBusy] = useState<"test" | "connect" | null>(null);
+  const path = `/api/providers/${encodeURIComponent(id)}`;
+  const act = async <T,>(what: "test" | "connect", work: Promise<T>): Promise<T | null> => {
+    setBusy(what);
+    setError(null);
+    setTested(null);
+    const result = await work.catch((problem: unknown) => {
+      setError(problem as ApiError);
+      return null;
+    });
+    setBusy(null);
+    return result;
+  };
+  const test = async (): Promise<void> => {
+    const body = { draft: fields };
+    setTested(await act("test", call<ProviderTested>("POST", `${path}/test`, { body, isQuestion: true })));
+  };
+  const publish = async (): Promise<boolean> => {
+    const work = isNew
+      ? call<object>("POST", "/api/providers", { body: { id, ...fields } })
+      : call<object>("PATCH", path, { body: fields });
+    return (await act("connect", work)) !== null;
+  };
+  return { error, tested, busy, test, publish };
 }

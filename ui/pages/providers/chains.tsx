@@ -110,6 +110,13 @@ interface ChainProps {
 function Chain({ tier, ids, models, lock, onChange }: ChainProps) {
   const [dragged, setDragged] = useState<number | null>(null);
   const free = models.filter(({ id, isRoutable }) => isRoutable && !ids.includes(id));
+  const dragOver = (index: number) => (event: DragEvent) => {
+    if (dragged === null) return;
+    event.preventDefault();
+    if (dragged === index) return;
+    onChange(moved(ids, dragged, index));
+    setDragged(index);
+  };
   return (
     <section class="card" aria-label={TEXT.chainOf(tier)}>
       <h2>{tier}</h2>
@@ -122,13 +129,7 @@ function Chain({ tier, ids, models, lock, onChange }: ChainProps) {
             draggable={lock === null}
             onDragStart={() => setDragged(index)}
             onDragEnd={() => setDragged(null)}
-            onDragOver={(event) => {
-              if (dragged === null) return;
-              event.preventDefault();
-              if (dragged === index) return;
-              onChange(moved(ids, dragged, index));
-              setDragged(index);
-            }}
+            onDragOver={dragOver(index)}
           >
             <span class="grow cut">
               {index + 1}. {id}
@@ -136,56 +137,77 @@ function Chain({ tier, ids, models, lock, onChange }: ChainProps) {
                 <small class="faint"> {TEXT.notConfigured}</small>
               )}
             </span>
-            {lock === null && (
-              <>
-                <Button
-                  kind="quiet"
-                  label={TEXT.moveUp(id, tier)}
-                  isDisabled={index === 0}
-                  onClick={() => onChange(moved(ids, index, index - 1))}
-                >
-                  ↑
-                </Button>
-                <Button
-                  kind="quiet"
-                  label={TEXT.moveDown(id, tier)}
-                  isDisabled={index === ids.length - 1}
-                  onClick={() => onChange(moved(ids, index, index + 1))}
-                >
-                  ↓
-                </Button>
-                <Button
-                  kind="quiet"
-                  label={TEXT.removeFrom(id, tier)}
-                  isDisabled={ids.length === 1}
-                  onClick={() => onChange(ids.filter((each) => each !== id))}
-                >
-                  ✕
-                </Button>
-              </>
-            )}
+            {lock === null && <Moves tier={tier} ids={ids} index={index} onChange={onChange} />}
           </li>
         ))}
       </ol>
-      {lock === null && free.length > 0 && (
-        <select
-          aria-label={TEXT.addTo(tier)}
-          value=""
-          onChange={(event) => {
-            const { value } = event.currentTarget;
-            if (value !== "") onChange([...ids, value]);
-            event.currentTarget.value = "";
-          }}
-        >
-          <option value="">{TEXT.addModel}</option>
-          {free.map(({ id }) => (
-            <option key={id} value={id}>
-              {id}
-            </option>
-          ))}
-        </select>
-      )}
+      {lock === null && free.length > 0 && <Addition tier={tier} free={free} onAdd={(id) => onChange([...ids, id])} />}
     </section>
+  );
+}
+
+interface MovesProps extends Pick<ChainProps, "tier" | "ids" | "onChange"> {
+  readonly index: number;
+}
+
+/** The last model of a chain cannot be taken out: a tier without one would serve nothing. */
+function Moves({ tier, ids, index, onChange }: MovesProps) {
+  const id = ids[index] ?? "";
+  return (
+    <>
+      <Button
+        kind="quiet"
+        label={TEXT.moveUp(id, tier)}
+        isDisabled={index === 0}
+        onClick={() => onChange(moved(ids, index, index - 1))}
+      >
+        ↑
+      </Button>
+      <Button
+        kind="quiet"
+        label={TEXT.moveDown(id, tier)}
+        isDisabled={index === ids.length - 1}
+        onClick={() => onChange(moved(ids, index, index + 1))}
+      >
+        ↓
+      </Button>
+      <Button
+        kind="quiet"
+        label={TEXT.removeFrom(id, tier)}
+        isDisabled={ids.length === 1}
+        onClick={() => onChange(ids.filter((each) => each !== id))}
+      >
+        ✕
+      </Button>
+    </>
+  );
+}
+
+interface AdditionProps {
+  readonly tier: Tier;
+  readonly free: readonly Model[];
+  readonly onAdd: (id: string) => void;
+}
+
+/** Adds at the end. */
+function Addition({ tier, free, onAdd }: AdditionProps) {
+  return (
+    <select
+      aria-label={TEXT.addTo(tier)}
+      value=""
+      onChange={(event) => {
+        const { value } = event.currentTarget;
+        if (value !== "") onAdd(value);
+        event.currentTarget.value = "";
+      }}
+    >
+      <option value="">{TEXT.addModel}</option>
+      {free.map(({ id }) => (
+        <option key={id} value={id}>
+          {id}
+        </option>
+      ))}
+    </select>
   );
 }
 

@@ -39,7 +39,7 @@ export function ProviderList() {
             />
             <Shown load={vendors} rows={4}>
               {({ data: known }) => (
-                <Tiles
+                <Vendors
                   vendors={known.filter(({ id }) => !data.some((provider) => provider.id === id))}
                   onChoose={(vendor) => setConnecting({ vendor, provider: null })}
                 />
@@ -86,7 +86,7 @@ function Connected({ providers, vendorOf, onKey }: ConnectedProps) {
   );
 }
 
-interface CardProps {
+interface ProviderCardProps {
   readonly provider: Provider;
   readonly name: string;
   readonly models: number;
@@ -96,7 +96,7 @@ interface CardProps {
 }
 
 /** What file or environment set is shown as locked: only there can it be changed. */
-function Card({ provider, name, models, usage, onKey }: CardProps) {
+function Card({ provider, name, models, usage, onKey }: ProviderCardProps) {
   const { id, kind, baseUrl, locked, configured } = provider;
   const { button, outcome } = useProviderTest(id);
   const [isRemoving, setRemoving] = useState(false);
@@ -228,14 +228,14 @@ function Removal({ id, name, onClose }: RemovalProps) {
   );
 }
 
-interface TilesProps {
+interface VendorsProps {
   readonly vendors: readonly Vendor[];
   /** Null is any other server. */
   readonly onChoose: (vendor: Vendor | null) => void;
 }
 
 /** One press and a key connect a vendor with all of its models. */
-function Tiles({ vendors, onChoose }: TilesProps) {
+function Vendors({ vendors, onChoose }: VendorsProps) {
   return (
     <Section title={TEXT.connectAProvider}>
       <ul class="plain-list vendors">
