@@ -1,10 +1,9 @@
 // Keys, profiles and billing modes in memory, so that a request is admitted without touching the database. One revision number tells
 // whether they are current. It is polled, and read when a change is announced; if it moved, everything is read again.
 
-import type { AccountStore, BillingMode } from "../core/accounts.ts";
+import type { AccountStore, BillingMode, Profile, ProfileStore } from "../core/accounts.ts";
 import type { KeyRecord, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
-import type { Profile, ProfileStore } from "../core/profiles.ts";
 
 export interface Directory {
   keyByHash(hash: string): KeyRecord | undefined;

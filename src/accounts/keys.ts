@@ -1,11 +1,10 @@
 // API keys: create, list, change, revoke and rotate them, and verify them on every request from memory. Behaviour 3.
 
 import { timingSafeEqual } from "node:crypto";
-import type { Page } from "../core/accounts.ts";
+import type { Page, Profile } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
-import type { Profile } from "../core/profiles.ts";
 import type { Directory } from "./directory.ts";
 import {
   checkedChange,

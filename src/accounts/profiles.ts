@@ -1,10 +1,9 @@
 // Routing profiles: named constraints that a key applies to every request made with it. Behaviour 3.
 
 import { randomBytes } from "node:crypto";
-import type { Page } from "../core/accounts.ts";
+import type { Page, Profile, ProfileStore } from "../core/accounts.ts";
 import type { Constraints } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { Profile, ProfileStore } from "../core/profiles.ts";
 import type { Directory } from "./directory.ts";
 
 export interface ProfileContent {

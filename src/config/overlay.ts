@@ -20,7 +20,7 @@ export function locateOverlay(overlay: Overlay, report: Report): Located {
   return locate(overlay, { path: "", place: "", depth: 0, isHidden: false }, report);
 }
 
-interface Position {
+interface EntryPosition {
   /** As the file's checks count: models by their number. */
   readonly path: string;
   /** As people read it: models by their id. */
@@ -29,7 +29,7 @@ interface Position {
   readonly isHidden: boolean;
 }
 
-function locate(value: Json, position: Position, report: Report): Located {
+function locate(value: Json, position: EntryPosition, report: Report): Located {
   const { path, depth, isHidden } = position;
   const place = position.place === "" ? WHOLE : position.place;
   const spot = { path, place };
@@ -52,12 +52,12 @@ function locate(value: Json, position: Position, report: Report): Located {
   return { kind: "scalar", value: value as string | number | boolean, isBareText: false, isHidden, ...spot };
 }
 
-function below({ path, place, depth, isHidden }: Position, key: string): Position {
+function below({ path, place, depth, isHidden }: EntryPosition, key: string): EntryPosition {
   const step = (above: string): string => (above === "" ? key : `${above}.${key}`);
   return { path: step(path), place: step(place), depth: depth + 1, isHidden: isHidden || SECRET_KEYS.has(key) };
 }
 
-function item({ path, place, depth, isHidden }: Position, index: number, value: Json): Position {
+function item({ path, place, depth, isHidden }: EntryPosition, index: number, value: Json): EntryPosition {
   const id = path === "models" && isJsonMap(value) ? value.id : undefined;
   const at = typeof id === "string" ? `${place}.${id}` : `${place}[${index}]`;
   return { path: `${path}[${index}]`, place: at, depth: depth + 1, isHidden };

@@ -1,4 +1,6 @@
-// Accounts, and the pages in which their keys and profiles are listed.
+// Accounts and their routing profiles, and the pages in which keys and profiles are listed.
+
+import type { Constraints } from "./decision.ts";
 
 /** Whether an empty balance refuses requests (`prepaid`), or each charge is covered by a grant (`metered`). */
 export const BILLING_MODES = ["prepaid", "metered"] as const;
@@ -27,4 +29,29 @@ export interface AccountStore {
 export interface Page {
   readonly limit: number;
   readonly after: string | null;
+}
+
+/** Named constraints that a key carries. */
+export interface Profile {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  /** What it is for, in the words of its author. */
+  readonly description: string | null;
+  readonly constraints: Constraints;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface ProfileStore {
+  insert(profile: Profile): Promise<void>;
+  /** False when the account has no such profile. */
+  update(profile: Profile): Promise<boolean>;
+  /**
+   * With `keysTo`, its keys have that profile of the account from then on (or none, for null): both or neither, so that
+   * no key is rejected in between. `heir-missing` when the account has no such profile.
+   */
+  delete(accountId: string, id: string, keysTo?: string | null): Promise<"deleted" | "missing" | "heir-missing">;
+  all(): Promise<readonly Profile[]>;
+  list(accountId: string, page: Page): Promise<readonly Profile[]>;
 }

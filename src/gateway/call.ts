@@ -1,9 +1,9 @@
 // One call through the gateway: its input from http/, and the observer of its progress.
 
+import type { Profile } from "../core/accounts.ts";
 import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { KeyRecord } from "../core/keys.ts";
-import type { Profile } from "../core/profiles.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, StreamWriter } from "../formats/format.ts";
 import { sessionOf } from "../routing/session.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";

@@ -15,20 +15,20 @@ import { fill, frameOf } from "../wire/event-pattern.ts";
 import { writeOpenaiError } from "./errors.ts";
 import { writeUsage } from "./usage.ts";
 
-type Json = Record<string, unknown>;
+type JsonFields = Record<string, unknown>;
 
 /** Chunks keep the provider's fields; ids, model and usage are ours. */
 export function createOpenaiStreamWriter(context: ResponseContext, options: StreamOptions): StreamWriter {
   let id: unknown = null;
   let created: unknown = null;
   let isFirst = true;
-  let held: Json | null = null;
+  let held: JsonFields | null = null;
   const frames = new Map<ChunkPattern, readonly string[]>();
 
-  function complete(json: Json): Json {
+  function complete(json: JsonFields): JsonFields {
     id ??= typeof json.id === "string" && json.id !== "" ? json.id : `chatcmpl-${context.requestId}`;
     created ??= Number.isInteger(json.created) ? json.created : context.createdAtSeconds;
-    const chunk: Json = { ...json, id, object: "chat.completion.chunk", created, model: context.modelId };
+    const chunk: JsonFields = { ...json, id, object: "chat.completion.chunk", created, model: context.modelId };
     if (options.wantsUsage) chunk.usage = null;
     if (isFirst) chunk.service = options.service;
     isFirst = false;

@@ -3,10 +3,10 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import type { Profile } from "../../core/accounts.ts";
 import type { Constraints } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { formatUsd } from "../../core/money.ts";
-import type { Profile } from "../../core/profiles.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { invalid, isObject, type JsonObject, readString } from "../../formats/wire/fields.ts";

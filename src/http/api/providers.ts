@@ -138,7 +138,7 @@ interface TestQuestion {
 }
 
 /** The provider as it is in use, or as a draft has it. A draft without models of its own is tested by its list. */
-async function testedBy(request: FastifyRequest, id: string, { draft, edge }: TestQuestion): Promise<Tested> {
+async function testedBy(request: FastifyRequest, id: string, { draft, edge }: TestQuestion): Promise<TestTarget> {
   const { catalog } = edge.services();
   if (draft !== undefined) {
     const { provider, catalog: own } = await edge.versions.draftProvider(id, documentOf(draft), authorOf(request));
@@ -150,7 +150,7 @@ async function testedBy(request: FastifyRequest, id: string, { draft, edge }: Te
   return { provider, catalog };
 }
 
-interface Tested {
+interface TestTarget {
   readonly provider: Provider;
   /** Null where a draft has no model that could be asked. */
   readonly catalog: Catalog | null;

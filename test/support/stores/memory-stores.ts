@@ -1,8 +1,8 @@
 // Key and profile stores in memory, with a switch that makes them unreachable and a count of what was asked.
 
+import type { Profile, ProfileStore } from "../../../src/core/accounts.ts";
 import type { KeyRecord, KeyStore } from "../../../src/core/keys.ts";
 import type { Log } from "../../../src/core/log.ts";
-import type { Profile, ProfileStore } from "../../../src/core/profiles.ts";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
 
 export function createMemoryStores() {

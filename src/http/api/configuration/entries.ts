@@ -117,22 +117,29 @@ function routesOf({ section, noun, fields, example, isKnown }: EntryKind): reado
         return writePublished(published);
       },
     }),
-    del(`remove${name}`, `/api/${section}/:id`, {
-      ...common,
-      summary: `Remove what was set of a ${noun} at run time; what ships or stands in the file stays`,
-      async handle({ request }, edge) {
-        const id = entryIdOf(request, noun);
-        const published = await edge.versions.publish({
-          ...publisherOf(request, {}),
-          change(document) {
-            if (entryAt(document, section, id) !== undefined) return withEntry(document, section, id, null);
-            throw isKnown(edge, id) ? notRunTime(edge, section, id) : missing(noun, id);
-          },
-        });
-        return writePublished(published);
-      },
-    }),
+    removal({ section, noun, isKnown }),
   ];
+}
+
+function removal({ section, noun, isKnown }: Pick<EntryKind, "section" | "noun" | "isKnown">): ApiRoute {
+  return del(`remove${noun === "provider" ? "Provider" : "Model"}`, `/api/${section}/:id`, {
+    summary: `Remove what was set of a ${noun} at run time; what ships or stands in the file stays`,
+    access: "operator",
+    parameters: [ifMatch],
+    errors,
+    response: PublishedSchema,
+    async handle({ request }, edge) {
+      const id = entryIdOf(request, noun);
+      const published = await edge.versions.publish({
+        ...publisherOf(request, {}),
+        change(document) {
+          if (entryAt(document, section, id) !== undefined) return withEntry(document, section, id, null);
+          throw isKnown(edge, id) ? notRunTime(edge, section, id) : missing(noun, id);
+        },
+      });
+      return writePublished(published);
+    },
+  });
 }
 
 function exists(noun: string, id: string): GatewayError {
