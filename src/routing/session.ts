@@ -9,14 +9,14 @@ export interface SessionFacts {
   readonly accountId: string;
   /** `service_session`. */
   readonly named: string | null;
-  readonly headers: Fields;
+  readonly headers: BodyFields;
   /** As the client sent it. */
-  readonly body: Fields;
+  readonly body: BodyFields;
   /** With the earlier turns of a response that it continues. */
   readonly messages: readonly ChatMessage[];
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type BodyFields = Readonly<Record<string, unknown>>;
 
 /** Headers in which clients name a session. */
 const HEADERS = ["session_id", "x-session-id"] as const;
@@ -34,7 +34,7 @@ export function sessionOf(facts: SessionFacts): string {
   return `${accountId}\n${given ?? `#${fingerprint(messages)}`}`;
 }
 
-function isObject(value: unknown): value is Fields {
+function isObject(value: unknown): value is BodyFields {
   return typeof value === "object" && value !== null;
 }
 
