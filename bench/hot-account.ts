@@ -4,7 +4,7 @@
 import { verifyLedger } from "../src/billing/verify.ts";
 import { createLedgerAudit } from "../src/store/ledger/audit.ts";
 import { startPostgres } from "../test/support/stores/postgres-server.ts";
-import { openPostgresCpu } from "./harness/postgres-cpu.ts";
+import { openPostgresCpu } from "./harness/process-cpu.ts";
 import { type Child, openProcesses } from "./harness/processes.ts";
 import { percentile } from "./harness/statistics.ts";
 import { show, type Table } from "./harness/table.ts";

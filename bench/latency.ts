@@ -2,9 +2,10 @@
 // request is higher than at full load, where many requests share one wake-up of the process.
 
 import { bodyOf, type Size } from "./clients/bodies.ts";
-import type { Rig, Server } from "./harness/rig.ts";
-import { median, percentile } from "./harness/statistics.ts";
-import { show, type Table } from "./harness/table.ts";
+import type { Rig } from "./harness/rig.ts";
+import type { Server } from "./harness/server.ts";
+import { percentile } from "./harness/statistics.ts";
+import { show, showRange, type Table } from "./harness/table.ts";
 
 /** How many rounds, and how long each is. */
 export interface LatencyPlan {
@@ -24,37 +25,42 @@ export async function measureLatency(rig: Rig, plan: LatencyPlan): Promise<Table
     title: `latency: whole answers at ${PER_SECOND} requests/s, times in µs`,
     columns: ["", "body", "p50", "p99", "added p50", "added p99", "CPU/request"],
     rows,
+    notes: [
+      `${plan.rounds} rounds after ${plan.warmUpMs / 1000} s of warm-up for each row; in brackets the lowest and the highest round.`,
+    ],
   };
 }
 
 /** The samples of one server. */
 interface Measured {
   readonly server: Server;
-  readonly timesUs: number[];
+  readonly rounds: (readonly number[])[];
   readonly cpuUs: number[];
 }
 
 /** Servers take turns in rounds; a row is compared with the direct way to the provider. */
 async function measureSize(rig: Rig, size: Size, { rounds, warmUpMs, roundMs }: LatencyPlan): Promise<string[][]> {
-  const all: readonly Measured[] = [rig.direct, rig.proxy, rig.gateway].map((server) => ({
+  const all: readonly Measured[] = [rig.direct, rig.proxy, rig.gateway, ...rig.others].map((server) => ({
     server,
-    timesUs: [],
+    rounds: [],
     cpuUs: [],
   }));
   for (const { server } of all) await runRound(rig, { server, size, forMs: warmUpMs });
   for (let round = 0; round < rounds; round++) {
     for (const one of all) {
       const { timesUs, cpuUs } = await runRound(rig, { server: one.server, size, forMs: roundMs });
-      one.timesUs.push(...timesUs);
+      one.rounds.push(timesUs);
       one.cpuUs.push(cpuUs);
     }
   }
   const direct = all[0] as Measured;
-  return all.map(({ server, timesUs, cpuUs }) => {
-    const quantiles = [0.5, 0.99].map((share) => percentile(timesUs, share));
-    const added = [0.5, 0.99].map((share) => percentile(timesUs, share) - percentile(direct.timesUs, share));
-    const shownAdded = added.map((value) => (server === rig.direct ? "" : show(value)));
-    return [server.name, size, ...quantiles.map(show), ...shownAdded, show(median(cpuUs))];
+  return all.map(({ server, rounds: measured, cpuUs }) => {
+    const quantiles = [0.5, 0.99].map((share) => show(percentile(measured.flat(), share)));
+    const added = [0.5, 0.99].map((share) => {
+      const base = percentile(direct.rounds.flat(), share);
+      return server === rig.direct ? "" : showRange(measured.map((timesUs) => percentile(timesUs, share) - base));
+    });
+    return [server.name, size, ...quantiles, ...added, showRange(cpuUs)];
   });
 }
 

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type ClassifyPlan, measureClassify } from "./classify.ts";
 import { type DashboardPlan, measureDashboard } from "./dashboard.ts";
+import type { OthersWanted } from "./harness/others.ts";
 import { type Rig, startRig } from "./harness/rig.ts";
 import { benchSettings } from "./harness/settings.ts";
 import { formatTable, type Table } from "./harness/table.ts";
@@ -75,11 +76,16 @@ const QUICK: Plan = {
   overload: { warmUpMs: 1_000, forMs: 4_000, openStreams: 500 },
 };
 
+const WORKERS = [1, 2, 4];
+
 /** Ignored by git. */
 const PROFILES = ".cache/profiles";
 
-const USAGE = `usage: npm run bench -- [--quick] [--profile] [--rows N] [--database URL] [${NAMES.join(" | ")}]...
+const USAGE = `usage: npm run bench -- [--quick] [--workers] [--peers] [--profile] [--rows N] [--database URL] [${NAMES.join(" | ")}]...
   --quick    a look in a few seconds, with wider errors
+  --workers  measures gateways with 1, 2 and 4 workers as well
+  --peers    measures nginx, Portkey and LiteLLM as well, where they are installed
+  --peers-in DIR  where to look for them beside PATH; may be given again
   --profile  leaves a CPU profile of the gateway in ${PROFILES}
   --rows N   how many requests the dashboard is measured with
   --database URL  a store that switchyard demo filled, to measure the dashboard with instead of filling new ones`;
@@ -89,6 +95,9 @@ async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
       quick: { type: "boolean" },
+      workers: { type: "boolean" },
+      peers: { type: "boolean" },
+      "peers-in": { type: "string", multiple: true },
       profile: { type: "boolean" },
       rows: { type: "string" },
       database: { type: "string" },
@@ -116,7 +125,9 @@ async function main(): Promise<number> {
   if (names.includes("hot")) print([await measureHotAccount(plan.hot)]);
   if (names.includes("overload")) print(await measureOverload(plan.overload));
   const onRig = names.filter((name) => !ALONE.has(name));
-  if (onRig.length > 0) await runOnRig(onRig, plan, values.profile === true);
+  const peersIn = values["peers-in"]?.map((folder) => resolve(folder)) ?? (values.peers === true ? [] : null);
+  const wanted: OthersWanted = { workers: values.workers === true ? WORKERS : [], peersIn };
+  if (onRig.length > 0) await runOnRig(onRig, plan, { isProfiled: values.profile === true, wanted });
   return 0;
 }
 
@@ -131,13 +142,17 @@ function runClassify(plan: ClassifyPlan): Table {
 }
 
 /** One rig serves several benchmarks; with --profile the gateway is profiled for each. */
-async function runOnRig(names: readonly Name[], plan: Plan, isProfiled: boolean): Promise<void> {
+async function runOnRig(
+  names: readonly Name[],
+  plan: Plan,
+  { isProfiled, wanted }: { readonly isProfiled: boolean; readonly wanted: OthersWanted },
+): Promise<void> {
   const runs: Readonly<Record<string, (rig: Rig) => Promise<readonly Table[]>>> = {
     requests: async (rig) => [await measureRequests(rig, plan.requests)],
     latency: async (rig) => [await measureLatency(rig, plan.latency)],
     stream: (rig) => measureStream(rig, plan.stream),
   };
-  const rig = await startRig();
+  const rig = await startRig(wanted);
   try {
     for (const name of names) {
       if (isProfiled) await rig.gateway.process.ask("startProfile", null);

@@ -3,9 +3,10 @@
 // leave a grown heap behind.
 
 import { bodyOf, responsesBodyOf, SIZES, type Size } from "./clients/bodies.ts";
-import type { Rig, Server } from "./harness/rig.ts";
+import type { Rig } from "./harness/rig.ts";
+import type { Server } from "./harness/server.ts";
 import { median } from "./harness/statistics.ts";
-import { show, showRatio, type Table } from "./harness/table.ts";
+import { showRange, showRatio, type Table } from "./harness/table.ts";
 
 /** How many rounds, and how long each is. */
 export interface RequestsPlan {
@@ -29,7 +30,7 @@ export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Tab
   const cases: readonly Case[] = [
     newCase(rig.direct, "small"),
     ...SIZES.flatMap((size) =>
-      [rig.proxy, rig.withoutLedger, rig.gateway, rig.responses].map((server) => newCase(server, size)),
+      [rig.proxy, rig.withoutLedger, rig.gateway, rig.responses, ...rig.others].map((server) => newCase(server, size)),
     ),
   ];
   for (const size of SIZES) {
@@ -49,8 +50,11 @@ export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Tab
       };
       const ratio = one.server !== rig.direct && one.server !== rig.proxy ? against(rig.proxy) : "";
       const ofChat = one.server === rig.responses ? against(rig.gateway) : "";
-      return [one.server.name, one.size, show(median(one.perSecond)), show(median(one.cpuUs)), ratio, ofChat];
+      return [one.server.name, one.size, showRange(one.perSecond), showRange(one.cpuUs), ratio, ofChat];
     }),
+    notes: [
+      `Median (lowest-highest) of ${plan.rounds} rounds, after ${plan.warmUpMs / 1000} s of warm-up for each row.`,
+    ],
   };
 }
 

@@ -4,7 +4,7 @@
 import { startPostgres } from "../test/support/stores/postgres-server.ts";
 import { bodyOf } from "./clients/bodies.ts";
 import type { LoadWork } from "./clients/load.ts";
-import { openPostgresCpu } from "./harness/postgres-cpu.ts";
+import { openPostgresCpu } from "./harness/process-cpu.ts";
 import { type Child, openProcesses, type Processes } from "./harness/processes.ts";
 import { ADMIN_TOKEN } from "./harness/settings.ts";
 import { median } from "./harness/statistics.ts";

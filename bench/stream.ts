@@ -2,9 +2,10 @@
 
 import { bodyOf } from "./clients/bodies.ts";
 import type { Resources } from "./harness/child.ts";
-import { type Rig, type Server, startRig } from "./harness/rig.ts";
+import type { Rig } from "./harness/rig.ts";
+import type { Server } from "./harness/server.ts";
 import { median, percentile } from "./harness/statistics.ts";
-import { show, type Table } from "./harness/table.ts";
+import { show, showRange, type Table } from "./harness/table.ts";
 
 /** How many rounds, of how many chunks. */
 export interface StreamPlan {
@@ -15,6 +16,9 @@ export interface StreamPlan {
   readonly openStreams: number | null;
 }
 
+/** A few streams, where every chunk wakes the process, and many, where chunks share a wake-up. */
+const STREAMS = [10, 200];
+/** Of the warm-up. */
 const CONNECTIONS = 32;
 const EVERY_MS = 10;
 const WARM_UP_PACE = { chunks: 10, everyMs: 1 };
@@ -25,103 +29,148 @@ const OPEN_CHUNKS = 1_000;
 /** The samples of one server. */
 interface Measured {
   readonly server: Server;
+  /** The median of each round. */
   readonly firstTokenUs: number[];
-  readonly chunkUs: number[];
+  readonly chunkUs: (readonly number[])[];
   readonly cpuUs: number[];
 }
 
 export async function measureStream(rig: Rig, plan: StreamPlan): Promise<readonly Table[]> {
-  const pace = await measurePace(rig, plan);
-  if (plan.openStreams === null) return [pace];
+  await rig.provider.ask("pace", WARM_UP_PACE);
+  const servers: Server[] = [];
+  for (const server of serversOf(rig)) if (await warmsUp(rig, server, plan)) servers.push(server);
+  const paces: Table[] = [];
+  for (const count of STREAMS) paces.push(await measurePace(rig, { servers, streams: count }, plan));
+  if (plan.openStreams === null) return paces;
   // Servers that have worked hold free memory, which open streams would use without a trace.
-  const freshRig = await startRig();
+  const freshRig = await rig.again();
   try {
-    return [pace, await measureOpen(freshRig, plan.openStreams)];
+    const names = new Set(servers.map(({ name }) => name));
+    const opened = serversOf(freshRig).filter((server) => server !== freshRig.direct && names.has(server.name));
+    return [...paces, await measureOpen(freshRig, opened, plan.openStreams)];
   } finally {
     await freshRig.close();
   }
 }
 
+function serversOf({ direct, proxy, gateway, others }: Rig): readonly Server[] {
+  return [direct, proxy, gateway, ...others];
+}
+
+/** False for a peer that does not stream what it is sent. */
+async function warmsUp(rig: Rig, server: Server, { warmUpRounds }: StreamPlan): Promise<boolean> {
+  try {
+    for (let round = 0; round < warmUpRounds; round++) await readRound(rig, server, CONNECTIONS);
+    return true;
+  } catch (error) {
+    if (rig.others.every((other) => other !== server)) throw error;
+    console.log(`${server.name}: no streams, ${(error as Error).message}\n`);
+    return false;
+  }
+}
+
 /** Servers take turns in rounds, so that a busy moment of the machine affects all of them. */
-async function measurePace(rig: Rig, { warmUpRounds, rounds, chunks }: StreamPlan): Promise<Table> {
-  const all: readonly Measured[] = [rig.direct, rig.proxy, rig.gateway].map((server) => ({
+async function measurePace(
+  rig: Rig,
+  { servers, streams }: { readonly servers: readonly Server[]; readonly streams: number },
+  { warmUpRounds, rounds, chunks }: StreamPlan,
+): Promise<Table> {
+  const all: readonly Measured[] = servers.map((server) => ({
     server,
     firstTokenUs: [],
     chunkUs: [],
     cpuUs: [],
   }));
-  await rig.provider.ask("pace", WARM_UP_PACE);
-  for (const { server } of all) for (let round = 0; round < warmUpRounds; round++) await readRound(rig, server);
   await rig.provider.ask("pace", { chunks, everyMs: EVERY_MS });
   for (let round = 0; round < rounds; round++) {
     for (const one of all) {
-      const { firstTokenUs, chunkUs, cpuUs } = await readRound(rig, one.server);
-      one.firstTokenUs.push(...firstTokenUs);
-      one.chunkUs.push(...chunkUs);
-      one.cpuUs.push(cpuUs / (chunks * CONNECTIONS));
+      const { firstTokenUs, chunkUs, cpuUs } = await readRound(rig, one.server, streams);
+      one.firstTokenUs.push(median(firstTokenUs));
+      one.chunkUs.push(chunkUs);
+      one.cpuUs.push(cpuUs / (chunks * streams));
     }
   }
-  const direct = all[0] as Measured;
+  const { firstTokenUs: directUs } = all[0] as Measured;
   return {
-    title: `stream: ${CONNECTIONS} at a time, ${chunks} chunks each, one every ${EVERY_MS} ms, times in µs`,
-    columns: ["", "first token p50", "added", "chunk p50", "added", "chunk p99", "CPU/chunk"],
+    title: `stream: ${streams} at a time, ${chunks} chunks each, one every ${EVERY_MS} ms, times in µs`,
+    columns: ["", "first token p50", "added", "chunk p50", "chunk p99", "CPU/chunk"],
     rows: all.map(({ server, firstTokenUs, chunkUs, cpuUs }) => {
-      const first = median(firstTokenUs);
-      const chunk = median(chunkUs);
-      const added = [first - median(direct.firstTokenUs), chunk - median(direct.chunkUs)].map((value) =>
-        server === rig.direct ? "" : show(value),
-      );
-      const [addedFirst = "", addedChunk = ""] = added;
+      const added = firstTokenUs.map((us) => us - median(directUs));
+      const [half, most] = [0.5, 0.99].map((share) => show(percentile(chunkUs.flat(), share))) as [string, string];
       return [
         server.name,
-        show(first),
-        addedFirst,
-        show(chunk),
-        addedChunk,
-        show(percentile(chunkUs, 0.99)),
-        show(median(cpuUs)),
+        show(median(firstTokenUs)),
+        server === rig.direct ? "" : showRange(added),
+        half,
+        most,
+        showRange(cpuUs),
       ];
     }),
-    notes: ["A chunk is timed from the provider's write to the client's read. CPU is that of the named server."],
+    notes: [
+      "A chunk is timed from the provider's write to the client's read. CPU is that of the named server, opening included.",
+      `Median (lowest-highest) of ${rounds} rounds, after ${warmUpRounds} rounds of ${CONNECTIONS} short streams.`,
+    ],
   };
 }
 
 /** All streams of one round, and the CPU time the server used for them. */
-async function readRound({ load }: Rig, server: Server) {
+async function readRound({ load }: Rig, server: Server, connections: number) {
   const before = await server.process.ask("resources", null);
-  const input = { target: server.target, body: bodyOf("small", true), connections: CONNECTIONS };
+  const input = { target: server.target, body: bodyOf("small", true), connections };
   const times = await load.ask("readStreams", input);
   const after = await server.process.ask("resources", null);
   return { ...times, cpuUs: after.cpuUs - before.cpuUs };
 }
 
 /** The memory per stream is a difference, so each server is warmed up first. */
-async function measureOpen(rig: Rig, openStreams: number): Promise<Table> {
+async function measureOpen(rig: Rig, servers: readonly Server[], openStreams: number): Promise<Table> {
   await rig.provider.ask("pace", { chunks: OPEN_CHUNKS, everyMs: OPEN_EVERY_MS });
   const rows: string[][] = [];
-  for (const server of [rig.proxy, rig.gateway]) {
+  for (const server of servers) {
     // The first streams load code and grow the heap once; they are not what a further stream costs.
     await openAndClose(rig, server, Math.ceil(openStreams / 5));
     const before = await memoryOf(server);
-    const open = await openAndClose(rig, server, openStreams);
+    const opened = [await openAndClose(rig, server, openStreams), await openAndClose(rig, server, openStreams)];
     const mb = (bytes: number) => show(bytes / 1024 ** 2);
+    const open = (opened[0] as Opened).memory;
     const perStream = (open.liveBytes - before.liveBytes) / 1024 / openStreams;
-    rows.push([server.name, show(perStream), mb(before.rssBytes), mb(open.rssBytes)]);
+    rows.push([
+      server.name,
+      showRange(opened.map(({ seconds }) => seconds)),
+      showRange(opened.map(({ cpuUs }) => cpuUs / openStreams / 1000)),
+      show(perStream),
+      mb(before.rssBytes),
+      mb(open.rssBytes),
+    ]);
   }
   return {
-    title: `stream: memory with ${openStreams} open streams`,
-    columns: ["", "live KB/stream", "RSS before MB", "RSS open MB"],
+    title: `stream: ${openStreams} opened at once`,
+    columns: ["", "all open after s", "CPU ms/stream", "live KiB/stream", "RSS before MiB", "RSS open MiB"],
     rows,
-    notes: ["Live: objects and buffers in use after a collection. RSS also holds what the process keeps in reserve."],
+    notes: [
+      `Opened twice, in fresh servers that had opened ${Math.ceil(openStreams / 5)} before.`,
+      "Live: objects and buffers in use after a collection. RSS also holds what the process keeps in reserve.",
+      "Of servers started by a command, only RSS is known, and it counts as live.",
+    ],
   };
 }
 
-/** The memory in use while the streams are open. */
-async function openAndClose({ load }: Rig, server: Server, count: number): Promise<Resources> {
+interface Opened {
+  readonly seconds: number;
+  readonly cpuUs: number;
+  /** While the streams are open. */
+  readonly memory: Resources;
+}
+
+async function openAndClose({ load }: Rig, server: Server, count: number): Promise<Opened> {
+  const before = await server.process.ask("resources", null);
+  const startedAt = performance.now();
   await load.ask("openStreams", { target: server.target, body: bodyOf("small", true), connections: count });
-  const resources = await memoryOf(server);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { cpuUs } = await server.process.ask("resources", null);
+  const memory = await memoryOf(server);
   await load.ask("closeStreams", null);
-  return resources;
+  return { seconds, cpuUs: cpuUs - before.cpuUs, memory };
 }
 
 /** After a collection, so that only live memory counts. */

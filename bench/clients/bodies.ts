@@ -1,7 +1,8 @@
-// Request bodies in three sizes: a short question, a page of text, and a late turn of a coding agent (a long system
-// prompt, twenty tools, a history of calls and results). They are the same bytes every time.
+// Request bodies in four sizes: a short question, a page of text, and two late turns of a coding agent (a long system
+// prompt, twenty tools, a history of calls and results). Texts are in several languages, because a single character
+// outside of ASCII makes a body dearer to read. They are the same bytes every time.
 
-export const SIZES = ["small", "4 KB", "100 KB"] as const;
+export const SIZES = ["small", "4 KB", "100 KB", "1 MB"] as const;
 
 export type Size = (typeof SIZES)[number];
 
@@ -48,16 +49,21 @@ const CONTENTS: Readonly<Record<Size, () => object>> = {
   "4 KB": () => ({
     messages: [
       { role: "system", content: "You are a careful editor. Answer in plain English." },
-      { role: "user", content: `Summarise the following report in five sentences.\n\n${prose(3_800)}` },
+      { role: "user", content: `Summarise the following report in five sentences.\n\n${prose(3_300)}` },
     ],
     max_tokens: 400,
   }),
-  "100 KB": () => ({
-    messages: [{ role: "system", content: prose(24_000) }, ...agentTurns(18), LAST_TURN],
+  "100 KB": () => agentBody(18),
+  "1 MB": () => agentBody(280),
+};
+
+function agentBody(turns: number): object {
+  return {
+    messages: [{ role: "system", content: prose(22_000) }, ...agentTurns(turns), LAST_TURN],
     tools: Array.from({ length: 20 }, (_, index) => tool(index)),
     temperature: 0.2,
-  }),
-};
+  };
+}
 
 /** A request for real work, so that routing has something to judge. */
 const LAST_TURN = {
@@ -93,23 +99,28 @@ const SENTENCES = [
   'Two members asked why the cost of "storage" had grown faster than its use.',
   "It was agreed that every team names one person who answers for its budget.",
   "The draft will be sent round before the end of the month, with the changes marked.",
+  "Über die Kosten für Größe und Qualität wird nächste Woche noch einmal gesprochen.",
+  "L’équipe a déjà résumé les dépenses de l’été, et rien n’a été oublié.",
+  "Решение примут после проверки.",
+  "会議の議事録は明日までに共有します。",
 ];
 
 const LINES = [
   "export function readEntry(cache: Map<string, Entry>, key: string): Entry | null {",
   "  const entry = cache.get(key);",
   '  if (entry === undefined || entry.state === "stale") return null;',
+  "  // Größe und Alter prüft der Aufrufer.",
   "  return { ...entry, reads: entry.reads + 1 };",
   "}",
   "",
 ];
 
-/** English text of exactly this length. */
+/** Natural text of so many characters, mostly English. */
 function prose(length: number): string {
   return repeated(SENTENCES, " ", length);
 }
 
-/** Source text of exactly this length. */
+/** Source text of so many characters. */
 function code(length: number): string {
   return repeated(LINES, "\n", length);
 }

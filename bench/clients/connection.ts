@@ -10,6 +10,8 @@ export interface Target {
   readonly key: string | null;
   /** Chat-completions when left out. */
   readonly path?: string;
+  /** Headers that only this server needs. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What the generator reads of a response. */
@@ -24,7 +26,7 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 const LAST_CHUNK = "\r\n0\r\n\r\n";
 
 /** The bytes of a whole request, made once and sent many times. */
-export function prepareRequest({ key, path = "/v1/chat/completions" }: Target, body: object): Buffer {
+export function prepareRequest({ key, path = "/v1/chat/completions", headers = {} }: Target, body: object): Buffer {
   const bytes = Buffer.from(JSON.stringify(body));
   const isStream = "stream" in body;
   const head = [
@@ -33,6 +35,7 @@ export function prepareRequest({ key, path = "/v1/chat/completions" }: Target, b
     "content-type: application/json",
     `accept: ${isStream ? "text/event-stream" : "application/json"}`,
     ...(key === null ? [] : [`authorization: Bearer ${key}`]),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${bytes.length}`,
   ];
   return Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), bytes]);

@@ -43,8 +43,6 @@ export type LoadWork = {
   closeStreams(input: null): void;
 };
 
-/** Connections are opened in groups, so that opening them does not become a load of its own. */
-const CONNECT_AT_ONCE = 100;
 /** Enough that one is nearly always free. */
 const RATE_CONNECTIONS = 64;
 /** A run that hangs ends with an error. */
@@ -170,14 +168,10 @@ async function readStreams({ target, body, connections }: Streams): Promise<Stre
   return { firstTokenUs, chunkUs };
 }
 
+/** All at once. */
 async function openStreams({ target, body, connections }: Streams): Promise<readonly Connection[]> {
   const request = prepareRequest(target, body);
-  const opened: Connection[] = [];
-  while (opened.length < connections) {
-    const count = Math.min(CONNECT_AT_ONCE, connections - opened.length);
-    opened.push(...(await inTime(Promise.all(Array.from({ length: count }, () => openStream(target, request))))));
-  }
-  return opened;
+  return inTime(Promise.all(Array.from({ length: connections }, () => openStream(target, request))));
 }
 
 /** Resolves with the first token of the stream. */

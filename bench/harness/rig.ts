@@ -1,19 +1,13 @@
 // The rig that several benchmarks measure: a provider, a bare proxy and the gateway in front of it, and the load generator.
 // Each runs in a process of its own on a free loopback port.
 
-import type { Target } from "../clients/connection.ts";
 import type { LoadWork } from "../clients/load.ts";
 import type { GatewayReady, GatewayWork } from "../servers/gateway.ts";
 import type { ProviderWork } from "../servers/provider.ts";
 import type { ServerWork } from "./child.ts";
+import { NO_OTHERS, type OtherServer, type OthersWanted, startOthers } from "./others.ts";
 import { type Child, openProcesses } from "./processes.ts";
-
-/** A server under test. The name is its row in the tables. */
-export interface Server<W extends ServerWork = ServerWork> {
-  readonly name: "direct" | "bare proxy" | "gateway" | "without books" | "gateway, Responses";
-  readonly target: Target;
-  readonly process: Child<W>;
-}
+import type { Server } from "./server.ts";
 
 export interface Rig {
   readonly load: Child<LoadWork>;
@@ -25,15 +19,24 @@ export interface Rig {
   readonly responses: Server<GatewayWork>;
   /** The gateway without ledger and request log. */
   readonly withoutLedger: Server<GatewayWork>;
+  /** Gateways with several workers, and peers: those of them that were asked for and are there. */
+  readonly others: readonly OtherServer[];
+  /** A fresh rig with the same servers. */
+  again(): Promise<Rig>;
   close(): Promise<void>;
 }
 
 /** Everything is stopped again when one of them cannot start. */
-export async function startRig(): Promise<Rig> {
+export async function startRig(wanted: OthersWanted = NO_OTHERS): Promise<Rig> {
   const processes = openProcesses();
+  const others: OtherServer[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all([...others.map(({ stop }) => stop()), processes.close()]);
+  };
   try {
     const provider = await processes.start<ProviderWork>("servers/provider");
     const providerPort = provider.ready as number;
+    await startOthers(wanted, { providerPort, newFolder: processes.folder, others });
     const [load, proxy, gateway, withoutLedger] = await Promise.all([
       processes.start<LoadWork>("clients/load"),
       processes.start<ServerWork>("servers/proxy", { providerPort }),
@@ -56,10 +59,12 @@ export async function startRig(): Promise<Rig> {
         process: gateway,
       },
       withoutLedger: { name: "without books", target: withoutLedger.ready as GatewayReady, process: withoutLedger },
-      close: processes.close,
+      others,
+      again: () => startRig(wanted),
+      close,
     };
   } catch (error) {
-    await processes.close();
+    await close();
     throw error;
   }
 }

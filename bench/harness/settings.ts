@@ -11,17 +11,29 @@ export const ADMIN_TOKEN = "bench-admin";
 /** Every provider in the built-in chains that speaks chat-completions. */
 const PROVIDERS = ["openai", "google", "deepseek", "mistral", "groq", "zai", "openrouter"];
 
-/** Writes a configuration file into `folder` and loads it. */
-export function benchSettings(folder: string, providerPort: number, database?: string): Settings {
+/** What goes into the `server` section beside what all have. */
+interface ServerOptions {
+  readonly port: number;
+  readonly workers?: number;
+}
+
+/** Writes a configuration file into `folder`. */
+export function writeBenchConfig(folder: string, providerPort: number, options: ServerOptions): void {
+  const server = { host: "127.0.0.1", drainSeconds: 0, adminToken: ADMIN_TOKEN, ...options };
   const baseUrl = `http://127.0.0.1:${providerPort}/v1`;
   const yaml = [
-    `server: { host: 127.0.0.1, port: 0, drainSeconds: 0, adminToken: ${ADMIN_TOKEN} }`,
+    `server: ${JSON.stringify(server)}`,
     "limits: { requestsPerMinute: 1000000 }",
     "logging: { level: info }",
     "providers:",
     ...PROVIDERS.map((id) => `  ${id}: { kind: openai, apiKey: bench, baseUrl: "${baseUrl}" }`),
   ].join("\n");
   writeFileSync(join(folder, "switchyard.yaml"), yaml);
+}
+
+/** Writes a configuration file into `folder` and loads it. */
+export function benchSettings(folder: string, providerPort: number, database?: string): Settings {
+  writeBenchConfig(folder, providerPort, { port: 0 });
   const loaded = load({ flags: {}, env: database === undefined ? {} : { DATABASE_URL: database }, cwd: folder });
   if (!loaded.ok) throw new Error(loaded.problems.map(({ place, message }) => `${place}: ${message}`).join("\n"));
   return loaded.settings;

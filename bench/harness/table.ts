@@ -1,5 +1,7 @@
 // Result tables as text: a title, columns of equal width, words to the left and numbers to the right.
 
+import { median } from "./statistics.ts";
+
 /** The first column holds words, all others numbers. */
 export interface Table {
   readonly title: string;
@@ -28,6 +30,12 @@ export function show(value: number): string {
   const size = Math.abs(value);
   if (size >= 100) return value.toFixed(0);
   return value.toFixed(size >= 10 ? 1 : 2);
+}
+
+/** The median of some rounds, with the lowest and the highest of them. */
+export function showRange(samples: readonly number[]): string {
+  const middle = show(median(samples));
+  return samples.length < 2 ? middle : `${middle} (${show(Math.min(...samples))}-${show(Math.max(...samples))})`;
 }
 
 /** How many times the reference; a dash where that is not defined. */

@@ -11,13 +11,21 @@ import { benchSettings } from "../../../bench/harness/settings.ts";
 const folder = mkdtempSync(join(tmpdir(), "switchyard-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("the bodies have about the sizes their names say", () => {
-  const [small = 0, page = 0, agent = 0] = SIZES.map((size) => JSON.stringify(bodyOf(size)).length);
+test("the bodies have about the sizes their names say, and a few characters outside of ASCII", () => {
+  const bodies = SIZES.map((size) => Buffer.from(JSON.stringify(bodyOf(size))));
+  const [small = 0, page = 0, agent = 0, long = 0] = bodies.map(({ length }) => length);
+  const share = bodies.map((bytes) => bytes.filter((byte) => byte >= 0x80).length / bytes.length);
+  expect(
+    share.slice(1).every((one) => one > 0.005 && one < 0.3),
+    String(share),
+  ).toBe(true);
   expect(small).toBeLessThan(200);
   expect(page).toBeGreaterThan(3_500);
   expect(page).toBeLessThan(4_600);
   expect(agent).toBeGreaterThan(90_000);
   expect(agent).toBeLessThan(110_000);
+  expect(long).toBeGreaterThan(900_000);
+  expect(long).toBeLessThan(1_100_000);
 });
 
 test("classify gives a row of positive times for every size", () => {

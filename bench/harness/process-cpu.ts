@@ -1,4 +1,4 @@
-// CPU time of a PostgreSQL server on this machine, all its processes together. It is read from /proc, so Linux only.
+// CPU time of a server on this machine, all its processes together. It is read from /proc, so Linux only.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import pg from "pg";
 /** The unit of `/proc` (USER_HZ): 100 on every platform that Node supports. */
 const TICKS_PER_SECOND = 100;
 
-/** A function that reads the CPU time so far; null where it cannot be known, such as for a server elsewhere. */
+/** Of a PostgreSQL server: a function that reads the CPU time so far; null where it cannot be known, such as for a server elsewhere. */
 export async function openPostgresCpu(url: string): Promise<(() => number) | null> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -15,7 +15,7 @@ export async function openPostgresCpu(url: string): Promise<(() => number) | nul
     const { rows } = await client.query<{ data_directory: string }>("SHOW data_directory");
     const server = readFileSync(join(rows[0]?.data_directory ?? "", "postmaster.pid"), "utf8").split("\n", 1)[0] ?? "";
     readStat(server);
-    return () => usedUs(server);
+    return () => processCpuUs(server);
   } catch {
     return null;
   } finally {
@@ -24,7 +24,20 @@ export async function openPostgresCpu(url: string): Promise<(() => number) | nul
 }
 
 /** The server and its children. What ended children used is counted in the server's own entry. */
-function usedUs(server: string): number {
+export function processCpuUs(server: string): number {
+  const ticks = familyOf(server).reduce(
+    (sum, { pid, used, ofEnded }) => sum + used + (pid === server ? ofEnded : 0),
+    0,
+  );
+  return (ticks * 1_000_000) / TICKS_PER_SECOND;
+}
+
+/** The ids of a process and its children. */
+export function processFamily(server: string): readonly string[] {
+  return familyOf(server).map(({ pid }) => pid);
+}
+
+function familyOf(server: string) {
   const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const stats = processes.flatMap((pid) => {
     try {
@@ -34,9 +47,7 @@ function usedUs(server: string): number {
       return [];
     }
   });
-  const own = stats.filter(({ pid, parent }) => pid === server || parent === server);
-  const ticks = own.reduce((sum, { pid, used, ofEnded }) => sum + used + (pid === server ? ofEnded : 0), 0);
-  return (ticks * 1_000_000) / TICKS_PER_SECOND;
+  return stats.filter(({ pid, parent }) => pid === server || parent === server);
 }
 
 /** Throws when the process has ended. */

@@ -1,0 +1,100 @@
+// A server that is started by its command, such as a gateway with several workers or a peer. Its CPU time and memory, all
+// its processes together, are read from /proc, so Linux only.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Resources, ServerWork } from "./child.ts";
+import { processCpuUs, processFamily } from "./process-cpu.ts";
+import type { Child } from "./processes.ts";
+
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly port: number;
+}
+
+export interface Commanded {
+  readonly process: Child<ServerWork>;
+  stop(): Promise<void>;
+}
+
+/** Python takes long to begin. */
+const START_MS_MAX = 90_000;
+const PAGE_BYTES = 4096;
+
+/** Resolves when the server answers on its port, whatever it says. */
+export async function startCommand({ file, args, cwd, port }: Command): Promise<Commanded> {
+  const child = spawn(file, args, {
+    cwd,
+    detached: true,
+    stdio: "ignore",
+    env: { ...process.env, NODE_ENV: "production" },
+  });
+  const kill = (): void => killGroup(child);
+  process.on("exit", kill);
+  const stop = async (): Promise<void> => {
+    process.off("exit", kill);
+    kill();
+  };
+  try {
+    await untilAnswered(child, port);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const pid = String(child.pid);
+  // The only question that such a server can answer.
+  const ask = async (name: string): Promise<Resources | undefined> =>
+    name === "resources" ? resourcesOf(pid) : undefined;
+  return { process: { ready: null, ask: ask as Child<ServerWork>["ask"] }, stop };
+}
+
+/** A port that is free now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function untilAnswered(child: ChildProcess, port: number): Promise<void> {
+  let failure: string | null = null;
+  child.once("error", ({ message }) => {
+    failure = message;
+  });
+  child.once("exit", (code) => {
+    failure = `it ended with ${code}`;
+  });
+  for (const endsAt = Date.now() + START_MS_MAX; Date.now() < endsAt; await wait(100)) {
+    if (failure !== null) throw new Error(failure);
+    const isUp = await fetch(`http://127.0.0.1:${port}/`).then(
+      (response) => response.text().then(() => true),
+      () => false,
+    );
+    if (isUp) return;
+  }
+  throw new Error("it did not start in time");
+}
+
+/** With all processes that it has started. */
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has ended already.
+  }
+}
+
+function resourcesOf(pid: string): Resources {
+  const pages = processFamily(pid).map((one) => Number(readFileSync(`/proc/${one}/statm`, "utf8").split(" ")[1]));
+  const rssBytes = pages.reduce((sum, each) => sum + each, 0) * PAGE_BYTES;
+  // What is live inside another process cannot be told.
+  return { cpuUs: processCpuUs(pid), rssBytes, liveBytes: rssBytes };
+}

@@ -1,0 +1,12 @@
+// A server under test, in a process of its own or several.
+
+import type { Target } from "../clients/connection.ts";
+import type { ServerWork } from "./child.ts";
+import type { Child } from "./processes.ts";
+
+export interface Server<W extends ServerWork = ServerWork> {
+  /** Its row in the tables. */
+  readonly name: string;
+  readonly target: Target;
+  readonly process: Child<W>;
+}
