@@ -240,7 +240,7 @@ interface Kind {
   readonly name: string;
 }
 
-export function watch({ scope, name }: Kind, rules: BreakerRules, pulse: Pulse): Watched {
+function watch({ scope, name }: Kind, rules: BreakerRules, pulse: Pulse): Watched {
   return { scope, name, breaker: new Breaker(rules, pulse), lastError: null, lastErrorAtMs: null };
 }
 

@@ -4,7 +4,7 @@
 import type { HostSpeed, HostSpeeds } from "../core/decision.ts";
 
 /** One answer. */
-export interface ObservedAnswer {
+interface ObservedAnswer {
   /** Until the first content of a stream; null for a response that came whole. */
   readonly firstMs: number | null;
   readonly outputTokens: number;

@@ -34,14 +34,26 @@ const PAGES_MAX = 20;
 /** Refused for another reason than that there is no such address. */
 const TELLING_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 408, 429]);
 
+/** With several keys, each one is tried. The problem names the first that is refused, and another one's list counts. */
 export async function listModels(provider: Provider, services: ListServices): Promise<Listing> {
+  const { apiKeys = [] } = provider;
+  if (apiKeys.length === 0) return listWith(provider, services);
+  const listings = await Promise.all(apiKeys.map(({ id }) => listWith(provider, services, id)));
+  const failed = listings.findIndex(({ problem }) => problem !== null);
+  const good = listings.find(({ problem }) => problem === null) ?? (listings[0] as Listing);
+  if (failed < 0) return good;
+  const { problem, fix } = listings[failed] as Listing;
+  return { ...good, problem: `${provider.id}, key ${apiKeys[failed]?.id}: ${problem}`, fix };
+}
+
+async function listWith(provider: Provider, services: ListServices, keyId?: string): Promise<Listing> {
   const signal = AbortSignal.timeout(services.patienceMs ?? PATIENCE_MS);
-  const first = await readPage(provider, services, { signal });
+  const first = await readPage(provider, services, { signal, keyId });
   if (first.next === null || first.listing.models === null) return first.listing;
   const models = [...first.listing.models];
   let next: string | null = first.next;
   for (let pages = 1; next !== null && pages < PAGES_MAX; pages += 1) {
-    const page = await readPage(provider, services, { signal, page: next });
+    const page = await readPage(provider, services, { signal, keyId, page: next });
     if (page.listing.problem !== null) return page.listing;
     models.push(...(page.listing.models ?? []));
     next = page.next;
@@ -55,16 +67,23 @@ interface ListPage {
   readonly next: string | null;
 }
 
+interface PageRequest {
+  readonly signal: AbortSignal;
+  /** One of several keys. */
+  readonly keyId: string | undefined;
+  readonly page?: string;
+}
+
 async function readPage(
   provider: Provider,
   { registry, now, patienceMs = PATIENCE_MS }: ListServices,
-  { signal, page }: { readonly signal: AbortSignal; readonly page?: string },
+  { signal, keyId, page }: PageRequest,
 ): Promise<ListPage> {
   const { transport, format, redact } = registry.connection(provider.id);
   const hasQuery = new URL(provider.baseUrl).search !== "";
   const { path, headers } = format.listing.request({ hasQuery, ...(page === undefined ? {} : { page }) });
   const sentAtMs = now();
-  const request = { method: "GET", path, headers, body: NO_BODY, isStream: false, signal } as const;
+  const request = { method: "GET", path, headers, body: NO_BODY, isStream: false, signal, keyId } as const;
   const reply = await transport.send(request);
   const receivedAtMs = now();
   const clock = reply.ok ? readClock(reply.headers, { sentAtMs, receivedAtMs }) : null;

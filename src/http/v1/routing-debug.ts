@@ -117,7 +117,7 @@ export function writeDecision(decision: Decision): JsonObject {
 }
 
 /** Which hosts are tried of the models that have a choice; absent when none has. */
-export function writeHosts({ hosts, model }: Decision): JsonObject {
+function writeHosts({ hosts, model }: Decision): JsonObject {
   return hosts === undefined ? {} : { ...(hosts[model] === undefined ? {} : { host: hosts[model]?.[0] }), hosts };
 }
 

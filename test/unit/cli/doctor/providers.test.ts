@@ -42,6 +42,20 @@ describe("a provider's list", () => {
     });
   });
 
+  test("is asked for with each key, and a refused one is named by its id", async () => {
+    const provider = await startListProvider((request, response) =>
+      request.headers.authorization === "Bearer sk-bad-secret"
+        ? answers(401, { error: { message: "no" } })(request, response)
+        : lists("alpha")(request, response),
+    );
+    const yaml = labYaml(`${provider.url}/v1`).replace("apiKey: lab-secret", "apiKeys: [sk-good-secret, sk-bad-secret]");
+    const [listing] = await listProviders(catalogOf(yaml));
+    expect(provider.asked.map(({ key }) => key).sort()).toEqual(["Bearer sk-bad-secret", "Bearer sk-good-secret"]);
+    const { state, what } = listingCheck(listing!);
+    expect([state, what]).toEqual(["fail", expect.stringMatching(/^lab, key [0-9a-f]{8}: lab refuses the key \(401\)/)]);
+    expect(listing?.models?.map(({ id }) => id)).toEqual(["alpha"]);
+  });
+
   test("of an Azure resource proves the key, and says nothing of deployments", async () => {
     const provider = await startListProvider(lists("gpt-4o-2024-08-06"));
     const [listing] = await listProviders(catalogOf(labYaml(provider.url).replace("kind: openai", "kind: azure")));
