@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { createLedger, type Ledger } from "../../src/billing/ledger.ts";
 import { createOutbox } from "../../src/billing/outbox.ts";
+import { post } from "../../src/billing/post.ts";
 import { verifyLedger } from "../../src/billing/verify.ts";
 import type { Db } from "../../src/core/db.ts";
 import { openDb } from "../../src/store/db.ts";
@@ -204,5 +205,24 @@ await describeStores("leases", ({ url, isShared }) => {
     expect(await settleOn(dead.ledger, "second", 7)).toMatchObject({ state: "settled", paid: 7n, absorbed: 0n });
     expect(await settleOn(dead.ledger, "second", 7)).toMatchObject({ state: "already-resolved" });
     await dead.ledger.stop();
+  });
+
+  test("a process whose lease was ended for it does not pay from what it remembers of it", async () => {
+    await newAccount((await startProcess()).ledger, 10_000n);
+    names += 1;
+    const [owner, other] = [`paused-${names}`, `other-${names}`];
+    const [paused, awake] = [createLedgerStore(db, owner), createLedgerStore(db, other)];
+    const lease = { kind: "lease", accountId: account, atLeast: 1n, epoch: null } as const;
+    const end = { kind: "return", accountId: account, holds: [], isExpiry: false } as const;
+    await paused.commit([{ ...lease, owner }], post);
+    await awake.commit([{ ...lease, owner: other }], post);
+    await awake.commit([{ ...end, owner, isExpiry: true }], post);
+    // This reads the wallet as it is now, and nothing of leases.
+    await paused.commit([topUp(`second-${account}`, 1n, account)], post);
+    const reserved = { owner, keyId: "key", amount: 10n, isMetered: false, isFresh: true };
+    const late = settle(`${account}-late`, 10, { accountId: account, reserved });
+    expect(await paused.commit([late], post)).toMatchObject([{ state: "settled", paid: 10n, lease: { left: 0n } }]);
+    await awake.commit([{ ...end, owner: other }], post);
+    expect(await leased()).toBe(0n);
   });
 });

@@ -194,7 +194,10 @@ export class LedgerMemory {
   /** What was read and what became of it, once that is committed. */
   learn(state: LedgerState, { wallets, newHolds, resolvedHolds, keySpends, leases }: LedgerChanges): void {
     if (this.#wallets.size + this.#keySpends.size > REMEMBERED_MAX) this.forget();
-    if (state.wallets !== this.#wallets) copy(state.wallets, this.#wallets);
+    if (state.wallets !== this.#wallets) {
+      for (const wallet of state.wallets.values()) this.#forgetEnded(wallet);
+      copy(state.wallets, this.#wallets);
+    }
     if (state.keySpends !== this.#keySpends) copy(state.keySpends, this.#keySpends);
     if (state.leases !== this.#leases) copy(state.leases, this.#leases);
     for (const wallet of wallets) this.#wallets.set(wallet.accountId, wallet);
@@ -215,6 +218,13 @@ export class LedgerMemory {
   readFirst(): void {
     this.forget();
     this.#readsLeft = this.#readsAfterConflict;
+  }
+
+  /** Another process that ends leases begins an epoch. What was read may say nothing of them, so they are read again. */
+  #forgetEnded({ accountId, epoch }: Wallet): void {
+    const known = this.#wallets.get(accountId);
+    if (known === undefined || known.epoch === epoch) return;
+    for (const [name, lease] of this.#leases) if (lease.accountId === accountId) this.#leases.delete(name);
   }
 
   #knows(op: LedgerOp): boolean {
