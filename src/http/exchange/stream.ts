@@ -91,6 +91,8 @@ class ResponseSink implements TextSink {
   }
 
   write(text: string): Promise<void> | null {
+    // A chunk without bytes would be the end of the response.
+    if (text === "") return null;
     this.#writtenAtMs = performance.now();
     if (this.#put(text)) return null;
     this.#isFull = true;

@@ -73,6 +73,16 @@ test("sends every piece, with the headers of the reply", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test("writes chunks without ending the response at a piece that is empty", async () => {
+  async function* pieces(): AsyncGenerator<string> {
+    yield* ["one", "", "två", ""];
+  }
+  const { response, sent } = send(pieces());
+  response.chunkedEncoding = true;
+  await sent;
+  expect(response.written).toEqual(["one", "4\r\ntvå\r\n"]);
+});
+
 test("waits for a full socket, and sends it no pings meanwhile", async () => {
   const { response, sent } = send(words(2));
   response.writableNeedDrain = true;
