@@ -7,7 +7,14 @@ import type { Checked, Configuration, Lock } from "../config/settings.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { Provider } from "../core/model.ts";
-import { type ConfigVersion, type JsonMap, NO_OVERLAY, type Overlay, type VersionStore } from "../core/overlay.ts";
+import {
+  type ConfigVersion,
+  isJsonMap,
+  type JsonMap,
+  NO_OVERLAY,
+  type Overlay,
+  type VersionStore,
+} from "../core/overlay.ts";
 import { type Change, changesBetween } from "./changes.ts";
 import { entryAt, patched, withEntry } from "./document.ts";
 import { stampPrices } from "./prices.ts";
@@ -138,7 +145,7 @@ class VersionFollower implements Versions {
 
   async draft(change: Publication["change"], author: string): Promise<Usable> {
     const { document, checked } = await this.#prepare(this.#newest, { author, change });
-    refuseLocked(this.locks, changesBetween(this.#newest.document, document));
+    refuseLocked(this.locks, changesBetween(this.#newest.document, document), document);
     return checked;
   }
 
@@ -147,7 +154,7 @@ class VersionFollower implements Versions {
     const { document: previous } = this.#newest;
     const wanted = withEntry(previous, "providers", id, patched(entryAt(previous, "providers", id), fields));
     const sealed = await sealDocument(wanted, { previous, setBy: author, nowMs: now(), sealer });
-    refuseLocked(this.locks, changesBetween(previous, sealed));
+    refuseLocked(this.locks, changesBetween(previous, sealed), sealed);
     const checked = await this.#check(sealed);
     const opened = await openDocument(sealed, sealer);
     const catalog = checked.ok ? checked.catalog : null;
@@ -180,7 +187,7 @@ class VersionFollower implements Versions {
     const changes = changesBetween(previous.document, document);
     const { warnings } = checked;
     if (isDeepStrictEqual(document, previous.document)) return { version: previous, changes: [], warnings };
-    refuseLocked(this.locks, changes);
+    refuseLocked(this.locks, changes, document);
     const version = { number: previous.number + 1, author, atMs: now(), note, document };
     if (!(await store.insert(version))) return null;
     const words = changes.map((change) => change.words);
@@ -316,11 +323,20 @@ function refused(problems: Problems): GatewayError {
   return new GatewayError("unprocessable", lines.join("\n"), details);
 }
 
-function refuseLocked(locks: readonly Lock[], changes: readonly Change[]): void {
+function refuseLocked(locks: readonly Lock[], changes: readonly Change[], document: Overlay): void {
   for (const { path } of changes) {
-    const lock = locks.find((each) => path === each.path || path.startsWith(`${each.path}.`));
+    const isBroken = ({ path: locked }: Lock): boolean =>
+      `${path}.`.startsWith(`${locked}.`) || (locked.startsWith(`${path}.`) && isWritten(document, locked));
+    const lock = locks.find(isBroken);
     if (lock === undefined) continue;
     const message = `'${lock.path}' is set in ${lock.place}, so it cannot be changed here. Change it there.`;
     throw new GatewayError("conflict", message, { code: "locked", param: lock.path });
   }
+}
+
+/** Of an entry that was added, no field is named as changed. */
+function isWritten(document: Overlay, path: string): boolean {
+  const [section = "", id = "", field = ""] = path.split(".");
+  const entry = entryAt(document, section, id);
+  return isJsonMap(entry) && Object.hasOwn(entry, field);
 }
