@@ -18,13 +18,23 @@ interface PriceCheckContext {
 }
 
 const HOUR_MS = 3_600_000;
+/** A timer of 25 days or more fires at once. */
+const STEP_MS_MAX = 24 * HOUR_MS;
 const AUTHOR = "price check";
 
 /** Null where it is switched off, which is the default. */
 export function startPriceCheck(context: PriceCheckContext): { close(): void } | null {
   const { priceCheckHours } = context.settings.prices;
   if (priceCheckHours === 0) return null;
-  const timer = setInterval(() => void check(context), Math.max(1, priceCheckHours * HOUR_MS)).unref();
+  const everyMs = Math.max(1, priceCheckHours * HOUR_MS);
+  const stepMs = Math.min(everyMs, STEP_MS_MAX);
+  let leftMs = everyMs;
+  const timer = setInterval(() => {
+    leftMs -= stepMs;
+    if (leftMs > 0) return;
+    leftMs += everyMs;
+    void check(context);
+  }, stepMs).unref();
   return { close: () => clearInterval(timer) };
 }
 
