@@ -10,7 +10,8 @@
 
 const DATA = ["catalog", "config", "core"];
 const BELOW_SERVICES = [...DATA, "formats", "routing"];
-const BELOW_GATEWAY = [...BELOW_SERVICES, "accounts", "billing", "providers", "store", "telemetry", "versions"];
+const SERVICES = ["accounts", "billing", "providers", "store", "telemetry", "versions", "workers"];
+const BELOW_GATEWAY = [...BELOW_SERVICES, ...SERVICES];
 const BELOW_EDGE = [...BELOW_GATEWAY, "gateway"];
 const BELOW_WIRING = [...BELOW_EDGE, "http"];
 
@@ -42,7 +43,7 @@ export const LAYERS = [
   {
     name: "services",
     about: "do I/O, one kind each; they reach each other only through the ports in core",
-    folders: ["accounts", "billing", "providers", "store", "telemetry", "versions"].map((folder) => ({
+    folders: SERVICES.map((folder) => ({
       folder,
       mayImport: BELOW_SERVICES,
     })),

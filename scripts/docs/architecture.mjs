@@ -79,6 +79,7 @@ const FOLDERS = {
   "src/store/versions": "Versions of the run-time configuration.",
   "src/telemetry": "Log, metrics, traces and request records, written off the request path.",
   "src/versions": "The run-time configuration, with sealed secrets.",
+  "src/workers": "Worker processes: how many, their supervision, and messages between them and the primary process.",
   ui: "The dashboard: entry, router, API client and session.",
   "ui/charts": "Charts as SVG, each with a table.",
   "ui/kit": "Buttons, dialogs, fields and other building blocks.",

@@ -29,14 +29,16 @@ export interface DirectoryOptions {
   readonly profiles: ProfileStore;
   readonly log: Log;
   readonly pollMs?: number;
+  /** Told of each change made by this process, so that others can be. */
+  readonly onChanged?: () => void;
 }
 
 /** Revocations by other processes must be seen within five seconds. Behaviour 3. */
 const POLL_MS = 2_000;
 
 export function createDirectory(options: DirectoryOptions): Directory {
-  const { accounts, keys, profiles, log, pollMs = POLL_MS } = options;
-  const memory = createMemory();
+  const { accounts, keys, profiles, log, pollMs = POLL_MS, onChanged = () => undefined } = options;
+  const memory = createMemory(onChanged);
   let seenRevision: number | null = null;
   let isReachable = true;
   let timer: NodeJS.Timeout | null = null;
@@ -97,7 +99,11 @@ interface Memory {
   dropProfile(id: string): void;
 }
 
-function createMemory(): Memory {
+function createMemory(onChanged: () => void): Memory {
+  const noteChange = (): void => {
+    memory.changes += 1;
+    onChanged();
+  };
   const memory: Memory = {
     keysByHash: new Map(),
     keysById: new Map(),
@@ -105,16 +111,16 @@ function createMemory(): Memory {
     billingModes: new Map(),
     changes: 0,
     putKey: (key) => {
-      memory.changes += 1;
+      noteChange();
       memory.keysByHash.set(key.hash, key);
       memory.keysById.set(key.id, key);
     },
     putProfile: (profile) => {
-      memory.changes += 1;
+      noteChange();
       memory.profiles.set(profile.id, profile);
     },
     dropProfile: (id) => {
-      memory.changes += 1;
+      noteChange();
       memory.profiles.delete(id);
     },
   };

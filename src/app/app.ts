@@ -21,7 +21,7 @@ import { createOpenCalls } from "../gateway/open-calls.ts";
 import { createToolLoops } from "../gateway/tool-loops.ts";
 import type { Edge, OperatorContext } from "../http/context.ts";
 import { type CompletionRoute, createRequestFormats } from "../http/exchange/request-format.ts";
-import { createPressure } from "../http/overload/pressure.ts";
+import { createGauges, createPressure } from "../http/overload/pressure.ts";
 import { createServer } from "../http/server.ts";
 import { COMPLETION_ROUTES } from "../http/v1/completions.ts";
 import type { AuthRows } from "../providers/auth/schemes.ts";
@@ -29,11 +29,12 @@ import type { FramingRows } from "../providers/framing.ts";
 import { createSpeeds } from "../providers/speeds.ts";
 import { warmRouter } from "../routing/warm.ts";
 import { openDb } from "../store/db.ts";
-import { listenForChanges } from "../store/postgres/changes.ts";
+import type { ChangeListener } from "../store/postgres/changes.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import { createUsageWatch } from "../telemetry/usage-watch.ts";
 import { openConfiguration } from "./configuration.ts";
+import { hearFrom, hearOfChanges } from "./changes.ts";
 import { createDrain, type StopOptions } from "./drain.ts";
 import { openHealth } from "./health.ts";
 import { openLimits } from "./limits.ts";
@@ -43,8 +44,9 @@ import { openRecords } from "./records.ts";
 import { secretOf } from "./secret.ts";
 import type { SnapshotsContext } from "./snapshots.ts";
 import { openState } from "./state.ts";
-import { watchStorage } from "./storage.ts";
+import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
+import { openWorkerDbs, shareMetrics, shareOf, shareToolLoops, type WorkerDbs, type WorkerPlace } from "./worker.ts";
 
 /** A process that serves. */
 export interface App {
@@ -78,6 +80,8 @@ export interface StartOptions {
   readonly logOutput?: LogOutput;
   /** The e-mail of the user that visitors of the dashboard are signed in as; for the demo only. */
   readonly visitor?: string | null;
+  /** Where this process is one of several workers of a gateway. */
+  readonly worker?: WorkerPlace | null;
   /** For tests, which make many users and have no time. */
   readonly passwordCost?: PasswordCost;
   /** For tests: wire formats beside those that ship and where their clients ask, ways to sign in, and framings. */
@@ -90,17 +94,30 @@ export interface StartOptions {
 const BACKLOG = 4_096;
 
 export async function start(settings: Settings, log: Log, options: StartOptions = {}): Promise<App> {
-  const db = await openDb(settings.database, {
-    exclusive: true,
-    onAdopted: (commits) =>
-      log.warn(
-        { event: "database.adopted", commits },
-        "the database came without its witness file; what it holds is taken for the truth",
-      ),
-    onConnectionLost: (err) => log.warn({ event: "database.connection_lost", err }, "database connection lost"),
-  });
+  const { worker = null } = options;
+  const watched = watchedBy(log);
+  const dbs =
+    worker === null
+      ? await openAlone(settings.database, watched)
+      : await openWorkerDbs(worker, settings, watched.onConnectionLost);
   try {
-    return await startOn(db, settings, log, options);
+    return await startOn(dbs, worker === null ? settings : shareOf(settings, worker.count), log, options);
+  } catch (error) {
+    for (const db of new Set([dbs.db, dbs.reader])) await db.close();
+    throw error;
+  }
+}
+
+/**
+ * Pages and audits over many rows read through a connection of their own: on SQLite the one that takes holds would
+ * otherwise wait for them.
+ */
+async function openAlone(database: string, watched: ReturnType<typeof watchedBy>): Promise<WorkerDbs> {
+  const db = await openDb(database, watched);
+  const isFile = db.kind === "sqlite" && !database.endsWith(":memory:");
+  try {
+    await db.migrate();
+    return { db, reader: isFile ? await openDb(database) : db };
   } catch (error) {
     await db.close();
     throw error;
@@ -108,10 +125,10 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
 }
 
 /** With the database open: everything else, then the port. */
-async function startOn(db: Db, settings: Settings, log: Log, options: StartOptions): Promise<App> {
-  const { passwordCost, wire, logOutput = UNWATCHED_OUTPUT } = options;
+async function startOn({ db, reader }: WorkerDbs, settings: Settings, log: Log, options: StartOptions): Promise<App> {
+  const { passwordCost, wire, logOutput = UNWATCHED_OUTPUT, worker = null } = options;
   const ledger = options.books?.ledger;
-  const parts = await openParts(db, { settings, log, logOutput, passwordCost, wire, ledger });
+  const parts = await openParts(db, { settings, reader, log, logOutput, passwordCost, wire, ledger, worker });
   const { people, money, drain } = parts;
   await ensureFirstAccount(people.accountStore);
   await giveStarterCredit(money.credits, DEFAULT_ACCOUNT, settings.billing.starterCredits);
@@ -119,7 +136,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
   warmRouter(settings.catalog);
   const server = await createServer(edge);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
-  const { firstKey, setupToken } = await greet(server, people);
+  const { firstKey, setupToken } = worker?.isFirstStart === false ? NO_GREETING : await greet(server, people);
   drain.begin();
   const { posted, held } = await money.credits.balance(DEFAULT_ACCOUNT);
   const url = openableUrl({ host: settings.server.host, port: (server.server.address() as AddressInfo).port });
@@ -136,7 +153,7 @@ async function startOn(db: Db, settings: Settings, log: Log, options: StartOptio
       await drain.run(server, stopOptions);
       edge.pressure.close();
       await closeParts(parts);
-      await db.close();
+      for (const each of new Set([reader, db])) await each.close();
     },
   };
 }
@@ -146,33 +163,33 @@ const UNWATCHED_OUTPUT: LogOutput = { droppedLines: () => 0, problem: () => null
 
 interface PartsContext {
   readonly settings: Settings;
+  readonly reader: Db;
   readonly log: Log;
   readonly logOutput: LogOutput;
   readonly passwordCost: PasswordCost | undefined;
   readonly wire: WireExtension | undefined;
   readonly ledger: Ledger | undefined;
+  readonly worker: WorkerPlace | null;
 }
 
 /** What the edge is made from, opened and started in the order in which one needs the other. */
 async function openParts(db: Db, context: PartsContext) {
-  const { settings, log, logOutput, passwordCost, wire } = context;
+  const { settings, reader, log, logOutput, passwordCost, wire, worker } = context;
   const now = Date.now;
-  await db.migrate();
-  const reader = await openReader(db, settings.database);
   const { version } = readPackage();
-  const metrics = createMetrics(version);
+  const metrics = shareMetrics(createMetrics(version), worker);
   metrics.watchLog(logOutput.droppedLines);
   const storage = watchStorage(db, { log, metrics });
-  const limits = await openLimits(db, { settings, log, metrics, now });
-  const people = await openPeople(db, { settings, log, signIns: limits.signIns, passwordCost });
-  const money = await openMoney(db, { settings, reader, log, metrics });
+  const limits = await openLimits(db, { settings, log, metrics, now, worker });
+  const people = await openPeople(db, { settings, log, signIns: limits.signIns, passwordCost, worker });
+  const money = await openMoney(db, { settings, reader, log, metrics, worker });
   const wireFormats = createFormats(wire?.formats);
   const formats = createRequestFormats(wireFormats, [...COMPLETION_ROUTES, ...(wire?.routes ?? [])]);
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput });
   const secret = await secretOf(db, settings, log);
-  const state = await openState(db, { settings, secret: secret.bytes, owner: money.owner, log, now });
-  const records = await openRecords(db, { settings, reader, log, metrics, now });
+  const state = await openState(db, { settings, secret: secret.bytes, owner: money.owner, log, now, worker });
+  const records = await openRecords(db, { settings, reader, log, metrics, now, worker });
   const configuration = await openConfiguration(db, {
     ...{ settings, secret, log, now },
     snapshots: {
@@ -186,10 +203,8 @@ async function openParts(db: Db, context: PartsContext) {
     },
   });
   const { snapshots } = configuration;
-  const changes = await followChanges(settings, { people, configuration, log });
+  const changes = await followChanges(settings, { people, configuration, log, worker });
   const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
-  /** SQLite has a connection for reading besides `db`; it is closed with the parts. */
-  const ownReader = reader === db ? null : reader;
   return {
     settings,
     log,
@@ -209,25 +224,25 @@ async function openParts(db: Db, context: PartsContext) {
     records,
     state,
     storage,
-    ownReader,
+    worker,
   };
 }
 
 type AppParts = Awaited<ReturnType<typeof openParts>>;
 
 type SteadyParts = Pick<AppParts, "now" | "log" | "metrics" | "people" | "money" | "records" | "openCalls"> &
-  Pick<PartsContext, "ledger">;
+  Pick<PartsContext, "ledger" | "worker">;
 
 /** What calls need and no configuration changes. */
 function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
-  const { ledger, now, log, metrics, people, money, records, openCalls } = parts;
+  const { ledger, now, log, metrics, people, money, records, openCalls, worker } = parts;
   return {
     ledger: ledger ?? money.ledger,
     billingModeOf: people.billingModeOf,
     idempotency: money.idempotency,
     speeds: createSpeeds(now),
     usageProblem: createUsageWatch({ metrics, log, now }),
-    toolLoops: createToolLoops(),
+    toolLoops: shareToolLoops(createToolLoops(), worker),
     toolCallsSeen: records.toolCallsSeen.current,
     log,
     now,
@@ -235,28 +250,28 @@ function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
   };
 }
 
-/** Hears of changes by other processes. */
-function followChanges({ database }: Settings, parts: Pick<AppParts, "people" | "configuration" | "log">) {
-  const { people, configuration, log } = parts;
-  return listenForChanges(database, {
-    onChange() {
-      people.nudge();
-      configuration.versions.nudge();
-    },
-    onLost: (err) => log.warn({ event: "keys.notifications_lost", err }, "change notifications lost; polling instead"),
-  });
+/** Hears of changes by other processes: a worker from its primary, which listens for all of them. */
+function followChanges(
+  { database }: Settings,
+  parts: Pick<AppParts, "people" | "configuration" | "log" | "worker">,
+): Promise<ChangeListener> {
+  const { people, configuration, log, worker } = parts;
+  const onChange = (): void => {
+    people.nudge();
+    configuration.versions.nudge();
+  };
+  return worker === null ? hearOfChanges(database, onChange, log) : hearFrom(worker, onChange);
 }
 
 /** Records and money first: what they still write needs the rest. */
 async function closeParts(parts: AppParts) {
-  const { configuration, changes, records, state, money, people, limits, traces, metrics, storage, ownReader } = parts;
+  const { configuration, changes, records, state, money, people, limits, traces, metrics, storage } = parts;
   await changes.close();
   await configuration.close();
   for (const part of [records, state, money, people, limits]) await part.close();
   await traces?.close();
   storage.close();
   metrics.close();
-  await ownReader?.close();
 }
 
 /** Everything by name, so that a reader sees what the edge can reach. */
@@ -293,7 +308,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     credits: money.credits,
     verifyLedger: money.verify,
     openCalls,
-    pressure: createPressure(settings.limits),
+    pressure: createPressure(settings.limits, createGauges(parts.worker?.count)),
     isDraining: drain.isDraining,
     isClosing: drain.isClosing,
     readiness: drain.readiness,
@@ -305,14 +320,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
   };
 }
 
-/**
- * Pages and audits over many rows read through a connection of their own: on SQLite the one that takes holds would
- * otherwise wait for them.
- */
-function openReader(db: Db, database: string): Promise<Db> {
-  const isFile = db.kind === "sqlite" && !database.endsWith(":memory:");
-  return isFile ? openDb(database) : Promise.resolve(db);
-}
+const NO_GREETING = { firstKey: null, setupToken: null };
 
 /** Only once the port is open: a key is shown once, and a key of a start that fails would be lost. */
 async function greet(

@@ -1,5 +1,5 @@
 // Wiring of the rate limits: in memory where one process serves, shared over Redis or over
-// PostgreSQL where several do.
+// PostgreSQL where several do. The workers of one gateway reach these through their primary process.
 
 import { type CallLimits, createLimiter } from "../accounts/limits/per-minute.ts";
 import { createSharedCounter, type SharedCounter } from "../accounts/limits/shared-counter.ts";
@@ -13,8 +13,10 @@ import type { ReadyCheck } from "../http/context.ts";
 import { openDb } from "../store/db.ts";
 import { countProcesses } from "../store/ledger/ledger.ts";
 import { createCallWindows } from "../store/rate-windows/database.ts";
+import { createMemoryWindows } from "../store/rate-windows/memory.ts";
 import { openRedisWindows } from "../store/rate-windows/redis.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { type WorkerPlace, windowsOver } from "./worker.ts";
 
 /** Rate limits of keys and sign-ins. */
 export interface Limits {
@@ -30,6 +32,7 @@ interface LimitsContext {
   readonly log: Log;
   readonly metrics: Pick<Metrics, "limitsShared">;
   readonly now: () => number;
+  readonly worker: WorkerPlace | null;
 }
 
 /** How often the processes on this database are counted. */
@@ -39,10 +42,10 @@ const REDIS_MS_MAX = 100;
 const POSTGRES_MS_MAX = 900;
 
 /** One process counts in memory. Several share their counts, in Redis where it is configured. */
-export async function openLimits(db: Db, { settings, log, metrics, now }: LimitsContext): Promise<Limits> {
-  if (db.kind === "sqlite") {
-    if (settings.redis !== null)
-      log.warn({ event: "redis.unused" }, "redis is not used: a SQLite file serves only one process");
+export async function openLimits(db: Db, { settings, log, metrics, now, worker }: LimitsContext): Promise<Limits> {
+  const isOnRedis = settings.redis !== null && db.kind !== "sqlite";
+  if (db.kind === "sqlite" && worker === null) {
+    if (settings.redis !== null) warnOfRedis(log);
     return {
       limiter: createLimiter(),
       signIns: createSignInLimiter(now),
@@ -50,8 +53,8 @@ export async function openLimits(db: Db, { settings, log, metrics, now }: Limits
       close: () => Promise.resolve(),
     };
   }
-  const windows = await openWindows(settings, log);
-  const timeoutMs = settings.redis === null ? POSTGRES_MS_MAX : REDIS_MS_MAX;
+  const windows = worker === null ? await openWindows(settings, log) : windowsOver(worker.link);
+  const timeoutMs = isOnRedis ? REDIS_MS_MAX : POSTGRES_MS_MAX;
   const peers = await watchProcesses(db);
   const counter = createSharedCounter({ windows, timeoutMs, onShared: metrics.limitsShared, log });
   const limiter = createSharedLimits({ counter, processes: peers.count, now });
@@ -59,13 +62,17 @@ export async function openLimits(db: Db, { settings, log, metrics, now }: Limits
   return {
     limiter,
     signIns: createSharedSignInLimiter(counter, now),
-    readiness: () => (settings.redis === null ? [] : [redisCheck(counter)]),
+    readiness: () => (isOnRedis ? [redisCheck(counter)] : []),
     async close() {
       peers.stop();
       limiter.stop();
       await windows.close();
     },
   };
+}
+
+function warnOfRedis(log: Log): void {
+  log.warn({ event: "redis.unused" }, "redis is not used: a SQLite file serves only one gateway");
 }
 
 /** Without it each process keeps to its part of the limits, so it is no reason to take one out. */
@@ -75,7 +82,11 @@ function redisCheck(counter: SharedCounter): ReadyCheck {
 }
 
 /** PostgreSQL gets connections of its own: a wait for a lock must not hold up a hold. */
-async function openWindows({ redis, database }: LimitsContext["settings"], log: Log): Promise<CallWindows> {
+export async function openWindows({ redis, database }: LimitsContext["settings"], log: Log): Promise<CallWindows> {
+  if (database.startsWith("sqlite:")) {
+    if (redis !== null) warnOfRedis(log);
+    return createMemoryWindows();
+  }
   if (redis !== null)
     return openRedisWindows(redis, { onError: (err) => log.debug({ event: "redis.error", err }, "redis error") });
   return createCallWindows(

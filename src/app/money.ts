@@ -4,6 +4,7 @@ import { type Credits, createCredits } from "../billing/credits.ts";
 import { createLedger, type Ledger } from "../billing/ledger.ts";
 import { createOutbox } from "../billing/outbox.ts";
 import { newOwner } from "../billing/owner.ts";
+import { createRemoteBatcher } from "../billing/remote-batcher.ts";
 import { createUpkeep } from "../billing/upkeep.ts";
 import { verifyLedger } from "../billing/verify.ts";
 import type { Settings } from "../config/settings.ts";
@@ -17,8 +18,9 @@ import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { createLedgerList } from "../store/ledger/list.ts";
 import { createWriteWatch } from "../store/write-watch.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { hasDuties, WORKER_SERVICES, type WorkerPlace } from "./worker.ts";
 
-/** Only one process serves from a SQLite file, so there every other owner is dead. */
+/** Only one process serves from a SQLite file, unless it has workers. Where it has none every other owner is dead. */
 const OWNER_SILENT_MS = 60_000;
 
 /** Everything that charges and credits. */
@@ -42,23 +44,30 @@ interface MoneyContext {
   readonly reader: Db;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "ledgerProblems" | "settlementsWaiting" | "storeError">;
+  readonly worker: WorkerPlace | null;
 }
 
 /** Started; what dead processes left is settled or released. */
-export async function openMoney(db: Db, { settings, reader, log, metrics }: MoneyContext): Promise<Money> {
+export async function openMoney(db: Db, { settings, reader, log, metrics, worker }: MoneyContext): Promise<Money> {
   const owner = newOwner();
-  const ownerSilentMs = db.kind === "sqlite" ? 0 : OWNER_SILENT_MS;
+  const ownerSilentMs = db.kind === "sqlite" && worker === null ? 0 : OWNER_SILENT_MS;
   const outbox = createOutbox({ folder: settings.dataDir, name: owner, log, onWaiting: metrics.settlementsWaiting });
   const store = createLedgerStore(db, owner);
   const onDeferred = (): void => metrics.storeError("settlement");
   const writes = createWriteWatch(db, log);
   const watch = { onDeferred, onUnavailable: writes.failed, isStoreFailing: writes.isFailing };
-  const ledger = createLedger({ store, owner, outbox, log, ownerSilentMs, ...watch });
+  const remote =
+    worker === null
+      ? {}
+      : { batcher: createRemoteBatcher({ link: worker.link, owner, onUnavailable: writes.failed }) };
+  const ledger = createLedger({ store, owner, outbox, log, ownerSilentMs, ...watch, ...remote });
   const idempotency = createIdempotencyStore(db, owner);
   const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(reader));
   const upkeep = createUpkeep({ verify, idempotency, ownerSilentMs, onAudit: metrics.ledgerProblems, log });
+  // Before anything is held under this name.
+  await worker?.link.call(WORKER_SERVICES.owner, owner);
   await ledger.start();
-  await upkeep.start();
+  if (hasDuties(worker)) await upkeep.start();
   return {
     owner,
     ledger,

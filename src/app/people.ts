@@ -24,6 +24,7 @@ import { createPasswordResetStore } from "../store/accounts/resets.ts";
 import { createSessionStore } from "../store/accounts/sessions.ts";
 import { createUserStore } from "../store/accounts/users.ts";
 import { createKeySpendStore } from "../store/ledger/key-spends.ts";
+import { ACCESS_CHANGED, type WorkerPlace } from "./worker.ts";
 
 /** Accounts and everybody who acts for them. */
 export interface People {
@@ -52,17 +53,19 @@ export interface PeopleContext {
   readonly log: Log;
   readonly signIns: SignInLimiter;
   readonly passwordCost?: PasswordCost | undefined;
+  readonly worker: WorkerPlace | null;
 }
 
 /** Started; `close` writes what waits. */
 export async function openPeople(db: Db, context: PeopleContext): Promise<People> {
-  const { settings, log, signIns, passwordCost } = context;
+  const { settings, log, signIns, passwordCost, worker } = context;
   const keyStore = createKeyStore(db);
   const profileStore = createProfileStore(db);
   const userStore = createUserStore(db);
   const accountStore = createAccountStore(db);
   const passwords = createPasswords(passwordCost);
-  const directory = createDirectory({ accounts: accountStore, keys: keyStore, profiles: profileStore, log });
+  const onChanged = (): void => worker?.link.publish(ACCESS_CHANGED, null);
+  const directory = createDirectory({ accounts: accountStore, keys: keyStore, profiles: profileStore, log, onChanged });
   await directory.start();
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
@@ -73,8 +76,8 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     keys,
     spending: createSpending({ store: createKeySpendStore(db) }),
     profiles: createProfiles({ store: profileStore, directory }),
-    wrongKeys: createWrongKeys(settings.limits.wrongKeysPerMinute),
-    wrongTokens: createWrongKeys(WRONG_TOKENS_PER_MINUTE),
+    wrongKeys: sharedWrongKeys("wrong-key", settings.limits.wrongKeysPerMinute, worker),
+    wrongTokens: sharedWrongKeys("wrong-token", WRONG_TOKENS_PER_MINUTE, worker),
     users: createUsers({ store: userStore, passwords, signIns }),
     sessions: createSessions({ store: createSessionStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
@@ -83,6 +86,20 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     async close() {
       directory.stop();
       await keys.stop();
+    },
+  };
+}
+
+/** What one worker notes counts in all of them. */
+function sharedWrongKeys(topic: string, mostPerMinute: number, worker: WorkerPlace | null): WrongKeys {
+  const wrong = createWrongKeys(mostPerMinute);
+  if (worker === null) return wrong;
+  worker.link.on(topic, (address) => wrong.note(String(address)));
+  return {
+    waitSeconds: wrong.waitSeconds,
+    note(address) {
+      wrong.note(address);
+      worker.link.publish(topic, address);
     },
   };
 }

@@ -13,6 +13,7 @@ import { createRecorder } from "../telemetry/recorder.ts";
 import { createRetention } from "../telemetry/retention.ts";
 import { createTail } from "../telemetry/tail.ts";
 import { createSeenToolCalls, type SeenToolCallsKeeper } from "../telemetry/tool-calls.ts";
+import { hasDuties, shareTail, type WorkerPlace } from "./worker.ts";
 
 export interface RecordsContext {
   readonly settings: Pick<Settings, "logging">;
@@ -21,17 +22,18 @@ export interface RecordsContext {
   readonly log: Log;
   readonly metrics: Pick<Metrics, "recordsDropped" | "recordsWaiting" | "storeError">;
   readonly now: () => number;
+  readonly worker: WorkerPlace | null;
 }
 
 /** Started; `close` writes what waits. */
 export async function openRecords(
   db: Db,
-  { settings, reader, log, metrics, now }: RecordsContext,
+  { settings, reader, log, metrics, now, worker }: RecordsContext,
 ): Promise<Records & { readonly toolCallsSeen: SeenToolCallsKeeper; close(): Promise<void> }> {
   const store = createRecordStore(db);
   const requests = createRequestLog(reader);
-  // Of a SQLite file one process serves; of PostgreSQL there may be several.
-  const tail = createTail({ requests, isShared: db.kind === "postgres", now, log });
+  // Of a SQLite file one gateway serves; of PostgreSQL there may be several.
+  const tail = shareTail(createTail({ requests, isShared: db.kind === "postgres", now, log }), worker);
   const recorder = createRecorder({
     store,
     log,
@@ -44,7 +46,7 @@ export async function openRecords(
   const toolCalls = createToolCallLog(reader);
   const toolCallsSeen = createSeenToolCalls(toolCalls, log);
   recorder.start();
-  retention.start();
+  if (hasDuties(worker)) retention.start();
   await toolCallsSeen.start();
   return {
     recorder,

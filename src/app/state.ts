@@ -12,6 +12,7 @@ import { createResponseStore } from "../store/responses/responses.ts";
 import { createResponseUpkeepStore } from "../store/responses/upkeep.ts";
 import { createSealer } from "../store/secret/seal.ts";
 import { createRetention } from "../telemetry/retention.ts";
+import { hasDuties, type WorkerPlace } from "./worker.ts";
 
 interface StateContext {
   readonly settings: Pick<Settings, "responses">;
@@ -20,6 +21,7 @@ interface StateContext {
   readonly owner: string;
   readonly log: Log;
   readonly now: () => number;
+  readonly worker: WorkerPlace | null;
 }
 
 export interface OpenedState {
@@ -28,7 +30,7 @@ export interface OpenedState {
 }
 
 /** Started; responses of dead processes have failed. The ledger has forgotten those processes before. */
-export async function openState(db: Db, { settings, secret, owner, log, now }: StateContext): Promise<OpenedState> {
+export async function openState(db: Db, { settings, secret, owner, log, now, worker }: StateContext): Promise<OpenedState> {
   const { responsesRetentionDays, responsesBytesPerAccount, conversationBytes } = settings.responses;
   const runs = createBackgroundRuns();
   const store = createResponseUpkeepStore(db, owner);
@@ -39,7 +41,7 @@ export async function openState(db: Db, { settings, secret, owner, log, now }: S
   });
   const retention = createRetention({ subject: "responses", store, days: responsesRetentionDays, now, log });
   await upkeep.start();
-  retention.start();
+  if (hasDuties(worker)) retention.start();
   return {
     services: {
       responses: createResponseStore(db, sealed, owner),

@@ -1,5 +1,5 @@
-// The watch over the database's files: a file that was deleted under the process is logged and shown in the metrics. The
-// store itself refuses writes meanwhile.
+// The watch over the database: what its opening and its connections report, and its files. A file that was deleted under
+// the process is logged and shown in the metrics. The store itself refuses writes meanwhile.
 
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
@@ -10,6 +10,19 @@ const WATCH_MS = 10_000;
 interface StorageContext {
   readonly log: Log;
   readonly metrics: Pick<Metrics, "databaseFilesLost">;
+}
+
+/** For the process that owns the database. */
+export function watchedBy(log: Log) {
+  return {
+    exclusive: true,
+    onAdopted: (commits: number) =>
+      log.warn(
+        { event: "database.adopted", commits },
+        "the database came without its witness file; what it holds is taken for the truth",
+      ),
+    onConnectionLost: (err: Error) => log.warn({ event: "database.connection_lost", err }, "database connection lost"),
+  };
 }
 
 /** Logged once when a file is lost, and once when all are back. */

@@ -53,6 +53,8 @@ export interface LedgerOptions {
   readonly onUnavailable?: () => void;
   /** Whether the store is known to take no writes: then nothing is reserved without it. */
   readonly isStoreFailing?: () => boolean;
+  /** Commits operations, where that is not done in this process. */
+  readonly batcher?: Batcher;
 }
 
 /** How often open settlements and releases are retried. */
@@ -68,7 +70,7 @@ const RECALL_STEP_MS = 50;
 
 export function createLedger(options: LedgerOptions): Ledger {
   const { store, owner, outbox, log, ownerSilentMs, onUnavailable, isStoreFailing = () => false } = options;
-  const batcher = createBatcher((ops) => store.commit(ops, post), onUnavailable);
+  const batcher = options.batcher ?? createBatcher((ops) => store.commit(ops, post), onUnavailable);
   const clock = createSleepClock();
   // Others end the leases of a process that was silent for long; half of that allows for clocks and delays.
   const trustMs = ownerSilentMs === 0 ? Number.POSITIVE_INFINITY : ownerSilentMs / 2;

@@ -82,6 +82,7 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
     state: "open",
     isLimited: op.spendLimit !== null,
     isMetered: op.isMetered,
+    ...(op.owner === undefined ? {} : { owner: op.owner }),
   });
   if (op.spendLimit !== null) draft.putKeySpend({ ...spend, held: spend.held + amount });
   return { state: "held", amount };

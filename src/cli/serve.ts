@@ -2,19 +2,23 @@
 
 import { relative } from "node:path";
 import { performance } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
 import { type App, start } from "../app/app.ts";
+import { StartFailed, startPrimary } from "../app/primary.ts";
 import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import { StoreInUse, StoreUnusable } from "../core/store-errors.ts";
+import { memoryAvailableBytes } from "../http/overload/pressure.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
+import { coresAvailable, workersFor } from "../workers/count.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { loadSettings, printProblems } from "./command/command.ts";
 import { isOn } from "./command/flags.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { explainFailure, FAILED, UsageError } from "./command/usage.ts";
 import { VERSION } from "./help/help.ts";
+import { explainStart } from "./start-failure.ts";
 
 /** Runs until a signal stops it. */
 export async function serve({ words, flags }: Arguments): Promise<number> {
@@ -67,14 +71,19 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const loaded = loadSettings(config);
   if (!loaded.ok) return printProblems(loaded);
   const settings = variant.settingsOf(loaded.settings);
-  const log = createLog(settings.logging.logLevel);
-  const started = await startOrExplain(settings, log, variant);
-  if (started === null) return FAILED;
+  const workers = variant === AS_CONFIGURED ? workersOf(settings) : 1;
+  const log = createLog(settings.logging.logLevel, { isShared: workers > 1 });
+  const started =
+    workers > 1 ? await startWorkers(settings, log, { workers, config }) : await startOrExplain(settings, log, variant);
+  if (typeof started === "string") {
+    process.stderr.write(`switchyard cannot start: ${started}\n`);
+    return FAILED;
+  }
   const { app, madeKey } = started;
   const found = settings.server.isLocalDiscovered && variant === AS_CONFIGURED ? await foundLines(settings, app) : [];
   const shown = { ...app, firstKey: app.firstKey ?? madeKey, isFirstStart: app.firstKey !== null };
   const readyMs = performance.now() - startedAtMs;
-  log.print(banner({ app: shown, settings, readyMs, notes: [...variant.notes, ...found] }));
+  log.print(banner({ app: shown, settings, workers, readyMs, notes: [...variant.notes, ...found] }));
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
   await untilStopped(app, log);
   log.info({ event: "process.stopped" }, "stopped");
@@ -96,31 +105,42 @@ async function foundLines({ catalog }: Settings, { url }: App): Promise<readonly
     .map((server) => `  Found       ${nameFound(server)}: ${command("providers discover")}`);
 }
 
-/** Null when it cannot start; the reason is printed. */
+interface Started {
+  readonly app: App;
+  readonly madeKey: string | null;
+}
+
+/** The reason in words when it cannot start. */
 async function startOrExplain(
   settings: Settings,
   log: ProcessLog,
   { prepare, visitor }: ServeVariant,
-): Promise<{ readonly app: App; readonly madeKey: string | null } | null> {
+): Promise<Started | string> {
   try {
     const madeKey = await prepare(settings);
     return { app: await start(settings, log, { logOutput: log, visitor }), madeKey };
   } catch (error) {
-    process.stderr.write(`switchyard cannot start: ${explain(error as NodeJS.ErrnoException, settings)}\n`);
-    return null;
+    return explainStart(error as NodeJS.ErrnoException, settings);
   }
 }
 
-/** The reason in words, for the mistakes that happen most. */
-function explain(error: NodeJS.ErrnoException, { server }: Settings): string {
-  if (error.code === "EADDRINUSE")
-    return `port ${server.port} is in use. Stop the other program, or set PORT to another port.`;
-  if (error.code === "EACCES" && error.syscall === "listen")
-    return `this user may not open port ${server.port}. Set PORT to a port above 1023.`;
-  if (error instanceof StoreInUse) return error.message;
-  if (error instanceof StoreUnusable) return error.advice;
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return `${error.message}${cause}. Find the cause: ${command("doctor")}`;
+function workersOf({ server }: Settings): number {
+  return workersFor(server.workers, { cores: coresAvailable(), memoryBytes: memoryAvailableBytes() });
+}
+
+/** A worker reads the same configuration from the same places. */
+async function startWorkers(
+  settings: Settings,
+  log: ProcessLog,
+  { workers: count, config }: { readonly workers: number; readonly config: Flags },
+): Promise<Started | string> {
+  const args = Object.entries(config).map(([name, value]) => `--${name}=${value}`);
+  const program = fileURLToPath(new URL("./worker-process.mjs", import.meta.url));
+  try {
+    return { app: await startPrimary(settings, log, { count, program, args }), madeKey: null };
+  } catch (error) {
+    return error instanceof StartFailed ? error.message : explainStart(error as NodeJS.ErrnoException, settings);
+  }
 }
 
 /** npm passes on a Ctrl-C that the terminal has sent to the whole group already: that is one signal, not two. */
@@ -157,18 +177,20 @@ interface BannerInput {
     readonly isFirstStart: boolean;
   };
   readonly settings: Settings;
+  readonly workers: number;
   readonly readyMs: number;
   /** Lines under the providers. */
   readonly notes?: readonly string[];
 }
 
 /** The first screen: where it is, what it uses, the first key, and one command that works as pasted. */
-function banner({ app, settings, readyMs, notes = [] }: BannerInput): string {
+function banner({ app, settings, workers, readyMs, notes = [] }: BannerInput): string {
   const store = storeName(settings.database);
+  const crew = workers === 1 ? "" : `   workers ${workers}`;
   const key = app.firstKey ?? "$SWITCHYARD_KEY";
   const lines = [
     "",
-    `  switchyard ${VERSION}   node ${process.versions.node}   store ${store}   ready in ${Math.round(readyMs)} ms`,
+    `  switchyard ${VERSION}   node ${process.versions.node}   store ${store}${crew}   ready in ${Math.round(readyMs)} ms`,
     "",
     `  Base URL    ${app.publicUrl}/v1`,
     ...(app.publicUrl === app.url ? [] : [`  Listening   ${app.url}`]),

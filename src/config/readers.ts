@@ -148,6 +148,15 @@ function itemsOf(node: Located): readonly Located[] | null {
   return words.map((word) => ({ ...node, value: word.trim() })).filter((item) => item.value !== "");
 }
 
+const WORKERS_MAX = 256;
+
+export function workerCount(node: Located, report: Report): number | "auto" | undefined {
+  if (node.kind === "scalar" && String(node.value).toLowerCase() === "auto") return "auto";
+  const value = numberOf(node);
+  const isGood = value !== null && value >= 1 && value <= WORKERS_MAX && Number.isInteger(value);
+  return isGood ? value : reject(node, report, `auto or a whole number from 1 to ${WORKERS_MAX}`);
+}
+
 /** `sqlite:PATH` or a PostgreSQL address. Never shown, since it may hold a password. */
 export const databaseUrl: Reader<string> = hidden(
   text({

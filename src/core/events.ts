@@ -211,6 +211,15 @@ export const LOG_EVENTS = {
   },
   "process.stopping_now": { level: "warn", meaning: "A second signal arrived. Open requests are cut off." },
   "process.stopped": { level: "info", meaning: "Everything is closed." },
+  "worker.started": { level: "info", meaning: "A worker process serves requests." },
+  "worker.ended": {
+    level: "error",
+    meaning: "A worker process died. Its open requests are cut off and cost nothing; another worker takes its place.",
+  },
+  "worker.start_failed": {
+    level: "error",
+    meaning: "A worker process could not start. `reason` says why; it is tried again.",
+  },
   "shutdown.timed_out": {
     level: "warn",
     meaning: "Open requests took too long. They end with an error and cost nothing.",

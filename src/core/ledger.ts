@@ -104,6 +104,8 @@ export interface HoldOp {
   readonly periodStartMs: number;
   /** Whether to refuse as `leased` what leases would cover, so that they can be returned first. */
   readonly mayRecall?: boolean;
+  /** The process that takes it, where another one writes it. */
+  readonly owner?: string;
 }
 
 export interface SettleOp {

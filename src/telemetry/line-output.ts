@@ -16,6 +16,8 @@ export interface LineOutput extends LogOutput {
 
 interface LineOutputOptions {
   readonly fd: number;
+  /** Whether other processes write to it too, so that their lines must not mix. */
+  readonly isShared?: boolean;
   /** The line that reports lost lines once writing works again. */
   readonly reportLoss: (droppedLines: number) => string;
 }
@@ -39,12 +41,14 @@ const FLUSH_MS = 100;
 const WAITING_LENGTH_MAX = 4 * 1024 * 1024;
 /** When a full pipe is tried again. */
 const PIPE_RETRY_MS = 10;
+/** A pipe takes so much at once or not at all (PIPE_BUF of Linux), so nothing of another process comes in between. */
+const WHOLE_WRITE_BYTES_MAX = 4_096;
 const FLUSH_MS_MAX = 1_000;
 const EXIT_FLUSH_MS_MAX = 500;
 const TOO_SLOW = "too slow";
 const LINE_BREAK = "\n".charCodeAt(0);
 
-export function createLineOutput({ fd, reportLoss }: LineOutputOptions): LineOutput {
+export function createLineOutput({ fd, isShared = false, reportLoss }: LineOutputOptions): LineOutput {
   let gathered: string[] = [];
   let length = 0;
   let batch: Batch | null = null;
@@ -62,7 +66,7 @@ export function createLineOutput({ fd, reportLoss }: LineOutputOptions): LineOut
     return { bytes, linesAt: Buffer.byteLength(report), reported: dropped, offset: 0, isInKernel: false };
   };
   const sendBatch = async (current: Batch): Promise<void> => {
-    const failure = await writeBatch(fd, current);
+    const failure = await writeBatch(fd, current, isShared);
     if (current.offset >= current.linesAt) reported = current.reported;
     problem = failure ?? (dropped > reported ? TOO_SLOW : null);
     if (current.offset > 0) isCut = current.bytes[current.offset - 1] !== LINE_BREAK;
@@ -105,11 +109,12 @@ export function createLineOutput({ fd, reportLoss }: LineOutputOptions): LineOut
 const writeSome = promisify(write);
 
 /** Null when all of it is written, otherwise the code of the error. A full pipe is waited for. */
-async function writeBatch(fd: number, batch: Batch): Promise<string | null> {
+async function writeBatch(fd: number, batch: Batch, isShared: boolean): Promise<string | null> {
   while (batch.offset < batch.bytes.length) {
     batch.isInKernel = true;
+    const length = (isShared ? endOfLines(batch) : batch.bytes.length) - batch.offset;
     try {
-      batch.offset += (await writeSome(fd, batch.bytes, batch.offset)).bytesWritten;
+      batch.offset += (await writeSome(fd, batch.bytes, batch.offset, length)).bytesWritten;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code !== "EAGAIN") return code ?? message;
@@ -118,6 +123,13 @@ async function writeBatch(fd: number, batch: Batch): Promise<string | null> {
     }
   }
   return null;
+}
+
+/** Where as many whole lines end as one write takes; a longer line goes alone. */
+function endOfLines({ bytes, offset }: Batch): number {
+  if (bytes.length - offset <= WHOLE_WRITE_BYTES_MAX) return bytes.length;
+  const last = bytes.lastIndexOf(LINE_BREAK, offset + WHOLE_WRITE_BYTES_MAX - 1);
+  return last > offset ? last + 1 : bytes.indexOf(LINE_BREAK, offset) + 1 || bytes.length;
 }
 
 function linesLeft({ bytes, linesAt, offset }: Batch): number {

@@ -17,11 +17,11 @@ export interface ProcessLog extends Log, Pick<LineOutput, "flush" | "droppedLine
   print(text: string): void;
 }
 
-/** One JSON object per line; `level` is the lowest that is written. */
-export function createLog(level: string, fd = STANDARD_OUTPUT): ProcessLog {
+/** One JSON object per line; `level` is the lowest that is written. `isShared`: other processes write there too. */
+export function createLog(level: string, { fd = STANDARD_OUTPUT, isShared = false } = {}): ProcessLog {
   // Node makes a pipe non-blocking when it opens this stream. Otherwise a write that nobody reads could never be given up.
   if (fd === STANDARD_OUTPUT) process.stdout.on("error", () => undefined);
-  const out = createLineOutput({ fd, reportLoss });
+  const out = createLineOutput({ fd, isShared, reportLoss });
   // Not pino's own redaction: measured here it costs more than writing the line.
   const formatters = { log: (fields: LoggedFields) => withoutSecrets(fields, 0) };
   // Errors are made plain there; pino would take them for plain objects of its own making and lose their type.

@@ -1,6 +1,14 @@
 // Prometheus metrics. Never labelled by key or request id, so their number stays bounded.
 
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from "prom-client";
 import type { UsageProblem } from "../core/chat.ts";
 import { type MetricNamer, type RequestMetrics, requestMetrics } from "./request-metrics.ts";
 
@@ -58,10 +66,28 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
   recordsWaiting(count: number): void;
   spansDropped(reason: string, count: number): void;
   spansSent(count: number): void;
+  /** Everything as values, for the worker process that is asked to show them all. */
+  readings(): Promise<MetricReadings>;
   text(): Promise<string>;
   readonly contentType: string;
   close(): void;
 }
+
+/** The values of all metrics of one process. */
+export type MetricReadings = readonly MetricObjectWithValues<MetricValue<string>>[];
+
+/** Those of several processes as one text: counts are added up. Where that says nothing, each metric names another way. */
+export function sumMetrics(processes: readonly MetricReadings[]): Promise<string> {
+  return AggregatorRegistry.aggregate(processes.map((readings) => [...readings])).metrics();
+}
+
+/** Of the process itself: its memory, processor time and event loop. */
+export function watchProcess(registry = new Registry()): { readings(): Promise<MetricReadings> } {
+  collectDefaultMetrics({ register: registry, prefix: PREFIX });
+  return { readings: () => registry.getMetricsAsJSON() };
+}
+
+const PREFIX = "switchyard_";
 
 /** Counters that start at zero: otherwise an alert on an increase would miss the first one. */
 const SHED_REASONS = ["in_flight", "key_in_flight", "queue", "event_loop", "memory", "bodies", "key_bodies"];
@@ -73,12 +99,13 @@ const STORE_WORKS: readonly StoreWork[] = ["request", "settlement", "records"];
 export function createMetrics(version = "unknown"): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry, prefix: "switchyard_" });
-  const named: MetricNamer = (name, help) => ({ name: `switchyard_${name}`, help, registers });
-  new Gauge({ ...named("build_info", "1, labelled with the version that runs."), labelNames: ["version"] }).set(
-    { version },
-    1,
-  );
+  const { readings } = watchProcess(registry);
+  const named: MetricNamer = (name, help) => ({ name: `${PREFIX}${name}`, help, registers });
+  new Gauge({
+    ...named("build_info", "1, labelled with the version that runs."),
+    labelNames: ["version"],
+    aggregator: "first",
+  }).set({ version }, 1);
   const store = storeMetrics(named);
   const shed = new Counter({
     ...named("shed_requests_total", "Requests rejected because of overload."),
@@ -88,9 +115,10 @@ export function createMetrics(version = "unknown"): Metrics {
   const connectionsDropped = new Counter(
     named("connections_dropped_total", "Connections closed at once because there were too many."),
   );
-  const limitsAlone = new Gauge(
-    named("limits_alone", "1 while per-minute limits cannot be counted together with the other processes, else 0."),
-  );
+  const limitsAlone = new Gauge({
+    ...named("limits_alone", "1 while per-minute limits cannot be counted together with the other processes, else 0."),
+    aggregator: "max",
+  });
   limitsAlone.set(0);
   return {
     ...requestMetrics(named, () => store.storeError("request")),
@@ -126,6 +154,7 @@ export function createMetrics(version = "unknown"): Metrics {
     },
     limitsShared: (isShared) => limitsAlone.set(isShared ? 0 : 1),
     contentType: registry.contentType,
+    readings,
     text: () => registry.metrics(),
     close: () => registry.clear(),
   };
@@ -138,10 +167,14 @@ type StoreMetrics = Pick<
 
 /** Of the ledger and the records: what an operator must learn of at once. */
 function storeMetrics(named: MetricNamer): StoreMetrics {
-  const ledgerProblems = new Gauge(named("ledger_problems", "Rows of the ledger that did not fit at the last audit."));
-  const filesLost = new Gauge(
-    named("database_files_lost", "Files of the open SQLite database that were deleted, moved or replaced."),
-  );
+  const ledgerProblems = new Gauge({
+    ...named("ledger_problems", "Rows of the ledger that did not fit at the last audit."),
+    aggregator: "max",
+  });
+  const filesLost = new Gauge({
+    ...named("database_files_lost", "Files of the open SQLite database that were deleted, moved or replaced."),
+    aggregator: "max",
+  });
   const storeErrors = new Counter({
     ...named("store_errors_total", "What the database could not do because it was away, by whose work it was."),
     labelNames: ["work"],
@@ -216,6 +249,7 @@ function watchProviders({ breakers, models, calls }: ProviderReadings, named: Me
   new Gauge({
     ...named("breaker_state", "0 closed, 1 half-open, 2 open, 3 cooling down as the provider asked."),
     labelNames: BREAKER_LABELS,
+    aggregator: "max",
     collect() {
       this.reset();
       for (const { state, ...labels } of breakers()) this.set(labels, BREAKER_VALUES[state]);
@@ -224,6 +258,7 @@ function watchProviders({ breakers, models, calls }: ProviderReadings, named: Me
   new Gauge({
     ...named("models", "Models with a provider: usable now, or resting while a breaker lets no call through."),
     labelNames: ["state"],
+    aggregator: "first",
     collect() {
       for (const [state, count] of Object.entries(models())) this.set({ state }, count);
     },

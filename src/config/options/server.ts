@@ -1,7 +1,7 @@
 // Options of the HTTP server: where it listens, how it stops, and how long clients may take.
 
 import { isIP } from "node:net";
-import { adminToken, corsOrigin, hostName, listOf, number, publicUrl, text, truth } from "../readers.ts";
+import { adminToken, corsOrigin, hostName, listOf, number, publicUrl, text, truth, workerCount } from "../readers.ts";
 import { option } from "./option.ts";
 
 /** The lame-duck time where several processes share a database, and one can take over from another. */
@@ -31,6 +31,14 @@ export const SERVER_OPTIONS = {
     default: 8787,
     read: number({ min: 0, max: 65_535, isWhole: true }),
     help: "The port to listen on; 0 takes any free one.",
+  }),
+  workers: option<number | "auto">({
+    path: "server.workers",
+    env: "SWITCHYARD_WORKERS",
+    flag: "workers",
+    default: 1,
+    read: workerCount,
+    help: "How many processes serve requests on the one port; auto takes one for each core that memory allows.",
   }),
   isReadOnly: option<boolean>({
     path: "server.readOnly",

@@ -69,8 +69,9 @@ function createLateness(limitMs: number, nowMs: () => number) {
   };
 }
 
-function createGauges(): Gauges {
-  const availableBytes = memoryAvailableBytes();
+/** `processes` share the memory. */
+export function createGauges(processes = 1): Gauges {
+  const availableBytes = memoryAvailableBytes() / processes;
   return {
     nowMs: () => performance.now(),
     memoryPercent() {

@@ -67,7 +67,7 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
     async forgetGone(isGone) {
       const ids = (await db.query("SELECT id FROM processes")).map(({ id }) => String(id));
       const gone = ids.filter((id) => id !== owner && isGone(id));
-      for (const id of gone) await db.query("DELETE FROM processes WHERE id = $1", [id]);
+      for (const id of gone) await forgetProcess(db, id);
     },
     async leave() {
       await db.query(`DELETE FROM processes WHERE id = $1 AND ${HOLDS_NOTHING}`, [owner]);
@@ -77,6 +77,16 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
 
 /** A process says that it lives every few seconds (`beat`); after so long without a sign it does not count as alive. */
 const ALIVE_MS = 15_000;
+
+/** A process that is known to have ended. What it holds is an orphan at once. */
+export async function forgetProcess(db: Db, owner: string): Promise<void> {
+  await db.query("DELETE FROM processes WHERE id = $1", [owner]);
+}
+
+/** For the one process that owns a SQLite file, before any other uses it. */
+export async function forgetProcesses(db: Db): Promise<void> {
+  await db.query("DELETE FROM processes");
+}
 
 /** How many processes share this database now. */
 export async function countProcesses(db: Db): Promise<number> {

@@ -10,18 +10,17 @@ import { type AtOnce, createAtOnce, rejectionOf } from "./at-once.ts";
 /** Pool and timeouts. */
 export interface PostgresOptions {
   readonly poolMax: number;
+  /** Connections of their own, so that a page that reads much never delays a hold. */
+  readonly writersMax: number;
   readonly queryTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly onConnectionLost: (error: Error) => void;
 }
 
-/** Connections of their own, so that a page that reads much never delays a hold. */
-const AT_ONCE_CONNECTIONS = 2;
-
 /** Fails at once when the server cannot be reached: a wrong address should show at the start. */
 export async function openPostgres(url: string, options: PostgresOptions): Promise<Db> {
   const pool = openPool(url, options);
-  const writers = openPool(url, { ...options, poolMax: AT_ONCE_CONNECTIONS });
+  const writers = openPool(url, { ...options, poolMax: options.writersMax });
   writers.on("connect", (client) => client.query(NO_SCANS).catch(options.onConnectionLost));
   const named = createNames();
   const atOnce = createAtOnce();

@@ -1,23 +1,13 @@
 // SQLite behind the Db port. Every call is a message to the thread that owns the connection (worker.mjs), which commits
-// all waiting writes with one fsync.
+// all waiting writes with one fsync. A worker process has no thread; its messages go to that of the primary process.
 
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { Worker } from "node:worker_threads";
-import { command } from "../../config/package.ts";
 import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../../core/db.ts";
-import {
-  BatchRejected,
-  StoreBehind,
-  StoreDamaged,
-  StoreInUse,
-  type StoreLoss,
-  StoreUnavailable,
-  StoreUnusable,
-  UniqueViolation,
-} from "../../core/store-errors.ts";
+import { StoreBehind, StoreInUse, StoreUnavailable, StoreUnusable } from "../../core/store-errors.ts";
 import { migrate } from "../migrate.ts";
 import { runTransaction } from "../transaction.ts";
+import { type Channel, startThread, type Thread } from "./thread.ts";
 
 export interface SqliteOptions {
   /** Take the lock of the one process that serves from this file. */
@@ -32,6 +22,11 @@ export interface SqliteOptions {
 
 /** Opens a file (an absolute path; its folder is made where it is missing) or `:memory:`. */
 export async function openSqlite(address: string, options: SqliteOptions): Promise<Db> {
+  return sqliteOver(await openThread(address, options));
+}
+
+/** The thread alone, for the process that lends it to others. */
+export async function openThread(address: string, options: SqliteOptions): Promise<Thread> {
   const { exclusive, busyTimeoutMs, onAdopted, acceptsLoss = false, isReadOnly = false } = options;
   const isFile = address !== ":memory:";
   const { path, isNew } = isFile ? makePlace(address) : { path: address, isNew: false };
@@ -43,10 +38,15 @@ export async function openSqlite(address: string, options: SqliteOptions): Promi
     throw error;
   });
   if (Number(report?.adopted ?? 0) > 0) onAdopted(Number(report?.adopted));
+  return thread;
+}
+
+/** `name` tells the transactions of this process from those of others that use the same thread. */
+export function sqliteOver(thread: Channel, name = ""): Db {
   let transactionCount = 0;
-  const nextTransaction = (): number => {
+  const nextTransaction = (): string => {
     transactionCount += 1;
-    return transactionCount;
+    return `${name} ${transactionCount}`;
   };
 
   const db: Db = {
@@ -96,7 +96,7 @@ interface ReadThenWrite<T> {
   readonly decide: (answers: Answers) => Decided<T>;
 }
 
-async function exchange<T>(thread: Thread, transaction: number, { reads, decide }: ReadThenWrite<T>): Promise<T> {
+async function exchange<T>(thread: Channel, transaction: string, { reads, decide }: ReadThenWrite<T>): Promise<T> {
   const answers = await thread.call({ kind: "begin", transaction, statements: reads });
   let decided: Decided<T>;
   try {
@@ -111,124 +111,6 @@ async function exchange<T>(thread: Thread, transaction: number, { reads, decide 
 
 /** What joins a group commit; anything else (reads, schema changes) runs by itself. */
 const WRITE = /^\s*(insert|update|delete|with)\b/i;
-
-/** A message to the thread. */
-interface ThreadCall {
-  readonly kind: "batch" | "begin" | "step" | "commit" | "rollback" | "problems" | "close";
-  readonly isWrite?: boolean;
-  readonly transaction?: number;
-  readonly statements?: readonly Statement[];
-}
-
-/** An error as it crosses the thread; classes do not survive a message. */
-interface ThreadFailure {
-  readonly message: string;
-  readonly errcode: number | null;
-  readonly statementIndex: number;
-  readonly rejection: { statementIndex: number; expectedRows: number; affectedRows: number } | null;
-  readonly isInUse: boolean;
-  readonly isMisplaced: boolean;
-  readonly isDamaged: boolean;
-  readonly loss: StoreLoss | null;
-}
-
-interface ThreadAnswer {
-  readonly id: number;
-  readonly rows?: Answers;
-  readonly error?: ThreadFailure;
-}
-
-/** A caller that waits for the thread. */
-interface Waiter {
-  readonly resolve: (rows: Answers) => void;
-  readonly reject: (error: Error) => void;
-}
-
-interface Thread {
-  readonly opened: Promise<Answers>;
-  call(call: ThreadCall): Promise<Answers>;
-  close(): Promise<void>;
-}
-
-interface ThreadData {
-  readonly path: string;
-  readonly lockPath: string | null;
-  readonly busyTimeoutMs: number;
-  readonly acceptsLoss: boolean;
-  readonly isReadOnly: boolean;
-}
-
-function startThread(workerData: ThreadData): Thread {
-  const worker = new Worker(new URL("./worker.mjs", import.meta.url), { workerData });
-  const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-  const waiters = new Map<number, Waiter>();
-  let lastId = 0;
-  let fault: Error | null = null;
-
-  const wait = (id: number): Promise<Answers> =>
-    new Promise((resolve, reject) => {
-      // An idle database keeps no process alive; one that owes an answer does.
-      if (waiters.size === 0) worker.ref();
-      waiters.set(id, { resolve, reject });
-    });
-  const fail = (error: Error): void => {
-    fault ??= error;
-    for (const waiter of waiters.values()) waiter.reject(new StoreUnavailable(fault));
-    waiters.clear();
-  };
-
-  worker.on("message", (answers: readonly ThreadAnswer[]) => {
-    for (const answer of answers) settle(waiters, answer, workerData.path);
-    if (waiters.size === 0) worker.unref();
-  });
-  worker.on("error", (error) => fail(error as Error));
-  worker.once("exit", () => fail(new Error("the database is closed")));
-
-  const call = (message: ThreadCall): Promise<Answers> => {
-    if (fault !== null) return Promise.reject(new StoreUnavailable(fault));
-    lastId += 1;
-    const answer = wait(lastId);
-    worker.postMessage({ ...message, id: lastId });
-    return answer;
-  };
-  const opened = wait(0).catch(async (error) => {
-    await worker.terminate();
-    throw error;
-  });
-  const close = async (): Promise<void> => {
-    if (fault !== null) return;
-    const closing = call({ kind: "close" });
-    fault = new Error("the database is closed");
-    await closing;
-    worker.ref();
-    await exited;
-  };
-  return { opened, call, close };
-}
-
-/** Hands an answer to its waiter. */
-function settle(waiters: Map<number, Waiter>, answer: ThreadAnswer, path: string): void {
-  const waiter = waiters.get(answer.id);
-  waiters.delete(answer.id);
-  if (answer.error === undefined) waiter?.resolve(answer.rows ?? []);
-  else waiter?.reject(toError(answer.error, path));
-}
-
-const UNIQUE_CODES = new Set([1555, 2067, 2579]);
-/** Primary codes: busy, locked, read-only, I/O error, corrupt, full, cannot open, not a database. */
-const UNAVAILABLE_CODES = new Set([5, 6, 8, 10, 11, 13, 14, 26]);
-
-function toError(failure: ThreadFailure, path: string): Error {
-  if (failure.rejection !== null) return new BatchRejected(failure.rejection);
-  if (failure.isInUse) return new StoreInUse(path);
-  if (failure.loss !== null) return new StoreBehind(path, failure.loss, command);
-  const cause = Object.assign(new Error(failure.message), { errcode: failure.errcode });
-  if (failure.isDamaged) return new StoreDamaged(path, cause, command);
-  if (failure.isMisplaced) return new StoreUnavailable(cause);
-  if (failure.errcode === null) return cause;
-  if (UNIQUE_CODES.has(failure.errcode)) return new UniqueViolation(failure.statementIndex, cause);
-  return UNAVAILABLE_CODES.has(failure.errcode & 0xff) ? new StoreUnavailable(cause) : cause;
-}
 
 /**
  * A folder and a file for this user alone; SQLite gives the files beside it the same rights. What exists stays as it is.

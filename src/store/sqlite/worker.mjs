@@ -5,6 +5,7 @@
 // Group commit: all messages that wait are taken at once; their writes share one BEGIN IMMEDIATE … COMMIT, and are answered
 // after it. Where one fails, the others are written without it.
 
+import { deserialize, serialize } from "node:v8";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { checkTables, isDamage, loadDatabaseSync, takeLock } from "./open.mjs";
 import { createPlacement } from "./placement.mjs";
@@ -84,9 +85,9 @@ function watch(witnessed) {
 }
 
 function receive(first) {
-  queue.push(first);
+  queue.push(decoded(first));
   for (let next = receiveMessageOnPort(parentPort); next !== undefined; next = receiveMessageOnPort(parentPort)) {
-    queue.push(next.message);
+    queue.push(decoded(next.message));
   }
   let isMoving = true;
   while (isMoving) {
@@ -96,6 +97,18 @@ function receive(first) {
       answers = [];
     }
   }
+}
+
+/** The statements of a worker process come encoded, so that the process between them and this thread need not read them. */
+function decoded(message) {
+  if (message.encoded) message.statements = deserialize(message.encoded);
+  return message;
+}
+
+/** The rows for the caller: another process gets them encoded, and nothing where there are none. */
+function answerTo(message, rows) {
+  if (message.encoded === undefined) return { id: message.id, rows };
+  return rows.every((found) => found.length === 0) ? { id: message.id } : { id: message.id, encoded: serialize(rows) };
 }
 
 /** Runs the next group of independent calls, or the one call that stands alone. False when nothing waits. */
@@ -234,7 +247,7 @@ function rejectAll(writes, error) {
 }
 
 function runPlainly(message) {
-  return { id: message.id, rows: runBatch(message.statements) };
+  return answerTo(message, runBatch(message.statements));
 }
 
 function runInSavepoint(message) {
@@ -242,7 +255,7 @@ function runInSavepoint(message) {
   try {
     const rows = runBatch(message.statements);
     db.exec("RELEASE batch");
-    return { id: message.id, rows };
+    return answerTo(message, rows);
   } catch (error) {
     // Throws where SQLite has already rolled back everything; then the whole group is lost.
     try {
@@ -257,7 +270,7 @@ function runInSavepoint(message) {
 
 function answer(message, work) {
   try {
-    answers.push({ id: message.id, rows: work() });
+    answers.push(answerTo(message, work()));
   } catch (error) {
     answers.push({ id: message.id, error: describe(error) });
   }

@@ -65,7 +65,7 @@ async function linesOf(work: (log: ProcessLog) => void): Promise<readonly Record
   const file = join(folder, "log");
   const fd = openSync(file, "w");
   try {
-    const log = createLog("info", fd);
+    const log = createLog("info", { fd });
     work(log);
     await log.flush();
     return readFileSync(file, "utf8")

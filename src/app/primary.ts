@@ -1,0 +1,258 @@
+// Wiring of the primary process: it owns the port and the database, and serves nothing itself. Workers get from it the
+// SQLite connection, the commits of the ledger, shared rate limits and each other's news.
+
+import { createBatcher } from "../billing/batcher.ts";
+import { newOwner } from "../billing/owner.ts";
+import { post } from "../billing/post.ts";
+import { LEDGER_SERVICE } from "../billing/remote-batcher.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Wish } from "../core/call-window.ts";
+import type { Db } from "../core/db.ts";
+import type { LedgerOp } from "../core/ledger.ts";
+import type { Log } from "../core/log.ts";
+import { openDb } from "../store/db.ts";
+import { createLedgerStore, forgetProcess, forgetProcesses } from "../store/ledger/ledger.ts";
+import { openThread, sqliteOver } from "../store/sqlite/sqlite.ts";
+import type { ForwardedCall, Thread } from "../store/sqlite/thread.ts";
+import { type MetricReadings, watchProcess } from "../telemetry/metrics.ts";
+import type { OpenLink } from "../workers/link.ts";
+import { createSupervisor, type Supervisor, type WorkerProcess } from "../workers/supervisor.ts";
+import type { App } from "./app.ts";
+import { hearOfChanges } from "./changes.ts";
+import type { StopOptions } from "./drain.ts";
+import { openWindows } from "./limits.ts";
+import { watchedBy } from "./storage.ts";
+import { ACCESS_CHANGED, WORKER_SERVICES, type WorkerPlace } from "./worker.ts";
+
+/** What passes between the primary and a worker about its life. */
+export const LIFE = { place: "place", started: "started", failed: "failed", stop: "stop", hurry: "hurry" } as const;
+
+/** What the first worker tells of its start. */
+export type StartedApp = Omit<App, "stop" | "hurry">;
+
+/** The reason in words, for people. */
+export class StartFailed extends Error {}
+
+export interface PrimaryOptions {
+  readonly count: number;
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+/** Resolves when the first worker serves; the others follow. */
+export async function startPrimary(settings: Settings, log: Log, options: PrimaryOptions): Promise<App> {
+  const store = await openStore(settings, log);
+  try {
+    return await startOn(store, settings, log, options);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function startOn(store: Store, settings: Settings, log: Log, options: PrimaryOptions): Promise<App> {
+  const { count, program, args } = options;
+  const windows = await openWindows(settings, log);
+  const metrics = watchProcess();
+  const first = createFirstStart();
+  const owners = new Map<WorkerProcess, string>();
+  const onStart = (worker: WorkerProcess): void => {
+    const { link, index } = worker;
+    const place: Omit<WorkerPlace, "link"> = { index, count, isFirstStart: !first.isOver() };
+    link.serve(LIFE.place, () => place);
+    link.serve(WORKER_SERVICES.owner, (owner) => void owners.set(worker, String(owner)));
+    link.serve(WORKER_SERVICES.windows, (wishes) => windows.take(wishes as readonly Wish[]));
+    link.serve(WORKER_SERVICES.metrics, async () => [
+      ...(await readOthers(supervisor, worker)),
+      await metrics.readings(),
+    ]);
+    link.onNews((topic, payload) => tellOthers(supervisor, worker, topic, payload));
+    store.serve(link);
+    reportStart(worker, first, log);
+  };
+  const onEnd = (worker: WorkerProcess): void => {
+    const owner = owners.get(worker);
+    owners.delete(worker);
+    // What it held has no owner now, so the others release it. They find out by themselves where this fails.
+    if (owner !== undefined) void forgetProcess(store.db, owner).catch(() => undefined);
+  };
+  const supervisor = createSupervisor({ program, args, log, onStart, onEnd });
+  const changes = await hearOfChanges(settings.database, () => tellAll(supervisor, ACCESS_CHANGED, null), log);
+  const close = async (): Promise<void> => {
+    supervisor.retire();
+    await Promise.all(supervisor.running().map(({ ended }) => ended));
+    await changes.close();
+    await windows.close();
+  };
+  try {
+    void supervisor.start(0).ended.then(() => first.fail("its first worker process ended"));
+    const app = await first.app;
+    for (let index = 1; index < count; index += 1) supervisor.start(index);
+    return { ...app, ...stopping(supervisor, () => close().then(store.close)) };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The start of the first worker. What keeps it from starting keeps the gateway from starting. */
+interface FirstStart {
+  readonly app: Promise<StartedApp>;
+  isOver(): boolean;
+  succeed(app: StartedApp): void;
+  fail(reason: string): void;
+}
+
+function createFirstStart(): FirstStart {
+  let isOver = false;
+  let succeed = (_: StartedApp): void => undefined;
+  let fail = (_: Error): void => undefined;
+  const app = new Promise<StartedApp>((resolve, reject) => {
+    succeed = resolve;
+    fail = reject;
+  });
+  return {
+    app,
+    isOver: () => isOver,
+    succeed(started) {
+      isOver = true;
+      succeed(started);
+    },
+    fail: (reason) => fail(new StartFailed(reason)),
+  };
+}
+
+function reportStart({ link, index, pid }: WorkerProcess, first: FirstStart, log: Log): void {
+  link.serve(LIFE.started, (app) => {
+    log.info({ event: "worker.started", pid, index }, "a worker process serves");
+    first.succeed(app as StartedApp);
+  });
+  link.serve(LIFE.failed, (reason) => {
+    if (first.isOver())
+      log.error({ event: "worker.start_failed", reason: String(reason) }, "a worker process cannot start");
+    first.fail(String(reason));
+  });
+}
+
+function stopping(supervisor: Supervisor, close: () => Promise<void>): Pick<App, "stop" | "hurry"> {
+  return {
+    async stop(options: StopOptions = {}) {
+      supervisor.retire();
+      tellAll(supervisor, LIFE.stop, options);
+      await close();
+    },
+    hurry: () => tellAll(supervisor, LIFE.hurry, null),
+  };
+}
+
+function tellAll(supervisor: Supervisor, topic: string, payload: unknown): void {
+  for (const { link } of supervisor.running()) link.publish(topic, payload);
+}
+
+function tellOthers(supervisor: Supervisor, from: WorkerProcess, topic: string, payload: unknown): void {
+  for (const worker of supervisor.running()) if (worker !== from) worker.link.publish(topic, payload);
+}
+
+/** A worker that is busy or starting must not keep a scrape waiting. */
+const READINGS_MS_MAX = 2_000;
+
+async function readOthers(supervisor: Supervisor, asking: WorkerProcess): Promise<readonly MetricReadings[]> {
+  const asked = supervisor.running().filter((worker) => worker !== asking);
+  const answers = await Promise.all(asked.map(({ link }) => readingsOf(link)));
+  return answers.filter((readings) => readings !== null);
+}
+
+async function readingsOf(link: OpenLink): Promise<MetricReadings | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), READINGS_MS_MAX);
+  });
+  const read = link.call(WORKER_SERVICES.metrics, null) as Promise<MetricReadings>;
+  const readings = await Promise.race([read.catch(() => null), late]);
+  clearTimeout(timer);
+  return readings ?? null;
+}
+
+/** The database as workers reach it. */
+interface Store {
+  readonly db: Db;
+  serve(link: OpenLink): void;
+  close(): Promise<void>;
+}
+
+async function openStore(settings: Settings, log: Log): Promise<Store> {
+  const { database } = settings;
+  return database.startsWith("sqlite:")
+    ? openSqliteStore(database.slice("sqlite:".length), log)
+    : openPostgresStore(database, log);
+}
+
+/** As long as one process has it open, no other gateway does: what was held before has no owner left. */
+async function openSqliteStore(path: string, log: Log): Promise<Store> {
+  const writer = await openThread(path, { ...watchedBy(log), busyTimeoutMs: BUSY_MS });
+  const db = sqliteOver(writer);
+  try {
+    await db.migrate();
+    await forgetProcesses(db);
+    const reader =
+      path === ":memory:"
+        ? writer
+        : await openThread(path, { exclusive: false, busyTimeoutMs: BUSY_MS, onAdopted: () => undefined });
+    const serveLedger = ledgerOn(db);
+    return {
+      db,
+      serve(link) {
+        link.serve(WORKER_SERVICES.writer, lend(writer, link));
+        link.serve(WORKER_SERVICES.reader, lend(reader, link));
+        serveLedger(link);
+      },
+      async close() {
+        for (const thread of new Set([reader, writer])) await thread.close();
+      },
+    };
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
+}
+
+/** How long SQLite waits for a command's write. */
+const BUSY_MS = 5_000;
+/** For the ledger alone: workers have connections of their own for the rest. */
+const LEDGER_POOL_MAX = 3;
+
+async function openPostgresStore(database: string, log: Log): Promise<Store> {
+  const { onConnectionLost } = watchedBy(log);
+  const db = await openDb(database, { poolMax: LEDGER_POOL_MAX, onConnectionLost });
+  try {
+    await db.migrate();
+    return { db, serve: ledgerOn(db), close: () => db.close() };
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/** All workers' operations in one queue: they are committed together, and no wallet is changed by two at once. */
+function ledgerOn(db: Db): (link: OpenLink) => void {
+  const store = createLedgerStore(db, newOwner());
+  const batcher = createBatcher((ops) => store.commit(ops, post));
+  return (link) => link.serve(LEDGER_SERVICE, (op) => batcher.submit(op as LedgerOp));
+}
+
+/** Passes a worker's calls on. What it has begun and cannot end any more is undone. */
+function lend(thread: Thread, link: OpenLink): (payload: unknown) => Promise<unknown> {
+  const begun = new Set<string>();
+  void link.closed.then(() => {
+    for (const transaction of begun) void thread.call({ kind: "rollback", transaction }).catch(() => undefined);
+  });
+  return async (payload) => {
+    const call = payload as ForwardedCall;
+    const { kind, transaction = "" } = call;
+    if (kind === "begin") begun.add(transaction);
+    if (kind === "commit" || kind === "rollback") begun.delete(transaction);
+    const answer = await thread.forward(call);
+    if (kind === "begin" && answer.error !== null) begun.delete(transaction);
+    return answer;
+  };
+}

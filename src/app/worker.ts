@@ -1,0 +1,174 @@
+// A worker process seen from inside: its place among the others, and what it shares with them through the primary
+// process. One that has no such place is the whole gateway.
+
+import type { Settings } from "../config/settings.ts";
+import type { CallWindows, Taken } from "../core/call-window.ts";
+import type { Db } from "../core/db.ts";
+import type { Link } from "../core/link.ts";
+import type { RequestRecord } from "../core/requests/records.ts";
+import type { ToolLoops } from "../gateway/tool-loops.ts";
+import { defaultBodyBytes } from "../http/overload/body-budget.ts";
+import { openDb } from "../store/db.ts";
+import { sqliteOver } from "../store/sqlite/sqlite.ts";
+import { channelOver, type ForwardedAnswer } from "../store/sqlite/thread.ts";
+import { type MetricReadings, type Metrics, sumMetrics } from "../telemetry/metrics.ts";
+import type { Tail } from "../telemetry/tail.ts";
+
+/** What the primary process serves to each worker. */
+export const WORKER_SERVICES = {
+  /** Calls of the two SQLite connections. */
+  writer: "writer",
+  reader: "reader",
+  windows: "windows",
+  /** The name under which a worker keeps holds, so that they can be released when it dies. */
+  owner: "owner",
+  /** The metrics of all other processes. */
+  metrics: "metrics",
+} as const;
+
+/** News: keys or profiles have changed. */
+export const ACCESS_CHANGED = "access-changed";
+const TOOL_CALLS = "tool-calls";
+const REQUESTS_WRITTEN = "requests-written";
+const LOG_WATCHED = "log-watched";
+
+export interface WorkerPlace {
+  readonly link: Link;
+  /** 0 for the one with the duties that only one needs to do. */
+  readonly index: number;
+  readonly count: number;
+  /** Whether it is the first of the gateway, which prepares what a first start needs. */
+  readonly isFirstStart: boolean;
+}
+
+/** Whether this process does what one of all workers must do: audits and deletions. */
+export function hasDuties(worker: WorkerPlace | null): boolean {
+  return worker === null || worker.index === 0;
+}
+
+/** Each worker gets its part, so that all together keep to what the machine can take. */
+export function shareOf(settings: Settings, count: number): Settings {
+  const { inFlight, inFlightPerKey, bodyBytes, connections } = settings.limits;
+  const part = (limit: number): number => Math.ceil(limit / count);
+  const limits = {
+    ...settings.limits,
+    inFlight: part(inFlight),
+    inFlightPerKey: part(inFlightPerKey),
+    bodyBytes: part(bodyBytes ?? defaultBodyBytes()),
+    connections: part(connections),
+  };
+  return { ...settings, limits };
+}
+
+/** Of a worker: with PostgreSQL a few connections of its own, with SQLite the primary's. */
+export interface WorkerDbs {
+  readonly db: Db;
+  readonly reader: Db;
+}
+
+/** The connections of one process to PostgreSQL, shared out. Two, so that a page that reads much delays nobody else. */
+const POOL_MAX = 16;
+const POOL_MIN = 2;
+
+export async function openWorkerDbs(
+  { link, count }: WorkerPlace,
+  settings: Pick<Settings, "database">,
+  onConnectionLost: (error: Error) => void,
+): Promise<WorkerDbs> {
+  const { database } = settings;
+  if (!database.startsWith("sqlite:")) {
+    const poolMax = Math.max(POOL_MIN, Math.floor(POOL_MAX / count));
+    const db = await openDb(database, { poolMax, writersMax: 1, onConnectionLost });
+    return { db, reader: db };
+  }
+  const path = database.slice("sqlite:".length);
+  const over = (service: string): Db =>
+    sqliteOver(
+      channelOver((call) => link.call(service, call) as Promise<ForwardedAnswer>, path),
+      String(process.pid),
+    );
+  const db = over(WORKER_SERVICES.writer);
+  return { db, reader: path === ":memory:" ? db : over(WORKER_SERVICES.reader) };
+}
+
+/** The windows that all workers count in. */
+export function windowsOver(link: Link): CallWindows {
+  return {
+    take: (wishes) => link.call(WORKER_SERVICES.windows, wishes) as Promise<readonly Taken[]>,
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Shows the metrics of all processes of the gateway, and this one's to any other that is asked. */
+export function shareMetrics(metrics: Metrics, worker: WorkerPlace | null): Metrics {
+  if (worker === null) return metrics;
+  worker.link.serve(WORKER_SERVICES.metrics, metrics.readings);
+  return {
+    ...metrics,
+    async text() {
+      const others = (await worker.link.call(WORKER_SERVICES.metrics, null)) as readonly MetricReadings[];
+      return sumMetrics([await metrics.readings(), ...others]);
+    },
+  };
+}
+
+/** A tool loop stays with its model whichever worker the next request of the conversation reaches. */
+export function shareToolLoops(loops: ToolLoops, worker: WorkerPlace | null): ToolLoops {
+  if (worker === null) return loops;
+  worker.link.on(TOOL_CALLS, (noted) => loops.note(...(noted as Parameters<ToolLoops["note"]>)));
+  return {
+    modelOf: loops.modelOf,
+    note(call, callIds, modelId) {
+      loops.note(call, callIds, modelId);
+      if (callIds.length === 0) return;
+      const { accountId, requestId } = call;
+      worker.link.publish(TOOL_CALLS, [{ accountId, requestId }, callIds, modelId]);
+    },
+  };
+}
+
+/** The live log shows requests of all workers. They send them only while somebody watches. */
+export function shareTail(tail: Tail, worker: WorkerPlace | null): Tail {
+  if (worker === null) return tail;
+  const { link } = worker;
+  let watchedUntilMs = 0;
+  let timer: NodeJS.Timeout | null = null;
+  const announce = (): void => link.publish(LOG_WATCHED, null);
+  link.on(LOG_WATCHED, () => {
+    watchedUntilMs = performance.now() + WATCHED_MS;
+  });
+  link.on(REQUESTS_WRITTEN, (records) => tail.tell(records as readonly RequestRecord[]));
+  const stopAnnouncing = (): void => {
+    if (timer !== null) clearInterval(timer);
+    timer = null;
+  };
+  return {
+    count: tail.count,
+    tell(records) {
+      tail.tell(records);
+      if (performance.now() < watchedUntilMs) link.publish(REQUESTS_WRITTEN, records.map(withoutContent));
+    },
+    watch(watcher) {
+      const end = tail.watch(watcher);
+      announce();
+      timer ??= setInterval(announce, ANNOUNCE_MS).unref();
+      return () => {
+        end();
+        if (tail.count() === 0) stopAnnouncing();
+      };
+    },
+    close() {
+      stopAnnouncing();
+      tail.close();
+    },
+  };
+}
+
+/** Said again while it is true, so that a new worker learns of it and a dead one is forgotten. */
+const ANNOUNCE_MS = 1_000;
+const WATCHED_MS = 3 * ANNOUNCE_MS;
+
+/** Prompts and responses are no part of the live log. */
+function withoutContent(record: RequestRecord): RequestRecord {
+  return record.content === null ? record : { ...record, content: null };
+}

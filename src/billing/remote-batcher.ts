@@ -1,0 +1,45 @@
+// The batcher of a worker process: the primary commits the operations of all workers together, so that they never wait
+// for each other's wallets.
+
+import type { LedgerOp, LedgerOutcome } from "../core/ledger.ts";
+import type { Link } from "../core/link.ts";
+import { StoreUnavailable } from "../core/store-errors.ts";
+import type { Batcher } from "./batcher.ts";
+
+export interface RemoteBatcherOptions {
+  readonly link: Link;
+  /** The name of this process, for the holds it takes. */
+  readonly owner: string;
+  /** Told of each operation that the store could not commit. */
+  readonly onUnavailable: () => void;
+}
+
+/** What the primary serves. */
+export const LEDGER_SERVICE = "ledger";
+
+export function createRemoteBatcher({ link, owner, onUnavailable }: RemoteBatcherOptions): Batcher {
+  let open = 0;
+  let waiting: (() => void)[] = [];
+
+  function end(): void {
+    open -= 1;
+    if (open > 0) return;
+    for (const resolve of waiting) resolve();
+    waiting = [];
+  }
+
+  return {
+    async submit(op: LedgerOp) {
+      open += 1;
+      try {
+        return (await link.call(LEDGER_SERVICE, op.kind === "hold" ? { ...op, owner } : op)) as LedgerOutcome;
+      } catch (error) {
+        if (error instanceof StoreUnavailable) onUnavailable();
+        throw error;
+      } finally {
+        end();
+      }
+    },
+    idle: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+  };
+}

@@ -1,0 +1,38 @@
+// Shared rate-limit windows in the memory of the primary process, for workers that share a SQLite file.
+
+import { type CallWindows, type SecondCount, takeFrom } from "../../core/call-window.ts";
+
+/** Windows that count nothing any more are looked for this often. */
+const SWEEP_SECONDS = 60;
+
+interface Window {
+  counts: readonly SecondCount[];
+  /** When all of it has left the window. */
+  emptyAtSecond: number;
+}
+
+/** Timed by a clock that only goes forward, so that no window freezes when the machine's is set back. */
+export function createMemoryWindows(clock: () => number = () => performance.now()): CallWindows {
+  const windows = new Map<string, Window>();
+  let sweptAtSecond = 0;
+
+  function sweep(second: number): void {
+    if (second - sweptAtSecond < SWEEP_SECONDS) return;
+    sweptAtSecond = second;
+    for (const [id, { emptyAtSecond }] of windows) if (emptyAtSecond < second) windows.delete(id);
+  }
+
+  return {
+    take(wishes) {
+      const second = Math.floor(clock() / 1000);
+      sweep(second);
+      const taken = wishes.map((wish) => {
+        const found = takeFrom(windows.get(wish.id)?.counts ?? [], wish, second);
+        windows.set(wish.id, { counts: found.counts, emptyAtSecond: second + wish.spanSeconds });
+        return found;
+      });
+      return Promise.resolve(taken);
+    },
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,179 @@
+// The thread that owns a SQLite connection (worker.mjs), as its process sees it: messages there, answers back, and
+// failures turned into errors of the store. Worker processes reach it through the primary process.
+
+import { deserialize, serialize } from "node:v8";
+import { Worker } from "node:worker_threads";
+import { command } from "../../config/package.ts";
+import type { Answers, Statement } from "../../core/db.ts";
+import {
+  BatchRejected,
+  StoreBehind,
+  StoreDamaged,
+  StoreInUse,
+  type StoreLoss,
+  StoreUnavailable,
+  UniqueViolation,
+} from "../../core/store-errors.ts";
+
+/** A message to the thread. */
+export interface ThreadCall {
+  readonly kind: "batch" | "begin" | "step" | "commit" | "rollback" | "problems" | "close";
+  readonly isWrite?: boolean;
+  readonly transaction?: string;
+  readonly statements?: readonly Statement[];
+}
+
+/** Takes calls for the thread, wherever that is. */
+export interface Channel {
+  call(call: ThreadCall): Promise<Answers>;
+  close(): Promise<void>;
+}
+
+/** A call of another process. Its statements stay encoded until they reach the thread. */
+export interface ForwardedCall extends Omit<ThreadCall, "statements"> {
+  readonly encoded: Uint8Array | null;
+}
+
+/** The rows stay encoded until they reach the caller; null when there are none. */
+export interface ForwardedAnswer {
+  readonly encoded: Uint8Array | null;
+  readonly error: ThreadFailure | null;
+}
+
+/** The thread in its own process. */
+export interface Thread extends Channel {
+  readonly opened: Promise<Answers>;
+  forward(call: ForwardedCall): Promise<ForwardedAnswer>;
+}
+
+/** The end of a channel in another process; `send` carries a call to the thread's. */
+export function channelOver(send: (call: ForwardedCall) => Promise<ForwardedAnswer>, path: string): Channel {
+  return {
+    async call({ kind, isWrite, transaction, statements }) {
+      const encoded = statements === undefined ? null : serialize(statements);
+      const answer = await send({
+        kind,
+        ...(isWrite === undefined ? {} : { isWrite }),
+        ...(transaction === undefined ? {} : { transaction }),
+        encoded,
+      });
+      if (answer.error !== null) throw toError(answer.error, path);
+      return answer.encoded === null ? [] : (deserialize(answer.encoded) as Answers);
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** An error as it crosses the thread; classes do not survive a message. */
+interface ThreadFailure {
+  readonly message: string;
+  readonly errcode: number | null;
+  readonly statementIndex: number;
+  readonly rejection: { statementIndex: number; expectedRows: number; affectedRows: number } | null;
+  readonly isInUse: boolean;
+  readonly isMisplaced: boolean;
+  readonly isDamaged: boolean;
+  readonly loss: StoreLoss | null;
+}
+
+interface ThreadAnswer {
+  readonly id: number;
+  readonly rows?: Answers;
+  /** In the place of `rows`, for a call whose statements came encoded. */
+  readonly encoded?: Uint8Array;
+  readonly error?: ThreadFailure;
+}
+
+/** A caller that waits for the thread. */
+interface Waiter {
+  readonly resolve: (answer: ThreadAnswer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface ThreadData {
+  readonly path: string;
+  readonly lockPath: string | null;
+  readonly busyTimeoutMs: number;
+  readonly acceptsLoss: boolean;
+  readonly isReadOnly: boolean;
+}
+
+export function startThread(workerData: ThreadData): Thread {
+  const worker = new Worker(new URL("./worker.mjs", import.meta.url), { workerData });
+  const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  const waiters = new Map<number, Waiter>();
+  let lastId = 0;
+  let fault: Error | null = null;
+
+  const wait = (id: number): Promise<ThreadAnswer> =>
+    new Promise((resolve, reject) => {
+      // An idle database keeps no process alive; one that owes an answer does.
+      if (waiters.size === 0) worker.ref();
+      waiters.set(id, { resolve, reject });
+    });
+  const rowsOf = ({ rows, error }: ThreadAnswer): Answers => {
+    if (error !== undefined) throw toError(error, workerData.path);
+    return rows ?? [];
+  };
+  const fail = (error: Error): void => {
+    fault ??= error;
+    for (const waiter of waiters.values()) waiter.reject(new StoreUnavailable(fault));
+    waiters.clear();
+  };
+
+  worker.on("message", (answers: readonly ThreadAnswer[]) => {
+    for (const answer of answers) {
+      waiters.get(answer.id)?.resolve(answer);
+      waiters.delete(answer.id);
+    }
+    if (waiters.size === 0) worker.unref();
+  });
+  worker.on("error", (error) => fail(error as Error));
+  worker.once("exit", () => fail(new Error("the database is closed")));
+
+  const ask = (message: ThreadCall | ForwardedCall, moved: readonly ArrayBuffer[] = []): Promise<ThreadAnswer> => {
+    if (fault !== null) return Promise.reject(new StoreUnavailable(fault));
+    lastId += 1;
+    const answer = wait(lastId);
+    worker.postMessage({ ...message, id: lastId }, moved);
+    return answer;
+  };
+  const call = (message: ThreadCall): Promise<Answers> => ask(message).then(rowsOf);
+  const opened = wait(0)
+    .then(rowsOf)
+    .catch(async (error) => {
+      await worker.terminate();
+      throw error;
+    });
+  const close = async (): Promise<void> => {
+    if (fault !== null) return;
+    const closing = call({ kind: "close" });
+    fault = new Error("the database is closed");
+    await closing;
+    worker.ref();
+    await exited;
+  };
+  const forward = async (message: ForwardedCall): Promise<ForwardedAnswer> => {
+    // A copy, as it may be a small part of what was received, and a message takes the whole along.
+    const own = message.encoded === null ? null : new Uint8Array(message.encoded);
+    const { encoded = null, error = null } = await ask({ ...message, encoded: own }, own === null ? [] : [own.buffer]);
+    return { encoded, error };
+  };
+  return { opened, call, forward, close };
+}
+
+const UNIQUE_CODES = new Set([1555, 2067, 2579]);
+/** Primary codes: busy, locked, read-only, I/O error, corrupt, full, cannot open, not a database. */
+const UNAVAILABLE_CODES = new Set([5, 6, 8, 10, 11, 13, 14, 26]);
+
+function toError(failure: ThreadFailure, path: string): Error {
+  if (failure.rejection !== null) return new BatchRejected(failure.rejection);
+  if (failure.isInUse) return new StoreInUse(path);
+  if (failure.loss !== null) return new StoreBehind(path, failure.loss, command);
+  const cause = Object.assign(new Error(failure.message), { errcode: failure.errcode });
+  if (failure.isDamaged) return new StoreDamaged(path, cause, command);
+  if (failure.isMisplaced) return new StoreUnavailable(cause);
+  if (failure.errcode === null) return cause;
+  if (UNIQUE_CODES.has(failure.errcode)) return new UniqueViolation(failure.statementIndex, cause);
+  return UNAVAILABLE_CODES.has(failure.errcode & 0xff) ? new StoreUnavailable(cause) : cause;
+}

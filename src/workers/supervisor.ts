@@ -1,0 +1,103 @@
+// Worker processes: starts them, replaces those that die, and stops them. The primary process keeps the port and hands
+// connections out in turn, so that a worker that dies takes only its own requests along.
+
+import cluster, { type Worker } from "node:cluster";
+import type { Duplex } from "node:stream";
+import type { Log } from "../core/log.ts";
+import { createLink, type OpenLink } from "./link.ts";
+
+export interface SupervisorOptions {
+  /** The program that a worker runs, and its arguments. */
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly log: Log;
+  /** Called before the worker can ask for anything. */
+  readonly onStart: (worker: WorkerProcess) => void;
+  /** Called when it has ended, whichever way. */
+  readonly onEnd: (worker: WorkerProcess) => void;
+}
+
+export interface WorkerProcess {
+  readonly index: number;
+  readonly pid: number | undefined;
+  readonly link: OpenLink;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+}
+
+export interface Supervisor {
+  /** Starts one worker; another one takes its place when it dies, until everything is stopped. */
+  start(index: number): WorkerProcess;
+  running(): readonly WorkerProcess[];
+  /** Replaces no worker any more. */
+  retire(): void;
+}
+
+/** In a worker: standard input, output, errors and Node's own channel come before it. */
+export const LINK_FD = 4;
+/** A worker that lived for less than this is replaced later and later. */
+const SHORT_LIFE_MS = 10_000;
+const DELAY_MS_MIN = 100;
+const DELAY_MS_MAX = 10_000;
+
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const { program, args, log, onStart, onEnd } = options;
+  const running = new Set<WorkerProcess>();
+  /** By index: how long the next one waits. */
+  const delays = new Map<number, number>();
+  let isRetired = false;
+  cluster.setupPrimary({
+    exec: program,
+    args: [...args],
+    execArgv: [...process.execArgv, "--disable-warning=ExperimentalWarning"],
+    serialization: "advanced",
+    stdio: ["ignore", "inherit", "inherit", "ipc", "pipe"],
+  });
+
+  function start(index: number): WorkerProcess {
+    const startedAtMs = performance.now();
+    const child = cluster.fork();
+    const link = createLink(child.process.stdio[LINK_FD] as Duplex);
+    const ended = endOf(child, link);
+    const { pid } = child.process;
+    const worker: WorkerProcess = { index, pid, link, ended: ended.then(() => undefined) };
+    running.add(worker);
+    onStart(worker);
+    void ended.then(({ code, signal }) => {
+      running.delete(worker);
+      onEnd(worker);
+      if (isRetired) return;
+      const isShort = performance.now() - startedAtMs < SHORT_LIFE_MS;
+      const delayMs = isShort ? (delays.get(index) ?? DELAY_MS_MIN) : 0;
+      delays.set(index, isShort ? Math.min(2 * delayMs, DELAY_MS_MAX) : DELAY_MS_MIN);
+      log.error({ event: "worker.ended", pid, code, signal }, "a worker process ended; another one takes its place");
+      setTimeout(() => isRetired || start(index), delayMs);
+    });
+    return worker;
+  }
+
+  return {
+    start,
+    running: () => [...running],
+    retire() {
+      isRetired = true;
+    },
+  };
+}
+
+interface Ending {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** Both the process and its pipe, so that nothing it sent is left unread. */
+async function endOf(child: Worker, link: OpenLink): Promise<Ending> {
+  const exited = new Promise<Ending>((resolve) => {
+    child.once("exit", (code: number | null, signal: string | null) => resolve({ code, signal }));
+  });
+  // A fault of Node's own channel is followed by the end of the process.
+  child.on("error", () => undefined);
+  const ending = await exited;
+  await link.closed;
+  return ending;
+}
