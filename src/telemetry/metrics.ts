@@ -78,7 +78,11 @@ export type MetricReadings = readonly MetricObjectWithValues<MetricValue<string>
 
 /** Those of several processes as one text: counts are added up. Where that says nothing, each metric names another way. */
 export function sumMetrics(processes: readonly MetricReadings[]): Promise<string> {
-  return AggregatorRegistry.aggregate(processes.map((readings) => [...readings])).metrics();
+  // The time of the start is left out by prom-client; that of the gateway is its first process's.
+  const shown = processes.map((readings) =>
+    readings.map((metric) => (metric.aggregator === "omit" ? { ...metric, aggregator: "min" as const } : metric)),
+  );
+  return AggregatorRegistry.aggregate(shown).metrics();
 }
 
 /** Of the process itself: its memory, processor time and event loop. */

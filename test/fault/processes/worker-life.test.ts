@@ -1,0 +1,231 @@
+// The life of worker processes: a worker that is killed is replaced and costs nobody anything, a stop waits for all of
+// them, and none outlives the primary process.
+
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ensureBuild } from "../../../scripts/setup.mjs";
+import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
+import { isRunning, openFresh, startWorkers, type WorkersGateway } from "../../support/gateway/workers.ts";
+import {
+  type Behaviour,
+  chunk,
+  completion,
+  type FakeProvider,
+  sends,
+  startFakeProvider,
+  streams,
+  USAGE,
+} from "../../support/providers/fake-provider.ts";
+import { bankYaml, chargesOf, decimal, owed, PRICES } from "../../support/stores/money.ts";
+import { createTestDatabase } from "../../support/stores/postgres.ts";
+import { parseStream } from "../lab.ts";
+
+const postgres = await createTestDatabase();
+const COST = owed({ input: 12, output: 5 }, PRICES.alpha);
+const folders: string[] = [];
+let provider: FakeProvider;
+
+beforeAll(async () => {
+  await ensureBuild();
+  provider = await startFakeProvider();
+});
+afterEach(() => {
+  provider.reset();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+afterAll(async () => {
+  await provider.close();
+  await postgres?.drop();
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-worker-life-"));
+  folders.push(folder);
+  writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url, { chain: ["alpha"] }));
+  return folder;
+}
+
+async function posted(gateway: GatewayProcess): Promise<bigint> {
+  const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
+  return decimal(postedUsd, 9);
+}
+
+async function verdictOf(gateway: GatewayProcess): Promise<unknown> {
+  return (await gateway.api("GET", "/api/ledger/verify")).json();
+}
+
+const SOUND = { ok: true, openHolds: 0, problems: [] };
+
+/** Streams that have sent their first word and wait; `finish` lets them all go on. */
+async function openStreams(gateway: WorkersGateway, key: string, count: number) {
+  let finish = (): void => undefined;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const chunks = [
+    chunk("alpha", { content: "Hello" }),
+    chunk("alpha", { content: " you" }),
+    chunk("alpha", {}, "stop"),
+  ];
+  const before = (index: number): Promise<void> | void => (index === 1 ? finished : undefined);
+  provider.on("alpha", streams(chunks, { usage: USAGE, before }));
+  const asked = { key, body: { stream: true } };
+  const responses = await Promise.all(Array.from({ length: count }, () => openFresh(gateway, asked)));
+  return { finish, responses };
+}
+
+describe.each([
+  { name: "SQLite", database: "" },
+  { name: "PostgreSQL", database: postgres?.url },
+])("a worker that is killed, on $name", ({ database }) => {
+  test.skipIf(database === undefined)("is replaced, and every answer is charged once", async () => {
+    const folder = newFolder();
+    const gateway = await startWorkers({ folder, env: database === "" ? {} : { DATABASE_URL: String(database) } });
+    const key = gateway.firstKey ?? "";
+    await gateway.api("POST", "/api/credits/topups", { amountUsd: "1000" });
+    const sent = new Map<string, bigint>();
+    provider.on("alpha", pricedByName(sent));
+    const delivered = new Set<string>();
+    let isOver = false;
+    const client = async (index: number): Promise<void> => {
+      for (let count = 0; !isOver; count += 1) {
+        const name = `client${index}-${index * 1000 + count}`;
+        const body = { messages: [{ role: "user", content: name }] };
+        const response = await openFresh(gateway, { key, body, headers: { "x-request-id": name } }).catch(() => null);
+        const answer = response === null ? null : await text(response).catch(() => null);
+        if (answer?.includes('"service"')) delivered.add(name);
+      }
+    };
+    const clients = Array.from({ length: 16 }, (_, index) => client(index));
+    await expect.poll(() => delivered.size).toBeGreaterThan(50);
+    const [first = 0, second = 0] = gateway.workers();
+    process.kill(first, "SIGKILL");
+    const deliveredBefore = delivered.size;
+    // The other one goes on meanwhile.
+    await expect.poll(() => delivered.size).toBeGreaterThan(deliveredBefore + 50);
+    await gateway.untilStarted(3);
+    process.kill(second, "SIGKILL");
+    await gateway.untilStarted(4);
+    const deliveredBetween = delivered.size;
+    await expect.poll(() => delivered.size).toBeGreaterThan(deliveredBetween + 50);
+    isOver = true;
+    await Promise.all(clients);
+    await expect.poll(() => verdictOf(gateway), { timeout: 60_000 }).toMatchObject(SOUND);
+    const charges = await chargesOf(gateway);
+    const charged = new Map(charges.map(({ requestId, amountUsd }) => [requestId, -decimal(amountUsd, 9)]));
+    expect(charged.size).toBe(charges.length);
+    for (const [name, amount] of charged) expect(amount, String(name)).toBe(sent.get(String(name)));
+    for (const name of delivered) expect(charged.has(name), name).toBe(true);
+    const spent = [...charged.values()].reduce((sum, amount) => sum + amount, 0n);
+    expect(1_000_000_000_000n - (await posted(gateway))).toBe(spent);
+    expect(gateway.output().match(/"event":"worker.ended"/g)).toHaveLength(2);
+    expect(await gateway.stop()).toBe(0);
+  });
+});
+
+/** The name in the prompt decides what is used. What was sent to its end is noted. */
+function pricedByName(sent: Map<string, bigint>): Behaviour {
+  return async (exchange) => {
+    const name = (exchange.request.body.messages as readonly { content: string }[])[0]?.content ?? "";
+    const number = Number(name.split("-").at(-1));
+    const tokens = { input: 7 + (number % 101), output: 3 + (number % 89) };
+    const usage = { prompt_tokens: tokens.input, completion_tokens: tokens.output, total_tokens: 0 };
+    sent.set(name, owed(tokens, PRICES.alpha));
+    await sends(200, completion("some words", "alpha", { usage }))(exchange);
+  };
+}
+
+test("the holds of a killed worker are released while the other goes on", async () => {
+  const gateway = await startWorkers({ folder: newFolder() });
+  const key = gateway.firstKey ?? "";
+  await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
+  const before = await posted(gateway);
+  const { finish, responses } = await openStreams(gateway, key, 8);
+  process.kill(gateway.workers()[0] ?? 0, "SIGKILL");
+  const texts = responses.map((response) => text(response).catch(() => "cut"));
+  await gateway.untilStarted(3);
+  finish();
+  const whole = (await Promise.all(texts)).filter((each) => each.includes("[DONE]"));
+  // Connections are handed out in turn.
+  expect(whole).toHaveLength(4);
+  await expect.poll(() => verdictOf(gateway), { timeout: 60_000 }).toMatchObject(SOUND);
+  expect(before - (await posted(gateway))).toBe(4n * COST);
+  expect(await gateway.stop()).toBe(0);
+});
+
+test("a stop waits for the streams of all workers", async () => {
+  const folder = newFolder();
+  const gateway = await startWorkers({ folder, env: { SWITCHYARD_DRAIN_SECONDS: "120" } });
+  const key = gateway.firstKey ?? "";
+  await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
+  const before = await posted(gateway);
+  const { finish, responses } = await openStreams(gateway, key, 8);
+  gateway.signal("SIGTERM");
+  const readiness = async (): Promise<number> => (await fetch(`${gateway.url}/readyz`)).status;
+  await expect.poll(readiness).toBe(503);
+  const late = await openFresh(gateway, { key });
+  expect(late.statusCode).toBe(503);
+  late.destroy();
+  finish();
+  for (const response of responses) expect(parseStream(await text(response)).isDone).toBe(true);
+  expect(await gateway.exited).toBe(0);
+  expect(gateway.workers().some(isRunning)).toBe(false);
+  expect(gateway.output().match(/"event":"process.stopped"/g)).toHaveLength(1);
+  const next = await startGatewayProcess({ folder });
+  expect(before - (await posted(next))).toBe(8n * COST);
+  expect(await verdictOf(next)).toMatchObject(SOUND);
+  await next.stop();
+});
+
+test("a second signal cuts the streams of all workers, which then cost nothing", async () => {
+  const folder = newFolder();
+  const gateway = await startWorkers({ folder, env: { SWITCHYARD_DRAIN_SECONDS: "120" } });
+  const key = gateway.firstKey ?? "";
+  await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
+  const before = await posted(gateway);
+  const { finish, responses } = await openStreams(gateway, key, 8);
+  gateway.signal("SIGTERM");
+  gateway.signal("SIGINT");
+  for (const response of responses) expect(parseStream(await text(response))).toMatchObject({ isDone: false });
+  expect(await gateway.exited).toBe(0);
+  finish();
+  const next = await startGatewayProcess({ folder });
+  expect(before - (await posted(next))).toBe(0n);
+  expect(await verdictOf(next)).toMatchObject(SOUND);
+  await next.stop();
+});
+
+test("no worker outlives the primary process, and what was held is free after the next start", async () => {
+  const folder = newFolder();
+  const gateway = await startWorkers({ folder });
+  const key = gateway.firstKey ?? "";
+  await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
+  const before = await posted(gateway);
+  const { finish, responses } = await openStreams(gateway, key, 4);
+  for (const response of responses) response.on("error", () => undefined);
+  await gateway.kill();
+  await expect.poll(() => gateway.workers().filter(isRunning)).toEqual([]);
+  finish();
+  const next = await startWorkers({ folder });
+  await expect.poll(() => verdictOf(next), { timeout: 60_000 }).toMatchObject(SOUND);
+  expect(await posted(next)).toBe(before);
+  expect(await next.stop()).toBe(0);
+});
+
+test("a port in use is reported once, with the exit code of a start that fails", async () => {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const env = { SWITCHYARD_WORKERS: "2", PORT: String(port) };
+  const failure = await startGatewayProcess({ folder: newFolder(), env }).catch((error: Error) => error.message);
+  expect(failure).toContain("the gateway ended with 1");
+  expect(String(failure).match(/cannot start/g)).toHaveLength(1);
+  expect(failure).toContain(`port ${port} is in use`);
+  server.close();
+});

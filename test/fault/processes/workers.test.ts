@@ -1,0 +1,168 @@
+// Two workers of one gateway are one gateway to its users: keys, limits, sign-ins, metrics, the live log and money, on
+// SQLite and on PostgreSQL. Every request comes on a connection of its own, so both workers get their share.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { get as httpGet, type IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ensureBuild } from "../../../scripts/setup.mjs";
+import { ADMIN_TOKEN } from "../../support/gateway/gateway.ts";
+import { scrape } from "../../support/gateway/scrape.ts";
+import { type Answer, askFresh, startWorkers, statusesOf, type WorkersGateway } from "../../support/gateway/workers.ts";
+import { type FakeProvider, startFakeProvider } from "../../support/providers/fake-provider.ts";
+import { promisedMs } from "../../support/random.ts";
+import { bankYaml, decimal, owed, PRICES } from "../../support/stores/money.ts";
+import { createTestDatabase } from "../../support/stores/postgres.ts";
+
+const postgres = await createTestDatabase();
+const COST = owed({ input: 12, output: 5 }, PRICES.alpha);
+const ANSWERED = 'switchyard_requests_total{route="/v1/chat/completions",status="200",tier="';
+
+describe.each([
+  { name: "SQLite", database: "" },
+  { name: "PostgreSQL", database: postgres?.url },
+])("two workers on $name", ({ database }) => {
+  if (database === undefined) return test.skip("there is no PostgreSQL here", () => undefined);
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-workers-"));
+  let provider: FakeProvider;
+  let gateway: WorkersGateway;
+  let key: string;
+
+  beforeAll(async () => {
+    await ensureBuild();
+    provider = await startFakeProvider();
+    writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url, { chain: ["alpha"] }));
+    gateway = await startWorkers({ folder, env: database === "" ? {} : { DATABASE_URL: database } });
+    key = gateway.firstKey ?? "";
+    await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
+  });
+  afterAll(async () => {
+    expect(await gateway.stop()).toBe(0);
+    await provider.close();
+    rmSync(folder, { recursive: true, force: true });
+    if (database !== "") await postgres?.drop();
+  });
+
+  async function made(path: string, body: object): Promise<Record<string, string>> {
+    return (await (await gateway.api("POST", path, body)).json()) as Record<string, string>;
+  }
+
+  async function posted(): Promise<bigint> {
+    const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
+    return decimal(postedUsd, 9);
+  }
+
+  /** As /metrics has it. */
+  async function answered(): Promise<number> {
+    const lines = (await (await fetch(`${gateway.url}/metrics`)).text()).split("\n");
+    const counts = lines.filter((line) => line.startsWith(ANSWERED)).map((line) => Number(line.split(" ").at(-1)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  test("the first screen comes once, with one key and the number of workers", () => {
+    expect(gateway.banner.match(/Base URL/g)).toHaveLength(1);
+    expect(gateway.banner).toMatch(/workers 2 {3}ready in/);
+    expect(key).toMatch(/^sk-service-/);
+    expect(gateway.output()).not.toContain("Base URL");
+    expect(new Set(gateway.workers()).size).toBe(2);
+  });
+
+  test("a new key is good on both, and on neither when it is revoked", async () => {
+    const { id, key: text = "" } = await made("/api/keys", { name: "short-lived" });
+    expect(await statusesOf(gateway, { key: text }, 8)).toEqual(Array(8).fill(200));
+    expect((await gateway.api("DELETE", `/api/keys/${id}`)).status).toBe(204);
+    const all = async (): Promise<unknown> => [...new Set(await statusesOf(gateway, { key: text }, 6))];
+    await expect.poll(all, { interval: 20, timeout: promisedMs(5_000) }).toEqual([401]);
+  });
+
+  test.each([7, 130])("a limit of %i requests a minute is that many on both together", async (limit) => {
+    const { key: text = "" } = await made("/api/keys", { name: "limited", requestsPerMinute: limit });
+    const statuses = await statusesOf(gateway, { key: text }, limit + 13);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(limit);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(13);
+  });
+
+  test("ten wrong passwords are ten, whichever worker hears them", async () => {
+    const wrong = (): Promise<Answer> =>
+      askFresh(gateway, {
+        key: "",
+        path: "/api/session",
+        headers: { origin: gateway.url },
+        body: { email: "eve@example.com", password: "not the password 1" },
+      });
+    const statuses: number[] = [];
+    for (let count = 0; count < 13; count += 1) statuses.push((await wrong()).status);
+    expect(statuses).toEqual(statuses.map((_, index) => (index < 10 ? 401 : 429)));
+  });
+
+  test("each request is charged once, and a scrape of either worker counts all of them", async () => {
+    const before = await answered();
+    const moneyBefore = await posted();
+    expect(await statusesOf(gateway, { key }, 40)).toEqual(Array(40).fill(200));
+    expect(moneyBefore - (await posted())).toBe(40n * COST);
+    for (let count = 0; count < 4; count += 1) {
+      expect(await answered()).toBe(before + 40);
+      const { families, value } = await scrape(gateway.url);
+      expect(families.has("switchyard_process_start_time_seconds")).toBe(true);
+      expect(value('switchyard_models{state="usable"}')).toBe(Object.keys(PRICES).length);
+    }
+  });
+
+  test("one Idempotency-Key is answered once, whichever worker it reaches", async () => {
+    const before = await posted();
+    const headers = { "idempotency-key": "over-both" };
+    const first = await askFresh(gateway, { key, headers });
+    for (let count = 0; count < 4; count += 1) expect(await askFresh(gateway, { key, headers })).toEqual(first);
+    expect(before - (await posted())).toBe(COST);
+  });
+
+  test("the live log and the request log have the requests of both", async () => {
+    const events = await openEvents(gateway);
+    await events.until(/event: ready/);
+    const ids = Array.from({ length: 8 }, (_, index) => `live-${index}`);
+    for (const id of ids) {
+      // The other worker begins to tell within a moment of the first watcher.
+      expect((await askFresh(gateway, { key, headers: { "x-request-id": id } })).status).toBe(200);
+    }
+    for (const id of ids) await events.until(new RegExp(`"requestId":"${id}"`));
+    events.close();
+    const { data } = (await (await gateway.api("GET", "/api/requests?limit=50")).json()) as {
+      data: readonly { requestId: string }[];
+    };
+    expect(data.map(({ requestId }) => requestId)).toEqual(expect.arrayContaining(ids));
+  });
+
+  test("a spend limit holds on both together", async () => {
+    const { key: text = "" } = await made("/api/keys", { name: "spender", spendLimitUsd: "0.05" });
+    const statuses = await statusesOf(gateway, { key: text, body: { max_tokens: 4096 } }, 20);
+    expect(new Set(statuses)).toEqual(new Set([200, 402]));
+    const verdict = await (await gateway.api("GET", "/api/ledger/verify")).json();
+    expect(verdict).toMatchObject({ ok: true, openHolds: 0, problems: [] });
+  });
+
+  test("the lines of both are whole", async () => {
+    await statusesOf(gateway, { key }, 60);
+    const finished = (): number => gateway.output().match(/"event":"request.completed"/g)?.length ?? 0;
+    const before = finished();
+    await statusesOf(gateway, { key }, 20);
+    await expect.poll(finished).toBeGreaterThanOrEqual(before + 20);
+    const lines = gateway.output().split("\n").slice(1, -1);
+    for (const line of lines.filter((each) => each !== "")) expect(() => JSON.parse(line), line).not.toThrow();
+  });
+});
+
+async function openEvents({ url }: WorkersGateway) {
+  let text = "";
+  const response = await new Promise<IncomingMessage>((resolve) =>
+    httpGet(`${url}/api/events`, { agent: false, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } }, resolve),
+  );
+  response.setEncoding("utf8").on("data", (piece) => {
+    text += piece;
+  });
+  response.on("error", () => undefined);
+  return {
+    until: (pattern: RegExp) => expect.poll(() => text, { timeout: 60_000 }).toMatch(pattern),
+    close: () => response.destroy(),
+  };
+}
