@@ -197,7 +197,7 @@ async function openParts(db: Db, context: PartsContext) {
       auths: wire?.auths,
       framings: wire?.framings,
       onStale: metrics.connectionStale,
-      openHealth: (current) => openHealth(settings, { current, log, metrics }),
+      openHealth: (current) => openHealth(settings, { current, log, metrics, worker }),
       openCalls,
       services: steadyServices({ ...context, now, metrics, people, money, records, openCalls }),
     },

@@ -5,26 +5,38 @@ import type { Settings } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";
 import type { Snapshot } from "../gateway/services.ts";
 import type { BreakerRules, ProviderHealth } from "../providers/breaker.ts";
-import { createHealth, type Health, type WatchedRow } from "../providers/health.ts";
+import { createHealth, type Health, type Opening, type WatchedRow } from "../providers/health.ts";
 import type { BreakerReading, Metrics } from "../telemetry/metrics.ts";
+import type { WorkerPlace } from "./worker.ts";
 
 interface HealthContext {
   readonly current: () => Snapshot;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly worker: WorkerPlace | null;
 }
 
+/** News: a breaker has opened in one worker. */
+const BREAKER_OPENED = "breaker-opened";
+
 /** Breakers for every model, provider and credential, shown in the metrics. */
-export function openHealth(settings: Pick<Settings, "health">, { current, log, metrics }: HealthContext): Health {
+export function openHealth(
+  settings: Pick<Settings, "health">,
+  { current, log, metrics, worker }: HealthContext,
+): Health {
   const health = createHealth({
     models: watchedRows(current().catalog),
     rules: breakerRules(settings.health),
     now: steadyNow,
     random: Math.random,
     log,
-    onOpened: metrics.breakerOpened,
+    onOpened(opened) {
+      metrics.breakerOpened(opened);
+      worker?.link.publish(BREAKER_OPENED, opened);
+    },
     onRetry: metrics.retried,
   });
+  worker?.link.on(BREAKER_OPENED, (opened) => health.follow(opened as Opening));
   const present = () => health.overview().filter(({ id }) => current().catalog.providers.has(id));
   metrics.watchProviders({
     breakers: () => present().flatMap(breakersOf),

@@ -57,9 +57,7 @@ export async function openMoney(db: Db, { settings, reader, log, metrics, worker
   const writes = createWriteWatch(db, log);
   const watch = { onDeferred, onUnavailable: writes.failed, isStoreFailing: writes.isFailing };
   const remote =
-    worker === null
-      ? {}
-      : { batcher: createRemoteBatcher({ link: worker.link, owner, onUnavailable: writes.failed }) };
+    worker === null ? {} : { batcher: createRemoteBatcher({ link: worker.link, owner, onUnavailable: writes.failed }) };
   const ledger = createLedger({ store, owner, outbox, log, ownerSilentMs, ...watch, ...remote });
   const idempotency = createIdempotencyStore(db, owner);
   const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(reader));

@@ -55,6 +55,8 @@ export interface Health {
   mayRetry(route: string): boolean;
   stateOf(route: string): ModelHealth;
   overview(): readonly ProviderHealth[];
+  /** Another process has seen this fail: it is tried last here too, for as long. */
+  follow(opened: Opening): void;
   /** These are watched from now on. What is known of them stays, except of providers that have changed. */
   watch(models: Iterable<WatchedRow>, changedProviders: ReadonlySet<string>): void;
 }
@@ -77,8 +79,19 @@ export interface HealthInput {
   readonly random: () => number;
   readonly log: Log;
   /** Told of each opening and of each retry that was asked for. */
-  readonly onOpened?: (opened: { scope: Scope; provider: string; model: string }) => void;
+  readonly onOpened?: (opened: Opening) => void;
   readonly onRetry?: (retry: { provider: string; isAllowed: boolean }) => void;
+}
+
+/** A breaker that has opened, and for how long. */
+export interface Opening {
+  readonly scope: Scope;
+  readonly provider: string;
+  /** Empty where the breaker is not a model's. */
+  readonly model: string;
+  /** Its name among those of the provider. */
+  readonly name: string;
+  readonly openMs: number;
 }
 
 export function createHealth(input: HealthInput): Health {
@@ -210,6 +223,17 @@ class Watch implements Health {
     });
   }
 
+  follow({ provider, name, openMs }: Opening): void {
+    const host = this.#hosts.get(provider);
+    if (host === undefined) return;
+    const ofModels = host.models.flatMap(({ model, lanes }) => [model, ...lanes.map(({ limit }) => limit)]);
+    const watched = [host.provider, ...host.credentials.values(), ...ofModels].find((one) => one.name === name);
+    if (watched === undefined) return;
+    watched.breaker.rest(Math.min(openMs, REST_MS_MAX));
+    this.#isWell = false;
+    this.#hasChanged = true;
+  }
+
   #enter(lane: Lane): number {
     const { host, model, credential, limit } = lane;
     this.#pulse.lastTicket += 1;
@@ -280,7 +304,7 @@ class Watch implements Health {
     const event = "breaker.opened" as const;
     const fields = { event, scope, provider: host.id, model, failures: breaker.failuresInRow, openMs, error };
     this.#input.log.warn(fields, `${name} is cooling down after failures`);
-    this.#input.onOpened?.({ scope, provider: host.id, model });
+    this.#input.onOpened?.({ scope, provider: host.id, model, name, openMs });
   }
 
   /** Works out which models are cooling down, and when that changes by the clock alone. */

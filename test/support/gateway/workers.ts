@@ -37,6 +37,8 @@ export interface Asked {
   readonly body?: object;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The client gives up after this long without a byte. */
+  readonly patienceMs?: number;
 }
 
 /** Rejects when the connection breaks before there is a status. */
@@ -52,7 +54,9 @@ export function openFresh({ url }: Pick<GatewayProcess, "url">, asked: Asked): P
       },
     });
     request.once("response", resolve);
-    request.once("error", reject);
+    request.on("error", reject);
+    if (asked.patienceMs !== undefined)
+      request.setTimeout(asked.patienceMs, () => request.destroy(new Error("the client gave up")));
     request.end(JSON.stringify(asked.path === undefined ? { ...HELLO, ...asked.body } : asked.body));
   });
 }
