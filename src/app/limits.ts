@@ -6,9 +6,9 @@ import { createSharedCounter, type SharedCounter } from "../accounts/limits/shar
 import { createSharedLimits } from "../accounts/limits/shared-per-minute.ts";
 import { createSharedSignInLimiter, createSignInLimiter, type SignInLimiter } from "../accounts/limits/sign-ins.ts";
 import type { Settings } from "../config/settings.ts";
-import type { CallWindows } from "../core/call-window.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
+import type { CallWindows } from "../core/processes/call-window.ts";
 import type { ReadyCheck } from "../http/context.ts";
 import { openDb } from "../store/db.ts";
 import { countProcesses } from "../store/ledger/ledger.ts";

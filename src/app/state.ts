@@ -30,7 +30,10 @@ export interface OpenedState {
 }
 
 /** Started; responses of dead processes have failed. The ledger has forgotten those processes before. */
-export async function openState(db: Db, { settings, secret, owner, log, now, worker }: StateContext): Promise<OpenedState> {
+export async function openState(
+  db: Db,
+  { settings, secret, owner, log, now, worker }: StateContext,
+): Promise<OpenedState> {
   const { responsesRetentionDays, responsesBytesPerAccount, conversationBytes } = settings.responses;
   const runs = createBackgroundRuns();
   const store = createResponseUpkeepStore(db, owner);

@@ -2,9 +2,9 @@
 // process. One that has no such place is the whole gateway.
 
 import type { Settings } from "../config/settings.ts";
-import type { CallWindows, Taken } from "../core/call-window.ts";
 import type { Db } from "../core/db.ts";
-import type { Link } from "../core/link.ts";
+import type { CallWindows, Taken } from "../core/processes/call-window.ts";
+import type { WorkerLink } from "../core/processes/link.ts";
 import type { RequestRecord } from "../core/requests/records.ts";
 import type { ToolLoops } from "../gateway/tool-loops.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
@@ -33,7 +33,7 @@ const REQUESTS_WRITTEN = "requests-written";
 const LOG_WATCHED = "log-watched";
 
 export interface WorkerPlace {
-  readonly link: Link;
+  readonly link: WorkerLink;
   /** 0 for the one with the duties that only one needs to do. */
   readonly index: number;
   readonly count: number;
@@ -92,7 +92,7 @@ export async function openWorkerDbs(
 }
 
 /** The windows that all workers count in. */
-export function windowsOver(link: Link): CallWindows {
+export function windowsOver(link: WorkerLink): CallWindows {
   return {
     take: (wishes) => link.call(WORKER_SERVICES.windows, wishes) as Promise<readonly Taken[]>,
     close: () => Promise.resolve(),

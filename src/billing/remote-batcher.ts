@@ -2,12 +2,12 @@
 // for each other's wallets.
 
 import type { LedgerOp, LedgerOutcome } from "../core/ledger.ts";
-import type { Link } from "../core/link.ts";
+import type { WorkerLink } from "../core/processes/link.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
 import type { Batcher } from "./batcher.ts";
 
 export interface RemoteBatcherOptions {
-  readonly link: Link;
+  readonly link: WorkerLink;
   /** The name of this process, for the holds it takes. */
   readonly owner: string;
   /** Told of each operation that the store could not commit. */

@@ -105,11 +105,7 @@ export function createMetrics(version = "unknown"): Metrics {
   const registers = [registry];
   const { readings } = watchProcess(registry);
   const named: MetricNamer = (name, help) => ({ name: `${PREFIX}${name}`, help, registers });
-  new Gauge({
-    ...named("build_info", "1, labelled with the version that runs."),
-    labelNames: ["version"],
-    aggregator: "first",
-  }).set({ version }, 1);
+  showVersion(named, version);
   const store = storeMetrics(named);
   const shed = new Counter({
     ...named("shed_requests_total", "Requests rejected because of overload."),
@@ -162,6 +158,14 @@ export function createMetrics(version = "unknown"): Metrics {
     text: () => registry.metrics(),
     close: () => registry.clear(),
   };
+}
+
+function showVersion(named: MetricNamer, version: string): void {
+  new Gauge({
+    ...named("build_info", "1, labelled with the version that runs."),
+    labelNames: ["version"],
+    aggregator: "first",
+  }).set({ version }, 1);
 }
 
 type StoreMetrics = Pick<

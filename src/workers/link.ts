@@ -3,14 +3,14 @@
 
 import type { Duplex } from "node:stream";
 import { deserialize, serialize } from "node:v8";
-import type { Link, LinkService } from "../core/link.ts";
+import type { LinkService, WorkerLink } from "../core/processes/link.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
 
 /** A call, its answer, its failure, or news. A tuple, because names of fields would be sent each time. */
-type Message =
+type LinkMessage =
   | readonly [kind: typeof CALL, id: number, service: string, payload: unknown]
   | readonly [kind: typeof ANSWER, id: number, payload: unknown]
-  | readonly [kind: typeof FAILURE, id: number, failure: Failure]
+  | readonly [kind: typeof FAILURE, id: number, failure: LinkFailure]
   | readonly [kind: typeof NEWS, topic: string, payload: unknown];
 
 const CALL = 0;
@@ -19,18 +19,18 @@ const FAILURE = 2;
 const NEWS = 3;
 
 /** Classes do not survive a message. */
-interface Failure {
+interface LinkFailure {
   readonly message: string;
   readonly isUnavailable: boolean;
 }
 
-interface Waiter {
+interface LinkWaiter {
   readonly resolve: (payload: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** One end of a pipe. */
-export interface OpenLink extends Link {
+export interface OpenLink extends WorkerLink {
   /** Resolves when the other end is gone. */
   readonly closed: Promise<void>;
   /** Told of all news, with their topics; for passing them on. */
@@ -40,7 +40,7 @@ export interface OpenLink extends Link {
 export function createLink(pipe: Duplex): OpenLink {
   const services = new Map<string, LinkService>();
   const listeners = new Map<string, (payload: unknown) => void>();
-  const waiters = new Map<number, Waiter>();
+  const waiters = new Map<number, LinkWaiter>();
   const send = createSender(pipe);
   let onNews: (topic: string, payload: unknown) => void = (topic, payload) => listeners.get(topic)?.(payload);
   let lastId = 0;
@@ -73,16 +73,11 @@ export function createLink(pipe: Duplex): OpenLink {
       else waiter?.reject(toError(message[2]));
     }
   });
-  const closed = new Promise<void>((resolve) => {
-    pipe.once("close", () => {
-      isClosed = true;
-      for (const { reject } of waiters.values()) reject(gone());
-      waiters.clear();
-      resolve();
-    });
+  const closed = closeOf(pipe).then(() => {
+    isClosed = true;
+    for (const { reject } of waiters.values()) reject(gone());
+    waiters.clear();
   });
-  // The end of the pipe is what is acted upon.
-  pipe.on("error", () => undefined);
   return {
     closed,
     onNews(listener) {
@@ -101,11 +96,17 @@ export function createLink(pipe: Duplex): OpenLink {
   };
 }
 
+function closeOf(pipe: Duplex): Promise<void> {
+  // The end of the pipe is what is acted upon.
+  pipe.on("error", () => undefined);
+  return new Promise((resolve) => pipe.once("close", () => resolve()));
+}
+
 function gone(): StoreUnavailable {
   return new StoreUnavailable(new Error("the other process has ended"));
 }
 
-function toError({ message, isUnavailable }: Failure): Error {
+function toError({ message, isUnavailable }: LinkFailure): Error {
   const error = new Error(message);
   return isUnavailable ? new StoreUnavailable(error) : error;
 }
@@ -113,8 +114,8 @@ function toError({ message, isUnavailable }: Failure): Error {
 const LENGTH_BYTES = 4;
 
 /** Each frame is a list of messages after its length. */
-function createSender(pipe: Duplex): (message: Message) => void {
-  let waiting: Message[] = [];
+function createSender(pipe: Duplex): (message: LinkMessage) => void {
+  let waiting: LinkMessage[] = [];
   const flush = (): void => {
     const body = serialize(waiting);
     waiting = [];
@@ -132,7 +133,7 @@ function createSender(pipe: Duplex): (message: Message) => void {
   };
 }
 
-function readFrames(pipe: Duplex, take: (message: Message) => void): void {
+function readFrames(pipe: Duplex, take: (message: LinkMessage) => void): void {
   let pieces: Buffer[] = [];
   let size = 0;
   pipe.on("data", (piece: Buffer) => {
@@ -142,7 +143,7 @@ function readFrames(pipe: Duplex, take: (message: Message) => void): void {
     if (size < needed) return;
     let rest = pieces.length === 1 ? piece : Buffer.concat(pieces);
     for (let end = endOfFrame(rest); end !== null; end = endOfFrame(rest)) {
-      for (const message of deserialize(rest.subarray(LENGTH_BYTES, end)) as readonly Message[]) take(message);
+      for (const message of deserialize(rest.subarray(LENGTH_BYTES, end)) as readonly LinkMessage[]) take(message);
       rest = rest.subarray(end);
     }
     pieces = rest.length === 0 ? [] : [rest];

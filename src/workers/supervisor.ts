@@ -85,14 +85,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 }
 
-interface Ending {
+interface WorkerEnding {
   readonly code: number | null;
   readonly signal: string | null;
 }
 
 /** Both the process and its pipe, so that nothing it sent is left unread. */
-async function endOf(child: Worker, link: OpenLink): Promise<Ending> {
-  const exited = new Promise<Ending>((resolve) => {
+async function endOf(child: Worker, link: OpenLink): Promise<WorkerEnding> {
+  const exited = new Promise<WorkerEnding>((resolve) => {
     child.once("exit", (code: number | null, signal: string | null) => resolve({ code, signal }));
   });
   // A fault of Node's own channel is followed by the end of the process.

@@ -2,7 +2,7 @@
 // two that take at once never take more than the limit.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CallWindows, totalOf, type Wish } from "../../src/core/call-window.ts";
+import { type CallWindows, totalOf, type Wish } from "../../src/core/processes/call-window.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createCallWindows } from "../../src/store/rate-windows/database.ts";
 import { openRedisWindows } from "../../src/store/rate-windows/redis.ts";

@@ -1,7 +1,7 @@
 // A lease on the shared window of one name: the calls this process may admit without asking for the next second, or the
 // fact that the window is full.
 
-import { secondsUntil, type Taken, totalOf, type Wish } from "../../core/call-window.ts";
+import { secondsUntil, type Taken, totalOf, type Wish } from "../../core/processes/call-window.ts";
 import type { Admission } from "./per-minute.ts";
 
 const LEASE_MS = 1_000;

@@ -1,8 +1,8 @@
 // The client of the shared rate windows. Requests made while a response is awaited go out together. A store that does not
 // respond soon is left alone for a while, so that not every request has to wait for it.
 
-import type { CallWindows, Taken, Wish } from "../../core/call-window.ts";
 import type { Log } from "../../core/log.ts";
+import type { CallWindows, Taken, Wish } from "../../core/processes/call-window.ts";
 
 export interface SharedCounter {
   /** False during the cooldown after a failure. */

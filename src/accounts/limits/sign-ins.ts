@@ -2,7 +2,7 @@
 // count too; a success takes its own count back. With several processes they also count in the shared windows.
 
 import { createHash } from "node:crypto";
-import { secondsUntil, type Taken } from "../../core/call-window.ts";
+import { secondsUntil, type Taken } from "../../core/processes/call-window.ts";
 import type { SharedCounter } from "./shared-counter.ts";
 import { createFailureCounts } from "./wrong-keys.ts";
 

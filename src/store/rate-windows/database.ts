@@ -1,8 +1,14 @@
 // Shared rate-limit windows in the database: one row per name, changed under its lock and timed by the database's
 // clock.
 
-import { type CallWindows, type SecondCount, type Taken, takeFrom, type Wish } from "../../core/call-window.ts";
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
+import {
+  type CallWindows,
+  type SecondCount,
+  type Taken,
+  takeFrom,
+  type Wish,
+} from "../../core/processes/call-window.ts";
 import {
   bulkInsert,
   clockSql,

@@ -1,6 +1,6 @@
 // Shared rate-limit windows in the memory of the primary process, for workers that share a SQLite file.
 
-import { type CallWindows, type SecondCount, takeFrom } from "../../core/call-window.ts";
+import { type CallWindows, type SecondCount, takeFrom } from "../../core/processes/call-window.ts";
 
 /** Windows that count nothing any more are looked for this often. */
 const SWEEP_SECONDS = 60;

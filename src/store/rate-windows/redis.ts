@@ -8,7 +8,7 @@ import {
   type SecondCount,
   type Taken,
   type Wish,
-} from "../../core/call-window.ts";
+} from "../../core/processes/call-window.ts";
 
 export interface RedisOptions {
   readonly onError: (error: Error) => void;

@@ -16,7 +16,7 @@ import {
 } from "../../core/store-errors.ts";
 
 /** A message to the thread. */
-export interface ThreadCall {
+interface ThreadCall {
   readonly kind: "batch" | "begin" | "step" | "commit" | "rollback" | "problems" | "close";
   readonly isWrite?: boolean;
   readonly transaction?: string;
@@ -85,7 +85,7 @@ interface ThreadAnswer {
 }
 
 /** A caller that waits for the thread. */
-interface Waiter {
+interface ThreadWaiter {
   readonly resolve: (answer: ThreadAnswer) => void;
   readonly reject: (error: Error) => void;
 }
@@ -101,7 +101,7 @@ interface ThreadData {
 export function startThread(workerData: ThreadData): Thread {
   const worker = new Worker(new URL("./worker.mjs", import.meta.url), { workerData });
   const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-  const waiters = new Map<number, Waiter>();
+  const waiters = new Map<number, ThreadWaiter>();
   let lastId = 0;
   let fault: Error | null = null;
 
@@ -131,7 +131,7 @@ export function startThread(workerData: ThreadData): Thread {
   worker.on("error", (error) => fail(error as Error));
   worker.once("exit", () => fail(new Error("the database is closed")));
 
-  const ask = (message: ThreadCall | ForwardedCall, moved: readonly ArrayBuffer[] = []): Promise<ThreadAnswer> => {
+  const ask: SendToThread = (message, moved = []) => {
     if (fault !== null) return Promise.reject(new StoreUnavailable(fault));
     lastId += 1;
     const answer = wait(lastId);
@@ -153,13 +153,18 @@ export function startThread(workerData: ThreadData): Thread {
     worker.ref();
     await exited;
   };
-  const forward = async (message: ForwardedCall): Promise<ForwardedAnswer> => {
+  return { opened, call, forward: createForward(ask), close };
+}
+
+type SendToThread = (message: ThreadCall | ForwardedCall, moved?: readonly ArrayBuffer[]) => Promise<ThreadAnswer>;
+
+function createForward(ask: SendToThread): Thread["forward"] {
+  return async (message) => {
     // A copy, as it may be a small part of what was received, and a message takes the whole along.
     const own = message.encoded === null ? null : new Uint8Array(message.encoded);
     const { encoded = null, error = null } = await ask({ ...message, encoded: own }, own === null ? [] : [own.buffer]);
     return { encoded, error };
   };
-  return { opened, call, forward, close };
 }
 
 const UNIQUE_CODES = new Set([1555, 2067, 2579]);

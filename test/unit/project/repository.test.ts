@@ -138,6 +138,8 @@ describe("the layering rules of biome.json", () => {
     ["src/store/a.ts", "../billing/ledger.ts"],
     ["src/store/deep/a.ts", "../../billing/ledger.ts"],
     ["src/telemetry/a.ts", "../providers/health.ts"],
+    ["src/versions/a.ts", "../store/db.ts"],
+    ["src/workers/a.ts", "../telemetry/log.ts"],
     ["src/gateway/a.ts", "../http/server.ts"],
     ["src/http/v1/a.ts", "../../cli/serve.ts"],
     ["src/http/a.ts", "../app/app.ts"],

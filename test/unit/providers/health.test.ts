@@ -241,7 +241,7 @@ test("an opening is logged and told once, with what happened; so is each failed 
   clock.nowMs += 5_000;
   see("a1", trouble("failing"));
   expect(warnings).toHaveLength(2);
-  expect(opened).toEqual(Array(2).fill({ scope: "model", provider: "a", model: "a1" }));
+  expect(opened).toEqual(Array(2).fill({ scope: "model", provider: "a", model: "a1", openMs: expect.any(Number) }));
 });
 
 test("the overview shows each breaker for itself, the state of a model what holds it back", () => {

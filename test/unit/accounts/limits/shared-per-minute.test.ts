@@ -3,8 +3,8 @@ import type { Admission } from "../../../../src/accounts/limits/per-minute.ts";
 import { createSharedCounter } from "../../../../src/accounts/limits/shared-counter.ts";
 import { createSharedLimits, type SharedLimits } from "../../../../src/accounts/limits/shared-per-minute.ts";
 import { createSharedSignInLimiter, type SignInAttempt } from "../../../../src/accounts/limits/sign-ins.ts";
-import { type CallWindows, type SecondCount, takeFrom, type Wish } from "../../../../src/core/call-window.ts";
 import type { Log } from "../../../../src/core/log.ts";
+import { type CallWindows, type SecondCount, takeFrom, type Wish } from "../../../../src/core/processes/call-window.ts";
 import { fc } from "../../../support/property.ts";
 
 /** A shared store in memory that can be slow, or fail. */

@@ -4,7 +4,7 @@
 /** Answers a call of the other end. */
 export type LinkService = (payload: unknown) => unknown;
 
-export interface Link {
+export interface WorkerLink {
   /** Asks the other end. Rejects with StoreUnavailable when it is gone. */
   call(service: string, payload: unknown): Promise<unknown>;
   /** Answers the other end's calls of this name. */

@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
-import { type SecondCount, secondsUntil, takeFrom, totalOf, type Wish } from "../../../src/core/call-window.ts";
-import { fc } from "../../support/property.ts";
+import {
+  type SecondCount,
+  secondsUntil,
+  takeFrom,
+  totalOf,
+  type Wish,
+} from "../../../../src/core/processes/call-window.ts";
+import { fc } from "../../../support/property.ts";
 
 const wish = (fields: Partial<Wish> = {}): Wish => ({
   id: "k",
