@@ -92,6 +92,7 @@ const FOLDERS = {
   "ui/pages/overview": "Spend, savings, traffic and latency.",
   "ui/pages/playground": "Try a prompt and see its decision.",
   "ui/pages/profiles": "Routing profiles with replay.",
+  "ui/pages/providers": "Providers.",
   "ui/pages/requests": "The request log.",
   "ui/pages/settings": "Settings, users and providers.",
   "ui/pages/sign-in": "Sign-in and set-up.",

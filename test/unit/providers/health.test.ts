@@ -241,7 +241,9 @@ test("an opening is logged and told once, with what happened; so is each failed 
   clock.nowMs += 5_000;
   see("a1", trouble("failing"));
   expect(warnings).toHaveLength(2);
-  expect(opened).toEqual(Array(2).fill({ scope: "model", provider: "a", model: "a1", openMs: expect.any(Number) }));
+  expect(opened).toEqual(
+    Array(2).fill({ scope: "model", provider: "a", model: "a1", name: "model a1", openMs: expect.any(Number) }),
+  );
 });
 
 test("the overview shows each breaker for itself, the state of a model what holds it back", () => {
@@ -304,4 +306,16 @@ describe("another catalogue", () => {
     expect(resting()).toEqual([]);
     expect(health.overview().map(({ id }) => id)).toEqual(["a"]);
   });
+});
+
+test("what another process saw fail is tried last here too, for as long", () => {
+  const { clock, health } = make();
+  const opening = { scope: "model", provider: "a", model: "a1", name: "model a1", openMs: 5_000 } as const;
+  health.follow(opening);
+  health.follow({ ...opening, provider: "nowhere" });
+  expect(health.resting().has("a1")).toBe(true);
+  expect(health.admit("a1")).toBe(0);
+  clock.nowMs += 5_001;
+  expect(health.resting().has("a1")).toBe(false);
+  expect(health.admit("a1")).toBeGreaterThan(0);
 });
