@@ -6,21 +6,19 @@ import {
   type CreditLease,
   type Hold,
   type HoldState,
-  type KeySpend,
-  type LedgerChanges,
   type LedgerOp,
   type LedgerOutcome,
   type LedgerState,
   type LedgerStore,
   leaseKey,
   type Posting,
-  type ReservedHold,
   type Transaction,
   type Wallet,
 } from "../../core/ledger.ts";
 import { BatchRejected } from "../../core/store-errors.ts";
 import { clockSql, forUpdateSql, inListSql, listValue } from "../dialect.ts";
 import { KEY_SPEND, toKeySpend } from "./key-spends.ts";
+import { LedgerMemory } from "./memory.ts";
 import { createLedgerWriter } from "./write.ts";
 
 /** `owner` names this run of this process: a restart is another owner. */
@@ -161,109 +159,6 @@ const WALLET = "account_id, posted, held, leased, epoch, sequence, hash";
 const MOVE = "t.id, t.kind, t.account_id, t.sequence, t.balance_after, t.hold_id, t.note, t.hash";
 const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited, h.is_metered";
 const LEASE = "l.owner, l.account_id, l.amount";
-
-/** After another process changed a wallet more changes are likely: for so many batches it is cheaper to read first. */
-const READS_AFTER_CONFLICT = 100;
-/** Wallets and key spends together; beyond it the memory starts from nothing. */
-const REMEMBERED_MAX = 10_000;
-
-/**
- * What this process last wrote of wallets, open holds and key spends, so that a batch need not read them. Every write names
- * the wallet as it is remembered. Where another process has changed it, the batch is rejected and the truth is read.
- */
-export class LedgerMemory {
-  readonly #wallets = new Map<string, Wallet>();
-  /** Open ones, taken by this process: as many as there are requests under way. */
-  readonly #holds = new Map<string, Hold>();
-  readonly #keySpends = new Map<string, KeySpend>();
-  /** Of this process, and any other it has ended. */
-  readonly #leases = new Map<string, CreditLease>();
-  readonly #readsAfterConflict: number;
-  #readsLeft = 0;
-
-  constructor(readsAfterConflict = READS_AFTER_CONFLICT) {
-    this.#readsAfterConflict = readsAfterConflict;
-  }
-
-  /** Null when these operations refer to something that is not remembered. */
-  recall(ops: readonly LedgerOp[]): LedgerState | null {
-    if (this.#readsLeft > 0) {
-      this.#readsLeft -= 1;
-      return null;
-    }
-    if (!ops.every((op) => this.#knows(op))) return null;
-    return {
-      wallets: this.#wallets,
-      holds: this.#holds,
-      keySpends: this.#keySpends,
-      leases: this.#leases,
-      moves: NO_MOVES,
-    };
-  }
-
-  /** What was read and what became of it, once that is committed. */
-  learn(state: LedgerState, { wallets, newHolds, resolvedHolds, keySpends, leases }: LedgerChanges): void {
-    if (this.#wallets.size + this.#keySpends.size > REMEMBERED_MAX) this.forget();
-    if (state.wallets !== this.#wallets) {
-      for (const wallet of state.wallets.values()) this.#forgetEnded(wallet);
-      copy(state.wallets, this.#wallets);
-    }
-    if (state.keySpends !== this.#keySpends) copy(state.keySpends, this.#keySpends);
-    if (state.leases !== this.#leases) copy(state.leases, this.#leases);
-    for (const wallet of wallets) this.#wallets.set(wallet.accountId, wallet);
-    for (const hold of newHolds) if (hold.state === "open") this.#holds.set(hold.id, hold);
-    for (const { id } of resolvedHolds) this.#holds.delete(id);
-    for (const spend of keySpends) this.#keySpends.set(spend.keyId, spend);
-    for (const lease of leases) this.#leases.set(leaseKey(lease), lease);
-  }
-
-  forget(): void {
-    this.#wallets.clear();
-    this.#holds.clear();
-    this.#keySpends.clear();
-    this.#leases.clear();
-  }
-
-  /** Another process writes to the same wallets. */
-  readFirst(): void {
-    this.forget();
-    this.#readsLeft = this.#readsAfterConflict;
-  }
-
-  /** Another process that ends leases begins an epoch. What was read may say nothing of them, so they are read again. */
-  #forgetEnded({ accountId, epoch }: Wallet): void {
-    const known = this.#wallets.get(accountId);
-    if (known === undefined || known.epoch === epoch) return;
-    for (const [name, lease] of this.#leases) if (lease.accountId === accountId) this.#leases.delete(name);
-  }
-
-  #knows(op: LedgerOp): boolean {
-    // A lease or its end may write nothing, so nothing would show that the memory is out of date.
-    if (op.kind === "move" || op.kind === "lease" || op.kind === "return") return false;
-    if (!this.#wallets.has(op.accountId)) return false;
-    if (op.kind === "hold") return op.spendLimit === null || this.#knowsSpend(op);
-    const hold = this.#holds.get(op.holdId);
-    if (hold !== undefined) return !hold.isLimited || this.#knowsSpend(hold);
-    return op.kind === "settle" && op.reserved !== undefined && this.#knowsReserved(op, op.reserved);
-  }
-
-  /** What was tried before may be in the store, which only the store knows. */
-  #knowsReserved({ accountId }: LedgerOp, { owner, isMetered, isFresh }: ReservedHold): boolean {
-    return isFresh && (isMetered || this.#leases.has(leaseKey({ owner, accountId })));
-  }
-
-  /** Metered holds leave the wallet alone, so the wallet would not tell that another process counted on the same key. */
-  #knowsSpend({ keyId, isMetered }: Pick<Hold, "keyId" | "isMetered">): boolean {
-    return !isMetered && this.#keySpends.has(keyId);
-  }
-}
-
-/** Moves are never remembered: each happens once, and its id must be looked up. */
-const NO_MOVES: ReadonlyMap<string, Transaction> = new Map();
-
-function copy<Value>(from: ReadonlyMap<string, Value>, to: Map<string, Value>): void {
-  for (const [name, value] of from) to.set(name, value);
-}
 
 /** The reads of a batch, by what they find. */
 type ReadName = "newWallets" | "wallets" | "holds" | "keySpends" | "leases" | "moves";

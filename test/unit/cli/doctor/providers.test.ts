@@ -48,11 +48,17 @@ describe("a provider's list", () => {
         ? answers(401, { error: { message: "no" } })(request, response)
         : lists("alpha")(request, response),
     );
-    const yaml = labYaml(`${provider.url}/v1`).replace("apiKey: lab-secret", "apiKeys: [sk-good-secret, sk-bad-secret]");
+    const yaml = labYaml(`${provider.url}/v1`).replace(
+      "apiKey: lab-secret",
+      "apiKeys: [sk-good-secret, sk-bad-secret]",
+    );
     const [listing] = await listProviders(catalogOf(yaml));
     expect(provider.asked.map(({ key }) => key).sort()).toEqual(["Bearer sk-bad-secret", "Bearer sk-good-secret"]);
     const { state, what } = listingCheck(listing!);
-    expect([state, what]).toEqual(["fail", expect.stringMatching(/^lab, key [0-9a-f]{8}: lab refuses the key \(401\)/)]);
+    expect([state, what]).toEqual([
+      "fail",
+      expect.stringMatching(/^lab, key [0-9a-f]{8}: lab refuses the key \(401\)/),
+    ]);
     expect(listing?.models?.map(({ id }) => id)).toEqual(["alpha"]);
   });
 
