@@ -100,7 +100,6 @@ describe("a request that cannot be served", () => {
     ["an unknown model", { model: "none" }, 404, "model_not_found", /"none" for embeddings.*small, other/],
     ["a chat model", { model: "alpha" }, 400, "wrong_endpoint", /alpha is a model for chat.*small/],
     ["a model of another endpoint", { model: "ranker" }, 400, "wrong_endpoint", /ranker is a model for rerank/],
-    ["a provider without the endpoint", { model: "foreign" }, 400, "unconvertible", /no endpoint for embeddings/],
     ["no input", { input: null }, 422, "invalid_input", /'input' must be text/],
     ["an empty list", { input: [] }, 422, "invalid_input", /not empty/],
     ["an empty list of ids", { input: [[]] }, 422, "invalid_input", /token ids/],
@@ -189,9 +188,9 @@ describe("the list of models", () => {
 
   it("has chat models unless others are asked for", async () => {
     expect(await idsOf("")).toEqual(["alpha"]);
-    expect(await idsOf("?output_modalities=embeddings")).toEqual(["small", "other", "foreign"]);
+    expect(await idsOf("?output_modalities=embeddings")).toEqual(["small", "other"]);
     expect(await idsOf("?output_modalities=rerank,moderation")).toEqual(["ranker", "judge"]);
-    expect(await idsOf("?output_modalities=all")).toEqual(["alpha", "small", "other", "foreign", "ranker", "judge"]);
+    expect(await idsOf("?output_modalities=all")).toEqual(["alpha", "small", "other", "ranker", "judge"]);
   });
 
   it("names the price and the kind of each", async () => {

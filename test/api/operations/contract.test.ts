@@ -61,6 +61,16 @@ const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, pa
   Adjustment: async () => ["POST", "/api/credits/adjustments", { amountUsd: "1" }],
   Discovery: async () => ["POST", "/api/providers/discover", { address: "127.0.0.1:1" }],
   ProviderTest: async () => ["POST", "/api/providers/sandbox/test", {}],
+  // What is good by its schema here is no configuration that could serve, so nothing is published.
+  NewProvider: async () => ["POST", "/api/providers", { id: "lab", kind: "openai", baseUrl: "http://127.0.0.1:1/v1" }],
+  ChangedProvider: async () => ["PATCH", "/api/providers/lab", {}],
+  NewModel: async () => ["POST", "/api/models", { id: "lab-small", provider: "lab" }],
+  ChangedModel: async () => ["PATCH", "/api/models/lab-small", {}],
+  RoutingRules: async () => ["PATCH", "/api/routing", {}],
+  Chains: async () => ["PUT", "/api/chains", { chains: {} }],
+  NewConfiguration: async () => ["PUT", "/api/configuration", { document: {}, base: 0 }],
+  RollBack: async () => ["POST", "/api/versions/0/rollback", {}],
+  DraftQuestion: async () => ["POST", "/api/replay", { draft: {} }],
   ReplayQuestion: async () => ["POST", "/api/profiles/replay", { profile: {} }],
   NewFeedback: async () => ["POST", "/api/requests/recorded/feedback", { tier: "LIGHT" }],
   NewInvitation: async () => ["POST", "/api/invitations", { email: "new@example.com" }],
@@ -158,6 +168,12 @@ async function callTheRest(): Promise<void> {
   await call("POST", "/api/credits/adjustments", { amountUsd: "-1" });
   await call("POST", "/api/providers/sandbox/test", {});
   await call("POST", "/api/providers/discover", { address: "127.0.0.1:1" });
+  await call("GET", "/api/vendors");
+  await call("PUT", "/api/chains", { chains: {} });
+  await call("POST", "/api/replay", { draft: {} });
+  const { version } = (await call("GET", "/api/configuration")) as unknown as { version: number };
+  await call("PUT", "/api/configuration", { document: {}, base: version });
+  await changeConfiguration(call);
   await call("POST", "/api/playground/run", { prompt: "Hi" });
   await operator.call("GET", "/api/session");
   const invited = await call("POST", "/api/invitations", { email: "owner@example.com" });
@@ -168,6 +184,21 @@ async function callTheRest(): Promise<void> {
   const { user } = (await welcome.json()) as { user: { id: string } };
   const reset = await call("POST", `/api/users/${user.id}/reset`);
   await person.call("POST", "/api/password-reset", { token: tokenIn(reset.link ?? ""), password: PASSWORD });
+}
+
+type Call = (method: string, path: string, body?: object) => Promise<object>;
+
+/** A provider comes and goes at run time, with a model of its own. */
+async function changeConfiguration(call: Call): Promise<void> {
+  await call("POST", "/api/providers", { id: "groq", apiKey: "gsk_0123456789" });
+  await call("PATCH", "/api/providers/groq", { timeouts: { connectMs: 4_000 } });
+  const price = { input: 0.1, output: 0.3 };
+  await call("POST", "/api/models", { id: "m", provider: "groq", price, context: 8_000, maxOutput: 4_000 });
+  await call("PATCH", "/api/models/m", { context: 9_000 });
+  await call("GET", "/api/versions");
+  await call("GET", "/api/versions/1");
+  await call("DELETE", "/api/models/m");
+  await call("DELETE", "/api/providers/groq");
 }
 
 test("a real response of every operation that returns JSON keeps to its schema", async () => {

@@ -89,6 +89,8 @@ describe("without any configuration", () => {
         writeStallMs: 60_000,
         trustedProxies: [],
         adminToken: null,
+        isLocalDiscovered: true,
+        workers: 1,
         ...{ headersTimeoutMs: 15_000, bodyGraceMs: 10_000, requestTimeoutMs: 300_000, keepAliveMs: 75_000 },
       },
       database: `sqlite:${resolve(cwd, "data/switchyard.db")}`,
@@ -123,6 +125,11 @@ describe("without any configuration", () => {
         conversationBytes: 16_777_216,
       },
       secret: null,
+      prices: {
+        priceCheckHours: 0,
+        priceListUrl: expect.stringMatching(/^https:.*\.json$/),
+        priceMaxChangePercent: 0,
+      },
     });
     expect([...catalog.providers.keys()]).toEqual(["sandbox"]);
     expect(catalog.markupPpm).toBe(50_000);

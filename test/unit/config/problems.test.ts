@@ -59,7 +59,7 @@ const FILE_CASES: readonly Case[] = [
     "unknown kind",
     "providers: { lab: { kind: opnai } }\n",
     "1:27 providers.lab.kind",
-    /one of openai, responses, anthropic, gemini, sandbox/,
+    /one of openai, azure, ollama, responses, anthropic, gemini, sandbox/,
     "openai",
   ],
   ["no address", "providers: { lab: { kind: openai } }\n", "1:14 providers.lab", /lab needs a baseUrl/, null],
@@ -295,6 +295,7 @@ describe("the file", () => {
   });
 });
 
+const OTHER_SERVER = 'providers: { lab: { kind: openai, baseUrl: "http://127.0.0.1:1/v1" } }\n';
 const OTHER_CASES: readonly (readonly [string, Workspace, string, RegExp, string | null])[] = [
   [
     "named file that is missing",
@@ -337,7 +338,7 @@ const OTHER_CASES: readonly (readonly [string, Workspace, string, RegExp, string
     /empty/,
     null,
   ],
-  ["keys without a single model", { env: { TOGETHER_API_KEY: "a" } }, "tiers", /configured: together/, null],
+  ["a provider without a single model", { yaml: OTHER_SERVER }, "tiers", /configured: lab/, null],
 ];
 
 describe("variables and flags", () => {

@@ -52,7 +52,8 @@ describe("the baseline in the table", () => {
 
 describe("the example in the page", () => {
   it("loads without a word", () => {
-    const yaml = /```yaml\n([\s\S]*?)```/.exec(fileText(PAGE))?.[1] as string;
+    const blocks = [...fileText(PAGE).matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, block]) => block as string);
+    const yaml = blocks.find((block) => block.includes("tiers:")) as string;
     const { settings, warnings } = goodLoad({ yaml, env: { OPENAI_API_KEY: "k" } });
     expect(warnings).toEqual([]);
     expect(settings.catalog.chains.NANO.map((model) => model.id)).toEqual(["lab-small", "gpt-4.1-nano"]);

@@ -14,7 +14,7 @@ type State = "closed" | "open" | "half-open" | "resting";
 async function ask(checks: readonly ReadyCheck[], query = "?verbose", credential: State = "closed") {
   const server = fastify();
   const overview = () => [{ id: "lab", provider: { state: "closed" }, credential: { state: credential } }];
-  const services = { health: { overview } };
+  const services = () => ({ health: { overview } });
   registerOps(server, { readiness: async () => checks, services } as unknown as OpsContext);
   const { statusCode, body } = await server.inject(`/readyz${query}`);
   await server.close();
