@@ -1,5 +1,6 @@
 // `switchyard versions` and `switchyard chains`: the history of the run-time configuration, the way back, and the chains.
 
+import { stringify } from "yaml";
 import { command } from "../config/package.ts";
 import { TIERS } from "../core/tiers.ts";
 import { changesBetween } from "../versions/changes.ts";
@@ -40,7 +41,7 @@ function parseVersions({ words, flags }: Arguments): Parsed<VersionOptions> {
 async function runVersions(options: VersionOptions, service: Versions, terminal: Terminal): Promise<number> {
   const { kind, number, note, isJson } = options;
   if (kind === "list") return list(isJson, service, terminal);
-  if (kind === "show") return show(number, service, terminal);
+  if (kind === "show") return show(options, service, terminal);
   const by = { author: COMMAND_LINE, ...(note === null ? {} : { note }) };
   printPublished(await service.rollBack(number, by), isJson, terminal);
   return 0;
@@ -66,13 +67,16 @@ async function list(isJson: boolean, service: Versions, terminal: Terminal): Pro
 }
 
 /** As JSON either way: a document is nothing for a table. */
-async function show(number: number, service: Versions, terminal: Terminal): Promise<number> {
+/** As the file would have it, or as JSON. */
+async function show({ number, isJson }: VersionOptions, service: Versions, terminal: Terminal): Promise<number> {
   const version = await service.find(number);
   if (version === null) {
     terminal.say(`No version ${number}. See: ${command("versions list")}\n`);
     return FAILED;
   }
-  printJson(shownDocument(version.document), terminal);
+  const document = shownDocument(version.document);
+  if (isJson) printJson(document, terminal);
+  else terminal.out(stringify(document));
   return 0;
 }
 
