@@ -20,6 +20,7 @@ export const CHECKED_PAGES = [
   "docs/concepts/charging.md",
   "docs/concepts/conversations.md",
   "docs/concepts/glossary.md",
+  "docs/concepts/outcomes.md",
   "docs/concepts/reliability.md",
   "docs/concepts/routing.md",
   "docs/contribute/architecture.md",

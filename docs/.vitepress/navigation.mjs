@@ -36,6 +36,7 @@ export const SECTIONS = [
       { text: "Routing", link: "/concepts/routing" },
       { text: "Charging", link: "/concepts/charging" },
       { text: "When providers fail", link: "/concepts/reliability" },
+      { text: "Outcomes", link: "/concepts/outcomes" },
       { text: "Stored conversations", link: "/concepts/conversations" },
       { text: "Glossary", link: "/concepts/glossary" },
     ],

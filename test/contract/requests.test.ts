@@ -289,6 +289,10 @@ await describeStores("request records", ({ url }) => {
     await log.mark("old", record.id, { tier: "COMPLEX", note: null, atMs: 6 });
     expect((await log.find("old", record.id))?.feedback).toEqual({ tier: "COMPLEX", note: null, atMs: 6 });
     await log.mark("stranger", record.id, { tier: "NANO", note: null, atMs: 7 });
+    const said = { score: 0.25, tier: null, comment: "wrong", keyId: "key_1", atMs: 8 };
+    await log.rate("old", record.id, said);
+    await log.rate("stranger", record.id, { ...said, score: 1 });
+    expect(await log.find("old", record.id)).toMatchObject({ feedback: { tier: "COMPLEX" }, appFeedback: said });
     expect(await store.deleteBefore(NOON - 24 * HOUR, 500)).toBe(1);
     expect(await log.find("old", record.id)).toBeNull();
     const [mark] = await db.query("SELECT * FROM request_feedback WHERE id = $1", [record.id]);

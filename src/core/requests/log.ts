@@ -94,6 +94,7 @@ export interface StoredRequest {
   readonly detail: RequestDetail;
   readonly content: ContentRecord | null;
   readonly feedback: Feedback | null;
+  readonly appFeedback: AppFeedback | null;
 }
 
 /** What the row of the log does not say. */
@@ -113,11 +114,23 @@ export interface Feedback {
   readonly atMs: number;
 }
 
+/** What an application says of an answer. */
+export interface AppFeedback {
+  /** From 0, useless, to 1, right; null where only a tier is given. */
+  readonly score: number | null;
+  /** Where the application says the request belonged. */
+  readonly tier: Tier | null;
+  readonly comment: string | null;
+  /** The key that it was sent with. */
+  readonly keyId: string;
+  readonly atMs: number;
+}
+
 /** Feedback with the features of its request. It is kept longer than the request. */
 export interface MarkedRequest {
   /** That of the request. */
   readonly id: string;
-  /** Where somebody says the request belonged. */
+  /** Where a person says the request belonged, or else an application. */
   readonly tier: Tier;
   readonly decidedTier: string;
   readonly category: string;
@@ -134,7 +147,9 @@ export interface RequestLog {
   histogram(filter: RequestFilter, span: HistogramSpan): Promise<Histogram>;
   /** Keeps the mark with the features of the request, beyond the time the request itself is kept. */
   mark(accountId: string, recordId: string, feedback: Feedback): Promise<void>;
-  /** Marks of all accounts, newest request first; those of requests that were never classified are left out. */
+  /** The same with the word of an application, which stands beside that of a person. */
+  rate(accountId: string, recordId: string, feedback: AppFeedback): Promise<void>;
+  /** Marks of all accounts, newest request first; those without a tier or of requests that were never classified are left out. */
   marks(page: Page): Promise<readonly MarkedRequest[]>;
 }
 

@@ -35,6 +35,7 @@ import {
   CompletionRequestSchema,
   CountRequestSchema,
   EmbeddingsRequestSchema,
+  FeedbackRequestSchema,
   MessagesRequestSchema,
   ModerationRequestSchema,
   RerankRequestSchema,
@@ -198,6 +199,15 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   conversions: Type.Array(AnyText, { description: "What would be changed for the provider, in words." }),
 });
 
+const FeedbackSchema = named("Feedback", {
+  object: Type.Literal("feedback"),
+  request_id: AnyText,
+  score: nullable(Fraction),
+  tier: nullable(listed(TIERS)),
+  comment: nullable(AnyText),
+  created_at: Integer,
+});
+
 export const ModelSchema = named("Model", modelFields);
 const hello = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
 export const COMPLETION_ERRORS = [402, 404, 409, 422];
@@ -268,6 +278,12 @@ export const V1_OPERATIONS: readonly Operation[] = [
     body: json(RoutingDebugRequestSchema, { prompt: "Prove that the square root of 2 is irrational." }),
     response: json(named("RoutingDebug", { decision: RoutingDecisionSchema })),
     errors: [404, 422],
+  }),
+  v1("createFeedback", "post", "/v1/feedback", {
+    summary: "Say how good an answer was, or which tier it should have had; a second call replaces the first; free",
+    body: json(FeedbackRequestSchema, { request_id: "req_5f0c1a2b3c4d5e6f70819203", score: 1 }),
+    response: json(FeedbackSchema),
+    errors: [404],
   }),
   v1("listModels", "get", "/v1/models", {
     summary: "The models this key can reach",

@@ -292,6 +292,21 @@ export const RoutingDebugRequestSchema = named(
   { allOf: PROFILE_NEEDS },
 );
 
+/** A field that is there and not null. */
+const given = (field: string, type: string): object => ({ properties: { [field]: { type } }, required: [field] });
+/** A sentence or two; the comment is for people. */
+export const COMMENT_MAX = 1000;
+export const FeedbackRequestSchema = named(
+  "FeedbackRequest",
+  {
+    request_id: Type.String({ minLength: 1, description: "The X-Request-Id of the answer." }),
+    score: optional(Type.Number({ minimum: 0, maximum: 1, description: "From 0, useless, to 1, right." })),
+    tier: optional(TierName),
+    comment: optional(Type.String({ maxLength: COMMENT_MAX, pattern: "^[^\\u0000]*$" })),
+  },
+  { ...open, anyOf: [given("score", "number"), given("tier", "string")] },
+);
+
 /** A question has a prompt or messages, and one profile at most. */
 export const ASKS_SOMETHING = {
   allOf: [

@@ -5,6 +5,7 @@ import type { PublicContext } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import type { RequestQueue } from "../overload/queue.ts";
 import { registerCompletions } from "./completions.ts";
+import { registerFeedback } from "./feedback.ts";
 import { createCreditCheck, createKeyAdmission } from "./key-admission.ts";
 import { registerModels } from "./models.ts";
 import { RequestRecording } from "./record.ts";
@@ -40,6 +41,7 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     });
     registerCompletions(v1, edge);
     registerDebug(v1, edge);
+    registerFeedback(v1, edge);
     registerModels(v1, edge);
     registerStoredResponses(v1, edge);
     registerConversations(v1, edge);

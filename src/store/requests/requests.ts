@@ -3,12 +3,14 @@
 import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
 import type { TokenBuckets } from "../../core/money.ts";
 import type {
+  AppFeedback,
   DecisionLog,
   Feedback,
   MarkedRequest,
   PastRequest,
   RequestLog,
   RequestSummary,
+  StoredRequest,
 } from "../../core/requests/log.ts";
 import type { ContentRecord, Features } from "../../core/requests/records.ts";
 import type { Tier } from "../../core/tiers.ts";
@@ -33,24 +35,17 @@ export function createRequestLog(db: Db): RequestLog {
         summary,
         detail: readDetail(String(rest?.detail_json), summary),
         content: rest?.request_text == null ? null : toContent(rest),
-        feedback: rest?.feedback_tier == null ? null : toFeedback(rest),
+        feedback: rest?.feedback_tier ? toFeedback(rest) : null,
+        appFeedback: rest?.app_at == null ? null : toAppFeedback(rest),
       };
     },
     async mark(accountId, recordId, { tier, note, atMs }) {
-      const stored = await this.find(accountId, recordId);
-      if (stored === null) return;
-      const { summary, detail } = stored;
-      const features = JSON.stringify(detail.features);
-      await db.query(MARK, [
-        summary.id,
-        accountId,
-        tier,
-        note,
-        summary.tier ?? "",
-        summary.category ?? "",
-        features,
-        atMs,
-      ]);
+      const subject = subjectOf(await this.find(accountId, recordId));
+      if (subject !== null) await db.query(MARK, [...subject, accountId, tier, note, atMs]);
+    },
+    async rate(accountId, recordId, { score, tier, comment, keyId, atMs }) {
+      const subject = subjectOf(await this.find(accountId, recordId));
+      if (subject !== null) await db.query(RATE, [...subject, accountId, score, tier ?? "", comment, keyId, atMs]);
     },
     marks: async ({ limit, after }) => (await db.query(MARKS, [after ?? BEYOND_IDS, limit])).map(toMarked),
   };
@@ -77,21 +72,41 @@ function toPast(row: SqlRow): readonly PastRequest[] {
 
 /** Everything of one request that its row of the log does not have. */
 const REST = `SELECT d.detail_json, c.request_text, c.is_request_cut, c.answer_text, c.is_answer_cut,
-    f.tier AS feedback_tier, f.note, f.created_at AS feedback_at
+    f.tier AS feedback_tier, f.note, f.created_at AS feedback_at,
+    f.app_score, f.app_tier, f.app_comment, f.app_key_id, f.app_at
   FROM request_details d LEFT JOIN request_contents c ON c.id = d.id LEFT JOIN request_feedback f ON f.id = d.id
   WHERE d.id = $1`;
 
+/** What a mark keeps of its request, which it outlives. */
+function subjectOf(stored: StoredRequest | null): readonly SqlValue[] | null {
+  if (stored === null) return null;
+  const { summary, detail } = stored;
+  return [summary.id, summary.tier ?? "", summary.category ?? "", JSON.stringify(detail.features)];
+}
+
 /** A second mark of the same request replaces the first. */
 const MARK = `INSERT INTO request_feedback
-    (id, account_id, tier, note, decided_tier, category, features_json, created_at)
+    (id, decided_tier, category, features_json, account_id, tier, note, created_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
   ON CONFLICT (id) DO UPDATE SET tier = excluded.tier, note = excluded.note, created_at = excluded.created_at`;
+
+/** As above, for the columns of applications. */
+const RATE = `INSERT INTO request_feedback
+    (id, decided_tier, category, features_json, account_id, tier, created_at,
+      app_score, app_tier, app_comment, app_key_id, app_at)
+  VALUES ($1, $2, $3, $4, $5, '', $10, $6, $7, $8, $9, $10)
+  ON CONFLICT (id) DO UPDATE SET app_score = excluded.app_score, app_tier = excluded.app_tier,
+    app_comment = excluded.app_comment, app_key_id = excluded.app_key_id, app_at = excluded.app_at`;
 
 /** Sorts after every id. */
 const BEYOND_IDS = "~";
 
-const MARKS = `SELECT id, tier, decided_tier, category, features_json, created_at FROM request_feedback
-  WHERE category <> '' AND features_json <> 'null' AND id < $1 ORDER BY id DESC LIMIT $2`;
+/** A person's word counts for more than an application's. */
+const MARKS = `SELECT id, CASE WHEN tier <> '' THEN tier ELSE app_tier END AS tier, decided_tier, category,
+    features_json, CASE WHEN tier <> '' THEN created_at ELSE app_at END AS created_at
+  FROM request_feedback
+  WHERE (tier <> '' OR app_tier <> '') AND category <> '' AND features_json <> 'null' AND id < $1
+  ORDER BY id DESC LIMIT $2`;
 
 /** Null when there are none. */
 async function rowsOf(db: Db, condition: string, params: readonly SqlValue[]): Promise<readonly SqlRow[] | null> {
@@ -172,5 +187,15 @@ function toFeedback(row: SqlRow): Feedback {
     tier: row.feedback_tier as Tier,
     note: row.note == null ? null : String(row.note),
     atMs: Number(row.feedback_at),
+  };
+}
+
+function toAppFeedback(row: SqlRow): AppFeedback {
+  return {
+    score: row.app_score == null ? null : Number(row.app_score),
+    tier: textOrNull(row.app_tier) as Tier | null,
+    comment: row.app_comment == null ? null : String(row.app_comment),
+    keyId: String(row.app_key_id),
+    atMs: Number(row.app_at),
   };
 }

@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { CATEGORIES, type Controls, type Decision, ROUTING_PROFILES } from "../../../core/decision.ts";
 import { TOOL_SCENARIOS } from "../../../core/model.ts";
 import { formatUsd, type NanoUsd, type Price } from "../../../core/money.ts";
-import type { Feedback, RequestSummary, StoredRequest } from "../../../core/requests/log.ts";
+import type { AppFeedback, Feedback, RequestSummary, StoredRequest } from "../../../core/requests/log.ts";
 import { overheadMsOf } from "../../../core/requests/records.ts";
 import { TIERS } from "../../../core/tiers.ts";
 import {
@@ -132,6 +132,15 @@ const MoneySchema = Type.Object({
 /** The tier that somebody says the request belonged to. */
 const FeedbackSchema = Type.Object({ tier, note: nullable(AnyText), createdAt: Time });
 
+/** What an application said with POST /v1/feedback. */
+const AppFeedbackSchema = Type.Object({
+  score: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  tier: nullable(tier),
+  comment: nullable(AnyText),
+  key: AnyText,
+  createdAt: Time,
+});
+
 /** One request as a whole. In it, `attempts` is the list, and `attemptCount` the number. */
 export const RecordedRequestSchema = named("RecordedRequest", {
   ...lineFields,
@@ -146,6 +155,7 @@ export const RecordedRequestSchema = named("RecordedRequest", {
   // Only where the operator keeps prompts and responses.
   content: nullable(Type.Object({ request: AnyText, isRequestCut: Flag, answer: AnyText, isAnswerCut: Flag })),
   feedback: nullable(FeedbackSchema),
+  appFeedback: nullable(AppFeedbackSchema),
 });
 
 /** The feedback beside the tier that was decided. */
@@ -194,7 +204,7 @@ export function writeSummary(request: RequestSummary): WrittenLine {
 
 /** The line of the log, and what it does not say. */
 export function writeStored(stored: StoredRequest): Shape<typeof RecordedRequestSchema> {
-  const { summary, detail, content, feedback } = stored;
+  const { summary, detail, content, feedback, appFeedback } = stored;
   const { attempts: attemptCount, ...line } = writeSummary(summary);
   const { decision, attempts, hold, cost, features, toolCalls } = detail;
   return {
@@ -217,11 +227,16 @@ export function writeStored(stored: StoredRequest): Shape<typeof RecordedRequest
     toolCalls,
     content,
     feedback: feedback === null ? null : writeFeedback(feedback),
+    appFeedback: appFeedback === null ? null : writeAppFeedback(appFeedback),
   };
 }
 
 export function writeFeedback({ tier, note, atMs }: Feedback): Shape<typeof FeedbackSchema> {
   return { tier, note, createdAt: isoTime(atMs) };
+}
+
+function writeAppFeedback({ score, tier, comment, keyId, atMs }: AppFeedback): Shape<typeof AppFeedbackSchema> {
+  return { score, tier, comment, key: keyId, createdAt: isoTime(atMs) };
 }
 
 function writeDecision(decision: Decision): Shape<typeof RecordedDecisionSchema> {

@@ -125,13 +125,13 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
 ];
 
 /** A caller chooses X-Request-Id, so more characters are allowed than in our own ids. */
-const ID = /^[\w.=-]{1,200}$/;
+export const REQUEST_ID = /^[\w.=-]{1,200}$/;
 
 /** A request of another account gets the error for one that does not exist. */
 async function storedOf(request: FastifyRequest, edge: OperatorContext): Promise<StoredRequest> {
   const { id } = request.params as { id: string };
   const accountId = await accountOf(request, edge);
-  if (!ID.test(id)) throw missing("request", id);
+  if (!REQUEST_ID.test(id)) throw missing("request", id);
   await caughtUp(edge.records);
   const stored = await edge.records.requests.find(accountId, id);
   if (stored === null) throw missing("request", id);
