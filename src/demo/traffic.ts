@@ -2,7 +2,7 @@
 
 import type { Catalog } from "../catalog/catalog.ts";
 import { costNano, type Price, type TokenBuckets } from "../core/money.ts";
-import { type AttemptRecord, type RequestRecord, recordIdAt } from "../core/requests/records.ts";
+import { type AttemptRecord, NO_TAGS, type RequestRecord, recordIdAt } from "../core/requests/records.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type DemoRequest, demoPool } from "./pool.ts";
 import { createDemoRandom, type DemoRandom, demoTimes } from "./random.ts";
@@ -133,6 +133,10 @@ function rejected({ key, route, chat, content, decision, features }: DemoRequest
     latencyMs: 1 + random.below(8),
     firstContentMs: null,
     ending: null,
+    session: null,
+    sessionState: null,
+    user: null,
+    tags: NO_TAGS,
     features,
     toolCalls: null,
     content: { ...content, answer: "" },

@@ -34,6 +34,13 @@ export function createRedact(
   };
 }
 
+/** For names that callers choose: what looks like a key and has a digit, so that `api-gateway-production` stays. */
+export function maskKeys(text: string): string {
+  let clean = text;
+  for (const pattern of KEY_LIKE) clean = clean.replace(pattern, (found) => (/\d/.test(found) ? MASK : found));
+  return clean;
+}
+
 /** A terminal that shows the log would obey them. */
 export function withoutControls(text: string): string {
   return text.replace(/\p{Cc}+/gu, " ");

@@ -136,5 +136,9 @@ export function summaryOf(record: RequestRecord): RequestSummary {
     latencyMs: record.latencyMs,
     firstContentMs: record.firstContentMs,
     ending: record.ending,
+    session: record.session,
+    sessionState: record.sessionState,
+    user: record.user,
+    tags: record.tags,
   };
 }

@@ -76,6 +76,21 @@ await describeStores("request records", ({ url }) => {
       expect(await log.find("default", record.requestId)).toEqual(stored);
     });
 
+    test("keeps its labels, and those without have none", async () => {
+      const labels = { user: "ada 🚀", tags: { team: "search", "': --": "检索 🚀" }, session: "s_1" };
+      const record = makeRecord({ accountId: "labelled", ...labels, sessionState: "stayed" });
+      await store.write([record]);
+      const { summary } = (await log.find("labelled", record.id)) ?? {};
+      expect(summary).toMatchObject({ ...labels, sessionState: "stayed" });
+      const rows = await db.query("SELECT name, value FROM request_tags WHERE id = $1 ORDER BY name", [record.id]);
+      expect(rows.map(({ name, value }) => [name, value])).toEqual([
+        ["': --", "检索 🚀"],
+        ["team", "search"],
+      ]);
+      const { summary: plain } = (await log.find("default", varied[40]?.id ?? "")) ?? {};
+      expect(plain).toMatchObject({ user: null, tags: {}, session: null, sessionState: null });
+    });
+
     test("of another account is not there", async () => {
       const other = varied[49] as RequestRecord;
       expect(other.accountId).toBe("other");
@@ -326,7 +341,7 @@ await describeStores("request records", ({ url }) => {
     expect([await store.deleteBefore(NOON - HOUR, 2), await store.deleteBefore(NOON - HOUR, 2)]).toEqual([2, 2]);
     expect([await store.deleteBefore(NOON - HOUR, 2), await store.deleteBefore(NOON - HOUR, 2)]).toEqual([1, 0]);
     expect((await log.list({ accountId: "steps" }, PAGE)).map(({ id }) => id)).toEqual([young.id]);
-    for (const table of ["request_details", "request_contents"]) {
+    for (const table of ["request_details", "request_contents", "request_tags"]) {
       const rows = await db.query(`SELECT id FROM ${table} WHERE id < $1`, ["r0000001"]);
       expect(rows).toEqual([]);
     }

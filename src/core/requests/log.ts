@@ -11,6 +11,8 @@ import type {
   ContentRecord,
   CostRecord,
   Features,
+  RequestLabels,
+  SessionState,
   ToolCallCheck,
   ToolCallTally,
 } from "./records.ts";
@@ -55,7 +57,7 @@ export type StatusFilter =
   | { readonly kind: "broken" };
 
 /** One row of the request log. */
-export interface RequestSummary {
+export interface RequestSummary extends RequestLabels {
   readonly id: string;
   readonly requestId: string;
   readonly keyId: string;
@@ -87,6 +89,8 @@ export interface RequestSummary {
   readonly latencyMs: number;
   readonly firstContentMs: number | null;
   readonly ending: string | null;
+  readonly session: string | null;
+  readonly sessionState: SessionState | null;
 }
 
 export interface StoredRequest {

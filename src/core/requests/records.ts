@@ -58,7 +58,23 @@ export interface ContentRecord {
 /** As they are read back: groups become `group.name`, zeros are left out. */
 export type Features = Readonly<Record<string, number>>;
 
-export interface RequestRecord {
+/** What the conversation did with this request: began, kept its model, changed it, or was raised to a better one. */
+export const SESSION_STATES = ["started", "stayed", "switched", "escalated"] as const;
+export type SessionState = (typeof SESSION_STATES)[number];
+
+/** What callers label a request with, by name. */
+export type Tags = Readonly<Record<string, string>>;
+
+export const NO_TAGS: Tags = Object.freeze({});
+
+/** What a request says about whom and what it is for. */
+export interface RequestLabels {
+  /** The caller's own end user; null when it names none. */
+  readonly user: string | null;
+  readonly tags: Tags;
+}
+
+export interface RequestRecord extends RequestLabels {
   readonly id: string;
   /** As in X-Request-Id; a caller may use one twice. */
   readonly requestId: string;
@@ -79,6 +95,9 @@ export interface RequestRecord {
   readonly latencyMs: number;
   readonly firstContentMs: number | null;
   readonly ending: string | null;
+  /** A short opaque id of the conversation, never the client's own text; null where there is none. */
+  readonly session: string | null;
+  readonly sessionState: SessionState | null;
   /** Numbers for learning later, by name; some of them in groups. */
   readonly features: object | null;
   readonly toolCalls: ToolCallCheck | null;

@@ -7,7 +7,7 @@ import type { AttemptReport, CallReport } from "../../core/call-report.ts";
 import { promptTokens } from "../../core/chat.ts";
 import type { LogFields } from "../../core/log.ts";
 import { formatUsd } from "../../core/money.ts";
-import type { ClientRequest } from "../../formats/format.ts";
+import type { ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import { loggedReason } from "../../gateway/attempt/verdict.ts";
 import type { Call, CallObserver } from "../../gateway/call.ts";
 import { NO_FACTS, reportOf } from "../../gateway/report.ts";
@@ -158,6 +158,7 @@ export class RequestRecording implements CallObserver {
       requestId,
       caller,
       clientRequest: this.#clientRequest,
+      headers: this.#request.headers as ClientHeaders,
       report: this.#report,
       errorCode: this.#errorCode,
       keepsContent: this.captures.text,

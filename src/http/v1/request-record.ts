@@ -2,11 +2,12 @@
 
 import type { AttemptReport, CallReport, CapturedResponse } from "../../core/call-report.ts";
 import type { AttemptRecord, ContentRecord, RequestRecord } from "../../core/requests/records.ts";
-import type { ClientRequest } from "../../formats/format.ts";
+import type { ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { TEXT_MAX } from "../../gateway/capture.ts";
 import { featuresOf } from "../../telemetry/features.ts";
 import { checkToolCalls } from "../../telemetry/tool-calls.ts";
+import { labelsOf } from "./labels.ts";
 
 /** Recorded like a completion, though it is none of /v1. */
 const PLAYGROUND_RUN = "/api/playground/run";
@@ -19,6 +20,7 @@ export interface FinishedRequest {
   readonly caller: Caller | null;
   /** Null when the body could not be read. */
   readonly clientRequest: ClientRequest | null;
+  readonly headers: ClientHeaders;
   readonly report: CallReport;
   readonly errorCode: string | null;
   readonly keepsContent: boolean;
@@ -36,6 +38,7 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
   if (caller === null || !isRecorded) return null;
   const { key, profile } = caller;
   const chat = clientRequest?.chat ?? null;
+  const labels = labelsOf(finished.headers, clientRequest?.body ?? {});
   return {
     id: finished.newId(),
     requestId: finished.requestId,
@@ -55,6 +58,10 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     latencyMs: finished.durationMs,
     firstContentMs: finished.firstContentMs,
     ending: report.ending,
+    session: null,
+    sessionState: null,
+    user: labels.user,
+    tags: labels.tags,
     // Only chat is classified, so there is nothing to learn from the rest.
     features: chat === null || clientRequest?.batch !== undefined ? null : featuresOf(chat, report.decision),
     toolCalls: toolCallsOf(report, clientRequest),

@@ -12,7 +12,13 @@ import type {
   RequestSummary,
   StoredRequest,
 } from "../../core/requests/log.ts";
-import type { ContentRecord, Features } from "../../core/requests/records.ts";
+import {
+  type ContentRecord,
+  type Features,
+  NO_TAGS,
+  type SessionState,
+  type Tags,
+} from "../../core/requests/records.ts";
 import type { Tier } from "../../core/tiers.ts";
 import { readHistogram } from "./counts.ts";
 import { readDetail } from "./detail.ts";
@@ -144,6 +150,10 @@ function toSummary(row: SqlRow): RequestSummary {
     latencyMs: Number(row.latency_ms),
     firstContentMs: row.first_content_ms == null ? null : Number(row.first_content_ms),
     ending: textOrNull(row.ending),
+    session: textOrNull(row.session),
+    sessionState: textOrNull(row.session_state) as SessionState | null,
+    user: textOrNull(row.end_user),
+    tags: row.tags ? (JSON.parse(String(row.tags)) as Tags) : NO_TAGS,
   };
 }
 

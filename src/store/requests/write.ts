@@ -7,6 +7,7 @@ import {
   isAdjusted,
   isFailed,
   isFallenBack,
+  NO_TAGS,
   type RecordStore,
   type RequestRecord,
   recordIdAt,
@@ -19,14 +20,17 @@ export function createRecordStore(db: Db): RecordStore {
   const requests = bulkInsert(db.kind, REQUESTS);
   const details = bulkInsert(db.kind, DETAILS);
   const contents = bulkInsert(db.kind, CONTENTS);
+  const tags = bulkInsert(db.kind, TAGS);
   const totals = createTotalsWriter(db.kind);
   return {
     async write(records) {
       const kept = records.flatMap(contentOf);
+      const tagged = records.flatMap(tagsOf);
       const statements: Statement[] = [
         await requests.statementInSlices(records),
         await details.statementInSlices(records),
         ...(kept.length === 0 ? [] : [await contents.statementInSlices(kept)]),
+        ...(tagged.length === 0 ? [] : [await tags.statementInSlices(tagged)]),
         ...totals(records),
       ];
       await db.batch(statements);
@@ -37,7 +41,7 @@ export function createRecordStore(db: Db): RecordStore {
         most,
       ]);
       const last = oldest.at(-1)?.id ?? "";
-      const tables = oldest.length === 0 ? [] : ["requests", "request_details", "request_contents"];
+      const tables = oldest.length === 0 ? [] : ["requests", "request_details", "request_contents", "request_tags"];
       await db.batch([
         ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE id <= $1`, params: [last] })),
         // With the last of them: a day that was over before that time has no requests left.
@@ -88,6 +92,10 @@ const REQUESTS: InsertShape<RequestRecord> = {
     latency_ms: integer((record) => record.latencyMs),
     first_content_ms: integer((record) => record.firstContentMs),
     is_adjusted: flag(isAdjusted),
+    session: text((record) => record.session ?? ""),
+    session_state: text((record) => record.sessionState ?? ""),
+    end_user: freeText((record) => record.user ?? ""),
+    tags: freeText(({ tags }) => (tags === NO_TAGS ? "" : JSON.stringify(tags))),
   },
 };
 
@@ -122,6 +130,31 @@ const CONTENTS: InsertShape<KeptContent> = {
 
 function contentOf({ id, content }: RequestRecord): readonly KeptContent[] {
   return content === null ? [] : [{ id, ...content }];
+}
+
+/** One tag of a request. */
+interface KeptTag {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+const TAGS: InsertShape<KeptTag> = {
+  table: "request_tags",
+  columns: {
+    id: text((tag) => tag.id),
+    account_id: text((tag) => tag.accountId),
+    name: freeText((tag) => tag.name),
+    value: freeText((tag) => tag.value),
+  },
+};
+
+const NONE: readonly KeptTag[] = [];
+
+function tagsOf({ id, accountId, tags }: RequestRecord): readonly KeptTag[] {
+  if (tags === NO_TAGS) return NONE;
+  return Object.entries(tags).map(([name, value]) => ({ id, accountId, name, value }));
 }
 
 /** PostgreSQL does not store NUL. */

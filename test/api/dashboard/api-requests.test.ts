@@ -89,6 +89,15 @@ describe("a request that was answered", () => {
     expect((request.money as Line).ledgerId).toBe(data[0]?.id);
   });
 
+  it("is labelled with the user and the tags that its caller names", async () => {
+    const id = await send({ ...HELLO, user: "ada", metadata: { run: "17" } }, { "x-tag-team": "search" });
+    expect(await whole(id)).toMatchObject({ user: "ada", tags: { run: "17", team: "search" } });
+    expect(provider.requests.at(-1)?.headers).not.toHaveProperty("x-tag-team");
+    const sent = { model: "auto", max_tokens: 9, messages: HELLO.messages, metadata: { user_id: "bob" } };
+    await gateway.post("/v1/messages", sent, { "x-request-id": "labelled-message" });
+    expect(await whole("labelled-message")).toMatchObject({ user: "bob", tags: {} });
+  });
+
   it("as a stream, too", async () => {
     provider.on("*", answers("a few words in pieces"));
     const request = await whole(await send({ ...HELLO, stream: true }));

@@ -2,7 +2,7 @@
 
 import type { Decision } from "../../../src/core/decision.ts";
 import { CATEGORIES } from "../../../src/core/decision.ts";
-import { type RequestRecord, recordIdAt } from "../../../src/core/requests/records.ts";
+import { NO_TAGS, type RequestRecord, recordIdAt } from "../../../src/core/requests/records.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 
 export const NOON = Date.UTC(2026, 2, 10, 12, 0, 0);
@@ -79,6 +79,10 @@ export function makeRecord(overrides: Partial<RequestRecord> = {}): RequestRecor
     latencyMs: 120,
     firstContentMs: 85,
     ending: "complete",
+    session: null,
+    sessionState: null,
+    user: null,
+    tags: NO_TAGS,
     features: { messages: 1, tools: 0, score: 0.42, measures: { words: 7, lines: 0 } },
     toolCalls: null,
     content: null,

@@ -5,7 +5,7 @@ import { CATEGORIES, type Controls, type Decision, ROUTING_PROFILES } from "../.
 import { TOOL_SCENARIOS } from "../../../core/model.ts";
 import { formatUsd, type NanoUsd, type Price } from "../../../core/money.ts";
 import type { AppFeedback, Feedback, RequestSummary, StoredRequest } from "../../../core/requests/log.ts";
-import { overheadMsOf } from "../../../core/requests/records.ts";
+import { overheadMsOf, SESSION_STATES } from "../../../core/requests/records.ts";
 import { TIERS } from "../../../core/tiers.ts";
 import {
   AnyText,
@@ -67,6 +67,12 @@ const lineFields = {
   latencyMs: Integer,
   firstContentMs: nullable(Integer),
   ending: nullable(listed(["complete", "client-gone", "provider-broke", "gateway-broke", "replayed"])),
+  // The conversation it is part of: an opaque id.
+  session: nullable(AnyText),
+  sessionState: nullable(listed(SESSION_STATES)),
+  // Whom the caller names as its end user, and what else it labels the request with.
+  user: nullable(AnyText),
+  tags: byName<string>(AnyText),
 };
 export const RequestLineSchema = named("RequestLine", lineFields);
 export type WrittenLine = Shape<typeof RequestLineSchema>;
@@ -199,6 +205,10 @@ export function writeSummary(request: RequestSummary): WrittenLine {
     latencyMs: request.latencyMs,
     firstContentMs: request.firstContentMs,
     ending: request.ending,
+    session: request.session,
+    sessionState: request.sessionState,
+    user: request.user,
+    tags: request.tags,
   };
 }
 

@@ -1,0 +1,61 @@
+// Labels of a request: the end user and the tags that its caller names, for the request log. They are read from fields
+// that clients send anyway and from `x-tag-NAME` headers. Everything is bounded, and keys are masked.
+
+import { isUtf8 } from "node:buffer";
+import { NO_TAGS, type RequestLabels, type Tags } from "../../core/requests/records.ts";
+import type { ClientHeaders } from "../../formats/format.ts";
+import { isObject, type JsonObject } from "../../formats/wire/fields.ts";
+import { maskKeys, withoutControls } from "../../providers/redact.ts";
+
+const TAG_HEADER = "x-tag-";
+/** As many as OpenAI's `metadata` may have; further ones are left out. */
+const TAGS_MAX = 16;
+const NAME_CHARS_MAX = 64;
+/** Longer values are cut: labels are for grouping. */
+const VALUE_CHARS_MAX = 256;
+const USER_CHARS_MAX = 128;
+
+export function labelsOf(headers: ClientHeaders, body: JsonObject): RequestLabels {
+  return { user: userOf(body), tags: tagsOf(headers, body.metadata) };
+}
+
+/** OpenAI's `safety_identifier` and older `user`, or Anthropic's `metadata.user_id`. */
+function userOf({ safety_identifier: identifier, user, metadata }: JsonObject): string | null {
+  const named = [identifier, user].find((value) => typeof value === "string" && value !== "");
+  const given = named ?? (isObject(metadata) ? metadata.user_id : undefined);
+  if (typeof given !== "string") return null;
+  return clean(personOf(given), USER_CHARS_MAX) || null;
+}
+
+/** Claude Code puts its session behind the user, or writes a JSON object; every session would be a user of its own. */
+function personOf(userId: string): string {
+  const written = /"(?:account_uuid|device_id)"\s*:\s*"([^"]+)"/.exec(userId);
+  return written?.[1] ?? userId.replace(/_session_[\w-]*$/, "");
+}
+
+/** Headers before `metadata`: not every client lets its user change bodies. */
+function tagsOf(headers: ClientHeaders, metadata: unknown): Tags {
+  const found = new Map<string, string>();
+  const add = (name: string, value: unknown): void => {
+    const text = typeof value === "string" ? clean(value, VALUE_CHARS_MAX) : "";
+    const isNamed = name !== "" && name.length <= NAME_CHARS_MAX && clean(name, NAME_CHARS_MAX) === name;
+    if (text !== "" && isNamed && found.size < TAGS_MAX && !found.has(name)) found.set(name, text);
+  };
+  for (const name in headers) {
+    if (name.startsWith(TAG_HEADER)) add(name.slice(TAG_HEADER.length), decoded(headers[name] ?? ""));
+  }
+  if (isObject(metadata)) for (const name in metadata) if (name !== "user_id") add(name, metadata[name]);
+  return found.size === 0 ? NO_TAGS : Object.fromEntries(found);
+}
+
+/** Node reads a header as Latin-1; clients that write other letters send UTF-8. */
+function decoded(value: string): string {
+  const bytes = Buffer.from(value, "latin1");
+  return isUtf8(bytes) ? bytes.toString("utf8") : value;
+}
+
+/** What is cut in the middle of a character loses it. */
+function clean(text: string, maxChars: number): string {
+  const whole = maskKeys(withoutControls(text.slice(0, 4 * maxChars))).trim();
+  return whole.slice(0, maxChars).replace(/\p{Surrogate}/gu, "");
+}
