@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Account, AccountStore, BillingMode, Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
+import { checkedName } from "../core/names.ts";
 import type { Directory } from "./directory.ts";
 
 /** The account of a single-tenant installation, made at the first start. */
@@ -25,10 +26,7 @@ export interface AccountsContext {
 export function createAccounts({ store, directory, now = Date.now }: AccountsContext): Accounts {
   return {
     create: async (wanted) => {
-      const name = wanted.trim();
-      if (name.length < 1 || name.length > 200) {
-        throw new GatewayError("badRequest", "An account's name has 1 to 200 characters.", { param: "name" });
-      }
+      const name = checkedName("An account", wanted);
       const account = { id: `account_${randomBytes(12).toString("hex")}`, name, billingMode: null, createdAtMs: now() };
       await store.insert(account);
       return account;

@@ -11,7 +11,7 @@ export interface Directory {
   profile(id: string): Profile | undefined;
   /** Undefined where the account has no mode of its own. */
   billingMode(accountId: string): BillingMode | undefined;
-  putKey(key: KeyRecord): void;
+  putKey(...keys: readonly KeyRecord[]): void;
   putProfile(profile: Profile): void;
   dropProfile(id: string): void;
   /** Resolves when memory is at least as new as the database was at the time of the call. */
@@ -94,7 +94,7 @@ interface Memory {
   billingModes: ReadonlyMap<string, BillingMode>;
   /** Counts changes made here, so that a read begun before a change does not undo it. */
   changes: number;
-  putKey(key: KeyRecord): void;
+  putKey(...keys: readonly KeyRecord[]): void;
   putProfile(profile: Profile): void;
   dropProfile(id: string): void;
 }
@@ -110,10 +110,12 @@ function createMemory(onChanged: () => void): Memory {
     profiles: new Map(),
     billingModes: new Map(),
     changes: 0,
-    putKey: (key) => {
+    putKey: (...keys) => {
       noteChange();
-      memory.keysByHash.set(key.hash, key);
-      memory.keysById.set(key.id, key);
+      for (const key of keys) {
+        memory.keysByHash.set(key.hash, key);
+        memory.keysById.set(key.id, key);
+      }
     },
     putProfile: (profile) => {
       noteChange();

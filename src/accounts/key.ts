@@ -3,6 +3,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord } from "../core/keys.ts";
+import { checkedName } from "../core/names.ts";
 import type { SpendReset } from "../core/spend-reset.ts";
 import type { Directory } from "./directory.ts";
 
@@ -77,12 +78,7 @@ export async function checkedChange<Change extends KeyChange>(
   { directory, atMs }: RuleContext,
 ): Promise<Change> {
   const { requestsPerMinute = null, spendLimitNano = null, expiresAtMs = null, profileId = null } = change;
-  const name = change.name?.trim();
-  ensure(
-    name === undefined || (name.length >= 1 && name.length <= 200),
-    "name",
-    "A key's name has 1 to 200 characters.",
-  );
+  const name = change.name === undefined ? undefined : checkedName("A key", change.name);
   ensure(
     requestsPerMinute === null || (Number.isSafeInteger(requestsPerMinute) && requestsPerMinute >= 1),
     "requestsPerMinute",

@@ -3,7 +3,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Page, Profile } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { KeyChange, KeyRecord, KeyStore } from "../core/keys.ts";
+import type { KeyChange, KeyRecord, KeySearch, KeyStatus, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
 import type { Directory } from "./directory.ts";
 import {
@@ -35,17 +35,20 @@ export interface Keys {
    * Without `mayAsk`, a key that is not in memory is unknown.
    */
   verify(text: string, mayAsk?: boolean): Verification | Promise<Verification>;
-  list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;
+  list(accountId: string, page: Page, search?: KeySearch): Promise<readonly KeyRecord[]>;
+  /** How many keys a search finds. */
+  count(accountId: string, search?: KeySearch): Promise<number>;
+  get(accountId: string, id: string): Promise<KeyRecord | null>;
+  /** From memory, also of revoked keys; null when the account has no such key. */
+  nameOf(accountId: string, id: string): string | null;
   /** Null when the account has no such key. Throws when it was revoked or has expired. */
   active(accountId: string, id: string): Promise<KeyRecord | null>;
   /** Fields left out stay. Null when the account has no such key. Throws when it was revoked or has expired. */
   change(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;
-  /** False when the account has no such key. */
-  revoke(accountId: string, id: string): Promise<boolean>;
+  /** The ids of those that the account has. */
+  revoke(accountId: string, ids: readonly string[]): Promise<readonly string[]>;
   /** Makes a new key like the old one, which expires after the grace period, or is revoked without one. Null when the account has no such key. */
   rotate(accountId: string, id: string, graceMs: number): Promise<MadeKey | null>;
-  /** The keys of the account that have this profile. */
-  ofProfile(accountId: string, profileId: string): Promise<readonly KeyRecord[]>;
   /** Writes the last-used times gathered since the last call. */
   flush(): Promise<void>;
   start(): void;
@@ -95,7 +98,16 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       if (key !== undefined) return judge(key);
       return !mayAsk || unknownKeys.has(hash) ? UNKNOWN : lookUp(hash);
     },
-    list: async (accountId, page) => (await store.list(accountId, page)).map(lastUsed.overlay),
+    list: async (accountId, page, search) => (await store.list(accountId, page, now(), search)).map(lastUsed.overlay),
+    count: (accountId, search) => store.count(accountId, now(), search),
+    get: async (accountId, id) => {
+      const key = await store.get(accountId, id);
+      return key === null ? null : lastUsed.overlay(key);
+    },
+    nameOf: (accountId, id) => {
+      const key = directory.keyById(id);
+      return key?.accountId === accountId ? key.name : null;
+    },
     active: async (accountId, id) => {
       const key = await activeKey({ directory, atMs: now() }, { accountId, id });
       return key === null ? null : lastUsed.overlay(key);
@@ -105,12 +117,8 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       if (key !== null) directory.putKey(key);
       return key === null ? null : lastUsed.overlay(key);
     },
-    revoke: (accountId, id) => revokeKey({ store, directory, atMs: now() }, { accountId, id }),
+    revoke: (accountId, ids) => revokeKeys({ store, directory, atMs: now() }, accountId, ids),
     rotate: (accountId, id, graceMs) => rotateKey({ store, directory, atMs: now() }, { accountId, id, graceMs }),
-    ofProfile: async (accountId, profileId) => {
-      const keys = (await store.all()).filter((key) => key.accountId === accountId && key.profileId === profileId);
-      return keys.map(lastUsed.overlay);
-    },
     flush: lastUsed.flush,
     start: lastUsed.start,
     stop: lastUsed.stop,
@@ -129,12 +137,17 @@ interface KeyOfAccount {
   readonly id: string;
 }
 
-async function revokeKey({ store, directory, atMs }: KeyWriter, { accountId, id }: KeyOfAccount): Promise<boolean> {
-  if (!(await store.revoke(accountId, id, atMs))) return false;
-  const known = directory.keyById(id);
-  if (known === undefined) await directory.catchUp();
-  else directory.putKey({ ...known, revokedAtMs: known.revokedAtMs ?? atMs });
-  return true;
+/** One that another process has just made is not in memory yet: it is read with the rest. */
+async function revokeKeys(
+  { store, directory, atMs }: KeyWriter,
+  accountId: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const revoked = await store.revoke(accountId, ids, atMs);
+  const known = revoked.flatMap((id) => directory.keyById(id) ?? []);
+  directory.putKey(...known.map((key) => ({ ...key, revokedAtMs: key.revokedAtMs ?? atMs })));
+  if (known.length < revoked.length) await directory.catchUp();
+  return revoked;
 }
 
 interface WantedChange extends KeyOfAccount {
@@ -189,8 +202,6 @@ async function activeKey(
   if (keyStatus(key, atMs) !== "active") throw notActive(consequence);
   return key;
 }
-
-export type KeyStatus = "active" | "revoked" | "expired";
 
 export function keyStatus(key: KeyRecord, nowMs: number): KeyStatus {
   if (key.revokedAtMs !== null) return "revoked";

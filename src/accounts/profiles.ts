@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { Page, Profile, ProfileStore } from "../core/accounts.ts";
 import type { Constraints } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
+import { checkedName } from "../core/names.ts";
 import type { Directory } from "./directory.ts";
 
 export interface ProfileContent {
@@ -23,6 +24,8 @@ export interface Profiles {
   delete(accountId: string, id: string, keysTo?: string | null): Promise<boolean>;
   get(accountId: string, id: string): Promise<Profile | null>;
   list(accountId: string, page: Page): Promise<readonly Profile[]>;
+  /** From memory; null when the account has no such profile. */
+  nameOf(accountId: string, id: string): string | null;
 }
 
 export interface ProfilesOptions {
@@ -69,6 +72,10 @@ export function createProfiles({ store, directory, now = Date.now }: ProfilesOpt
     },
     get,
     list: (accountId, page) => store.list(accountId, page),
+    nameOf: (accountId, id) => {
+      const profile = directory.profile(id);
+      return profile?.accountId === accountId ? profile.name : null;
+    },
   };
 }
 
@@ -80,10 +87,7 @@ function noTargetProfile(id: string): GatewayError {
 export const DESCRIPTION_MAX = 500;
 
 function checked(content: ProfileContent): Required<ProfileContent> {
-  const name = content.name.trim();
-  if (name.length < 1 || name.length > 200) {
-    throw new GatewayError("badRequest", "A profile's name has 1 to 200 characters.", { param: "name" });
-  }
+  const name = checkedName("A profile", content.name);
   const description = content.description?.trim() || null;
   if (description !== null && (description.length > DESCRIPTION_MAX || /\p{Cc}/u.test(description))) {
     const message = `A profile's description is one line of at most ${DESCRIPTION_MAX} characters.`;

@@ -181,7 +181,7 @@ async function openParts(db: Db, context: PartsContext) {
   metrics.watchLog(logOutput.droppedLines);
   const storage = watchStorage(db, { log, metrics });
   const limits = await openLimits(db, { settings, log, metrics, now, worker });
-  const people = await openPeople(db, { settings, log, signIns: limits.signIns, passwordCost, worker });
+  const people = await openPeople(db, { settings, reader, log, signIns: limits.signIns, passwordCost, worker });
   const money = await openMoney(db, { settings, reader, log, metrics, worker });
   const wireFormats = createFormats(wire?.formats);
   const formats = createRequestFormats(wireFormats, [...COMPLETION_ROUTES, ...(wire?.routes ?? [])]);

@@ -50,6 +50,8 @@ const WRONG_TOKENS_PER_MINUTE = 300;
 
 export interface PeopleContext {
   readonly settings: Pick<Settings, "billing" | "limits">;
+  /** For lists over many rows. */
+  readonly reader: Db;
   readonly log: Log;
   readonly signIns: SignInLimiter;
   readonly passwordCost?: PasswordCost | undefined;
@@ -58,8 +60,8 @@ export interface PeopleContext {
 
 /** Started; `close` writes what waits. */
 export async function openPeople(db: Db, context: PeopleContext): Promise<People> {
-  const { settings, log, signIns, passwordCost, worker } = context;
-  const keyStore = createKeyStore(db);
+  const { settings, reader, log, signIns, passwordCost, worker } = context;
+  const keyStore = createKeyStore(db, reader);
   const profileStore = createProfileStore(db);
   const userStore = createUserStore(db);
   const accountStore = createAccountStore(db);

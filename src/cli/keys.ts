@@ -155,7 +155,7 @@ async function revoke(options: KeyOptionsOf<"revoke">, context: KeyContext): Pro
   const isConfirmed = options.isConfirmed || !isNew;
   const exitCode = await exitUnlessConfirmed({ question, command: "keys revoke", isConfirmed }, terminal);
   if (exitCode !== null) return exitCode;
-  await store.keys.revoke(key.accountId, key.id);
+  await store.keys.revoke(key.accountId, [key.id]);
   terminal.say(`${isNew ? "Revoked" : "Already revoked:"} ${describe(key)}.\n`);
   const revoked = { ...key, revokedAtMs: key.revokedAtMs ?? terminal.now() };
   if (options.isJson) printJson(await keyJson(revoked, context), terminal);

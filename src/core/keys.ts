@@ -35,15 +35,38 @@ interface ReplacedKey {
   readonly revokedAtMs: number | null;
 }
 
+export const KEY_STATUSES = ["active", "revoked", "expired"] as const;
+export type KeyStatus = (typeof KEY_STATUSES)[number];
+
+export const KEY_SORTS = ["created", "name", "lastUsed", "spend", "status"] as const;
+export type KeySort = (typeof KEY_SORTS)[number];
+
+/** Which keys of an account, and in which order. What is left out does not narrow; the newest come first. */
+export interface KeySearch {
+  /** A part of the name, the beginning of the key, or an id. */
+  readonly text?: string;
+  readonly status?: KeyStatus;
+  /** Null asks for keys without a profile. */
+  readonly profileId?: string | null;
+  readonly sort?: KeySort;
+  readonly isAscending?: boolean;
+  /** Spend counts from the day that this time is in. */
+  readonly spendFromMs?: number;
+}
+
 export interface KeyStore {
   /** Both the key and the end of the one that it replaces are written, or neither. */
   insert(key: KeyRecord, replaced?: ReplacedKey): Promise<void>;
   all(): Promise<readonly KeyRecord[]>;
-  list(accountId: string, page: Page): Promise<readonly KeyRecord[]>;
+  /** `atMs` tells which keys have expired. */
+  list(accountId: string, page: Page, atMs: number, search?: KeySearch): Promise<readonly KeyRecord[]>;
+  /** How many keys a search finds. */
+  count(accountId: string, atMs: number, search?: KeySearch): Promise<number>;
+  get(accountId: string, id: string): Promise<KeyRecord | null>;
   /** The key as it is then; null when the account has none such that is not revoked. */
   update(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;
-  /** False when the account has no such key. Revoking twice keeps the first time. */
-  revoke(accountId: string, id: string, atMs: number): Promise<boolean>;
+  /** All at once; the ids of those that the account has. Revoking twice keeps the first time. */
+  revoke(accountId: string, ids: readonly string[], atMs: number): Promise<readonly string[]>;
   touch(lastUsedAtMsById: ReadonlyMap<string, number>): Promise<void>;
   /** A number that moves with every change of a key or a profile, by whichever process; `touch` does not move it. */
   revision(): Promise<number>;

@@ -98,15 +98,15 @@ await describeStores("accounts", ({ url, isShared }) => {
     }
     const seen: KeyRecord[] = [];
     for (let after: string | null = null; ; ) {
-      const page = await here.stores.keys.list(owner.id, { limit: 2, after });
+      const page = await here.stores.keys.list(owner.id, { limit: 2, after }, 0);
       seen.push(...page);
       if (page.length < 2) break;
       after = page.at(-1)?.id ?? null;
     }
     expect(seen.map((key) => key.createdAtMs)).toEqual([50, 40, 30, 30, 30, 20, 10]);
     expect(new Set(seen.map((key) => key.id)).size).toBe(times.length);
-    expect(await here.stores.keys.list(owner.id, { limit: 9, after: "no such key" })).toEqual([]);
-    expect(await here.stores.keys.list(account, { limit: 9, after: "page0" })).toEqual([]);
+    expect(await here.stores.keys.list(owner.id, { limit: 9, after: "no such key" }, 0)).toEqual([]);
+    expect(await here.stores.keys.list(account, { limit: 9, after: "page0" }, 0)).toEqual([]);
   });
 
   test("accounts and profiles are paged in the same way", async () => {
@@ -153,11 +153,11 @@ await describeStores("accounts", ({ url, isShared }) => {
 
   test("revoking twice keeps the first time; a stranger's key is not found", async () => {
     await here.stores.keys.insert(record("revoked", 1));
-    expect(await here.stores.keys.revoke(account, "revoked", 100)).toBe(true);
-    expect(await here.stores.keys.revoke(account, "revoked", 200)).toBe(true);
+    expect(await here.stores.keys.revoke(account, ["revoked"], 100)).toEqual(["revoked"]);
+    expect(await here.stores.keys.revoke(account, ["revoked"], 200)).toEqual(["revoked"]);
     expect((await stored("revoked"))?.revokedAtMs).toBe(100);
-    expect(await here.stores.keys.revoke("other", "revoked", 300)).toBe(false);
-    expect(await here.stores.keys.revoke(account, "missing", 300)).toBe(false);
+    expect(await here.stores.keys.revoke("other", ["revoked"], 300)).toEqual([]);
+    expect(await here.stores.keys.revoke(account, ["missing"], 300)).toEqual([]);
   });
 
   test("a key that another one replaces expires or is revoked with it", async () => {
@@ -183,7 +183,7 @@ await describeStores("accounts", ({ url, isShared }) => {
     expect(await here.stores.keys.revision()).toBeGreaterThan(before);
     expect(await here.stores.keys.update("other", "changed", { name: "stolen" })).toBeNull();
     expect(await here.stores.keys.update(account, "missing", { name: "x" })).toBeNull();
-    await here.stores.keys.revoke(account, "changed", 100);
+    await here.stores.keys.revoke(account, ["changed"], 100);
     expect(await here.stores.keys.update(account, "changed", { name: "too late" })).toBeNull();
   });
 
@@ -255,7 +255,7 @@ await describeStores("accounts", ({ url, isShared }) => {
     await there.directory.start();
     const { key, text } = await here.keys.create({ accountId: account, name: "shared" });
     expect(await there.keys.verify(text)).toMatchObject({ state: "ok", key: { id: key.id } });
-    expect(await here.keys.revoke(account, key.id)).toBe(true);
+    expect(await here.keys.revoke(account, [key.id])).toEqual([key.id]);
     expect(here.keys.verify(text)).toEqual({ state: "unknown" });
     await expect.poll(() => there.keys.verify(text)).toEqual({ state: "unknown" });
     there.directory.stop();
@@ -305,7 +305,7 @@ await describeStores("accounts", ({ url, isShared }) => {
       const otherDb = await openDb(url);
       const there = createProcess(otherDb);
       const { key, text } = await there.keys.create({ accountId: account, name: "brief" });
-      expect(await here.keys.revoke(account, key.id)).toBe(true);
+      expect(await here.keys.revoke(account, [key.id])).toEqual([key.id]);
       expect(await here.keys.verify(text)).toEqual({ state: "unknown" });
       await otherDb.close();
     },

@@ -78,7 +78,7 @@ describe.skipIf(database === null)("changes by other processes", () => {
     const free = await here.keys.create({ accountId: "acme", name: "free" });
     await expect.poll(() => there.directory.keyById(free.key.id)?.name).toBe("free");
     expect(await stateOf(there.keys, bound.text)).toBe("ok");
-    await here.keys.revoke("acme", free.key.id);
+    await here.keys.revoke("acme", [free.key.id]);
     await here.profiles.delete("acme", profile.id);
     await expect.poll(() => stateOf(there.keys, free.text)).toBe("unknown");
     await expect.poll(() => stateOf(there.keys, bound.text)).toBe("profile-deleted");
@@ -122,7 +122,7 @@ describe.skipIf(database === null)("changes by other processes", () => {
     await listen(there.directory.nudge);
     const { key, text } = await here.keys.create({ accountId: "acme", name: "k" });
     await expect.poll(() => there.directory.keyById(key.id)?.id).toBe(key.id);
-    await here.keys.revoke("acme", key.id);
+    await here.keys.revoke("acme", [key.id]);
     await expect.poll(() => stateOf(there.keys, text)).toBe("unknown");
   });
 });

@@ -232,10 +232,21 @@ export interface UsageLog {
   read(
     query: UsageQuery,
   ): Promise<{ readonly rows: readonly UsageRow[]; readonly fromMs: number; readonly toMs: number }>;
+  /** The days of these keys since that time, which is the beginning of a day; oldest first. */
+  ofKeys(accountId: string, keyIds: readonly string[], fromMs: number): Promise<ReadonlyMap<string, readonly KeyDay[]>>;
   /** How many requests each provider failed, as the rows above are divided; one that two failed is in both. */
   failures(
     query: FailureQuery,
   ): Promise<{ readonly rows: readonly FailureRow[]; readonly fromMs: number; readonly toMs: number }>;
+}
+
+/** What a key did on one day (UTC). */
+export interface KeyDay {
+  readonly startMs: number;
+  readonly requests: number;
+  readonly errors: number;
+  readonly charge: NanoUsd;
+  readonly baseline: NanoUsd;
 }
 
 export type FailureQuery = Pick<UsageQuery, "accountId" | "keyId" | "fromMs" | "toMs" | "step">;

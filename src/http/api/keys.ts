@@ -1,14 +1,18 @@
 // /api/keys: API keys, their limits and what they have spent. The text of a key is shown once, when it is created.
 
+import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { keyStatus } from "../../accounts/keys.ts";
 import type { Spent } from "../../accounts/spending.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { KeyChange, KeyRecord } from "../../core/keys.ts";
+import { KEY_SORTS, KEY_STATUSES, type KeyChange, type KeyRecord, type KeySearch } from "../../core/keys.ts";
 import { decimalText, formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
+import type { KeyDay } from "../../core/requests/log.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
+import { invalid } from "../../formats/wire/fields.ts";
 import type { OperatorContext } from "../context.ts";
 import { actorOf } from "../exchange/session-guard.ts";
+import { query } from "../openapi/operation.ts";
 import {
   AnyText,
   GivenTime,
@@ -18,13 +22,13 @@ import {
   named,
   nullable,
   optional,
-  page,
+  plainText,
   type Shape,
   strict,
   Time,
   Usd,
 } from "../openapi/schema.ts";
-import { accountOf, idOf, isoTime, listPage, missing, pageOf, paging } from "./exchange.ts";
+import { accountOf, idOf, isoTime, listPage, missing, oneOf, PLAIN_ID, pageOf, paging, queryOf } from "./exchange.ts";
 import { type ApiRoute, del, get, patch, post } from "./route.ts";
 
 /** One text for the request and the response. */
@@ -36,7 +40,7 @@ const keyFields = {
   name: AnyText,
   // The first characters, for people to recognise the key by.
   prefix: AnyText,
-  status: listed(["active", "revoked", "expired"]),
+  status: listed(KEY_STATUSES),
   // The id of the saved profile that is applied to its requests.
   profile: nullable(AnyText),
   // Null: the limit of the server applies.
@@ -54,6 +58,50 @@ const keyFields = {
   createdAt: Time,
 };
 export const KeySchema = named("Key", keyFields);
+
+/** The time that the usage of a key is shown over. */
+const USAGE_MS = 30 * 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A key in a list or on its own page, with what it did lately. */
+export const ListedKeySchema = named("ListedKey", {
+  ...keyFields,
+  profileName: nullable(Type.String({ description: "Null without a profile, and where it was deleted." })),
+  last30Days: Type.Object({
+    from: Time,
+    requests: Integer,
+    errors: Integer,
+    chargeUsd: AnyText,
+    savedUsd: AnyText,
+    // One value for each day from `from` to today, in UTC.
+    requestsPerDay: Type.Array(Integer),
+    chargeUsdPerDay: Type.Array(AnyText),
+  }),
+});
+const KeyPageSchema = named("KeyPage", {
+  data: Type.Array(ListedKeySchema),
+  next: nullable(AnyText),
+  total: Type.Integer({ description: "How many keys the search finds, on all pages." }),
+});
+
+/** Text that people type; longer than any name is of no use. */
+const SEARCH_MAX = 200;
+/** Each in both directions. */
+const SORTS = KEY_SORTS.flatMap((sort) => [sort, `-${sort}`]);
+
+/** More are several calls. */
+const REVOKED_MAX = 500;
+const RevocationSchema = strict("KeyRevocation", {
+  ids: Type.Array(Type.String({ minLength: 1, maxLength: SEARCH_MAX }), { minItems: 1, maxItems: REVOKED_MAX }),
+});
+const RevokedSchema = named("RevokedKeys", {
+  data: Type.Array(
+    Type.Object({
+      id: AnyText,
+      result: listed(["revoked", "not_found"], { description: "A key that was revoked before stays so." }),
+    }),
+  ),
+});
 /** The only response that contains the text of a key. */
 export const CreatedKeySchema = named("CreatedKey", { ...keyFields, key: Type.String({ pattern: "^sk-service-" }) });
 
@@ -100,20 +148,39 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
       return { ...(await showKey(key, edge)), key: text };
     },
   }),
-  // Revoked and expired keys are listed too; `status` tells them apart.
+  // Revoked and expired keys are listed too, unless `status` narrows.
   get("listKeys", "/api/keys", {
-    summary: "The keys of an account",
-    parameters: paging,
-    response: page(KeySchema),
+    summary: "The keys of an account: searched, filtered and sorted, with their usage of 30 days",
+    parameters: [
+      query("q", plainText(SEARCH_MAX), "A part of the name, the beginning of the key, or an id."),
+      query("status", Type.Enum([...KEY_STATUSES])),
+      query("profile", AnyText, "The id of a profile, or `none` for keys without one."),
+      query("sort", Type.Enum(SORTS, { default: "-created" }), "`-` for descending. Spend is that of 30 days."),
+      ...paging,
+    ],
+    response: KeyPageSchema,
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);
+      const search = searchOf(request, edge.now());
       const wanted = pageOf(request);
       const { data, next } = await listPage(
         wanted,
-        (each) => edge.keys.list(accountId, each),
+        (each) => edge.keys.list(accountId, each, search),
         (key) => key,
       );
-      return { data: await showKeys(data, edge), next };
+      return { data: await showListed(accountId, data, edge), next, total: await edge.keys.count(accountId, search) };
+    },
+  }),
+  get("getKey", "/api/keys/:id", {
+    summary: "One key with its usage of 30 days",
+    response: ListedKeySchema,
+    async handle({ request }, edge) {
+      const id = idOf(request, "key");
+      const accountId = await accountOf(request, edge);
+      const key = await edge.keys.get(accountId, id);
+      const [shown] = key === null ? [] : await showListed(accountId, [key], edge);
+      if (shown === undefined) throw missing("key", id);
+      return shown;
     },
   }),
   patch("changeKey", "/api/keys/:id", {
@@ -135,7 +202,21 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
     summary: "Revoke a key",
     async handle({ request }, edge) {
       const id = idOf(request, "key");
-      if (!(await edge.keys.revoke(await accountOf(request, edge), id))) throw missing("key", id);
+      const revoked = await edge.keys.revoke(await accountOf(request, edge), [id]);
+      if (revoked.length === 0) throw missing("key", id);
+    },
+  }),
+  post("revokeKeys", "/api/keys/revoke", {
+    summary: "Revoke several keys at once; the response says for each id what became of it",
+    body: RevocationSchema,
+    example: { ids: ["key_3f0c", "key_91ab"] },
+    response: RevokedSchema,
+    async handle({ request, body }, edge) {
+      const ids = [...new Set(body().ids)];
+      const known = ids.filter((id) => PLAIN_ID.test(id));
+      const revoked = new Set(await edge.keys.revoke(await accountOf(request, edge), known));
+      edge.log.info({ event: "keys.revoked", keys: revoked.size, actor: actorOf(request) }, "keys revoked");
+      return { data: ids.map((id) => ({ id, result: revoked.has(id) ? "revoked" : "not_found" })) };
     },
   }),
   // The new key has the profile and the limits of the old one.
@@ -169,6 +250,29 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
+/** What the query asks for. */
+function searchOf(request: FastifyRequest, nowMs: number): KeySearch {
+  const text = queryOf(request, "q")?.trim().slice(0, SEARCH_MAX) ?? "";
+  const status = queryOf(request, "status");
+  const profile = queryOf(request, "profile");
+  const sort = oneOf("sort", queryOf(request, "sort") ?? "-created", SORTS);
+  // PostgreSQL cannot even compare with text that has a NUL in it.
+  if (`${text}${profile}`.includes("\u0000")) throw invalid("q", "The search has a character that no key has.");
+  return {
+    sort: oneOf("sort", sort.replace("-", ""), KEY_SORTS),
+    isAscending: !sort.startsWith("-"),
+    spendFromMs: usageFrom(nowMs),
+    ...(text === "" ? {} : { text }),
+    ...(status === null ? {} : { status: oneOf("status", status, KEY_STATUSES) }),
+    ...(profile === null ? {} : { profileId: profile === "none" ? null : profile }),
+  };
+}
+
+/** The beginning of the first day. */
+function usageFrom(nowMs: number): number {
+  return Math.floor((nowMs - USAGE_MS) / DAY_MS) * DAY_MS;
+}
+
 /** A field that is absent stays as it is; null takes a limit away. */
 function toChange(body: Static<typeof KeyChangeSchema>, nowMs: number): KeyChange {
   const { name, profile, requestsPerMinute, spendLimitUsd, spendReset, expiresAt } = body;
@@ -198,6 +302,43 @@ function readFuture(text: string | null, nowMs: number): number | null {
   const ms = Date.parse(text);
   if (Number.isInteger(ms) && ms > nowMs) return ms;
   throw new GatewayError("badRequest", "'expiresAt' must be a time in the future in ISO 8601.", { param: "expiresAt" });
+}
+
+/** Keys with their profile's name and their usage. */
+async function showListed(
+  accountId: string,
+  keys: readonly KeyRecord[],
+  edge: OperatorContext,
+): Promise<readonly Shape<typeof ListedKeySchema>[]> {
+  const fromMs = usageFrom(edge.now());
+  const ids = keys.map(({ id }) => id);
+  const [shown, days] = await Promise.all([showKeys(keys, edge), edge.records.usage.ofKeys(accountId, ids, fromMs)]);
+  return shown.map((key) => ({
+    ...key,
+    profileName: key.profile === null ? null : edge.profiles.nameOf(accountId, key.profile),
+    last30Days: writeDays(days.get(key.id) ?? [], fromMs, edge.now()),
+  }));
+}
+
+/** A day without requests is a day of zero. */
+function writeDays(
+  days: readonly KeyDay[],
+  fromMs: number,
+  nowMs: number,
+): Shape<typeof ListedKeySchema>["last30Days"] {
+  const byStart = new Map(days.map((day) => [day.startMs, day]));
+  const starts = Array.from({ length: Math.floor((nowMs - fromMs) / DAY_MS) + 1 }, (_, day) => fromMs + day * DAY_MS);
+  const charge = days.reduce((sum, day) => sum + day.charge, 0n);
+  const baseline = days.reduce((sum, day) => sum + day.baseline, 0n);
+  return {
+    from: isoTime(fromMs),
+    requests: days.reduce((sum, day) => sum + day.requests, 0),
+    errors: days.reduce((sum, day) => sum + day.errors, 0),
+    chargeUsd: formatUsd(charge),
+    savedUsd: formatUsd(baseline - charge),
+    requestsPerDay: starts.map((start) => byStart.get(start)?.requests ?? 0),
+    chargeUsdPerDay: starts.map((start) => formatUsd(byStart.get(start)?.charge ?? 0n)),
+  };
 }
 
 /** Keys as they are shown, each with what it has spent. */

@@ -13,6 +13,7 @@ import { invalid } from "../../formats/wire/fields.ts";
 import { query } from "../openapi/operation.ts";
 import {
   AnyText,
+  Integer,
   listed,
   Name,
   named,
@@ -131,15 +132,22 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
       return writeProfile(found(await edge.profiles.update(await accountOf(request, edge), id, content), id));
     },
   }),
-  // Shown before a profile is deleted. Not paged: the dashboard names all of them.
+  // Shown before a profile is deleted. `total` counts all of them, revoked ones included.
   get("listProfileKeys", "/api/profiles/:id/keys", {
     summary: "The keys that have this profile, and would be refused without it",
-    response: page(KeySchema),
+    parameters: paging,
+    response: Type.Object({ data: Type.Array(KeySchema), next: nullable(AnyText), total: Integer }),
     async handle({ request }, edge) {
       const id = idOf(request, "profile");
       const accountId = await accountOf(request, edge);
       found(await edge.profiles.get(accountId, id), id);
-      return { data: await showKeys(await edge.keys.ofProfile(accountId, id), edge), next: null };
+      const search = { profileId: id };
+      const { data, next } = await listPage(
+        pageOf(request),
+        (each) => edge.keys.list(accountId, each, search),
+        (key) => key,
+      );
+      return { data: await showKeys(data, edge), next, total: await edge.keys.count(accountId, search) };
     },
   }),
   // Deleting and moving the keys is one transaction, so that no key is refused in between.

@@ -12,6 +12,7 @@ import {
 import { EMAIL_MAX } from "../../accounts/users.ts";
 import type { HostChoice } from "../../core/decision.ts";
 import { USD_TEXT } from "../../core/money.ts";
+import { NAME_PATTERN } from "../../core/names.ts";
 import { TIERS } from "../../core/tiers.ts";
 
 /** The value that a schema describes, as writers return it and the dashboard reads it. */
@@ -69,7 +70,8 @@ export function byName<Value>(value: TSchema): TUnsafe<Readonly<Record<string, V
 /** No control characters: a terminal would obey them, and PostgreSQL cannot store all of them. */
 const PLAIN = "^[^\\u0000-\\u001f\\u007f]*$";
 
-export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: PLAIN });
+/** The pattern is checked further in, where the error can name the character. */
+export const Name = Type.String({ minLength: 1, maxLength: 200, [DOCUMENTED]: { pattern: NAME_PATTERN } });
 
 export const plainText = (maxLength: number, options: object = {}) =>
   Type.String({ maxLength, pattern: PLAIN, ...options });

@@ -3,10 +3,15 @@
 import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
 import type { KeyRecord, KeyStore } from "../../core/keys.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
+import { inListSql, listValue } from "../dialect.ts";
+import { countSql, pageSql } from "./key-search.ts";
 import { BUMP_REVISION, readRevision } from "./revision.ts";
 
-/** Every change of a key bumps the revision in the same batch, except the time it was last used. */
-export function createKeyStore(db: Db): KeyStore {
+/**
+ * Every change of a key bumps the revision in the same batch, except the time it was last used. Lists are read through
+ * `reader`, so that a long one does not hold up writes.
+ */
+export function createKeyStore(db: Db, reader: Db = db): KeyStore {
   return {
     insert: async (key, replaced) => {
       const ending = replaced && [replaced.expiresAtMs, key.accountId, replaced.id, replaced.revokedAtMs];
@@ -17,12 +22,20 @@ export function createKeyStore(db: Db): KeyStore {
       ]);
     },
     all: async () => (await db.query(`SELECT ${COLUMNS} FROM api_keys`)).map(toKey),
-    list: async (accountId, { limit, after }) => {
-      const rows =
-        after === null
-          ? await db.query(FIRST_PAGE, [accountId, limit])
-          : await db.query(PAGE_AFTER, [accountId, limit, after]);
-      return rows.map(toKey);
+    list: async (accountId, page, atMs, search = {}) => {
+      const { params, sql } = pageSql(COLUMNS, { kind: db.kind, accountId, atMs, search }, page);
+      return (await reader.query(sql(), params)).map(toKey);
+    },
+    count: async (accountId, atMs, search = {}) => {
+      const { params, sql } = countSql({ kind: db.kind, accountId, atMs, search });
+      return Number((await reader.query(sql(), params))[0]?.keys);
+    },
+    get: async (accountId, id) => {
+      const [row] = await db.query(`SELECT ${COLUMNS} FROM api_keys WHERE account_id = $1 AND id = $2`, [
+        accountId,
+        id,
+      ]);
+      return row === undefined ? null : toKey(row);
     },
     update: async (accountId, id, change) => {
       const changed = CHANGEABLE.filter(([field]) => change[field] !== undefined);
@@ -36,9 +49,11 @@ export function createKeyStore(db: Db): KeyStore {
       const row = found?.[0];
       return row === undefined ? null : toKey(row);
     },
-    revoke: async (accountId, id, atMs) => {
-      const [found] = await db.batch([{ sql: REVOKE, params: [atMs, accountId, id] }, BUMP_REVISION]);
-      return found !== undefined && found.length > 0;
+    revoke: async (accountId, ids, atMs) => {
+      const sql = `${REVOKE} AND ${inListSql(db.kind, "id", "$3")} RETURNING id`;
+      const params = [atMs, accountId, listValue(db.kind, ids)];
+      const [found = []] = await db.batch([{ sql, params }, BUMP_REVISION]);
+      return found.map(({ id }) => String(id));
     },
     touch: async (lastUsedAtMsById) => {
       // Sorted, so that two processes that flush at once lock rows in one order.
@@ -54,16 +69,7 @@ const COLUMNS = `id, account_id, name, prefix, hash, profile_id, requests_per_mi
 
 const INSERT = `INSERT INTO api_keys (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
 
-const FIRST_PAGE = `SELECT ${COLUMNS} FROM api_keys WHERE account_id = $1
-  ORDER BY created_at DESC, id DESC LIMIT $2`;
-
-const PAGE_AFTER = `SELECT ${COLUMNS} FROM api_keys
-  WHERE account_id = $1
-    AND (created_at, id) < (SELECT created_at, id FROM api_keys WHERE account_id = $1 AND id = $3)
-  ORDER BY created_at DESC, id DESC LIMIT $2`;
-
-const REVOKE = `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE account_id = $2 AND id = $3
-  RETURNING id`;
+const REVOKE = "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE account_id = $2";
 
 /** What may be changed after a key was made, with its column. */
 const CHANGEABLE = [

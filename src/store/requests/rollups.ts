@@ -3,6 +3,7 @@
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { FailureQuery, FailureRow, UsageLog, UsageQuery, UsageRow } from "../../core/requests/log.ts";
 import { newConditions } from "./conditions.ts";
+import { readKeyDays } from "./key-days.ts";
 import { addGroupFilter, GROUP_COLUMNS, withTimes } from "./times.ts";
 import { COUNTS, FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, OVERHEAD_COLUMNS, SPAN_MS, SUMS } from "./totals.ts";
 
@@ -33,6 +34,7 @@ export function createUsageLog(db: Db): UsageLog {
       const counted = rows.filter((row) => row.requests != null).map((row) => toUsage(row, query, fromMs));
       return { rows: await withTimes(db, counted, { ...query, fromMs, toMs }), fromMs, toMs };
     },
+    ofKeys: (accountId, keyIds, fromMs) => readKeyDays(db, accountId, keyIds, fromMs),
     async failures(query) {
       const covered = coverage(query);
       const { fromMs, toMs } = covered;

@@ -16,6 +16,7 @@ import {
   triedOf,
 } from "../../core/requests/records.ts";
 import { type BulkInsert, bulkInsert, flag, type InsertColumn, type InsertShape, integer, text } from "../dialect.ts";
+import { KEY_DAYS, keyDaysOf } from "./key-days.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -33,12 +34,17 @@ export function createTotalsWriter(kind: Db["kind"]): TotalsWriter {
   const counts = bulkInsert(kind, COUNTERS);
   const toolCalls = bulkInsert(kind, TOOL_CALLS);
   const failures = bulkInsert(kind, FAILURES);
-  return (records) => [
-    ...insertAll(rollups, rollupsOf(records)),
-    ...insertAll(counts, countersOf(records)),
-    ...insertAll(toolCalls, tallyToolCalls(records)),
-    ...insertAll(failures, failuresOf(records)),
-  ];
+  const keyDays = bulkInsert(kind, KEY_DAYS);
+  return (records) => {
+    const sums = rollupsOf(records);
+    return [
+      ...insertAll(rollups, sums),
+      ...insertAll(counts, countersOf(records)),
+      ...insertAll(toolCalls, tallyToolCalls(records)),
+      ...insertAll(failures, failuresOf(records)),
+      ...insertAll(keyDays, keyDaysOf(sums.values())),
+    ];
+  };
 }
 
 function insertAll<Item>(insert: BulkInsert<Item>, groups: ReadonlyMap<string, Item>): readonly Statement[] {

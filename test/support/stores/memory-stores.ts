@@ -28,6 +28,8 @@ export function createMemoryStores() {
       await reach();
       return [...keyRows.values()].filter((key) => key.accountId === accountId);
     },
+    count: async () => keyRows.size,
+    get: async (_accountId, id) => keyRows.get(id) ?? null,
     update: async (accountId, id, change) => {
       await reach();
       const key = keyRows.get(id);
@@ -37,13 +39,12 @@ export function createMemoryStores() {
       state.revision += 1;
       return changed;
     },
-    revoke: async (accountId, id, atMs) => {
+    revoke: async (accountId, ids, atMs) => {
       await reach();
-      const key = keyRows.get(id);
-      if (key?.accountId !== accountId) return false;
-      keyRows.set(id, { ...key, revokedAtMs: key.revokedAtMs ?? atMs });
+      const found = ids.flatMap((id) => keyRows.get(id) ?? []).filter((key) => key.accountId === accountId);
+      for (const key of found) keyRows.set(key.id, { ...key, revokedAtMs: key.revokedAtMs ?? atMs });
       state.revision += 1;
-      return true;
+      return found.map(({ id }) => id);
     },
     touch: async (times) => {
       await reach();

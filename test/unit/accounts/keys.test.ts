@@ -65,7 +65,7 @@ describe("verify", () => {
     const { keys, clock } = createService();
     const first = await keys.create(wanted);
     const second = await keys.create({ ...wanted, expiresAtMs: clock.ms + 100 });
-    expect(await keys.revoke("default", first.key.id)).toBe(true);
+    expect(await keys.revoke("default", [first.key.id])).toEqual([first.key.id]);
     expect(keys.verify(first.text)).toEqual({ state: "unknown" });
     expect(keys.verify(second.text)).toMatchObject({ state: "ok" });
     clock.ms += 99;
@@ -136,7 +136,7 @@ describe("verify", () => {
       readings += 1;
       const rows = await all();
       // The first reading is overtaken by a revocation after its rows were read.
-      if (readings === 1) await keys.revoke("default", key.id);
+      if (readings === 1) await keys.revoke("default", [key.id]);
       return rows;
     };
     await directory.catchUp();
@@ -194,7 +194,7 @@ describe("last used", () => {
   test("is not noted for a key that was refused", async () => {
     const { keys, state } = createService();
     const { key, text } = await keys.create(wanted);
-    await keys.revoke("default", key.id);
+    await keys.revoke("default", [key.id]);
     keys.verify(text);
     await keys.stop();
     expect(state.touches).toEqual([]);
