@@ -21,6 +21,8 @@ export function responsesBodyOf(size: Size): object {
     input: messages.flatMap(inputItems),
     tools: tools.map((tool) => ({ type: "function", ...tool.function })),
     ...(cap === undefined ? {} : { max_output_tokens: cap }),
+    // A chat request is not stored either.
+    store: false,
   };
 }
 

@@ -23,7 +23,7 @@ export interface ToolCall {
 }
 
 /**
- * Marks a message of a long history that is read as it came: its texts have one character for each byte of UTF-8, and
+ * Marks a message of a long history that is read as it came, and the body that it stands in: its texts have one character for each byte of UTF-8, and
  * `textIn` decodes the few that are read. Decoding all of them takes longer than everything else.
  */
 export const UNDECODED: unique symbol = Symbol("undecoded");
@@ -89,9 +89,19 @@ export function promptTokens({ input, cacheRead, cacheWrite }: TokenBuckets): nu
   return input + cacheRead + cacheWrite;
 }
 
+/** Whether the texts of a message, or of a whole body, still have to be decoded. */
+export function isUndecoded(value: { readonly [UNDECODED]?: true }): boolean {
+  return value[UNDECODED] === true;
+}
+
+/** Marks what stands in an undecoded body. */
+export function markUndecoded(messages: readonly { [UNDECODED]?: true }[]): void {
+  for (const message of messages) message[UNDECODED] = true;
+}
+
 /** What a text of the message says. */
 export function textIn(message: ChatMessage, text: string): string {
-  return message[UNDECODED] === true ? Buffer.from(text, "latin1").toString("utf8") : text;
+  return isUndecoded(message) ? Buffer.from(text, "latin1").toString("utf8") : text;
 }
 
 /** The ids of the tool calls a message makes. */

@@ -9,7 +9,7 @@ import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
 import type { OwnTexts } from "./wire/event-pattern.ts";
 import type { JsonObject } from "./wire/fields.ts";
-import type { JsonSource } from "./wire/json-source.ts";
+import type { JsonSource, UndecodedPart } from "./wire/json-source.ts";
 import type { RateLimitHeaders } from "./wire/retry-after.ts";
 import type { SseReader } from "./wire/sse.ts";
 
@@ -113,8 +113,8 @@ export interface ClientEnd {
   /** The field that makes a request cheaper when it is smaller, for messages to the client: as a rule the output cap. */
   readonly outputCapField: string;
   readonly habits: ClientHabits;
-  /** Whether `readRequest` takes bodies whose messages are not decoded, and `toChat` decodes them. */
-  readonly takesUndecoded?: boolean;
+  /** What `readRequest`, `passRequest` and `toChat` take undecoded; absent for nothing. */
+  readonly undecoded?: UndecodedPart;
   readRequest(source: JsonSource, body: JsonObject, head?: RequestHead): ClientRequest;
   /** Whether the prompt may go into a cache for an hour, which costs more. Says yes when in doubt. */
   mayCacheLong(request: ClientRequest): boolean;
@@ -221,6 +221,8 @@ export interface ProviderFormat {
   readonly endpoints?: Readonly<Partial<Record<Endpoint, string>>>;
   /** The client's own request: its bytes with only those fields changed that this model cannot take. */
   passRequest(outgoing: Outgoing): ProviderRequest;
+  /** Whether `writeRequest` takes undecoded messages. */
+  readonly writesUndecoded?: boolean;
   /** A request in the internal shape. Throws `unconvertible` when this format has no way to say it; another may have. */
   writeRequest(outgoing: Outgoing): ProviderRequest;
   /** Whether a request still asks for the same without a field that the provider has refused by name. */

@@ -1,13 +1,10 @@
-// The chat-completions format, for clients and providers. Its body is the internal shape, so `toChat` changes nothing
-// but decodes what was left undecoded.
+// The chat-completions format, for clients and providers. Its body is the internal shape, so `toChat` changes nothing.
 
-import { type ChatRequest, UNDECODED } from "../../core/chat.ts";
-import type { Format, RequestBody } from "../format.ts";
+import type { Format } from "../format.ts";
 import { readControls } from "../service/controls.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { mentionsHourCache } from "../wire/fields.ts";
-import { parseBody } from "../wire/json-source.ts";
 import { readOpenaiError, writeOpenaiError } from "./errors.ts";
 import { readChatRequest } from "./read-request.ts";
 import { OPENAI_CHAT, readOpenaiResponse } from "./read-response.ts";
@@ -29,8 +26,8 @@ export const openaiChat: Format = {
     controls: readControls(body),
     chat: readChatRequest(body),
   }),
-  takesUndecoded: true,
-  toChat: (request) => ({ ...decoded(request), conversions: [] }),
+  undecoded: { fields: new Set(["messages"]) },
+  toChat: ({ body, source, chat }) => ({ body, source, chat, conversions: [] }),
   mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),
   writeResponse: writeOpenaiResponse,
   passResponse: passOpenaiResponse,
@@ -39,6 +36,7 @@ export const openaiChat: Format = {
   models: { list: writeModels, one: writeModel },
   endpoints: { embeddings: "/embeddings", rerank: "/rerank", moderation: "/moderations" },
   passRequest: writeOpenaiRequest,
+  writesUndecoded: true,
   writeRequest: writeOpenaiRequest,
   mayLeaveOut,
   readResponse: readOpenaiResponse,
@@ -46,10 +44,3 @@ export const openaiChat: Format = {
   readError: readOpenaiError,
   listing: { request: () => ({ path: "/models", headers: {} }), read: readListedModels },
 };
-
-/** For another format, which writes every text again. */
-function decoded({ body, source, chat }: RequestBody): RequestBody {
-  if (!chat.messages.some((message) => message[UNDECODED] === true)) return { body, source, chat };
-  const { messages } = parseBody(source.bytes).body as Pick<ChatRequest, "messages">;
-  return { body: { ...body, messages }, source, chat: { ...chat, messages } };
-}

@@ -1,7 +1,16 @@
 // Reads what the gateway needs of a chat-completions body. It validates the fields that it reads. All others stay in
 // the original bytes. Behaviour 4, 5.
 
-import { type ChatMessage, type ChatRequest, OUTPUT_TOKENS_MAX, ROLES, type Role, type Tool } from "../../core/chat.ts";
+import {
+  type ChatMessage,
+  type ChatRequest,
+  isUndecoded,
+  markUndecoded,
+  OUTPUT_TOKENS_MAX,
+  ROLES,
+  type Role,
+  type Tool,
+} from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import {
   invalid,
@@ -26,7 +35,7 @@ export function readChatRequest(body: JsonObject): ChatRequest {
   const isStream = readBoolean(body, "stream");
   const streamOptions = readObject(body, "stream_options");
   return {
-    messages: readMessages(body.messages),
+    messages: readMessages(body),
     tools: readTools(body),
     toolChoice: body.tool_choice ?? body.function_call ?? null,
     isStream,
@@ -61,11 +70,13 @@ function readOutputCap(body: JsonObject): number | null {
   return older === null && newer === null ? null : Math.max(older ?? 0, newer ?? 0);
 }
 
-function readMessages(value: unknown): readonly ChatMessage[] {
+function readMessages(body: JsonObject): readonly ChatMessage[] {
+  const value = body.messages;
   if (value === undefined || value === null) throw unprocessable("messages", "'messages' is missing.");
   if (!Array.isArray(value)) throw unprocessable("messages", "'messages' must be an array of messages.");
   if (value.length === 0) throw unprocessable("messages", "'messages' must have at least one message.");
   value.forEach(checkMessage);
+  if (isUndecoded(body)) markUndecoded(value);
   return value as readonly ChatMessage[];
 }
 

@@ -1,13 +1,13 @@
 // A chat-completions request for a provider of the same format: the client's own bytes. Only those top-level fields
 // change that must, for instance because of the dialect of the model's host.
 
-import { type ChatMessage, type ToolCall, textIn, UNDECODED } from "../../core/chat.ts";
+import { type ChatMessage, isUndecoded, type ToolCall, textIn } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
 import { ESSENTIAL_FIELDS } from "../wire/conversion.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { rawValue, spliceFields } from "../wire/json-source.ts";
+import { rawValue, spliceFields, writeJson } from "../wire/json-source.ts";
 import { toolIdFor } from "../wire/tool-calls.ts";
 import { adaptHistory, hasHistoryRules } from "./history.ts";
 
@@ -110,9 +110,7 @@ function adaptMessages(messages: readonly ChatMessage[], dialect: Dialect): Buff
     return result;
   });
   if (!isChanged) return null;
-  // In undecoded texts each character is a byte already, and JSON.stringify leaves such characters alone.
-  const isUndecoded = messages.some((message) => message[UNDECODED] === true);
-  return Buffer.from(JSON.stringify(adapted), isUndecoded ? "latin1" : "utf8");
+  return writeJson(adapted, messages.some(isUndecoded));
 }
 
 function adaptMessage(message: ChatMessage, dialect: Dialect): ChatMessage {

@@ -1,7 +1,7 @@
 // Reads a client's Responses request: checks what the gateway reads and nothing else, gives routing its chat-completions
 // view, and keeps the original for providers that speak the same format.
 
-import { type ChatRequest, OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
+import { type ChatRequest, isUndecoded, markUndecoded, OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
 import { readControls } from "../service/controls.ts";
@@ -35,6 +35,7 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
   const tools = readGivenTools(body);
   const conversion = new Conversion();
   const messages = convertInput({ instructions: readString(body, "instructions"), input: readInput(body) }, conversion);
+  if (isUndecoded(body)) markUndecoded(messages);
   const nativeNeeds = [...conversion.refusals, ...readBuiltInNeeds(tools, body.tool_choice), ...readPromptNeeds(body)];
   if (messages.length === 0 && nativeNeeds.length === 0) {
     throw invalid("input", "'input' must have at least one message.");
@@ -53,6 +54,24 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
   const controls = readControls(body);
   const read = { format: RESPONSES, source, body, controls, chat, nativeNeeds, notes: conversion.notes };
   return head?.headers === undefined ? read : { ...read, headers: head.headers };
+}
+
+/** Items whose texts are only passed on. */
+const PASSED_ON: ReadonlySet<string> = new Set([
+  ...["message", "reasoning", "function_call", "custom_tool_call"],
+  ...["function_call_output", "custom_tool_call_output"],
+]);
+
+/** Whether only routing and the provider read the input: nothing of it is stored, added to or looked up. */
+export function isPlainConversation(body: JsonObject): boolean {
+  const { store, input, previous_response_id: previousId, conversation } = body;
+  if (store !== false || !Array.isArray(input) || (previousId ?? conversation ?? null) !== null) return false;
+  // Names are compared with those of the tools, which are decoded.
+  return input.every((item) => isObject(item) && PASSED_ON.has(itemType(item)) && isAscii(item.name, item.namespace));
+}
+
+function isAscii(...names: readonly unknown[]): boolean {
+  return names.every((name) => typeof name !== "string" || /^[\x20-\x7e]*$/.test(name));
 }
 
 /** Fields that a conversion or the response reads: checked as their vendor documents them, before anything is sent. */

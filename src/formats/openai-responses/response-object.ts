@@ -2,9 +2,9 @@
 // items and its usage. A stream sends it three times, so the parts that stay the same are written once.
 
 import type { Usage } from "../../core/chat.ts";
-import type { ClientRequest, ResponseContext, ServiceObject } from "../format.ts";
+import type { ResponseContext, ServiceObject } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { rawValue } from "../wire/json-source.ts";
+import { decodeText, joined, rawValue } from "../wire/json-source.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** How an answer stands. Items and usage are JSON text. */
@@ -40,25 +40,44 @@ export function itemNamer(context: ResponseContext): (prefix: string, outputInde
 
 /** Writes the object of one answer, in any state. */
 export function responseWriter(context: ResponseContext): (state: ResponseState) => string {
+  const { before, after } = partsOf(context);
+  const [instructions, tools] = longEchoes(context).map(decodeText);
+  const echoes = `,"instructions":${instructions},"tools":${tools}`;
+  return (state) => before(state) + echoes + after(state);
+}
+
+/** The same as bytes, without decoding what the client sent. */
+export function writeResponseBytes(context: ResponseContext, state: ResponseState): Buffer {
+  const { before, after } = partsOf(context);
+  const [instructions, tools] = longEchoes(context);
+  return joined([`${before(state)},"instructions":`, instructions, ',"tools":', tools, after(state)]);
+}
+
+function partsOf(context: ResponseContext) {
   const { modelId, createdAtSeconds, request, isStored = false } = context;
-  const body = request?.body ?? {};
   const head = `{"id":"resp_${stemOf(context)}","object":"response","created_at":${createdAtSeconds}`;
-  const long = `"instructions":${longEcho("instructions", request, null)},"tools":${longEcho("tools", request, [])}`;
-  const echo = `${JSON.stringify(echoOf(body, { modelId, isStored })).slice(1, -1)},${long}`;
-  return ({ status, service, items = [], usage, incompleteBecause, error }) =>
-    `${head},"status":"${status}","error":${JSON.stringify(error ?? null)},"incomplete_details":${
-      incompleteBecause === undefined ? "null" : `{"reason":"${incompleteBecause}"}`
-    },"output":[${items.join(",")}],"usage":${
-      usage === undefined ? "null" : JSON.stringify(writeResponsesUsage(usage))
-    },${echo},"service":${JSON.stringify(service)}}`;
+  const echo = JSON.stringify(echoOf(request?.body ?? {}, { modelId, isStored })).slice(1, -1);
+  return {
+    before: ({ status, items = [], usage, incompleteBecause, error }: ResponseState): string =>
+      `${head},"status":"${status}","error":${JSON.stringify(error ?? null)},"incomplete_details":${
+        incompleteBecause === undefined ? "null" : `{"reason":"${incompleteBecause}"}`
+      },"output":[${items.join(",")}],"usage":${
+        usage === undefined ? "null" : JSON.stringify(writeResponsesUsage(usage))
+      },${echo}`,
+    after: ({ service }: ResponseState): string => `,"service":${JSON.stringify(service)}}`,
+  };
 }
 
 /** Agents send long instructions and many tools: the client's own bytes, unless a line break in them would end an event. */
-function longEcho(name: string, request: ClientRequest | undefined, otherwise: unknown): string {
-  const value = request?.body[name] ?? null;
-  if (request === undefined || value === null) return JSON.stringify(otherwise);
-  const raw = rawValue(request.source, name);
-  return raw === null || raw.includes("\n") || raw.includes("\r") ? JSON.stringify(value) : raw.toString("utf8");
+function longEchoes({ request }: ResponseContext): [instructions: Buffer, tools: Buffer] {
+  const echo = (name: string, otherwise: string): Buffer => {
+    const value = request?.body[name] ?? null;
+    const raw = request === undefined || value === null ? null : rawValue(request.source, name);
+    if (raw === null) return Buffer.from(value === null ? otherwise : JSON.stringify(value));
+    const isInLines = raw.includes("\n") || raw.includes("\r");
+    return isInLines ? Buffer.from(JSON.stringify(JSON.parse(decodeText(raw)))) : raw;
+  };
+  return [echo("instructions", "null"), echo("tools", "[]")];
 }
 
 /** What was asked, with the vendor's own defaults where the client left a field out. */

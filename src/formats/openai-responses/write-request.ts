@@ -1,13 +1,14 @@
 // A Responses request for a provider that speaks the format: the client's own with the necessary changes, or one
 // converted from chat-completions. Nothing is stored there, because the gateway keeps the state of conversations.
 
+import { isUndecoded } from "../../core/chat.ts";
 import type { HostedModel } from "../../core/model.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
 import { isEffort, nearestEffort } from "../wire/effort.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { rawValue, spliceFields } from "../wire/json-source.ts";
+import { rawValue, spliceFields, writeJson } from "../wire/json-source.ts";
 import { detailsOf, isSealed } from "../wire/reasoning-details.ts";
 import { REASONING_HISTORY } from "./faults.ts";
 import { outputCap, writeFields } from "./from-chat/fields.ts";
@@ -34,7 +35,8 @@ export function passResponsesRequest(outgoing: Outgoing): ProviderRequest {
   const cap = outputCap(body.max_output_tokens, outgoing);
   if (cap !== null && cap !== body.max_output_tokens) changes.set("max_output_tokens", String(cap));
   change("include", adaptInclude(body, model), changes);
-  change("input", adaptInput(body.input, outgoing, conversion), changes);
+  const input = adaptInput(body.input, outgoing, conversion);
+  if (input !== null) changes.set("input", writeJson(input, isUndecoded(body)));
   change("reasoning", adaptEffort(body.reasoning, model, conversion), changes);
   for (const [from, to] of Object.entries(model.dialect.renames)) {
     const value = rawValue(source, from);

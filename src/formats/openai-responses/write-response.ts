@@ -18,7 +18,7 @@ import {
   textPart,
 } from "./item-text.ts";
 import { keepsEncrypted } from "./items.ts";
-import { incompleteReason, itemNamer, responseWriter } from "./response-object.ts";
+import { incompleteReason, itemNamer, writeResponseBytes } from "./response-object.ts";
 
 /** From a provider of another format. */
 export function writeResponsesResponse(
@@ -31,12 +31,9 @@ export function writeResponsesResponse(
   const because = incompleteReason(normalFinish(choice.finish_reason, false));
   const items = writeItems(message, { context, logprobs: logprobsOf(choice), isCut: because !== null });
   const state = { service, items, usage: (usage ?? counted) as Usage };
-  const write = responseWriter(context);
-  return Buffer.from(
-    because === null
-      ? write({ status: "completed", ...state })
-      : write({ status: "incomplete", incompleteBecause: because, ...state }),
-  );
+  return because === null
+    ? writeResponseBytes(context, { status: "completed", ...state })
+    : writeResponseBytes(context, { status: "incomplete", incompleteBecause: because, ...state });
 }
 
 /** The likelihoods of a choice or of a chunk of one; they have the same shape in both formats. */

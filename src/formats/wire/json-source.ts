@@ -143,7 +143,7 @@ function lastPlaces(fields: readonly JsonField[]): ReadonlyMap<string, number> {
 type Piece = string | Buffer;
 
 /** Into one piece of memory, each part once. */
-function joined(pieces: readonly Piece[]): Buffer {
+export function joined(pieces: readonly Piece[]): Buffer {
   let length = 0;
   for (const piece of pieces) length += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
   const whole = Buffer.allocUnsafe(length);
@@ -229,16 +229,18 @@ export function scanText(bytes: Buffer): JsonSource | null {
   return scan.state === "object" ? scan.source : null;
 }
 
-/** An object of ours as bytes, to be spliced like any other. Field by field, so that nothing has to be looked for again. */
-export function sourceOf(object: JsonObject): JsonSource {
+/**
+ * An object of ours as bytes, to be spliced like any other. Field by field, so that nothing has to be looked for again.
+ * `undecoded` names the field whose texts are not decoded.
+ */
+export function sourceOf(object: JsonObject, undecoded: string | null = null): JsonSource {
   const fields: JsonField[] = [];
   const pieces: Piece[] = [];
   let at = 0;
   for (const [name, value] of Object.entries(object)) {
-    const json: string | undefined = JSON.stringify(value);
-    if (json === undefined) continue;
+    if (value === undefined) continue;
     const key = Buffer.from(`${JSON.stringify(name)}:`);
-    const bytes = Buffer.from(json);
+    const bytes = writeJson(value, name === undecoded);
     // Behind the brace or comma that stands before it.
     const start = at + 1;
     const valueStart = start + key.length;
@@ -292,33 +294,43 @@ export function parseText(text: string): JsonObject {
   throw notAnObject();
 }
 
+/** What of a body may stay undecoded. */
+export interface UndecodedPart {
+  readonly fields: ReadonlySet<string>;
+  /** Whether a body can be read so; absent where all can. */
+  allows?(body: JsonObject): boolean;
+}
+
 /**
- * The body of a chat request whose messages are not decoded: `UNDECODED` marks them. They are parsed from a text with one
- * character for each byte, in which JSON means the same. Null for a body that needs no such thing, or cannot be read so.
+ * A body with a part that is not decoded: `UNDECODED` marks it. It is parsed from a text with one character for each
+ * byte, in which JSON means the same. Null for a body that needs no such thing, or cannot be read so.
  */
-export function parseUndecoded({ source: { bytes, fields }, text }: ScannedObject): JsonObject | null {
+export function parseUndecoded(
+  { source: { bytes, fields }, text }: ScannedObject,
+  part: UndecodedPart,
+): JsonObject | null {
   if (isAscii(bytes) || !isUtf8(bytes) || !fields.every(({ name }) => isPlain(name))) return null;
-  const body = parseText(text) as Record<string, unknown>;
+  const body = parseText(text) as Record<string, unknown> & { [UNDECODED]?: true };
   for (const place of lastPlaces(fields).values()) {
     const { name, valueStart, end } = fields[place] as JsonField;
     const value = bytes.subarray(valueStart, end);
     if (isAscii(value)) continue;
-    if (name !== "messages") {
+    if (!part.fields.has(name)) {
       // Not by assignment, which would mean something else for `__proto__`.
       Object.defineProperty(body, name, { ...WRITABLE, value: JSON.parse(value.toString("utf8")) });
       continue;
     }
     if (hasEscapedCharacters(text, valueStart, end)) return null;
-    const messages: unknown = body.messages;
-    for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) mark(message);
+    body[UNDECODED] = true;
   }
-  return body;
+  return part.allows?.(body) === false ? null : body;
 }
 
 const WRITABLE = { enumerable: true, writable: true, configurable: true };
 
-function mark(message: { [UNDECODED]?: true }): void {
-  message[UNDECODED] = true;
+/** As bytes: in an undecoded text each character is a byte already, and JSON.stringify leaves such characters alone. */
+export function writeJson(value: unknown, isUndecoded: boolean): Buffer {
+  return Buffer.from(JSON.stringify(value), isUndecoded ? "latin1" : "utf8");
 }
 
 /** Escapes such as \u00e9 mean one character, and could not be told from bytes; \u0009 means a byte as well. */
@@ -340,7 +352,7 @@ export function decodeBody({ source, text }: ScannedObject): string {
   return isAscii(source.bytes) ? text : decodeText(source.bytes);
 }
 
-function decodeText(bytes: Buffer): string {
+export function decodeText(bytes: Buffer): string {
   // Node 20 decodes other text half as fast in one step as in these two.
   if (isUtf8(bytes)) return transcode(bytes, "utf8", "utf16le").toString("utf16le");
   throw new GatewayError("badRequest", "The body is not valid UTF-8.", { code: "invalid_json" });

@@ -42,10 +42,10 @@ export function bodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : EMPTY;
 }
 
-/** `takesUndecoded`: the reader decodes the texts of messages that it needs. */
+/** `undecoded`: what the reader decodes itself, as far as it needs it. */
 export async function parsedBodyOf(
   request: FastifyRequest,
-  { takesUndecoded = false }: Pick<CallFormat, "takesUndecoded"> = {},
+  { undecoded: part }: Pick<CallFormat, "undecoded"> = {},
 ): Promise<ParsedBody> {
   const bytes = bodyOf(request);
   const scanned = scanBody(bytes);
@@ -53,7 +53,7 @@ export async function parsedBodyOf(
   request.bodyCharge?.add(source.values * valueBytes);
   const isLong = bytes.length > LONG_BYTES;
   if (isLong) await nextTurn();
-  const undecoded = takesUndecoded ? parseUndecoded(scanned) : null;
+  const undecoded = part === undefined ? null : parseUndecoded(scanned, part);
   if (undecoded !== null) {
     if (isLong) await nextTurn();
     return { source, body: undecoded };

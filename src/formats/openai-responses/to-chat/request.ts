@@ -1,7 +1,7 @@
 // A Responses request as a chat-completions body for one model. What both formats have is converted, and the rest is
 // dropped with a reason.
 
-import type { ChatMessage } from "../../../core/chat.ts";
+import { type ChatMessage, isUndecoded } from "../../../core/chat.ts";
 import type { HostedModel } from "../../../core/model.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
@@ -45,7 +45,12 @@ export function writeChatBody(request: ClientRequest, model: HostedModel): ChatB
   }
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
   const written = messages === chat.messages ? chat : { ...chat, messages };
-  return { body: converted, source: sourceOf(converted), chat: written, conversions: conversion.notes };
+  return {
+    body: converted,
+    source: sourceOf(converted, messages.some(isUndecoded) ? "messages" : null),
+    chat: written,
+    conversions: conversion.notes,
+  };
 }
 
 /** Chat-completions never truncates. */

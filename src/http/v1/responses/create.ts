@@ -20,7 +20,7 @@ export async function answerResponse(
   { request, reply }: HttpExchange,
   edge: CallContext,
 ): Promise<FastifyReply> {
-  const sent = await parsedBodyOf(request);
+  const sent = await parsedBodyOf(request, format);
   const fields = readState(sent.body);
   const { accountId } = callerOf(request).key;
   const { ownItems, ...parsed } = await expand(sent, { accountId, fields }, edge.state);

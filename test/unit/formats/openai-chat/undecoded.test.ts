@@ -4,9 +4,16 @@
 import { describe, expect, it } from "vitest";
 import { toolCallIds, UNDECODED } from "../../../../src/core/chat.ts";
 import { GatewayError } from "../../../../src/core/errors.ts";
-import type { ClientRequest } from "../../../../src/formats/format.ts";
+import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
+import type { ClientRequest, Outgoing } from "../../../../src/formats/format.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
-import { parseBody, parseUndecoded, scanBody } from "../../../../src/formats/wire/json-source.ts";
+import { writeProviderRequest } from "../../../../src/formats/passage.ts";
+import {
+  parseBody,
+  parseUndecoded as parsePart,
+  type ScannedObject,
+  scanBody,
+} from "../../../../src/formats/wire/json-source.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
 import { estimateInputTokens } from "../../../../src/routing/cost.ts";
 import { featuresOf } from "../../../../src/telemetry/features.ts";
@@ -105,6 +112,10 @@ function readDecoded(bytes: Buffer): Outcome {
   });
 }
 
+function parseUndecoded(scanned: ScannedObject) {
+  return parsePart(scanned, { fields: new Set(["messages"]) });
+}
+
 function readUndecoded(bytes: Buffer): Outcome {
   return outcomeOf(() => {
     const scanned = scanBody(bytes);
@@ -116,21 +127,29 @@ function isUndecoded({ chat }: ClientRequest): boolean {
   return chat.messages.some((said) => said[UNDECODED] === true);
 }
 
+/** What a provider of another format is sent, or why it cannot be said to it. */
+function convertedFor(request: ClientRequest, terms: Omit<Outgoing, "request">): unknown {
+  try {
+    return writeProviderRequest({ format: openaiChat, request }, anthropicMessages, terms).body.toString();
+  } catch (error) {
+    return String(error);
+  }
+}
+
 function expectSame(decoded: ClientRequest, undecoded: ClientRequest): void {
   const { messages: _, ...chat } = decoded.chat;
   expect(undecoded.chat).toMatchObject(chat);
   expect(undecoded.controls).toEqual(decoded.controls);
-  expect({ ...undecoded.body, messages: null }).toEqual({ ...decoded.body, messages: null });
+  const others = ({ body }: ClientRequest) => Object.entries(body).filter(([name]) => name !== "messages");
+  expect(others(undecoded)).toEqual(others(decoded));
   expect(Object.keys(undecoded.body)).toEqual(Object.keys(decoded.body));
   expect(newestAsk(undecoded.chat.messages)).toEqual(newestAsk(decoded.chat.messages));
   expect(undecoded.chat.messages.map(toolCallIds)).toEqual(decoded.chat.messages.map(toolCallIds));
-  const converted = openaiChat.toChat(undecoded, MODELS[0] as (typeof MODELS)[number]);
-  expect(converted.chat).toEqual(decoded.chat);
-  expect(converted.body).toEqual(decoded.body);
   for (const model of MODELS) {
     const terms = { model, refusedFields: [] };
     const sent = openaiChat.passRequest({ request: undecoded, ...terms });
     expect(sent.body.toString()).toBe(openaiChat.passRequest({ request: decoded, ...terms }).body.toString());
+    expect(convertedFor(undecoded, terms)).toEqual(convertedFor(decoded, terms));
   }
 }
 

@@ -1,0 +1,151 @@
+// A Responses request whose input is left undecoded means the same as one that is decoded as a whole: the same messages
+// for routing, the same bytes for every provider, and the same answer.
+
+import { describe, expect, it } from "vitest";
+import { isUndecoded } from "../../../../src/core/chat.ts";
+import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
+import type { ClientRequest, Outgoing, ProviderFormat } from "../../../../src/formats/format.ts";
+import { gemini } from "../../../../src/formats/gemini/codec.ts";
+import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
+import { openaiResponses } from "../../../../src/formats/openai-responses/codec.ts";
+import { responseWriter, writeResponseBytes } from "../../../../src/formats/openai-responses/response-object.ts";
+import { writeProviderRequest } from "../../../../src/formats/passage.ts";
+import { isObject, type JsonObject } from "../../../../src/formats/wire/fields.ts";
+import { parseBody, parseUndecoded, scanBody } from "../../../../src/formats/wire/json-source.ts";
+import { newestAsk } from "../../../../src/routing/ask.ts";
+import { makeModel } from "../../../support/catalog.ts";
+import { fc } from "../../../support/property.ts";
+
+const PROVIDERS = [openaiChat, openaiResponses, anthropicMessages, gemini];
+const { dialect } = makeModel();
+const MODELS = [
+  makeModel(),
+  makeModel({ dialect: { ...dialect, toolIds: "safe-40", reasoningHistory: "keep", hasDeveloperRole: false } }),
+];
+
+const PIECES = [
+  "a",
+  "word ",
+  "é",
+  "größer",
+  "日本",
+  "😀",
+  "\u2028",
+  "\u0080",
+  "ÿ",
+  '"',
+  "\\",
+  "\n",
+  "\\u00e9",
+] as const;
+const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 5 }).map((pieces) => pieces.join(""));
+const callId = fc.constantFrom("call_1", "call_2", "ümlaut");
+const parts = fc.array(
+  fc.oneof(
+    text.map((said) => ({ type: "input_text", text: said })),
+    text.map((name) => ({ type: "input_file", filename: name, file_data: "data:text/plain;base64,YQ==" })),
+    fc.constant({ type: "input_image", image_url: "https://example.com/größe.png" }),
+  ),
+  { maxLength: 3 },
+);
+const item = fc.oneof(
+  fc.record({ role: fc.constantFrom("user", "developer"), content: fc.oneof(text, parts) }),
+  text.map((said) => ({ type: "message", role: "assistant", content: [{ type: "output_text", text: said }] })),
+  text.map((said) => ({ type: "reasoning", summary: [{ type: "summary_text", text: said }], encrypted_content: "x" })),
+  fc.tuple(callId, text, fc.constantFrom("read", "write", "größe")).map(([id, given, name]) => {
+    return { type: "function_call", call_id: id, name, arguments: JSON.stringify({ given }) };
+  }),
+  fc.tuple(callId, text).map(([id, input]) => ({ type: "custom_tool_call", call_id: id, name: "patch", input })),
+  fc
+    .tuple(callId, fc.oneof(text, parts))
+    .map(([id, output]) => ({ type: "function_call_output", call_id: id, output })),
+);
+const tool = text.map((said) => ({
+  type: "function",
+  name: "read",
+  description: said,
+  parameters: { type: "object" },
+}));
+const body = fc.record(
+  {
+    store: fc.constantFrom(false, false, false, true),
+    instructions: text,
+    input: fc.oneof({ weight: 8, arbitrary: fc.array(item, { maxLength: 6 }) }, { weight: 1, arbitrary: text }),
+    tools: fc.array(tool, { maxLength: 2 }),
+    user: text,
+    previous_response_id: fc.constantFrom(null, null, null, "resp_1"),
+  },
+  { requiredKeys: ["store", "input"] },
+);
+
+function readWhole(bytes: Buffer): ClientRequest {
+  const { source, body: whole } = parseBody(bytes);
+  return openaiResponses.readRequest(source, whole, { headers: {} });
+}
+
+function readPart(bytes: Buffer): ClientRequest | null {
+  const scanned = scanBody(bytes);
+  const part = openaiResponses.undecoded === undefined ? null : parseUndecoded(scanned, openaiResponses.undecoded);
+  return part === null ? null : openaiResponses.readRequest(scanned.source, part, { headers: {} });
+}
+
+/** What a provider is sent, or why it cannot be said to it. */
+function sentTo(provider: ProviderFormat, request: ClientRequest, terms: Omit<Outgoing, "request">): unknown {
+  try {
+    const { body: bytes, conversions } = writeProviderRequest({ format: openaiResponses, request }, provider, terms);
+    return { json: bytes.toString(), conversions };
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function expectSame(decoded: ClientRequest, undecoded: ClientRequest): void {
+  expect(newestAsk(undecoded.chat.messages)).toEqual(newestAsk(decoded.chat.messages));
+  expect(undecoded.chat.tools).toEqual(decoded.chat.tools);
+  for (const model of MODELS) {
+    const terms = { model, refusedFields: [] };
+    for (const provider of PROVIDERS) {
+      expect(sentTo(provider, undecoded, terms), provider.name).toEqual(sentTo(provider, decoded, terms));
+    }
+  }
+  const answer = (request: ClientRequest): string =>
+    responseWriter({ requestId: "r", modelId: "m", createdAtSeconds: 1, request })({ status: "queued", service: null });
+  expect(answer(undecoded)).toBe(answer(decoded));
+  const context = { requestId: "r", modelId: "m", createdAtSeconds: 1, request: undecoded };
+  expect(writeResponseBytes(context, { status: "queued", service: null }).toString()).toBe(answer(decoded));
+}
+
+describe("a body whose input is not decoded", () => {
+  it("means the same to routing, to every provider and in the answer", () => {
+    let undecodedCount = 0;
+    fc.assert(
+      fc.property(body, fc.constantFrom(0, 2), (given, indent) => {
+        const bytes = Buffer.from(JSON.stringify(given, null, indent));
+        if (Array.isArray(given.input) && given.input.length === 0) return;
+        const undecoded = readPart(bytes);
+        if (undecoded === null) return;
+        if (isUndecoded(undecoded.body)) undecodedCount += 1;
+        expectSame(readWhole(bytes), undecoded);
+      }),
+      { numRuns: 400 },
+    );
+    expect(undecodedCount).toBeGreaterThan(50);
+  });
+
+  it.each([
+    ["is stored", { store: undefined }],
+    ["continues a response", { previous_response_id: "resp_1" }],
+    ["continues a conversation", { conversation: "conv_1" }],
+    ["refers to an item", { input: [{ type: "item_reference", id: "é" }] }],
+    ["brings tools", { input: [{ type: "additional_tools", tools: [{ type: "function", name: "é" }] }] }],
+    ["calls a tool by a name outside of ASCII", { input: [{ type: "function_call", call_id: "1", name: "größe" }] }],
+    ["is one text", { input: "größer" }],
+  ])("is decoded as a whole when it %s", (_, change) => {
+    const whole: JsonObject = { store: false, input: [{ role: "user", content: "größer" }], ...change };
+    const bytes = Buffer.from(JSON.stringify(whole));
+    const part =
+      openaiResponses.undecoded === undefined ? null : parseUndecoded(scanBody(bytes), openaiResponses.undecoded);
+    expect(part).toBeNull();
+    expect(isObject(parseBody(bytes).body)).toBe(true);
+  });
+});
