@@ -191,7 +191,7 @@ async function openParts(db: Db, context: PartsContext) {
   const state = await openState(db, { settings, secret: secret.bytes, owner: money.owner, log, now, worker });
   const records = await openRecords(db, { settings, reader, log, metrics, now, worker });
   const configuration = await openConfiguration(db, {
-    ...{ settings, secret, log, now },
+    ...{ settings, secret, log, now, worker },
     snapshots: {
       formats: wireFormats,
       auths: wire?.auths,
@@ -282,6 +282,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     formats: parts.formats,
     services: parts.snapshots.current,
     versions: parts.configuration.versions,
+    priceChecks: parts.configuration.priceChecks,
     shownOptions: parts.configuration.shownOptions,
     state: parts.state.services,
     records: {

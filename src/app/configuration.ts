@@ -1,15 +1,17 @@
 // Wiring of the run-time configuration: its versions, and the snapshots that requests are served with.
 
-import type { Catalog } from "../catalog/catalog.ts";
+import type { PriceCheckStore } from "../catalog/prices/check.ts";
 import type { Settings, ShownOption } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import { createSealer } from "../store/secret/seal.ts";
+import { createPriceCheckStore } from "../store/versions/price-checks.ts";
 import { createVersionStore } from "../store/versions/versions.ts";
 import { createVersions, type Versions } from "../versions/versions.ts";
 import { startPriceCheck } from "./price-check.ts";
 import type { InstallationSecret } from "./secret.ts";
 import { createSnapshots, type Snapshots, type SnapshotsContext } from "./snapshots.ts";
+import { hasDuties, type WorkerPlace } from "./worker.ts";
 
 interface ConfigurationContext {
   readonly settings: Settings;
@@ -17,11 +19,13 @@ interface ConfigurationContext {
   readonly log: Log;
   readonly now: () => number;
   readonly snapshots: SnapshotsContext;
+  readonly worker: WorkerPlace | null;
 }
 
 export interface OpenedConfiguration {
   readonly snapshots: Snapshots;
   readonly versions: Versions;
+  readonly priceChecks: PriceCheckStore;
   /** Every option as it is now, for people. */
   shownOptions(): readonly ShownOption[];
   close(): Promise<void>;
@@ -44,11 +48,13 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
     now,
   });
   await versions.start();
-  const catalog = (): Catalog => snapshots.current().catalog;
-  const priceCheck = startPriceCheck({ settings, versions, catalog, log, now });
+  const priceChecks = createPriceCheckStore(db);
+  const watched = { settings, versions, checks: priceChecks, current: snapshots.current, log, now };
+  const priceCheck = hasDuties(context.worker) ? startPriceCheck(watched) : null;
   return {
     snapshots,
     versions,
+    priceChecks,
     shownOptions: () => options,
     async close() {
       priceCheck?.close();

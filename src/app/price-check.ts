@@ -1,18 +1,21 @@
 // The scheduled comparison of prices with a price list. Small changes are taken over where the operator allows it; all
-// others are logged.
+// others are logged and shown until somebody adopts them.
 
-import type { Catalog } from "../catalog/catalog.ts";
+import type { PriceCheckStore } from "../catalog/prices/check.ts";
 import { diffPrices, isWithin } from "../catalog/prices/diff.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";
-import { fetchPriceList } from "../providers/price-source.ts";
-import { withoutLocked, withPrices } from "../versions/adoption.ts";
+import type { Overlay } from "../core/overlay.ts";
+import { checkPrices } from "../gateway/operate/check-prices.ts";
+import type { Services } from "../gateway/services.ts";
+import { datedBy, dayOf, withoutLocked, withPrices } from "../versions/adoption.ts";
 import type { Versions } from "../versions/versions.ts";
 
 interface PriceCheckContext {
   readonly settings: Pick<Settings, "prices">;
   readonly versions: Versions;
-  readonly catalog: () => Catalog;
+  readonly checks: PriceCheckStore;
+  readonly current: () => Pick<Services, "catalog" | "registry">;
   readonly log: Log;
   readonly now: () => number;
 }
@@ -38,20 +41,25 @@ export function startPriceCheck(context: PriceCheckContext): { close(): void } |
   return { close: () => clearInterval(timer) };
 }
 
-async function check({ settings, versions, catalog, log, now }: PriceCheckContext): Promise<void> {
+async function check({ settings, versions, checks, current, log, now }: PriceCheckContext): Promise<void> {
   const { priceListUrl, priceMaxChangePercent } = settings.prices;
   try {
-    const list = await fetchPriceList(priceListUrl, ".");
-    const { models } = catalog();
-    const { changes, refused } = diffPrices(catalog(), list);
+    const { catalog, registry } = current();
+    const found = await checkPrices(priceListUrl, { catalog, registry, checks, now });
+    if (found.problem !== null) throw new Error(found.problem);
+    const { changes, refused } = diffPrices(catalog, found);
     const { free } = withoutLocked(changes, versions.locks);
     const small = free.filter((change) => isWithin(change, priceMaxChangePercent));
     const left = changes.filter((change) => !small.includes(change)).map(({ model }) => model);
     if (small.length > 0) {
-      const stamp = { asOf: new Date(now()).toISOString().slice(0, 10), source: priceListUrl };
-      const change = (document: Parameters<typeof withPrices>[0]) =>
-        withPrices(document, models, { changes: small, stamp });
-      await versions.publish({ author: AUTHOR, note: `Prices of ${priceListUrl}`.slice(0, 500), change });
+      const dated = datedBy(small, { asOf: dayOf(now()), source: priceListUrl });
+      const change = (document: Overlay): Overlay => withPrices(document, current().catalog.models, dated);
+      await versions.publish({
+        author: AUTHOR,
+        note: `Prices of ${priceListUrl}`.slice(0, 500),
+        isDated: true,
+        change,
+      });
     }
     if (left.length + refused.length > 0) {
       const reasons = refused.map(({ model, reason }) => `${model}: ${reason}`);

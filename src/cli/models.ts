@@ -2,6 +2,7 @@
 // model under its name and at its price, and what a price list says.
 
 import { type Catalog, chainPlaces, isUsable } from "../catalog/catalog.ts";
+import { isSameModel } from "../catalog/prices/diff.ts";
 import { ageInDays, type Check, PRICES_OLD_DAYS } from "../config/doctor.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
@@ -252,13 +253,11 @@ function findingOf(
   return { model, state, result, listedAs: found?.id ?? null, listedPrice, isPriceWrong, priceOldDays };
 }
 
-/** Vendors list the dated names of models that they also answer under a shorter one. */
+/** Under its own name before a dated one. */
 function findListed(models: readonly ListedModel[], name: string): ListedModel | null {
-  const isDated = (id: string): boolean =>
-    id.startsWith(`${name}-`) && /^(\d{4,8}|\d{4}-\d{2}-\d{2}|latest)$/.test(id.slice(name.length + 1));
   return (
     models.find(({ id, aliases }) => id === name || aliases.includes(name)) ??
-    models.find(({ id }) => isDated(id)) ??
+    models.find(({ id }) => isSameModel(id, name)) ??
     null
   );
 }

@@ -7,7 +7,7 @@ import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Price } from "../core/money.ts";
 import { fetchPriceList, NoPriceList, type SourcedList } from "../providers/price-source.ts";
-import { withoutLocked, withPrices } from "../versions/adoption.ts";
+import { datedBy, dayOf, withoutLocked, withPrices } from "../versions/adoption.ts";
 import type { Versions } from "../versions/versions.ts";
 import { COMMAND_LINE, printJson } from "./command/command.ts";
 import { formatTable } from "./command/table.ts";
@@ -53,13 +53,14 @@ async function apply(
     terminal,
   }: { readonly versions: Versions; readonly catalog: () => Catalog; readonly terminal: Terminal },
 ): Promise<Applied> {
-  const stamp = { asOf: new Date(terminal.now()).toISOString().slice(0, 10), source };
+  const stamp = { asOf: dayOf(terminal.now()), source };
   const { free, locked } = withoutLocked(changes, versions.locks);
   const { models } = catalog();
   const published = await versions.publish({
     author: COMMAND_LINE,
     note: `Prices of ${source}`.slice(0, 500),
-    change: (document) => withPrices(document, models, { changes: free, stamp }),
+    isDated: true,
+    change: (document) => withPrices(document, models, datedBy(free, stamp)),
   });
   return { version: published.version.number, models: [...new Set(free.map(({ model }) => model))], locked };
 }
@@ -109,7 +110,7 @@ function print({ changes, same, refused, unpriced }: PriceDiff, { source }: Sour
   const names = unpriced.slice(0, UNPRICED_SHOWN).map(({ provider, upstream }) => `${provider} ${upstream}`);
   const rest = unpriced.length > names.length ? ` and ${unpriced.length - names.length} more` : "";
   terminal.say(
-    `${unpriced.length} models of your providers are not in the catalogue, so they are unpriced and not routable: ${names.join(", ")}${rest}. Add one under models:, or with POST /api/models. All of them: ${command("models update --json")}\n`,
+    `${unpriced.length} models of your providers are not in the catalogue, so they are unpriced and not routable: ${names.join(", ")}${rest}. Adopt one on the Providers page, under models:, or with POST /api/prices/adopt. All of them: ${command("models update --json")}\n`,
   );
 }
 

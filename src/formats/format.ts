@@ -269,6 +269,8 @@ export interface ListedModel {
   readonly aliases: readonly string[];
   /** In micro-USD per million tokens; null where the list has no prices. */
   readonly price: ListedPrice | null;
+  /** Its context window, where the list names it. */
+  readonly context?: number;
 }
 
 export interface ListedPrice {

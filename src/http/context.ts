@@ -11,6 +11,7 @@ import type { Sessions } from "../accounts/sessions.ts";
 import type { Spending } from "../accounts/spending.ts";
 import type { Users } from "../accounts/users.ts";
 import type { Credits } from "../billing/credits.ts";
+import type { PriceCheckStore } from "../catalog/prices/check.ts";
 import type { Settings, ShownOption } from "../config/settings.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
@@ -75,6 +76,7 @@ export interface OperatorContext extends CallContext {
   readonly version: string;
   /** The run-time configuration. */
   readonly versions: Versions;
+  readonly priceChecks: PriceCheckStore;
   /** Every option as it is now, for people. */
   readonly shownOptions: () => readonly ShownOption[];
 }

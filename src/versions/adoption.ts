@@ -1,7 +1,8 @@
 // Rows of the run-time configuration for what was found outside: prices of a price list, and models of a server on this
 // machine. A model is written whole, as the run-time configuration keeps it.
 
-import type { PriceChange } from "../catalog/prices/diff.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { PriceChange, UnpricedModel } from "../catalog/prices/diff.ts";
 import type { HostedModel, Model } from "../core/model.ts";
 import type { Price } from "../core/money.ts";
 import type { Json, JsonMap, Overlay } from "../core/overlay.ts";
@@ -13,19 +14,61 @@ export interface PriceStamp {
   readonly source: string;
 }
 
+export interface DatedPrice {
+  readonly price: Price;
+  readonly stamp: PriceStamp;
+}
+
+/** Another price of one host. */
+export interface DatedChange extends DatedPrice, Pick<PriceChange, "model" | "provider" | "upstream"> {}
+
+/** The changes of a list, dated. */
+export function datedBy(changes: readonly PriceChange[], stamp: PriceStamp): readonly DatedChange[] {
+  return changes.map(({ model, provider, upstream, to }) => ({ model, provider, upstream, price: to, stamp }));
+}
+
+/** The day of a time, in UTC. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
 /** With the new prices of these hosts. */
 export function withPrices(
   document: Overlay,
   models: ReadonlyMap<string, Model>,
-  { changes, stamp }: { readonly changes: readonly PriceChange[]; readonly stamp: PriceStamp },
+  changes: readonly DatedChange[],
 ): Overlay {
   const ids = new Set(changes.map(({ model }) => model));
   return [...ids].reduce((next, id) => {
     const model = models.get(id);
     const own = changes.filter((change) => change.model === id);
-    return model === undefined ? next : withEntry(next, "models", id, rowOf(model, own, stamp));
+    return model === undefined ? next : withEntry(next, "models", id, rowOf(model, own));
   }, document);
 }
+
+const ID_LENGTH_MAX = 128;
+
+/** The id of a model that is added: its own name where that is free, else with its provider before it. */
+export function newModelId(upstream: string, provider: string, { models }: Pick<Catalog, "models">): string {
+  const plain = upstream.replace(/[^A-Za-z0-9._:/@+-]/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+  return (models.has(plain) || plain === "auto" ? `${provider}/${plain}` : plain).slice(0, ID_LENGTH_MAX);
+}
+
+/** With a model that a provider has. */
+export function withModel(document: Overlay, id: string, found: PricedModel): Overlay {
+  const { provider, upstream, price, stamp, context, maxOutput, capabilities, formats } = found;
+  return withEntry(document, "models", id, {
+    ...{ id, provider, upstream, price: priceRow(price), priceAsOf: stamp.asOf, priceSource: stamp.source },
+    ...(context === null ? {} : { context }),
+    ...(maxOutput === null ? {} : { maxOutput }),
+    ...(capabilities.length === 0 ? {} : { capabilities: [...capabilities] }),
+    ...(formats === undefined ? {} : { formats: [...formats] }),
+  });
+}
+
+interface PricedModel
+  extends DatedPrice,
+    Pick<UnpricedModel, "provider" | "upstream" | "context" | "maxOutput" | "capabilities" | "formats"> {}
 
 /** Changes of models that the file sets are left to those who write the file. */
 export function withoutLocked(
@@ -38,11 +81,11 @@ export function withoutLocked(
   return { free: changes.filter((change) => !isLocked(change)), locked: [...new Set(locked)] };
 }
 
-function rowOf(model: Model, changes: readonly PriceChange[], stamp: PriceStamp): JsonMap {
+function rowOf(model: Model, changes: readonly DatedChange[]): JsonMap {
   const { id, name, vendor, tier, endpoint, scores, hosts } = model;
   const hostOf = (host: HostedModel): JsonMap => {
     const change = changes.find(({ provider, upstream }) => provider === host.provider && upstream === host.upstream);
-    return hostRow(host, change, stamp);
+    return hostRow(host, change);
   };
   const own = { id, name, vendor, tier, ...(scores === null ? {} : { bfcl: { ...scores } }) };
   if (endpoint !== null) return { ...own, ...hostOf(model), capabilities: [endpoint] };
@@ -51,10 +94,10 @@ function rowOf(model: Model, changes: readonly PriceChange[], stamp: PriceStamp)
   return { ...own, context, maxOutput, capabilities: [...capabilities], hosts: hosts.map(hostOf) };
 }
 
-function hostRow(host: HostedModel, change: PriceChange | undefined, stamp: PriceStamp): JsonMap {
+function hostRow(host: HostedModel, change: DatedChange | undefined): JsonMap {
   const { provider, upstream, context, maxOutput, capabilities, dialect, formats, region, dataPolicy } = host;
-  const price = change?.to ?? host.price;
-  const dated = change === undefined ? { asOf: host.priceAsOf, source: host.priceSource } : stamp;
+  const price = change?.price ?? host.price;
+  const dated = change?.stamp ?? { asOf: host.priceAsOf, source: host.priceSource };
   return {
     ...{ provider, upstream, context, maxOutput, capabilities: [...capabilities] },
     dialect: JSON.parse(JSON.stringify(dialect)) as Json,

@@ -33,6 +33,8 @@ export interface Publication {
   change(document: Overlay): Overlay;
   /** A document that is stored already keeps its secrets as they are. */
   readonly isStored?: boolean;
+  /** Its prices come with date and source, so they get none. */
+  readonly isDated?: boolean;
 }
 
 export interface Published {
@@ -198,11 +200,11 @@ class VersionFollower implements Versions {
   }
 
   /** The next document with its secrets sealed, checked as a whole. */
-  async #prepare(previous: ConfigVersion, { author, change, isStored = false }: Publication) {
+  async #prepare(previous: ConfigVersion, { author, change, isStored = false, isDated = isStored }: Publication) {
     const { sealer, now } = this.#context;
     const wanted = change(previous.document);
     const nowMs = now();
-    const stamped = isStored ? wanted : stampPrices(wanted, previous.document, nowMs);
+    const stamped = isDated ? wanted : stampPrices(wanted, previous.document, nowMs);
     const document = isStored
       ? stamped
       : await sealDocument(stamped, { previous: previous.document, setBy: author, nowMs, sealer });

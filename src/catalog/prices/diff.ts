@@ -25,12 +25,27 @@ export interface PriceChange {
   readonly percent: number | null;
 }
 
-interface UnpricedModel {
+/** A model that a configured provider has, and nobody has priced: never routed to. */
+export interface UnpricedModel
+  extends Pick<ListedRow, "upstream" | "context" | "maxOutput" | "capabilities" | "formats"> {
   readonly provider: string;
-  readonly upstream: string;
-  readonly price: Price;
-  readonly context: number | null;
-  readonly maxOutput: number | null;
+  /** Its id where the catalogue has it, but without a price. */
+  readonly model: string | null;
+  /** What the price list says; else what the provider itself lists. */
+  readonly price: Price | null;
+  readonly isOwnPrice: boolean;
+}
+
+/** What a provider says that it serves. */
+export interface OfferedModel {
+  readonly id: string;
+  readonly price: { readonly input: number; readonly output: number } | null;
+  readonly context?: number;
+}
+
+/** A price list, and where providers were asked too, what each of them offers. */
+export interface Comparison extends Pick<PriceList, "rows" | "refused"> {
+  readonly offered?: Readonly<Record<string, readonly OfferedModel[]>>;
 }
 
 export interface PriceDiff {
@@ -39,23 +54,22 @@ export interface PriceDiff {
   readonly same: number;
   /** Rows of hosts in the catalogue that cannot be true. */
   readonly refused: readonly (RefusedRow & { readonly model: string })[];
-  /** Of configured providers, and not in the catalogue: unpriced, so never routed to. */
   readonly unpriced: readonly UnpricedModel[];
 }
 
-export function diffPrices({ models, providers }: Pick<Catalog, "models" | "providers">, list: PriceList): PriceDiff {
-  const keyOf = (vendor: string, upstream: string): string => `${vendor}\n${upstream}`;
-  const vendorOf = (provider: string): string => LISTED_AS[provider] ?? provider;
+type PricedCatalog = Pick<Catalog, "models" | "providers">;
+
+export function diffPrices(catalog: PricedCatalog, list: Comparison): PriceDiff {
+  const { models, providers } = catalog;
   const rows = new Map(list.rows.map((row) => [keyOf(row.vendor, row.upstream), row]));
   const wrong = new Map(list.refused.map((row) => [keyOf(row.vendor, row.upstream), row]));
   const hosts = [...models.values()].flatMap(({ id, hosts }) => hosts.map((host) => ({ ...host, model: id })));
   const ours = hosts.filter(({ provider }) => providers.has(provider));
-  const keys = ours.map(({ provider, upstream }) => keyOf(vendorOf(provider), upstream));
+  const keys = ours.map(({ provider, upstream }) => keyOf(listedVendor(provider), upstream));
   const changes = ours.flatMap((host, index): readonly PriceChange[] => {
     const row = rows.get(keys[index] ?? "");
     return row === undefined || isSame(host.price, row.price) ? [] : [changeOf(host, row)];
   });
-  const known = new Set(keys);
   return {
     changes,
     same: keys.filter((key) => rows.has(key)).length - changes.length,
@@ -63,12 +77,65 @@ export function diffPrices({ models, providers }: Pick<Catalog, "models" | "prov
       const row = wrong.get(keys[index] ?? "");
       return row === undefined ? [] : [{ ...row, model }];
     }),
-    unpriced: [...providers.keys()].flatMap((provider) =>
-      list.rows
-        .filter(({ vendor, upstream }) => vendor === vendorOf(provider) && !known.has(keyOf(vendor, upstream)))
-        .map(({ upstream, price, context, maxOutput }) => ({ provider, upstream, price, context, maxOutput })),
-    ),
+    unpriced: unpricedOf(catalog, list, ours),
   };
+}
+
+function keyOf(vendor: string, upstream: string): string {
+  return `${vendor}\n${upstream}`;
+}
+
+/** The name of a provider in price lists. */
+export function listedVendor(provider: string): string {
+  return LISTED_AS[provider] ?? provider;
+}
+
+/** What the provider offers, where it told; else what the list has of it. Those with a price come first. */
+function unpricedOf(
+  { providers }: PricedCatalog,
+  { rows, offered = {} }: Comparison,
+  ours: readonly PricedHost[],
+): readonly UnpricedModel[] {
+  const all = [...providers.keys()].flatMap((provider) => {
+    const own = ours.filter((host) => host.provider === provider);
+    const listed = new Map(
+      rows.filter((row) => row.vendor === listedVendor(provider)).map((row) => [row.upstream, row]),
+    );
+    const names = offered[provider]?.map((each) => each.id) ?? [...listed.keys()];
+    const added = names.filter((name) => !own.some(({ upstream }) => isSameModel(name, upstream)));
+    const bare = own.filter(({ price, upstream }) => price === null && !listed.has(upstream));
+    const known = bare.map(({ model, upstream }) => ({ model, name: upstream }));
+    return [...known, ...added.map((name) => ({ model: null, name }))].map(({ model, name }) =>
+      unpriced(
+        { provider, model, upstream: name },
+        listed.get(name),
+        offered[provider]?.find(({ id }) => id === name),
+      ),
+    );
+  });
+  return [...all.filter(({ price }) => price !== null), ...all.filter(({ price }) => price === null)];
+}
+
+function unpriced(
+  named: Pick<UnpricedModel, "provider" | "model" | "upstream">,
+  row: ListedRow | undefined,
+  offer: OfferedModel | undefined,
+): UnpricedModel {
+  const own = offer?.price == null ? null : { ...offer.price, cacheRead: null, cacheWrite: null };
+  return {
+    ...named,
+    ...{ price: row?.price ?? own, isOwnPrice: row === undefined && own !== null },
+    ...{ context: row?.context ?? offer?.context ?? null, maxOutput: row?.maxOutput ?? null },
+    capabilities: row?.capabilities ?? [],
+    ...(row?.formats === undefined ? {} : { formats: row.formats }),
+  };
+}
+
+/** Vendors list the dated names of models that they also answer under a shorter one. */
+export function isSameModel(listed: string, upstream: string): boolean {
+  if (listed === upstream) return true;
+  const isLonger = listed.startsWith(`${upstream}-`);
+  return isLonger && /^(\d{4,8}|\d{4}-\d{2}-\d{2}|latest)$/.test(listed.slice(upstream.length + 1));
 }
 
 interface PricedHost {

@@ -1,6 +1,7 @@
 // Reads a price list in either of the two forms that people share: LiteLLM's table of models, and the list of OpenRouter's
 // models endpoint. A row that cannot be true is refused with its reason, and the others are read.
 
+import type { Capability, Endpoint, FormatName } from "../../core/model.ts";
 import type { Price } from "../../core/money.ts";
 import { readPerToken } from "./decimal.ts";
 
@@ -12,6 +13,10 @@ export interface ListedRow {
   readonly price: Price;
   readonly context: number | null;
   readonly maxOutput: number | null;
+  /** What a chat model can do, or the one endpoint that it serves instead. */
+  readonly capabilities: readonly (Capability | Endpoint)[];
+  /** Where its provider has it in one format alone. */
+  readonly formats?: readonly FormatName[];
 }
 
 export interface RefusedRow {
@@ -66,23 +71,44 @@ function isMap(value: unknown): value is TextMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Rows without a price per token, such as those of images, are none of ours. */
+/** What a row of LiteLLM serves, by its `mode`; others, such as images, are none of ours. */
+const MODES: Readonly<Record<string, Partial<Pick<ListedRow, "capabilities" | "formats">>>> = {
+  chat: {},
+  responses: { formats: ["openai-responses"] },
+  embedding: { capabilities: ["embeddings"] },
+  rerank: { capabilities: ["rerank"] },
+  moderation: { capabilities: ["moderation"] },
+};
+
+/** Fields of LiteLLM's rows that are true where a model can do it. */
+const LITELLM_FLAGS: readonly (readonly [field: string, capability: Capability])[] = [
+  ["supports_function_calling", "tools"],
+  ["supports_vision", "vision"],
+  ["supports_response_schema", "json"],
+  ["supports_reasoning", "reasoning"],
+  ["supports_audio_input", "audio"],
+  ["supports_pdf_input", "files"],
+];
+
 function readLiteLlm(name: string, row: unknown): ReadRow {
   if (!isMap(row) || typeof row.litellm_provider !== "string") return null;
-  const { input_cost_per_token: input, output_cost_per_token: output, litellm_provider: vendor } = row;
-  if (input === undefined && output === undefined) return null;
+  const { input_cost_per_token: input, output_cost_per_token: output, litellm_provider: vendor, mode = "chat" } = row;
+  const served = MODES[String(mode)];
+  if (served === undefined || (input === undefined && output === undefined)) return null;
   const own = name.startsWith(`${vendor}/`) ? name.slice(vendor.length + 1) : name;
+  const capabilities = LITELLM_FLAGS.filter(([field]) => row[field] === true).map(([, capability]) => capability);
   return rowOf(
     { upstream: own, vendor },
     {
       input,
       // Models without output, such as those of embeddings.
-      output: output ?? (row.mode === "embedding" || row.mode === "rerank" ? "0" : undefined),
+      output: output ?? (served.capabilities === undefined ? undefined : "0"),
       cacheRead: row.cache_read_input_token_cost,
       cacheWrite: row.cache_creation_input_token_cost,
       context: row.max_input_tokens ?? row.max_tokens,
       maxOutput: row.max_output_tokens,
     },
+    { capabilities, ...served },
   );
 }
 
@@ -90,6 +116,8 @@ function readOpenRouter(row: unknown): ReadRow {
   if (!isMap(row) || typeof row.id !== "string" || !isMap(row.pricing)) return null;
   const { prompt, completion, input_cache_read: cacheRead, input_cache_write: cacheWrite } = row.pricing;
   const top = isMap(row.top_provider) ? row.top_provider.max_completion_tokens : undefined;
+  const { input_modalities: modalities } = isMap(row.architecture) ? row.architecture : {};
+  const told = new Set([row.supported_parameters, modalities].flatMap((list) => (Array.isArray(list) ? list : [])));
   return rowOf(
     { upstream: row.id, vendor: "openrouter" },
     {
@@ -100,15 +128,30 @@ function readOpenRouter(row: unknown): ReadRow {
       context: row.context_length,
       maxOutput: top,
     },
+    { capabilities: OPENROUTER_WORDS.filter(([word]) => told.has(word)).map(([, capability]) => capability) },
   );
 }
+
+/** Parameters and kinds of input in OpenRouter's rows, and what they stand for. */
+const OPENROUTER_WORDS: readonly (readonly [word: string, capability: Capability])[] = [
+  ["tools", "tools"],
+  ["image", "vision"],
+  ["response_format", "json"],
+  ["reasoning", "reasoning"],
+  ["audio", "audio"],
+  ["file", "files"],
+];
 
 const PRICE_FIELDS = ["input", "output", "cacheRead", "cacheWrite"] as const;
 type PriceField = (typeof PRICE_FIELDS)[number];
 type WrittenRow = Readonly<Record<PriceField | "context" | "maxOutput", unknown>>;
 
 /** A price for the cache may be missing, and so may limits. */
-function rowOf(named: Pick<ListedRow, "upstream" | "vendor">, written: WrittenRow): ReadRow {
+function rowOf(
+  named: Pick<ListedRow, "upstream" | "vendor">,
+  written: WrittenRow,
+  served: Pick<ListedRow, "capabilities" | "formats">,
+): ReadRow {
   const micro: Partial<Record<PriceField, number>> = {};
   for (const field of PRICE_FIELDS) {
     const text = written[field] ?? null;
@@ -119,7 +162,7 @@ function rowOf(named: Pick<ListedRow, "upstream" | "vendor">, written: WrittenRo
   }
   const { input = 0, output = 0, cacheRead = null, cacheWrite = null } = micro;
   const limits = { context: countOf(written.context), maxOutput: countOf(written.maxOutput) };
-  return { ...named, price: { input, output, cacheRead, cacheWrite }, ...limits };
+  return { ...named, price: { input, output, cacheRead, cacheWrite }, ...limits, ...served };
 }
 
 const MISSING = { ok: false, reason: "is missing" } as const;

@@ -17,11 +17,21 @@ export function readListedModels(bytes: Buffer): readonly ListedModel[] | null {
 }
 
 /** Google's list has names instead of ids. */
-function readRow({ name, id = name, aliases, pricing }: JsonObject): readonly ListedModel[] {
+function readRow(row: JsonObject): readonly ListedModel[] {
+  const { name, id = name, aliases, pricing } = row;
   if (typeof id !== "string") return [];
   const others = Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === "string") : [];
-  return [{ id: withoutPrefix(id), aliases: others, price: isObject(pricing) ? readPrice(pricing) : null }];
+  const context = CONTEXT_FIELDS.map((field) => row[field]).find((value) => Number.isSafeInteger(value));
+  return [
+    {
+      ...{ id: withoutPrefix(id), aliases: others, price: isObject(pricing) ? readPrice(pricing) : null },
+      ...(context === undefined ? {} : { context: Number(context) }),
+    },
+  ];
 }
+
+/** How vendors name the context window: OpenRouter and Together, vLLM, Groq, Google. */
+const CONTEXT_FIELDS = ["context_length", "max_model_len", "context_window", "inputTokenLimit"];
 
 /** Google writes `models/` before each id and takes it without. */
 function withoutPrefix(id: string): string {

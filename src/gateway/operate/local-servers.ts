@@ -4,7 +4,7 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { FoundServer } from "../../providers/local/discover.ts";
 import type { FoundModel } from "../../providers/local/servers.ts";
-import type { LocalProvider } from "../../versions/adoption.ts";
+import { type LocalProvider, newModelId } from "../../versions/adoption.ts";
 
 export interface KnownModel extends FoundModel {
   /** Its id in the catalogue; null when it is not there. */
@@ -48,21 +48,20 @@ export function nameFound({ name, address, models, needsKey }: FoundServer): str
   return `${name} at ${address} with ${models.length} ${models.length === 1 ? "model" : "models"}`;
 }
 
-const ID_LENGTH_MAX = 128;
-
 /** What adding a server takes: a provider, and its models that are not in the catalogue, under names that are free. */
 export function adoptable({ id, kind, address, provider, models }: KnownServer, catalog: Catalog): LocalProvider {
   const isTaken = (name: string): boolean => catalog.providers.has(name);
   const own = provider ?? (isTaken(id) ? `${id}-${new URL(address).port}` : id);
-  const idOf = (upstream: string): string => {
-    const plain = upstream.replace(/[^A-Za-z0-9._:/@+-]/g, "-").replace(/^[^A-Za-z0-9]+/, "");
-    return (catalog.models.has(plain) || plain === "auto" ? `${own}/${plain}` : plain).slice(0, ID_LENGTH_MAX);
-  };
   return {
     ...{ id: own, kind, isKnown: provider !== null },
     baseUrl: kind === "ollama" ? address : `${address}/v1`,
     models: models
       .filter(({ model }) => model === null)
-      .map(({ upstream, context, capabilities }) => ({ id: idOf(upstream), upstream, context, capabilities })),
+      .map(({ upstream, context, capabilities }) => ({
+        id: newModelId(upstream, own, catalog),
+        upstream,
+        context,
+        capabilities,
+      })),
   };
 }

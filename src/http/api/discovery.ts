@@ -1,12 +1,18 @@
-// /api/providers/discover: model servers on the gateway's own machine or at an address. For operators.
+// /api/providers/discover and adopt: model servers on the gateway's own machine or at an address, and their use. For
+// operators.
 
 import { Type } from "typebox";
 import { GatewayError } from "../../core/errors.ts";
 import { CAPABILITIES, ENDPOINTS } from "../../core/model.ts";
-import { compareFound, type KnownServer } from "../../gateway/operate/local-servers.ts";
-import { discover, WrongAddress } from "../../providers/local/discover.ts";
+import type { Overlay } from "../../core/overlay.ts";
+import { invalid } from "../../formats/wire/fields.ts";
+import { adoptable, compareFound, type KnownServer, nameFound } from "../../gateway/operate/local-servers.ts";
+import { discover, type FoundServer, WrongAddress } from "../../providers/local/discover.ts";
+import { withLocal } from "../../versions/adoption.ts";
+import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { AnyText, Flag, Integer, named, nullable, page, type Shape, strict } from "../openapi/schema.ts";
+import { ifMatch, PublishedSchema, publicationFields, publisherOf, writePublished } from "./configuration/exchange.ts";
 import { type ApiRoute, post } from "./route.ts";
 
 /** An empty body is as good as `{}`. */
@@ -40,6 +46,16 @@ const FoundServerSchema = named("FoundServer", {
   models: Type.Array(FoundModelSchema),
 });
 
+const LocalAdoptionSchema = strict("LocalAdoption", {
+  address: Type.String({ maxLength: 300, description: "The `address` of a server that was found." }),
+  models: Type.Optional(
+    Type.Array(Type.String({ maxLength: 300 }), {
+      description: "The server's names of models; left out, all of them.",
+    }),
+  ),
+  ...publicationFields,
+});
+
 const DISCOVERY_MS = 5_000;
 /** A search opens connections, so it must not become a scan of the network. */
 const SEARCHES_PER_MINUTE = 30;
@@ -54,19 +70,62 @@ export const DISCOVERY_ROUTES: readonly ApiRoute[] = [
     response: page(FoundServerSchema),
     async handle({ request, body }, edge) {
       const { address = null } = bodyOf(request).length === 0 ? {} : body();
-      const { limiter, now, log } = edge;
-      const { allowed, retryAfterSeconds } = await limiter.admit("provider discovery", SEARCHES_PER_MINUTE, now());
-      if (!allowed) throw tooManySearches(retryAfterSeconds);
-      const found = await search(address, request.socket.localPort);
-      log.info({ event: "provider.discovered", address, found: found.length }, "looked for model servers");
+      const found = await search(address, request.socket.localPort, edge);
       return { data: compareFound(found, edge.services().catalog).map(writeServer), next: null };
+    },
+  }),
+  post("adoptProvider", "/api/providers/adopt", {
+    summary: "Use a model server that was found, with its models at price zero, as one version of the configuration",
+    access: "operator",
+    parameters: [ifMatch],
+    errors: [409, 422],
+    body: LocalAdoptionSchema,
+    example: { address: "http://127.0.0.1:11434" },
+    response: PublishedSchema,
+    async handle({ request, body }, edge) {
+      const given = body();
+      const publisher = publisherOf(request, given);
+      // Asked again: what becomes a provider is what the server says, not what a caller does.
+      const [found] = await search(given.address, request.socket.localPort, edge);
+      if (found === undefined) throw notFound(given.address);
+      const { note = `Models of ${nameFound(found)}` } = given;
+      const change = (document: Overlay): Overlay => withServer(document, found, given.models, edge);
+      return writePublished(await edge.versions.publish({ ...publisher, note, change }));
     },
   }),
 ];
 
-async function search(address: string | null, ownPort: number | undefined) {
+function withServer(
+  document: Overlay,
+  found: FoundServer,
+  wanted: readonly string[] | undefined,
+  edge: OperatorContext,
+): Overlay {
+  const { catalog } = edge.services();
+  const [server] = compareFound([found], catalog) as [KnownServer];
+  const unknown = wanted?.find((name) => !server.models.some(({ upstream }) => upstream === name));
+  if (unknown !== undefined) throw invalid("models", `${nameFound(found)} has no model '${unknown}'.`);
+  if (server.needsKey && server.provider === null) throw keyNeeded(server);
+  const models = server.models.filter(({ upstream }) => wanted?.includes(upstream) ?? true);
+  return withLocal(document, adoptable({ ...server, models }, catalog));
+}
+
+function notFound(address: string): GatewayError {
+  return new GatewayError("notFound", `No model server answers at ${address}.`, { param: "address" });
+}
+
+function keyNeeded({ id, kind, address }: KnownServer): GatewayError {
+  const message = `The server at ${address} needs a key. Add it with POST /api/providers: id ${id}, kind ${kind}, baseUrl and apiKey.`;
+  return new GatewayError("unprocessable", message, { code: "key_needed", param: "address" });
+}
+
+async function search(address: string | null, ownPort: number | undefined, { limiter, now, log }: OperatorContext) {
+  const { allowed, retryAfterSeconds } = await limiter.admit("provider discovery", SEARCHES_PER_MINUTE, now());
+  if (!allowed) throw tooManySearches(retryAfterSeconds);
   try {
-    return await discover({ address, withinMs: DISCOVERY_MS, hasDetails: true, ownPort });
+    const found = await discover({ address, withinMs: DISCOVERY_MS, hasDetails: true, ownPort });
+    log.info({ event: "provider.discovered", address, found: found.length }, "looked for model servers");
+    return found;
   } catch (error) {
     if (error instanceof WrongAddress) throw new GatewayError("badRequest", error.message, { param: "address" });
     throw error;

@@ -6,6 +6,7 @@ import type { OperatorContext } from "../context.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
 import { ENTRY_ROUTES } from "./configuration/entries.ts";
+import { PRICE_ROUTES } from "./configuration/prices.ts";
 import { VENDOR_ROUTES } from "./configuration/vendors.ts";
 import { VERSION_ROUTES } from "./configuration/versions.ts";
 import { CREDIT_ROUTES } from "./credits.ts";
@@ -37,6 +38,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...DISCOVERY_ROUTES,
   ...ENTRY_ROUTES,
   ...VENDOR_ROUTES,
+  ...PRICE_ROUTES,
   ...VERSION_ROUTES,
   ...PLAYGROUND_ROUTES,
   ...REPLAY_ROUTES,

@@ -9,7 +9,7 @@ import { providers } from "../../../src/cli/providers.ts";
 import { startGateway } from "../../support/gateway/gateway.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";
 import { sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
-import { startFakeOllama } from "../../support/providers/local-servers.ts";
+import { startFakeOllama, startFakeVllm } from "../../support/providers/local-servers.ts";
 
 const MESSAGES = [{ role: "user", content: "What is the capital of France?" }];
 const WITHIN = { timeout: 60_000, interval: 100 };
@@ -114,7 +114,7 @@ it("a list's prices are shown, and with --apply charged from then on; the file's
 });
 
 it("the scheduled comparison takes over small changes, and only logs large ones", async () => {
-  const groq = await startFakeProvider();
+  const groq = await startFakeProvider(sends(404, {}));
   const source = await startFakeProvider(sends(200, listOf(1.1e-6)));
   for (const server of [groq, source]) onTestFinished(() => server.close());
   const gateway = await startGateway({
@@ -138,9 +138,44 @@ it("the scheduled comparison takes over small changes, and only logs large ones"
     expect(lines.at(-1)?.fields).toMatchObject({ models: ["alpha"] });
   }, WITHIN);
   expect(await priceOf()).toBe("0.000001155");
+  const shown = (await (await gateway.api("GET", "/api/prices")).json()) as { readonly changes: readonly object[] };
+  expect(shown).toMatchObject({ source: source.url, everyHours: 0.0001 });
+  expect(shown.changes).toMatchObject([
+    { model: "alpha", price: { input: 1.1 }, priceSource: source.url, listed: { input: 9 } },
+  ]);
   source.on("*", sends(200, "<html>"));
   await vi.waitFor(
     () => expect(gateway.logged.some(({ fields }) => fields.event === "prices.unavailable")).toBe(true),
     WITHIN,
   );
 });
+
+it("the API adopts a server with one call, on a fresh installation too, and only what it has", async () => {
+  const ollama = await startFakeOllama({
+    "qwen3:8b": { capabilities: ["completion", "tools"], parameters: "num_ctx 8192" },
+    "llama3:8b": { capabilities: ["completion"] },
+  });
+  const locked = await startFakeVllm({ "Qwen/Qwen3-8B": 40_960 }, "secret");
+  for (const server of [ollama, locked]) onTestFinished(() => server.close());
+  const gateway = await startGateway();
+  onTestFinished(() => gateway.stop());
+  const adopt = async (body: object) => {
+    const response = await gateway.api("POST", "/api/providers/adopt", body);
+    return { status: response.status, body: (await response.json()) as Adopted };
+  };
+  const { address } = ollama;
+  expect((await adopt({ address, models: ["nothing"] })).body.error.param).toBe("models");
+  expect((await adopt({ address: "http://127.0.0.1:1" })).status).toBe(404);
+  expect((await adopt({ address: locked.address })).body.error.code).toBe("key_needed");
+  const some = await adopt({ address, models: ["qwen3:8b"] });
+  expect(some.body.changes.map(({ words }) => words)).toEqual(["added provider ollama", "added model qwen3:8b"]);
+  const answer = await gateway.post("/v1/chat/completions", { model: "auto", messages: MESSAGES });
+  expect(await answer.json()).toMatchObject({ model: "qwen3:8b" });
+  expect((await adopt({ address })).body.changes.map(({ words }) => words)).toEqual(["added model llama3:8b"]);
+  expect((await adopt({ address })).body).toMatchObject({ version: { number: 2 }, changes: [] });
+});
+
+interface Adopted {
+  readonly changes: readonly { readonly words: string }[];
+  readonly error: { readonly code: string; readonly param: string };
+}

@@ -8,11 +8,13 @@ import { checkedOperations } from "../../support/gateway/contract.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { type Limit, limitsOf, withField } from "../../support/gateway/limits.ts";
 import { PASSWORD, type Person, setUpOperator, tokenIn, visit } from "../../support/gateway/signed-in.ts";
+import { startFakeOllama } from "../../support/providers/local-servers.ts";
 
 const { paths, components } = openapiDocument();
 const MODEL = "gpt-4o-mini";
 /** Text of a length that still means something. Distinct characters, for passwords. */
 const password = (length: number): string => "violet anchor teapot 42 ".repeat(length).slice(0, length);
+const UNPRICED = { provider: "sandbox", upstream: "unheard-of" };
 const FILLERS = {
   text: {
     email: (length: number) => `${"a".repeat(64)}@${"b".repeat(length - 65)}`,
@@ -23,6 +25,7 @@ const FILLERS = {
     allowedModels: MODEL,
     blockedModels: MODEL,
     bounds: 0.5,
+    hosts: UNPRICED,
     ...Object.fromEntries(TIERS.map((tier) => [tier, MODEL])),
   },
 };
@@ -30,6 +33,7 @@ const FILLERS = {
 /** Fields that pass their schema at the limit, and are refused further in for what they mean. */
 const MEANINGLESS: Readonly<Record<string, RegExp>> = {
   "Discovery address maxLength": /is not an/,
+  "LocalAdoption address maxLength": /is not an/,
   "SetUp email maxLength": /This link has already been used/,
   "InvitationToken token maxLength": /This link has already been used/,
   "ProviderTest model maxLength": /has no model/,
@@ -60,6 +64,9 @@ const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, pa
   TopUp: async () => ["POST", "/api/credits/topups", { amountUsd: "1" }],
   Adjustment: async () => ["POST", "/api/credits/adjustments", { amountUsd: "1" }],
   Discovery: async () => ["POST", "/api/providers/discover", { address: "127.0.0.1:1" }],
+  LocalAdoption: async () => ["POST", "/api/providers/adopt", { address: "127.0.0.1:1" }],
+  // Nobody knows its price, so nothing is published.
+  PriceAdoption: async () => ["POST", "/api/prices/adopt", { hosts: [UNPRICED] }],
   ProviderTest: async () => ["POST", "/api/providers/sandbox/test", {}],
   // What is good by its schema here is no configuration that could serve, so nothing is published.
   NewProvider: async () => ["POST", "/api/providers", { id: "lab", kind: "openai", baseUrl: "http://127.0.0.1:1/v1" }],
@@ -169,6 +176,9 @@ async function callTheRest(): Promise<void> {
   await call("POST", "/api/providers/sandbox/test", {});
   await call("POST", "/api/providers/discover", { address: "127.0.0.1:1" });
   await call("GET", "/api/vendors");
+  await call("GET", "/api/prices");
+  await call("POST", "/api/prices/check");
+  await adoptLocal(call);
   await call("PUT", "/api/chains", { chains: {} });
   await call("POST", "/api/replay", { draft: {} });
   const { version } = (await call("GET", "/api/configuration")) as unknown as { version: number };
@@ -187,6 +197,16 @@ async function callTheRest(): Promise<void> {
 }
 
 type Call = (method: string, path: string, body?: object) => Promise<object>;
+
+/** A server and its model, and then a price of its own. */
+async function adoptLocal(call: Call): Promise<void> {
+  const server = await startFakeOllama({ "tiny:1b": { capabilities: ["completion"] } });
+  await call("POST", "/api/providers/adopt", { address: server.address });
+  const price = { input: 1, output: 1 };
+  await call("POST", "/api/prices/adopt", { hosts: [{ provider: "ollama", upstream: "tiny:1b", price }] });
+  await call("POST", "/api/versions/0/rollback");
+  await server.close();
+}
 
 /** A provider comes and goes at run time, with a model of its own. */
 async function changeConfiguration(call: Call): Promise<void> {

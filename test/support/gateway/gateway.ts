@@ -59,6 +59,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     SWITCHYARD_DRAIN_SECONDS: "1",
     SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
     ...NEVER_SHEDS,
+    // No test reads a list from the network.
+    SWITCHYARD_PRICES_URL: "http://127.0.0.1:1/prices.json",
     // A real provider's tests count from what they top up.
     ...(options.yaml === undefined ? {} : { SWITCHYARD_STARTER_CREDITS: "0" }),
     ...(options.database === undefined ? {} : { DATABASE_URL: options.database }),

@@ -71,9 +71,11 @@ describe("a price per token", () => {
 
 const LITELLM = `{
   "sample_spec": { "litellm_provider": "one of…", "input_cost_per_token": 0.0 },
-  "gpt-4.1-nano": { "litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 1.1e-07, "output_cost_per_token": 4e-07, "cache_read_input_token_cost": 2.5e-08, "max_input_tokens": 1047576, "max_output_tokens": 32768 },
+  "gpt-4.1-nano": { "litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 1.1e-07, "output_cost_per_token": 4e-07, "cache_read_input_token_cost": 2.5e-08, "max_input_tokens": 1047576, "max_output_tokens": 32768, "supports_function_calling": true, "supports_vision": true, "supports_response_schema": true, "supports_reasoning": false },
   "groq/fast-new": { "litellm_provider": "groq", "mode": "chat", "input_cost_per_token": "5e-08", "output_cost_per_token": 8e-8, "max_tokens": 131072.0 },
   "text-embedding-3-small": { "litellm_provider": "openai", "mode": "embedding", "input_cost_per_token": 2e-08, "note": "12 of \\"3\\" e5" },
+  "o-pro": { "litellm_provider": "openai", "mode": "responses", "input_cost_per_token": 1e-7, "output_cost_per_token": 1e-7, "supports_reasoning": true },
+  "tts": { "litellm_provider": "openai", "mode": "audio_speech", "input_cost_per_token": 1e-7, "output_cost_per_token": 1e-7 },
   "dall-e-3": { "litellm_provider": "openai", "mode": "image_generation", "input_cost_per_pixel": 1e-8 },
   "bad-nan": { "litellm_provider": "openai", "input_cost_per_token": NaN, "output_cost_per_token": 1e-7 },
   "bad-minus": { "litellm_provider": "openai", "input_cost_per_token": -1e-7, "output_cost_per_token": 1e-7 },
@@ -93,6 +95,7 @@ describe("a list", () => {
         price: { input: 110_000, output: 400_000, cacheRead: 25_000, cacheWrite: null },
         context: 1_047_576,
         maxOutput: 32_768,
+        capabilities: ["tools", "vision", "json"],
       },
       {
         upstream: "fast-new",
@@ -100,6 +103,7 @@ describe("a list", () => {
         price: { input: 50_000, output: 80_000, cacheRead: null, cacheWrite: null },
         context: 131_072,
         maxOutput: null,
+        capabilities: [],
       },
       {
         upstream: "text-embedding-3-small",
@@ -107,6 +111,16 @@ describe("a list", () => {
         price: { input: 20_000, output: 0, cacheRead: null, cacheWrite: null },
         context: null,
         maxOutput: null,
+        capabilities: ["embeddings"],
+      },
+      {
+        upstream: "o-pro",
+        vendor: "openai",
+        price: { input: 100_000, output: 100_000, cacheRead: null, cacheWrite: null },
+        context: null,
+        maxOutput: null,
+        capabilities: ["reasoning"],
+        formats: ["openai-responses"],
       },
     ]);
     expect(list?.refused).toEqual([
@@ -126,6 +140,8 @@ describe("a list", () => {
             context_length: 1_047_576,
             pricing: { prompt: "0.000002", completion: "0.000008", input_cache_read: "0.0000005", request: "0" },
             top_provider: { max_completion_tokens: 32_768 },
+            architecture: { input_modalities: ["text", "image", "file"] },
+            supported_parameters: ["tools", "response_format", "temperature"],
           },
           { id: "openrouter/auto", pricing: { prompt: "-1", completion: "-1" } },
           { id: "no-prices" },
@@ -142,6 +158,7 @@ describe("a list", () => {
           price: { input: 2_000_000, output: 8_000_000, cacheRead: 500_000, cacheWrite: null },
           context: 1_047_576,
           maxOutput: 32_768,
+          capabilities: ["tools", "vision", "json", "files"],
         },
       ],
       refused: [{ upstream: "openrouter/auto", vendor: "openrouter", reason: "the input price is negative" }],
@@ -159,7 +176,7 @@ describe("the difference to the catalogue", () => {
   if (!loaded.ok) throw new Error("the built-in catalogue does not load");
   const { catalog } = loaded.settings;
   const list = readPriceList(LITELLM);
-  const diff = diffPrices(catalog, list ?? { format: "litellm", rows: [], refused: [] });
+  const diff = diffPrices(catalog, list ?? { rows: [], refused: [] });
 
   it("names what changed, by how much, and since when it was so", () => {
     const change = diff.changes.find(({ model }) => model === "gpt-4.1-nano");
@@ -180,19 +197,22 @@ describe("the difference to the catalogue", () => {
       price: { input: 50_000, output: 80_000, cacheRead: null, cacheWrite: null },
       context: 131_072,
       maxOutput: null,
+      model: null,
+      isOwnPrice: false,
+      capabilities: [],
     });
   });
 
   it("says nothing of providers that are not configured", () => {
-    const none = diffPrices({ ...catalog, providers: new Map() }, list ?? { format: "litellm", rows: [], refused: [] });
+    const none = diffPrices({ ...catalog, providers: new Map() }, list ?? { rows: [], refused: [] });
     expect(none).toEqual({ changes: [], same: 0, refused: [], unpriced: [] });
   });
 
   it("is nothing where the list is right", () => {
     const model = catalog.models.get("gpt-4.1-nano");
     const price = { ...(model?.price ?? { input: 0, output: 0, cacheRead: null, cacheWrite: null }), cacheWrite: null };
-    const row = { upstream: "gpt-4.1-nano", vendor: "openai", price, context: null, maxOutput: null };
-    expect(diffPrices(catalog, { format: "litellm", rows: [row], refused: [] })).toMatchObject({
+    const row = { upstream: "gpt-4.1-nano", vendor: "openai", price, context: null, maxOutput: null, capabilities: [] };
+    expect(diffPrices(catalog, { rows: [row], refused: [] })).toMatchObject({
       changes: [],
       same: 1,
     });

@@ -1,0 +1,25 @@
+// The last comparison of prices: what the list and the providers said, kept until the next one. It is compared with the
+// catalogue when somebody looks, so that what was adopted since is gone.
+
+import type { OfferedModel } from "./diff.ts";
+import type { ListedRow, RefusedRow } from "./list.ts";
+
+export interface PriceCheck {
+  /** The address of the list. */
+  readonly source: string;
+  /** When the list was read. */
+  readonly atMs: number;
+  /** Why a later reading failed; null when none did. */
+  readonly problem: string | null;
+  /** Of providers that are known or configured. */
+  readonly rows: readonly ListedRow[];
+  readonly refused: readonly RefusedRow[];
+  /** Of each provider that told what it serves. */
+  readonly offered: Readonly<Record<string, readonly OfferedModel[]>>;
+}
+
+export interface PriceCheckStore {
+  /** Null before the first one. */
+  read(): Promise<PriceCheck | null>;
+  write(check: PriceCheck): Promise<void>;
+}
